@@ -1,0 +1,165 @@
+import type { TurnkeepError } from "./errors.ts";
+import type { MessageFormat } from "./message-format.ts";
+import type { ChatMemoryStore, MessageState } from "./store-contract.ts";
+import type { WindowOptions } from "./window-options.ts";
+
+/** Options of every call that reads or writes. */
+export interface MemoryCallOptions {
+  /** Ends the call with `ABORTED`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+declare const entryBrand: unique symbol;
+
+/** A message with the caller's own id, or with the model that made it. Made by {@link entry}. */
+export interface Entry<M> {
+  readonly [entryBrand]: true;
+  readonly message: M;
+  readonly id: string | undefined;
+  readonly model: string | undefined;
+}
+
+/** The system message of a view. */
+export type SystemOf<M> = [Extract<M, { role: "system" }>] extends [never] ? M : Extract<M, { role: "system" }>;
+
+/** The other messages of a view. */
+export type NonSystemOf<M> = [Exclude<M, { role: "system" }>] extends [never]
+  ? M
+  : Exclude<M, { role: "system" }>;
+
+/** A view with the system message apart. */
+export interface Prompt<M> {
+  readonly system: SystemOf<M> | undefined;
+  readonly messages: NonSystemOf<M>[];
+}
+
+export interface ViewOptions<M> extends MemoryCallOptions {
+  /** Messages for this call only: counted and shown as if they had been added last, never stored. */
+  readonly extra?: readonly M[] | undefined;
+}
+
+export interface MemoryHistoryQuery extends MemoryCallOptions {
+  /** Only messages with a greater `seq`. */
+  readonly after?: number | undefined;
+  /** Only messages with a smaller `seq`. */
+  readonly before?: number | undefined;
+  /** Default `ascending`. */
+  readonly order?: "ascending" | "descending" | undefined;
+  /** 1 to 1,000 a page; default 100. */
+  readonly limit?: number | undefined;
+  /** Default: all states. */
+  readonly states?: readonly MessageState[] | undefined;
+}
+
+/** One message of the history. */
+export interface HistoryMessage<M> {
+  readonly id: string;
+  readonly seq: number;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly state: MessageState;
+  readonly message: M;
+}
+
+/** One page of the history. */
+export interface MemoryHistoryPage<M> {
+  readonly messages: HistoryMessage<M>[];
+  readonly hasMore: boolean;
+  /** `CORRUPT_RECORD` or `UNSUPPORTED_VERSION`, one for each record of the page that cannot be read. */
+  readonly errors: TurnkeepError[];
+}
+
+export interface TransactionOptions extends MemoryCallOptions {
+  /**
+   * What to do when somebody else wrote meanwhile: `merge` adds to the new state, `throw` reports `VERSION_CONFLICT`.
+   * Default: `throw` once the function has read the messages, else `merge`.
+   */
+  readonly onConflict?: "merge" | "throw" | undefined;
+}
+
+/** What a transaction's function works with. */
+export interface MemoryTransaction<M> {
+  /** Collects; nothing is written before the function returns. Answers the ids. */
+  add(...messages: (M | Entry<M>)[]): string[];
+  /** The view with what was collected so far. */
+  messages(options?: ViewOptions<M>): Promise<M[]>;
+}
+
+/** What a memory reports: ids, counts and reasons, never content. */
+export type MemoryEvent =
+  | {
+      readonly type: "evicted";
+      readonly memoryId: string;
+      readonly messageIds: readonly string[];
+      readonly reason: "window" | "compact";
+    }
+  | {
+      readonly type: "conflict";
+      readonly memoryId: string;
+      /** 1 for the first conflict of a call. */
+      readonly attempt: number;
+    }
+  | {
+      readonly type: "repaired";
+      readonly memoryId: string;
+      /** The calls that got an "interrupted" result in the view. */
+      readonly interruptedCalls: readonly string[];
+      /** The messages from which something was left out: results without a call, late or repeated results. */
+      readonly leftOut: readonly string[];
+    }
+  | { readonly type: "warning"; readonly memoryId: string; readonly code: string; readonly message: string };
+
+/** The policy of a memory: everything but where it is kept. */
+export interface MemoryPolicy<M> {
+  /** Without a window everything stays in memory. */
+  readonly window?: WindowOptions<M> | undefined;
+  /** `false`: what leaves memory is deleted instead of kept. Default `true`. */
+  readonly history?: boolean | undefined;
+  /** Whether the system message stands first. Default `true`; `false` with unit `message`. */
+  readonly systemFirst?: boolean | undefined;
+  /** `false`: the view shows the memory as it is. Default `true`; `false` with unit `message`. */
+  readonly repair?: boolean | undefined;
+  /** How long one call may take, retries included, in milliseconds. Default 30,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Called synchronously after the fact; what it throws is ignored. */
+  readonly onEvent?: ((event: MemoryEvent) => void) | undefined;
+}
+
+/** Where a memory is kept: nowhere but in this process, or in a store under an id. */
+export type MemoryPlace =
+  | { readonly id?: string | undefined; readonly store?: undefined; readonly owner?: undefined }
+  | { readonly id: string; readonly store: ChatMemoryStore; readonly owner?: string | undefined };
+
+export type ChatMemoryOptions<M> = MemoryPolicy<M> & MemoryPlace;
+
+export interface ChatMemory<M> {
+  readonly id: string;
+  readonly format: MessageFormat<M>;
+  /** All or none. Answers the ids, in order. Nothing given: nothing happens. */
+  add(...messages: (M | Entry<M>)[]): Promise<string[]>;
+  /** Adds, or replaces the live message with that id in place. An id that has left memory: `ID_CONFLICT`. */
+  put(id: string, message: M | Entry<M>, options?: MemoryCallOptions): Promise<void>;
+  /** The view: what the model is shown. Never writes. */
+  messages(options?: ViewOptions<M>): Promise<M[]>;
+  /** The same view, the system message apart. */
+  prompt(options?: ViewOptions<M>): Promise<Prompt<M>>;
+  /** Replaces the memory; what was there becomes superseded. Answers the ids. */
+  set(messages: readonly (M | Entry<M>)[], options?: MemoryCallOptions): Promise<string[]>;
+  /** Puts one derived message in place of everything up to `through`, the system message apart. Answers its id. */
+  compact(request: { readonly through: string; readonly replacement: M }, options?: MemoryCallOptions): Promise<string>;
+  /** Deletes memory and history. */
+  clear(options?: MemoryCallOptions): Promise<void>;
+  /** Collects adds and commits them once. If `run` throws, nothing was written. */
+  transaction<T>(run: (transaction: MemoryTransaction<M>) => T | Promise<T>, options?: TransactionOptions): Promise<T>;
+  /** That message and all later ones become superseded; what the window now has room for comes back from history. */
+  rewind(messageId: string, options?: MemoryCallOptions): Promise<void>;
+  /** Deletes a message and the rest of its step, from memory and history. Answers the ids it deleted. */
+  remove(messageId: string, options?: MemoryCallOptions): Promise<string[]>;
+  /** One page of everything that was said. */
+  history(query?: MemoryHistoryQuery): Promise<MemoryHistoryPage<M>>;
+  /** Everything that was said, page after page. */
+  historyPages(query?: MemoryHistoryQuery): AsyncIterableIterator<MemoryHistoryPage<M>>;
+  /** Idempotent. Closes the store only if the memory made it. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}

@@ -1,0 +1,99 @@
+/**
+ * The codes of a {@link TurnkeepError}. A code never changes within a major version; a message may.
+ *
+ * | code | what happened | what to do |
+ * |---|---|---|
+ * | `INVALID_OPTION` | an option or argument is not of the documented shape | fix the call |
+ * | `INVALID_MESSAGE` | a message cannot be stored without loss, or breaks its format | fix the message |
+ * | `ID_CONFLICT` | a message id is taken by other content, or has left memory | use another id |
+ * | `WINDOW_OVERFLOW` | the newest step alone does not fit the window | raise the limit, shorten it, or choose another `overflow` |
+ * | `MESSAGE_TOO_LARGE` | one message exceeds what the store can hold | store the large part elsewhere |
+ * | `VERSION_CONFLICT` | somebody else wrote in between; nothing was changed | read again, then repeat |
+ * | `CORRUPT_RECORD` | a stored record cannot be read; its id is named | `remove` it or restore it |
+ * | `UNSUPPORTED_VERSION` | a record was written by a later version | upgrade |
+ * | `STORE_NOT_READY` | tables or indexes are missing | run `migrate()` |
+ * | `STORE_UNAVAILABLE` | the database did not answer, or answered with a fault | retry; with the same message ids nothing is added twice |
+ * | `UNSUPPORTED` | the store declares that it cannot do this | choose another store or do without |
+ * | `ABORTED` | the caller's signal ended the call | nothing |
+ * | `CLOSED` | the memory or store was closed | open a new one |
+ */
+export type TurnkeepErrorCode =
+  | "INVALID_OPTION"
+  | "INVALID_MESSAGE"
+  | "ID_CONFLICT"
+  | "WINDOW_OVERFLOW"
+  | "MESSAGE_TOO_LARGE"
+  | "VERSION_CONFLICT"
+  | "CORRUPT_RECORD"
+  | "UNSUPPORTED_VERSION"
+  | "STORE_NOT_READY"
+  | "STORE_UNAVAILABLE"
+  | "UNSUPPORTED"
+  | "ABORTED"
+  | "CLOSED";
+
+/** Facts that belong to an error, for programs. Never a message's content, a password or a key. */
+export interface TurnkeepErrorDetails {
+  /** The memory that the call was about. */
+  readonly memoryId?: string | undefined;
+  /** The message ids that the call was about, or that a corrupt record had. */
+  readonly messageIds?: readonly string[] | undefined;
+  /** What was needed, in the unit of the limit that it exceeded. */
+  readonly needed?: number | undefined;
+  /** The limit that was exceeded. */
+  readonly limit?: number | undefined;
+}
+
+const marker: unique symbol = Symbol.for("turnkeep.error") as never;
+
+/**
+ * The one error class of Turnkeep: a stable `code`, a message that says what was wrong and what to do,
+ * and the `cause` where another error lies beneath.
+ *
+ * @example
+ * ```ts
+ * import { isTurnkeepError, singleSlotStore } from "@turnkeep/core";
+ *
+ * try {
+ *   await singleSlotStore().getMessages("");
+ * } catch (error) {
+ *   if (isTurnkeepError(error, "INVALID_OPTION")) console.log(error.message);
+ * }
+ * ```
+ */
+export class TurnkeepError extends Error {
+  override readonly name: string = "TurnkeepError";
+  readonly code: TurnkeepErrorCode;
+  readonly details: TurnkeepErrorDetails;
+
+  constructor(
+    code: TurnkeepErrorCode,
+    message: string,
+    options?: { readonly cause?: unknown; readonly details?: TurnkeepErrorDetails | undefined },
+  ) {
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.details = options?.details ?? {};
+    Object.defineProperty(this, marker, { value: true });
+  }
+}
+
+/**
+ * Whether `error` is a {@link TurnkeepError}, of the given code if one is named. Recognises errors of another
+ * installed copy of this package too, which `instanceof` does not.
+ *
+ * @example
+ * ```ts
+ * import { isTurnkeepError, TurnkeepError } from "@turnkeep/core";
+ *
+ * isTurnkeepError(new TurnkeepError("CLOSED", "closed"), "CLOSED"); // true
+ * ```
+ */
+export function isTurnkeepError(error: unknown, code?: TurnkeepErrorCode): error is TurnkeepError {
+  return (
+    typeof error === "object" &&
+    error !== null &&
+    (error as { [marker]?: unknown })[marker] === true &&
+    (code === undefined || (error as TurnkeepError).code === code)
+  );
+}

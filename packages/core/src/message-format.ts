@@ -1,0 +1,84 @@
+/** The part a message plays in a conversation, whatever a provider calls it. */
+export type Role = "system" | "user" | "assistant" | "tool";
+
+/** A tool call that an assistant message holds. */
+export interface ToolCallRef {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A tool result that a message holds, by the id of the call it answers. */
+export interface ToolResultRef {
+  readonly id: string;
+  readonly name?: string | undefined;
+}
+
+/**
+ * Half of an approval: the assistant's request to run a call, or the user's response to it. A request names its
+ * call; a response names the request.
+ */
+export type ApprovalRef =
+  | { readonly kind: "request"; readonly approvalId: string; readonly toolCallId: string }
+  | { readonly kind: "response"; readonly approvalId: string };
+
+/** What a token counter counts: every text of a message, and every medium with what is known of its size. */
+export type Piece =
+  | {
+      readonly type: "text";
+      readonly text: string;
+      /** Where the text stands. `name` is a participant's or a tool's name. */
+      readonly of: "content" | "reasoning" | "name" | "tool-call" | "tool-result";
+    }
+  | {
+      readonly type: "media";
+      readonly mediaType: string | undefined;
+      /** Size of the decoded medium in bytes, where the message carries it. */
+      readonly bytes: number | undefined;
+      readonly of: "content" | "reasoning" | "tool-result";
+    };
+
+/** Which parts a copy of a message leaves out. */
+export interface Omission {
+  /** Leave out the calls with these ids, and the approval requests for them. */
+  readonly toolCalls?: ((id: string) => boolean) | undefined;
+  /** Leave out the results that answer calls with these ids. */
+  readonly toolResults?: ((id: string) => boolean) | undefined;
+  readonly reasoning?: boolean | undefined;
+  readonly media?: boolean | undefined;
+}
+
+/**
+ * All that a memory has to know about a message type. A memory never converts messages; it asks its format.
+ * Every method is pure and leaves its arguments as they are.
+ */
+export interface MessageFormat<M> {
+  /** Goes into every stored payload; a memory refuses payloads of another format. */
+  readonly name: string;
+  /** The version of what `encode` writes, from 1. */
+  readonly version: number;
+  role(message: M): Role;
+  /** In the order in which they stand. */
+  toolCalls(message: M): readonly ToolCallRef[];
+  /** In the order in which they stand; an assistant message may hold results of calls that the provider ran itself. */
+  toolResults(message: M): readonly ToolResultRef[];
+  approvals(message: M): readonly ApprovalRef[];
+  hasReasoning(message: M): boolean;
+  /** A provider's own compaction item: nothing before the newest one counts. */
+  isBoundary(message: M): boolean;
+  /** Holds nothing that a provider would see: no text but blanks, no part. */
+  isEmpty(message: M): boolean;
+  pieces(message: M): readonly Piece[];
+  /** A copy without those parts; `undefined` when nothing a provider would see is left; the message itself when nothing changed. */
+  without(message: M, omission: Omission): M | undefined;
+  /** Messages that answer each of the calls with an error result of that text. */
+  interruptedResults(calls: readonly ToolCallRef[], text: string): readonly M[];
+  /** Equality of content: an absent and an undefined member are the same, the order of an object's members does not matter. */
+  equals(a: M, b: M): boolean;
+  /**
+   * The message as JSON text with the format's name and version: well-formed Unicode without U+0000.
+   * Throws `INVALID_MESSAGE` for what `decode` could not give back.
+   */
+  encode(message: M): string;
+  /** A fresh message. Throws `CORRUPT_RECORD`, or `UNSUPPORTED_VERSION` for a later version. */
+  decode(text: string): M;
+}

@@ -1,0 +1,13 @@
+import { defineConfig, type ViteUserConfig } from "vitest/config";
+
+/** One configuration for every package: sources instead of builds, no retries, a bounded wait. */
+export const shared: ViteUserConfig = defineConfig({
+  resolve: { conditions: ["source"] },
+  ssr: { resolve: { conditions: ["source"], externalConditions: ["source"] } },
+  test: {
+    include: ["test/**/*.test.ts"],
+    retry: 0,
+    testTimeout: 30_000,
+    hookTimeout: 120_000,
+  },
+});
