@@ -20,7 +20,9 @@ export interface Entry<M> {
 }
 
 /** The system message of a view. */
-export type SystemOf<M> = [Extract<M, { role: "system" }>] extends [never] ? M : Extract<M, { role: "system" }>;
+export type SystemOf<M> = [Extract<M, { role: "system" }>] extends [never]
+  ? M
+  : Extract<M, { role: "system" }>;
 
 /** The other messages of a view. */
 export type NonSystemOf<M> = [Exclude<M, { role: "system" }>] extends [never]
@@ -146,11 +148,17 @@ export interface ChatMemory<M> {
   /** Replaces the memory; what was there becomes superseded. Answers the ids. */
   set(messages: readonly (M | Entry<M>)[], options?: MemoryCallOptions): Promise<string[]>;
   /** Puts one derived message in place of everything up to `through`, the system message apart. Answers its id. */
-  compact(request: { readonly through: string; readonly replacement: M }, options?: MemoryCallOptions): Promise<string>;
+  compact(
+    request: { readonly through: string; readonly replacement: M },
+    options?: MemoryCallOptions,
+  ): Promise<string>;
   /** Deletes memory and history. */
   clear(options?: MemoryCallOptions): Promise<void>;
   /** Collects adds and commits them once. If `run` throws, nothing was written. */
-  transaction<T>(run: (transaction: MemoryTransaction<M>) => T | Promise<T>, options?: TransactionOptions): Promise<T>;
+  transaction<T>(
+    run: (transaction: MemoryTransaction<M>) => T | Promise<T>,
+    options?: TransactionOptions,
+  ): Promise<T>;
   /** That message and all later ones become superseded; what the window now has room for comes back from history. */
   rewind(messageId: string, options?: MemoryCallOptions): Promise<void>;
   /** Deletes a message and the rest of its step, from memory and history. Answers the ids it deleted. */

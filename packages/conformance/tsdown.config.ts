@@ -1,0 +1,11 @@
+import { defineConfig, type UserConfig } from "tsdown";
+
+const config: UserConfig = defineConfig({
+  entry: ["src/index.ts", "src/vitest.ts"],
+  format: "esm",
+  platform: "node",
+  target: "node20.19",
+  dts: true,
+  clean: true,
+});
+export default config;
