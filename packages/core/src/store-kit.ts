@@ -1,0 +1,28 @@
+/**
+ * What every store shares, ours and third parties': the checks of arguments that the contract asks for, the final form
+ * of an update and of queries, and the errors. A store that begins each method with these passes the conformance
+ * cases on arguments.
+ *
+ * @module
+ */
+export { isTurnkeepError, TurnkeepError } from "./errors.ts";
+export { checkMemoryId, checkMessageId, checkOwner, checkTtl, checkUpdate } from "./stores/checks.ts";
+export { type FoldedUpdate, foldUpdate } from "./stores/fold-update.ts";
+export {
+  decodeCursor,
+  encodeCursor,
+  type NormalHistoryQuery,
+  type NormalListQuery,
+  normalizeHistoryQuery,
+  normalizeListQuery,
+} from "./stores/queries.ts";
+export {
+  closedError,
+  conflictError,
+  corruptError,
+  redactUrl,
+  storeError,
+  throwIfAborted,
+  unsupportedError,
+} from "./stores/store-errors.ts";
+export { utf8Length } from "./stores/text.ts";

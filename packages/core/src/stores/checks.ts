@@ -1,0 +1,164 @@
+import { TurnkeepError } from "../errors.ts";
+import type { MemoryUpdate, MessageState, StoreCapabilities, StoredMessage } from "../store-contract.ts";
+import { invalidOption } from "./store-errors.ts";
+import { scanText, show } from "./text.ts";
+
+const maxHeadBytes = 16 * 1024;
+
+/** Every {@link MessageState}. */
+export const messageStates: readonly MessageState[] = ["live", "evicted", "superseded"];
+
+/** Throws `INVALID_OPTION` unless `memoryId` is 1 to 512 UTF-8 bytes of well-formed Unicode without U+0000. */
+export function checkMemoryId(memoryId: string): void {
+  checkName("A memory id", memoryId, 512);
+}
+
+/** Throws `INVALID_OPTION` unless `owner` is 1 to 512 UTF-8 bytes of well-formed Unicode without U+0000. */
+export function checkOwner(owner: string): void {
+  checkName("An owner", owner, 512);
+}
+
+/** Throws `INVALID_OPTION` unless `messageId` is 1 to 256 UTF-8 bytes of well-formed Unicode without U+0000. */
+export function checkMessageId(messageId: string): void {
+  checkName("A message id", messageId, 256);
+}
+
+/** Throws `INVALID_OPTION` unless `ttlMs` is absent or a positive safe integer of milliseconds. */
+export function checkTtl(ttlMs: number | undefined): void {
+  if (ttlMs !== undefined && (!Number.isSafeInteger(ttlMs) || ttlMs < 1)) {
+    throw invalidOption(`ttlMs must be a positive whole number of milliseconds, not ${show(ttlMs)}`);
+  }
+}
+
+/**
+ * Throws unless `update` is one that a store can apply. Call it before anything is written. It knows nothing of what
+ * is stored; the version check does the rest.
+ *
+ * - `version` and `expected` are 1 to 256 bytes and differ; `nextSeq` is a positive safe integer.
+ * - `append` ascends by `seq`; no `seq` and no id stands twice in `append` and `replace`, and none reaches `nextSeq`.
+ * - `move` names each `seq` once, with a known target.
+ * - ids, owner, payloads, metas and head keep the contract's rules for text; `head` is 16 KB at most.
+ *
+ * Errors: `INVALID_OPTION`; `MESSAGE_TOO_LARGE` when `payload` and `meta` of one message exceed
+ * `capabilities.maxMessageBytes`.
+ *
+ * @example
+ * ```ts
+ * import { checkMemoryId, checkUpdate } from "@turnkeep/core/store-kit";
+ * import type { MemoryUpdate, StoreCapabilities } from "@turnkeep/core";
+ *
+ * function check(memoryId: string, update: MemoryUpdate, capabilities: StoreCapabilities): void {
+ *   checkMemoryId(memoryId);
+ *   checkUpdate(update, capabilities);
+ * }
+ * ```
+ */
+export function checkUpdate(
+  update: MemoryUpdate,
+  capabilities: Pick<StoreCapabilities, "maxMessageBytes">,
+): void {
+  if (typeof update !== "object" || update === null) {
+    throw invalidOption(`An update must be an object, not ${show(update)}`);
+  }
+  const { expected, version, nextSeq, owner, head } = update;
+  checkName("An update's version", version, 256);
+  if (expected !== null) checkName("An update's expected version", expected, 256);
+  if (expected === version) {
+    throw invalidOption(`An update's version must be new, but ${show(version)} is also the one it expects`);
+  }
+  if (!isSeq(nextSeq)) throw invalidOption(`nextSeq must be a positive safe integer, not ${show(nextSeq)}`);
+  if (owner !== undefined) checkOwner(owner);
+  if (head !== undefined && checkText("The head", head) > maxHeadBytes) {
+    throw invalidOption(`The head must not exceed ${maxHeadBytes} bytes`);
+  }
+  checkMessages(update, capabilities.maxMessageBytes);
+  checkMoves(update);
+}
+
+function checkMessages(update: MemoryUpdate, maxMessageBytes: number): void {
+  const seqs = new Set<number>();
+  const ids = new Set<string>();
+  for (const list of ["append", "replace"] as const) {
+    if (!Array.isArray(update[list])) throw invalidOption(`An update's ${list} must be an array`);
+    let last = 0;
+    for (const message of update[list]) {
+      const bytes = checkMessage(message);
+      const { seq, id } = message;
+      checkSeq(`Message ${show(id)}`, seq, update.nextSeq);
+      if (list === "append" && seq <= last) {
+        throw invalidOption(`append must ascend by seq, but ${seq} (message ${show(id)}) follows ${last}`);
+      }
+      if (seqs.has(seq)) throw invalidOption(`An update must name seq ${seq} once in append and replace`);
+      if (ids.has(id))
+        throw invalidOption(`An update must name message ${show(id)} once in append and replace`);
+      last = seq;
+      seqs.add(seq);
+      ids.add(id);
+      if (bytes > maxMessageBytes) throw tooLarge(id, bytes, maxMessageBytes);
+    }
+  }
+}
+
+/** Answers the size of the message in UTF-8 bytes. */
+function checkMessage(message: StoredMessage): number {
+  if (typeof message !== "object" || message === null) {
+    throw invalidOption(`A message must be an object, not ${show(message)}`);
+  }
+  const { id, createdAt, payload, meta } = message;
+  checkMessageId(id);
+  if (!Number.isSafeInteger(createdAt) || createdAt < 0) {
+    throw invalidOption(
+      `createdAt of message ${show(id)} must be whole milliseconds since the epoch, not ${show(createdAt)}`,
+    );
+  }
+  const bytes = checkText(`The payload of message ${show(id)}`, payload);
+  return meta === undefined ? bytes : bytes + checkText(`The meta of message ${show(id)}`, meta);
+}
+
+function checkMoves(update: MemoryUpdate): void {
+  if (!Array.isArray(update.move)) throw invalidOption("An update's move must be an array");
+  const moved = new Set<number>();
+  for (const { seq, to } of update.move) {
+    checkSeq("A move", seq, update.nextSeq);
+    if (moved.has(seq)) throw invalidOption(`An update must move seq ${seq} once`);
+    moved.add(seq);
+    if (to !== "removed" && !messageStates.includes(to)) {
+      throw invalidOption(`A move's target must be live, evicted, superseded or removed, not ${show(to)}`);
+    }
+  }
+}
+
+function tooLarge(id: string, bytes: number, limit: number): TurnkeepError {
+  return new TurnkeepError(
+    "MESSAGE_TOO_LARGE",
+    `Message ${show(id)} has ${bytes} bytes of payload and meta, and this store holds ${limit} at most. ` +
+      "Nothing was written: keep the large part elsewhere and refer to it",
+    { details: { messageIds: [id], needed: bytes, limit } },
+  );
+}
+
+function isSeq(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 1;
+}
+
+function checkSeq(what: string, seq: number, nextSeq: number): void {
+  if (!isSeq(seq)) throw invalidOption(`${what} must have a positive safe integer as seq, not ${show(seq)}`);
+  if (seq >= nextSeq) throw invalidOption(`${what} has seq ${seq}, which must be below nextSeq ${nextSeq}`);
+}
+
+function checkName(what: string, value: string, maxBytes: number): void {
+  const bytes = checkText(what, value);
+  if (bytes < 1 || bytes > maxBytes) {
+    throw invalidOption(`${what} must have 1 to ${maxBytes} UTF-8 bytes, but ${show(value)} has ${bytes}`);
+  }
+}
+
+/** Answers the length in UTF-8 bytes. Does not show the value: it may be content. */
+function checkText(what: string, value: string): number {
+  if (typeof value !== "string") throw invalidOption(`${what} must be a string, not ${typeof value}`);
+  const { bytes, fault } = scanText(value);
+  if (fault !== undefined) {
+    throw invalidOption(`${what} must be well-formed Unicode without U+0000, but it contains ${fault}`);
+  }
+  return bytes;
+}

@@ -1,0 +1,134 @@
+import type { HistoryQuery, ListQuery, MessageState } from "../store-contract.ts";
+import { checkMessageId, checkOwner, messageStates } from "./checks.ts";
+import { invalidOption } from "./store-errors.ts";
+import { show } from "./text.ts";
+
+const maxLimit = 1000;
+const defaultLimit = 100;
+
+/** A {@link HistoryQuery} with every default filled in. */
+export interface NormalHistoryQuery {
+  /** Exclusive; 0: from the beginning. */
+  readonly after: number;
+  /** Exclusive; `Number.MAX_SAFE_INTEGER`: to the end, since no `seq` reaches it. */
+  readonly before: number;
+  readonly order: "ascending" | "descending";
+  /** 1 to 1,000. */
+  readonly limit: number;
+  /** Each state once; empty: nothing matches. */
+  readonly states: readonly MessageState[];
+  /** Each id once, 1,000 at most; empty: nothing matches; absent: ids do not matter. */
+  readonly ids: readonly string[] | undefined;
+}
+
+/** A {@link ListQuery} with every default filled in. Decode the cursor with {@link decodeCursor}. */
+export interface NormalListQuery {
+  readonly owner: string | undefined;
+  readonly cursor: string | undefined;
+  /** 1 to 1,000. */
+  readonly limit: number;
+}
+
+/**
+ * Fills in the defaults of a history query: ascending, 100 messages, all states. `INVALID_OPTION` for anything the
+ * contract does not allow.
+ *
+ * @example
+ * ```ts
+ * import { normalizeHistoryQuery } from "@turnkeep/core/store-kit";
+ *
+ * normalizeHistoryQuery({ after: 5 }).limit; // 100
+ * ```
+ */
+export function normalizeHistoryQuery(query: HistoryQuery): NormalHistoryQuery {
+  checkObject("A history query", query);
+  const { after = 0, before = Number.MAX_SAFE_INTEGER, order = "ascending", ids } = query;
+  checkPosition("after", after);
+  checkPosition("before", before);
+  if (order !== "ascending" && order !== "descending") {
+    throw invalidOption(`order must be "ascending" or "descending", not ${show(order)}`);
+  }
+  return {
+    after,
+    before,
+    order,
+    limit: checkLimit(query.limit),
+    states: checkStates(query.states),
+    ids: ids === undefined ? undefined : checkIds(ids),
+  };
+}
+
+/** Fills in the defaults of a list query: everybody's memories, from the first, 100 of them. Else `INVALID_OPTION`. */
+export function normalizeListQuery(query: ListQuery): NormalListQuery {
+  checkObject("A list query", query);
+  const { owner, cursor } = query;
+  if (owner !== undefined) checkOwner(owner);
+  if (cursor !== undefined && (typeof cursor !== "string" || cursor === "")) throw badCursor(cursor);
+  return { owner, cursor, limit: checkLimit(query.limit) };
+}
+
+/**
+ * An opaque cursor for a position that a store knows by a text: base64url, without padding.
+ *
+ * @param position Not empty, well-formed Unicode.
+ */
+export function encodeCursor(position: string): string {
+  const bytes = new TextEncoder().encode(position);
+  const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+/** The position that {@link encodeCursor} was given. `INVALID_OPTION` for a text that it did not make. */
+export function decodeCursor(cursor: string): string {
+  try {
+    const binary = atob(cursor.replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(binary, (unit) => unit.charCodeAt(0));
+    const position = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    if (position !== "" && encodeCursor(position) === cursor) return position;
+  } catch {
+    // Not base64 or not UTF-8: refused below with what to do about it.
+  }
+  throw badCursor(cursor);
+}
+
+function badCursor(cursor: unknown): Error {
+  return invalidOption(`cursor must be the cursor of an earlier page of this store, not ${show(cursor)}`);
+}
+
+function checkObject(what: string, query: object): void {
+  if (typeof query !== "object" || query === null) {
+    throw invalidOption(`${what} must be an object, not ${show(query)}`);
+  }
+}
+
+function checkPosition(name: string, seq: number): void {
+  if (!Number.isSafeInteger(seq) || seq < 0) {
+    throw invalidOption(`${name} must be a safe integer of 0 or more, not ${show(seq)}`);
+  }
+}
+
+function checkLimit(limit: number = defaultLimit): number {
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit) {
+    throw invalidOption(`limit must be a whole number from 1 to ${maxLimit}, not ${show(limit)}`);
+  }
+  return limit;
+}
+
+function checkStates(states: readonly MessageState[] | undefined): readonly MessageState[] {
+  if (states === undefined) return messageStates;
+  if (!Array.isArray(states)) throw invalidOption(`states must be an array, not ${show(states)}`);
+  for (const state of states) {
+    if (!messageStates.includes(state)) {
+      throw invalidOption(`states may hold live, evicted and superseded, not ${show(state)}`);
+    }
+  }
+  return messageStates.filter((state) => states.includes(state));
+}
+
+function checkIds(ids: readonly string[]): readonly string[] {
+  if (!Array.isArray(ids)) throw invalidOption(`ids must be an array, not ${show(ids)}`);
+  if (ids.length > maxLimit)
+    throw invalidOption(`ids must not hold more than ${maxLimit}, but holds ${ids.length}`);
+  for (const id of ids) checkMessageId(id);
+  return [...new Set(ids)];
+}

@@ -1,0 +1,108 @@
+import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { show } from "./text.ts";
+
+/** `INVALID_OPTION` with that message. */
+export function invalidOption(message: string): TurnkeepError {
+  return new TurnkeepError("INVALID_OPTION", message);
+}
+
+/** `CLOSED`: the answer of every method after `close()`. `store` names the store: `"store-postgres"`. */
+export function closedError(store: string): TurnkeepError {
+  return new TurnkeepError("CLOSED", `${store} was closed: create a new store`);
+}
+
+/** `VERSION_CONFLICT`: the stored version is not `expected`. */
+export function conflictError(memoryId: string, expected: string | null): TurnkeepError {
+  const wanted = expected === null ? "did not exist" : `was at version ${show(expected)}`;
+  return new TurnkeepError(
+    "VERSION_CONFLICT",
+    `Somebody else wrote to memory ${show(memoryId)}: the update expected that it ${wanted}. ` +
+      "Nothing was changed: read again, then repeat",
+    { details: { memoryId } },
+  );
+}
+
+/** `UNSUPPORTED`: a method that the store's `capabilities` exclude. */
+export function unsupportedError(store: string, method: string): TurnkeepError {
+  return new TurnkeepError(
+    "UNSUPPORTED",
+    `${store} does not support ${method}(), as its capabilities say: choose another store or do without`,
+  );
+}
+
+/** `CORRUPT_RECORD`: what is stored under `memoryId` cannot be read, because `reason`. Never put content in `reason`. */
+export function corruptError(
+  memoryId: string,
+  reason: string,
+  options?: { readonly messageIds?: readonly string[] | undefined; readonly cause?: unknown },
+): TurnkeepError {
+  const { messageIds, cause } = options ?? {};
+  const which = messageIds === undefined ? "" : `, message ${messageIds.map(show).join(", ")}`;
+  return new TurnkeepError(
+    "CORRUPT_RECORD",
+    `The stored record of memory ${show(memoryId)}${which} cannot be read: ${reason}. Restore it, or delete it`,
+    { cause, details: messageIds === undefined ? { memoryId } : { memoryId, messageIds } },
+  );
+}
+
+/**
+ * What a store throws for `cause`, an error of its driver: a `TurnkeepError` stays itself; `ABORTED` once `signal` has
+ * fired; else `STORE_UNAVAILABLE`. The driver's own text stays in `cause`, since it may quote what was sent; its
+ * `code` is shown.
+ *
+ * @example
+ * ```ts
+ * import { storeError } from "@turnkeep/core/store-kit";
+ *
+ * async function read(query: () => Promise<string>, signal?: AbortSignal): Promise<string> {
+ *   try {
+ *     return await query();
+ *   } catch (cause) {
+ *     throw storeError("my-store", cause, signal);
+ *   }
+ * }
+ * ```
+ */
+export function storeError(store: string, cause: unknown, signal?: AbortSignal | undefined): TurnkeepError {
+  if (isTurnkeepError(cause)) return cause;
+  if (signal?.aborted) return abortedError(cause);
+  const code: unknown =
+    typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined;
+  const shown = typeof code === "string" || typeof code === "number" ? ` (${code})` : "";
+  return new TurnkeepError(
+    "STORE_UNAVAILABLE",
+    `${store}: the database did not answer, or answered with a fault${shown}; see the cause. ` +
+      "Whether a write took place is open: read again before you repeat it",
+    { cause },
+  );
+}
+
+function abortedError(cause: unknown): TurnkeepError {
+  return new TurnkeepError("ABORTED", "The caller's signal ended the call", { cause });
+}
+
+/** Throws `ABORTED`, with the signal's reason as `cause`, if `signal` has fired. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw abortedError(signal.reason);
+}
+
+/**
+ * A database's address as an error message may show it: the password in front of the host, and values of parameters
+ * that look like secrets, are replaced by `***`. Works for addresses that are no valid URL too (several hosts, or
+ * `key=value` pairs), and rather hides too much than too little.
+ *
+ * @example
+ * ```ts
+ * import { redactUrl } from "@turnkeep/core/store-kit";
+ *
+ * redactUrl("postgres://app:s3cret@db.example:5432/chat"); // "postgres://app:***@db.example:5432/chat"
+ * ```
+ */
+export function redactUrl(url: string): string {
+  return url
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/)([^:@/?#]*):(.*)@/is, "$1$2:***@")
+    .replace(
+      /((?:^|[?&;\s])[\w.-]*(?:pass|pwd|secret|token|key|credential|auth)[\w.-]*\s*=\s*)('(?:[^'\\]|\\.)*'|[^&;#\s]*)/gi,
+      "$1***",
+    );
+}

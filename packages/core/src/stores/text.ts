@@ -1,0 +1,53 @@
+/** What one pass over a text tells. */
+export interface TextScan {
+  /** Length in UTF-8 bytes; a lone surrogate counts 3, as an encoder would write U+FFFD for it. */
+  readonly bytes: number;
+  /** Why the text is no well-formed Unicode without U+0000; `undefined`: it is. */
+  readonly fault: "a lone surrogate" | "U+0000" | undefined;
+}
+
+/** Measures a text and looks for what a database could not keep, in one pass and without allocating a copy. */
+export function scanText(text: string): TextScan {
+  const { length } = text;
+  let bytes = length;
+  let fault: TextScan["fault"];
+  for (let index = 0; index < length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) {
+      if (unit === 0) fault ??= "U+0000";
+    } else if (unit < 0x800) {
+      bytes += 1;
+    } else if (unit < 0xd800 || unit > 0xdfff) {
+      bytes += 2;
+    } else {
+      const next = unit < 0xdc00 && index + 1 < length ? text.charCodeAt(index + 1) : 0;
+      bytes += 2;
+      if (next >= 0xdc00 && next <= 0xdfff) index++;
+      else fault ??= "a lone surrogate";
+    }
+  }
+  return { bytes, fault };
+}
+
+/**
+ * The length of a text in UTF-8 bytes, without encoding it.
+ *
+ * @example
+ * ```ts
+ * import { utf8Length } from "@turnkeep/core/store-kit";
+ *
+ * utf8Length("héllo 🙂"); // 11
+ * ```
+ */
+export function utf8Length(text: string): number {
+  return scanText(text).bytes;
+}
+
+/** A value as an error message may show it: quoted, escaped, and never longer than a line. */
+export function show(value: unknown): string {
+  if (typeof value !== "string")
+    return typeof value === "object" && value !== null ? "an object" : String(value);
+  return value.length <= 100
+    ? JSON.stringify(value)
+    : `${JSON.stringify(value.slice(0, 100))}… (${value.length} characters)`;
+}
