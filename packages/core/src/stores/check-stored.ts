@@ -1,0 +1,42 @@
+import type { MemoryUpdate, MessageState } from "../store-contract.ts";
+import { invalidOption } from "./store-errors.ts";
+import { show } from "./text.ts";
+
+/** What a memory holds, as far as an update must agree with it. */
+export interface StoredRows {
+  readonly nextSeq: number;
+  find(seq: number): { readonly id: string; readonly state: MessageState } | undefined;
+}
+
+/**
+ * Throws `INVALID_OPTION` unless a checked update, computed from this very version, agrees with what is stored:
+ * sequence numbers are not used again, what is replaced is live and keeps its id, what is moved is there.
+ */
+export function checkAgainstStored(memoryId: string, update: MemoryUpdate, stored: StoredRows): void {
+  const { append, replace, move, nextSeq } = update;
+  const place = `memory ${show(memoryId)}`;
+  const first = append[0];
+  if (nextSeq < stored.nextSeq) {
+    throw invalidOption(`nextSeq must not go back from ${stored.nextSeq} to ${nextSeq} in ${place}`);
+  }
+  if (first !== undefined && first.seq < stored.nextSeq) {
+    throw invalidOption(
+      `A new message must have seq ${stored.nextSeq} or more in ${place}, but ${show(first.id)} has ${first.seq}`,
+    );
+  }
+  for (const { seq, id } of replace) {
+    const row = stored.find(seq);
+    if (row?.state !== "live" || row.id !== id) {
+      throw invalidOption(
+        `Only a live message can be replaced, and ${show(id)} is none at seq ${seq} of ${place}`,
+      );
+    }
+  }
+  if (move.length === 0) return;
+  const appended = new Set(append.map(({ seq }) => seq));
+  for (const { seq } of move) {
+    if (!appended.has(seq) && stored.find(seq) === undefined) {
+      throw invalidOption(`A move names seq ${seq}, which ${place} does not hold`);
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import { TurnkeepError } from "../errors.ts";
+import type {
+  HistoryPage,
+  MemorySnapshot,
+  MemoryUpdate,
+  MessageState,
+  StoredMessage,
+} from "../store-contract.ts";
+import { checkAgainstStored } from "./check-stored.ts";
+import { messageStates } from "./checks.ts";
+import { foldUpdate } from "./fold-update.ts";
+import type { NormalHistoryQuery } from "./queries.ts";
+import { corruptError } from "./store-errors.ts";
+import { show } from "./text.ts";
+
+/** The layout that this package writes, and the latest that it reads. */
+const layoutVersion = 1;
+
+type Row = StoredMessage & { state: MessageState };
+type RowTuple = [
+  seq: number,
+  id: string,
+  createdAt: number,
+  state: MessageState,
+  payload: string,
+  meta?: string,
+];
+
+/**
+ * The JSON text under a key, layout 1. `version: null` alone marks a memory that expired and was swept.
+ * `messages` holds `[seq, id, createdAt, state, payload, meta?]` of all that is kept, ascending by `seq`.
+ */
+interface Layout {
+  readonly turnkeep: number;
+  readonly version: string | null;
+  readonly nextSeq: number;
+  readonly owner?: string;
+  readonly head?: string;
+  /** Milliseconds since the epoch. */
+  readonly updatedAt: number;
+  readonly expiresAt?: number;
+  readonly messages: readonly RowTuple[];
+}
+
+/** A memory as one value. */
+export interface KeyValueRecord {
+  readonly version: string;
+  readonly nextSeq: number;
+  readonly owner: string | undefined;
+  readonly head: string | undefined;
+  readonly updatedAt: number;
+  readonly expiresAt: number | undefined;
+  /** Ascending by `seq`. */
+  readonly rows: readonly Row[];
+}
+
+/** What stands in place of an expired memory where it cannot be deleted safely. */
+export const sweptValue: string = JSON.stringify({ turnkeep: layoutVersion, version: null });
+
+/**
+ * The record in a value; `undefined` for a swept one. Errors: `CORRUPT_RECORD`; `UNSUPPORTED_VERSION` for a later
+ * layout.
+ */
+export function decodeRecord(memoryId: string, value: string): KeyValueRecord | undefined {
+  let layout: Partial<Layout> | null;
+  try {
+    layout = JSON.parse(value);
+  } catch {
+    // The parser's error quotes the text, which is content: it must not become a cause.
+    throw corruptError(memoryId, "the value is no JSON text");
+  }
+  const written = layout?.turnkeep;
+  if (typeof layout !== "object" || layout === null || !isWhole(written, 1)) {
+    throw corruptError(memoryId, "the value is no record of Turnkeep");
+  }
+  if (written > layoutVersion) {
+    throw new TurnkeepError(
+      "UNSUPPORTED_VERSION",
+      `Memory ${show(memoryId)} was written in layout ${written}, and this release reads up to ${layoutVersion}: upgrade @turnkeep/core`,
+      { details: { memoryId } },
+    );
+  }
+  const { version, nextSeq, owner, head, updatedAt, expiresAt, messages } = layout;
+  if (version === null) return undefined;
+  if (
+    typeof version !== "string" ||
+    !isWhole(nextSeq, 1) ||
+    !isOptionalString(owner) ||
+    !isOptionalString(head) ||
+    typeof updatedAt !== "number" ||
+    !(expiresAt === undefined || typeof expiresAt === "number") ||
+    !Array.isArray(messages)
+  ) {
+    throw corruptError(memoryId, "the value lacks a member of layout 1, or holds one of another type");
+  }
+  let last = 0;
+  const rows = messages.map((tuple: unknown) => {
+    const row = decodeRow(tuple);
+    if (row === undefined || row.seq <= last || row.seq >= nextSeq) {
+      throw corruptError(memoryId, `what follows message ${last} is no message`);
+    }
+    last = row.seq;
+    return row;
+  });
+  return { version, nextSeq, owner, head, updatedAt, expiresAt, rows };
+}
+
+function decodeRow(tuple: unknown): Row | undefined {
+  if (!Array.isArray(tuple)) return undefined;
+  const [seq, id, createdAt, state, payload, meta] = tuple as unknown[];
+  if (
+    !isWhole(seq, 1) ||
+    typeof id !== "string" ||
+    typeof createdAt !== "number" ||
+    !messageStates.includes(state as MessageState) ||
+    typeof payload !== "string" ||
+    !isOptionalString(meta)
+  ) {
+    return undefined;
+  }
+  const row: Row = { id, seq, createdAt, payload, state: state as MessageState };
+  if (meta !== undefined) row.meta = meta;
+  return row;
+}
+
+export function encodeRecord(record: KeyValueRecord): string {
+  const { version, nextSeq, owner, head, updatedAt, expiresAt, rows } = record;
+  const layout: Layout = {
+    turnkeep: layoutVersion,
+    version,
+    nextSeq,
+    ...(owner === undefined ? {} : { owner }),
+    ...(head === undefined ? {} : { head }),
+    updatedAt,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    messages: rows.map(({ seq, id, createdAt, state, payload, meta }) =>
+      meta === undefined ? [seq, id, createdAt, state, payload] : [seq, id, createdAt, state, payload, meta],
+    ),
+  };
+  return JSON.stringify(layout);
+}
+
+/** The record after a checked update whose `expected` is the version in place. */
+export function updateRecord(
+  memoryId: string,
+  record: KeyValueRecord | undefined,
+  update: MemoryUpdate,
+  times: { readonly updatedAt: number; readonly expiresAt: number | undefined },
+): KeyValueRecord {
+  const rows = new Map(record?.rows.map((row) => [row.seq, row]));
+  checkAgainstStored(memoryId, update, {
+    nextSeq: record?.nextSeq ?? 1,
+    find: (seq) => rows.get(seq),
+  });
+  const { insert, rewrite, setState, remove } = foldUpdate(update);
+  for (const row of insert) rows.set(row.seq, row);
+  for (const row of rewrite) rows.set(row.seq, row);
+  for (const { seq, state } of setState) rows.set(seq, { ...(rows.get(seq) as Row), state });
+  for (const seq of remove) rows.delete(seq);
+  return {
+    version: update.version,
+    nextSeq: update.nextSeq,
+    owner: record === undefined ? update.owner : record.owner,
+    head: update.head ?? record?.head,
+    ...times,
+    rows: [...rows.values()],
+  };
+}
+
+export function snapshotOf(record: KeyValueRecord | undefined): MemorySnapshot {
+  if (record === undefined) return { version: null, nextSeq: 1, messages: [] };
+  const { version, nextSeq, owner, head, rows } = record;
+  return {
+    version,
+    nextSeq,
+    ...(owner === undefined ? {} : { owner }),
+    ...(head === undefined ? {} : { head }),
+    messages: rows.filter(({ state }) => state === "live").map(({ state: _, ...message }) => message),
+  };
+}
+
+export function historyOf(record: KeyValueRecord | undefined, query: NormalHistoryQuery): HistoryPage {
+  const { after, before, order, limit, states } = query;
+  const ids = query.ids === undefined ? undefined : new Set(query.ids);
+  const found = (record?.rows ?? []).filter(
+    ({ seq, id, state }) =>
+      seq > after && seq < before && states.includes(state) && (ids === undefined || ids.has(id)),
+  );
+  if (order === "descending") found.reverse();
+  return { messages: found.slice(0, limit), hasMore: found.length > limit };
+}
+
+function isWhole(value: unknown, least: number): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= least;
+}
+
+function isOptionalString(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === "string";
+}

@@ -1,0 +1,273 @@
+import type { CallOptions, ChatMemoryStore, ListPage } from "../store-contract.ts";
+import { checkMemoryId, checkTtl, checkUpdate } from "./checks.ts";
+import type { KeyValueEntry, KeyValueStoreOptions } from "./key-value-options.ts";
+import {
+  decodeRecord,
+  encodeRecord,
+  historyOf,
+  type KeyValueRecord,
+  snapshotOf,
+  sweptValue,
+  updateRecord,
+} from "./key-value-record.ts";
+import { decodeCursor, encodeCursor, normalizeHistoryQuery, normalizeListQuery } from "./queries.ts";
+import {
+  closedError,
+  conflictError,
+  invalidOption,
+  storeError,
+  throwIfAborted,
+  unsupportedError,
+} from "./store-errors.ts";
+import { show } from "./text.ts";
+
+const name = "keyValueStore";
+
+/** How often an update looks again when the value changed but not the memory: another client swept it meanwhile. */
+const maxAttempts = 5;
+
+/** How many keys are asked for, and how many values are read at once, in a listing. */
+const pageSize = 50;
+
+/**
+ * Makes a full store, history and expiry included, of any database that can swap one value if it has not changed: a
+ * table of a SQL database, an object store with conditional writes, etcd, a file.
+ *
+ * Each memory is one value under its id: JSON text, layout 1, with `version`, `nextSeq`, `owner`, `head`, `updatedAt`,
+ * `expiresAt` and all its messages. Reads and writes therefore cost what the whole memory has, history included
+ * (`delta: false`): right for conversations of hundreds of messages, not of hundred thousands. An update is two
+ * operations, one `get` and one `compareAndSet`. A record of a later layout is `UNSUPPORTED_VERSION`; a value that is
+ * no record is `CORRUPT_RECORD` with the memory's id, is listed with `updatedAt` 0, and can be deleted.
+ *
+ * Errors: `INVALID_OPTION` for a missing hook or a bad option; in calls, what the store contract names.
+ *
+ * @example
+ * ```ts
+ * import { createChatMemory, keyValueStore, user } from "@turnkeep/core";
+ *
+ * const values = new Map<string, string>();
+ * const store = keyValueStore<string>({
+ *   get: (key) => {
+ *     const value = values.get(key);
+ *     return value === undefined ? undefined : { value, revision: value };
+ *   },
+ *   compareAndSet: (key, value, revision) => {
+ *     if (values.get(key) !== revision) return false;
+ *     values.set(key, value);
+ *     return true;
+ *   },
+ *   delete: (key) => void values.delete(key),
+ * });
+ * await createChatMemory({ id: "user-1/chat-1", store }).add(user("Hello"));
+ * ```
+ */
+export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): ChatMemoryStore {
+  checkOptions(options);
+  const { ttlMs, now = Date.now } = options;
+  const capabilities = Object.freeze({
+    durable: options.durable ?? false,
+    shared: options.shared ?? false,
+    history: true,
+    list: options.list !== undefined,
+    ttl: true,
+    delta: false,
+    readSteps: 1 as const,
+    maxMessageBytes: options.maxMessageBytes ?? 16 * 1024 * 1024,
+  });
+  let closing: Promise<void> | undefined;
+
+  function begin(callOptions: CallOptions | undefined): AbortSignal | undefined {
+    if (closing !== undefined) throw closedError(name);
+    throwIfAborted(callOptions?.signal);
+    return callOptions?.signal;
+  }
+
+  function enter(memoryId: string, callOptions: CallOptions | undefined): AbortSignal | undefined {
+    const signal = begin(callOptions);
+    checkMemoryId(memoryId);
+    return signal;
+  }
+
+  async function get(key: string, signal: AbortSignal | undefined): Promise<KeyValueEntry<R> | undefined> {
+    const entry = await run(() => options.get(key, { signal }), signal);
+    return entry ?? undefined;
+  }
+
+  /** The memory in an entry; `undefined` if there is none or it has expired. */
+  function read(memoryId: string, entry: KeyValueEntry<R> | undefined): KeyValueRecord | undefined {
+    const record = entry && decodeRecord(memoryId, entry.value);
+    if (record?.expiresAt !== undefined && record.expiresAt <= now()) return undefined;
+    return record;
+  }
+
+  /** A memory, or what cannot be read and may be one. */
+  function holdsSomething(memoryId: string, entry: KeyValueEntry<R>): boolean {
+    try {
+      return read(memoryId, entry) !== undefined;
+    } catch {
+      return true;
+    }
+  }
+
+  async function* keysAfter(
+    after: string | undefined,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<readonly string[]> {
+    const { list } = options;
+    if (list === undefined) return;
+    let last = after;
+    while (true) {
+      const page = { after: last, limit: pageSize };
+      const keys = await run(() => list(page, { signal }), signal);
+      const next = keys.at(-1);
+      if (next === undefined) return;
+      if (next === last)
+        throw invalidOption(`${name}: the hook list() must answer keys that come after ${show(last)}`);
+      last = next;
+      yield keys;
+    }
+  }
+
+  /** An entry of a listing; what cannot be read is listed too, so that it can be found and deleted. */
+  async function summary(
+    memoryId: string,
+    owner: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<ListPage["memories"][number] | undefined> {
+    const entry = await get(memoryId, signal);
+    let record: KeyValueRecord | undefined;
+    try {
+      record = read(memoryId, entry);
+    } catch {
+      return owner === undefined ? { memoryId, updatedAt: 0 } : undefined;
+    }
+    if (record === undefined || (owner !== undefined && record.owner !== owner)) return undefined;
+    const { owner: recordOwner, updatedAt } = record;
+    return { memoryId, ...(recordOwner === undefined ? {} : { owner: recordOwner }), updatedAt };
+  }
+
+  /** Removes the entry if no memory is in it. It may begin again at any moment, so it must not be deleted blindly. */
+  async function sweepKey(key: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const { deleteIfUnchanged } = options;
+    const entry = await get(key, signal);
+    if (entry === undefined || holdsSomething(key, entry)) return false;
+    if (deleteIfUnchanged !== undefined) {
+      return run(() => deleteIfUnchanged(key, entry.revision, { signal }), signal);
+    }
+    if (entry.value === sweptValue) return false;
+    return run(() => options.compareAndSet(key, sweptValue, entry.revision, { signal }), signal);
+  }
+
+  const store: ChatMemoryStore = {
+    capabilities,
+
+    async getMessages(memoryId, callOptions) {
+      const signal = enter(memoryId, callOptions);
+      return snapshotOf(read(memoryId, await get(memoryId, signal)));
+    },
+
+    async updateMessages(memoryId, update, callOptions) {
+      const signal = enter(memoryId, callOptions);
+      checkUpdate(update, capabilities);
+      for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+        const entry = await get(memoryId, signal);
+        const record = read(memoryId, entry);
+        if (record?.version === update.version) return;
+        if ((record?.version ?? null) !== update.expected) break;
+        const updatedAt = now();
+        const expiresAt = ttlMs === undefined ? undefined : updatedAt + ttlMs;
+        const value = encodeRecord(updateRecord(memoryId, record, update, { updatedAt, expiresAt }));
+        const swap = () => options.compareAndSet(memoryId, value, entry?.revision, { signal });
+        if (await run(swap, signal)) return;
+      }
+      throw conflictError(memoryId, update.expected);
+    },
+
+    async deleteMessages(memoryId, callOptions) {
+      const signal = enter(memoryId, callOptions);
+      await run(() => options.delete(memoryId, { signal }), signal);
+    },
+
+    async getHistory(memoryId, query, callOptions) {
+      const signal = enter(memoryId, callOptions);
+      const normal = normalizeHistoryQuery(query);
+      return historyOf(read(memoryId, await get(memoryId, signal)), normal);
+    },
+
+    async listMemories(query, callOptions) {
+      const signal = begin(callOptions);
+      const { owner, cursor, limit } = normalizeListQuery(query);
+      if (!capabilities.list) throw unsupportedError(name, "listMemories");
+      const memories: ListPage["memories"] = [];
+      const after = cursor === undefined ? undefined : decodeCursor(cursor);
+      for await (const keys of keysAfter(after, signal)) {
+        for (const found of await Promise.all(keys.map((key) => summary(key, owner, signal)))) {
+          if (found === undefined) continue;
+          const last = memories.at(-1);
+          if (memories.length === limit && last !== undefined) {
+            return { memories, cursor: encodeCursor(last.memoryId) };
+          }
+          memories.push(found);
+        }
+      }
+      return { memories };
+    },
+
+    async sweep(callOptions) {
+      const signal = begin(callOptions);
+      let removed = 0;
+      for await (const keys of keysAfter(undefined, signal)) {
+        const swept = await Promise.all(keys.map((key) => sweepKey(key, signal)));
+        removed += swept.filter(Boolean).length;
+      }
+      return { removed };
+    },
+
+    close() {
+      closing ??= run(() => options.close?.(), undefined);
+      return closing;
+    },
+
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+  return store;
+}
+
+/** Calls a hook: its errors become the store's, and the signal ends the wait even if the hook ignores it. */
+async function run<T>(hook: () => T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  throwIfAborted(signal);
+  let stop: (() => void) | undefined;
+  try {
+    if (signal === undefined) return await hook();
+    const aborted = new Promise<never>((_, reject) => {
+      stop = () => reject(signal.reason);
+      signal.addEventListener("abort", stop);
+    });
+    return await Promise.race([hook(), aborted]);
+  } catch (cause) {
+    throw storeError(name, cause, signal);
+  } finally {
+    if (stop !== undefined) signal?.removeEventListener("abort", stop);
+  }
+}
+
+function checkOptions<R extends {}>(options: KeyValueStoreOptions<R>): void {
+  if (typeof options !== "object" || options === null) {
+    throw invalidOption(`${name} takes an object of hooks, not ${show(options)}`);
+  }
+  for (const hook of ["get", "compareAndSet", "delete"] as const) {
+    if (typeof options[hook] !== "function") throw invalidOption(`${name} needs the hook ${hook}()`);
+  }
+  for (const hook of ["deleteIfUnchanged", "list", "close", "now"] as const) {
+    if (options[hook] !== undefined && typeof options[hook] !== "function") {
+      throw invalidOption(`${name}: ${hook} must be a function, not ${show(options[hook])}`);
+    }
+  }
+  const { maxMessageBytes, ttlMs } = options;
+  checkTtl(ttlMs);
+  if (maxMessageBytes !== undefined && (!Number.isSafeInteger(maxMessageBytes) || maxMessageBytes < 1)) {
+    throw invalidOption(
+      `maxMessageBytes must be a positive whole number of bytes, not ${show(maxMessageBytes)}`,
+    );
+  }
+}

@@ -1,0 +1,125 @@
+import type {
+  HistoryPage,
+  MemorySnapshot,
+  MemoryUpdate,
+  MessageState,
+  StoredMessage,
+} from "../store-contract.ts";
+import { checkAgainstStored } from "./check-stored.ts";
+import { foldUpdate } from "./fold-update.ts";
+import type { NormalHistoryQuery } from "./queries.ts";
+import { Timeline } from "./timeline.ts";
+
+interface Row {
+  message: Readonly<StoredMessage>;
+  state: MessageState;
+}
+
+/** One memory kept in this process. A named message costs O(1), a read costs the live messages only. */
+export class ProcessMemory {
+  readonly owner: string | undefined;
+  version: string | null = null;
+  updatedAt = 0;
+  #nextSeq = 1;
+  #head: string | undefined;
+  readonly #rows: Timeline<Row> = new Timeline();
+  readonly #seqsById: Map<string, number[]> = new Map();
+  #live: Map<number, Row> = new Map();
+  /** False once a message came back to live behind a later one; the next read sorts. */
+  #liveInOrder = true;
+
+  constructor(owner: string | undefined) {
+    this.owner = owner;
+  }
+
+  /** Applies a checked update whose `expected` is the version in place, or throws and changes nothing. */
+  apply(memoryId: string, update: MemoryUpdate, now: number): void {
+    checkAgainstStored(memoryId, update, {
+      nextSeq: this.#nextSeq,
+      find: (seq) => {
+        const row = this.#rows.get(seq);
+        return row && { id: row.message.id, state: row.state };
+      },
+    });
+    const { insert, rewrite, setState, remove } = foldUpdate(update);
+    for (const { state, ...message } of insert) this.#insert({ message: copy(message), state });
+    for (const { state, ...message } of rewrite) this.#change(message.seq, state, copy(message));
+    for (const { seq, state } of setState) this.#change(seq, state);
+    for (const seq of remove) this.#remove(seq);
+    this.version = update.version;
+    this.updatedAt = now;
+    this.#nextSeq = update.nextSeq;
+    if (update.head !== undefined) this.#head = update.head;
+  }
+
+  snapshot(): MemorySnapshot {
+    if (!this.#liveInOrder) {
+      this.#live = new Map([...this.#live].sort(([a], [b]) => a - b));
+      this.#liveInOrder = true;
+    }
+    return {
+      version: this.version,
+      nextSeq: this.#nextSeq,
+      ...(this.owner === undefined ? {} : { owner: this.owner }),
+      ...(this.#head === undefined ? {} : { head: this.#head }),
+      messages: Array.from(this.#live.values(), ({ message }) => copy(message)),
+    };
+  }
+
+  history(query: NormalHistoryQuery): HistoryPage {
+    const { limit, states } = query;
+    const messages: HistoryPage["messages"] = [];
+    for (const { message, state } of query.ids === undefined
+      ? this.#rows.between(query.after, query.before, query.order)
+      : this.#rowsOf(query.ids, query)) {
+      if (!states.includes(state)) continue;
+      if (messages.length === limit) return { messages, hasMore: true };
+      messages.push({ ...copy(message), state });
+    }
+    return { messages, hasMore: false };
+  }
+
+  #rowsOf(ids: readonly string[], { after, before, order }: NormalHistoryQuery): Row[] {
+    const seqs = ids
+      .flatMap((id) => this.#seqsById.get(id) ?? [])
+      .filter((seq) => seq > after && seq < before)
+      .sort((a, b) => (order === "ascending" ? a - b : b - a));
+    return seqs.map((seq) => this.#rows.get(seq) as Row);
+  }
+
+  #insert(row: Row): void {
+    const { seq, id } = row.message;
+    const seqs = this.#seqsById.get(id);
+    if (seqs === undefined) this.#seqsById.set(id, [seq]);
+    else seqs.push(seq);
+    this.#rows.append(seq, row);
+    if (row.state === "live") this.#live.set(seq, row);
+  }
+
+  #change(seq: number, state: MessageState, message?: StoredMessage): void {
+    const row = this.#rows.get(seq) as Row;
+    if (message !== undefined) row.message = message;
+    if (state === row.state) return;
+    row.state = state;
+    if (state === "live") {
+      this.#live.set(seq, row);
+      this.#liveInOrder = false;
+    } else {
+      this.#live.delete(seq);
+    }
+  }
+
+  #remove(seq: number): void {
+    const { id } = (this.#rows.get(seq) as Row).message;
+    const others = this.#seqsById.get(id)?.filter((other) => other !== seq) ?? [];
+    if (others.length === 0) this.#seqsById.delete(id);
+    else this.#seqsById.set(id, others);
+    this.#rows.delete(seq);
+    this.#live.delete(seq);
+  }
+}
+
+/** A fresh message with the contract's members only. */
+function copy({ id, seq, createdAt, payload, meta }: StoredMessage): StoredMessage {
+  return meta === undefined ? { id, seq, createdAt, payload } : { id, seq, createdAt, payload, meta };
+}

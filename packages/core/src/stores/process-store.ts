@@ -1,0 +1,165 @@
+import type { CallOptions, ChatMemoryStore, ListPage, StoreCapabilities } from "../store-contract.ts";
+import { checkMemoryId, checkTtl, checkUpdate } from "./checks.ts";
+import { ProcessMemory } from "./process-memory.ts";
+import { decodeCursor, encodeCursor, normalizeHistoryQuery, normalizeListQuery } from "./queries.ts";
+import {
+  closedError,
+  conflictError,
+  invalidOption,
+  throwIfAborted,
+  unsupportedError,
+} from "./store-errors.ts";
+import { show } from "./text.ts";
+import { Timeline } from "./timeline.ts";
+
+export interface ProcessStoreOptions {
+  /** Names the store in errors. */
+  readonly name: string;
+  readonly capabilities: StoreCapabilities;
+  readonly ttlMs?: number | undefined;
+  readonly now?: (() => number) | undefined;
+  /** Throws if this id may not be used while these are held. */
+  readonly admit?:
+    | ((memoryId: string, held: { has(memoryId: string): boolean; size: number }) => void)
+    | undefined;
+}
+
+interface Slot {
+  readonly memoryId: string;
+  /** Rises with each memory that begins; the cursor of a listing. */
+  readonly position: number;
+  readonly memory: ProcessMemory;
+}
+
+/**
+ * A store in this process. Every method does all its work before its first turn of the event loop, so that calls take
+ * effect in the order in which they were made, each as a whole.
+ */
+export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
+  const { name, capabilities, ttlMs, now = Date.now, admit } = options;
+  checkTtl(ttlMs);
+  if (typeof now !== "function") throw invalidOption(`now must be a function, not ${show(now)}`);
+
+  const slots = new Map<string, Slot>();
+  const everybody = new Timeline<Slot>();
+  const byOwner = new Map<string, Timeline<Slot>>();
+  let positions = 0;
+  let closed = false;
+
+  function begin(callOptions: CallOptions | undefined): void {
+    if (closed) throw closedError(name);
+    throwIfAborted(callOptions?.signal);
+  }
+
+  function enter(memoryId: string, callOptions: CallOptions | undefined): void {
+    begin(callOptions);
+    checkMemoryId(memoryId);
+    admit?.(memoryId, slots);
+  }
+
+  function isExpired({ memory }: Slot): boolean {
+    return ttlMs !== undefined && now() - memory.updatedAt >= ttlMs;
+  }
+
+  function find(memoryId: string): ProcessMemory | undefined {
+    const slot = slots.get(memoryId);
+    if (slot === undefined) return undefined;
+    if (!isExpired(slot)) return slot.memory;
+    drop(slot);
+    return undefined;
+  }
+
+  function keep(memoryId: string, memory: ProcessMemory): void {
+    positions += 1;
+    const slot: Slot = { memoryId, position: positions, memory };
+    slots.set(memoryId, slot);
+    everybody.append(slot.position, slot);
+    if (memory.owner === undefined) return;
+    const owned = byOwner.get(memory.owner) ?? new Timeline<Slot>();
+    byOwner.set(memory.owner, owned);
+    owned.append(slot.position, slot);
+  }
+
+  function drop({ memoryId, position, memory }: Slot): void {
+    slots.delete(memoryId);
+    everybody.delete(position);
+    if (memory.owner === undefined) return;
+    const owned = byOwner.get(memory.owner);
+    owned?.delete(position);
+    if (owned?.size === 0) byOwner.delete(memory.owner);
+  }
+
+  const store: ChatMemoryStore = {
+    capabilities,
+
+    async getMessages(memoryId, callOptions) {
+      enter(memoryId, callOptions);
+      return find(memoryId)?.snapshot() ?? { version: null, nextSeq: 1, messages: [] };
+    },
+
+    async updateMessages(memoryId, update, callOptions) {
+      enter(memoryId, callOptions);
+      checkUpdate(update, capabilities);
+      const found = find(memoryId);
+      if (found?.version === update.version) return;
+      if ((found?.version ?? null) !== update.expected) throw conflictError(memoryId, update.expected);
+      const memory = found ?? new ProcessMemory(update.owner);
+      memory.apply(memoryId, update, now());
+      if (found === undefined) keep(memoryId, memory);
+    },
+
+    async deleteMessages(memoryId, callOptions) {
+      enter(memoryId, callOptions);
+      const slot = slots.get(memoryId);
+      if (slot !== undefined) drop(slot);
+    },
+
+    async getHistory(memoryId, query, callOptions) {
+      enter(memoryId, callOptions);
+      const normal = normalizeHistoryQuery(query);
+      return find(memoryId)?.history(normal) ?? { messages: [], hasMore: false };
+    },
+
+    async listMemories(query, callOptions) {
+      begin(callOptions);
+      const { owner, cursor, limit } = normalizeListQuery(query);
+      if (!capabilities.list) throw unsupportedError(name, "listMemories");
+      const source = owner === undefined ? everybody : byOwner.get(owner);
+      const memories: ListPage["memories"] = [];
+      let last = cursor === undefined ? 0 : decodePosition(cursor);
+      for (const slot of source?.between(last, Number.MAX_SAFE_INTEGER, "ascending") ?? []) {
+        if (isExpired(slot)) continue;
+        if (memories.length === limit) return { memories, cursor: encodeCursor(String(last)) };
+        const { owner: slotOwner, updatedAt } = slot.memory;
+        memories.push({
+          memoryId: slot.memoryId,
+          ...(slotOwner === undefined ? {} : { owner: slotOwner }),
+          updatedAt,
+        });
+        last = slot.position;
+      }
+      return { memories };
+    },
+
+    async sweep(callOptions) {
+      begin(callOptions);
+      const expired = [...slots.values()].filter(isExpired);
+      for (const slot of expired) drop(slot);
+      return { removed: expired.length };
+    },
+
+    async close() {
+      closed = true;
+      for (const slot of [...slots.values()]) drop(slot);
+    },
+
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+  return store;
+}
+
+function decodePosition(cursor: string): number {
+  const position = Number(decodeCursor(cursor));
+  if (Number.isSafeInteger(position) && position > 0) return position;
+  throw invalidOption(`cursor must be the cursor of an earlier page of this store, not ${show(cursor)}`);
+}

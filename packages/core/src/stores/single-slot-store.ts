@@ -1,0 +1,39 @@
+import type { ChatMemoryStore } from "../store-contract.ts";
+import { processStore } from "./process-store.ts";
+import { invalidOption } from "./store-errors.ts";
+import { show } from "./text.ts";
+
+/**
+ * A store of one memory, in this process: what a chat memory without a store keeps itself in. The first id that is
+ * written takes the slot; until that memory is deleted, a call with another id is `INVALID_OPTION`, so that no two
+ * conversations can be mixed up. It has history and no listing (`listMemories` is `UNSUPPORTED`).
+ *
+ * @example
+ * ```ts
+ * import { createChatMemory, singleSlotStore } from "@turnkeep/core";
+ *
+ * const memory = createChatMemory({ id: "scratch", store: singleSlotStore() });
+ * ```
+ */
+export function singleSlotStore(): ChatMemoryStore {
+  return processStore({
+    name: "singleSlotStore",
+    capabilities: Object.freeze({
+      durable: false,
+      shared: false,
+      history: true,
+      list: false,
+      ttl: false,
+      delta: true,
+      readSteps: 1,
+      maxMessageBytes: 16 * 1024 * 1024,
+    }),
+    admit: (memoryId, held) => {
+      if (held.size === 0 || held.has(memoryId)) return;
+      throw invalidOption(
+        `singleSlotStore holds one memory, and another than ${show(memoryId)} has taken it: ` +
+          "give createChatMemory a store for many, such as inMemoryStore()",
+      );
+    },
+  });
+}
