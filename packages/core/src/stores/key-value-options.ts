@@ -9,8 +9,8 @@ export interface KeyValueEntry<R> {
   readonly value: string;
   /**
    * Must never be the same for two values that a key has had, not even after it was deleted and written again: an
-   * ETag of the content, a global counter, or `value` itself (no two values of this store are equal). A counter that
-   * begins again with each key is not enough.
+   * ETag of the content, a global counter, or `value` itself (no two states of a memory have equal values). A counter
+   * that begins again with each key is not enough.
    */
   readonly revision: R;
 }

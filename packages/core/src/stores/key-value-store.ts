@@ -121,8 +121,9 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
       const keys = await run(() => list(page, { signal }), signal);
       const next = keys.at(-1);
       if (next === undefined) return;
-      if (next === last)
+      if (next === last) {
         throw invalidOption(`${name}: the hook list() must answer keys that come after ${show(last)}`);
+      }
       last = next;
       yield keys;
     }

@@ -1,0 +1,466 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isTurnkeepError, TurnkeepError } from "../src/errors.ts";
+import type { HistoryQuery, ListQuery, MemoryUpdate, MessageState } from "../src/store-contract.ts";
+import {
+  checkMemoryId,
+  checkMessageId,
+  checkOwner,
+  checkTtl,
+  checkUpdate,
+  closedError,
+  conflictError,
+  corruptError,
+  decodeCursor,
+  encodeCursor,
+  foldUpdate,
+  normalizeHistoryQuery,
+  normalizeListQuery,
+  redactUrl,
+  storeError,
+  throwIfAborted,
+  utf8Length,
+} from "../src/store-kit.ts";
+import { message, update } from "./stores-support.ts";
+
+const capabilities = { maxMessageBytes: 100 };
+
+function codeOf(run: () => unknown): string | undefined {
+  try {
+    run();
+  } catch (error) {
+    return isTurnkeepError(error) ? error.code : `not ours: ${error}`;
+  }
+  return undefined;
+}
+
+describe("ids", () => {
+  const checks = [
+    ["memory id", checkMemoryId, 512],
+    ["owner", checkOwner, 512],
+    ["message id", checkMessageId, 256],
+  ] as const;
+
+  test.each(checks)("%s: what the contract allows", (_, check, max) => {
+    const odd = [
+      "*",
+      ":",
+      "{}",
+      "$",
+      "'\"`",
+      "🙂",
+      "\u0001\u007f",
+      "e\u0301",
+      "A",
+      "a ",
+      " ",
+      "\ufeff",
+      "__proto__",
+    ];
+    for (const id of [...odd, "a".repeat(max), "é".repeat(max / 2), "🙂".repeat(max / 4)]) {
+      expect(
+        codeOf(() => check(id)),
+        JSON.stringify(id),
+      ).toBeUndefined();
+    }
+  });
+
+  test.each(checks)("%s: everything else is INVALID_OPTION", (_, check, max) => {
+    const bad = [
+      "",
+      "a".repeat(max + 1),
+      `${"é".repeat(max / 2)}a`,
+      "\0",
+      "a\0b",
+      "\ud83d",
+      "\ude42",
+      "\ude42\ud83d",
+    ];
+    for (const id of [...bad, "a\ud83d", undefined, null, 7, {}, []]) {
+      expect(
+        codeOf(() => check(id as string)),
+        JSON.stringify(id),
+      ).toBe("INVALID_OPTION");
+    }
+  });
+});
+
+test("ttlMs is absent or a positive whole number of milliseconds", () => {
+  for (const ttl of [undefined, 1, 86_400_000]) expect(codeOf(() => checkTtl(ttl))).toBeUndefined();
+  for (const ttl of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, "5", null]) {
+    expect(
+      codeOf(() => checkTtl(ttl as number)),
+      String(ttl),
+    ).toBe("INVALID_OPTION");
+  }
+});
+
+test("utf8Length agrees with an encoder, lone surrogates included", () => {
+  const units = fc.array(
+    fc.oneof(
+      fc.integer({ min: 0, max: 0xffff }),
+      fc.constantFrom(0, 0x7f, 0x80, 0x7ff, 0x800, 0xd800, 0xdbff, 0xdc00, 0xdfff, 0xe000, 0xffff),
+    ),
+  );
+  fc.assert(
+    fc.property(units, (codes) => {
+      const text = String.fromCharCode(...codes);
+      expect(utf8Length(text)).toBe(new TextEncoder().encode(text).length);
+      const sound = !/\p{Surrogate}/u.test(text) && !text.includes("\0") && codes.length > 0;
+      expect(codeOf(() => checkOwner(text))).toBe(
+        sound && utf8Length(text) <= 512 ? undefined : "INVALID_OPTION",
+      );
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+describe("checkUpdate", () => {
+  const good: MemoryUpdate = {
+    expected: "v0",
+    version: "v1",
+    nextSeq: 10,
+    owner: "o",
+    head: "{}",
+    append: [message(7), message(9, { meta: "{}" })],
+    replace: [message(3), message(2)],
+    move: [
+      { seq: 9, to: "evicted" },
+      { seq: 3, to: "superseded" },
+      { seq: 1, to: "removed" },
+      { seq: 4, to: "live" },
+    ],
+  };
+
+  test("admits what the contract allows", () => {
+    expect(codeOf(() => checkUpdate(good, capabilities))).toBeUndefined();
+    const empty = {
+      ...good,
+      expected: null,
+      append: [],
+      replace: [],
+      move: [],
+      owner: undefined,
+      head: undefined,
+    };
+    expect(codeOf(() => checkUpdate(empty, capabilities))).toBeUndefined();
+    const fullHead = { ...good, head: "é".repeat(8192) };
+    expect(codeOf(() => checkUpdate(fullHead, capabilities))).toBeUndefined();
+    const fullMessage = { ...good, append: [message(7, { payload: "é".repeat(40), meta: "x".repeat(20) })] };
+    expect(codeOf(() => checkUpdate(fullMessage, capabilities))).toBeUndefined();
+  });
+
+  const bad: [string, Record<string, unknown>][] = [
+    ["an empty version", { version: "" }],
+    ["a version that is no string", { version: 3 }],
+    ["an ill-formed version", { version: "\ud800" }],
+    ["a version of 257 bytes", { version: "v".repeat(257) }],
+    ["an undefined expected version", { expected: undefined }],
+    ["an empty expected version", { expected: "" }],
+    ["the expected version again", { version: "v0" }],
+    ["nextSeq 0", { nextSeq: 0 }],
+    ["a fractional nextSeq", { nextSeq: 10.5 }],
+    ["an unsafe nextSeq", { nextSeq: 2 ** 53 }],
+    ["an empty owner", { owner: "" }],
+    ["a null owner", { owner: null }],
+    ["a head above 16 KB", { head: `${"é".repeat(8192)}a` }],
+    ["a head with U+0000", { head: "\0" }],
+    ["a head that is no text", { head: {} }],
+    ["append that is no array", { append: undefined }],
+    ["replace that is no array", { replace: {} }],
+    ["move that is no array", { move: undefined }],
+    ["null as a message", { append: [null] }],
+    ["append that descends", { append: [message(9), message(7)] }],
+    ["one seq twice in append", { append: [message(7), message(7, { id: "other" })] }],
+    ["one seq twice in replace", { replace: [message(3), message(3, { id: "other" })] }],
+    ["one seq in append and replace", { replace: [message(7, { id: "other" })] }],
+    ["one id twice", { append: [message(7, { id: "x" }), message(8, { id: "x" })] }],
+    ["one id in append and replace", { replace: [message(3, { id: "m7" })] }],
+    ["seq 0", { append: [message(0)] }],
+    ["a negative seq", { replace: [message(-1)] }],
+    ["a fractional seq", { append: [message(7.5)] }],
+    ["an appended seq at nextSeq", { append: [message(10)] }],
+    ["a replaced seq at nextSeq", { replace: [message(10)] }],
+    ["an empty message id", { append: [message(7, { id: "" })] }],
+    ["a message id of 257 bytes", { append: [message(7, { id: "i".repeat(257) })] }],
+    ["createdAt that is no number", { append: [{ ...message(7), createdAt: "now" }] }],
+    ["createdAt before the epoch", { append: [message(7, { createdAt: -1 })] }],
+    ["a fractional createdAt", { replace: [message(3, { createdAt: 0.5 })] }],
+    ["a payload that is no text", { append: [{ ...message(7), payload: {} }] }],
+    ["a payload with U+0000", { append: [message(7, { payload: "a\0" })] }],
+    ["a payload with a lone surrogate", { replace: [message(3, { payload: "\ude42" })] }],
+    ["meta that is no text", { append: [{ ...message(7), meta: null }] }],
+    ["meta with U+0000", { append: [message(7, { meta: "\0" })] }],
+    [
+      "one seq moved twice",
+      {
+        move: [
+          { seq: 1, to: "evicted" },
+          { seq: 1, to: "live" },
+        ],
+      },
+    ],
+    ["a move to nowhere", { move: [{ seq: 1, to: "deleted" }] }],
+    ["a move of seq 0", { move: [{ seq: 0, to: "live" }] }],
+    ["a move at nextSeq", { move: [{ seq: 10, to: "live" }] }],
+  ];
+
+  test.each(bad)("refuses %s", (_, over) => {
+    expect(codeOf(() => checkUpdate({ ...good, ...over } as MemoryUpdate, capabilities))).toBe(
+      "INVALID_OPTION",
+    );
+  });
+
+  test("refuses what is no object", () => {
+    for (const value of [undefined, null, "update"]) {
+      expect(codeOf(() => checkUpdate(value as never, capabilities))).toBe("INVALID_OPTION");
+    }
+  });
+
+  test("MESSAGE_TOO_LARGE counts UTF-8 bytes of payload and meta, and names id, size and limit", () => {
+    for (const list of ["append", "replace"] as const) {
+      const large = message(list === "append" ? 7 : 3, {
+        id: "big",
+        payload: "é".repeat(40),
+        meta: "x".repeat(21),
+      });
+      try {
+        checkUpdate({ ...good, append: [], replace: [], [list]: [large] }, capabilities);
+        expect.unreachable();
+      } catch (error) {
+        expect(isTurnkeepError(error, "MESSAGE_TOO_LARGE")).toBe(true);
+        const { message: text, details } = error as TurnkeepError;
+        expect(details).toEqual({ messageIds: ["big"], needed: 101, limit: 100 });
+        expect(text).toMatch(/"big".*101.*100/);
+      }
+    }
+  });
+
+  test("an error never shows content", () => {
+    const secret = "s3cret-content";
+    for (const over of [
+      { append: [message(7, { payload: `${secret}\0` })] },
+      { append: [message(7, { payload: secret.repeat(20) })] },
+      { append: [message(7, { meta: `${secret}\0` })] },
+      { head: `${secret}\0` },
+    ]) {
+      try {
+        checkUpdate({ ...good, ...over }, capabilities);
+        expect.unreachable();
+      } catch (error) {
+        expect(error).toBeInstanceOf(TurnkeepError);
+        expect(String(error)).not.toContain(secret);
+      }
+    }
+  });
+});
+
+describe("queries", () => {
+  test("history: the defaults", () => {
+    expect(normalizeHistoryQuery({})).toEqual({
+      after: 0,
+      before: Number.MAX_SAFE_INTEGER,
+      order: "ascending",
+      limit: 100,
+      states: ["live", "evicted", "superseded"],
+      ids: undefined,
+    });
+  });
+
+  test("history: what is given is kept, once each", () => {
+    expect(
+      normalizeHistoryQuery({
+        after: 3,
+        before: 9,
+        order: "descending",
+        limit: 1000,
+        states: ["superseded", "live", "live"],
+        ids: ["b", "a", "b"],
+      }),
+    ).toEqual({
+      after: 3,
+      before: 9,
+      order: "descending",
+      limit: 1000,
+      states: ["live", "superseded"],
+      ids: ["b", "a"],
+    });
+    expect(normalizeHistoryQuery({ states: [], ids: [] })).toMatchObject({ states: [], ids: [] });
+    const thousand = Array.from({ length: 1000 }, (_, index) => `m${index}`);
+    expect(normalizeHistoryQuery({ ids: thousand }).ids).toEqual(thousand);
+  });
+
+  test.each<[string, unknown]>([
+    ["nothing", undefined],
+    ["a negative after", { after: -1 }],
+    ["a fractional before", { before: 1.5 }],
+    ["a text as after", { after: "1" }],
+    ["an unknown order", { order: "up" }],
+    ["limit 0", { limit: 0 }],
+    ["limit 1001", { limit: 1001 }],
+    ["a fractional limit", { limit: 2.5 }],
+    ["an unknown state", { states: ["gone"] }],
+    ["states that are no array", { states: "live" }],
+    ["an empty id", { ids: [""] }],
+    ["1,001 ids", { ids: Array.from({ length: 1001 }, (_, index) => `m${index}`) }],
+    ["ids that are no array", { ids: "m1" }],
+  ])("history: refuses %s", (_, query) => {
+    expect(codeOf(() => normalizeHistoryQuery(query as HistoryQuery))).toBe("INVALID_OPTION");
+  });
+
+  test("list: the defaults, and what is refused", () => {
+    expect(normalizeListQuery({})).toEqual({ owner: undefined, cursor: undefined, limit: 100 });
+    expect(normalizeListQuery({ owner: "o", cursor: "c", limit: 1 })).toEqual({
+      owner: "o",
+      cursor: "c",
+      limit: 1,
+    });
+    for (const query of [
+      undefined,
+      { owner: "" },
+      { owner: "\0" },
+      { cursor: "" },
+      { cursor: 3 },
+      { limit: 0 },
+    ]) {
+      expect(
+        codeOf(() => normalizeListQuery(query as ListQuery)),
+        JSON.stringify(query),
+      ).toBe("INVALID_OPTION");
+    }
+  });
+
+  test("a cursor comes back as it went, in characters that any URL carries", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", minLength: 1 }), (text) => {
+        const cursor = encodeCursor(text);
+        expect(cursor).toMatch(/^[\w-]+$/);
+        expect(decodeCursor(cursor)).toBe(text);
+      }),
+    );
+    expect(decodeCursor(encodeCursor("\ufeffx"))).toBe("\ufeffx");
+  });
+
+  test("a cursor of another making is INVALID_OPTION", () => {
+    for (const cursor of ["", "!", "a", "YQ==", "YR", "_w", "ab c"]) {
+      expect(
+        codeOf(() => decodeCursor(cursor)),
+        cursor,
+      ).toBe("INVALID_OPTION");
+    }
+  });
+});
+
+describe("foldUpdate", () => {
+  test("each message ends in one list with its final state, as if the changes had been made one by one", () => {
+    const state = fc.constantFrom<MessageState | "removed">("live", "evicted", "superseded", "removed");
+    const plans = fc.uniqueArray(
+      fc.record({
+        seq: fc.integer({ min: 1, max: 30 }),
+        change: fc.constantFrom("append", "replace", "none"),
+        to: fc.option(state, { nil: undefined }),
+      }),
+      { selector: (plan) => plan.seq },
+    );
+    fc.assert(
+      fc.property(plans, fc.boolean(), (unsorted, history) => {
+        const plan = unsorted.sort((a, b) => a.seq - b.seq);
+        const stored = new Map(
+          plan.filter((p) => p.change !== "append").map((p) => [p.seq, { payload: "old", state: "live" }]),
+        );
+        const named = (change: string) => plan.filter((p) => p.change === change).map((p) => message(p.seq));
+        const moves = plan.flatMap(({ seq, to }) => (to === undefined ? [] : [{ seq, to }]));
+        const change = update("v", {
+          nextSeq: 31,
+          append: named("append"),
+          replace: named("replace"),
+          move: moves,
+        });
+
+        const expected = new Map(stored);
+        for (const { seq, payload } of [...change.append, ...change.replace]) {
+          expected.set(seq, { payload, state: "live" });
+        }
+        for (const { seq, to } of moves) {
+          const row = expected.get(seq);
+          if (row === undefined) continue;
+          if (to === "removed" || (!history && to !== "live")) expected.delete(seq);
+          else expected.set(seq, { ...row, state: to });
+        }
+
+        const folded = foldUpdate(change, { history });
+        const actual = new Map(stored);
+        const seen: number[] = [];
+        for (const row of folded.insert) {
+          expect(stored.has(row.seq)).toBe(false);
+          actual.set(row.seq, { payload: row.payload, state: row.state });
+          seen.push(row.seq);
+        }
+        for (const row of folded.rewrite) {
+          expect(stored.has(row.seq)).toBe(true);
+          actual.set(row.seq, { payload: row.payload, state: row.state });
+          seen.push(row.seq);
+        }
+        for (const { seq, state: to } of folded.setState) {
+          actual.set(seq, { payload: actual.get(seq)?.payload ?? "none", state: to });
+          seen.push(seq);
+        }
+        for (const seq of folded.remove) {
+          expect(stored.has(seq)).toBe(true);
+          actual.delete(seq);
+          seen.push(seq);
+        }
+        expect(actual).toEqual(expected);
+        expect(new Set(seen).size).toBe(seen.length);
+        const inserted = folded.insert.map((row) => row.seq);
+        expect(inserted).toEqual(inserted.toSorted((a, b) => a - b));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("errors", () => {
+  test("storeError keeps ours, reports an abort as one, and hides the driver's text but not its code", () => {
+    const ours = closedError("x");
+    expect(storeError("x", ours)).toBe(ours);
+    const driver = Object.assign(new Error("duplicate key (payload)=(s3cret)"), { code: "23505" });
+    const wrapped = storeError("store-x", driver);
+    expect(wrapped).toMatchObject({ code: "STORE_UNAVAILABLE", cause: driver });
+    expect(wrapped.message).toContain("23505");
+    expect(wrapped.message).not.toContain("s3cret");
+    expect(storeError("x", driver, AbortSignal.abort())).toMatchObject({ code: "ABORTED", cause: driver });
+    expect(storeError("x", undefined).code).toBe("STORE_UNAVAILABLE");
+  });
+
+  test("throwIfAborted gives the reason as cause", () => {
+    expect(codeOf(() => throwIfAborted(undefined))).toBeUndefined();
+    expect(codeOf(() => throwIfAborted(new AbortController().signal))).toBeUndefined();
+    const reason = new Error("enough");
+    expect(() => throwIfAborted(AbortSignal.abort(reason))).toThrow(
+      expect.objectContaining({ code: "ABORTED", cause: reason }),
+    );
+  });
+
+  test("conflicts and corrupt records name the memory", () => {
+    expect(conflictError("a", null)).toMatchObject({ code: "VERSION_CONFLICT", details: { memoryId: "a" } });
+    const error = corruptError("a", "half of it is missing", { messageIds: ["m1"] });
+    expect(error).toMatchObject({ code: "CORRUPT_RECORD", details: { memoryId: "a", messageIds: ["m1"] } });
+    expect(error.message).toMatch(/"a".*"m1".*half of it/);
+  });
+
+  test.each([
+    ["postgres://app:s3cret@db:5432/chat", "postgres://app:***@db:5432/chat"],
+    ["postgres://app@db/chat", "postgres://app@db/chat"],
+    ["redis://:s3cret@cache:6379/0", "redis://:***@cache:6379/0"],
+    ["mongodb://u:s3cret@h1:1,h2:2/x?replicaSet=rs", "mongodb://u:***@h1:1,h2:2/x?replicaSet=rs"],
+    ["postgres://u:s3@cret/a?b#c@db/x", "postgres://u:***@db/x"],
+    ["postgres://db/x?sslmode=require&password=s3cret", "postgres://db/x?sslmode=require&password=***"],
+    ["host=db password='s3 cr\\'et' user=u", "host=db password=*** user=u"],
+    ["host=db password=s3cret user=u", "host=db password=*** user=u"],
+    ["https://x/y?authToken=s3cret&a=b", "https://x/y?authToken=***&a=b"],
+    ["not a url", "not a url"],
+  ])("redactUrl(%s)", (url, shown) => {
+    expect(redactUrl(url)).toBe(shown);
+  });
+});
