@@ -1,0 +1,445 @@
+import { describe, expect, test } from "vitest";
+import type { KeyValueStoreOptions } from "../src/stores/key-value-options.ts";
+import { keyValueStore } from "../src/stores/key-value-store.ts";
+import { mapHooks, message, seed, update } from "./stores-support.ts";
+
+/** A value in layout 1, as documented, written by hand. */
+const layout1 =
+  '{"turnkeep":1,"version":"v","nextSeq":4,"owner":"me","head":"{}","updatedAt":5,' +
+  '"messages":[[1,"m1",7,"evicted","{}"],[3,"m3",8,"live","[]","meta"]]}';
+
+describe("the value", () => {
+  test("layout 1 is read as documented, and written so", async () => {
+    const hooks = mapHooks(new Map([["a", layout1]]));
+    const store = keyValueStore({ ...hooks, now: () => 5 });
+    expect(await store.getMessages("a")).toStrictEqual({
+      version: "v",
+      nextSeq: 4,
+      owner: "me",
+      head: "{}",
+      messages: [{ id: "m3", seq: 3, createdAt: 8, payload: "[]", meta: "meta" }],
+    });
+    const change = update("v", { nextSeq: 5, append: [message(4)], move: [{ seq: 3, to: "superseded" }] });
+    await store.updateMessages("a", change);
+    expect(JSON.parse(hooks.values.get("a") ?? "")).toEqual({
+      turnkeep: 1,
+      version: change.version,
+      nextSeq: 5,
+      owner: "me",
+      head: "{}",
+      updatedAt: 5,
+      messages: [
+        [1, "m1", 7, "evicted", "{}"],
+        [3, "m3", 8, "superseded", "[]", "meta"],
+        [4, "m4", message(4).createdAt, "live", message(4).payload],
+      ],
+    });
+  });
+
+  test("an expiry that another client wrote holds for a client without ttlMs", async () => {
+    let time = 0;
+    const hooks = mapHooks();
+    await seed(keyValueStore({ ...hooks, ttlMs: 100, now: () => time }), "a", 1);
+    const other = keyValueStore({ ...hooks, now: () => time });
+    time = 99;
+    expect((await other.getMessages("a")).messages).toHaveLength(1);
+    time = 100;
+    expect((await other.getMessages("a")).version).toBeNull();
+  });
+
+  test("a later layout is UNSUPPORTED_VERSION for reads and writes, and stays as it is", async () => {
+    const later = layout1.replace('"turnkeep":1', '"turnkeep":2');
+    const hooks = mapHooks(new Map([["a", later]]));
+    const store = keyValueStore(hooks);
+    for (const call of [
+      store.getMessages("a"),
+      store.getHistory("a", {}),
+      store.updateMessages("a", update(null)),
+      store.updateMessages("a", update("v")),
+    ]) {
+      await expect(call).rejects.toMatchObject({ code: "UNSUPPORTED_VERSION", details: { memoryId: "a" } });
+    }
+    expect(hooks.values.get("a")).toBe(later);
+  });
+
+  test.each<[string, string]>([
+    ["no JSON", "{s3cret"],
+    ["cut off", layout1.slice(0, -1)],
+    ["empty", ""],
+    ["null", "null"],
+    ["another's JSON", '{"name":"s3cret"}'],
+    ["an array", "[1]"],
+    ["layout 0", layout1.replace('"turnkeep":1', '"turnkeep":0')],
+    ["no version", layout1.replace('"version":"v",', "")],
+    ["a nextSeq that is no number", layout1.replace('"nextSeq":4', '"nextSeq":"4"')],
+    ["an owner that is no text", layout1.replace('"me"', "1")],
+    ["a head that is no text", layout1.replace('"head":"{}"', '"head":{}')],
+    ["no updatedAt", layout1.replace('"updatedAt":5,', "")],
+    ["an expiry that is no number", layout1.replace('"updatedAt":5', '"updatedAt":5,"expiresAt":"6"')],
+    ["messages that are no array", layout1.replace(/"messages":.*/, '"messages":{}}')],
+    ["a message that is no array", layout1.replace('[1,"m1",7,"evicted","{}"]', '{"s3cret":1}')],
+    ["a message cut short", layout1.replace(',"{}"]', "]")],
+    ["a payload that is no text", layout1.replace('"evicted","{}"', '"evicted",{}')],
+    ["a state of its own", layout1.replace("evicted", "archived")],
+    ["seqs out of order", layout1.replace("[3,", "[1,")],
+    ["a seq at nextSeq", layout1.replace("[3,", "[4,")],
+  ])("%s is CORRUPT_RECORD with the memory's id, and hides no other memory", async (_, value) => {
+    const hooks = mapHooks(new Map([["bad", value]]));
+    const store = keyValueStore({ ...hooks, now: () => 5 });
+    await seed(store, "good", 1, { owner: "me" });
+    for (const call of [
+      store.getMessages("bad"),
+      store.getHistory("bad", {}),
+      store.updateMessages("bad", update(null)),
+    ]) {
+      const error = await call.then(
+        () => undefined,
+        (reason) => reason,
+      );
+      expect(error).toMatchObject({ code: "CORRUPT_RECORD", details: { memoryId: "bad" } });
+      expect(`${error} ${error.cause}`).not.toContain("s3cret");
+    }
+    expect((await store.getMessages("good")).messages).toEqual([message(1)]);
+    expect(await store.listMemories({})).toEqual({
+      memories: [
+        { memoryId: "bad", updatedAt: 0 },
+        { memoryId: "good", owner: "me", updatedAt: 5 },
+      ],
+    });
+    expect((await store.listMemories({ owner: "me" })).memories.map(({ memoryId }) => memoryId)).toEqual([
+      "good",
+    ]);
+    expect(await store.sweep()).toEqual({ removed: 0 });
+    expect(hooks.values.get("bad")).toBe(value);
+    await store.deleteMessages("bad");
+    await seed(store, "bad", 1);
+  });
+});
+
+describe("races", () => {
+  /** Runs `between` once, after the first `get` of an update and before its `compareAndSet`. */
+  function interrupted(
+    hooks: KeyValueStoreOptions<string>,
+    between: () => Promise<unknown>,
+  ): KeyValueStoreOptions<string> & { swaps: number } {
+    const options = {
+      ...hooks,
+      swaps: 0,
+      compareAndSet: async (...args: Parameters<typeof hooks.compareAndSet>) => {
+        options.swaps += 1;
+        if (options.swaps === 1) await between();
+        return hooks.compareAndSet(...args);
+      },
+    };
+    return options;
+  }
+
+  test("a delete between read and write: VERSION_CONFLICT, and the memory stays deleted", async () => {
+    const hooks = mapHooks();
+    const other = keyValueStore(hooks);
+    const v1 = await seed(other, "a", 2);
+    const store = keyValueStore(interrupted(hooks, () => other.deleteMessages("a")));
+    await expect(store.updateMessages("a", update(v1, { append: [message(3)] }))).rejects.toMatchObject({
+      code: "VERSION_CONFLICT",
+    });
+    expect(hooks.values.size).toBe(0);
+  });
+
+  test("deleted and begun again in between: VERSION_CONFLICT, and the new one stays", async () => {
+    const hooks = mapHooks();
+    const other = keyValueStore(hooks);
+    const v1 = await seed(other, "a", 2);
+    let v2 = "";
+    const again = async (): Promise<void> => {
+      await other.deleteMessages("a");
+      v2 = await seed(other, "a", 1);
+    };
+    const store = keyValueStore(interrupted(hooks, again));
+    await expect(store.updateMessages("a", update(v1, { append: [message(3)] }))).rejects.toMatchObject({
+      code: "VERSION_CONFLICT",
+    });
+    expect(await store.getMessages("a")).toMatchObject({ version: v2, messages: [message(1)] });
+  });
+
+  test("another's update in between: VERSION_CONFLICT; two that begin one memory: one does", async () => {
+    const hooks = mapHooks();
+    const other = keyValueStore(hooks);
+    let v1 = "";
+    const first = keyValueStore(
+      interrupted(hooks, async () => {
+        v1 = await seed(other, "a", 1);
+      }),
+    );
+    await expect(first.updateMessages("a", update(null))).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+    const change = update(v1, { append: [message(2)] });
+    const second = keyValueStore(interrupted(hooks, () => other.updateMessages("a", change)));
+    await expect(
+      second.updateMessages("a", update(v1, { append: [message(2, { id: "late" })] })),
+    ).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+    expect(await second.getMessages("a")).toMatchObject({
+      version: change.version,
+      messages: [message(1), message(2)],
+    });
+  });
+
+  test("the same update from another hand in between is one update", async () => {
+    const hooks = mapHooks();
+    const other = keyValueStore(hooks);
+    const v1 = await seed(other, "a", 1);
+    const change = update(v1, { append: [message(2)] });
+    const options = interrupted(hooks, () => other.updateMessages("a", change));
+    await keyValueStore(options).updateMessages("a", change);
+    expect(options.swaps).toBe(1);
+    expect((await other.getMessages("a")).messages).toEqual([message(1), message(2)]);
+  });
+
+  test("an expired memory swept in between does not stop the one that begins", async () => {
+    for (const deleteIfUnchanged of [mapHooks().deleteIfUnchanged, undefined]) {
+      let time = 0;
+      const hooks = mapHooks();
+      if (deleteIfUnchanged === undefined) hooks.deleteIfUnchanged = undefined;
+      const options = { ...hooks, ttlMs: 10, now: () => time };
+      const other = keyValueStore(options);
+      await seed(other, "a", 3);
+      time = 10;
+      const racing = interrupted(options, async () => expect(await other.sweep()).toEqual({ removed: 1 }));
+      const begin = update(null, { append: [message(1, { id: "new" })] });
+      await keyValueStore(racing).updateMessages("a", begin);
+      expect(racing.swaps).toBe(2);
+      expect(await other.getMessages("a")).toMatchObject({ version: begin.version, nextSeq: 2 });
+    }
+  });
+
+  test("a sweep does not remove a memory that begins while it runs", async () => {
+    for (const conditional of [true, false]) {
+      let time = 0;
+      const hooks = mapHooks();
+      const options = { ...hooks, ttlMs: 10, now: () => time };
+      const other = keyValueStore(options);
+      await seed(other, "a", 3);
+      time = 10;
+      let begun = "";
+      const racing: KeyValueStoreOptions<string> = {
+        ...options,
+        deleteIfUnchanged: undefined,
+        compareAndSet: async (...args) => {
+          begun = await seed(other, "a", 1);
+          return hooks.compareAndSet(...args);
+        },
+      };
+      if (conditional) {
+        racing.deleteIfUnchanged = async (key, revision, call) => {
+          begun = await seed(other, "a", 1);
+          return hooks.deleteIfUnchanged?.(key, revision, call) ?? false;
+        };
+      }
+      expect(await keyValueStore(racing).sweep()).toEqual({ removed: 0 });
+      expect(begun).not.toBe("");
+      expect((await other.getMessages("a")).version).toBe(begun);
+    }
+  });
+
+  test("a database that always answers false ends in VERSION_CONFLICT", async () => {
+    let swaps = 0;
+    const compareAndSet = (): boolean => {
+      swaps += 1;
+      return false;
+    };
+    const store = keyValueStore({ ...mapHooks(), compareAndSet });
+    await expect(store.updateMessages("a", update(null))).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+    expect(swaps).toBe(5);
+  });
+});
+
+describe("hooks", () => {
+  test("a read is one get, an update one get and one compareAndSet, a delete one delete", async () => {
+    const calls: string[] = [];
+    const hooks = mapHooks();
+    const store = keyValueStore<string>({
+      get: (...args) => {
+        calls.push("get");
+        return hooks.get(...args);
+      },
+      compareAndSet: (...args) => {
+        calls.push("compareAndSet");
+        return hooks.compareAndSet(...args);
+      },
+      delete: (...args) => {
+        calls.push("delete");
+        return hooks.delete(...args);
+      },
+    });
+    const v1 = await seed(store, "a", 50);
+    expect(calls.splice(0)).toEqual(["get", "compareAndSet"]);
+    await store.updateMessages("a", update(v1, { append: [message(51)] }));
+    expect(calls.splice(0)).toEqual(["get", "compareAndSet"]);
+    await store.getMessages("a");
+    await store.getHistory("a", {});
+    expect(calls.splice(0)).toEqual(["get", "get"]);
+    await store.deleteMessages("a");
+    expect(calls.splice(0)).toEqual(["delete"]);
+  });
+
+  test("a missing hook or a bad option is INVALID_OPTION", () => {
+    const good = mapHooks();
+    for (const bad of [
+      undefined,
+      {},
+      { ...good, get: undefined },
+      { ...good, compareAndSet: undefined },
+      { ...good, delete: undefined },
+      { ...good, list: "keys" },
+      { ...good, close: 1 },
+      { ...good, maxMessageBytes: 0 },
+      { ...good, maxMessageBytes: 1.5 },
+      { ...good, ttlMs: 0 },
+    ]) {
+      expect(() => keyValueStore(bad as KeyValueStoreOptions<string>)).toThrow(
+        expect.objectContaining({ code: "INVALID_OPTION" }),
+      );
+    }
+  });
+
+  test("capabilities follow from the options", () => {
+    const { list: _, ...hooks } = mapHooks();
+    expect(keyValueStore(hooks).capabilities).toEqual({
+      durable: false,
+      shared: false,
+      history: true,
+      list: false,
+      ttl: true,
+      delta: false,
+      readSteps: 1,
+      maxMessageBytes: 16 * 1024 * 1024,
+    });
+    const options = { ...mapHooks(), durable: true, shared: true, maxMessageBytes: 9 };
+    expect(keyValueStore(options).capabilities).toMatchObject({
+      durable: true,
+      shared: true,
+      list: true,
+      maxMessageBytes: 9,
+    });
+  });
+
+  test("without list, listMemories is UNSUPPORTED and sweep removes nothing", async () => {
+    const store = keyValueStore({ ...mapHooks(), list: undefined });
+    await expect(store.listMemories({})).rejects.toMatchObject({ code: "UNSUPPORTED" });
+    expect(await store.sweep()).toEqual({ removed: 0 });
+  });
+
+  test("without deleteIfUnchanged a sweep leaves no content, is not counted twice, and the id can begin again", async () => {
+    let time = 0;
+    const hooks = mapHooks();
+    const options = { ...hooks, deleteIfUnchanged: undefined, ttlMs: 10, now: () => time };
+    const store = keyValueStore(options);
+    await seed(store, "a", 5);
+    time = 10;
+    expect(await store.sweep()).toEqual({ removed: 1 });
+    expect(hooks.values.get("a")).toBe('{"turnkeep":1,"version":null}');
+    expect(await store.sweep()).toEqual({ removed: 0 });
+    expect(await store.listMemories({})).toEqual({ memories: [] });
+    expect(await store.getMessages("a")).toEqual({ version: null, nextSeq: 1, messages: [] });
+    await seed(store, "a", 1);
+    expect((await store.getMessages("a")).messages).toEqual([message(1)]);
+  });
+
+  test("a list hook that does not go on is reported, not followed for ever", async () => {
+    const hooks = mapHooks();
+    const store = keyValueStore({ ...hooks, list: () => ["a"] });
+    await seed(store, "a", 1);
+    await expect(store.listMemories({})).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringContaining("list()"),
+    });
+  });
+
+  test("what a hook throws is the cause of STORE_UNAVAILABLE, whether at once or later", async () => {
+    const fault = new Error("disk on fire");
+    const later = async (): Promise<never> => {
+      throw fault;
+    };
+    const atOnce = (): never => {
+      throw fault;
+    };
+    for (const fail of [later, atOnce]) {
+      const reads = keyValueStore({ ...mapHooks(), get: fail, delete: fail, list: fail, close: fail });
+      const writes = keyValueStore({ ...mapHooks(), compareAndSet: fail });
+      for (const call of [
+        reads.getMessages("a"),
+        reads.getHistory("a", {}),
+        reads.updateMessages("a", update(null)),
+        reads.deleteMessages("a"),
+        reads.listMemories({}),
+        reads.sweep(),
+        writes.updateMessages("a", update(null)),
+        reads.close(),
+      ]) {
+        await expect(call).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", cause: fault });
+      }
+    }
+  });
+
+  test("a write whose answer was lost succeeds when it is sent again", async () => {
+    const hooks = mapHooks();
+    let lose = true;
+    const store = keyValueStore({
+      ...hooks,
+      compareAndSet: (...args) => {
+        const done = hooks.compareAndSet(...args);
+        if (lose) throw new Error("connection reset");
+        return done;
+      },
+    });
+    const change = update(null, { append: [message(1)] });
+    await expect(store.updateMessages("a", change)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    lose = false;
+    await store.updateMessages("a", change);
+    expect(await store.getMessages("a")).toMatchObject({ version: change.version, messages: [message(1)] });
+  });
+
+  test("a signal reaches the hooks, and ends the call even if a hook never answers", async () => {
+    const never = (): Promise<never> => new Promise(() => {});
+    const reason = new Error("enough");
+    const controller = new AbortController();
+    const signals: unknown[] = [];
+    const store = keyValueStore({
+      ...mapHooks(),
+      get: (_, { signal }) => {
+        signals.push(signal);
+        return never();
+      },
+    });
+    const calls = [
+      store.getMessages("a", { signal: controller.signal }),
+      store.updateMessages("a", update(null), { signal: controller.signal }),
+    ];
+    controller.abort(reason);
+    for (const call of calls) await expect(call).rejects.toMatchObject({ code: "ABORTED", cause: reason });
+    expect(signals).toEqual([controller.signal, controller.signal]);
+  });
+
+  test("a signal that fires between the two operations stops the second", async () => {
+    const hooks = mapHooks();
+    const controller = new AbortController();
+    const store = keyValueStore({
+      ...hooks,
+      get: (...args) => {
+        controller.abort();
+        return hooks.get(...args);
+      },
+    });
+    const call = store.updateMessages("a", update(null), { signal: controller.signal });
+    await expect(call).rejects.toMatchObject({ code: "ABORTED" });
+    expect(hooks.values.size).toBe(0);
+  });
+
+  test("close calls its hook once", async () => {
+    let closes = 0;
+    const close = (): void => {
+      closes += 1;
+    };
+    const store = keyValueStore({ ...mapHooks(), close });
+    await Promise.all([store.close(), store.close(), store[Symbol.asyncDispose]()]);
+    expect(closes).toBe(1);
+  });
+});
