@@ -1,0 +1,112 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { isTurnkeepError } from "@turnkeep/core";
+import fc from "fast-check";
+import cl100kRanks from "gpt-tokenizer/bpeRanks/cl100k_base";
+import o200kRanks from "gpt-tokenizer/bpeRanks/o200k_base";
+import { describe, expect, it } from "vitest";
+import { type EncodingName, textCounter } from "../src/index.ts";
+import { cl100kPattern, o200kPattern } from "../src/split.ts";
+import { bytesOfToken, naiveCount, ranksByHex } from "./naive-encoding.ts";
+
+interface Vectors {
+  readonly cases: readonly ({ readonly text: string } & Record<EncodingName, number>)[];
+}
+const vectors: Vectors = JSON.parse(
+  readFileSync(new URL("./vectors/tiktoken.json", import.meta.url), "utf8"),
+) as Vectors;
+
+// The hashes by which OpenAI's tiktoken (tiktoken_ext/openai_public.py) checks the vocabularies that it downloads.
+const encodings = [
+  {
+    name: "o200k_base",
+    ranks: o200kRanks,
+    pattern: o200kPattern,
+    sha256: "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+  },
+  {
+    name: "cl100k_base",
+    ranks: cl100kRanks,
+    pattern: cl100kPattern,
+    sha256: "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+  },
+] as const;
+
+describe.each(encodings)("$name", ({ name, ranks, pattern, sha256 }) => {
+  it("has OpenAI's vocabulary, byte for byte", () => {
+    const hash = createHash("sha256");
+    ranks.forEach((token, rank) => {
+      hash.update(`${bytesOfToken(token).toString("base64")} ${rank}\n`);
+    });
+    expect(hash.digest("hex")).toBe(sha256);
+  });
+
+  it("counts what tiktoken counts", async () => {
+    const count = await textCounter(name);
+    const wrong = vectors.cases
+      .map((vector) => ({ text: vector.text, expected: vector[name], counted: count(vector.text) }))
+      .filter(({ expected, counted }) => expected !== counted);
+    expect(wrong).toEqual([]);
+    expect(vectors.cases.length).toBeGreaterThan(100);
+  });
+
+  it("counts like the definition, for any text", async () => {
+    const count = await textCounter(name);
+    const rankOf = ranksByHex(ranks);
+    const fragment = fc.constantFrom(
+      "\ufeff",
+      "\u0085",
+      "'s",
+      "'ſ",
+      "\n",
+      "  ",
+      "/",
+      "the",
+      "日本",
+      "😀",
+      "<|endoftext|>",
+    );
+    const text = fc
+      .array(
+        fc.oneof(
+          fc.string({ unit: "binary", maxLength: 6 }),
+          fc.string({ unit: "grapheme", maxLength: 6 }),
+          fragment,
+        ),
+      )
+      .map((parts) => parts.join(""));
+    fc.assert(
+      fc.property(text, (value) => {
+        expect(count(value)).toBe(naiveCount(value, pattern, rankOf));
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it("counts long runs without a break, which cost others the square of their length", async () => {
+    const count = await textCounter(name);
+    expect(count("a".repeat(400_000))).toBe(50_000);
+    expect(count("!?".repeat(100_000))).toBeGreaterThan(10_000);
+    expect(count(" ".repeat(400_000))).toBeLessThan(6_000);
+  });
+
+  it("counts lone surrogates as U+FFFD, which stands for them in UTF-8", async () => {
+    const count = await textCounter(name);
+    expect(count("a\ud83d b \ude00")).toBe(count("a\ufffd b \ufffd"));
+  });
+});
+
+describe("textCounter", () => {
+  it("takes the text of special tokens as plain text", async () => {
+    const count = await textCounter("o200k_base");
+    expect(count("<|endoftext|>")).toBe(7);
+    expect(count("<|im_start|>")).toBeGreaterThan(1);
+  });
+
+  it("refuses an unknown encoding and names those it has", async () => {
+    const error = await textCounter("o300k" as EncodingName).catch((reason: unknown) => reason);
+    expect(isTurnkeepError(error, "INVALID_OPTION")).toBe(true);
+    expect(String(error)).toContain('"o300k"');
+    expect(String(error)).toContain("o200k_base, cl100k_base");
+  });
+});

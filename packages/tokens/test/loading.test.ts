@@ -1,0 +1,24 @@
+import { expect, it, vi } from "vitest";
+
+const loads = vi.hoisted((): string[] => []);
+
+// The vocabularies stay as they are; that they are read is written down.
+vi.mock("gpt-tokenizer/bpeRanks/o200k_base", (original) => {
+  loads.push("o200k_base");
+  return original();
+});
+vi.mock("gpt-tokenizer/bpeRanks/cl100k_base", (original) => {
+  loads.push("cl100k_base");
+  return original();
+});
+
+it("reads no vocabulary before a counter is asked for, and then that one only, once", async () => {
+  const { textCounter, tokenCounter } = await import("../src/index.ts");
+  expect(loads).toEqual([]);
+  await tokenCounter("cl100k_base");
+  await textCounter("cl100k_base");
+  expect(loads).toEqual(["cl100k_base"]);
+  const count = await textCounter("o200k_base");
+  expect(loads).toEqual(["cl100k_base", "o200k_base"]);
+  expect(count("two words")).toBe(2);
+});

@@ -1,0 +1,111 @@
+import { isTurnkeepError, type MessageFormat, type Piece, type Role } from "@turnkeep/core";
+import { describe, expect, it } from "vitest";
+import { estimateMedia, type MediaPiece, textCounter, tokenCounter } from "../src/index.ts";
+
+interface Message {
+  readonly role: Role;
+  readonly name?: string;
+  readonly content: string;
+  readonly media?: MediaPiece;
+}
+
+/** What a counter asks of a format: the role and the pieces. */
+const format = {
+  role: (message: Message) => message.role,
+  pieces: (message: Message): Piece[] => [
+    ...(message.name === undefined ? [] : [{ type: "text", text: message.name, of: "name" } as const]),
+    { type: "text", text: message.content, of: "content" },
+    ...(message.media === undefined ? [] : [message.media]),
+  ],
+} as unknown as MessageFormat<Message>;
+
+const image: MediaPiece = { type: "media", mediaType: "image/png", bytes: 40_000, of: "content" };
+
+// OpenAI cookbook, "How to count tokens with tiktoken": its example messages and the counts it prints for them.
+const cookbook: Message[] = [
+  {
+    role: "system",
+    content:
+      "You are a helpful, pattern-following assistant that translates corporate jargon into plain English.",
+  },
+  { role: "system", name: "example_user", content: "New synergies will help drive top-line growth." },
+  {
+    role: "system",
+    name: "example_assistant",
+    content: "Things working well together will increase revenue.",
+  },
+  {
+    role: "system",
+    name: "example_user",
+    content:
+      "Let's circle back when we have more bandwidth to touch base on opportunities for increased leverage.",
+  },
+  {
+    role: "system",
+    name: "example_assistant",
+    content: "Let's talk later when we're less busy about how to do better.",
+  },
+  {
+    role: "user",
+    content: "This late pivot means we don't have time to boil the ocean for the client deliverable.",
+  },
+];
+
+describe("tokenCounter", () => {
+  it.each([
+    { encoding: "cl100k_base", published: 129 },
+    { encoding: "o200k_base", published: 124 },
+  ] as const)(
+    "counts OpenAI's example as published, $published by $encoding",
+    async ({ encoding, published }) => {
+      const counter = await tokenCounter(encoding);
+      const messages = cookbook.reduce((total, message) => total + counter.count(message, format), 0);
+      expect(messages + (counter.base ?? 0)).toBe(published);
+      expect(counter.name).toBe(encoding);
+    },
+  );
+
+  it("adds an estimate for media, and says another rule by another name", async () => {
+    const plain = await tokenCounter("o200k_base");
+    const own = await tokenCounter("o200k_base", { media: { name: "low-detail", count: () => 85 } });
+    const message: Message = { role: "user", content: "What is this?" };
+    const text = plain.count(message, format);
+    expect(plain.count({ ...message, media: image }, format)).toBe(text + estimateMedia(image));
+    expect(own.count({ ...message, media: image }, format)).toBe(text + 85);
+    expect(own.name).toBe("o200k_base+low-detail");
+  });
+
+  it.each([-1, 0.5, Number.NaN])("refuses a media rule that answers %s", async (answer) => {
+    const counter = await tokenCounter("o200k_base", { media: { name: "odd", count: () => answer } });
+    const count = () => counter.count({ role: "user", content: "", media: image }, format);
+    expect(count).toThrow(/media rule "odd" answered/);
+  });
+
+  it("refuses a media rule without a name", async () => {
+    const error = await tokenCounter("o200k_base", { media: { name: "", count: () => 1 } }).catch(
+      (reason: unknown) => reason,
+    );
+    expect(isTurnkeepError(error, "INVALID_OPTION")).toBe(true);
+  });
+
+  it("has no answer but integers, for text of every kind", async () => {
+    const counter = await tokenCounter("o200k_base");
+    const count = await textCounter("o200k_base");
+    for (const content of ["", " ", "\u0000", "<|endoftext|>", "\ufeff"]) {
+      expect(counter.count({ role: "tool", content }, format)).toBe(3 + 1 + count(content));
+    }
+  });
+});
+
+describe("estimateMedia", () => {
+  it.each([
+    { mediaType: "image/png", bytes: 12, tokens: 1445 },
+    { mediaType: undefined, bytes: undefined, tokens: 1445 },
+    { mediaType: "application/pdf", bytes: undefined, tokens: 1445 },
+    { mediaType: "audio/wav", bytes: 4_001, tokens: 11 },
+    { mediaType: "text/csv", bytes: 4_001, tokens: 1001 },
+    { mediaType: undefined, bytes: 0, tokens: 0 },
+  ])("$mediaType of $bytes bytes: $tokens", ({ mediaType, bytes, tokens }) => {
+    expect(estimateMedia({ type: "media", mediaType, bytes, of: "content" })).toBe(tokens);
+  });
+});
