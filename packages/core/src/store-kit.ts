@@ -6,6 +6,8 @@
  * @module
  */
 export { isTurnkeepError, TurnkeepError } from "./errors.ts";
+export { callDriver } from "./stores/call-driver.ts";
+export { checkAgainstStored, type StoredRows } from "./stores/check-stored.ts";
 export { checkMemoryId, checkMessageId, checkOwner, checkTtl, checkUpdate } from "./stores/checks.ts";
 export { type FoldedUpdate, foldUpdate } from "./stores/fold-update.ts";
 export {
@@ -20,9 +22,11 @@ export {
   closedError,
   conflictError,
   corruptError,
+  invalidOption,
+  notReadyError,
   redactUrl,
   storeError,
   throwIfAborted,
   unsupportedError,
 } from "./stores/store-errors.ts";
-export { utf8Length } from "./stores/text.ts";
+export { show, utf8Length } from "./stores/text.ts";

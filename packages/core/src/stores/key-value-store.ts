@@ -1,4 +1,5 @@
 import type { CallOptions, ChatMemoryStore, ListPage } from "../store-contract.ts";
+import { callDriver } from "./call-driver.ts";
 import { checkMemoryId, checkTtl, checkUpdate } from "./checks.ts";
 import type { KeyValueEntry, KeyValueStoreOptions } from "./key-value-options.ts";
 import {
@@ -15,7 +16,6 @@ import {
   closedError,
   conflictError,
   invalidOption,
-  storeError,
   throwIfAborted,
   unsupportedError,
 } from "./store-errors.ts";
@@ -235,21 +235,8 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
 }
 
 /** Calls a hook: its errors become the store's, and the signal ends the wait even if the hook ignores it. */
-async function run<T>(hook: () => T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  throwIfAborted(signal);
-  let stop: (() => void) | undefined;
-  try {
-    if (signal === undefined) return await hook();
-    const aborted = new Promise<never>((_, reject) => {
-      stop = () => reject(signal.reason);
-      signal.addEventListener("abort", stop);
-    });
-    return await Promise.race([hook(), aborted]);
-  } catch (cause) {
-    throw storeError(name, cause, signal);
-  } finally {
-    if (stop !== undefined) signal?.removeEventListener("abort", stop);
-  }
+function run<T>(hook: () => T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return callDriver(name, hook, signal);
 }
 
 function checkOptions<R extends {}>(options: KeyValueStoreOptions<R>): void {

@@ -22,6 +22,15 @@ export function conflictError(memoryId: string, expected: string | null): Turnke
   );
 }
 
+/** `STORE_NOT_READY`: `missing`, such as `"the table public.messages"`, is not there or is of an earlier version. */
+export function notReadyError(store: string, missing: string, cause?: unknown): TurnkeepError {
+  return new TurnkeepError(
+    "STORE_NOT_READY",
+    `${store}: ${missing} is missing or out of date: call migrate() once, before the store is used`,
+    { cause },
+  );
+}
+
 /** `UNSUPPORTED`: a method that the store's `capabilities` exclude. */
 export function unsupportedError(store: string, method: string): TurnkeepError {
   return new TurnkeepError(
