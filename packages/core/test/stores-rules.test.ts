@@ -56,6 +56,25 @@ describe.each(stores)("%s", (name, create) => {
     expect((await store.getHistory("a", {})).messages).toEqual([{ ...message(1), state: "live" }]);
   });
 
+  test("what a caller does to an update or a query once the call is made changes nothing", async () => {
+    const store = create();
+    const change = update(null, { append: [message(1), message(2)], move: moveAll([1], "evicted") });
+    const wanted = change.version;
+    const writing = store.updateMessages("a", change);
+    change.append.push(message(3));
+    for (const given of change.append) given.payload = "changed\0";
+    for (const given of change.move) given.to = "removed";
+    change.version = "changed";
+    change.nextSeq = 9;
+    await writing;
+    expect(await store.getMessages("a")).toEqual({ version: wanted, nextSeq: 3, messages: [message(2)] });
+    const query = { ids: ["m1"], states: ["evicted" as const] };
+    const reading = store.getHistory("a", query);
+    query.ids[0] = "m2";
+    query.states.length = 0;
+    expect((await reading).messages).toEqual([{ ...message(1), state: "evicted" }]);
+  });
+
   test("states: what leaves stays in history, what is removed is gone, what comes back stands at its seq", async () => {
     const store = create();
     const v1 = await seed(store, "a", 6);
@@ -79,6 +98,17 @@ describe.each(stores)("%s", (name, create) => {
     await store.updateMessages("a", third);
     expect((await store.getMessages("a")).messages).toEqual([1, 2, 3, 4, 7].map((seq) => message(seq)));
     expect(seqs(await store.getHistory("a", {}))).toEqual([1, 2, 3, 4, 7]);
+  });
+
+  test("what was removed is found by no id, and its id may be used again", async () => {
+    const store = create();
+    const v1 = await seed(store, "a", 3);
+    const second = update(v1, { nextSeq: 4, move: moveAll([1, 2], "removed") });
+    await store.updateMessages("a", second);
+    const ids = ["m1", "m2", "m3"];
+    expect(seqs(await store.getHistory("a", { ids }))).toEqual([3]);
+    await store.updateMessages("a", update(second.version, { append: [message(4, { id: "m1" })] }));
+    expect(seqs(await store.getHistory("a", { ids }))).toEqual([3, 4]);
   });
 
   test("a move may name what the same update appends or replaces", async () => {
@@ -389,6 +419,20 @@ describe.each(stores.filter(([name]) => name !== "singleSlotStore"))("%s: many m
     await expect(store.listMemories({ cursor: "no cursor" })).rejects.toMatchObject({
       code: "INVALID_OPTION",
     });
+  });
+
+  test("a deleted memory is listed for nobody, and for its new owner when it begins again", async () => {
+    const store = create();
+    for (const id of ["a", "b"]) await seed(store, id, 1, { owner: "old" });
+    await store.deleteMessages("a");
+    const idsOf = async (owner: string | undefined): Promise<string[]> =>
+      (await store.listMemories({ owner })).memories.map(({ memoryId }) => memoryId).sort();
+    expect(await idsOf("old")).toEqual(["b"]);
+    expect(await idsOf(undefined)).toEqual(["b"]);
+    await seed(store, "a", 1, { owner: "new" });
+    expect(await idsOf("old")).toEqual(["b"]);
+    expect(await idsOf("new")).toEqual(["a"]);
+    expect(await idsOf(undefined)).toEqual(["a", "b"]);
   });
 
   test("a cursor holds while memories come and go, its own included", async () => {

@@ -1,6 +1,7 @@
 import type { CallOptions, ChatMemoryStore, ListPage } from "../store-contract.ts";
 import { callDriver } from "./call-driver.ts";
 import { checkMemoryId, checkTtl, checkUpdate } from "./checks.ts";
+import { copyUpdate } from "./copies.ts";
 import type { KeyValueEntry, KeyValueStoreOptions } from "./key-value-options.ts";
 import {
   decodeRecord,
@@ -20,6 +21,8 @@ import {
   unsupportedError,
 } from "./store-errors.ts";
 import { show } from "./text.ts";
+
+export type { KeyValueCall, KeyValueEntry, KeyValuePage, KeyValueStoreOptions } from "./key-value-options.ts";
 
 const name = "keyValueStore";
 
@@ -170,18 +173,19 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     async updateMessages(memoryId, update, callOptions) {
       const signal = enter(memoryId, callOptions);
       checkUpdate(update, capabilities);
+      const change = copyUpdate(update);
       for (let attempt = 1; attempt <= maxAttempts; attempt++) {
         const entry = await get(memoryId, signal);
         const record = read(memoryId, entry);
-        if (record?.version === update.version) return;
-        if ((record?.version ?? null) !== update.expected) break;
+        if (record?.version === change.version) return;
+        if ((record?.version ?? null) !== change.expected) break;
         const updatedAt = now();
         const expiresAt = ttlMs === undefined ? undefined : updatedAt + ttlMs;
-        const value = encodeRecord(updateRecord(memoryId, record, update, { updatedAt, expiresAt }));
+        const value = encodeRecord(updateRecord(memoryId, record, change, { updatedAt, expiresAt }));
         const swap = () => options.compareAndSet(memoryId, value, entry?.revision, { signal });
         if (await run(swap, signal)) return;
       }
-      throw conflictError(memoryId, update.expected);
+      throw conflictError(memoryId, change.expected);
     },
 
     async deleteMessages(memoryId, callOptions) {

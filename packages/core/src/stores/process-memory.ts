@@ -6,6 +6,7 @@ import type {
   StoredMessage,
 } from "../store-contract.ts";
 import { checkAgainstStored } from "./check-stored.ts";
+import { copyMessage } from "./copies.ts";
 import { foldUpdate } from "./fold-update.ts";
 import type { NormalHistoryQuery } from "./queries.ts";
 import { Timeline } from "./timeline.ts";
@@ -42,8 +43,8 @@ export class ProcessMemory {
       },
     });
     const { insert, rewrite, setState, remove } = foldUpdate(update);
-    for (const { state, ...message } of insert) this.#insert({ message: copy(message), state });
-    for (const { state, ...message } of rewrite) this.#change(message.seq, state, copy(message));
+    for (const { state, ...message } of insert) this.#insert({ message: copyMessage(message), state });
+    for (const { state, ...message } of rewrite) this.#change(message.seq, state, copyMessage(message));
     for (const { seq, state } of setState) this.#change(seq, state);
     for (const seq of remove) this.#remove(seq);
     this.version = update.version;
@@ -62,7 +63,7 @@ export class ProcessMemory {
       nextSeq: this.#nextSeq,
       ...(this.owner === undefined ? {} : { owner: this.owner }),
       ...(this.#head === undefined ? {} : { head: this.#head }),
-      messages: Array.from(this.#live.values(), ({ message }) => copy(message)),
+      messages: Array.from(this.#live.values(), ({ message }) => copyMessage(message)),
     };
   }
 
@@ -74,7 +75,7 @@ export class ProcessMemory {
       : this.#rowsOf(query.ids, query)) {
       if (!states.includes(state)) continue;
       if (messages.length === limit) return { messages, hasMore: true };
-      messages.push({ ...copy(message), state });
+      messages.push({ ...copyMessage(message), state });
     }
     return { messages, hasMore: false };
   }
@@ -117,9 +118,4 @@ export class ProcessMemory {
     this.#rows.delete(seq);
     this.#live.delete(seq);
   }
-}
-
-/** A fresh message with the contract's members only. */
-function copy({ id, seq, createdAt, payload, meta }: StoredMessage): StoredMessage {
-  return meta === undefined ? { id, seq, createdAt, payload } : { id, seq, createdAt, payload, meta };
 }
