@@ -1,10 +1,10 @@
 /**
  * The patterns by which OpenAI's encodings cut a text into pieces before any two bytes are merged, as `tiktoken` has
- * them (`tiktoken_ext/openai_public.py`, 0.12). Its `\s` is Unicode's White_Space, with U+0085 and without U+FEFF;
- * JavaScript's is not.
+ * them (`tiktoken_ext/openai_public.py`, 0.14). Two things differ between its regular expressions and JavaScript's:
+ * its `\s` is Unicode's White_Space (with U+0085, without U+FEFF), and its case-insensitive `s` is also `ſ` (U+017F).
  */
 const space = String.raw`\p{White_Space}`;
-const contraction = "'(?:[sS]|[tT]|[dD]|[mM]|[lL][lL]|[vV][eE]|[rR][eE])";
+const contraction = "'(?:[sSſ]|[tT]|[dD]|[mM]|[lL][lL]|[vV][eE]|[rR][eE])";
 const upper = String.raw`[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`;
 const lower = String.raw`[\p{Ll}\p{Lm}\p{Lo}\p{M}]`;
 const lead = String.raw`[^\r\n\p{L}\p{N}]?`;
