@@ -1,1 +1,23 @@
-export {};
+/**
+ * The kit that any store of chat memories runs, to show that it keeps the contract.
+ *
+ * @module
+ */
+export {
+  type CapabilityRequirement,
+  type ConformanceCase,
+  type ConformanceGroup,
+  conformanceGroups,
+} from "./case.ts";
+export { cases } from "./cases/index.ts";
+export type { ConformanceContext } from "./context.ts";
+export { ConformanceError } from "./expect.ts";
+export type { ConformanceHarness, HarnessCreateOptions } from "./harness.ts";
+export type { Change, TestMemory } from "./memory.ts";
+export {
+  type ConformanceCounts,
+  type ConformanceReport,
+  type ConformanceResult,
+  formatReport,
+} from "./report.ts";
+export { type ConformanceOptions, type RunOptions, runConformance } from "./run.ts";

@@ -125,8 +125,17 @@ export interface StoreCapabilities {
  * - A history page is not a snapshot; but a message that is not removed while a reader pages appears exactly once.
  * - Memory ids and owners are 1 to 512 UTF-8 bytes, message ids 1 to 256, of well-formed Unicode without U+0000;
  *   anything else is `INVALID_OPTION`. Two ids never share data.
- * - A message above `maxMessageBytes` is `MESSAGE_TOO_LARGE` before anything is written.
- * - Reads return fresh objects.
+ * - A message above `maxMessageBytes` is `MESSAGE_TOO_LARGE` before anything is written. A message of 1 MB
+ *   (1,048,576 bytes) works in every store, and a hundred of them live at once.
+ * - An update that is not as described is `INVALID_OPTION` before anything is written.
+ * - Versions are unique, so a memory that was deleted and began again never passes for the old one, and only an update
+ *   that expects `null` begins a memory.
+ * - With `ttlMs`, a memory untouched by writes for so long is absent in every method at once. Each write prolongs the
+ *   life of the whole memory. What belonged to an earlier life of an id never shows in a later one.
+ * - Reads return fresh objects. Updates are not changed, and what a caller does to an argument after the call, or to
+ *   what was returned, changes nothing stored.
+ * - Every call takes a `signal`: one that has fired before the call ends it with `ABORTED` and nothing is written; one
+ *   that fires during an update leaves all of it or none.
  * - One corrupt record does not hide the others: `CORRUPT_RECORD` names its id.
  * - Errors are `TurnkeepError`s with the driver's error as `cause`, and never hold content, passwords or keys.
  */

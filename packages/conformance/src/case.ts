@@ -1,0 +1,100 @@
+import type { StoreCapabilities } from "@turnkeep/core";
+import type { ConformanceContext } from "./context.ts";
+
+/**
+ * The groups of cases, in the order in which they run.
+ *
+ * @example
+ * ```ts
+ * import { conformanceGroups } from "@turnkeep/conformance";
+ *
+ * conformanceGroups.includes("atomicity"); // true
+ * ```
+ */
+export const conformanceGroups = [
+  "basic",
+  "order",
+  "atomicity",
+  "versions",
+  "replay",
+  "states",
+  "history",
+  "list",
+  "ids",
+  "payloads",
+  "sizes",
+  "ttl",
+  "isolation",
+  "errors",
+  "lifecycle",
+  "model",
+] as const satisfies readonly string[];
+
+export type ConformanceGroup = (typeof conformanceGroups)[number];
+
+/** What a store must declare for a case to make sense. A store that declares otherwise skips the case. */
+export interface CapabilityRequirement {
+  readonly durable?: boolean | undefined;
+  readonly shared?: boolean | undefined;
+  readonly history?: boolean | undefined;
+  readonly list?: boolean | undefined;
+  readonly ttl?: boolean | undefined;
+  /** At most so many bytes. */
+  readonly maxMessageBytes?: number | undefined;
+}
+
+/**
+ * One case: data and a function, bound to no test runner.
+ *
+ * @example
+ * ```ts
+ * import type { ConformanceCase } from "@turnkeep/conformance";
+ *
+ * const mine: ConformanceCase = {
+ *   name: "a memory that nobody began is absent",
+ *   group: "basic",
+ *   sentence: "An unknown id is an empty snapshot, not an error.",
+ *   async run({ store, memoryId }) {
+ *     const { version } = await store.getMessages(memoryId());
+ *     if (version !== null) throw new Error(`expected version null, saw ${version}`);
+ *   },
+ * };
+ * ```
+ */
+export interface ConformanceCase {
+  /** Unique within the kit. */
+  readonly name: string;
+  readonly group: ConformanceGroup;
+  /** The sentence of the contract that the case proves. */
+  readonly sentence: string;
+  readonly requires?: CapabilityRequirement | undefined;
+  /** Moves so much data, or waits so long, that it gets five times the usual time. */
+  readonly heavy?: boolean | undefined;
+  /** A rule that is new in this minor version: a failure is a warning and does not count yet. */
+  readonly provisional?: boolean | undefined;
+  /** Returns if the store keeps the sentence, else throws an error that says what was expected and what was seen. */
+  run(context: ConformanceContext): Promise<void>;
+}
+
+/** Cases of one group. */
+export function inGroup(
+  group: ConformanceGroup,
+  members: readonly Omit<ConformanceCase, "group">[],
+): readonly ConformanceCase[] {
+  return members.map((member) => ({ ...member, group }));
+}
+
+/** What a store declares that makes it skip a case; `undefined`: the case runs. */
+export function unmetRequirement(
+  requires: CapabilityRequirement | undefined,
+  capabilities: StoreCapabilities,
+): string | undefined {
+  for (const [name, wanted] of Object.entries(requires ?? {})) {
+    if (wanted === undefined) continue;
+    const declared = capabilities[name as keyof CapabilityRequirement];
+    if (typeof wanted === "number" ? Number(declared) > wanted : declared !== wanted) {
+      return `declares ${name}: ${declared}`;
+    }
+  }
+  return undefined;
+}

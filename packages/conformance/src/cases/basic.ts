@@ -1,0 +1,182 @@
+import { type ConformanceCase, inGroup } from "../case.ts";
+import { expectEqual, expectSnapshot, expectThat } from "../expect.ts";
+import { sentences } from "../sentences.ts";
+
+const booleans = ["durable", "shared", "history", "list", "ttl", "delta"] as const;
+
+export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
+  {
+    name: "every capability is declared",
+    sentence: sentences.everyMethod,
+    async run({ capabilities, other }) {
+      for (const name of booleans) {
+        expectEqual(`the type of capabilities.${name}`, typeof capabilities[name], "boolean");
+      }
+      const { readSteps, maxMessageBytes } = capabilities;
+      expectThat("readSteps is 1 or 2", readSteps === 1 || readSteps === 2, readSteps);
+      const enough = Number.isSafeInteger(maxMessageBytes) && maxMessageBytes >= 1024 * 1024;
+      expectThat("maxMessageBytes is a whole number of at least 1,048,576", enough, maxMessageBytes);
+      expectEqual("the capabilities of the second client", { ...other.capabilities }, { ...capabilities });
+    },
+  },
+  {
+    name: "an unknown id is an empty snapshot",
+    sentence: sentences.unknown,
+    async run({ store, memoryId }) {
+      const snapshot = await store.getMessages(memoryId());
+      expectSnapshot("of an unknown id", snapshot, { version: null, nextSeq: 1, messages: [] });
+    },
+  },
+  {
+    name: "an append keeps every message as it was given",
+    sentence: sentences.live,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 3 });
+      await memory.check("after the first append");
+      await memory.commit({ append: 2 });
+      await memory.check("after the second append");
+      await memory.commit({ append: 1 });
+      await memory.check("after the third append");
+    },
+  },
+  {
+    name: "createdAt comes back to the millisecond",
+    sentence: sentences.time,
+    async run(context) {
+      const memory = context.memory();
+      const times = [0, 1, 999, 1_234_567_890_123, 4_102_444_800_001, 253_402_300_799_999];
+      await memory.commit({ append: times.map((createdAt) => ({ createdAt })) });
+      await memory.check("with times from 1970 to 9999");
+    },
+  },
+  {
+    name: "a memory may begin without messages",
+    sentence: sentences.version,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ head: '{"system":1}' });
+      await memory.check("of a memory without messages");
+      await memory.commit({ append: 1 });
+      await memory.check("after its first message");
+    },
+  },
+  {
+    name: "each update leaves its version in place",
+    sentence: sentences.version,
+    async run(context) {
+      const memory = context.memory();
+      for (const change of [{ append: 1 }, {}, { head: "{}" }, { replace: [{ seq: 1, payload: "2" }] }]) {
+        const { version } = await memory.commit(change);
+        const snapshot = await context.store.getMessages(memory.id);
+        expectEqual("version after an update", snapshot.version, version);
+      }
+    },
+  },
+  {
+    name: "the head stays until an update brings another",
+    sentence: sentences.head,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 1, head: '{"epoch":1}' });
+      await memory.check("after a head was given");
+      await memory.commit({ append: 1 });
+      await memory.check("after an update without head");
+      await memory.commit({ head: '{"epoch":2}' });
+      await memory.check("after another head was given");
+    },
+  },
+  {
+    name: "the owner is the one given at the beginning",
+    sentence: sentences.owner,
+    async run(context) {
+      const owned = context.memory();
+      await owned.commit({ append: 1, owner: "alice" });
+      await owned.check("after an owner was given");
+      await owned.commit({ append: 1 });
+      await owned.check("after an update without owner");
+      await owned.commit({ append: 1, owner: "mallory" });
+      await owned.check("after an update with another owner");
+
+      const nobodys = context.memory();
+      await nobodys.commit({ append: 1 });
+      await nobodys.commit({ append: 1, owner: "mallory" });
+      await nobodys.check("of a memory that began without owner");
+    },
+  },
+  {
+    name: "a replaced message has its new payload and meta in its old place",
+    sentence: sentences.replace,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 4 });
+      await memory.commit({ replace: [{ seq: 2, payload: '"new"', meta: '{"tokens":9}' }] });
+      await memory.check("after a replacement with payload and meta");
+      await memory.commit({
+        replace: [
+          { seq: 2, payload: '"newer"' },
+          { seq: 3, meta: "{}" },
+        ],
+      });
+      await memory.check("after a replacement that drops one meta and adds another");
+    },
+  },
+  {
+    name: "nextSeq is the one that the last update gave",
+    sentence: sentences.position,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 2, nextSeq: 10 });
+      await memory.check("after nextSeq ran ahead");
+      await memory.commit({ append: 1, move: [{ seq: 10, to: "removed" }] });
+      await memory.check("after the newest message was removed in its own update");
+      await memory.commit({ move: [1, 2].map((seq) => ({ seq, to: "removed" })) });
+      await memory.check("after every message was removed");
+    },
+  },
+  {
+    name: "a delete leaves nothing of the memory",
+    sentence: sentences.delete,
+    async run(context) {
+      const memory = context.memory();
+      const secret = context.unique();
+      await memory.commit({ append: [{ payload: `"${secret}"` }, {}, {}], owner: "alice", head: "{}" });
+      await memory.commit({ append: 1, move: [{ seq: 1, to: "evicted" }] });
+      await memory.delete();
+      await memory.check("after a delete");
+      const raw = await context.rawText(memory.id);
+      expectThat("the database holds no payload of a deleted memory", !raw?.includes(secret), raw);
+      await memory.commit({ append: 1 });
+      await memory.check("after a delete and a new beginning");
+    },
+  },
+  {
+    name: "a delete of what is not there succeeds",
+    sentence: sentences.delete,
+    async run(context) {
+      const memory = context.memory();
+      await memory.delete();
+      await memory.commit({ append: 1 });
+      await memory.delete();
+      await memory.delete();
+      await memory.check("after two deletes");
+    },
+  },
+  {
+    name: "one client sees at once what another wrote",
+    sentence: sentences.shared,
+    requires: { shared: true },
+    async run(context) {
+      const { store, other } = context;
+      const memory = context.memory();
+      for (let round = 0; round < 5; round++) {
+        await memory.commit({ append: 1 }, store);
+        await memory.check("by the second client after the first wrote", other);
+        await memory.commit({ append: 1, head: `${round}` }, other);
+        await memory.check("by the first client after the second wrote", store);
+      }
+      await memory.delete(other);
+      await memory.check("by the first client after the second deleted", store);
+    },
+  },
+]);

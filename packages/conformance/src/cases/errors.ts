@@ -1,0 +1,229 @@
+import type { MemoryUpdate } from "@turnkeep/core";
+import { isTurnkeepError } from "@turnkeep/core/store-kit";
+import { type ConformanceCase, inGroup } from "../case.ts";
+import type { ConformanceContext } from "../context.ts";
+import { expectCode, expectEqual, expectSettled, expectThat } from "../expect.ts";
+import type { TestMemory } from "../memory.ts";
+import { sentences } from "../sentences.ts";
+
+export const errorsCases: readonly ConformanceCase[] = inGroup("errors", [
+  {
+    name: "an update that is not as described is refused",
+    sentence: sentences.invalid,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 3 });
+      for (const [what, over] of badUpdates(memory)) {
+        const update = { ...memory.update({ append: 2 }), ...over } as MemoryUpdate;
+        await expectCode(`an update with ${what}`, "INVALID_OPTION", () =>
+          context.store.updateMessages(memory.id, update),
+        );
+        await memory.check(`after an update with ${what}`);
+      }
+    },
+  },
+  {
+    name: "a beginning that is not as described begins nothing",
+    sentence: sentences.invalid,
+    async run(context) {
+      const memory = context.memory();
+      const update = memory.update({ append: 2, nextSeq: 2 });
+      await expectCode("a beginning with a seq that reaches nextSeq", "INVALID_OPTION", () =>
+        context.store.updateMessages(memory.id, update),
+      );
+      await memory.check("after a beginning that was refused");
+    },
+  },
+  {
+    name: "no error tells a message's content",
+    sentence: sentences.errors,
+    async run(context) {
+      const { store } = context;
+      const memory = context.memory();
+      const secret = `secret-${context.unique()}`;
+      await memory.commit({ append: [{ payload: `"${secret}"` }], head: `"${secret}"` });
+      const say = (over: object) => [{ payload: `"${secret}"`, meta: `"${secret}"`, ...over }];
+      const head = `"${secret}"`;
+      const calls: MemoryUpdate[] = [
+        { ...memory.update({ append: say({}), head }), expected: context.unique() },
+        memory.update({ append: say({ createdAt: Number.NaN }), head }),
+        memory.update({ append: say({ payload: `"${secret}\ud800"` }), head }),
+        memory.update({ append: say({ meta: `"${secret}\u0000"` }), head }),
+        memory.update({ append: say({}), head: `"${secret}${" ".repeat(17_000)}"` }),
+        memory.update({ append: [...say({ id: "same" }), ...say({ id: "same" })], head }),
+      ];
+      if (context.capabilities.maxMessageBytes <= 64 * 1024 * 1024) {
+        const payload = `"${secret}${" ".repeat(context.capabilities.maxMessageBytes)}"`;
+        calls.push(memory.update({ append: say({ payload }), head }));
+      }
+      for (const update of calls) {
+        const [result] = await Promise.allSettled([store.updateMessages(memory.id, update)]);
+        const error: unknown = result?.status === "rejected" ? result.reason : undefined;
+        expectThat("a bad update fails with an error of Turnkeep", isTurnkeepError(error), error);
+        const text = `${error.message} ${JSON.stringify(error.details)}`;
+        expectThat(
+          `an error of code ${error.code} keeps the content to itself`,
+          !text.includes(secret),
+          text,
+        );
+      }
+    },
+  },
+  {
+    name: "an error is an Error with a code and a message",
+    sentence: sentences.errors,
+    async run(context) {
+      const memory = context.memory();
+      const update = { ...memory.update({ append: 1 }), expected: context.unique() };
+      const errors = [
+        await expectCode("a conflict", "VERSION_CONFLICT", () =>
+          context.store.updateMessages(memory.id, update),
+        ),
+        await expectCode("a bad id", "INVALID_OPTION", () => context.store.getMessages("")),
+      ];
+      for (const error of errors) {
+        expectThat("an error is an instance of Error", error instanceof Error, error);
+        expectEqual("the name of an error", error.name, "TurnkeepError");
+        expectThat("an error has a message", error.message.length > 0, error.message);
+      }
+    },
+  },
+  {
+    name: "a signal that has fired ends every call",
+    sentence: sentences.signal,
+    async run(context) {
+      const { store, capabilities } = context;
+      const memory = context.memory();
+      await memory.commit({ append: 2 });
+      const options = { signal: AbortSignal.abort() };
+      const aborted = (method: string, call: () => Promise<unknown>) =>
+        expectCode(`${method} with a signal that has fired`, "ABORTED", call);
+      await aborted("getMessages", () => store.getMessages(memory.id, options));
+      await aborted("updateMessages", () =>
+        store.updateMessages(memory.id, memory.update({ append: 1 }), options),
+      );
+      await aborted("deleteMessages", () => store.deleteMessages(memory.id, options));
+      await aborted("sweep", () => store.sweep(options));
+      if (capabilities.history) await aborted("getHistory", () => store.getHistory(memory.id, {}, options));
+      if (capabilities.list) await aborted("listMemories", () => store.listMemories({}, options));
+      await memory.check("after calls with a signal that has fired");
+    },
+  },
+  {
+    name: "a signal that fires during an update leaves all of it or none",
+    sentence: sentences.signal,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 4, head: "0" });
+      for (let round = 1; round <= 24; round++) {
+        const [oldest = 0] = memory.model.seqs("live");
+        const update = memory.update({ append: 2, move: [{ seq: oldest, to: "evicted" }], head: `${round}` });
+        const controller = new AbortController();
+        const running = context.store.updateMessages(memory.id, update, { signal: controller.signal });
+        const [result] = await Promise.allSettled([running, abortLater(controller, round)]);
+        if (expectSettled("an update whose signal fires", result, "ABORTED")) memory.model.apply(update);
+        else await settle(context, memory, update);
+        await memory.check("after a signal fired during an update", context.other);
+      }
+    },
+  },
+  {
+    name: "a signal that fires during a read ends it or not",
+    sentence: sentences.signal,
+    async run(context) {
+      const { store } = context;
+      const memory = context.memory();
+      await memory.commit({ append: 50 });
+      for (let round = 0; round < 16; round++) {
+        const controller = new AbortController();
+        const { signal } = controller;
+        const reads = [store.getMessages(memory.id, { signal })];
+        if (context.capabilities.history) reads.push(store.getHistory(memory.id, {}, { signal }) as never);
+        const [, ...results] = await Promise.allSettled([abortLater(controller, round), ...reads]);
+        for (const result of results) expectSettled("a read whose signal fires", result, "ABORTED");
+        await memory.check("after a signal fired during a read");
+      }
+    },
+  },
+  {
+    name: "a signal that does not fire changes nothing",
+    sentence: sentences.signal,
+    async run(context) {
+      const { store, capabilities } = context;
+      const memory = context.memory();
+      const { signal } = new AbortController();
+      const update = memory.update({ append: 2, owner: context.unique() });
+      await store.updateMessages(memory.id, update, { signal });
+      memory.model.apply(update);
+      await store.getMessages(memory.id, { signal });
+      if (capabilities.history) await store.getHistory(memory.id, {}, { signal });
+      if (capabilities.list) await store.listMemories({ limit: 1 }, { signal: undefined });
+      await store.sweep({ signal });
+      await memory.check("after calls with a signal that does not fire");
+    },
+  },
+]);
+
+/** Fires after no, some or many turns of the event loop. */
+async function abortLater(controller: AbortController, round: number): Promise<void> {
+  const ms = round % 8;
+  if (ms === 1) await undefined;
+  else if (ms > 1) await new Promise((resolve) => setTimeout(resolve, ms - 2));
+  controller.abort();
+}
+
+/**
+ * Finds out whether an aborted update took place. It may still be under way, so a commit from the version in place
+ * decides: either it succeeds, and the other never can, or it meets the other.
+ */
+async function settle(context: ConformanceContext, memory: TestMemory, update: MemoryUpdate): Promise<void> {
+  const { version } = await context.store.getMessages(memory.id);
+  if (version === update.version) {
+    memory.model.apply(update);
+    return;
+  }
+  try {
+    await memory.commit();
+  } catch (error) {
+    if (!isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
+    memory.model.apply(update);
+  }
+}
+
+/** Changes of a good update, each of which makes it a bad one. The memory holds seq 1 to 3; the update appends 4 and 5. */
+function badUpdates(memory: TestMemory): readonly (readonly [what: string, over: object])[] {
+  const [four, five] = [memory.message(4), memory.message(5)];
+  return [
+    ["an empty version", { version: "" }],
+    ["a version with U+0000", { version: "a\u0000" }],
+    ["a version that is the expected one", { version: memory.model.version }],
+    ["an empty expected version", { expected: "" }],
+    ["no expected version", { expected: undefined }],
+    ["nextSeq 0", { nextSeq: 0 }],
+    ["a nextSeq that is no whole number", { nextSeq: 6.5 }],
+    ["a nextSeq that a message reaches", { nextSeq: 5 }],
+    ["an append that does not ascend", { append: [five, four] }],
+    ["one seq twice", { append: [four, { ...five, seq: 4 }] }],
+    ["one message id twice", { append: [four, { ...five, id: four.id }] }],
+    ["seq 0", { append: [{ ...four, seq: 0 }] }],
+    ["a seq that is no whole number", { append: [{ ...four, seq: 4.5 }] }],
+    ["a message both new and replaced", { replace: [memory.message(4)] }],
+    [
+      "one seq moved twice",
+      {
+        move: [
+          { seq: 1, to: "evicted" },
+          { seq: 1, to: "superseded" },
+        ],
+      },
+    ],
+    ["a move to nowhere", { move: [{ seq: 1, to: "archived" }] }],
+    ["a move of seq 0", { move: [{ seq: 0, to: "evicted" }] }],
+    ["a time that is no number", { append: [{ ...four, createdAt: "now" }] }],
+    ["a payload that is no text", { append: [{ ...four, payload: { a: 1 } }] }],
+    ["a meta that is no text", { append: [{ ...four, meta: 1 }] }],
+    ["a head that is no text", { head: { a: 1 } }],
+    ["no append", { append: undefined }],
+    ["no move", { move: undefined }],
+  ];
+}

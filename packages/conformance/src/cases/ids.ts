@@ -1,0 +1,211 @@
+import type { ChatMemoryStore, MemoryUpdate } from "@turnkeep/core";
+import { type ConformanceCase, inGroup } from "../case.ts";
+import type { ConformanceContext } from "../context.ts";
+import { expectCode, expectEqual } from "../expect.ts";
+import { sentences } from "../sentences.ts";
+import { alike, hostilePieces, reservedIds } from "../texts.ts";
+
+const emoji = "🙂";
+
+export const idsCases: readonly ConformanceCase[] = inGroup("ids", [
+  {
+    name: "any id is a memory of its own",
+    sentence: sentences.ids,
+    async run(context) {
+      const ids = hostilePieces.flatMap((piece) => [
+        context.memoryId({ before: piece }),
+        context.memoryId({ after: piece }),
+      ]);
+      await expectApart(context, ids);
+    },
+  },
+  {
+    name: "ids with a meaning of their own are plain ids",
+    sentence: sentences.ids,
+    async run(context) {
+      await expectApart(context, await Promise.all(reservedIds.map((id) => context.claim(id))));
+    },
+  },
+  ...alike.map(([why, one, other]) => ({
+    name: `memory ids that differ in ${why} are apart`,
+    sentence: sentences.apart,
+    async run(context: ConformanceContext) {
+      const unique = context.unique();
+      const ends = [one, other].map((end) => `${unique}${end}`);
+      const starts = [one, other].map((start) => `${start}${unique}`);
+      await expectApart(context, await Promise.all([...ends, ...starts].map((id) => context.claim(id))));
+    },
+  })),
+  {
+    name: "memory ids of 512 bytes are told apart by their last and first byte",
+    sentence: sentences.ids,
+    async run(context) {
+      const unique = context.unique();
+      const ascii = unique.padEnd(511, "x");
+      const wide = `${unique.padEnd(64, "-")}${emoji.repeat(111)}`;
+      const ids = [`${ascii}a`, `${ascii}b`, `a${ascii}`, `b${ascii}`, `${wide}🙂`, `${wide}🙃`, `🙃${wide}`];
+      await expectApart(context, await Promise.all(ids.map((id) => context.claim(id))));
+    },
+  },
+  {
+    name: "a memory id that is not as described is refused by every method",
+    sentence: sentences.ids,
+    async run({ store, capabilities, unique }) {
+      for (const [what, id] of badNames(unique(), 512)) {
+        const refused = (method: string, call: () => Promise<unknown>) =>
+          expectCode(`${method} with ${what}`, "INVALID_OPTION", call);
+        await refused("getMessages", () => store.getMessages(id));
+        await refused("updateMessages", () => store.updateMessages(id, emptyUpdate(unique())));
+        await refused("deleteMessages", () => store.deleteMessages(id));
+        if (capabilities.history) await refused("getHistory", () => store.getHistory(id, {}));
+      }
+    },
+  },
+  {
+    name: "any message id comes back as it was given",
+    sentence: sentences.ids,
+    async run(context) {
+      const memory = context.memory();
+      const ids = [
+        ...hostilePieces,
+        ...reservedIds,
+        ...alike.flatMap(([, one, other]) => [`+${one}+`, `+${other}+`, `+${one}`, `+${other}`]),
+        ...["a", "b"].map((end) => `${"x".repeat(255)}${end}`),
+        `${"x".repeat(252)}${emoji}`,
+        emoji.repeat(64),
+      ];
+      await memory.commit({ append: [...new Set(ids)].map((id) => ({ id })) });
+      await memory.check("of messages with every kind of id");
+    },
+  },
+  {
+    name: "a message is found in history by exactly its id",
+    sentence: sentences.byIds,
+    requires: { history: true },
+    async run(context) {
+      const memory = context.memory();
+      const pairs = alike.flatMap(([, one, other]) => [`=${one}=`, `=${other}=`, `=${one}`, `=${other}`]);
+      const ids = [
+        ...new Set([...pairs, ...hostilePieces, ...reservedIds, "x".repeat(256), emoji.repeat(64)]),
+      ];
+      await memory.commit({ append: ids.map((id) => ({ id })) });
+      await memory.commit({ move: ids.slice(0, 20).map((_, index) => ({ seq: index + 1, to: "evicted" })) });
+      for (const id of ids)
+        await memory.checkHistory(`of the id ${JSON.stringify(id).slice(0, 40)}`, { ids: [id] });
+    },
+  },
+  {
+    name: "a message id that is not as described is refused",
+    sentence: sentences.ids,
+    async run(context) {
+      const { store } = context;
+      const memory = context.memory();
+      await memory.commit({ append: 1 });
+      for (const [what, id] of badNames("m", 256)) {
+        await expectCode(`an append of a message with ${what}`, "INVALID_OPTION", () =>
+          store.updateMessages(memory.id, memory.update({ append: [{ id }] })),
+        );
+        if (!context.capabilities.history) continue;
+        await expectCode(`getHistory for ${what}`, "INVALID_OPTION", () =>
+          store.getHistory(memory.id, { ids: [id] }),
+        );
+      }
+      await memory.check("after appends with bad ids");
+    },
+  },
+  {
+    name: "any owner comes back as given and has a list of its own",
+    sentence: sentences.ids,
+    async run(context) {
+      const unique = context.unique();
+      const pairs = alike.flatMap(([, one, other]) => [`${unique}${one}`, `${unique}${other}`]);
+      const hostile = hostilePieces.flatMap((piece) => [`${unique}${piece}`, `${piece}${unique}`]);
+      const long = [unique.padEnd(511, "x"), `${unique}-`.padEnd(64, "-") + emoji.repeat(111)];
+      const owners = [
+        ...new Set([...pairs, ...hostile, ...long.flatMap((text) => [`${text}a`, `${text}b`])]),
+      ];
+      const memories = owners.map(() => context.memory());
+      for (const [index, memory] of memories.entries())
+        await memory.commit({ append: 1, owner: owners[index] });
+      for (const memory of memories) {
+        await memory.check("of a memory with such an owner");
+        if (!context.capabilities.list) continue;
+        const { memories: found } = await context.store.listMemories({ owner: memory.model.owner });
+        expectEqual(
+          `the list of the owner ${JSON.stringify(memory.model.owner).slice(0, 60)}`,
+          found.map(({ memoryId, owner }) => [memoryId, owner]),
+          [[memory.id, memory.model.owner]],
+        );
+      }
+    },
+  },
+  {
+    name: "an owner that is not as described is refused",
+    sentence: sentences.ids,
+    async run(context) {
+      const { store } = context;
+      const memory = context.memory();
+      for (const [what, owner] of badNames(context.unique(), 512)) {
+        await expectCode(`an update with ${what} as owner`, "INVALID_OPTION", () =>
+          store.updateMessages(memory.id, { ...memory.update({ append: 1 }), owner }),
+        );
+        if (!context.capabilities.list) continue;
+        await expectCode(`listMemories with ${what} as owner`, "INVALID_OPTION", () =>
+          store.listMemories({ owner }),
+        );
+      }
+      await memory.check("after updates with bad owners");
+    },
+  },
+]);
+
+/** Fails unless memories under these ids, alive at the same time, each hold what was written to them alone. */
+async function expectApart(context: ConformanceContext, ids: readonly string[]): Promise<void> {
+  const memories = ids.map((id) => context.memory(id));
+  for (const [index, memory] of memories.entries()) {
+    await memory.commit({ append: [{ payload: `${index}` }, {}], head: `${index}` });
+  }
+  for (const memory of memories) await memory.commit({ append: 1, move: [{ seq: 2, to: "evicted" }] });
+  for (const memory of memories) await memory.check(`of the id ${shown(memory.id)}`, context.other);
+  if (context.capabilities.list) await expectListed(context.store, ids);
+  for (const [index, memory] of memories.entries()) if (index % 2 === 0) await memory.delete();
+  for (const memory of memories)
+    await memory.check(`of the id ${shown(memory.id)} after others were deleted`);
+}
+
+async function expectListed(store: ChatMemoryStore, ids: readonly string[]): Promise<void> {
+  const listed: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.listMemories({ limit: 1000, cursor });
+    listed.push(...page.memories.map(({ memoryId }) => memoryId));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  for (const id of ids) {
+    const times = listed.filter((other) => other === id).length;
+    expectEqual(`how often the id ${shown(id)} is listed`, times, 1);
+  }
+}
+
+/** Texts that are no id of at most so many bytes. */
+function badNames(unique: string, most: number): readonly (readonly [what: string, name: string])[] {
+  return [
+    ["an empty text", ""],
+    [`a text of ${most + 1} bytes`, unique.padEnd(most + 1, "x")],
+    [`a text of ${most + 2} bytes in ${most / 2 + 1} characters`, "é".repeat(most / 2 + 1)],
+    ["a lone high surrogate", `${unique}\ud800`],
+    ["a lone low surrogate", `\udc00${unique}`],
+    ["a surrogate pair in the wrong order", `${unique}\udc00\ud800`],
+    ["U+0000", `${unique}\u0000`],
+    ["U+0000 in front", `\u0000${unique}`],
+  ];
+}
+
+function emptyUpdate(version: string): MemoryUpdate {
+  return { expected: null, version, nextSeq: 1, append: [], replace: [], move: [] };
+}
+
+function shown(id: string): string {
+  const text = JSON.stringify(id);
+  return text.length > 60 ? `${text.slice(0, 30)}…${text.slice(-28)}` : text;
+}

@@ -1,0 +1,46 @@
+import type { ConformanceCase } from "../case.ts";
+import { atomicityCases } from "./atomicity.ts";
+import { basicCases } from "./basic.ts";
+import { errorsCases } from "./errors.ts";
+import { historyCases } from "./history.ts";
+import { idsCases } from "./ids.ts";
+import { isolationCases } from "./isolation.ts";
+import { lifecycleCases } from "./lifecycle.ts";
+import { listCases } from "./list.ts";
+import { modelCases } from "./model.ts";
+import { orderCases } from "./order.ts";
+import { payloadsCases } from "./payloads.ts";
+import { replayCases } from "./replay.ts";
+import { sizesCases } from "./sizes.ts";
+import { statesCases } from "./states.ts";
+import { ttlCases } from "./ttl.ts";
+import { versionsCases } from "./versions.ts";
+
+/**
+ * Every case of the kit, by group. Data and functions: bind them to another test runner, or look a sentence up.
+ *
+ * @example
+ * ```ts
+ * import { cases } from "@turnkeep/conformance";
+ *
+ * for (const { group, name, sentence } of cases) console.log(`${group}: ${name} (${sentence})`);
+ * ```
+ */
+export const cases: readonly ConformanceCase[] = [
+  ...basicCases,
+  ...orderCases,
+  ...atomicityCases,
+  ...versionsCases,
+  ...replayCases,
+  ...statesCases,
+  ...historyCases,
+  ...listCases,
+  ...idsCases,
+  ...payloadsCases,
+  ...sizesCases,
+  ...ttlCases,
+  ...isolationCases,
+  ...errorsCases,
+  ...lifecycleCases,
+  ...modelCases,
+];

@@ -1,0 +1,150 @@
+import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
+import { isTurnkeepError } from "@turnkeep/core/store-kit";
+import { type ConformanceCase, inGroup } from "../case.ts";
+import { describeError, expectCode, expectEqual, expectThat } from "../expect.ts";
+import { all, readWhile } from "../races.ts";
+import { sentences } from "../sentences.ts";
+
+export const lifecycleCases: readonly ConformanceCase[] = inGroup("lifecycle", [
+  {
+    name: "every call after close is CLOSED",
+    sentence: sentences.close,
+    async run(context) {
+      const store = await context.create();
+      const memory = context.memory(undefined, store);
+      await memory.commit({ append: 1 });
+      const update = memory.update({ append: 1 });
+      await store.close();
+      for (const [method, call] of calls(store, context.capabilities, memory.id, update)) {
+        await expectCode(`${method} after close`, "CLOSED", call);
+      }
+    },
+  },
+  {
+    name: "close may be called again",
+    sentence: sentences.close,
+    async run({ create, memoryId }) {
+      const store = await create();
+      await store.getMessages(memoryId());
+      await all([store.close(), store.close()]);
+      await store.close();
+      await store[Symbol.asyncDispose]();
+
+      const unused = await create();
+      await unused[Symbol.asyncDispose]();
+      await unused.close();
+      await expectCode("getMessages after asyncDispose", "CLOSED", () => unused.getMessages(memoryId()));
+    },
+  },
+  {
+    name: "closing one client leaves the others alone",
+    sentence: sentences.close,
+    requires: { shared: true },
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 1 });
+      const third = await context.create();
+      await memory.check("by a third client", third);
+      await memory.commit({ append: 1 }, third);
+      await third.close();
+      for (const client of [context.store, context.other]) {
+        await memory.check("after a third client was closed", client);
+        await memory.commit({ append: 1 }, client);
+      }
+    },
+  },
+  {
+    name: "calls under way while a client closes come to an end",
+    sentence: sentences.close,
+    async run(context) {
+      const store = await context.create();
+      const memory = context.memory(undefined, store);
+      await memory.commit({ append: 3 });
+      const update = memory.update({ append: 2, move: [{ seq: 1, to: "evicted" }] });
+      const running = [
+        store.updateMessages(memory.id, update),
+        ...Array.from({ length: 8 }, () => store.getMessages(memory.id)),
+      ];
+      const [written, ...others] = await Promise.allSettled([...running, store.close()]);
+      for (const result of [written, ...others]) {
+        if (result?.status !== "rejected") continue;
+        const said = describeError(result.reason);
+        expectThat(
+          "a call under way ends well or with an error of Turnkeep",
+          isTurnkeepError(result.reason),
+          said,
+        );
+      }
+      if (!context.capabilities.shared) return;
+      const { version } = await context.store.getMessages(memory.id);
+      if (version === update.version) memory.model.apply(update);
+      else expectEqual("whether the update was acknowledged", written?.status, "rejected");
+      await memory.check("after a client closed during an update", context.store);
+    },
+  },
+  {
+    name: "what was acknowledged survives",
+    sentence: sentences.durable,
+    requires: { durable: true },
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 4, owner: "alice", head: "1" });
+      const last = await memory.commit({
+        append: [{ payload: JSON.stringify("x".repeat(300_000)) }],
+        replace: [{ seq: 2, payload: '"two"' }],
+        move: [
+          { seq: 1, to: "evicted" },
+          { seq: 3, to: "superseded" },
+        ],
+      });
+      await context.reopen();
+      await memory.check("after a restart", context.store);
+      await context.store.updateMessages(memory.id, last);
+      await memory.check("after a restart and a replay", context.store);
+      await memory.commit({ append: 1 });
+      await memory.check("after a restart and another update", context.other);
+    },
+  },
+  {
+    name: "sweep answers a count and harms nothing that is there",
+    sentence: sentences.sweep,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 3 });
+      await memory.commit({ move: [{ seq: 1, to: "evicted" }] });
+      const sweep = async () => {
+        const swept = await context.other.sweep();
+        const isCount = Number.isSafeInteger(swept?.removed) && swept.removed >= 0;
+        expectThat("sweep answers how much it removed", isCount, swept);
+      };
+      const write = async () => {
+        for (let round = 0; round < 20; round++) {
+          const [oldest = 0] = memory.model.seqs("live");
+          await memory.commit({ append: 1, move: [{ seq: oldest, to: "superseded" }] });
+          const begun = context.memory();
+          await begun.commit({ append: 2 });
+          await begun.check("of a memory that began during a sweep");
+        }
+      };
+      await readWhile(sweep, write);
+      await memory.check("after writes during sweeps");
+    },
+  },
+]);
+
+function calls(
+  store: ChatMemoryStore,
+  capabilities: StoreCapabilities,
+  id: string,
+  update: Parameters<ChatMemoryStore["updateMessages"]>[1],
+): (readonly [method: string, call: () => Promise<unknown>])[] {
+  const list: (readonly [string, () => Promise<unknown>])[] = [
+    ["getMessages", () => store.getMessages(id)],
+    ["updateMessages", () => store.updateMessages(id, update)],
+    ["deleteMessages", () => store.deleteMessages(id)],
+    ["sweep", () => store.sweep()],
+  ];
+  if (capabilities.history) list.push(["getHistory", () => store.getHistory(id, {})]);
+  if (capabilities.list) list.push(["listMemories", () => store.listMemories({})]);
+  return list;
+}

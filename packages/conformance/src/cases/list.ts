@@ -1,0 +1,260 @@
+import type { ChatMemoryStore, ListPage, ListQuery } from "@turnkeep/core";
+import { type ConformanceCase, inGroup } from "../case.ts";
+import type { ConformanceContext } from "../context.ts";
+import { expectCode, expectEqual, expectThat } from "../expect.ts";
+import type { TestMemory } from "../memory.ts";
+import { all, readWhile } from "../races.ts";
+import { sentences } from "../sentences.ts";
+
+const requires = { list: true };
+
+export const listCases: readonly ConformanceCase[] = inGroup("list", [
+  {
+    name: "a store without a listing says so",
+    sentence: sentences.everyMethod,
+    requires: { list: false },
+    async run({ store, unique }) {
+      await expectCode("listMemories", "UNSUPPORTED", () => store.listMemories({}));
+      await expectCode("listMemories", "UNSUPPORTED", () => store.listMemories({ owner: unique() }));
+    },
+  },
+  {
+    name: "an owner's memories are listed with owner and time",
+    sentence: sentences.ofOwner,
+    requires,
+    async run(context) {
+      const owner = context.unique();
+      const memories = await begin(context, 3, owner);
+      const found = await list(context.store, { owner });
+      expectEqual("the ids of an owner's memories, sorted", ids(found), idsOf(memories));
+      for (const entry of found) {
+        expectEqual("the owner of a listed memory", entry.owner, owner);
+        const isTime = Number.isSafeInteger(entry.updatedAt) && entry.updatedAt >= 0;
+        expectThat("updatedAt is in whole milliseconds", isTime, entry.updatedAt);
+      }
+      const nobody = await context.store.listMemories({ owner: context.unique() });
+      expectEqual("the memories of an owner who has none", nobody.memories, []);
+      expectEqual("the cursor of a listing that is empty", nobody.cursor, undefined);
+    },
+  },
+  {
+    name: "an owner's list holds no memory of others",
+    sentence: sentences.ofOwner,
+    requires,
+    async run(context) {
+      const [one, two] = [context.unique(), context.unique()];
+      const ones = await begin(context, 2, one);
+      const twos = await begin(context, 3, two);
+      await begin(context, 1, undefined);
+      expectEqual("the memories of one owner", ids(await list(context.store, { owner: one })), idsOf(ones));
+      expectEqual("the memories of another", ids(await list(context.store, { owner: two })), idsOf(twos));
+    },
+  },
+  {
+    name: "without an owner every memory is listed once",
+    sentence: sentences.list,
+    requires,
+    async run(context) {
+      const owner = context.unique();
+      const memories = [...(await begin(context, 4, owner)), ...(await begin(context, 4, undefined))];
+      const wanted = idsOf(memories);
+      const mine = (await list(context.store, { limit: 1000 })).filter(({ memoryId }) =>
+        wanted.includes(memoryId),
+      );
+      expectEqual("which memories of this case are listed", ids(mine), wanted);
+      for (const { memoryId, owner: seen } of mine) {
+        const memory = memories.find(({ id }) => id === memoryId);
+        expectEqual("the owner of a listed memory", seen, memory?.model.owner);
+      }
+    },
+  },
+  {
+    name: "the pages of a list hold each memory once",
+    sentence: sentences.cursor,
+    requires,
+    async run(context) {
+      const owner = context.unique();
+      const memories = await begin(context, 11, owner);
+      for (const limit of [1, 2, 5, 10, 11, 12]) {
+        const found = await list(context.store, { owner, limit });
+        expectEqual(`the pages of ${limit} of 11 memories`, ids(found), idsOf(memories));
+      }
+    },
+  },
+  {
+    name: "a page has 100 memories unless asked, and 1,000 at most",
+    sentence: sentences.limit,
+    requires,
+    async run(context) {
+      const owner = context.unique();
+      const memories = await begin(context, 102, owner);
+      const page = await context.store.listMemories({ owner });
+      expectEqual("the number of memories of a page", page.memories.length, 100);
+      expectThat("there is a cursor while there is more", page.cursor !== undefined, page.cursor);
+      const found = await list(context.store, { owner, limit: 1000 });
+      expectEqual("the memories of a page of 1,000", ids(found), idsOf(memories));
+    },
+  },
+  {
+    name: "a cursor stays good while memories begin, change and are deleted",
+    sentence: sentences.cursor,
+    requires,
+    async run(context) {
+      const owner = context.unique();
+      const staying = await begin(context, 12, owner);
+      const leaving = await begin(context, 6, owner);
+      const found: ListPage["memories"] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await context.store.listMemories({ owner, limit: 3, cursor });
+        found.push(...page.memories);
+        await leaving.pop()?.delete(context.other);
+        const [begun] = await begin(context, 1, owner);
+        await staying[found.length % staying.length]?.commit({ append: 1 }, context.other);
+        if (found.length % 2 === 0) await begun?.delete(context.other);
+        cursor = found.length < 60 ? page.cursor : undefined;
+      } while (cursor !== undefined);
+      const wanted = idsOf(staying);
+      const seen = ids(found).filter((id) => wanted.includes(id));
+      expectEqual("the memories that stayed while a reader paged", seen, wanted);
+      expectEqual("memories listed twice", found.length - new Set(ids(found)).size, 0);
+    },
+  },
+  {
+    name: "a memory is listed as soon as its beginning was acknowledged",
+    sentence: sentences.list,
+    requires,
+    async run(context) {
+      const owner = context.unique();
+      const begun: string[] = [];
+      const read = async () => {
+        const before = [...begun];
+        const found = ids(await list(context.other, { owner }));
+        const missing = before.filter((id) => !found.includes(id));
+        expectEqual("memories that were acknowledged before the call and are not listed", missing, []);
+      };
+      await readWhile(read, () =>
+        all(
+          [0, 1, 2].map(async () => {
+            for (let round = 0; round < 10; round++) {
+              const [memory] = await begin(context, 1, owner);
+              if (memory !== undefined) begun.push(memory.id);
+            }
+          }),
+        ),
+      );
+      expectEqual("the memories after all began", ids(await list(context.other, { owner })), begun.sort());
+    },
+  },
+  {
+    name: "a deleted memory is not listed, one that began again is listed once",
+    sentence: sentences.delete,
+    requires,
+    async run(context) {
+      const [owner, next] = [context.unique(), context.unique()];
+      const memories = await begin(context, 3, owner);
+      const [first, second] = memories as [TestMemory, TestMemory, TestMemory];
+      await first.delete();
+      await second.delete();
+      await second.commit({ append: 1, owner: next });
+      expectEqual(
+        "an owner's list after two deletes",
+        ids(await list(context.store, { owner })),
+        idsOf(memories.slice(2)),
+      );
+      const moved = await list(context.store, { owner: next });
+      expectEqual("the list of the owner of a memory that began again", ids(moved), [second.id]);
+      const everything = await list(context.store, { limit: 1000 });
+      const times = everything.filter(({ memoryId }) => memoryId === second.id).length;
+      expectEqual("how often a memory that began again is listed", times, 1);
+    },
+  },
+  {
+    name: "a memory stays in its first owner's list",
+    sentence: sentences.owner,
+    requires,
+    async run(context) {
+      const [owner, mallory] = [context.unique(), context.unique()];
+      const [memory] = (await begin(context, 1, owner)) as [TestMemory];
+      await memory.commit({ append: 1, owner: mallory });
+      expectEqual("the first owner's list", ids(await list(context.store, { owner })), [memory.id]);
+      expectEqual("the later owner's list", await list(context.store, { owner: mallory }), []);
+      const [nobodys] = (await begin(context, 1, undefined)) as [TestMemory];
+      await nobodys.commit({ append: 1, owner: mallory });
+      expectEqual("the later owner's list", await list(context.store, { owner: mallory }), []);
+    },
+  },
+  {
+    name: "updatedAt rises with each write",
+    sentence: sentences.updatedAt,
+    requires,
+    async run(context) {
+      const owner = context.unique();
+      const [memory] = (await begin(context, 1, owner)) as [TestMemory];
+      const seen: number[] = [];
+      for (let round = 0; round < 3; round++) {
+        const [entry] = await list(context.store, { owner });
+        seen.push(entry?.updatedAt ?? Number.NaN);
+        await context.elapse(20);
+        await memory.commit({ append: 1 });
+      }
+      const rises = seen.every((time, index) => index === 0 || time > (seen[index - 1] ?? 0));
+      expectThat("updatedAt rises with writes that are 20 ms apart", rises, seen);
+    },
+  },
+  {
+    name: "a list query that is not as described is refused",
+    sentence: sentences.limit,
+    requires,
+    async run({ store }) {
+      const bad = [
+        { limit: 0 },
+        { limit: 1001 },
+        { limit: 2.5 },
+        { limit: Number.NaN },
+        { owner: "" },
+        { cursor: "" },
+      ];
+      for (const query of bad) {
+        await expectCode(`listMemories with ${JSON.stringify(query)}`, "INVALID_OPTION", () =>
+          store.listMemories(query),
+        );
+      }
+    },
+  },
+]);
+
+/** Begins memories of one message each. */
+async function begin(
+  context: ConformanceContext,
+  count: number,
+  owner: string | undefined,
+): Promise<TestMemory[]> {
+  const memories = Array.from({ length: count }, () => context.memory());
+  for (const memory of memories) await memory.commit({ append: 1, owner });
+  return memories;
+}
+
+/** Every page of a list. */
+async function list(store: ChatMemoryStore, query: ListQuery): Promise<ListPage["memories"]> {
+  const memories: ListPage["memories"] = [];
+  const cursors = new Set<string>();
+  let page = await store.listMemories(query);
+  while (true) {
+    const { length } = page.memories;
+    expectThat(`a page holds ${query.limit ?? 100} memories at most`, length <= (query.limit ?? 100), length);
+    memories.push(...page.memories);
+    if (page.cursor === undefined) return memories;
+    expectThat("a listing comes to an end", !cursors.has(page.cursor), `the cursor ${page.cursor} again`);
+    cursors.add(page.cursor);
+    page = await store.listMemories({ ...query, cursor: page.cursor });
+  }
+}
+
+function ids(memories: ListPage["memories"]): string[] {
+  return memories.map(({ memoryId }) => memoryId).sort();
+}
+
+function idsOf(memories: readonly TestMemory[]): string[] {
+  return memories.map(({ id }) => id).sort();
+}

@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { type ConformanceCase, inGroup } from "../case.ts";
+import type { ConformanceContext } from "../context.ts";
+import { ConformanceError } from "../expect.ts";
+import { sentences } from "../sentences.ts";
+import { anyQuery, operations, SequenceRun, toQuery } from "../sequences.ts";
+
+const sequencesName = "random sequences of calls by two clients leave what a plain model holds";
+const queriesName = "random queries of a history answer what a plain model answers";
+
+export const modelCases: readonly ConformanceCase[] = inGroup("model", [
+  {
+    name: sequencesName,
+    sentence: sentences.atomic,
+    heavy: true,
+    async run(context) {
+      let failed: readonly string[] = [];
+      const property = fc.asyncProperty(operations, async (sequence) => {
+        const log: string[] = [];
+        try {
+          await new SequenceRun(context, log).run(sequence);
+        } catch (error) {
+          failed = log;
+          throw error;
+        }
+      });
+      await holds(context, sequencesName, property, () => failed);
+    },
+  },
+  {
+    name: queriesName,
+    sentence: sentences.historyPage,
+    requires: { history: true },
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 20, nextSeq: 24 });
+      const to = ["evicted", "superseded", "removed", "evicted"] as const;
+      const move = Array.from({ length: 12 }, (_, index) => ({
+        seq: index + 1,
+        to: to[index % 4] ?? "evicted",
+      }));
+      await memory.commit({ append: 15, move });
+      const property = fc.asyncProperty(anyQuery, async (query) => {
+        context.signal.throwIfAborted();
+        await memory.checkHistory("of a random query", toQuery(query), context.other);
+      });
+      await holds(context, queriesName, property, (query) => [`query ${JSON.stringify(query)}`]);
+    },
+  },
+]);
+
+/** Fails with the smallest counterexample that was found, and with what repeats it. */
+async function holds<T>(
+  context: ConformanceContext,
+  name: string,
+  property: fc.IAsyncProperty<[T]>,
+  describe: (counterexample: T) => readonly string[],
+): Promise<void> {
+  const { seed, path } = context;
+  const result = await fc.check(property, path === undefined ? { seed, numRuns: 40 } : { seed, path });
+  if (!result.failed) return;
+  const error: unknown = result.errorInstance;
+  const seen = error instanceof Error ? error.message : String(error);
+  const steps = result.counterexample === null ? [] : describe(result.counterexample[0]);
+  const options = { names: [name], seed, path: result.counterexamplePath };
+  throw new ConformanceError(
+    [
+      seen,
+      `after these calls (run ${result.numRuns}, made smaller ${result.numShrinks} times):`,
+      ...steps.map((step) => `- ${step}`),
+      `to repeat it: runConformance(harness, ${JSON.stringify(options)})`,
+    ].join("\n"),
+    { cause: error },
+  );
+}

@@ -1,0 +1,71 @@
+import fc from "fast-check";
+import { type ConformanceCase, inGroup } from "../case.ts";
+import { expectCode, expectEqual } from "../expect.ts";
+import { sentences } from "../sentences.ts";
+import { payloads } from "../texts.ts";
+
+export const payloadsCases: readonly ConformanceCase[] = inGroup("payloads", [
+  ...payloads.map(([what, text]) => ({
+    name: `${what} comes back as it was given`,
+    sentence: sentences.opaque,
+    async run(context: Parameters<ConformanceCase["run"]>[0]) {
+      const memory = context.memory();
+      await memory.commit({ append: [{ payload: text, meta: text }, {}], head: text });
+      await memory.check("after an append");
+      await memory.commit({ replace: [{ seq: 2, payload: text, meta: text }] });
+      await memory.check("after a replacement", context.other);
+      await memory.commit({ move: [1, 2].map((seq) => ({ seq, to: "evicted" })) });
+      await memory.check("after both were evicted");
+    },
+  })),
+  {
+    name: "any JSON text comes back as it was given",
+    sentence: sentences.opaque,
+    async run(context) {
+      const text = fc.string({ unit: "binary", maxLength: 200 }).map((value) => JSON.stringify(value));
+      const samples = fc.sample(text, { numRuns: 200, seed: context.seed });
+      const memory = context.memory();
+      await memory.commit({
+        append: samples.map((payload, index) => ({ payload, meta: samples.at(-index) })),
+      });
+      await memory.check("of 200 random texts");
+    },
+  },
+  {
+    name: "a message without meta has none, one with an empty text has it",
+    sentence: sentences.opaque,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: [{}, { meta: "null" }, {}] });
+      const { messages } = await context.store.getMessages(memory.id);
+      expectEqual(
+        "metas",
+        messages.map(({ meta }) => meta),
+        [undefined, "null", undefined],
+      );
+      await memory.check("of messages with and without meta");
+    },
+  },
+  {
+    name: "text that is not well-formed is refused",
+    sentence: sentences.invalid,
+    async run(context) {
+      const { store } = context;
+      const memory = context.memory();
+      await memory.commit({ append: 1 });
+      for (const text of ['"\ud800"', '"\udc00\ud83d"', '"a\u0000b"', "\u0000"]) {
+        for (const change of [
+          { append: [{ payload: text }] },
+          { append: [{ meta: text }] },
+          { head: text },
+        ]) {
+          const member = "head" in change ? "head" : Object.keys(change.append[0] ?? {})[0];
+          await expectCode(`an update with such a ${member}`, "INVALID_OPTION", () =>
+            store.updateMessages(memory.id, memory.update(change)),
+          );
+        }
+      }
+      await memory.check("after updates with text that is not well-formed");
+    },
+  },
+]);

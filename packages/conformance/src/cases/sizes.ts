@@ -1,0 +1,165 @@
+import { type ConformanceCase, inGroup } from "../case.ts";
+import type { ConformanceContext } from "../context.ts";
+import { expectCode, expectEqual } from "../expect.ts";
+import { sentences } from "../sentences.ts";
+
+const megabyte = 1024 * 1024;
+/** What a case can still make and send. */
+const mostBytes = 64 * 1024 * 1024;
+
+export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
+  {
+    name: "a message of 1 MB works in every state",
+    sentence: sentences.oneMegabyte,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: [{ payload: filled("a", megabyte) }, {}] });
+      await memory.check("after a message of 1 MB was appended");
+      await memory.commit({ append: 1, replace: [{ seq: 2, payload: filled("b", megabyte) }] });
+      await memory.check("after a small message was replaced by one of 1 MB");
+      await memory.commit({ move: [{ seq: 1, to: "evicted" }] });
+      await memory.check("after a message of 1 MB was evicted");
+      if (context.capabilities.history) {
+        await memory.commit({ move: [{ seq: 1, to: "live" }] });
+        await memory.check("after a message of 1 MB came back");
+      }
+      await memory.commit({
+        append: [{ payload: filled("c", megabyte) }],
+        move: [{ seq: 2, to: "removed" }],
+      });
+      await memory.check("after a message of 1 MB was removed");
+      await memory.commit({ replace: [{ seq: 4, payload: '"small"' }] });
+      await memory.check("after a message of 1 MB was replaced by a small one");
+    },
+  },
+  {
+    name: "1 MB of characters of several bytes works",
+    sentence: sentences.oneMegabyte,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({
+        append: [{ payload: filled("é", megabyte) }, { payload: filled("🙂", megabyte) }],
+      });
+      await memory.check("of messages of 1 MB in characters of two and four bytes");
+    },
+  },
+  {
+    name: "a meta of 1 MB works",
+    sentence: sentences.oneMegabyte,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: [{ payload: "1", meta: filled("m", megabyte - 1) }] });
+      await memory.check("of a message with a meta of 1 MB");
+    },
+  },
+  {
+    name: "a hundred messages of 1 MB live at once",
+    sentence: sentences.oneMegabyte,
+    heavy: true,
+    async run(context) {
+      const memory = context.memory();
+      for (let tens = 0; tens < 10; tens++) {
+        await memory.commit({
+          append: Array.from({ length: 10 }, (_, index) => ({
+            payload: filled(`${tens}${index}-`, megabyte),
+          })),
+        });
+      }
+      const { messages, version } = await context.other.getMessages(memory.id);
+      expectEqual("version", version, memory.model.version);
+      expectEqual("the number of live messages of 1 MB", messages.length, 100);
+      const expected = memory.model.snapshot().messages;
+      for (const [index, { payload, seq }] of messages.entries()) {
+        expectEqual(`payload of seq ${seq}`, payload, expected[index]?.payload);
+      }
+    },
+  },
+  {
+    name: "a message of exactly maxMessageBytes works",
+    sentence: sentences.largest,
+    requires: { maxMessageBytes: mostBytes },
+    heavy: true,
+    async run(context) {
+      const { maxMessageBytes } = context.capabilities;
+      const memory = context.memory();
+      await memory.commit({ append: [{ payload: filled("x", maxMessageBytes - 2), meta: "{}" }] });
+      await memory.check(`of a message of ${maxMessageBytes} bytes`);
+    },
+  },
+  {
+    name: "a message above maxMessageBytes is refused before anything is written",
+    sentence: sentences.tooLarge,
+    requires: { maxMessageBytes: mostBytes },
+    async run(context) {
+      const { maxMessageBytes } = context.capabilities;
+      const memory = context.memory();
+      await refuse(context, { payload: filled("x", maxMessageBytes + 1) });
+      await memory.commit({ append: 2, head: "1" });
+      for (const over of [
+        { payload: filled("x", maxMessageBytes + 1) },
+        { payload: filled("x", maxMessageBytes - 1), meta: "{}" },
+        { payload: "1", meta: filled("x", maxMessageBytes) },
+      ]) {
+        const append = memory.update({ append: [{}, over], head: "2", move: [{ seq: 1, to: "removed" }] });
+        const replace = memory.update({ append: 1, replace: [{ seq: 1, ...over }], head: "2" });
+        for (const update of [append, replace]) {
+          await expectCode("an update with a message above maxMessageBytes", "MESSAGE_TOO_LARGE", () =>
+            context.store.updateMessages(memory.id, update),
+          );
+          await memory.check("after a message above maxMessageBytes");
+        }
+      }
+    },
+  },
+  {
+    name: "maxMessageBytes counts bytes, not characters",
+    sentence: sentences.largest,
+    requires: { maxMessageBytes: mostBytes },
+    async run(context) {
+      const { maxMessageBytes } = context.capabilities;
+      await refuse(context, { payload: filled("é", maxMessageBytes + 1) });
+      await refuse(context, { payload: filled("🙂", maxMessageBytes + 1) });
+    },
+  },
+  {
+    name: "a head of 16 KB works, a larger one is refused",
+    sentence: sentences.headSize,
+    async run(context) {
+      const memory = context.memory();
+      for (const character of ["h", "é"]) {
+        await memory.commit({ append: 1, head: filled(character, 16 * 1024) });
+        await memory.check("with a head of 16 KB");
+        const update = memory.update({ append: 1, head: filled(character, 16 * 1024 + 1) });
+        await expectCode("an update with a head above 16 KB", "INVALID_OPTION", () =>
+          context.store.updateMessages(memory.id, update),
+        );
+      }
+      await memory.check("after a head above 16 KB");
+    },
+  },
+  {
+    name: "two thousand messages live at once, a thousand come in one update",
+    sentence: sentences.atomic,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 1000 });
+      await memory.commit({ append: 1000 });
+      await memory.check("of 2,000 live messages");
+    },
+  },
+]);
+
+async function refuse(context: ConformanceContext, over: { payload: string }): Promise<void> {
+  const memory = context.memory();
+  await expectCode("a beginning with a message above maxMessageBytes", "MESSAGE_TOO_LARGE", () =>
+    context.store.updateMessages(memory.id, memory.update({ append: [{}, over] })),
+  );
+  await memory.check("after a beginning that was refused");
+}
+
+/** A JSON text of exactly so many UTF-8 bytes, made of `unit`. */
+function filled(unit: string, bytes: number): string {
+  const size = new TextEncoder().encode(unit).length;
+  const times = Math.floor((bytes - 2) / size);
+  return `"${unit.repeat(times)}${"-".repeat(bytes - 2 - times * size)}"`;
+}

@@ -1,0 +1,191 @@
+import type { HistoryPage } from "@turnkeep/core";
+import { type ConformanceCase, inGroup } from "../case.ts";
+import { expectEqual, expectThat } from "../expect.ts";
+import type { Change } from "../memory.ts";
+import { sentences } from "../sentences.ts";
+
+export const statesCases: readonly ConformanceCase[] = inGroup("states", [
+  {
+    name: "what is evicted or superseded leaves memory",
+    sentence: sentences.states,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 6 });
+      await memory.commit({
+        move: [
+          { seq: 1, to: "evicted" },
+          { seq: 4, to: "superseded" },
+        ],
+      });
+      await memory.check("after one message was evicted and one superseded");
+      await memory.commit({
+        append: 1,
+        move: [
+          { seq: 6, to: "superseded" },
+          { seq: 2, to: "evicted" },
+        ],
+      });
+      await memory.check("after two more left");
+    },
+  },
+  {
+    name: "what leaves memory is kept with its state",
+    sentence: sentences.keeps,
+    requires: { history: true },
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 3 });
+      await memory.commit({
+        move: [
+          { seq: 1, to: "evicted" },
+          { seq: 2, to: "superseded" },
+        ],
+      });
+      const { messages } = await context.store.getHistory(memory.id, {});
+      expectEqual("states in history", states(messages), { 1: "evicted", 2: "superseded", 3: "live" });
+      await memory.check("after one message was evicted and one superseded");
+    },
+  },
+  {
+    name: "what leaves a store without history is gone",
+    sentence: sentences.keeps,
+    requires: { history: false },
+    async run(context) {
+      const memory = context.memory();
+      const secret = context.unique();
+      await memory.commit({ append: [1, 2, 3].map((n) => ({ payload: `"${secret} ${n}"` })) });
+      const changes: Change[] = [
+        {
+          move: [
+            { seq: 1, to: "evicted" },
+            { seq: 2, to: "superseded" },
+          ],
+        },
+        { append: [{ payload: `"${secret}"` }], move: [{ seq: 4, to: "evicted" }] },
+        { replace: [{ seq: 3, payload: `"${secret}"` }], move: [{ seq: 3, to: "superseded" }] },
+      ];
+      for (const change of changes) {
+        await memory.commit(change);
+        await memory.check("after messages left");
+      }
+      const raw = await context.rawText(memory.id);
+      expectThat("the database holds nothing that left", !raw?.includes(secret), raw);
+    },
+  },
+  {
+    name: "what is removed is gone from memory and history",
+    sentence: sentences.move,
+    async run(context) {
+      const memory = context.memory();
+      const secret = context.unique();
+      await memory.commit({ append: [{}, { payload: `"${secret}"` }, { payload: `"${secret} again"` }, {}] });
+      await memory.commit({ move: [{ seq: 2, to: "removed" }] });
+      await memory.check("after a live message was removed");
+      if (context.capabilities.history) {
+        await memory.commit({ move: [{ seq: 3, to: "evicted" }] });
+        await memory.commit({ move: [{ seq: 3, to: "removed" }] });
+        await memory.check("after an evicted message was removed");
+      } else {
+        await memory.commit({ move: [{ seq: 3, to: "removed" }] });
+      }
+      const raw = await context.rawText(memory.id);
+      expectThat("the database holds nothing that was removed", !raw?.includes(secret), raw);
+    },
+  },
+  {
+    name: "a message may be appended and moved in one update",
+    sentence: sentences.move,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 2, move: [{ seq: 1, to: "evicted" }] });
+      await memory.check("after a beginning of which one message is evicted");
+      await memory.commit({
+        append: 4,
+        move: [
+          { seq: 3, to: "evicted" },
+          { seq: 4, to: "superseded" },
+          { seq: 5, to: "removed" },
+        ],
+      });
+      await memory.check("after an append of which three messages leave");
+    },
+  },
+  {
+    name: "a message may be replaced and moved in one update",
+    sentence: sentences.move,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 5 });
+      await memory.commit({
+        replace: [1, 2, 3, 4].map((seq) => ({ seq, payload: `"final ${seq}"`, meta: `"m${seq}"` })),
+        move: [
+          { seq: 1, to: "evicted" },
+          { seq: 2, to: "superseded" },
+          { seq: 3, to: "removed" },
+        ],
+      });
+      await memory.check("after an update that replaces four messages and moves three of them");
+    },
+  },
+  {
+    name: "a message may leave, come back and change its state again",
+    sentence: sentences.backToLive,
+    requires: { history: true },
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 4 });
+      const ways = ["evicted", "live", "superseded", "evicted", "superseded", "live", "evicted", "removed"];
+      for (const to of ways) {
+        await memory.commit({ move: [{ seq: 2, to: to as "live" }] });
+        await memory.check(`after seq 2 became ${to}`);
+      }
+    },
+  },
+  {
+    name: "a message that came back can be replaced",
+    sentence: sentences.replace,
+    requires: { history: true },
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 3 });
+      await memory.commit({ move: [1, 2].map((seq) => ({ seq, to: "superseded" })) });
+      await memory.commit({ append: 1, move: [1, 2].map((seq) => ({ seq, to: "live" })) });
+      await memory.commit({ replace: [{ seq: 1, payload: '"changed"' }], move: [{ seq: 2, to: "evicted" }] });
+      await memory.check("after a message that came back was replaced");
+    },
+  },
+  {
+    name: "a memory of which everything left is still there",
+    sentence: sentences.absent,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 3, owner: "alice", head: "1" });
+      await memory.commit({ move: [1, 2, 3].map((seq) => ({ seq, to: "evicted" })) });
+      await memory.check("after every message was evicted");
+      await memory.commit({ append: 1 });
+      await memory.check("after one came");
+    },
+  },
+  {
+    name: "several hundred messages may move in one update",
+    sentence: sentences.atomic,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 600 });
+      const to = ["evicted", "superseded", "removed"] as const;
+      const move = Array.from({ length: 500 }, (_, index) => ({
+        seq: index + 1,
+        to: to[index % 3] ?? "evicted",
+      }));
+      await memory.commit({ append: 1, move });
+      await memory.check("after 500 messages moved");
+      if (context.capabilities.history) {
+        await memory.checkHistory("of 434 messages", { limit: 1000 });
+      }
+    },
+  },
+]);
+
+function states(messages: HistoryPage["messages"]): Record<number, string> {
+  return Object.fromEntries(messages.map(({ seq, state }) => [seq, state]));
+}

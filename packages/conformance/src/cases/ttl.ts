@@ -1,0 +1,223 @@
+import type { ChatMemoryStore } from "@turnkeep/core";
+import { isTurnkeepError } from "@turnkeep/core/store-kit";
+import { type ConformanceCase, inGroup } from "../case.ts";
+import type { ConformanceContext } from "../context.ts";
+import { ConformanceError, expectCode, expectEqual, expectThat } from "../expect.ts";
+import type { Change, TestMemory } from "../memory.ts";
+import { sentences } from "../sentences.ts";
+
+const requires = { ttl: true };
+
+export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
+  {
+    name: "an expired memory is absent in every method at once",
+    sentence: sentences.ttl,
+    requires,
+    heavy: true,
+    run: (context) =>
+      inTime(context, async (life) => {
+        const { memory, owner } = life;
+        await life.write({ append: 3, owner, head: "1" });
+        await life.write({ append: 1, move: [{ seq: 1, to: "evicted" }] });
+        await life.check("before it expires");
+        const late = memory.update({ append: 1 });
+        await life.expire();
+        for (const client of life.clients) {
+          await memory.check("after it expired", client);
+          if (context.capabilities.list) {
+            const { memories } = await client.listMemories({ owner });
+            expectEqual("the owner's list after the memory expired", memories, []);
+          }
+          await expectCode("an update of an expired memory", "VERSION_CONFLICT", () =>
+            client.updateMessages(memory.id, late),
+          );
+        }
+        await memory.check("after an update of an expired memory");
+        await memory.delete();
+      }),
+  },
+  {
+    name: "every write prolongs the life of the whole memory",
+    sentence: sentences.prolong,
+    requires,
+    heavy: true,
+    run: (context) =>
+      inTime(context, async (life) => {
+        await life.write({ append: 4, owner: life.owner, head: "1" });
+        const changes: Change[] = [
+          { append: 1 },
+          { head: "2" },
+          { replace: [{ seq: 3, payload: '"changed"' }] },
+          { move: [{ seq: 1, to: "evicted" }] },
+          {},
+        ];
+        for (const [index, change] of changes.entries()) {
+          await context.elapse(0.6 * life.ttlMs);
+          await life.write(change, life.clients[index % life.clients.length]);
+          await life.check(`after ${index + 1} writes, each past half of its life`);
+        }
+        await life.expire();
+        await life.memory.check("after its last write expired");
+      }),
+  },
+  {
+    name: "reads do not prolong a life",
+    sentence: sentences.ttl,
+    requires,
+    heavy: true,
+    run: (context) =>
+      inTime(context, async (life) => {
+        const { memory, owner } = life;
+        await life.write({ append: 2, owner });
+        for (let round = 0; round < 3; round++) {
+          await context.elapse(0.3 * life.ttlMs);
+          await life.check("before it expires");
+          if (context.capabilities.list) await context.store.listMemories({ owner });
+        }
+        await life.expire();
+        await memory.check("after it expired, though it was read");
+      }),
+  },
+  {
+    name: "an earlier life never shows in a later one",
+    sentence: sentences.earlierLife,
+    requires,
+    heavy: true,
+    run: (context) =>
+      inTime(context, async (life) => {
+        const { memory, owner } = life;
+        const early = ["e1", "e2", "e3"].map((id) => ({ id, payload: '"earlier"' }));
+        await life.write({ append: early, owner, head: '"earlier"' });
+        await life.write({ append: 3, move: [1, 4].map((seq) => ({ seq, to: "evicted" })) });
+        const stale = memory.update({ append: 1 });
+        await life.expire();
+        await life.write({ append: 1 });
+        await life.check("of the later life");
+        await life.write({ append: 4, move: [{ seq: 1, to: "superseded" }] });
+        await life.check("of the later life after another update");
+        if (context.capabilities.history) {
+          const found = await life.clients[0].getHistory(memory.id, { ids: ["e1", "e2", "e3", "m6"] });
+          expectEqual("messages of the earlier life found by id", found.messages, []);
+        }
+        if (context.capabilities.list) {
+          const { memories } = await life.clients[0].listMemories({ owner });
+          expectEqual("the list of the earlier life's owner", memories, []);
+        }
+        await expectCode("an update of the earlier life", "VERSION_CONFLICT", () =>
+          life.clients[0].updateMessages(memory.id, stale),
+        );
+      }),
+  },
+  {
+    name: "sweep removes what has expired and nothing else",
+    sentence: sentences.sweep,
+    requires,
+    heavy: true,
+    run: (context) =>
+      inTime(context, async (life) => {
+        const secret = context.unique();
+        await life.write({ append: [{ payload: `"${secret}"` }, {}], owner: life.owner });
+        const unlimited = context.memory();
+        await unlimited.commit({ append: 2, owner: life.owner });
+        await life.expire();
+        const swept = await life.clients[0].sweep();
+        expectThat(
+          "sweep answers a count",
+          Number.isSafeInteger(swept?.removed) && swept.removed >= 0,
+          swept,
+        );
+        await life.memory.check("after it expired and was swept");
+        const raw = await context.rawText(life.memory.id);
+        expectThat("the database holds nothing that was swept", !raw?.includes(secret), raw);
+        if (context.capabilities.shared) await unlimited.check("of a memory without expiry after a sweep");
+        await life.write({ append: 2 });
+        await life.clients[0].sweep();
+        await life.check("of the later life after a sweep");
+      }),
+  },
+  {
+    name: "a ttlMs that is not as described is refused",
+    sentence: sentences.ttl,
+    requires,
+    async run({ create }) {
+      for (const ttlMs of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+        await expectCode(`a store with ttlMs ${ttlMs}`, "INVALID_OPTION", () => create({ ttlMs }));
+      }
+    },
+  },
+]);
+
+/** One memory in stores whose memories expire, and what the clock allows to be said of it. */
+interface Life {
+  readonly ttlMs: number;
+  /** One or two clients with the same `ttlMs`. */
+  readonly clients: readonly [ChatMemoryStore, ...ChatMemoryStore[]];
+  readonly memory: TestMemory;
+  readonly owner: string;
+  write(change: Change, client?: ChatMemoryStore): Promise<void>;
+  /** Fails unless the memory is as written; throws {@link tooSlow} if it may have expired by now. */
+  check(what: string): Promise<void>;
+  /** Lets the life of the last write run out; the model is empty afterwards. */
+  expire(): Promise<void>;
+}
+
+const tooSlow = Symbol("the memory may have expired before it was looked at");
+
+/** What clocks that are read one after the other may differ by. */
+const slackMs = 25;
+
+/**
+ * Runs a case with a short life. Where time passes by itself, a slow machine may let a memory expire before the case
+ * has looked: that shows nothing, so the case begins again with a longer life.
+ */
+async function inTime(context: ConformanceContext, run: (life: Life) => Promise<void>): Promise<void> {
+  const lives = context.clockIsMoved ? [60_000] : [400, 1600, 6400, 20_000];
+  for (const ttlMs of lives) {
+    try {
+      return await run(await createLife(context, ttlMs));
+    } catch (error) {
+      if (error !== tooSlow) throw error;
+    }
+  }
+  throw new ConformanceError(
+    `the case: expected to read within a life of ${lives.at(-1)} ms, saw none in time`,
+  );
+}
+
+async function createLife(context: ConformanceContext, ttlMs: number): Promise<Life> {
+  const first = await context.create({ ttlMs });
+  const rest = context.capabilities.shared ? [await context.create({ ttlMs })] : [];
+  const memory = context.memory(context.memoryId(), first);
+  let sentAt = 0;
+  let acknowledgedAt = 0;
+  const mayHaveExpired = () => context.now() - sentAt >= ttlMs;
+  return {
+    ttlMs,
+    clients: [first, ...rest],
+    memory,
+    owner: context.unique(),
+    async write(change, client = first) {
+      const begins = memory.model.version === null;
+      const sending = context.now();
+      try {
+        await memory.commit(change, client);
+      } catch (error) {
+        if (!begins && isTurnkeepError(error, "VERSION_CONFLICT") && mayHaveExpired()) throw tooSlow;
+        throw error;
+      }
+      sentAt = sending;
+      acknowledgedAt = context.now();
+    },
+    async check(what) {
+      try {
+        await memory.check(what);
+      } catch (error) {
+        throw mayHaveExpired() ? tooSlow : error;
+      }
+    },
+    async expire() {
+      await context.elapse(Math.max(0, acknowledgedAt + ttlMs + slackMs - context.now()));
+      memory.model.delete();
+    },
+  };
+}

@@ -1,0 +1,170 @@
+import { isTurnkeepError } from "@turnkeep/core/store-kit";
+import { type ConformanceCase, inGroup } from "../case.ts";
+import { expectCode, expectEqual, expectSettled } from "../expect.ts";
+import { all, race } from "../races.ts";
+import { sentences } from "../sentences.ts";
+
+const rounds = 20;
+
+export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
+  {
+    name: "an update of an earlier version conflicts",
+    sentence: sentences.expected,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 1 });
+      const stale = memory.update({ append: 1 });
+      await memory.commit({ append: 1 });
+      await memory.commit({ append: 1 });
+      for (const client of [context.store, context.other]) {
+        await expectCode("an update of an earlier version", "VERSION_CONFLICT", () =>
+          client.updateMessages(memory.id, stale),
+        );
+      }
+      await memory.check("after a conflict");
+    },
+  },
+  {
+    name: "an update of a version that never was conflicts",
+    sentence: sentences.expected,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 1 });
+      const update = { ...memory.update({ append: 1 }), expected: context.unique() };
+      await expectCode("an update of a version that never was", "VERSION_CONFLICT", () =>
+        context.store.updateMessages(memory.id, update),
+      );
+      await memory.check("after a conflict");
+    },
+  },
+  {
+    name: "a beginning conflicts where a memory is",
+    sentence: sentences.expected,
+    async run(context) {
+      const memory = context.memory();
+      const again = memory.update({ append: 2, owner: "mallory", head: '"lost"' });
+      await memory.commit({ append: 1 });
+      await expectCode("an update that expects no memory", "VERSION_CONFLICT", () =>
+        context.store.updateMessages(memory.id, again),
+      );
+      await memory.check("after a second beginning");
+    },
+  },
+  {
+    name: "an update of an absent memory conflicts and does not begin it",
+    sentence: sentences.begins,
+    async run(context) {
+      const memory = context.memory();
+      const update = { ...memory.update({ append: 1 }), expected: context.unique() };
+      await expectCode("an update of an absent memory", "VERSION_CONFLICT", () =>
+        context.store.updateMessages(memory.id, update),
+      );
+      await memory.check("after an update of an absent memory");
+    },
+  },
+  {
+    name: "a memory that began again does not pass for the deleted one",
+    sentence: sentences.begins,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 2 });
+      const stale = memory.update({ append: 1, move: [{ seq: 1, to: "removed" }] });
+      await memory.delete();
+      await memory.commit({ append: 2 });
+      await expectCode("an update of the deleted memory", "VERSION_CONFLICT", () =>
+        context.store.updateMessages(memory.id, stale),
+      );
+      await memory.check("after an update of the deleted memory");
+    },
+  },
+  {
+    name: "of two updates of one version exactly one wins",
+    sentence: sentences.expected,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 1, head: "0" });
+      for (let round = 1; round <= rounds; round++) {
+        const [one, two] = ["left", "right"].map((side) =>
+          memory.update({ append: [{ payload: `"${side} ${round}"` }], head: `"${side} ${round}"` }),
+        ) as [ReturnType<typeof memory.update>, ReturnType<typeof memory.update>];
+        const [left, right] = await race(
+          round,
+          () => context.store.updateMessages(memory.id, one),
+          () => context.other.updateMessages(memory.id, two),
+        );
+        const won = [left, right].map((result) =>
+          expectSettled("one of two updates of one version", result, "VERSION_CONFLICT"),
+        );
+        expectEqual("how many of two updates of one version succeeded", won.filter(Boolean).length, 1);
+        memory.model.apply(won[0] ? one : two);
+        await memory.check("after two updates of one version");
+      }
+    },
+  },
+  {
+    name: "of two beginnings exactly one wins",
+    sentence: sentences.expected,
+    async run(context) {
+      for (let round = 0; round < rounds; round++) {
+        const memory = context.memory();
+        const one = memory.update({ append: 1, owner: "left" });
+        const two = memory.update({ append: 2, owner: "right" });
+        const [left, right] = await race(
+          round,
+          () => context.store.updateMessages(memory.id, one),
+          () => context.other.updateMessages(memory.id, two),
+        );
+        const won = [left, right].map((result) =>
+          expectSettled("one of two beginnings", result, "VERSION_CONFLICT"),
+        );
+        expectEqual("how many of two beginnings succeeded", won.filter(Boolean).length, 1);
+        memory.model.apply(won[0] ? one : two);
+        await memory.check("after two beginnings");
+      }
+    },
+  },
+  {
+    name: "fifty writers that repeat after a conflict all land once",
+    sentence: sentences.expected,
+    async run(context) {
+      const { store, other, signal } = context;
+      const memory = context.memory();
+      await memory.commit({ append: 1 });
+      const write = async (writer: number) => {
+        const client = writer % 2 === 0 ? store : other;
+        const version = context.unique();
+        while (!signal.aborted) {
+          const seen = await client.getMessages(memory.id);
+          const message = { id: `w${writer}`, seq: seen.nextSeq, createdAt: writer, payload: `${writer}` };
+          try {
+            await client.updateMessages(memory.id, {
+              expected: seen.version,
+              version: `${version}-${seen.nextSeq}`,
+              nextSeq: seen.nextSeq + 1,
+              append: [message],
+              replace: [],
+              move: [],
+            });
+            return;
+          } catch (error) {
+            if (!isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
+            // Without a pause the fastest client may keep the others out for long.
+            await new Promise((resolve) => setTimeout(resolve, context.random() * 20));
+          }
+        }
+      };
+      await all(Array.from({ length: 50 }, (_, writer) => write(writer)));
+      const { messages, nextSeq } = await store.getMessages(memory.id);
+      const seqs = Array.from({ length: 51 }, (_, index) => index + 1);
+      expectEqual(
+        "seqs after 50 writers",
+        messages.map(({ seq }) => seq),
+        seqs,
+      );
+      expectEqual("nextSeq after 50 writers", nextSeq, 52);
+      const writers = Array.from({ length: 50 }, (_, writer) => `w${writer}`).sort();
+      const landed = messages.slice(1).map(({ id }) => id);
+      expectEqual("ids after 50 writers, sorted", landed.sort(), writers);
+    },
+  },
+]);

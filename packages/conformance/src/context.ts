@@ -1,0 +1,42 @@
+import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
+import type { HarnessCreateOptions } from "./harness.ts";
+import type { TestMemory } from "./memory.ts";
+
+/** What a case works with. Methods may be taken apart: none uses `this`. */
+export interface ConformanceContext {
+  /** A client that lives as long as the run: a case does not close it. */
+  readonly store: ChatMemoryStore;
+  /** A second client of the same data; the same one again if the store declares `shared: false`. */
+  readonly other: ChatMemoryStore;
+  readonly capabilities: StoreCapabilities;
+  /** The seed of the run. */
+  readonly seed: number;
+  /** Where in the model's sequences to begin, as a failed case has printed it. */
+  readonly path: string | undefined;
+  /** Fires when the case has run out of time. */
+  readonly signal: AbortSignal;
+  /** From 0 to 1, from the seed and the case's name. */
+  random(): number;
+  /**
+   * An id that no memory has, with `around` put in front of and behind what makes it unique. Deleted after the case.
+   */
+  memoryId(around?: { readonly before?: string; readonly after?: string }): string;
+  /** Says that the case uses exactly this id: it is deleted now and after the case. */
+  claim(memoryId: string): Promise<string>;
+  /** A version, message id or owner that is used nowhere else. */
+  unique(): string;
+  /** A memory with its model, under a fresh id unless one is given. */
+  memory(id?: string, client?: ChatMemoryStore): TestMemory;
+  /** One more client, closed after the case. */
+  create(options?: HarnessCreateOptions): Promise<ChatMemoryStore>;
+  /** Restarts what lies beneath: `store` and `other` are new clients afterwards. */
+  reopen(): Promise<void>;
+  /** Milliseconds on the clock that `elapse` moves. */
+  now(): number;
+  /** Lets so many milliseconds pass: by the harness's `advance`, or by waiting. */
+  elapse(ms: number): Promise<void>;
+  /** Whether time passes only by `elapse`. */
+  readonly clockIsMoved: boolean;
+  /** What the database holds for a memory, joined; `undefined` if the harness cannot tell. */
+  rawText(memoryId: string): Promise<string | undefined>;
+}

@@ -1,0 +1,106 @@
+import type { HistoryPage, MemorySnapshot, StoredMessage, TurnkeepErrorCode } from "@turnkeep/core";
+import { isTurnkeepError } from "@turnkeep/core/store-kit";
+import { brief, cut, difference } from "./brief.ts";
+
+/**
+ * What a case throws when a store does not keep the contract. The message says what was looked at, what was expected
+ * and what was seen, without long payloads.
+ *
+ * @example
+ * ```ts
+ * import { ConformanceError } from "@turnkeep/conformance";
+ *
+ * throw new ConformanceError("the version after an update: expected \"v2\", saw \"v1\"");
+ * ```
+ */
+export class ConformanceError extends Error {
+  override readonly name: string = "ConformanceError";
+}
+
+/** Fails with `what` and what was seen unless `holds`. */
+export function expectThat(what: string, holds: boolean, seen: unknown): asserts holds {
+  if (!holds) throw new ConformanceError(`${what}: saw ${brief(seen)}`);
+}
+
+/** Compares plain data; a member that is `undefined` counts as absent, `null` does not. */
+export function expectEqual(what: string, seen: unknown, expected: unknown): void {
+  const found = difference(seen, expected);
+  if (found !== undefined) throw new ConformanceError(`${what}: ${found}`);
+}
+
+/** Waits for a call that must fail with a code. Answers the error. */
+export async function expectCode(
+  what: string,
+  code: TurnkeepErrorCode,
+  call: () => Promise<unknown>,
+): Promise<Error> {
+  let answer: unknown;
+  try {
+    answer = await call();
+  } catch (error) {
+    if (isTurnkeepError(error, code)) return error;
+    throw new ConformanceError(`${what}: expected the error ${code}, saw ${describeError(error)}`, {
+      cause: error,
+    });
+  }
+  throw new ConformanceError(
+    `${what}: expected the error ${code}, but the call succeeded with ${brief(answer)}`,
+  );
+}
+
+/** Compares what `getMessages` answered with what it should have. */
+export function expectSnapshot(what: string, seen: MemorySnapshot, expected: MemorySnapshot): void {
+  expectEqual(`${what}, version`, seen.version, expected.version);
+  expectMessages(what, seen.messages, expected.messages);
+  expectEqual(`${what}, nextSeq`, seen.nextSeq, expected.nextSeq);
+  expectEqual(`${what}, owner`, seen.owner, expected.owner);
+  expectEqual(`${what}, head`, seen.head, expected.head);
+}
+
+/** Compares what `getHistory` answered with what it should have. */
+export function expectPage(what: string, seen: HistoryPage, expected: HistoryPage): void {
+  expectMessages(what, seen.messages, expected.messages);
+  expectEqual(`${what}, hasMore`, seen.hasMore, expected.hasMore);
+}
+
+/** Compares lists of messages: which are there, in which order, then each member. */
+export function expectMessages(
+  what: string,
+  seen: readonly StoredMessage[],
+  expected: readonly StoredMessage[],
+): void {
+  if (!Array.isArray(seen)) {
+    throw new ConformanceError(`${what}, messages: expected an array, saw ${brief(seen)}`);
+  }
+  const seqs = (list: readonly StoredMessage[]) => list.map((message) => message?.seq);
+  expectEqual(`${what}, seqs of the messages`, seqs(seen), seqs(expected));
+  for (const [index, message] of expected.entries()) {
+    const other = seen[index];
+    for (const member of ["id", "createdAt", "payload", "meta", "state"] as const) {
+      const wanted: unknown = (message as { state?: unknown } & StoredMessage)[member];
+      if (member === "state" && wanted === undefined) continue;
+      const had: unknown = (other as { state?: unknown } & StoredMessage)[member];
+      expectEqual(`${what}, ${member} of the message with seq ${message.seq}`, had, wanted);
+    }
+  }
+}
+
+/** Answers whether a call succeeded. Fails if it ended with another error than this code, which may be none. */
+export function expectSettled(
+  what: string,
+  result: PromiseSettledResult<unknown>,
+  code?: TurnkeepErrorCode,
+): boolean {
+  if (result.status === "fulfilled") return true;
+  if (code !== undefined && isTurnkeepError(result.reason, code)) return false;
+  const wanted = code === undefined ? "success" : `success or ${code}`;
+  throw new ConformanceError(`${what}: expected ${wanted}, saw ${describeError(result.reason)}`, {
+    cause: result.reason,
+  });
+}
+
+/** An error in one line: its code, if it has one, and its message. */
+export function describeError(error: unknown): string {
+  if (isTurnkeepError(error)) return `${error.code} (${cut(error.message, 160)})`;
+  return error instanceof Error ? `${error.name} (${cut(error.message, 160)})` : brief(error);
+}

@@ -1,0 +1,49 @@
+import type { ChatMemoryStore } from "@turnkeep/core";
+
+/** What a store is to be made with. */
+export interface HarnessCreateOptions {
+  /** To be handed on as the store's option `ttlMs`. Given only if the store declares `ttl: true`. */
+  readonly ttlMs?: number | undefined;
+}
+
+/**
+ * How the kit gets at a store. Only `create` is required.
+ *
+ * @example
+ * ```ts
+ * import type { ConformanceHarness } from "@turnkeep/conformance";
+ * import { inMemoryStore } from "@turnkeep/core";
+ *
+ * let offset = 0;
+ * const harness: ConformanceHarness = {
+ *   create: ({ ttlMs }) => inMemoryStore({ ttlMs, now: () => Date.now() + offset }),
+ *   advance: (ms) => {
+ *     offset += ms;
+ *   },
+ * };
+ * ```
+ */
+export interface ConformanceHarness {
+  /**
+   * A new client, ready for use: tables made, indexes built. Each call answers another client of the same data, if the
+   * store declares `shared: true`: races run between two of them. The kit closes each.
+   */
+  create(options: HarnessCreateOptions): ChatMemoryStore | Promise<ChatMemoryStore>;
+  /** Ends what `create` made beyond what `close()` of a store ends: tables, pools, servers. Called once, at the end. */
+  destroy?: (() => void | Promise<void>) | undefined;
+  /**
+   * Restarts what lies beneath the stores, so that the next `create` finds only what has been made durable. Without it
+   * the kit closes a client and creates another.
+   */
+  reopen?: (() => void | Promise<void>) | undefined;
+  /**
+   * Moves the clock of all clients ahead. For stores with a clock of their own; without it the cases of the group
+   * `ttl` wait for short, real time.
+   */
+  advance?: ((ms: number) => void | Promise<void>) | undefined;
+  /**
+   * Everything that the database holds for a memory, as text: rows, values, documents. With it the kit sees that what
+   * was deleted is gone from the database too, not only from the answers.
+   */
+  rawRead?: ((memoryId: string) => readonly string[] | Promise<readonly string[]>) | undefined;
+}

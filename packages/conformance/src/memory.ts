@@ -1,0 +1,119 @@
+import type {
+  ChatMemoryStore,
+  HistoryPage,
+  HistoryQuery,
+  MemoryUpdate,
+  MessageState,
+  StoredMessage,
+} from "@turnkeep/core";
+import { expectPage, expectSnapshot } from "./expect.ts";
+import { MemoryModel } from "./model.ts";
+
+/** A change in short: what it does not name is empty or as it was. */
+export interface Change {
+  /** So many plain messages, or messages of which the named members are given. */
+  readonly append?: number | readonly Partial<StoredMessage>[] | undefined;
+  /** Messages by `seq`, with what is new of them. */
+  readonly replace?: readonly { readonly seq: number; readonly payload?: string; readonly meta?: string }[];
+  readonly move?: readonly { readonly seq: number; readonly to: MessageState | "removed" }[] | undefined;
+  readonly head?: string | undefined;
+  readonly owner?: string | undefined;
+  /** Default: one after the last message. */
+  readonly nextSeq?: number | undefined;
+}
+
+export interface TestMemoryOptions {
+  readonly id: string;
+  /** The client that writes and reads unless another is named. */
+  readonly client: () => ChatMemoryStore;
+  readonly version: () => string;
+}
+
+/** One memory in the store, beside the model of what it should hold. */
+export class TestMemory {
+  readonly id: string;
+  readonly model: MemoryModel;
+  readonly #options: TestMemoryOptions;
+
+  constructor(options: TestMemoryOptions) {
+    this.id = options.id;
+    this.#options = options;
+    this.model = new MemoryModel(options.client().capabilities.history);
+  }
+
+  /** A plain message: every other one with meta. */
+  message(seq: number, over: Partial<StoredMessage> = {}): StoredMessage {
+    const plain = {
+      id: `m${seq}`,
+      seq,
+      createdAt: 1_700_000_000_000 + (seq % 1_000_000),
+      payload: `{"n":${seq}}`,
+    };
+    return seq % 2 === 0 ? { ...plain, meta: `{"tokens":${seq}}`, ...over } : { ...plain, ...over };
+  }
+
+  /** The update that makes `change` of the present state; nothing is sent. */
+  update(change: Change = {}): MemoryUpdate {
+    const { version: expected, nextSeq: first } = this.model;
+    const { owner, head, move = [] } = change;
+    const list = typeof change.append === "number" ? Array.from({ length: change.append }, () => ({})) : [];
+    let seq = first - 1;
+    const append = (typeof change.append === "object" ? change.append : list).map(
+      (over: Partial<StoredMessage>) => {
+        seq = over.seq ?? seq + 1;
+        return this.message(seq, over);
+      },
+    );
+    const replace = (change.replace ?? []).map(({ seq, ...over }) => {
+      const row = this.model.rows.get(seq);
+      if (row === undefined) throw new Error(`The kit replaced seq ${seq}, which is not there`);
+      const { state: _, meta: __, ...message } = row;
+      return { ...message, ...over };
+    });
+    return {
+      expected,
+      version: this.#options.version(),
+      nextSeq: change.nextSeq ?? seq + 1,
+      ...(owner === undefined ? {} : { owner }),
+      ...(head === undefined ? {} : { head }),
+      append,
+      replace,
+      move: move.map((entry) => ({ ...entry })),
+    };
+  }
+
+  /** Sends an update, by default with the first client; the model follows once it succeeded. */
+  async send(update: MemoryUpdate, client: ChatMemoryStore = this.#options.client()): Promise<void> {
+    await client.updateMessages(this.id, update);
+    this.model.apply(update);
+  }
+
+  /** Makes and sends the update of a change. Answers the update. */
+  async commit(change: Change = {}, client?: ChatMemoryStore): Promise<MemoryUpdate> {
+    const update = this.update(change);
+    await this.send(update, client);
+    return update;
+  }
+
+  async delete(client: ChatMemoryStore = this.#options.client()): Promise<void> {
+    await client.deleteMessages(this.id);
+    this.model.delete();
+  }
+
+  /** Fails unless `getMessages` and, where there is a history, `getHistory` answer what the model says. */
+  async check(what: string, client: ChatMemoryStore = this.#options.client()): Promise<void> {
+    expectSnapshot(`getMessages ${what}`, await client.getMessages(this.id), this.model.snapshot());
+    if (client.capabilities.history) await this.checkHistory(`${what}`, {}, client);
+  }
+
+  /** Fails unless `getHistory` answers this query as the model does. */
+  async checkHistory(
+    what: string,
+    query: HistoryQuery,
+    client: ChatMemoryStore = this.#options.client(),
+  ): Promise<HistoryPage> {
+    const page = await client.getHistory(this.id, query);
+    expectPage(`getHistory ${what}`, page, this.model.history(query));
+    return page;
+  }
+}

@@ -1,0 +1,35 @@
+/** Starts two calls at once, in even rounds the left one first, in odd rounds the right one. */
+export async function race(
+  round: number,
+  left: () => Promise<unknown>,
+  right: () => Promise<unknown>,
+): Promise<[left: PromiseSettledResult<unknown>, right: PromiseSettledResult<unknown>]> {
+  if (round % 2 === 0) return Promise.allSettled([left(), right()]);
+  const [second, first] = await Promise.allSettled([right(), left()]);
+  return [first, second];
+}
+
+/** Waits for all, then throws what the first of them threw. Nothing goes on in the background. */
+export async function all(running: readonly Promise<unknown>[]): Promise<void> {
+  for (const result of await Promise.allSettled(running)) {
+    if (result.status === "rejected") throw result.reason;
+  }
+}
+
+/** Reads again and again, at least once, until `write` has ended. */
+export async function readWhile(read: () => Promise<unknown>, write: () => Promise<unknown>): Promise<void> {
+  let writing = true;
+  const reading = async () => {
+    do {
+      await read();
+    } while (writing);
+  };
+  const written = async () => {
+    try {
+      await write();
+    } finally {
+      writing = false;
+    }
+  };
+  await all([reading(), written()]);
+}

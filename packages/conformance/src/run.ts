@@ -1,0 +1,99 @@
+import { type ConformanceCase, type ConformanceGroup, conformanceGroups } from "./case.ts";
+import { cases } from "./cases/index.ts";
+import type { ConformanceHarness } from "./harness.ts";
+import { newSeed } from "./random.ts";
+import { type ConformanceReport, type ConformanceResult, createReport } from "./report.ts";
+import { ConformanceSession } from "./session.ts";
+
+/** Which cases run, and how. */
+export interface ConformanceOptions {
+  /** Default: all. */
+  readonly groups?: readonly ConformanceGroup[] | undefined;
+  /** Only cases whose name contains one of these texts. */
+  readonly names?: readonly string[] | undefined;
+  /** A whole number; default: a new one. The report tells it. */
+  readonly seed?: number | undefined;
+  /** Where in the model's sequences to begin, as a failed case has printed it. Goes with `seed`. */
+  readonly path?: string | undefined;
+  /** How long one case may take, in milliseconds; heavy ones five times as long. Default 60,000. */
+  readonly timeoutMs?: number | undefined;
+  /** The cases to choose from; default: {@link cases}. For cases of your own beside or instead of the kit's. */
+  readonly cases?: readonly ConformanceCase[] | undefined;
+}
+
+export interface RunOptions extends ConformanceOptions {
+  /** Ends the run before the next case; `runConformance` rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called after each case. */
+  readonly onResult?: ((result: ConformanceResult) => void) | undefined;
+}
+
+/** Options with every default filled in. */
+export interface NormalOptions {
+  readonly seed: number;
+  readonly path: string | undefined;
+  readonly timeoutMs: number;
+  readonly cases: readonly ConformanceCase[];
+}
+
+/**
+ * Runs the cases one after the other over a store and answers a report. What is skipped follows from the store's
+ * `capabilities` alone. A store that fails does not make the call reject: the report says so. It rejects if the
+ * harness fails, or with a `TypeError` for options that name no case.
+ *
+ * @example
+ * ```ts
+ * import { formatReport, runConformance } from "@turnkeep/conformance";
+ * import { inMemoryStore } from "@turnkeep/core";
+ *
+ * const report = await runConformance(
+ *   { create: ({ ttlMs }) => inMemoryStore({ ttlMs }) },
+ *   { groups: ["basic", "atomicity"] },
+ * );
+ * console.log(formatReport(report));
+ * ```
+ */
+export async function runConformance(
+  harness: ConformanceHarness,
+  options: RunOptions = {},
+): Promise<ConformanceReport> {
+  const normal = normalizeOptions(options);
+  const session = new ConformanceSession(harness, normal);
+  try {
+    const results: ConformanceResult[] = [];
+    for (const member of normal.cases) {
+      options.signal?.throwIfAborted();
+      const result = await session.run(member);
+      results.push(result);
+      options.onResult?.(result);
+    }
+    return createReport(normal.seed, await session.capabilities(), results);
+  } finally {
+    await session.end();
+  }
+}
+
+/** Fills in the defaults and chooses the cases. A group or name that matches none is a `TypeError`. */
+export function normalizeOptions(options: ConformanceOptions): NormalOptions {
+  const { groups, names, seed = newSeed(), path, timeoutMs = 60_000 } = options;
+  if (!Number.isSafeInteger(seed)) throw new TypeError(`seed must be a whole number, not ${seed}`);
+  if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs must be a positive number, not ${timeoutMs}`);
+  for (const group of groups ?? []) {
+    if (!conformanceGroups.includes(group)) {
+      throw new TypeError(`There is no group ${group}: choose from ${conformanceGroups.join(", ")}`);
+    }
+  }
+  const all = options.cases ?? cases;
+  for (const name of names ?? []) {
+    if (!all.some((member) => member.name.includes(name))) {
+      throw new TypeError(`No case has ${JSON.stringify(name)} in its name`);
+    }
+  }
+  const chosen = all.filter(
+    (member) =>
+      (groups === undefined || groups.includes(member.group)) &&
+      (names === undefined || names.some((name) => member.name.includes(name))),
+  );
+  if (chosen.length === 0) throw new TypeError("The options groups and names leave no case");
+  return { seed, path, timeoutMs, cases: chosen };
+}

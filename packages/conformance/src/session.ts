@@ -1,0 +1,213 @@
+import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
+import { type ConformanceCase, unmetRequirement } from "./case.ts";
+import type { ConformanceContext } from "./context.ts";
+import { ConformanceError } from "./expect.ts";
+import type { ConformanceHarness, HarnessCreateOptions } from "./harness.ts";
+import { TestMemory } from "./memory.ts";
+import { createRandom, hex } from "./random.ts";
+import type { ConformanceResult } from "./report.ts";
+
+export interface SessionOptions {
+  readonly seed: number;
+  readonly path?: string | undefined;
+  /** Milliseconds a case may take. */
+  readonly timeoutMs: number;
+}
+
+const heavyFactor = 5;
+
+/** How long a case may take. */
+export function caseTimeout(member: ConformanceCase, timeoutMs: number): number {
+  return member.heavy ? heavyFactor * timeoutMs : timeoutMs;
+}
+
+/** A harness in use: the clients that live as long as the run, and the running of one case after another. */
+export class ConformanceSession {
+  readonly #harness: ConformanceHarness;
+  readonly #options: SessionOptions;
+  /** Apart from the seed, so that a run with an earlier seed does not meet the earlier run's data. */
+  readonly #nonce: string = hex(Math.random) + hex(Math.random);
+  #clients: readonly [ChatMemoryStore, ChatMemoryStore] | undefined;
+
+  constructor(harness: ConformanceHarness, options: SessionOptions) {
+    if (typeof harness?.create !== "function") {
+      throw new TypeError("A conformance harness must be an object with a function create()");
+    }
+    this.#harness = harness;
+    this.#options = options;
+  }
+
+  async capabilities(): Promise<StoreCapabilities> {
+    return (await this.#open())[0].capabilities;
+  }
+
+  /** Runs one case, or skips it by what the store declares. Rejects only if the harness fails. */
+  async run(member: ConformanceCase): Promise<ConformanceResult> {
+    const { name, group, sentence } = member;
+    const capabilities = await this.capabilities();
+    const reason = unmetRequirement(member.requires, capabilities);
+    if (reason !== undefined) return { name, group, sentence, status: "skipped", reason };
+
+    const deadline = new AbortController();
+    const extra: ChatMemoryStore[] = [];
+    const memoryIds = new Set<string>();
+    const context = this.#context(member, capabilities, { signal: deadline.signal, extra, memoryIds });
+    const started = performance.now();
+    const failure = await outcome(
+      member.run(context),
+      caseTimeout(member, this.#options.timeoutMs),
+      deadline,
+    );
+    await outcome(this.#cleanUp(extra, memoryIds), this.#options.timeoutMs, new AbortController());
+    const durationMs = Math.round(performance.now() - started);
+    if (failure === undefined) return { name, group, sentence, status: "passed", durationMs };
+    const message = failure.error instanceof Error ? failure.error.message : String(failure.error);
+    const status = member.provisional ? "warned" : "failed";
+    return { name, group, sentence, status, durationMs, message, error: failure.error };
+  }
+
+  /** Closes the clients and ends what the harness made. */
+  async end(): Promise<void> {
+    await this.#closeClients();
+    await this.#harness.destroy?.();
+  }
+
+  async #open(): Promise<readonly [ChatMemoryStore, ChatMemoryStore]> {
+    if (this.#clients !== undefined) return this.#clients;
+    const first = await this.#create({});
+    if (!first.capabilities.shared) {
+      this.#clients = [first, first];
+      return this.#clients;
+    }
+    const second = await this.#create({});
+    if (second === first) {
+      throw new TypeError(
+        "The harness's create() must answer another client each time, since the store is shared",
+      );
+    }
+    this.#clients = [first, second];
+    return this.#clients;
+  }
+
+  async #create(options: HarnessCreateOptions): Promise<ChatMemoryStore> {
+    const store = await this.#harness.create(options);
+    if (typeof store?.capabilities !== "object" || store.capabilities === null) {
+      throw new TypeError("The harness's create() must answer a store with capabilities");
+    }
+    return store;
+  }
+
+  /** A store that fails to close is found out by the group `lifecycle`; here it must not hide the report. */
+  async #closeClients(): Promise<void> {
+    const clients = new Set(this.#clients);
+    this.#clients = undefined;
+    await Promise.allSettled([...clients].map(async (client) => client.close()));
+  }
+
+  /** Deletes what a case has left. What a faulty store does with it was the matter of the case. */
+  async #cleanUp(extra: readonly ChatMemoryStore[], memoryIds: ReadonlySet<string>): Promise<void> {
+    const [store] = await this.#open();
+    const ids = [...memoryIds];
+    for (const client of [store, ...extra]) {
+      for (let first = 0; first < ids.length; first += 16) {
+        const some = ids.slice(first, first + 16);
+        await Promise.allSettled(some.map(async (id) => client.deleteMessages(id)));
+      }
+    }
+    await Promise.allSettled(extra.map(async (client) => client.close()));
+  }
+
+  #context(
+    member: ConformanceCase,
+    capabilities: StoreCapabilities,
+    own: { signal: AbortSignal; extra: ChatMemoryStore[]; memoryIds: Set<string> },
+  ): ConformanceContext {
+    const harness = this.#harness;
+    const { seed, path } = this.#options;
+    const random = createRandom(seed, member.name);
+    const client = (index: 0 | 1): ChatMemoryStore => {
+      if (this.#clients === undefined) throw new Error("The case goes on after it has run out of time");
+      return this.#clients[index];
+    };
+    let count = 0;
+    let moved = 0;
+    const unique = () => `${hex(random)}-${this.#nonce}-${(count++).toString(36)}`;
+    const context: ConformanceContext = {
+      get store() {
+        return client(0);
+      },
+      get other() {
+        return client(1);
+      },
+      capabilities,
+      seed,
+      path,
+      signal: own.signal,
+      random,
+      unique,
+      memoryId: ({ before = "", after = "" } = {}) => {
+        const id = `${before}${unique()}${after}`;
+        own.memoryIds.add(id);
+        return id;
+      },
+      claim: async (id) => {
+        own.memoryIds.add(id);
+        await client(0).deleteMessages(id);
+        return id;
+      },
+      memory: (id = context.memoryId(), store) =>
+        new TestMemory({ id, client: () => store ?? client(0), version: unique }),
+      create: async (options = {}) => {
+        const store = await this.#create(options);
+        own.extra.push(store);
+        return store;
+      },
+      reopen: async () => {
+        await this.#closeClients();
+        await harness.reopen?.();
+        await this.#open();
+      },
+      clockIsMoved: harness.advance !== undefined,
+      now: () => (harness.advance === undefined ? performance.now() : moved),
+      elapse: async (ms) => {
+        if (harness.advance === undefined) return pass(ms);
+        await harness.advance(ms);
+        moved += ms;
+      },
+      rawText: async (id) => (await harness.rawRead?.(id))?.join("\n"),
+    };
+    return context;
+  }
+}
+
+/** Timers may fire a little early; this does not. */
+async function pass(ms: number): Promise<void> {
+  const end = performance.now() + ms;
+  for (let left = ms; left > 0; left = end - performance.now()) {
+    await new Promise((resolve) => setTimeout(resolve, Math.ceil(left)));
+  }
+}
+
+/** What a case threw, boxed; `undefined`: it passed. */
+async function outcome(
+  running: Promise<void>,
+  timeoutMs: number,
+  deadline: AbortController,
+): Promise<{ error: unknown } | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const error = new ConformanceError(`the case: expected an end within ${timeoutMs} ms, saw none`);
+      deadline.abort(error);
+      reject(error);
+    }, timeoutMs);
+  });
+  try {
+    await Promise.race([running, late]);
+    return undefined;
+  } catch (error) {
+    return { error };
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,221 @@
+import type {
+  ChatMemoryStore,
+  MemorySnapshot,
+  MemoryUpdate,
+  MessageState,
+  StoreCapabilities,
+  StoredMessage,
+} from "@turnkeep/core";
+import {
+  checkMemoryId,
+  checkTtl,
+  checkUpdate,
+  closedError,
+  conflictError,
+  decodeCursor,
+  encodeCursor,
+  foldUpdate,
+  normalizeHistoryQuery,
+  normalizeListQuery,
+  throwIfAborted,
+  unsupportedError,
+} from "@turnkeep/core/store-kit";
+import type { ConformanceHarness, HarnessCreateOptions } from "../src/index.ts";
+
+export type Row = StoredMessage & { state: MessageState };
+
+export interface StoredMemory {
+  version: string;
+  nextSeq: number;
+  owner?: string;
+  head?: string;
+  updatedAt: number;
+  expiresAt: number;
+  rows: Row[];
+}
+
+/** What all clients share: the plainest database there is. */
+export interface Database {
+  memories: Map<string, StoredMemory>;
+  now(): number;
+}
+
+export const fullCapabilities: StoreCapabilities = {
+  durable: true,
+  shared: true,
+  history: true,
+  list: true,
+  ttl: true,
+  delta: true,
+  readSteps: 1,
+  maxMessageBytes: 2 * 1024 * 1024,
+};
+
+/** A round trip to a database. */
+export function roundTrip(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** One client of a database: a correct store, written for reading, with a round trip in each call. */
+export function referenceStore(
+  database: Database,
+  capabilities: StoreCapabilities,
+  { ttlMs }: HarnessCreateOptions,
+): ChatMemoryStore {
+  checkTtl(ttlMs);
+  let closed = false;
+
+  async function enter(signal: AbortSignal | undefined, memoryId?: string): Promise<void> {
+    if (closed) throw closedError("referenceStore");
+    throwIfAborted(signal);
+    if (memoryId !== undefined) checkMemoryId(memoryId);
+    await roundTrip();
+    throwIfAborted(signal);
+  }
+
+  function find(memoryId: string): StoredMemory | undefined {
+    const memory = database.memories.get(memoryId);
+    return memory !== undefined && memory.expiresAt > database.now() ? memory : undefined;
+  }
+
+  const store: ChatMemoryStore = {
+    capabilities,
+
+    async getMessages(memoryId, options) {
+      await enter(options?.signal, memoryId);
+      return snapshotOf(find(memoryId));
+    },
+
+    async updateMessages(memoryId, given, options) {
+      if (closed) throw closedError("referenceStore");
+      checkMemoryId(memoryId);
+      checkUpdate(given, capabilities);
+      const update = structuredClone(given);
+      await enter(options?.signal, memoryId);
+      const found = find(memoryId);
+      if (found?.version === update.version) return;
+      if ((found?.version ?? null) !== update.expected) throw conflictError(memoryId, update.expected);
+      const now = database.now();
+      const expiresAt = ttlMs === undefined ? Number.POSITIVE_INFINITY : now + ttlMs;
+      const history = capabilities.history;
+      database.memories.set(memoryId, { ...applied(found, update, history), updatedAt: now, expiresAt });
+    },
+
+    async deleteMessages(memoryId, options) {
+      await enter(options?.signal, memoryId);
+      database.memories.delete(memoryId);
+    },
+
+    async getHistory(memoryId, query, options) {
+      await enter(options?.signal, memoryId);
+      if (!capabilities.history) throw unsupportedError("referenceStore", "getHistory");
+      const { after, before, order, limit, states, ids } = normalizeHistoryQuery(query);
+      const found = (find(memoryId)?.rows ?? []).filter(
+        ({ seq, id, state }) =>
+          seq > after && seq < before && states.includes(state) && (ids?.includes(id) ?? true),
+      );
+      if (order === "descending") found.reverse();
+      return structuredClone({ messages: found.slice(0, limit), hasMore: found.length > limit });
+    },
+
+    async listMemories(query, options) {
+      await enter(options?.signal);
+      if (!capabilities.list) throw unsupportedError("referenceStore", "listMemories");
+      const { owner, cursor, limit } = normalizeListQuery(query);
+      const after = cursor === undefined ? "" : decodeCursor(cursor);
+      const ids = [...database.memories.keys()].sort().filter((id) => {
+        const memory = find(id);
+        return id > after && memory !== undefined && (owner === undefined || memory.owner === owner);
+      });
+      const memories = ids.slice(0, limit).map((memoryId) => {
+        const memory = database.memories.get(memoryId) as StoredMemory;
+        const entry = { memoryId, updatedAt: memory.updatedAt };
+        return memory.owner === undefined ? entry : { ...entry, owner: memory.owner };
+      });
+      const last = memories.at(-1);
+      return ids.length > limit && last !== undefined
+        ? { memories, cursor: encodeCursor(last.memoryId) }
+        : { memories };
+    },
+
+    async sweep(options) {
+      await enter(options?.signal);
+      const expired = [...database.memories.keys()].filter((id) => find(id) === undefined);
+      for (const id of expired) database.memories.delete(id);
+      return { removed: expired.length };
+    },
+
+    async close() {
+      closed = true;
+    },
+
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+  return store;
+}
+
+export function snapshotOf(memory: StoredMemory | undefined): MemorySnapshot {
+  if (memory === undefined) return { version: null, nextSeq: 1, messages: [] };
+  const { version, nextSeq, owner, head, rows } = memory;
+  const messages = rows.filter((row) => row.state === "live").map(({ state: _, ...message }) => message);
+  return {
+    version,
+    nextSeq,
+    ...(owner === undefined ? {} : { owner }),
+    ...(head === undefined ? {} : { head }),
+    messages,
+  };
+}
+
+/** What a memory holds after an update whose `expected` was its version. */
+export function applied(
+  before: StoredMemory | undefined,
+  update: MemoryUpdate,
+  history = true,
+): Omit<StoredMemory, "updatedAt" | "expiresAt"> {
+  const rows = new Map(before?.rows.map((row) => [row.seq, row]));
+  const folded = foldUpdate(update, { history });
+  for (const row of [...folded.insert, ...folded.rewrite]) rows.set(row.seq, row);
+  for (const { seq, state } of folded.setState) {
+    const row = rows.get(seq);
+    if (row !== undefined) rows.set(seq, { ...row, state });
+  }
+  for (const seq of folded.remove) rows.delete(seq);
+  const owner = before === undefined ? update.owner : before.owner;
+  const head = update.head ?? before?.head;
+  return {
+    version: update.version,
+    nextSeq: update.nextSeq,
+    ...(owner === undefined ? {} : { owner }),
+    ...(head === undefined ? {} : { head }),
+    rows: [...rows.values()].sort((a, b) => a.seq - b.seq),
+  };
+}
+
+export interface ReferenceOptions {
+  readonly capabilities?: Partial<StoreCapabilities> | undefined;
+  /** Makes a broken client of a correct one. */
+  readonly wrap?:
+    | ((base: ChatMemoryStore, database: Database, options: HarnessCreateOptions) => Partial<ChatMemoryStore>)
+    | undefined;
+}
+
+/** A harness over one database with a clock that the kit moves. */
+export function referenceHarness({ capabilities, wrap }: ReferenceOptions = {}): ConformanceHarness {
+  let offset = 0;
+  const memories = new Map<string, StoredMemory>();
+  const shared: Database = { memories, now: () => Date.now() + offset };
+  const declared = { ...fullCapabilities, ...capabilities };
+  return {
+    create: (options) => {
+      const database = declared.shared ? shared : { ...shared, memories: new Map() };
+      const base = referenceStore(database, declared, options);
+      const store: ChatMemoryStore = { ...base, ...wrap?.(base, database, options) };
+      return store;
+    },
+    advance: (ms) => {
+      offset += ms;
+    },
+    rawRead: (memoryId) => [JSON.stringify(memories.get(memoryId) ?? null)],
+  };
+}

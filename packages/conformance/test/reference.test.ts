@@ -1,0 +1,38 @@
+import type { StoreCapabilities } from "@turnkeep/core";
+import { expect, test } from "vitest";
+import { cases, formatReport, runConformance } from "../src/index.ts";
+import { referenceHarness } from "./reference-store.ts";
+
+test("a correct store passes every case", async () => {
+  const report = await runConformance(referenceHarness());
+  expect(formatReport(report)).toContain("Conforms");
+  expect(report.results).toHaveLength(cases.length);
+  const skipped = report.results.flatMap((result) => (result.status === "skipped" ? [result.name] : []));
+  expect(skipped).toEqual([
+    "what leaves a store without history is gone",
+    "a store without history says so",
+    "a store without a listing says so",
+  ]);
+});
+
+const declared: Partial<StoreCapabilities>[] = [
+  { history: false },
+  { list: false },
+  { ttl: false },
+  { shared: false, durable: false },
+  { history: false, list: false, ttl: false, shared: false, durable: false, delta: false, readSteps: 2 },
+];
+
+test.each(declared)(
+  "a correct store that declares %o passes every case that is left",
+  async (capabilities) => {
+    const report = await runConformance(referenceHarness({ capabilities }));
+    expect(formatReport(report)).toContain("Conforms");
+    const reasons = report.results.flatMap((result) => (result.status === "skipped" ? [result.reason] : []));
+    for (const name of ["history", "list", "ttl", "shared", "durable"] as const) {
+      const excluded = capabilities[name] === false;
+      const skips = reasons.includes(`declares ${name}: false`);
+      expect(skips, name).toBe(excluded);
+    }
+  },
+);
