@@ -1,0 +1,24 @@
+const chunkLength = 0x8000;
+
+/** Standard base64 with padding (RFC 4648, section 4), without Node's Buffer. */
+export function toBase64(bytes: Uint8Array): string {
+  let binary = "";
+  for (let start = 0; start < bytes.length; start += chunkLength) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + chunkLength));
+  }
+  return btoa(binary);
+}
+
+/** The bytes of standard base64; throws for anything else. */
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index);
+  return bytes;
+}
+
+/** How many bytes a base64 text stands for, without decoding it. */
+export function base64ByteLength(text: string): number {
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  return Math.max(0, Math.floor((text.length * 3) / 4) - padding);
+}

@@ -1,0 +1,125 @@
+import type {
+  ApprovalRef,
+  MessageFormat,
+  Omission,
+  Piece,
+  ToolCallRef,
+  ToolResultRef,
+} from "../message-format.ts";
+import { checkModelMessage } from "./check-model-message.ts";
+import { decodePayload, encodePayload, equalContent } from "./codec.ts";
+import type { ModelMessage, ModelMessageLike } from "./model-message.ts";
+import { isMedia, piecesOf } from "./model-message-pieces.ts";
+
+const name = "model-message";
+const version = 1;
+
+/** A part of a checked message: the members that its type asks for are there. */
+export interface AnyPart {
+  readonly type: string;
+  readonly [member: string]: unknown;
+}
+
+/**
+ * The default format: messages in the shape of the AI SDK's `ModelMessage`. Parts of unknown types are kept as they are.
+ *
+ * A provider's compaction is a boundary: the custom part `openai.compaction` (`@ai-sdk/openai` 4.0), and a text part
+ * with `providerOptions.anthropic.type` of `"compaction"` (`@ai-sdk/anthropic` 3.0).
+ *
+ * @example
+ * ```ts
+ * import { modelMessageFormat, toolCall } from "@turnkeep/core";
+ *
+ * modelMessageFormat.toolCalls(toolCall("call-1", "weather", { city: "Oslo" })); // [{ id: "call-1", name: "weather" }]
+ * ```
+ */
+export const modelMessageFormat: MessageFormat<ModelMessageLike> = {
+  name,
+  version,
+  role: (message) => message.role,
+  toolCalls: (message) =>
+    partsOf(message).flatMap((part): ToolCallRef[] =>
+      part.type === "tool-call" ? [{ id: part.toolCallId as string, name: part.toolName as string }] : [],
+    ),
+  toolResults: (message) =>
+    partsOf(message).flatMap((part): ToolResultRef[] =>
+      part.type === "tool-result" ? [{ id: part.toolCallId as string, name: part.toolName as string }] : [],
+    ),
+  approvals: (message) => partsOf(message).flatMap(approvalsOf),
+  hasReasoning: (message) => partsOf(message).some(isReasoning),
+  isBoundary: (message) => partsOf(message).some(isCompaction),
+  isEmpty,
+  pieces: (message) =>
+    typeof message.content === "string"
+      ? [{ type: "text", text: message.content, of: "content" } satisfies Piece]
+      : partsOf(message).flatMap(piecesOf),
+  without,
+  interruptedResults: (calls, text) => {
+    const content = calls.map((call) => ({
+      type: "tool-result" as const,
+      toolCallId: call.id,
+      toolName: call.name,
+      output: { type: "error-text" as const, value: text },
+    }));
+    return [{ role: "tool", content } satisfies ModelMessage];
+  },
+  equals: equalContent,
+  encode: (message) => {
+    checkModelMessage(message);
+    return encodePayload(name, version, message);
+  },
+  decode: (text) => decodePayload(text, name, version) as ModelMessageLike,
+};
+
+function partsOf(message: ModelMessageLike): readonly AnyPart[] {
+  return typeof message.content === "string"
+    ? []
+    : (message.content as readonly unknown[] as readonly AnyPart[]);
+}
+
+function approvalsOf(part: AnyPart): ApprovalRef[] {
+  const approvalId = part.approvalId as string;
+  if (part.type === "tool-approval-response") return [{ kind: "response", approvalId }];
+  if (part.type !== "tool-approval-request") return [];
+  return [{ kind: "request", approvalId, toolCallId: part.toolCallId as string }];
+}
+
+function isReasoning(part: AnyPart): boolean {
+  return part.type === "reasoning" || part.type === "reasoning-file";
+}
+
+function isCompaction(part: AnyPart): boolean {
+  if (part.type === "custom") return part.kind === "openai.compaction";
+  const options = part.providerOptions as { anthropic?: { type?: unknown } } | undefined;
+  return part.type === "text" && options?.anthropic?.type === "compaction";
+}
+
+function isEmpty(message: ModelMessageLike): boolean {
+  if (typeof message.content === "string") return message.content.trim() === "";
+  return partsOf(message).every((part) => part.type === "text" && (part.text as string).trim() === "");
+}
+
+function without(message: ModelMessageLike, omission: Omission): ModelMessageLike | undefined {
+  const parts = partsOf(message);
+  const kept = parts.flatMap((part) => keep(part, omission));
+  if (kept.length === parts.length && kept.every((part, index) => part === parts[index])) return message;
+  const copy = { ...message, content: kept } as ModelMessageLike;
+  return isEmpty(copy) ? undefined : copy;
+}
+
+function keep(part: AnyPart, omission: Omission): AnyPart[] {
+  const id = part.toolCallId as string;
+  if (part.type === "tool-call" || part.type === "tool-approval-request")
+    return omission.toolCalls?.(id) ? [] : [part];
+  if (part.type === "tool-result" && omission.toolResults?.(id)) return [];
+  if (omission.reasoning === true && isReasoning(part)) return [];
+  if (omission.media !== true) return [part];
+  return isMedia(part) ? [] : [withoutMediaInOutput(part)];
+}
+
+function withoutMediaInOutput(part: AnyPart): AnyPart {
+  const output = part.output as { type?: unknown; value?: unknown } | undefined;
+  if (part.type !== "tool-result" || output?.type !== "content" || !Array.isArray(output.value)) return part;
+  const value = output.value.filter((content: AnyPart) => !isMedia(content));
+  return value.length === output.value.length ? part : { ...part, output: { ...output, value } };
+}

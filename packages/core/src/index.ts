@@ -1,0 +1,72 @@
+/**
+ * Chat memory for LLM applications: one conversation, an exact budget, any database.
+ *
+ * @module
+ */
+export type {
+  ChatMemories,
+  ChatMemoriesOptions,
+  ChatMemory,
+  ChatMemoryOptions,
+  Entry,
+  ForkOptions,
+  HistoryMessage,
+  MemoryCallOptions,
+  MemoryEvent,
+  MemoryHistoryPage,
+  MemoryHistoryQuery,
+  MemoryListQuery,
+  MemoryPlace,
+  MemoryPolicy,
+  MemoryTransaction,
+  NonSystemOf,
+  Prompt,
+  SystemOf,
+  TransactionOptions,
+  ViewOptions,
+} from "./chat-memory.ts";
+export {
+  isTurnkeepError,
+  TurnkeepError,
+  type TurnkeepErrorCode,
+  type TurnkeepErrorDetails,
+} from "./errors.ts";
+export { decodePayload, encodePayload, equalContent } from "./format/codec.ts";
+export { assistant, system, toolCall, toolResult, user } from "./format/message-helpers.ts";
+export type * from "./format/model-message.ts";
+export { modelMessageFormat } from "./format/model-message-format.ts";
+export { createChatMemories } from "./memory/create-chat-memories.ts";
+export { createChatMemory } from "./memory/create-chat-memory.ts";
+export { entry } from "./memory/entry.ts";
+export type {
+  ApprovalRef,
+  MessageFormat,
+  Omission,
+  Piece,
+  Role,
+  ToolCallRef,
+  ToolResultRef,
+} from "./message-format.ts";
+export type {
+  CallOptions,
+  ChatMemoryStore,
+  HistoryPage,
+  HistoryQuery,
+  ListPage,
+  ListQuery,
+  MemorySnapshot,
+  MemoryUpdate,
+  MessageState,
+  StoreCapabilities,
+  StoredMessage,
+} from "./store-contract.ts";
+export { type InMemoryStoreOptions, inMemoryStore } from "./stores/in-memory-store.ts";
+export {
+  type KeyValueCall,
+  type KeyValueEntry,
+  type KeyValuePage,
+  type KeyValueStoreOptions,
+  keyValueStore,
+} from "./stores/key-value-store.ts";
+export { singleSlotStore } from "./stores/single-slot-store.ts";
+export type { Limit, TokenCounter, WindowOptions, WindowOverflow, WindowUnit } from "./window-options.ts";

@@ -1,0 +1,117 @@
+import { TurnkeepError } from "../errors.ts";
+import { planWindow } from "../window/plan.ts";
+import type { Limits } from "../window/policy.ts";
+import type { Call } from "./deadline.ts";
+import type { Draft, Loaded, Prepared } from "./draft.ts";
+import { type Item, readItem } from "./item.ts";
+import type { Policy } from "./policy.ts";
+
+/** Adds messages to a draft and lets the window evict; answers their ids. Both may leave the draft unchanged. */
+export function addAll<M>(
+  draft: Draft<M>,
+  messages: readonly Prepared<M>[],
+  policy: Policy<M>,
+  limits: Limits,
+): string[] {
+  const byMessage = policy.window.unit === "message";
+  const ids = messages.map((message) => addOne(draft, message, policy, byMessage ? limits : undefined));
+  if (draft.changed) evict(draft, policy, limits);
+  return ids;
+}
+
+/** Lets the window evict what does not fit. */
+export function evict<M>(draft: Draft<M>, policy: Policy<M>, limits: Limits): void {
+  draft.leave(planWindow(draft.live, policy.window, limits).evict, "evicted");
+}
+
+/** With unit `message` the window is applied before and after each message, as LangChain4j does. */
+function addOne<M>(
+  draft: Draft<M>,
+  message: Prepared<M>,
+  policy: Policy<M>,
+  limits: Limits | undefined,
+): string {
+  const before = limits === undefined ? [] : planWindow(draft.live, policy.window, limits).evict;
+  const isSystem = message.facts.role === "system";
+  if (isSystem) {
+    const hidden = new Set(before);
+    const systems = draft.live.items.filter((item) => item.role === "system" && !hidden.has(item));
+    const [current] = systems;
+    if (current !== undefined && isEqual(current, message, policy)) return current.id;
+    draft.leave(before, "evicted");
+    draft.leave(limits === undefined ? systems : systems.slice(0, 1), "superseded");
+  } else {
+    draft.leave(before, "evicted");
+  }
+  const item = draft.append(message, { front: isSystem && policy.systemFirst });
+  if (limits !== undefined) evict(draft, policy, limits);
+  return item.id;
+}
+
+export function isEqual<M>(item: Item<M>, message: Prepared<M>, policy: Policy<M>): boolean {
+  return item.error === undefined && policy.reader.format.equals(item.message as M, message.facts.message);
+}
+
+/**
+ * Leaves out the messages whose id was added before with equal content, so that a retried request adds once.
+ * Errors: `ID_CONFLICT` where the content differs.
+ */
+export async function withoutRepeated<M>(
+  messages: readonly Prepared<M>[],
+  loaded: Loaded<M>,
+  policy: Policy<M>,
+  call: Call,
+): Promise<Prepared<M>[]> {
+  const taken = await findIds(messages, loaded, policy, call);
+  const fresh: Prepared<M>[] = [];
+  const seen = new Map<string, Prepared<M>>();
+  for (const message of messages) {
+    const item = taken.get(message.id);
+    const twin = seen.get(message.id);
+    const repeated =
+      (item !== undefined && isEqual(item, message, policy)) ||
+      (twin !== undefined && policy.reader.format.equals(twin.facts.message, message.facts.message));
+    if ((item !== undefined || twin !== undefined) && !repeated)
+      throw idConflict(message.id, policy, "other content");
+    if (!repeated) fresh.push(message);
+    seen.set(message.id, message);
+  }
+  return fresh;
+}
+
+/** The messages that bear the caller's own ids already, live or left. */
+export async function findIds<M>(
+  messages: readonly Prepared<M>[],
+  loaded: Loaded<M>,
+  policy: Policy<M>,
+  call: Call,
+): Promise<Map<string, Item<M>>> {
+  const found = new Map<string, Item<M>>();
+  const elsewhere = new Set<string>();
+  for (const { id, ownId } of messages) {
+    const item = ownId ? loaded.live.byId.get(id) : undefined;
+    if (item !== undefined) found.set(id, item);
+    else if (ownId) elsewhere.add(id);
+  }
+  const { store, memoryId, reader } = policy;
+  if (elsewhere.size === 0 || loaded.version === null || !store.capabilities.history) return found;
+  for (const ids of chunks([...elsewhere], 500)) {
+    const page = await store.getHistory(memoryId, { ids, limit: 1000 }, { signal: call.signal });
+    for (const stored of page.messages) found.set(stored.id, readItem(stored, reader));
+  }
+  return found;
+}
+
+function chunks<T>(all: readonly T[], size: number): T[][] {
+  const parts: T[][] = [];
+  for (let start = 0; start < all.length; start += size) parts.push(all.slice(start, start + size));
+  return parts;
+}
+
+export function idConflict<M>(id: string, policy: Policy<M>, what: string): TurnkeepError {
+  return new TurnkeepError(
+    "ID_CONFLICT",
+    `Memory ${JSON.stringify(policy.memoryId)} already has a message ${JSON.stringify(id)} with ${what}. Use another id.`,
+    { details: { memoryId: policy.memoryId, messageIds: [id] } },
+  );
+}

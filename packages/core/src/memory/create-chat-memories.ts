@@ -1,0 +1,167 @@
+import type {
+  ChatMemories,
+  ChatMemoriesOptions,
+  ChatMemory,
+  ChatMemoryOptions,
+  ForkOptions,
+  MemoryCallOptions,
+  MemoryListQuery,
+} from "../chat-memory.ts";
+import { TurnkeepError } from "../errors.ts";
+import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
+import { modelMessageFormat } from "../format/model-message-format.ts";
+import type { MessageFormat } from "../message-format.ts";
+import type { ListPage } from "../store-contract.ts";
+import { checkMemoryId, checkOwner } from "../stores/checks.ts";
+import { resolveLimits } from "../window/policy.ts";
+import { StoredChatMemory } from "./create-chat-memory.ts";
+import { readForkSource, writeFork } from "./fork.ts";
+import { normalizeOptions } from "./options.ts";
+import { Session } from "./session.ts";
+
+const defaultMaxLoaded = 1000;
+
+/**
+ * Many conversations in one store, under one policy.
+ *
+ * @example
+ * ```ts
+ * import { createChatMemories, inMemoryStore, user } from "@turnkeep/core";
+ *
+ * const memories = createChatMemories({ store: inMemoryStore(), window: { maxMessages: 20 } });
+ * await memories.get("chat-1").add(user("Hello"));
+ * console.log((await memories.list()).memories.length); // 1
+ * ```
+ */
+export function createChatMemories<M extends ModelMessageLike = ModelMessage>(
+  options: ChatMemoriesOptions<NoInfer<M>> & { readonly format?: undefined },
+): ChatMemories<M>;
+export function createChatMemories<M>(
+  options: ChatMemoriesOptions<NoInfer<M>> & { readonly format: MessageFormat<M> },
+): ChatMemories<M>;
+export function createChatMemories<M>(
+  options: ChatMemoriesOptions<M> & { readonly format?: MessageFormat<M> | undefined },
+): ChatMemories<M> {
+  return new StoredChatMemories(
+    options,
+    options.format ?? (modelMessageFormat as unknown as MessageFormat<M>),
+  );
+}
+
+class StoredChatMemories<M> implements ChatMemories<M> {
+  readonly #options: ChatMemoriesOptions<M>;
+  readonly #format: MessageFormat<M>;
+  readonly #maxLoaded: number;
+  /** The least recently asked for first. */
+  readonly #recent: Map<string, StoredChatMemory<M>> = new Map();
+  /** Memories that left `#recent` while somebody may still hold them: two instances of one id would not keep order. */
+  readonly #held: Map<string, WeakRef<StoredChatMemory<M>>> = new Map();
+  readonly #collected: FinalizationRegistry<string> = new FinalizationRegistry((id) => {
+    if (this.#held.get(id)?.deref() === undefined) this.#held.delete(id);
+  });
+  #closed = false;
+
+  constructor(options: ChatMemoriesOptions<M>, format: MessageFormat<M>) {
+    const { store, owner, maxLoaded = defaultMaxLoaded } = options;
+    if (typeof store?.updateMessages !== "function") {
+      throw new TurnkeepError("INVALID_OPTION", "createChatMemories needs a store, such as inMemoryStore().");
+    }
+    if (!Number.isSafeInteger(maxLoaded) || maxLoaded < 1) {
+      throw new TurnkeepError(
+        "INVALID_OPTION",
+        `maxLoaded must be a positive integer; it is ${String(maxLoaded)}.`,
+      );
+    }
+    if (typeof owner === "string") checkOwner(owner);
+    this.#options = options;
+    this.#format = format;
+    this.#maxLoaded = maxLoaded;
+    normalizeOptions(this.#optionsOf("check"), format);
+  }
+
+  get(id: string): ChatMemory<M> {
+    this.#checkOpen();
+    checkMemoryId(id);
+    const known = this.#recent.get(id) ?? this.#held.get(id)?.deref();
+    const memory = known === undefined || known.closed ? this.#load(id) : known;
+    this.#recent.delete(id);
+    this.#recent.set(id, memory);
+    this.#trim();
+    return memory;
+  }
+
+  list(query: MemoryListQuery = {}): Promise<ListPage> {
+    this.#checkOpen();
+    const { signal, ...rest } = query;
+    return this.#options.store.listMemories(rest, { signal });
+  }
+
+  async fork(from: string, to: string, options: ForkOptions = {}): Promise<ChatMemory<M>> {
+    this.#checkOpen();
+    checkMemoryId(from);
+    checkMemoryId(to);
+    const { signal, at } = options;
+    const { policy, session } = normalizeOptions(this.#optionsOf(from), this.#format);
+    const limits = await resolveLimits(policy.window, to);
+    const source = await new Session(session).run(signal, (call) => readForkSource(policy, at, limits, call));
+    const target = new Session({ ...session, memoryId: to, owner: source.owner });
+    await target.run(signal, (call) =>
+      target.commit(call, (draft, loaded) => writeFork(draft, loaded, source, to)),
+    );
+    return this.get(to);
+  }
+
+  async erase(
+    request: { readonly owner: string },
+    options: MemoryCallOptions = {},
+  ): Promise<{ erased: string[] }> {
+    this.#checkOpen();
+    const { owner } = request;
+    checkOwner(owner);
+    const { store } = this.#options;
+    const erased = new Set<string>();
+    for (;;) {
+      const page = await store.listMemories({ owner, limit: 1000 }, options);
+      const found = page.memories.filter(({ memoryId }) => !erased.has(memoryId));
+      if (found.length === 0) return { erased: [...erased] };
+      for (const { memoryId } of found) {
+        await store.deleteMessages(memoryId, options);
+        erased.add(memoryId);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const memories = [...this.#recent.values()];
+    this.#recent.clear();
+    for (const memory of memories) await memory.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #load(id: string): StoredChatMemory<M> {
+    const memory = new StoredChatMemory(this.#optionsOf(id), this.#format);
+    this.#held.set(id, new WeakRef(memory));
+    this.#collected.register(memory, id);
+    return memory;
+  }
+
+  #trim(): void {
+    for (const id of this.#recent.keys()) {
+      if (this.#recent.size <= this.#maxLoaded) return;
+      this.#recent.delete(id);
+    }
+  }
+
+  #optionsOf(id: string): ChatMemoryOptions<M> {
+    const { owner, ...policy } = this.#options;
+    return { ...policy, id, owner: typeof owner === "function" ? owner(id) : owner };
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new TurnkeepError("CLOSED", "These memories were closed. Create others.");
+  }
+}

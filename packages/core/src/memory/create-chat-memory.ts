@@ -1,0 +1,301 @@
+import type {
+  ChatMemory,
+  ChatMemoryOptions,
+  Entry,
+  MemoryCallOptions,
+  MemoryHistoryPage,
+  MemoryHistoryQuery,
+  MemoryTransaction,
+  NonSystemOf,
+  Prompt,
+  SystemOf,
+  TransactionOptions,
+  ViewOptions,
+} from "../chat-memory.ts";
+import { TurnkeepError } from "../errors.ts";
+import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
+import { modelMessageFormat } from "../format/model-message-format.ts";
+import type { MessageFormat } from "../message-format.ts";
+import { buildView } from "../view/view.ts";
+import { resolveLimits } from "../window/policy.ts";
+import { addAll, withoutRepeated } from "./add.ts";
+import { compactThrough, putMessage, replaceAll } from "./change.ts";
+import type { Call } from "./deadline.ts";
+import type { Loaded, Prepared } from "./draft.ts";
+import { following, readHistory } from "./history.ts";
+import { normalizeOptions } from "./options.ts";
+import type { Policy } from "./policy.ts";
+import { prepare } from "./prepare.ts";
+import { removeStep, rewindTo } from "./rewind.ts";
+import { type Plan, Session } from "./session.ts";
+
+/**
+ * A chat memory: one conversation, within a budget, kept in a store. Without a store it lives in this process alone.
+ *
+ * Errors: `INVALID_OPTION` for an option of the wrong shape, and for a store without an id: a forgotten id would give
+ * every user the same memory.
+ *
+ * @example
+ * ```ts
+ * import { createChatMemory, inMemoryStore, user } from "@turnkeep/core";
+ *
+ * const store = inMemoryStore();
+ * const memory = createChatMemory({ id: "chat-1", store, window: { maxMessages: 20 } });
+ * await memory.add(user("Hello"));
+ * console.log(await memory.messages()); // [{ role: "user", content: "Hello" }]
+ * ```
+ */
+export function createChatMemory<M extends ModelMessageLike = ModelMessage>(
+  options?: ChatMemoryOptions<NoInfer<M>> & { readonly format?: undefined },
+): ChatMemory<M>;
+export function createChatMemory<M>(
+  options: ChatMemoryOptions<NoInfer<M>> & { readonly format: MessageFormat<M> },
+): ChatMemory<M>;
+export function createChatMemory<M>(
+  options: ChatMemoryOptions<M> & { readonly format?: MessageFormat<M> | undefined } = {},
+): ChatMemory<M> {
+  return new StoredChatMemory(options, options.format ?? (modelMessageFormat as unknown as MessageFormat<M>));
+}
+
+/** A memory over a store. */
+export class StoredChatMemory<M> implements ChatMemory<M> {
+  readonly id: string;
+  readonly format: MessageFormat<M>;
+  readonly #policy: Policy<M>;
+  readonly #session: Session<M>;
+  readonly #ownsStore: boolean;
+
+  constructor(options: ChatMemoryOptions<M>, format: MessageFormat<M>) {
+    const { policy, session, ownsStore } = normalizeOptions(options, format);
+    this.id = policy.memoryId;
+    this.format = format;
+    this.#policy = policy;
+    this.#session = new Session(session);
+    this.#ownsStore = ownsStore;
+  }
+
+  async add(...messages: (M | Entry<M>)[]): Promise<string[]> {
+    const prepared = messages.map((message) => prepare(message, this.#policy.reader));
+    if (prepared.length === 0) return [];
+    return this.#session.run(undefined, (call) => this.#addPrepared(prepared, call));
+  }
+
+  async put(id: string, message: M | Entry<M>, options?: MemoryCallOptions): Promise<void> {
+    const prepared = prepare(message, this.#policy.reader, id);
+    return this.#session.run(options?.signal, async (call) => {
+      const limits = await this.#limits();
+      await this.#commit(call, (draft, loaded) =>
+        putMessage(draft, loaded, prepared, this.#policy, limits, call),
+      );
+    });
+  }
+
+  messages(options?: ViewOptions<M>): Promise<M[]> {
+    return this.#session.run(options?.signal, async (call) => {
+      const extra = this.#prepareAll(options?.extra ?? []);
+      return this.#view(await this.#session.look(call), extra, call);
+    });
+  }
+
+  async prompt(options?: ViewOptions<M>): Promise<Prompt<M>> {
+    const messages = await this.messages(options);
+    const index = messages.findIndex((message) => this.format.role(message) === "system");
+    const system = index < 0 ? undefined : messages.splice(index, 1)[0];
+    return { system: system as SystemOf<M> | undefined, messages: messages as NonSystemOf<M>[] };
+  }
+
+  async set(messages: readonly (M | Entry<M>)[], options?: MemoryCallOptions): Promise<string[]> {
+    if (!Array.isArray(messages) || messages.length === 0) {
+      throw new TurnkeepError(
+        "INVALID_OPTION",
+        "set needs an array of at least one message. To delete all, call clear().",
+      );
+    }
+    const prepared = this.#prepareAll(messages);
+    return this.#session.run(options?.signal, async (call) => {
+      const limits = await this.#limits();
+      const base = { version: await this.#session.lookedAt(call) };
+      return this.#commit(
+        call,
+        (draft, loaded) => replaceAll(draft, loaded, prepared, this.#policy, limits, call),
+        base,
+      );
+    });
+  }
+
+  async compact(
+    request: { readonly through: string; readonly replacement: M },
+    options?: MemoryCallOptions,
+  ): Promise<string> {
+    const prepared = prepare(request.replacement, this.#policy.reader);
+    this.#checkReplacement(prepared);
+    return this.#session.run(options?.signal, async (call) => {
+      const limits = await this.#limits();
+      return this.#commit(
+        call,
+        (draft, loaded) =>
+          compactThrough(draft, loaded, request.through, prepared, this.#policy, limits, call),
+        undefined,
+        "compact",
+      );
+    });
+  }
+
+  clear(options?: MemoryCallOptions): Promise<void> {
+    return this.#session.run(options?.signal, (call) => this.#session.delete(call));
+  }
+
+  async transaction<T>(
+    run: (transaction: MemoryTransaction<M>) => T | Promise<T>,
+    options?: TransactionOptions,
+  ): Promise<T> {
+    const session = this.#session;
+    const collected: Prepared<M>[] = [];
+    let base: { readonly version: string | null } | undefined;
+    let open = true;
+    const checkOpen = (): void => {
+      if (!open) throw new TurnkeepError("CLOSED", "The transaction has ended; start another one.");
+    };
+    if (options?.onConflict === "throw")
+      base = await session.run(options.signal, (call) => session.look(call));
+    const transaction: MemoryTransaction<M> = {
+      add: (...messages) => {
+        checkOpen();
+        const prepared = this.#prepareAll(messages);
+        collected.push(...prepared);
+        return prepared.map((message) => message.id);
+      },
+      messages: (view) =>
+        session.run(view?.signal ?? options?.signal, async (call) => {
+          checkOpen();
+          const loaded = await session.look(call);
+          base ??= { version: loaded.version };
+          return this.#view(loaded, [...collected, ...this.#prepareAll(view?.extra ?? [])], call);
+        }),
+    };
+    try {
+      const result = await run(transaction);
+      open = false;
+      if (collected.length === 0) return result;
+      const isMerge = (options?.onConflict ?? (base === undefined ? "merge" : "throw")) === "merge";
+      await session.run(options?.signal, (call) =>
+        this.#addPrepared(collected, call, isMerge ? undefined : base),
+      );
+      return result;
+    } finally {
+      open = false;
+    }
+  }
+
+  rewind(messageId: string, options?: MemoryCallOptions): Promise<void> {
+    return this.#session.run(options?.signal, async (call) => {
+      const limits = await this.#limits();
+      await this.#session.commit(call, (draft, loaded) =>
+        rewindTo(draft, loaded, messageId, this.#policy, limits, call),
+      );
+    });
+  }
+
+  remove(messageId: string, options?: MemoryCallOptions): Promise<string[]> {
+    return this.#session.run(options?.signal, (call) =>
+      this.#session.commit(call, (draft, loaded) => removeStep(draft, loaded, messageId, this.#policy, call)),
+    );
+  }
+
+  history(query: MemoryHistoryQuery = {}): Promise<MemoryHistoryPage<M>> {
+    return this.#session.run(query.signal, (call) => readHistory(query, this.#policy, call));
+  }
+
+  async *historyPages(query: MemoryHistoryQuery = {}): AsyncIterableIterator<MemoryHistoryPage<M>> {
+    for (let next = query; ; ) {
+      const page = await this.history(next);
+      yield page;
+      if (!page.hasMore) return;
+      next = following(next, page.messages.at(-1)?.seq);
+    }
+  }
+
+  get closed(): boolean {
+    return this.#session.closed;
+  }
+
+  async close(): Promise<void> {
+    if ((await this.#session.close()) && this.#ownsStore) await this.#policy.store.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #prepareAll(messages: readonly (M | Entry<M>)[]): Prepared<M>[] {
+    return messages.map((message) => prepare(message, this.#policy.reader));
+  }
+
+  #limits(): ReturnType<typeof resolveLimits> {
+    return resolveLimits(this.#policy.window, this.id);
+  }
+
+  async #addPrepared(
+    prepared: readonly Prepared<M>[],
+    call: Call,
+    base?: { readonly version: string | null },
+  ): Promise<string[]> {
+    const limits = await this.#limits();
+    return this.#commit(
+      call,
+      async (draft, loaded) => {
+        const fresh = await withoutRepeated(prepared, loaded, this.#policy, call);
+        const added = addAll(draft, fresh, this.#policy, limits);
+        const ids = new Map(fresh.map((message, index) => [message, added[index]]));
+        return prepared.map((message) => ids.get(message) ?? message.id);
+      },
+      base,
+    );
+  }
+
+  /** Commits and reports what left memory. */
+  async #commit<T>(
+    call: Call,
+    plan: Plan<M, T>,
+    base?: { readonly version: string | null | undefined },
+    reason: "window" | "compact" = "window",
+  ): Promise<T> {
+    let messageIds: readonly string[] = [];
+    const result = await this.#session.commit(
+      call,
+      async (draft, loaded) => {
+        const planned = await plan(draft, loaded);
+        messageIds = draft.evictedIds;
+        return planned;
+      },
+      base,
+    );
+    if (messageIds.length > 0) this.#session.emit({ type: "evicted", memoryId: this.id, messageIds, reason });
+    return result;
+  }
+
+  async #view(loaded: Loaded<M>, extra: readonly Prepared<M>[], call: Call): Promise<M[]> {
+    const limits = await this.#limits();
+    let { live } = loaded;
+    if (extra.length > 0) {
+      const draft = this.#session.newDraft({ ...loaded, live: live.copy() });
+      addAll(draft, await withoutRepeated(extra, loaded, this.#policy, call), this.#policy, limits);
+      live = draft.live;
+    }
+    const { messages, interruptedCalls, leftOut } = buildView(live, this.#policy, limits);
+    if (interruptedCalls.length + leftOut.length > 0) {
+      this.#session.emit({ type: "repaired", memoryId: this.id, interruptedCalls, leftOut });
+    }
+    return messages;
+  }
+
+  #checkReplacement({ facts }: Prepared<M>): void {
+    const role = facts.role;
+    const allowed = this.#policy.window.unit === "turn" ? ["user"] : ["user", "assistant"];
+    if (allowed.includes(role) && facts.calls.length === 0 && facts.results.length === 0) return;
+    throw new TurnkeepError(
+      "INVALID_MESSAGE",
+      `A replacement must be a message of role ${allowed.join(" or ")} without tool calls or results; this one has the role ${role}.`,
+    );
+  }
+}

@@ -1,0 +1,105 @@
+import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+
+/** How long a call may take, and what ends it earlier. */
+export interface CallLimits {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What a running call checks and hands on. */
+export interface Call {
+  readonly signal: AbortSignal;
+  /** The newest conflict: what to report if time runs out while retrying. */
+  conflict: TurnkeepError | undefined;
+}
+
+/**
+ * Runs a call that ends when the caller's signal or the time-out says so, whether what it waits for listens or not.
+ * Errors: `ABORTED` by the caller; after the time-out the last `VERSION_CONFLICT`, else `STORE_UNAVAILABLE`.
+ */
+export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => Promise<T>): Promise<T> {
+  const { timeoutMs, signal } = limits;
+  throwIfCallerAborted(signal);
+  const controller = new AbortController();
+  const call: Call = { signal: controller.signal, conflict: undefined };
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    controller.abort(new TurnkeepError("STORE_UNAVAILABLE", `The call took longer than ${timeoutMs} ms.`));
+  }, timeoutMs);
+  const onAbort = (): void => controller.abort(signal?.reason);
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await orAborted(run(call), controller.signal);
+  } catch (error) {
+    throwIfCallerAborted(signal);
+    if (!timedOut) throw error;
+    throw call.conflict ?? unanswered(timeoutMs, error);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+function unanswered(timeoutMs: number, cause: unknown): TurnkeepError {
+  return new TurnkeepError(
+    "STORE_UNAVAILABLE",
+    `The store did not answer within ${timeoutMs} ms (timeoutMs). If the call was a write, it may or may not have been made; ` +
+      "messages with ids of your own can be added again without standing twice.",
+    { cause },
+  );
+}
+
+/** Throws `ABORTED` if the caller's signal has fired. */
+export function throwIfCallerAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) {
+    throw new TurnkeepError("ABORTED", "The call was aborted by its signal.", { cause: signal.reason });
+  }
+}
+
+/** Settles with the promise, or rejects as soon as the signal fires. */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+/** Waits before another attempt: longer each time, and at random, so that competing writers part. */
+export function backOff(attempt: number, signal: AbortSignal): Promise<void> {
+  const longest = Math.min(5 * 2 ** attempt, 250);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const wait = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.random() * longest);
+  });
+  return orAborted(wait, signal).finally(() => clearTimeout(timer));
+}
+
+const definite = new Set([
+  "INVALID_OPTION",
+  "INVALID_MESSAGE",
+  "ID_CONFLICT",
+  "MESSAGE_TOO_LARGE",
+  "CORRUPT_RECORD",
+  "UNSUPPORTED_VERSION",
+  "STORE_NOT_READY",
+  "UNSUPPORTED",
+  "CLOSED",
+]);
+
+/** Whether a failed write leaves open if it was made. */
+export function isOpenOutcome(error: unknown): boolean {
+  return !(isTurnkeepError(error) && definite.has(error.code));
+}
+
+/** What a store threw, as a `TurnkeepError`. */
+export function asStoreError(error: unknown, memoryId: string): TurnkeepError {
+  if (isTurnkeepError(error)) return error;
+  return new TurnkeepError(
+    "STORE_UNAVAILABLE",
+    `The store failed on memory ${JSON.stringify(memoryId)}; the cause has its error.`,
+    { cause: error, details: { memoryId } },
+  );
+}

@@ -1,0 +1,185 @@
+import type { MemoryUpdate, MessageState } from "../store-contract.ts";
+import { type Item, type ItemFacts, type ItemMeta, metaText } from "./item.ts";
+import type { Live } from "./live.ts";
+import { uuidv7 } from "./message-id.ts";
+
+/** A memory as it was read, or as it is after this instance's last change. */
+export interface Loaded<M> {
+  readonly version: string | null;
+  readonly nextSeq: number;
+  /** Raised by whatever changes the view other than at its end. */
+  readonly epoch: number;
+  readonly live: Live<M>;
+}
+
+/** A message that was checked, copied and counted, but has no place yet. */
+export interface Prepared<M> {
+  readonly id: string;
+  /** Whether the id is the caller's own, which may have been used before. */
+  readonly ownId: boolean;
+  readonly createdAt: number;
+  readonly payload: string;
+  readonly model: string | undefined;
+  readonly facts: ItemFacts<M> & { readonly message: M };
+}
+
+/**
+ * One change to a memory: applies itself to the live messages at once and records what the store has to be told. Whoever
+ * makes a draft gives up the state it was made from, unless nothing changed.
+ */
+export class Draft<M> {
+  readonly live: Live<M>;
+  readonly #from: Loaded<M>;
+  readonly #counterName: string | undefined;
+  readonly #keepsHistory: boolean;
+  readonly #appended: Map<number, Item<M>> = new Map();
+  readonly #replaced: Map<number, Item<M>> = new Map();
+  readonly #moves: Map<number, MessageState | "removed"> = new Map();
+  readonly #evictedIds: string[] = [];
+  #nextSeq: number;
+  #epoch: number;
+
+  constructor(from: Loaded<M>, options: { counterName: string | undefined; keepsHistory: boolean }) {
+    this.#from = from;
+    this.live = from.live;
+    this.#nextSeq = from.nextSeq;
+    this.#epoch = from.epoch;
+    this.#counterName = options.counterName;
+    this.#keepsHistory = options.keepsHistory;
+  }
+
+  get changed(): boolean {
+    return this.#appended.size + this.#replaced.size + this.#moves.size > 0;
+  }
+
+  /** The messages that left memory for history, derived ones apart. */
+  get evictedIds(): readonly string[] {
+    return this.#evictedIds;
+  }
+
+  append(prepared: Prepared<M>, place: Pick<ItemMeta, "front" | "derived"> = {}): Item<M> {
+    const late = this.live.lateCalls(prepared.facts);
+    const meta: ItemMeta = {
+      ...this.#baseMeta(prepared),
+      ...(this.#from.epoch > 0 ? { epoch: this.#from.epoch } : {}),
+      ...(place.front === true ? { front: true } : {}),
+      ...(place.derived === undefined ? {} : { derived: place.derived }),
+      ...(late.length > 0 ? { late } : {}),
+    };
+    const item = itemOf(prepared, this.#nextSeq++, meta);
+    this.#appended.set(item.seq, item);
+    this.live.append(item);
+    if (this.live.items.at(-1) !== item) this.raiseEpoch();
+    return item;
+  }
+
+  /** Takes over another memory's messages, each with its id and `seq`; those of `evicted` do not become live. */
+  adopt(messages: readonly Item<M>[], evicted: ReadonlySet<Item<M>>, epoch: number): void {
+    for (const item of messages) {
+      this.#appended.set(item.seq, item);
+      if (evicted.has(item)) this.#moves.set(item.seq, "evicted");
+      else this.live.append(item);
+      this.#nextSeq = Math.max(this.#nextSeq, item.seq + 1);
+    }
+    this.#epoch = epoch;
+  }
+
+  /** The same place and id with another message. */
+  replace(old: Item<M>, prepared: Prepared<M>): void {
+    const { tokens: _, model: __, ...kept } = old.meta;
+    const meta = { ...this.#baseMeta(prepared), ...kept };
+    const item = { ...itemOf(prepared, old.seq, meta), id: old.id, createdAt: old.createdAt };
+    (this.#appended.has(old.seq) ? this.#appended : this.#replaced).set(old.seq, item);
+    if (old !== this.live.items.at(-1)) this.raiseEpoch();
+    this.live.replace(old, item);
+  }
+
+  /** Takes live messages out of memory. A derived message, or one of a memory without history, is deleted. */
+  leave(items: readonly Item<M>[], to: "evicted" | "superseded" | "removed"): void {
+    if (items.length === 0) return;
+    for (const item of items) {
+      if (to === "evicted" && item.meta.derived === undefined) this.#evictedIds.push(item.id);
+      this.#moves.set(item.seq, this.#keepsHistory && item.meta.derived === undefined ? to : "removed");
+    }
+    this.live.remove(new Set(items));
+    this.raiseEpoch();
+  }
+
+  /** Brings back to memory what had left it. */
+  restore(items: readonly Item<M>[]): void {
+    if (items.length === 0) return;
+    for (const item of items) this.#moves.set(item.seq, "live");
+    this.live.restore(items);
+    this.raiseEpoch();
+  }
+
+  /** Changes the state of messages that are not live. */
+  move(seqs: Iterable<number>, to: "superseded" | "removed"): void {
+    for (const seq of seqs) this.#moves.set(seq, to);
+  }
+
+  raiseEpoch(): void {
+    this.#epoch = this.#from.epoch + 1;
+  }
+
+  toUpdate(owner: string | undefined): MemoryUpdate {
+    const begins = this.#from.version === null;
+    return {
+      expected: this.#from.version,
+      version: uuidv7(),
+      nextSeq: this.#nextSeq,
+      owner: begins ? owner : undefined,
+      head: begins || this.#epoch !== this.#from.epoch ? encodeHead(this.#epoch) : undefined,
+      append: [...this.#appended.values()].map(storedMessage),
+      replace: [...this.#replaced.values()].map(storedMessage),
+      move: [...this.#moves].map(([seq, to]) => ({ seq, to })),
+    };
+  }
+
+  /** The memory once the store has taken the update. */
+  loaded(version: string): Loaded<M> {
+    return { version, nextSeq: this.#nextSeq, epoch: this.#epoch, live: this.live };
+  }
+
+  #baseMeta(prepared: Prepared<M>): ItemMeta {
+    const { model, facts } = prepared;
+    return {
+      ...(this.#counterName === undefined ? {} : { tokens: { [this.#counterName]: facts.tokens } }),
+      ...(model === undefined ? {} : { model }),
+    };
+  }
+}
+
+function itemOf<M>(prepared: Prepared<M>, seq: number, meta: ItemMeta): Item<M> {
+  const { id, createdAt, payload, facts } = prepared;
+  return { ...facts, id, seq, createdAt, payload, meta, metaText: metaText(meta) };
+}
+
+function storedMessage<M>({
+  id,
+  seq,
+  createdAt,
+  payload,
+  metaText: meta,
+}: Item<M>): MemoryUpdate["append"][number] {
+  return meta === undefined ? { id, seq, createdAt, payload } : { id, seq, createdAt, payload, meta };
+}
+
+const headVersion = 1;
+
+function encodeHead(epoch: number): string {
+  return JSON.stringify({ v: headVersion, epoch });
+}
+
+/** The epoch in a head; `later` and `corrupt` say what is wrong with one that cannot be read. */
+export function decodeHead(head: string | undefined): number | "later" | "corrupt" {
+  if (head === undefined) return 0;
+  try {
+    const value = JSON.parse(head) as { v?: unknown; epoch?: unknown } | null;
+    if (typeof value?.v === "number" && value.v > headVersion) return "later";
+    if (value?.v === headVersion && Number.isSafeInteger(value.epoch)) return value.epoch as number;
+  } catch {
+    // Told apart from a later version below.
+  }
+  return "corrupt";
+}

@@ -1,0 +1,30 @@
+import type { Entry } from "../chat-memory.ts";
+
+const entries = new WeakSet<object>();
+
+/**
+ * Wraps a message for `add`, `put` or `set` with the caller's own id, or with the model that made it. The same id
+ * added again with equal content is ignored, so that a retried request adds once; with other content it is an
+ * `ID_CONFLICT`. An id is 1 to 256 UTF-8 bytes of well-formed Unicode without U+0000.
+ *
+ * @example
+ * ```ts
+ * import { createChatMemory, entry, user } from "@turnkeep/core";
+ *
+ * const memory = createChatMemory({});
+ * await memory.add(entry(user("Hello"), { id: "request-17" }));
+ * await memory.add(entry(user("Hello"), { id: "request-17" })); // a retry: nothing happens
+ * ```
+ */
+export function entry<M>(
+  message: M,
+  options: { readonly id?: string | undefined; readonly model?: string | undefined },
+): Entry<M> {
+  const wrapped = Object.freeze({ message, id: options.id, model: options.model });
+  entries.add(wrapped);
+  return wrapped as unknown as Entry<M>;
+}
+
+export function isEntry<M>(value: M | Entry<M>): value is Entry<M> {
+  return typeof value === "object" && value !== null && entries.has(value);
+}

@@ -1,0 +1,106 @@
+import { TurnkeepError } from "../errors.ts";
+import type { MessageState, StoredMessage } from "../store-contract.ts";
+import type { Limits } from "../window/policy.ts";
+import { notFound } from "./change.ts";
+import type { Call } from "./deadline.ts";
+import { type Draft, decodeHead, type Loaded } from "./draft.ts";
+import { type Item, readItem } from "./item.ts";
+import { Live } from "./live.ts";
+import { frontRule, type Policy } from "./policy.ts";
+import { chooseReturning } from "./refill.ts";
+
+/** What a fork takes over, read once, before anything is written. */
+export interface ForkSource<M> {
+  readonly owner: string | undefined;
+  readonly epoch: number;
+  readonly messages: readonly Item<M>[];
+  readonly evicted: ReadonlySet<Item<M>>;
+}
+
+/** Reads a memory up to and including message `at`, and decides what of it the fork's window shows. */
+export async function readForkSource<M>(
+  source: Policy<M>,
+  at: string | undefined,
+  limits: Limits,
+  call: Call,
+): Promise<ForkSource<M>> {
+  const { store, memoryId, reader } = source;
+  const snapshot = await store.getMessages(memoryId, { signal: call.signal });
+  if (snapshot.version === null) {
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      `There is no memory ${JSON.stringify(memoryId)} to fork from.`,
+      {
+        details: { memoryId },
+      },
+    );
+  }
+  const through = at === undefined ? snapshot.nextSeq - 1 : await seqOf(at, snapshot.messages, source, call);
+  const isFront = frontRule(source.window, source.systemFirst);
+  const live = snapshot.messages
+    .map((stored) => readItem(stored, reader))
+    .filter((item) => isFront(item) || (item.meta.derived?.through ?? item.seq) <= through);
+  const taken = new Set(live.map((item) => item.seq));
+  const left = (await readUpTo(through, source, call))
+    .filter((stored) => !taken.has(stored.seq))
+    .map((stored) => readItem(stored, reader))
+    .filter((item) => item.meta.derived === undefined);
+  const covered = live.reduce((seq, item) => Math.max(seq, item.meta.derived?.through ?? 0), 0);
+  const shown = new Live(live, isFront);
+  const candidates =
+    at === undefined ? [] : left.filter((item) => item.seq > covered && item.error === undefined);
+  const returning = new Set(chooseReturning(shown, candidates, source, limits));
+  const epoch = decodeHead(snapshot.head);
+  return {
+    owner: snapshot.owner,
+    epoch: (typeof epoch === "number" ? epoch : 0) + (at === undefined ? 0 : 1),
+    messages: [...live, ...left].sort((a, b) => a.seq - b.seq),
+    evicted: new Set(left.filter((item) => !returning.has(item))),
+  };
+}
+
+/** Begins the new memory with what was read. Errors: `ID_CONFLICT` if it exists. */
+export function writeFork<M>(
+  draft: Draft<M>,
+  loaded: Loaded<M>,
+  source: ForkSource<M>,
+  memoryId: string,
+): void {
+  if (loaded.version !== null) {
+    throw new TurnkeepError(
+      "ID_CONFLICT",
+      `There is a memory ${JSON.stringify(memoryId)} already. Fork to an id that is free, or clear that memory first.`,
+      { details: { memoryId } },
+    );
+  }
+  draft.adopt(source.messages, source.evicted, source.epoch);
+}
+
+async function seqOf<M>(
+  at: string,
+  live: readonly StoredMessage[],
+  source: Policy<M>,
+  call: Call,
+): Promise<number> {
+  const known = live.find((stored) => stored.id === at);
+  if (known !== undefined) return known.seq;
+  if (source.store.capabilities.history) {
+    const query = { ids: [at], states: ["live", "evicted"] as MessageState[] };
+    const page = await source.store.getHistory(source.memoryId, query, { signal: call.signal });
+    if (page.messages[0] !== undefined) return page.messages[0].seq;
+  }
+  throw notFound(at, source, "there is no such message, or it was superseded");
+}
+
+async function readUpTo<M>(through: number, source: Policy<M>, call: Call): Promise<StoredMessage[]> {
+  const kept: StoredMessage[] = [];
+  if (!source.store.capabilities.history) return kept;
+  const states: MessageState[] = ["live", "evicted"];
+  for (let after = 0; ; ) {
+    const query = { after, before: through + 1, states, limit: 1000 };
+    const page = await source.store.getHistory(source.memoryId, query, { signal: call.signal });
+    kept.push(...page.messages);
+    if (!page.hasMore) return kept;
+    after = page.messages.at(-1)?.seq ?? through;
+  }
+}

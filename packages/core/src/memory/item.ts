@@ -1,0 +1,164 @@
+import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import type { ApprovalRef, MessageFormat, Role, ToolCallRef, ToolResultRef } from "../message-format.ts";
+import type { StoredMessage } from "../store-contract.ts";
+import type { TokenCounter } from "../window-options.ts";
+
+/** What core keeps beside a message, as JSON text in the store's `meta`. */
+export interface ItemMeta {
+  /** Token counts by the counter's name. */
+  readonly tokens?: Readonly<Record<string, number>> | undefined;
+  /** The memory's epoch when the message was added. */
+  readonly epoch?: number | undefined;
+  /** The model that made it. */
+  readonly model?: string | undefined;
+  /** A derived message stands for everything up to this `seq`; it is no part of the history. */
+  readonly derived?: { readonly through: number } | undefined;
+  /** A system message that was put in front when it was added. */
+  readonly front?: boolean | undefined;
+  /** Ids of calls whose result or approval came after the model had been shown them as interrupted. */
+  readonly late?: readonly string[] | undefined;
+}
+
+/** What a memory asks the format of a message, once. */
+export interface ItemFacts<M> {
+  /** `undefined` where the record cannot be read; then `error` says why. */
+  readonly message: M | undefined;
+  readonly error: TurnkeepError | undefined;
+  readonly role: Role;
+  readonly calls: readonly ToolCallRef[];
+  readonly results: readonly ToolResultRef[];
+  readonly approvals: readonly ApprovalRef[];
+  readonly boundary: boolean;
+  readonly pinned: boolean;
+  /** 0 without a counter. */
+  readonly tokens: number;
+}
+
+/** One live message, as a memory works with it. */
+export interface Item<M> extends ItemFacts<M> {
+  readonly id: string;
+  readonly seq: number;
+  readonly createdAt: number;
+  readonly payload: string;
+  readonly meta: ItemMeta;
+  /** `meta` as it stands in the store; `undefined` while the item has not been written as it is now. */
+  readonly metaText: string | undefined;
+}
+
+/** What decides how items are read: the same for all items of a memory. */
+export interface ItemReader<M> {
+  readonly format: MessageFormat<M>;
+  readonly counter: TokenCounter | undefined;
+  readonly pinned: ((message: M) => boolean) | undefined;
+}
+
+/** Asks format, counter and pin about a message. */
+export function factsOf<M>(message: M, reader: ItemReader<M>, stored?: ItemMeta): ItemFacts<M> {
+  const { format, counter } = reader;
+  return {
+    message,
+    error: undefined,
+    role: format.role(message),
+    calls: format.toolCalls(message),
+    results: format.toolResults(message),
+    approvals: format.approvals(message),
+    boundary: format.isBoundary(message),
+    pinned: reader.pinned?.(message) === true,
+    tokens:
+      counter === undefined ? 0 : (stored?.tokens?.[counter.name] ?? countTokens(message, counter, format)),
+  };
+}
+
+function countTokens<M>(message: M, counter: TokenCounter, format: MessageFormat<M>): number {
+  const count = counter.count(message, format);
+  if (!Number.isSafeInteger(count) || count < 0) {
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      `The token counter ${JSON.stringify(counter.name)} answered ${String(count)}; it must answer a non-negative integer.`,
+    );
+  }
+  return count;
+}
+
+/** Reads a stored message. A record that cannot be read becomes an item with an `error`, so that it hides no other. */
+export function readItem<M>(stored: StoredMessage, reader: ItemReader<M>): Item<M> {
+  const { id, seq, createdAt, payload, meta: metaText } = stored;
+  const place = { id, seq, createdAt, payload, metaText };
+  try {
+    const meta = parseMeta(metaText);
+    return { ...place, meta, ...factsOf(deepFreeze(reader.format.decode(payload)), reader, meta) };
+  } catch (error) {
+    if (!isTurnkeepError(error, "CORRUPT_RECORD") && !isTurnkeepError(error, "UNSUPPORTED_VERSION"))
+      throw error;
+    return { ...place, meta: {}, ...unreadable<M>(namingRecord(error, id)) };
+  }
+}
+
+function unreadable<M>(error: TurnkeepError): ItemFacts<M> {
+  return {
+    message: undefined,
+    error,
+    role: "user",
+    calls: [],
+    results: [],
+    approvals: [],
+    boundary: false,
+    pinned: false,
+    tokens: 0,
+  };
+}
+
+/** The same error, naming the record it is about. */
+export function namingRecord(error: TurnkeepError, messageId: string): TurnkeepError {
+  return new TurnkeepError(error.code, `Message ${JSON.stringify(messageId)}: ${error.message}`, {
+    cause: error,
+    details: { ...error.details, messageIds: [messageId] },
+  });
+}
+
+/** The message behind an item; throws what made it unreadable. */
+export function messageOf<M>(item: Item<M>): M {
+  if (item.error !== undefined) throw item.error;
+  return item.message as M;
+}
+
+export function parseMeta(text: string | undefined): ItemMeta {
+  if (text === undefined) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as ItemMeta;
+  } catch {
+    // Reported below, without the text: it may hold what the caller keeps private.
+  }
+  throw new TurnkeepError(
+    "CORRUPT_RECORD",
+    "Its meta is not a JSON object. Restore the record, or remove it.",
+  );
+}
+
+/** JSON text of what is set; `undefined` when nothing is. */
+export function metaText(meta: ItemMeta): string | undefined {
+  const text = JSON.stringify(meta);
+  return text === "{}" ? undefined : text;
+}
+
+/** Freezes what JSON can hold; binary data cannot be frozen and stays as it is. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value))
+    return value;
+  const pending: object[] = [value];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    Object.freeze(next);
+    for (const member of Object.values(next)) {
+      if (
+        typeof member === "object" &&
+        member !== null &&
+        !Object.isFrozen(member) &&
+        !ArrayBuffer.isView(member)
+      ) {
+        pending.push(member);
+      }
+    }
+  }
+  return value;
+}

@@ -1,0 +1,72 @@
+import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory.ts";
+import { TurnkeepError } from "../errors.ts";
+import type { MessageFormat } from "../message-format.ts";
+import { checkMemoryId, checkOwner } from "../stores/checks.ts";
+import { singleSlotStore } from "../stores/single-slot-store.ts";
+import { windowPolicy } from "../window/policy.ts";
+import { frontRule, type Policy } from "./policy.ts";
+import type { SessionOptions } from "./session.ts";
+
+const defaultTimeoutMs = 30_000;
+
+/** A memory's options, checked and with every default in place. */
+export interface NormalOptions<M> {
+  readonly policy: Policy<M>;
+  readonly session: SessionOptions<M>;
+  /** The store was made here, so the memory closes it. */
+  readonly ownsStore: boolean;
+}
+
+/** Errors: `INVALID_OPTION`, naming the option, its value and what it must be. */
+export function normalizeOptions<M>(
+  options: ChatMemoryOptions<M>,
+  format: MessageFormat<M>,
+): NormalOptions<M> {
+  checkPolicy(options);
+  const { id = "default", store = singleSlotStore(), owner } = options;
+  const ownsStore = options.store === undefined;
+  if (!ownsStore && options.id === undefined) {
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      "A memory in a store needs an id: without one, all users would share one memory. Give { id, store }.",
+    );
+  }
+  checkMemoryId(id);
+  if (owner !== undefined) checkOwner(owner);
+  const window = windowPolicy(options.window);
+  const byMessage = window.unit === "message";
+  const systemFirst = options.systemFirst ?? !byMessage;
+  const reader = { format, counter: window.counter, pinned: window.pinned };
+  return {
+    policy: { memoryId: id, store, reader, window, systemFirst, repair: options.repair ?? !byMessage },
+    session: {
+      memoryId: id,
+      store,
+      owner,
+      reader,
+      isFront: frontRule(window, systemFirst),
+      keepsHistory: options.history !== false,
+      timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+      onEvent: options.onEvent,
+    },
+    ownsStore,
+  };
+}
+
+/** Checks all options but the place. */
+export function checkPolicy<M>(options: MemoryPolicy<M>): void {
+  const { history, systemFirst, repair, timeoutMs, onEvent } = options;
+  for (const [name, value] of Object.entries({ history, systemFirst, repair })) {
+    if (value !== undefined && typeof value !== "boolean") throw invalidOption(name, value, "true or false");
+  }
+  // 2 ** 31 - 1 ms is the longest delay that a timer takes.
+  if (timeoutMs !== undefined && !(Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 2 ** 31)) {
+    throw invalidOption("timeoutMs", timeoutMs, "a positive integer of milliseconds below 2147483648");
+  }
+  if (onEvent !== undefined && typeof onEvent !== "function")
+    throw invalidOption("onEvent", onEvent, "a function");
+}
+
+function invalidOption(name: string, value: unknown, expected: string): TurnkeepError {
+  return new TurnkeepError("INVALID_OPTION", `${name} must be ${expected}; it is ${String(value)}.`);
+}

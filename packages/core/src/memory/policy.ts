@@ -1,0 +1,19 @@
+import type { ChatMemoryStore } from "../store-contract.ts";
+import type { WindowPolicy } from "../window/policy.ts";
+import type { Item, ItemReader } from "./item.ts";
+
+/** All that decides how one memory works, with every default in place. */
+export interface Policy<M> {
+  readonly memoryId: string;
+  readonly store: ChatMemoryStore;
+  readonly reader: ItemReader<M>;
+  readonly window: WindowPolicy<M>;
+  readonly systemFirst: boolean;
+  readonly repair: boolean;
+}
+
+/** Whether a message stands before all others, wherever it was added. */
+export function frontRule<M>(window: WindowPolicy<M>, systemFirst: boolean): (item: Item<M>) => boolean {
+  const always = systemFirst && window.unit !== "message";
+  return (item) => item.role === "system" && (always || item.meta.front === true);
+}

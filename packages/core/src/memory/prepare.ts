@@ -1,0 +1,30 @@
+import type { Entry } from "../chat-memory.ts";
+import { TurnkeepError } from "../errors.ts";
+import { checkMessageId } from "../stores/checks.ts";
+import type { Prepared } from "./draft.ts";
+import { isEntry } from "./entry.ts";
+import { deepFreeze, factsOf, type ItemReader } from "./item.ts";
+import { uuidv7 } from "./message-id.ts";
+
+/**
+ * Checks, copies and counts a message before anything is written. Errors: `INVALID_MESSAGE`, `INVALID_OPTION` for a bad
+ * id or a token counter's bad answer.
+ */
+export function prepare<M>(value: M | Entry<M>, reader: ItemReader<M>, id?: string): Prepared<M> {
+  const given = isEntry(value) ? value : { message: value, id: undefined, model: undefined };
+  const ownId = id ?? given.id;
+  if (ownId !== undefined) checkMessageId(ownId);
+  if (given.model !== undefined && typeof given.model !== "string") {
+    throw new TurnkeepError("INVALID_OPTION", "An entry's model must be a text, such as a model's name.");
+  }
+  const payload = reader.format.encode(given.message);
+  const message = deepFreeze(reader.format.decode(payload));
+  return {
+    id: ownId ?? uuidv7(),
+    ownId: ownId !== undefined,
+    createdAt: Date.now(),
+    payload,
+    model: given.model,
+    facts: { ...factsOf(message, reader), message },
+  };
+}

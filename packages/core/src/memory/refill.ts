@@ -1,0 +1,83 @@
+import { planWindow } from "../window/plan.ts";
+import type { Limits } from "../window/policy.ts";
+import { isUser } from "../window/room.ts";
+import type { Call } from "./deadline.ts";
+import type { Draft } from "./draft.ts";
+import { type Item, readItem } from "./item.ts";
+import type { Live } from "./live.ts";
+import type { Policy } from "./policy.ts";
+
+/** Which evicted messages may come back: those between the two, exclusive. */
+export interface RefillRange {
+  readonly after: number;
+  readonly before: number;
+}
+
+/** Brings back from history what the window now has room for, newest first, whole steps or turns only. */
+export async function refill<M>(
+  draft: Draft<M>,
+  range: RefillRange,
+  policy: Policy<M>,
+  limits: Limits,
+  call: Call,
+): Promise<void> {
+  const candidates = await readCandidates(draft.live, range, policy, limits, call);
+  draft.restore(chooseReturning(draft.live, candidates, policy, limits));
+}
+
+/** Reads evicted messages, newest first, until they are more than could come back. */
+async function readCandidates<M>(
+  live: Live<M>,
+  { after, before }: RefillRange,
+  policy: Policy<M>,
+  limits: Limits,
+  call: Call,
+): Promise<Item<M>[]> {
+  const { store, memoryId, reader } = policy;
+  const candidates: Item<M>[] = [];
+  if (!store.capabilities.history) return candidates;
+  let tokens = live.tokens + limits.fixedTokens;
+  for (let end = before; ; ) {
+    const query = {
+      after,
+      before: end,
+      order: "descending" as const,
+      states: ["evicted" as const],
+      limit: 100,
+    };
+    const page = await store.getHistory(memoryId, query, { signal: call.signal });
+    for (const stored of page.messages) {
+      const item = readItem(stored, reader);
+      end = item.seq;
+      if (item.error !== undefined) continue;
+      candidates.push(item);
+      tokens += item.tokens;
+    }
+    const full = live.items.length + candidates.length > limits.maxMessages || tokens > limits.maxTokens;
+    if (!page.hasMore || full) return candidates;
+  }
+}
+
+/** Those of the candidates that the window would have kept. */
+export function chooseReturning<M>(
+  live: Live<M>,
+  candidates: readonly Item<M>[],
+  policy: Policy<M>,
+  limits: Limits,
+): Item<M>[] {
+  const whole = live.copy();
+  whole.restore(candidates);
+  const fresh = new Set(candidates);
+  const cut = new Set<Item<M>>();
+  let opened = policy.window.unit !== "turn";
+  for (const step of whole.steps) {
+    opened ||= isUser(step);
+    const answersNothing = step.items.every((item) => item.role === "tool");
+    if ((answersNothing || !opened) && step.items.every((item) => fresh.has(item))) {
+      for (const item of step.items) cut.add(item);
+    }
+  }
+  whole.remove(cut);
+  const evicted = new Set(planWindow(whole, policy.window, limits, { refill: true }).evict);
+  return candidates.filter((item) => !cut.has(item) && !evicted.has(item));
+}

@@ -1,0 +1,280 @@
+import type { MemoryEvent } from "../chat-memory.ts";
+import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import type { ChatMemoryStore, MemoryUpdate } from "../store-contract.ts";
+import {
+  asStoreError,
+  backOff,
+  type Call,
+  isOpenOutcome,
+  throwIfCallerAborted,
+  withDeadline,
+} from "./deadline.ts";
+import { Draft, decodeHead, type Loaded } from "./draft.ts";
+import { type Item, type ItemReader, readItem } from "./item.ts";
+import { Live } from "./live.ts";
+
+export interface SessionOptions<M> {
+  readonly memoryId: string;
+  readonly store: ChatMemoryStore;
+  readonly owner: string | undefined;
+  readonly reader: ItemReader<M>;
+  readonly isFront: (item: Item<M>) => boolean;
+  readonly keepsHistory: boolean;
+  readonly timeoutMs: number;
+  readonly onEvent: ((event: MemoryEvent) => void) | undefined;
+}
+
+/** Applies a change to a draft. Called again on the new state after a conflict. */
+export type Plan<M, T> = (draft: Draft<M>, loaded: Loaded<M>) => T | Promise<T>;
+
+/** How often a write whose outcome is open is sent again before the caller is told. */
+const openAttempts = 3;
+
+/**
+ * One memory's connection to its store: runs calls in order, keeps what it has read, commits changes against the
+ * version they were computed from, and finds out what became of a commit that was not acknowledged.
+ */
+export class Session<M> {
+  readonly #options: SessionOptions<M>;
+  #tail: Promise<unknown> = Promise.resolve();
+  /** `undefined`: unknown, to be read before the next change. */
+  #state: Loaded<M> | undefined;
+  /** Items by `seq`, to be used again when a read brings them unchanged. */
+  #known: ReadonlyMap<number, Item<M>> = new Map();
+  /** The version the caller last looked at, followed through changes of its own; `undefined` before the first look. */
+  #looked: string | null | undefined;
+  #closed = false;
+
+  constructor(options: SessionOptions<M>) {
+    this.#options = options;
+  }
+
+  /** Runs a call after all calls made before it. */
+  run<T>(signal: AbortSignal | undefined, call: (call: Call) => Promise<T>): Promise<T> {
+    const { timeoutMs } = this.#options;
+    const turn = this.#tail.then(() => {
+      if (this.#closed) throw this.#closedError();
+      return withDeadline({ timeoutMs, signal }, call);
+    });
+    this.#tail = turn.catch(() => undefined);
+    return signal === undefined ? turn : endedBy(signal, turn);
+  }
+
+  /** Reads the memory as it is now; what the caller sees of it counts as looked at. */
+  async look(call: Call): Promise<Loaded<M>> {
+    const loaded = await this.load(call);
+    this.#looked = loaded.version;
+    return loaded;
+  }
+
+  async load(call: Call): Promise<Loaded<M>> {
+    const { memoryId, store, reader, isFront } = this.#options;
+    const snapshot = await store.getMessages(memoryId, { signal: call.signal }).catch((error: unknown) => {
+      throw asStoreError(error, memoryId);
+    });
+    call.signal.throwIfAborted();
+    if (this.#state !== undefined && this.#state.version === snapshot.version) return this.#state;
+    const epoch = decodeHead(snapshot.head);
+    if (typeof epoch === "string") throw unreadableHead(memoryId, epoch);
+    const items = snapshot.messages.map((stored) => {
+      const known = this.#known.get(stored.seq);
+      const same =
+        known?.id === stored.id && known.payload === stored.payload && known.metaText === stored.meta;
+      return same ? known : readItem(stored, reader);
+    });
+    this.#remember(items);
+    this.#state = {
+      version: snapshot.version,
+      nextSeq: snapshot.nextSeq,
+      epoch,
+      live: new Live(items, isFront),
+    };
+    if (this.#looked === undefined) this.#looked = snapshot.version;
+    return this.#state;
+  }
+
+  /**
+   * Plans a change and commits it; nothing planned, nothing written. After a conflict the change is planned again on
+   * the new state, or the conflict is thrown where `base` names the version that the caller decided on.
+   */
+  async commit<T>(
+    call: Call,
+    plan: Plan<M, T>,
+    base?: { readonly version: string | null | undefined },
+  ): Promise<T> {
+    const { memoryId, store, owner } = this.#options;
+    for (let attempt = 1, failures = 0; ; attempt++) {
+      const loaded = this.#state ?? (await this.load(call));
+      if (base !== undefined && base.version !== loaded.version) throw this.#conflict();
+      const draft = this.newDraft(loaded);
+      this.#state = undefined;
+      let result: T;
+      try {
+        result = await plan(draft, loaded);
+      } finally {
+        if (!draft.changed) this.#state = loaded;
+      }
+      call.signal.throwIfAborted();
+      if (!draft.changed) return result;
+      const update = draft.toUpdate(owner);
+      try {
+        await store.updateMessages(memoryId, update, { signal: call.signal });
+        call.signal.throwIfAborted();
+        this.#settle(draft, update);
+        return result;
+      } catch (error) {
+        call.signal.throwIfAborted();
+        const conflict = isTurnkeepError(error, "VERSION_CONFLICT");
+        if (!conflict && !isOpenOutcome(error)) throw error;
+        if (!conflict && ++failures > openAttempts) throw asStoreError(error, memoryId);
+        if (await this.#wasApplied(call, update, conflict ? undefined : error)) {
+          this.#follow(update);
+          return result;
+        }
+        if (conflict) {
+          this.emit({ type: "conflict", memoryId, attempt });
+          if (base !== undefined) throw this.#conflict(error);
+          call.conflict = error as TurnkeepError;
+        }
+        await backOff(attempt, call.signal);
+      }
+    }
+  }
+
+  newDraft(loaded: Loaded<M>): Draft<M> {
+    const { reader, keepsHistory } = this.#options;
+    return new Draft(loaded, { counterName: reader.counter?.name, keepsHistory });
+  }
+
+  /** The version a replacement of everything has to be based on. */
+  async lookedAt(call: Call): Promise<string | null | undefined> {
+    if (this.#looked === undefined) await this.load(call);
+    return this.#looked;
+  }
+
+  /** Deletes the memory. */
+  async delete(call: Call): Promise<void> {
+    const { memoryId, store } = this.#options;
+    this.#state = undefined;
+    await store.deleteMessages(memoryId, { signal: call.signal }).catch((error: unknown) => {
+      throw asStoreError(error, memoryId);
+    });
+    call.signal.throwIfAborted();
+    this.#known = new Map();
+    this.#looked = null;
+  }
+
+  /** Reports an event; what the listener throws must not change what the memory does. */
+  emit(event: MemoryEvent): void {
+    try {
+      this.#options.onEvent?.(event);
+    } catch {
+      // A listener's fault is the listener's.
+    }
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Waits for the calls made so far; every later one is `CLOSED`. Answers whether it was open. */
+  async close(): Promise<boolean> {
+    if (this.#closed) return false;
+    await this.#tail;
+    const wasOpen = !this.#closed;
+    this.#closed = true;
+    return wasOpen;
+  }
+
+  #settle(draft: Draft<M>, update: MemoryUpdate): void {
+    this.#state = draft.loaded(update.version);
+    this.#remember(draft.live.items);
+    this.#follow(update);
+  }
+
+  #follow(update: MemoryUpdate): void {
+    if (this.#looked === update.expected) this.#looked = update.version;
+  }
+
+  #remember(items: readonly Item<M>[]): void {
+    this.#known = new Map(items.map((item) => [item.seq, item]));
+  }
+
+  /** Whether an update that failed, or that met a conflict, had in fact been made. Leaves the new state loaded. */
+  async #wasApplied(call: Call, update: MemoryUpdate, failure: unknown): Promise<boolean> {
+    const { memoryId, store } = this.#options;
+    this.#state = undefined;
+    let loaded: Loaded<M>;
+    try {
+      loaded = await this.load(call);
+    } catch (error) {
+      call.signal.throwIfAborted();
+      throw asStoreError(failure ?? error, memoryId);
+    }
+    if (loaded.version === update.version) return true;
+    const [first] = update.append;
+    if (loaded.version === null) {
+      // It was deleted, or has expired, and nobody can say which came first: the caller must know.
+      if (failure !== undefined && update.expected !== null) throw asStoreError(failure, memoryId);
+      return false;
+    }
+    if (first === undefined) return false;
+    if (loaded.live.byId.get(first.id)?.seq === first.seq) return true;
+    if (!store.capabilities.history) return false;
+    const page = await store.getHistory(memoryId, { ids: [first.id] }, { signal: call.signal });
+    return page.messages.some((message) => message.seq === first.seq);
+  }
+
+  #conflict(cause?: unknown): TurnkeepError {
+    const { memoryId } = this.#options;
+    return new TurnkeepError(
+      "VERSION_CONFLICT",
+      `Memory ${JSON.stringify(memoryId)} was changed by somebody else since this instance last looked; nothing was changed. ` +
+        "Call messages() to see the new state, then decide again.",
+      { cause, details: { memoryId } },
+    );
+  }
+
+  #closedError(): TurnkeepError {
+    const { memoryId } = this.#options;
+    return new TurnkeepError("CLOSED", `Memory ${JSON.stringify(memoryId)} was closed. Create another one.`, {
+      details: { memoryId },
+    });
+  }
+}
+
+/** The same promise, ended by the signal while it still waits for its turn. */
+async function endedBy<T>(signal: AbortSignal, turn: Promise<T>): Promise<T> {
+  throwIfCallerAborted(signal);
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => {
+      try {
+        throwIfCallerAborted(signal);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([turn, aborted]);
+  } finally {
+    if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function unreadableHead(memoryId: string, fault: "later" | "corrupt"): TurnkeepError {
+  const what = `The head of memory ${JSON.stringify(memoryId)}`;
+  return fault === "later"
+    ? new TurnkeepError(
+        "UNSUPPORTED_VERSION",
+        `${what} was written by a later version of Turnkeep. Upgrade @turnkeep/core.`,
+        {
+          details: { memoryId },
+        },
+      )
+    : new TurnkeepError("CORRUPT_RECORD", `${what} cannot be read. Restore it, or clear the memory.`, {
+        details: { memoryId },
+      });
+}

@@ -1,0 +1,95 @@
+import { type Item, messageOf } from "../memory/item.ts";
+import type { Step } from "../memory/live.ts";
+import type { MessageFormat } from "../message-format.ts";
+
+/** What stands in the place of a result that never came. */
+export const interruptedText = "The tool call was interrupted: no result was recorded.";
+
+/** A view's messages, and what was done to them. */
+export interface Repaired<M> {
+  readonly messages: M[];
+  /** The calls that got an "interrupted" result. */
+  readonly interruptedCalls: readonly string[];
+  /** The messages from which something was left out: a result without its call, a late or a repeated one. */
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * The default repair: every result stands right behind its call, none stands without it, and every call before the
+ * last step is answered. What the model has once been shown as interrupted stays so, even if the result came late.
+ * Depends on nothing but the steps: no clock, no chance.
+ */
+export function repairSteps<M>(steps: readonly Step<M>[], format: MessageFormat<M>): Repaired<M> {
+  const repaired = { messages: [] as M[], interruptedCalls: [] as string[], leftOut: [] as string[] };
+  const last = steps.at(-1);
+  for (const step of steps) {
+    const only = step.items[0] as Item<M>;
+    if (step.items.length === 1 && only.calls.length + only.results.length + only.approvals.length === 0) {
+      repaired.messages.push(messageOf(only));
+    } else {
+      repairStep(step, step === last, format, repaired);
+    }
+  }
+  return repaired;
+}
+
+type Growing<M> = { messages: M[]; interruptedCalls: string[]; leftOut: string[] };
+
+function repairStep<M>(step: Step<M>, isLast: boolean, format: MessageFormat<M>, repaired: Growing<M>): void {
+  const callers = step.items.filter((item) => item.calls.length > 0);
+  const answers = step.items.filter((item) => item.calls.length === 0);
+  const answered = new Set(callers.flatMap((caller) => caller.results.map((result) => result.id)));
+  const shownResults = new Map(answers.map((item) => [item, 0]));
+  for (const caller of callers) {
+    repaired.messages.push(messageOf(caller));
+    const callIds = new Set(caller.calls.map((call) => call.id));
+    for (const item of answers) {
+      const timely = timelyAnswers(item, step, callIds, answered);
+      if (timely.count === 0) continue;
+      shownResults.set(item, (shownResults.get(item) ?? 0) + timely.results.size);
+      const message = withOnly(item, timely.results, format);
+      if (message !== undefined) repaired.messages.push(message);
+    }
+    if (isLast && caller === callers.at(-1)) continue;
+    const open = caller.calls.filter((call) => !answered.has(call.id));
+    if (open.length === 0) continue;
+    repaired.messages.push(...format.interruptedResults(open, interruptedText));
+    repaired.interruptedCalls.push(...open.map((call) => call.id));
+  }
+  for (const item of answers) {
+    const shown = shownResults.get(item) ?? 0;
+    if (callers.length === 0 && item.role !== "tool") {
+      const message = withOnly(item, new Set(), format);
+      if (message !== undefined) repaired.messages.push(message);
+    }
+    if (shown < item.results.length || callers.length === 0) repaired.leftOut.push(item.id);
+  }
+}
+
+/** The results and approvals of `item` that answer those calls in time, the first result of a call only. */
+function timelyAnswers<M>(
+  item: Item<M>,
+  step: Step<M>,
+  callIds: ReadonlySet<string>,
+  answered: Set<string>,
+): { readonly results: ReadonlySet<string>; readonly count: number } {
+  const late = new Set(item.meta.late);
+  const results = new Set<string>();
+  for (const { id } of item.results) {
+    if (!callIds.has(id) || answered.has(id) || late.has(id)) continue;
+    answered.add(id);
+    results.add(id);
+  }
+  const approvals = item.approvals.filter((approval) => {
+    const callId = approval.kind === "response" ? step.approvals.get(approval.approvalId) : undefined;
+    return callId !== undefined && callIds.has(callId) && !late.has(callId);
+  });
+  return { results, count: results.size + approvals.length };
+}
+
+/** The message with these of its results and no other. */
+function withOnly<M>(item: Item<M>, results: ReadonlySet<string>, format: MessageFormat<M>): M | undefined {
+  const message = messageOf(item);
+  if (item.results.every((result) => results.has(result.id))) return message;
+  return format.without(message, { toolResults: (id) => !results.has(id) });
+}

@@ -1,0 +1,45 @@
+import type { Item } from "../memory/item.ts";
+import type { Live } from "../memory/live.ts";
+import type { Limits, WindowPolicy } from "./policy.ts";
+import { isPinned, Room, type WindowPlan } from "./room.ts";
+
+/**
+ * LangChain4j's algorithm (`MessageWindowChatMemory`, `TokenWindowChatMemory`, 1.19.0): the first message that is no
+ * leading system message goes; after an assistant message with calls, the results that follow it directly go too,
+ * whatever calls they answer. The system message is protected only while it stands first.
+ */
+export function planByMessage<M>(
+  live: Live<M>,
+  policy: WindowPolicy<M>,
+  limits: Limits,
+  refill: boolean,
+): WindowPlan<M> {
+  const { items } = live;
+  const room = new Room(items.length, live.tokens, limits);
+  const evict: Item<M>[] = [];
+  if (room.fits && !refill) return { evict, overflow: undefined };
+  const reached = room.goal(policy.target, refill);
+  const mayLeave = (item: Item<M>): boolean => policy.pinned === undefined || !isPinned(live.stepOf(item));
+  const leave = (item: Item<M>): void => {
+    evict.push(item);
+    room.leave(1, item.tokens);
+  };
+  let protectedSystem = false;
+  const last = policy.overflow === "evict" ? items.length : items.length - 1;
+  for (let index = 0; index < last && !reached(); index++) {
+    const item = items[index] as Item<M>;
+    if (!protectedSystem && item.role === "system") {
+      protectedSystem = true;
+      continue;
+    }
+    if (!mayLeave(item)) continue;
+    leave(item);
+    if (item.role !== "assistant" || item.calls.length === 0) continue;
+    for (; index + 1 < last; index++) {
+      const next = items[index + 1] as Item<M>;
+      if (next.role !== "tool" || !mayLeave(next)) break;
+      leave(next);
+    }
+  }
+  return { evict, overflow: policy.overflow === "evict" ? undefined : room.overflow() };
+}

@@ -1,0 +1,80 @@
+import type { Item } from "../memory/item.ts";
+import type { Live, Step } from "../memory/live.ts";
+import { planByMessage } from "./plan-by-message.ts";
+import type { Limits, WindowPolicy } from "./policy.ts";
+import { isDerived, isPinned, isSystem, isUser, Room, type WindowPlan } from "./room.ts";
+
+/** How a plan is made when it is not for an add: `refill` goes down to the target at once, over the limit or not. */
+export interface PlanOptions {
+  readonly refill?: boolean;
+}
+
+/**
+ * Decides what leaves: a pure function of the live messages and the limits. Its cost depends on what is evicted, not
+ * on what was ever said.
+ */
+export function planWindow<M>(
+  live: Live<M>,
+  policy: WindowPolicy<M>,
+  limits: Limits,
+  options: PlanOptions = {},
+): WindowPlan<M> {
+  const plan = policy.unit === "message" ? planByMessage : planBySteps;
+  return plan(live, policy, limits, options.refill === true);
+}
+
+function planBySteps<M>(
+  live: Live<M>,
+  policy: WindowPolicy<M>,
+  limits: Limits,
+  refill: boolean,
+): WindowPlan<M> {
+  const evict: Item<M>[] = [];
+  const room = new Room(live.items.length, live.tokens, limits);
+  const leave = (step: Step<M>): void => {
+    evict.push(...step.items);
+    room.leave(step.items.length, step.tokens);
+  };
+  const beyond = live.steps.findLastIndex((step) => step.items.some((item) => item.boundary));
+  for (const step of live.steps.slice(0, Math.max(beyond, 0))) if (!isSystem(step)) leave(step);
+  const steps = live.steps.slice(Math.max(beyond, 0)).filter((step) => !isSystem(step) && !isDerived(step));
+  if (steps.length === 0 || (room.fits && !refill)) return { evict, overflow: room.overflow() };
+
+  const reached = room.goal(policy.target, refill);
+  const { older, newest } = policy.unit === "turn" ? turnsOf(steps) : groupsOf(steps);
+  for (const group of older) {
+    if (reached()) break;
+    if (!group.some(isPinned)) group.forEach(leave);
+  }
+  // The newest turn alone is too long: what lies between its question and its newest step goes, oldest first.
+  if (!room.fits) {
+    const within = newest.slice(isUser(newest[0]) ? 1 : 0, -1);
+    for (const step of within) {
+      if (reached()) break;
+      if (!isPinned(step)) leave(step);
+    }
+  }
+  if (!room.fits && policy.overflow === "evict" && !newest.some(isPinned)) {
+    const gone = new Set(evict);
+    for (const step of newest) if (!gone.has(step.items[0] as Item<M>)) leave(step);
+  }
+  return { evict, overflow: room.overflow() };
+}
+
+interface Groups<M> {
+  readonly older: readonly (readonly Step<M>[])[];
+  readonly newest: readonly Step<M>[];
+}
+
+function groupsOf<M>(steps: readonly Step<M>[]): Groups<M> {
+  return { older: steps.slice(0, -1).map((step) => [step]), newest: steps.slice(-1) };
+}
+
+function turnsOf<M>(steps: readonly Step<M>[]): Groups<M> {
+  const turns: Step<M>[][] = [];
+  for (const step of steps) {
+    if (turns.length === 0 || isUser(step)) turns.push([]);
+    turns.at(-1)?.push(step);
+  }
+  return { older: turns.slice(0, -1), newest: turns.at(-1) ?? [] };
+}

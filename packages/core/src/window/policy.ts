@@ -1,0 +1,103 @@
+import { TurnkeepError } from "../errors.ts";
+import type { Limit, TokenCounter, WindowOptions, WindowOverflow, WindowUnit } from "../window-options.ts";
+
+/** Window options with every default in place. */
+export interface WindowPolicy<M> {
+  readonly maxMessages: Limit | undefined;
+  readonly maxTokens: Limit | undefined;
+  readonly counter: TokenCounter | undefined;
+  readonly reserve: Limit;
+  readonly unit: WindowUnit;
+  readonly target: number;
+  readonly overflow: WindowOverflow;
+  readonly pinned: ((message: M) => boolean) | undefined;
+}
+
+/** The limits of one call, asked once. */
+export interface Limits {
+  readonly maxMessages: number;
+  readonly maxTokens: number;
+  /** Tokens that no message can have: the counter's base and the reserve. */
+  readonly fixedTokens: number;
+}
+
+const units: readonly WindowUnit[] = ["step", "turn", "message"];
+const overflows: readonly WindowOverflow[] = ["throw", "keep", "evict"];
+
+/** Checks the options; whatever is wrong is `INVALID_OPTION`, naming the option and the value. */
+export function windowPolicy<M>(options: WindowOptions<M> | undefined): WindowPolicy<M> {
+  const window = options ?? {};
+  if (typeof window !== "object") throw invalid("window", window, "an object such as { maxMessages: 20 }");
+  const { maxMessages, maxTokens, counter, reserve, unit = "step", pinned } = window;
+  if (options !== undefined && maxMessages === undefined && maxTokens === undefined) {
+    throw invalid(
+      "window",
+      "{}",
+      "an object with maxMessages or maxTokens; leave window out to keep everything",
+    );
+  }
+  checkLimit("window.maxMessages", maxMessages, 1);
+  checkLimit("window.maxTokens", maxTokens, 1);
+  checkLimit("window.reserve", reserve, 0);
+  if (!units.includes(unit)) throw invalid("window.unit", unit, `one of ${units.join(", ")}`);
+  if (maxTokens !== undefined) checkCounter(counter);
+  else if (reserve !== undefined) throw invalid("window.reserve", reserve, "given together with maxTokens");
+  const target = window.target ?? (maxTokens === undefined || unit === "message" ? 1 : 0.7);
+  if (typeof target !== "number" || !(target > 0 && target <= 1)) {
+    throw invalid("window.target", target, "greater than 0 and at most 1");
+  }
+  const overflow = window.overflow ?? (unit === "message" ? "evict" : "throw");
+  if (!overflows.includes(overflow))
+    throw invalid("window.overflow", overflow, `one of ${overflows.join(", ")}`);
+  if (pinned !== undefined && typeof pinned !== "function")
+    throw invalid("window.pinned", pinned, "a function");
+  return { maxMessages, maxTokens, counter, reserve: reserve ?? 0, unit, target, overflow, pinned };
+}
+
+function checkCounter(counter: TokenCounter | undefined): void {
+  if (counter === undefined || typeof counter.count !== "function") {
+    throw invalid("window.counter", counter, "a TokenCounter; maxTokens needs one");
+  }
+  if (typeof counter.name !== "string" || counter.name === "") {
+    throw invalid("window.counter.name", counter.name, "a non-empty text; stored counts are kept under it");
+  }
+  const { base } = counter;
+  if (base !== undefined && (!Number.isSafeInteger(base) || base < 0)) {
+    throw invalid("window.counter.base", base, "a non-negative integer");
+  }
+}
+
+function checkLimit(name: string, limit: Limit | undefined, least: 0 | 1): void {
+  if (limit !== undefined && typeof limit !== "function") checkAnswer(name, limit, least);
+}
+
+function checkAnswer(name: string, value: unknown, least: 0 | 1): number {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return value;
+  throw invalid(
+    name,
+    value,
+    `a ${least === 0 ? "non-negative" : "positive"} integer, or a function that answers one`,
+  );
+}
+
+function invalid(name: string, value: unknown, expected: string): TurnkeepError {
+  const shown =
+    typeof value === "function" ? "a function" : typeof value === "object" ? typeof value : String(value);
+  return new TurnkeepError("INVALID_OPTION", `${name} must be ${expected}; it is ${shown}.`);
+}
+
+/** Asks the limits for one call. An answer that is no positive integer is `INVALID_OPTION`, and nothing is written. */
+export async function resolveLimits<M>(policy: WindowPolicy<M>, memoryId: string): Promise<Limits> {
+  const ask = async (name: string, limit: Limit | undefined, least: 0 | 1): Promise<number> => {
+    if (limit === undefined) return Number.POSITIVE_INFINITY;
+    return typeof limit === "function" ? checkAnswer(name, await limit(memoryId), least) : limit;
+  };
+  const maxMessages = await ask("window.maxMessages", policy.maxMessages, 1);
+  const maxTokens = await ask("window.maxTokens", policy.maxTokens, 1);
+  if (policy.maxTokens === undefined) return { maxMessages, maxTokens, fixedTokens: 0 };
+  const reserve = await ask("window.reserve", policy.reserve, 0);
+  if (reserve >= maxTokens) {
+    throw invalid("window.reserve", reserve, `smaller than window.maxTokens, which is ${maxTokens}`);
+  }
+  return { maxMessages, maxTokens, fixedTokens: (policy.counter?.base ?? 0) + reserve };
+}

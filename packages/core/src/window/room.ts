@@ -1,0 +1,68 @@
+import type { Item } from "../memory/item.ts";
+import type { Step } from "../memory/live.ts";
+import type { Limits } from "./policy.ts";
+
+/** What a window decides about the live messages. */
+export interface WindowPlan<M> {
+  /** What leaves, oldest first. */
+  readonly evict: readonly Item<M>[];
+  /** Set when what may not leave exceeds a limit. */
+  readonly overflow:
+    | { readonly unit: "tokens" | "messages"; readonly needed: number; readonly limit: number }
+    | undefined;
+}
+
+/** Running totals of what would stay. */
+export class Room {
+  messages: number;
+  tokens: number;
+  readonly #limits: Limits;
+
+  constructor(messages: number, tokens: number, limits: Limits) {
+    this.messages = messages;
+    this.tokens = tokens + limits.fixedTokens;
+    this.#limits = limits;
+  }
+
+  get fits(): boolean {
+    return this.messages <= this.#limits.maxMessages && this.tokens <= this.#limits.maxTokens;
+  }
+
+  /** The same totals against lower limits: `target` of each limit that is exceeded now, or of both. */
+  goal(target: number, both: boolean): () => boolean {
+    const { maxMessages, maxTokens } = this.#limits;
+    const lower = (total: number, limit: number): number =>
+      both || total > limit ? Math.floor(limit * target + 1e-9) : limit;
+    const messages = lower(this.messages, maxMessages);
+    const tokens = lower(this.tokens, maxTokens);
+    return () => this.messages <= messages && this.tokens <= tokens;
+  }
+
+  leave(messages: number, tokens: number): void {
+    this.messages -= messages;
+    this.tokens -= tokens;
+  }
+
+  overflow(): WindowPlan<never>["overflow"] {
+    const { maxMessages, maxTokens } = this.#limits;
+    if (this.tokens > maxTokens) return { unit: "tokens", needed: this.tokens, limit: maxTokens };
+    if (this.messages > maxMessages) return { unit: "messages", needed: this.messages, limit: maxMessages };
+    return undefined;
+  }
+}
+
+export function isSystem<M>(step: Step<M>): boolean {
+  return step.items[0]?.role === "system";
+}
+
+export function isDerived<M>(step: Step<M>): boolean {
+  return step.items[0]?.meta.derived !== undefined;
+}
+
+export function isUser<M>(step: Step<M> | undefined): boolean {
+  return step?.items[0]?.role === "user";
+}
+
+export function isPinned<M>(step: Step<M>): boolean {
+  return step.items.some((item) => item.pinned);
+}
