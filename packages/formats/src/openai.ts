@@ -1,0 +1,23 @@
+/**
+ * Chat memory over the messages of OpenAI's Chat Completions API.
+ *
+ * @module
+ */
+export { openaiFormat } from "./openai/format.ts";
+export type {
+  ChatAssistantMessage,
+  ChatAudioPart,
+  ChatCacheBreakpoint,
+  ChatCustomToolCall,
+  ChatDeveloperMessage,
+  ChatFilePart,
+  ChatFunctionMessage,
+  ChatFunctionToolCall,
+  ChatImagePart,
+  ChatMessage,
+  ChatRefusalPart,
+  ChatSystemMessage,
+  ChatTextPart,
+  ChatToolMessage,
+  ChatUserMessage,
+} from "./openai/messages.ts";

@@ -1,0 +1,10 @@
+/** What a model reads of a value: a text itself, anything else as JSON. */
+export function asText(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value === undefined || value === null) return "";
+  return (
+    JSON.stringify(value, (_key, member: unknown) =>
+      typeof member === "bigint" ? String(member) : member,
+    ) ?? ""
+  );
+}

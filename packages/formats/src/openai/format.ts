@@ -1,0 +1,58 @@
+import { decodePayload, encodePayload, equalContent, type MessageFormat, type Role } from "@turnkeep/core";
+import { interruptedResults, toolCallRefs, toolResultRefs } from "./calls.ts";
+import { checkMessage } from "./check.ts";
+import type { ChatMessage } from "./messages.ts";
+import { piecesOf } from "./pieces.ts";
+import { reasoningOf } from "./reasoning.ts";
+import { isEmptyMessage, withoutParts } from "./without.ts";
+
+const name = "openai-chat";
+const version = 1;
+
+const roleOf: Readonly<Record<ChatMessage["role"], Role>> = {
+  system: "system",
+  developer: "system",
+  user: "user",
+  assistant: "assistant",
+  tool: "tool",
+  function: "tool",
+};
+
+/**
+ * The messages of OpenAI's Chat Completions API, held as they are: what `add` takes is what
+ * `client.chat.completions.create({ messages })` takes and what `choices[0].message` gives. `developer` messages count
+ * as system messages. The older `function_call` and `function` messages are understood; members and content parts
+ * that the API's types do not name are kept.
+ *
+ * Its `encode` throws `INVALID_MESSAGE` for an unknown role, content that is neither text nor a list of typed parts,
+ * a tool call without an id and a result without the id of its call.
+ *
+ * @example
+ * ```ts
+ * import { createChatMemory } from "@turnkeep/core";
+ * import { openaiFormat } from "@turnkeep/formats/openai";
+ *
+ * const memory = createChatMemory({ format: openaiFormat, window: { maxMessages: 40 } });
+ * await memory.add({ role: "user", content: "Hello" });
+ * ```
+ */
+export const openaiFormat: MessageFormat<ChatMessage> = {
+  name,
+  version,
+  role: (message) => roleOf[message.role],
+  toolCalls: toolCallRefs,
+  toolResults: toolResultRefs,
+  approvals: () => [],
+  hasReasoning: (message) => reasoningOf(message).length > 0,
+  isBoundary: () => false,
+  isEmpty: isEmptyMessage,
+  pieces: piecesOf,
+  without: withoutParts,
+  interruptedResults,
+  equals: equalContent,
+  encode(message) {
+    checkMessage(message);
+    return encodePayload(name, version, message);
+  },
+  decode: (text) => decodePayload(text, name, version) as ChatMessage,
+};
