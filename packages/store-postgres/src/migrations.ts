@@ -1,0 +1,128 @@
+import { notReadyError, TurnkeepError } from "@turnkeep/core/store-kit";
+import { codeOf, storeName } from "./client.ts";
+import type { Statement } from "./sql.ts";
+
+/** The quoted names of what the store owns in a database. */
+export interface Names {
+  readonly schema: string;
+  readonly memories: string;
+  readonly messages: string;
+  readonly migrations: string;
+  /** The name of an index or a constraint, which stands in its table's schema. */
+  readonly own: (suffix: string) => string;
+}
+
+/** In bytes: what a table prefix must leave room for in an identifier. */
+export const longestSuffix: number = "messages_memory_fkey".length;
+
+export function namesOf(schema: string, tablePrefix: string): Names {
+  const own = (suffix: string): string => quoteIdentifier(tablePrefix + suffix);
+  const table = (suffix: string): string => `${quoteIdentifier(schema)}.${own(suffix)}`;
+  return {
+    schema: quoteIdentifier(schema),
+    memories: table("memories"),
+    messages: table("messages"),
+    migrations: table("migrations"),
+    own,
+  };
+}
+
+/** The steps in order; step 1 is the first. A step that was released never changes. */
+export function migrationsOf({ memories, messages, own }: Names): string[] {
+  return [
+    // The key stands for one life of a memory id: what belonged to an earlier life can never show in a later one.
+    // Texts compare by their bytes, whatever the database's collation. The room left in a page lets an append write
+    // the new head beside the old one without touching an index.
+    `create table ${memories} (
+      memory_key bigint generated always as identity constraint ${own("memories_pkey")} primary key,
+      memory_id text collate "C" not null constraint ${own("memories_id_key")} unique,
+      owner text collate "C",
+      version text collate "C" not null,
+      next_seq bigint not null,
+      head text,
+      updated_at timestamptz not null,
+      expires_at timestamptz
+    ) with (fillfactor = 80);
+    create index ${own("memories_owner_idx")} on ${memories} (owner, memory_key) where owner is not null;
+    create table ${messages} (
+      memory_key bigint not null
+        constraint ${own("messages_memory_fkey")} references ${memories} on delete cascade,
+      seq bigint not null,
+      id text collate "C" not null,
+      state text collate "C" not null
+        constraint ${own("messages_state_check")} check (state in ('live', 'evicted', 'superseded')),
+      created_at bigint not null,
+      payload text not null,
+      meta text,
+      constraint ${own("messages_pkey")} primary key (memory_key, seq)
+    );
+    create index ${own("messages_live_idx")} on ${messages} (memory_key, seq) where state = 'live';
+    create index ${own("messages_id_idx")} on ${messages} (memory_key, id);`,
+  ];
+}
+
+const laterVersion = "TK001";
+const wrongEncoding = "TK002";
+
+/**
+ * Brings the tables up to date: one statement, so one transaction on one connection, also behind PgBouncer. The lock
+ * lets one of several run at a time; a step counts once its number is inserted, so that the others skip it even where
+ * the isolation level shows them the state before they waited. It needs no rights to create when all is in place.
+ */
+export function migrateStatement(names: Names, steps: readonly string[]): Statement<never> {
+  const { schema, migrations, own } = names;
+  const numbered = steps.map(
+    (step, index) => `
+    if not exists (select from ${migrations} where number = ${index + 1}) then
+      insert into ${migrations} (number) values (${index + 1}) on conflict do nothing;
+      if found then
+        ${step}
+      end if;
+    end if;`,
+  );
+  const body = `
+  begin
+    if current_setting('server_encoding') <> 'UTF8' then
+      raise exception 'the encoding is %', current_setting('server_encoding') using errcode = '${wrongEncoding}';
+    end if;
+    perform pg_advisory_xact_lock(hashtextextended(${quoteLiteral(`turnkeep ${migrations}`)}, 0));
+    if to_regnamespace(${quoteLiteral(schema)}) is null then
+      create schema if not exists ${schema};
+    end if;
+    if to_regclass(${quoteLiteral(migrations)}) is null then
+      create table if not exists ${migrations} (
+        number integer constraint ${own("migrations_pkey")} primary key,
+        applied_at timestamptz not null default statement_timestamp()
+      );
+    end if;
+    if exists (select from ${migrations} where number > ${steps.length}) then
+      raise exception 'a later migration was applied' using errcode = '${laterVersion}';
+    end if;${numbered.join("")}
+  end`;
+  return { text: `do ${quoteLiteral(body)}`, values: [] };
+}
+
+/** What a failed migration throws: the migration's own refusals in Turnkeep's words, the rest as it came. */
+export function migrationError(error: unknown): unknown {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (codeOf(cause) === laterVersion) {
+    return new TurnkeepError(
+      "UNSUPPORTED_VERSION",
+      `${storeName}: the tables were migrated by a later version of @turnkeep/store-postgres: upgrade this one`,
+      { cause },
+    );
+  }
+  if (codeOf(cause) === wrongEncoding) {
+    return notReadyError(storeName, "a database with the encoding UTF8", cause);
+  }
+  return error;
+}
+
+function quoteIdentifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Does not depend on the session's `standard_conforming_strings`. */
+function quoteLiteral(text: string): string {
+  return `E'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,107 @@
+import { checkTtl, invalidOption, redactUrl, show, utf8Length } from "@turnkeep/core/store-kit";
+import type { PostgresClient } from "./client.ts";
+import { longestSuffix } from "./migrations.ts";
+
+/** Where the database is: a client of yours, an address, or a driver's configuration; one of them. */
+export type PostgresConnection =
+  | {
+      /**
+       * A `Pool` or `Client` of `pg`, a `PGlite`, or anything with their `query`. The store never closes it. A single
+       * `Client` runs one statement at a time and must not be inside a transaction of yours; prefer a `Pool`.
+       */
+      readonly client: PostgresClient;
+      readonly url?: undefined;
+      readonly config?: undefined;
+    }
+  | {
+      /** `postgres://user:password@host:5432/database`. The store opens a `pg` pool at its first call and closes it. */
+      readonly url: string;
+      readonly client?: undefined;
+      readonly config?: undefined;
+    }
+  | {
+      /** What `new Pool(config)` of `pg` takes. The store opens that pool at its first call and closes it. */
+      readonly config: object;
+      readonly client?: undefined;
+      readonly url?: undefined;
+    };
+
+/** Options of `postgresStore`. */
+export type PostgresStoreOptions = PostgresConnection & {
+  /** The schema of the tables. Default `"public"`. Any name: it is always quoted. */
+  readonly schema?: string | undefined;
+  /** What the names of tables and indexes begin with. Default `"turnkeep_"`. Any text: it is always quoted. */
+  readonly tablePrefix?: string | undefined;
+  /** A memory untouched by writes for so many milliseconds is gone, by the database's clock. Default: never. */
+  readonly ttlMs?: number | undefined;
+};
+
+/** Options with every default filled in. */
+export interface NormalOptions {
+  readonly connection: PostgresConnection;
+  readonly schema: string;
+  readonly tablePrefix: string;
+  readonly ttlMs: number | undefined;
+}
+
+/** Postgres cuts longer identifiers off without an error, so that two prefixes could share a table. */
+const maxIdentifierBytes = 63;
+
+/** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */
+export function normalizeOptions(options: PostgresStoreOptions): NormalOptions {
+  if (typeof options !== "object" || options === null) {
+    throw invalidOption(`postgresStore takes an object with client, url or config, not ${show(options)}`);
+  }
+  const { schema = "public", tablePrefix = "turnkeep_", ttlMs } = options;
+  checkConnection(options);
+  checkIdentifier("schema", schema, maxIdentifierBytes);
+  if (schema === "") throw invalidOption('schema must not be empty: leave it out for "public"');
+  checkIdentifier("tablePrefix", tablePrefix, maxIdentifierBytes - longestSuffix);
+  checkTtl(ttlMs);
+  return { connection: options, schema, tablePrefix, ttlMs };
+}
+
+function checkConnection({
+  client,
+  url,
+  config,
+}: {
+  client?: unknown;
+  url?: unknown;
+  config?: unknown;
+}): void {
+  const given = Object.entries({ client, url, config }).filter(([, value]) => value !== undefined);
+  if (given.length !== 1) {
+    const names = given.map(([name]) => name).join(" and ") || "none of them";
+    throw invalidOption(`postgresStore takes one of client, url and config, but was given ${names}`);
+  }
+  if (client !== undefined && !hasQuery(client)) {
+    throw invalidOption(
+      `client must be a Pool or Client of pg, or a PGlite, with a query method, not ${show(client)}`,
+    );
+  }
+  if (url !== undefined && (typeof url !== "string" || !/^postgres(ql)?:\/\/./i.test(url))) {
+    const shown = typeof url === "string" ? show(redactUrl(url)) : show(url);
+    throw invalidOption(`url must begin with postgres:// or postgresql://, not ${shown}`);
+  }
+  if (config !== undefined && (typeof config !== "object" || config === null)) {
+    throw invalidOption(`config must be an object, as new Pool(config) of pg takes it, not ${typeof config}`);
+  }
+}
+
+function hasQuery(client: unknown): boolean {
+  return (
+    typeof client === "object" && client !== null && "query" in client && typeof client.query === "function"
+  );
+}
+
+function checkIdentifier(option: string, value: string, maxBytes: number): void {
+  if (typeof value !== "string") throw invalidOption(`${option} must be a string, not ${show(value)}`);
+  if (/\0|\p{Surrogate}/u.test(value)) {
+    throw invalidOption(`${option} must be well-formed Unicode without U+0000, not ${show(value)}`);
+  }
+  const bytes = utf8Length(value);
+  if (bytes > maxBytes) {
+    throw invalidOption(`${option} must not exceed ${maxBytes} UTF-8 bytes, but ${show(value)} has ${bytes}`);
+  }
+}
