@@ -21,7 +21,7 @@ export function addAll<M>(
 
 /** Lets the window evict what does not fit. */
 export function evict<M>(draft: Draft<M>, policy: Policy<M>, limits: Limits): void {
-  draft.leave(planWindow(draft.live, policy.window, limits).evict, "evicted");
+  draft.leave(planWindow(draft.live, policy, limits).evict, "evicted");
 }
 
 /** With unit `message` the window is applied before and after each message, as LangChain4j does. */
@@ -31,7 +31,7 @@ function addOne<M>(
   policy: Policy<M>,
   limits: Limits | undefined,
 ): string {
-  const before = limits === undefined ? [] : planWindow(draft.live, policy.window, limits).evict;
+  const before = limits === undefined ? [] : planWindow(draft.live, policy, limits).evict;
   const isSystem = message.facts.role === "system";
   if (isSystem) {
     const hidden = new Set(before);

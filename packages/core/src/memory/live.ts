@@ -25,6 +25,8 @@ export class Live<M> {
   readonly steps: Step<M>[] = [];
   readonly byId: Map<string, Item<M>> = new Map();
   tokens = 0;
+  /** How many items are a provider's compaction. */
+  boundaries = 0;
   readonly #isFront: (item: Item<M>) => boolean;
   readonly #stepOf: Map<Item<M>, Step<M>> = new Map();
   /** Call id → the steps that make such a call, oldest first: some providers use an id again in every step. */
@@ -141,6 +143,7 @@ export class Live<M> {
     this.#requests.clear();
     this.#newestAssistant = undefined;
     this.tokens = 0;
+    this.boundaries = 0;
   }
 
   #enter(item: Item<M>, index: number): void {
@@ -149,20 +152,11 @@ export class Live<M> {
     else this.items.splice(index, 0, item);
     this.byId.set(item.id, item);
     this.tokens += item.tokens;
+    if (item.boundary) this.boundaries++;
     const own = new Set(item.calls.map((call) => call.id));
-    const joined = new Set<Step<M>>();
-    for (const result of item.results) {
-      const step = own.has(result.id) ? undefined : this.#caller(result.id);
-      if (step !== undefined) joined.add(step);
-    }
-    for (const approval of item.approvals) {
-      const step = approval.kind === "response" ? this.#requests.get(approval.approvalId) : undefined;
-      if (step !== undefined) joined.add(step);
-    }
-    for (const id of own) for (const step of this.#orphans.get(id) ?? []) joined.add(step);
-    const [first, ...others] = [...joined].sort((a, b) => this.#place(a) - this.#place(b));
-    const step = first ?? this.#newStep(index, last);
-    for (const other of others) this.#merge(step, other);
+    const step = this.#homeOf(item, own) ?? this.#newStep(index, last);
+    // Results that came before their call: they belong where the call stands.
+    for (const id of own) for (const orphan of this.#orphans.get(id) ?? []) this.#takeIn(step, orphan);
     step.items.push(item);
     step.tokens += item.tokens;
     this.#stepOf.set(item, step);
@@ -172,12 +166,8 @@ export class Live<M> {
 
   #newStep(index: number, last: boolean): Step<M> {
     const step: Step<M> = { items: [], calls: new Map(), approvals: new Map(), tokens: 0 };
-    if (last) this.steps.push(step);
-    else {
-      const follower = this.items[index + 1];
-      const place = follower === undefined ? this.steps.length : this.steps.indexOf(this.stepOf(follower));
-      this.steps.splice(place, 0, step);
-    }
+    // What stands before a message that is not the last is a system or derived message, each a step of its own.
+    this.steps.splice(last ? this.steps.length : index, 0, step);
     return step;
   }
 
@@ -193,7 +183,7 @@ export class Live<M> {
       for (const result of member.results) {
         const call = step.calls.get(result.id);
         if (call !== undefined) call.answered = true;
-        else if (member === item && this.#caller(result.id) === undefined) {
+        else if (item.role === "tool" && step.items.length === 1 && this.#caller(result.id) === undefined) {
           this.#orphans.set(result.id, [...(this.#orphans.get(result.id) ?? []), step]);
         }
       }
@@ -211,34 +201,39 @@ export class Live<M> {
     return callers?.findLast((step) => step.calls.get(callId)?.answered === false) ?? callers?.at(-1);
   }
 
-  #place(step: Step<M>): number {
-    return this.steps.indexOf(step);
+  /**
+   * The step that a message with results or approvals joins. In time it can answer only the newest assistant message;
+   * what comes later goes, and leaves memory, with the step that asked. An assistant message that holds results of
+   * its predecessor's calls continues that step only if nothing stands between.
+   */
+  #homeOf(item: Item<M>, own: ReadonlySet<string>): Step<M> | undefined {
+    const askers = item.results.filter(({ id }) => !own.has(id)).map(({ id }) => this.#caller(id));
+    for (const approval of item.approvals) {
+      if (approval.kind === "response") askers.push(this.#requests.get(approval.approvalId));
+    }
+    const newest = this.#newestAssistant === undefined ? undefined : this.stepOf(this.#newestAssistant);
+    if (item.role !== "assistant") {
+      if (newest !== undefined && askers.includes(newest)) return newest;
+      return askers.find((step) => step !== undefined);
+    }
+    const before = this.steps.at(-1);
+    return before !== undefined && askers.includes(before) ? before : undefined;
   }
 
-  #merge(into: Step<M>, other: Step<M>): void {
-    for (const item of other.items) {
-      into.items.push(item);
-      this.#stepOf.set(item, into);
+  #takeIn(step: Step<M>, orphan: Step<M>): void {
+    for (const item of orphan.items) {
+      step.items.push(item);
+      this.#stepOf.set(item, step);
+      for (const { id } of item.results) this.#forget(this.#orphans, id, orphan);
     }
-    into.items.sort((a, b) => a.seq - b.seq);
-    into.tokens += other.tokens;
-    for (const [id, call] of other.calls) into.calls.set(id, call);
-    for (const [id, callId] of other.approvals) {
-      into.approvals.set(id, callId);
-      this.#requests.set(id, into);
-    }
-    for (const index of [this.#callers, this.#orphans]) {
-      for (const [id, steps] of index) {
-        if (steps.includes(other))
-          index.set(id, [...new Set(steps.map((step) => (step === other ? into : step)))]);
-      }
-    }
-    this.steps.splice(this.steps.indexOf(other), 1);
+    step.tokens += orphan.tokens;
+    this.steps.splice(this.steps.indexOf(orphan), 1);
   }
 
   #leave(step: Step<M>): void {
     for (const item of step.items) {
       this.byId.delete(item.id);
+      if (item.boundary) this.boundaries--;
       this.#stepOf.delete(item);
       for (const result of item.results) this.#forget(this.#orphans, result.id, step);
     }

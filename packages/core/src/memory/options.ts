@@ -3,6 +3,7 @@ import { TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { singleSlotStore } from "../stores/single-slot-store.ts";
+import { addedByRepair } from "../view/repair.ts";
 import { windowPolicy } from "../window/policy.ts";
 import { frontRule, type Policy } from "./policy.ts";
 import type { SessionOptions } from "./session.ts";
@@ -38,7 +39,15 @@ export function normalizeOptions<M>(
   const systemFirst = options.systemFirst ?? !byMessage;
   const reader = { format, counter: window.counter, pinned: window.pinned };
   return {
-    policy: { memoryId: id, store, reader, window, systemFirst, repair: options.repair ?? !byMessage },
+    policy: {
+      memoryId: id,
+      store,
+      reader,
+      window,
+      systemFirst,
+      repair: options.repair ?? !byMessage,
+      addedByRepair: addedByRepair(reader),
+    },
     session: {
       memoryId: id,
       store,

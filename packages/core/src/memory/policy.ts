@@ -1,6 +1,8 @@
 import type { ChatMemoryStore } from "../store-contract.ts";
+import type { AddedCost } from "../view/repair.ts";
 import type { WindowPolicy } from "../window/policy.ts";
 import type { Item, ItemReader } from "./item.ts";
+import type { Step } from "./live.ts";
 
 /** All that decides how one memory works, with every default in place. */
 export interface Policy<M> {
@@ -10,6 +12,8 @@ export interface Policy<M> {
   readonly window: WindowPolicy<M>;
   readonly systemFirst: boolean;
   readonly repair: boolean;
+  /** What repair adds to a step, which may be the last one. */
+  readonly addedByRepair: (step: Step<M>, isLast: boolean) => AddedCost;
 }
 
 /** Whether a message stands before all others, wherever it was added. */

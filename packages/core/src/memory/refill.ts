@@ -78,6 +78,6 @@ export function chooseReturning<M>(
     }
   }
   whole.remove(cut);
-  const evicted = new Set(planWindow(whole, policy.window, limits, { refill: true }).evict);
+  const evicted = new Set(planWindow(whole, policy, limits, { refill: true }).evict);
   return candidates.filter((item) => !cut.has(item) && !evicted.has(item));
 }

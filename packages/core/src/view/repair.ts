@@ -1,4 +1,4 @@
-import { type Item, messageOf } from "../memory/item.ts";
+import { type Item, type ItemReader, messageOf } from "../memory/item.ts";
 import type { Step } from "../memory/live.ts";
 import type { MessageFormat } from "../message-format.ts";
 
@@ -33,12 +33,59 @@ export function repairSteps<M>(steps: readonly Step<M>[], format: MessageFormat<
   return repaired;
 }
 
+/** How much larger repair makes a step. */
+export interface AddedCost {
+  readonly messages: number;
+  readonly tokens: number;
+}
+
+export const nothingAdded: AddedCost = { messages: 0, tokens: 0 };
+
+/**
+ * Counts what repair adds to a step, so that the window can make room for it: never less than nothing, so that what is
+ * left out of the view still counts and leaves memory in its turn.
+ */
+export function addedByRepair<M>(reader: ItemReader<M>): (step: Step<M>, isLast: boolean) => AddedCost {
+  const { format, counter } = reader;
+  const known = new WeakMap<
+    Step<M>,
+    { readonly size: number; readonly isLast: boolean; readonly cost: AddedCost }
+  >();
+  const measure = (step: Step<M>, isLast: boolean): AddedCost => {
+    const stored = new Map(step.items.map((item) => [item.message, item.tokens]));
+    const repaired: Growing<M> = { messages: [], interruptedCalls: [], leftOut: [] };
+    repairStep(step, isLast, format, repaired);
+    const tokens = repaired.messages.reduce(
+      (sum, message) => sum + (stored.get(message) ?? counter?.count(message, format) ?? 0),
+      0,
+    );
+    const messages = Math.max(0, repaired.messages.length - step.items.length);
+    return { messages, tokens: Math.max(0, tokens - step.tokens) };
+  };
+  return (step, isLast) => {
+    if (isRegular(step)) return nothingAdded;
+    const last = known.get(step);
+    if (last?.size === step.items.length && last.isLast === isLast) return last.cost;
+    const cost = measure(step, isLast);
+    known.set(step, { size: step.items.length, isLast, cost });
+    return cost;
+  };
+}
+
+/** Whether repair would show the step as it is: at most one message with calls, and each of them answered. */
+function isRegular<M>(step: Step<M>): boolean {
+  if (step.items.some((item) => item.error !== undefined)) return true;
+  const callers = step.items.filter((item) => item.calls.length > 0).length;
+  return callers === 0 || (callers === 1 && answeredInTime(step).size === step.calls.size);
+}
+
 type Growing<M> = { messages: M[]; interruptedCalls: string[]; leftOut: string[] };
 
 function repairStep<M>(step: Step<M>, isLast: boolean, format: MessageFormat<M>, repaired: Growing<M>): void {
   const callers = step.items.filter((item) => item.calls.length > 0);
   const answers = step.items.filter((item) => item.calls.length === 0);
   const answered = new Set(callers.flatMap((caller) => caller.results.map((result) => result.id)));
+  const inTime = answeredInTime(step);
   const shownResults = new Map(answers.map((item) => [item, 0]));
   for (const caller of callers) {
     repaired.messages.push(messageOf(caller));
@@ -51,7 +98,7 @@ function repairStep<M>(step: Step<M>, isLast: boolean, format: MessageFormat<M>,
       if (message !== undefined) repaired.messages.push(message);
     }
     if (isLast && caller === callers.at(-1)) continue;
-    const open = caller.calls.filter((call) => !answered.has(call.id));
+    const open = caller.calls.filter((call) => !inTime.has(call.id));
     if (open.length === 0) continue;
     repaired.messages.push(...format.interruptedResults(open, interruptedText));
     repaired.interruptedCalls.push(...open.map((call) => call.id));
@@ -64,6 +111,17 @@ function repairStep<M>(step: Step<M>, isLast: boolean, format: MessageFormat<M>,
     }
     if (shown < item.results.length || callers.length === 0) repaired.leftOut.push(item.id);
   }
+}
+
+/** The ids of a step's calls that a result answers in time. */
+function answeredInTime<M>(step: Step<M>): Set<string> {
+  const answered = new Set<string>();
+  for (const item of step.items) {
+    for (const { id } of item.results) {
+      if (step.calls.has(id) && item.meta.late?.includes(id) !== true) answered.add(id);
+    }
+  }
+  return answered;
 }
 
 /** The results and approvals of `item` that answer those calls in time, the first result of a call only. */

@@ -13,7 +13,7 @@ import { type Repaired, repairSteps } from "./repair.ts";
  */
 export function buildView<M>(live: Live<M>, policy: Policy<M>, limits: Limits): Repaired<M> {
   const { window, memoryId } = policy;
-  const plan = planWindow(live, window, limits);
+  const plan = planWindow(live, policy, limits);
   if (plan.overflow !== undefined && window.overflow !== "keep") {
     const { unit, needed, limit } = plan.overflow;
     throw new TurnkeepError(

@@ -1,6 +1,7 @@
 import type { Item } from "../memory/item.ts";
 import type { Live } from "../memory/live.ts";
-import type { Limits, WindowPolicy } from "./policy.ts";
+import type { Policy } from "../memory/policy.ts";
+import type { Limits } from "./policy.ts";
 import { isPinned, Room, type WindowPlan } from "./room.ts";
 
 /**
@@ -10,22 +11,23 @@ import { isPinned, Room, type WindowPlan } from "./room.ts";
  */
 export function planByMessage<M>(
   live: Live<M>,
-  policy: WindowPolicy<M>,
+  policy: Policy<M>,
   limits: Limits,
   refill: boolean,
 ): WindowPlan<M> {
   const { items } = live;
+  const { target, overflow, pinned } = policy.window;
   const room = new Room(items.length, live.tokens, limits);
   const evict: Item<M>[] = [];
   if (room.fits && !refill) return { evict, overflow: undefined };
-  const reached = room.goal(policy.target, refill);
-  const mayLeave = (item: Item<M>): boolean => policy.pinned === undefined || !isPinned(live.stepOf(item));
+  const reached = room.goal(target, refill);
+  const mayLeave = (item: Item<M>): boolean => pinned === undefined || !isPinned(live.stepOf(item));
   const leave = (item: Item<M>): void => {
     evict.push(item);
     room.leave(1, item.tokens);
   };
   let protectedSystem = false;
-  const last = policy.overflow === "evict" ? items.length : items.length - 1;
+  const last = overflow === "evict" ? items.length : items.length - 1;
   for (let index = 0; index < last && !reached(); index++) {
     const item = items[index] as Item<M>;
     if (!protectedSystem && item.role === "system") {
@@ -41,5 +43,5 @@ export function planByMessage<M>(
       leave(next);
     }
   }
-  return { evict, overflow: policy.overflow === "evict" ? undefined : room.overflow() };
+  return { evict, overflow: overflow === "evict" ? undefined : room.overflow() };
 }

@@ -1,7 +1,9 @@
 import type { Item } from "../memory/item.ts";
 import type { Live, Step } from "../memory/live.ts";
+import type { Policy } from "../memory/policy.ts";
+import { type AddedCost, nothingAdded } from "../view/repair.ts";
 import { planByMessage } from "./plan-by-message.ts";
-import type { Limits, WindowPolicy } from "./policy.ts";
+import type { Limits } from "./policy.ts";
 import { isDerived, isPinned, isSystem, isUser, Room, type WindowPlan } from "./room.ts";
 
 /** How a plan is made when it is not for an add: `refill` goes down to the target at once, over the limit or not. */
@@ -10,38 +12,43 @@ export interface PlanOptions {
 }
 
 /**
- * Decides what leaves: a pure function of the live messages and the limits. Its cost depends on what is evicted, not
- * on what was ever said.
+ * Decides what leaves: a pure function of the live messages and the limits. Asks format and counter for nothing but the
+ * results that repair will put in for calls that stay open.
  */
 export function planWindow<M>(
   live: Live<M>,
-  policy: WindowPolicy<M>,
+  policy: Policy<M>,
   limits: Limits,
   options: PlanOptions = {},
 ): WindowPlan<M> {
-  const plan = policy.unit === "message" ? planByMessage : planBySteps;
+  const { maxMessages, maxTokens } = limits;
+  const unbounded = !Number.isFinite(maxMessages) && !Number.isFinite(maxTokens);
+  if (unbounded && live.boundaries === 0) return { evict: [], overflow: undefined };
+  const plan = policy.window.unit === "message" ? planByMessage : planBySteps;
   return plan(live, policy, limits, options.refill === true);
 }
 
-function planBySteps<M>(
-  live: Live<M>,
-  policy: WindowPolicy<M>,
-  limits: Limits,
-  refill: boolean,
-): WindowPlan<M> {
+function planBySteps<M>(live: Live<M>, policy: Policy<M>, limits: Limits, refill: boolean): WindowPlan<M> {
+  const { window } = policy;
   const evict: Item<M>[] = [];
   const room = new Room(live.items.length, live.tokens, limits);
+  const last = live.steps.at(-1);
+  const addedTo = (step: Step<M>): AddedCost =>
+    policy.repair ? policy.addedByRepair(step, step === last) : nothingAdded;
+  for (const step of live.steps) room.enter(addedTo(step));
   const leave = (step: Step<M>): void => {
+    const added = addedTo(step);
     evict.push(...step.items);
-    room.leave(step.items.length, step.tokens);
+    room.leave(step.items.length + added.messages, step.tokens + added.tokens);
   };
-  const beyond = live.steps.findLastIndex((step) => step.items.some((item) => item.boundary));
+  const beyond =
+    live.boundaries === 0 ? -1 : live.steps.findLastIndex((step) => step.items.some((item) => item.boundary));
   for (const step of live.steps.slice(0, Math.max(beyond, 0))) if (!isSystem(step)) leave(step);
   const steps = live.steps.slice(Math.max(beyond, 0)).filter((step) => !isSystem(step) && !isDerived(step));
   if (steps.length === 0 || (room.fits && !refill)) return { evict, overflow: room.overflow() };
 
-  const reached = room.goal(policy.target, refill);
-  const { older, newest } = policy.unit === "turn" ? turnsOf(steps) : groupsOf(steps);
+  const reached = room.goal(window.target, refill);
+  const { older, newest } = window.unit === "turn" ? turnsOf(steps) : groupsOf(steps);
   for (const group of older) {
     if (reached()) break;
     if (!group.some(isPinned)) group.forEach(leave);
@@ -54,7 +61,7 @@ function planBySteps<M>(
       if (!isPinned(step)) leave(step);
     }
   }
-  if (!room.fits && policy.overflow === "evict" && !newest.some(isPinned)) {
+  if (!room.fits && window.overflow === "evict" && !newest.some(isPinned)) {
     const gone = new Set(evict);
     for (const step of newest) if (!gone.has(step.items[0] as Item<M>)) leave(step);
   }

@@ -1,5 +1,6 @@
 import type { Item } from "../memory/item.ts";
 import type { Step } from "../memory/live.ts";
+import type { AddedCost } from "../view/repair.ts";
 import type { Limits } from "./policy.ts";
 
 /** What a window decides about the live messages. */
@@ -36,6 +37,11 @@ export class Room {
     const messages = lower(this.messages, maxMessages);
     const tokens = lower(this.tokens, maxTokens);
     return () => this.messages <= messages && this.tokens <= tokens;
+  }
+
+  enter(added: AddedCost): void {
+    this.messages += added.messages;
+    this.tokens += added.tokens;
   }
 
   leave(messages: number, tokens: number): void {

@@ -1,0 +1,176 @@
+import type { ModelMessageLike } from "../src/format/model-message.ts";
+import { modelMessageFormat as format } from "../src/format/model-message-format.ts";
+import { interruptedText } from "../src/view/repair.ts";
+import type { TokenCounter, WindowOptions } from "../src/window-options.ts";
+
+/** Counts characters, three more a message: every message costs something, and the sums are easy to follow. */
+export const characterCounter: TokenCounter = {
+  name: "characters",
+  base: 2,
+  count: (message, messageFormat) =>
+    messageFormat
+      .pieces(message)
+      .reduce((sum, piece) => sum + (piece.type === "text" ? piece.text.length : 10), 3),
+};
+
+/** One message of the reference: its place is its index among all that were ever added. */
+export interface Said {
+  readonly place: number;
+  readonly message: ModelMessageLike;
+  /** Calls that it answers after the model went on. */
+  readonly late: readonly string[];
+}
+
+export type ReferenceOptions = WindowOptions<ModelMessageLike> & { readonly systemFirst?: boolean };
+
+const callIds = (said: Said): string[] => format.toolCalls(said.message).map((call) => call.id);
+const resultIds = (said: Said): string[] => format.toolResults(said.message).map((result) => result.id);
+const isTool = (said: Said): boolean => said.message.role === "tool";
+const tokensOf = (message: ModelMessageLike): number => characterCounter.count(message, format);
+
+/**
+ * Groups messages into steps, the slow and obvious way. A message with results joins the newest step if it answers that
+ * one, else the first that asked; results that came before their call join it when it comes.
+ */
+export function stepsOf(live: readonly Said[]): Said[][] {
+  const steps: Said[][] = [];
+  const answers = (step: readonly Said[], id: string): boolean =>
+    step.some((said) => resultIds(said).includes(id));
+  const asks = (step: readonly Said[], id: string): boolean =>
+    step.some((said) => callIds(said).includes(id));
+  for (const [index, said] of live.entries()) {
+    const askers = resultIds(said).map((id) => {
+      const asking = steps.filter((step) => asks(step, id));
+      return asking.findLast((step) => !answers(step, id)) ?? asking.at(-1);
+    });
+    const newest = live.slice(0, index).findLast(({ message }) => message.role === "assistant");
+    const home =
+      askers.find((step) => newest !== undefined && step?.includes(newest)) ??
+      askers.find((step) => step !== undefined);
+    if (home !== undefined) {
+      home.push(said);
+      continue;
+    }
+    const step: Said[] = [];
+    for (const id of callIds(said)) {
+      if (steps.some((other) => asks(other, id))) continue;
+      for (const orphan of steps.filter((other) => other.every(isTool) && answers(other, id))) {
+        step.push(...orphan);
+        steps.splice(steps.indexOf(orphan), 1);
+      }
+    }
+    steps.push([...step, said]);
+  }
+  return steps;
+}
+
+/** What the model would be shown of a step. */
+function shownOf(step: readonly Said[], isLast: boolean): ModelMessageLike[] {
+  const shown: ModelMessageLike[] = [];
+  const callers = step.filter((said) => callIds(said).length > 0);
+  const answered = new Set<string>();
+  for (const caller of callers) {
+    shown.push(caller.message);
+    for (const said of step) {
+      const timely = resultIds(said).filter(
+        (id) => callIds(caller).includes(id) && !answered.has(id) && !said.late.includes(id),
+      );
+      for (const id of timely) answered.add(id);
+      const part = format.without(said.message, { toolResults: (id) => !timely.includes(id) });
+      if (timely.length > 0 && part !== undefined) shown.push(part);
+    }
+    if (isLast && caller === callers.at(-1)) continue;
+    const inTime = step.flatMap((said) => resultIds(said).filter((id) => !said.late.includes(id)));
+    const open = format.toolCalls(caller.message).filter((call) => !inTime.includes(call.id));
+    if (open.length > 0) shown.push(...format.interruptedResults(open, interruptedText));
+  }
+  return callers.length > 0
+    ? shown
+    : step.map((said) => said.message).filter((message) => message.role !== "tool");
+}
+
+function shownCost(steps: readonly Said[][]): { messages: number; tokens: number } {
+  const sum = (messages: readonly ModelMessageLike[]): number =>
+    messages.reduce((total, message) => total + tokensOf(message), 0);
+  let messages = 0;
+  let tokens = 0;
+  for (const step of steps) {
+    const shown = shownOf(step, step === steps.at(-1));
+    messages += Math.max(shown.length, step.length);
+    tokens += Math.max(sum(shown), sum(step.map((said) => said.message)));
+  }
+  return { messages, tokens };
+}
+
+/** What an add leaves in memory: evicts the oldest group that may go, one after another, counting anew each time. */
+export function referenceWindow(live: readonly Said[], options: ReferenceOptions): Said[] {
+  const { unit = "step", overflow = "throw" } = options;
+  const maxMessages = (options.maxMessages as number | undefined) ?? Number.POSITIVE_INFINITY;
+  const maxTokens = (options.maxTokens as number | undefined) ?? Number.POSITIVE_INFINITY;
+  const target = options.target ?? (options.maxTokens === undefined ? 1 : 0.7);
+  const fixed = options.maxTokens === undefined ? 0 : 2 + ((options.reserve as number | undefined) ?? 0);
+  const total = (messages: readonly Said[]): { messages: number; tokens: number } => {
+    const cost = shownCost(stepsOf(messages));
+    return { messages: cost.messages, tokens: cost.tokens + fixed };
+  };
+  const before = total(live);
+  const over = (cost: { messages: number; tokens: number }): boolean =>
+    cost.messages > maxMessages || cost.tokens > maxTokens;
+  if (!over(before)) return [...live];
+  const goalMessages = before.messages > maxMessages ? Math.floor(maxMessages * target + 1e-9) : maxMessages;
+  const goalTokens = before.tokens > maxTokens ? Math.floor(maxTokens * target + 1e-9) : maxTokens;
+  const reached = (messages: readonly Said[]): boolean => {
+    const cost = total(messages);
+    return cost.messages <= goalMessages && cost.tokens <= goalTokens;
+  };
+  let kept = [...live];
+  const isSystem = (step: Said[]): boolean => step[0]?.message.role === "system";
+  const isPinned = (step: Said[]): boolean => step.some((said) => options.pinned?.(said.message) === true);
+  const without = (gone: Said[]): Said[] => kept.filter((said) => !gone.includes(said));
+  const groups: Said[][] = [];
+  for (const step of stepsOf(live)) {
+    if (isSystem(step)) continue;
+    const opens = unit === "step" || step[0]?.message.role === "user" || groups.length === 0;
+    if (opens) groups.push([...step]);
+    else groups.at(-1)?.push(...step);
+  }
+  const newest = groups.pop() ?? [];
+  for (const group of groups) {
+    if (reached(kept)) return kept;
+    if (!isPinned(group)) kept = without(group);
+  }
+  const inner = stepsOf(live).filter((step) => newest.includes(step[0] as Said));
+  if (over(total(kept)) && unit === "turn") {
+    for (const step of inner.slice(inner[0]?.[0]?.message.role === "user" ? 1 : 0, -1)) {
+      if (reached(kept)) return kept;
+      if (!isPinned(step)) kept = without(step);
+    }
+  }
+  if (over(total(kept)) && overflow === "evict" && !isPinned(newest)) kept = without(newest);
+  return kept;
+}
+
+/** The system message in front, if it shall stand there. */
+export function inViewOrder(live: readonly Said[], systemFirst: boolean): Said[] {
+  if (!systemFirst) return [...live];
+  return [
+    ...live.filter((said) => said.message.role === "system"),
+    ...live.filter((said) => said.message.role !== "system"),
+  ];
+}
+
+/** What is wrong with a view that claims to be fit for a provider; empty if nothing is. */
+export function faultsOf(view: readonly ModelMessageLike[]): string[] {
+  const faults: string[] = [];
+  let open = new Map<string, string>();
+  for (const [index, message] of view.entries()) {
+    const results = format.toolResults(message).map((result) => result.id);
+    if (message.role === "tool") {
+      for (const id of results) if (!open.delete(id)) faults.push(`[${index}] result ${id} without its call`);
+      continue;
+    }
+    if (open.size > 0) faults.push(`[${index}] calls ${[...open.keys()].join()} unanswered before it`);
+    open = new Map(format.toolCalls(message).map((call) => [call.id, call.name]));
+  }
+  return faults;
+}
