@@ -1,6 +1,25 @@
 import type { StoreCapabilities } from "@turnkeep/core";
 import type { ConformanceContext } from "./context.ts";
 
+/** What a case is about. */
+export type ConformanceGroup =
+  | "basic"
+  | "order"
+  | "atomicity"
+  | "versions"
+  | "replay"
+  | "states"
+  | "history"
+  | "list"
+  | "ids"
+  | "payloads"
+  | "sizes"
+  | "ttl"
+  | "isolation"
+  | "errors"
+  | "lifecycle"
+  | "model";
+
 /**
  * The groups of cases, in the order in which they run.
  *
@@ -11,7 +30,7 @@ import type { ConformanceContext } from "./context.ts";
  * conformanceGroups.includes("atomicity"); // true
  * ```
  */
-export const conformanceGroups = [
+export const conformanceGroups: readonly ConformanceGroup[] = [
   "basic",
   "order",
   "atomicity",
@@ -28,9 +47,7 @@ export const conformanceGroups = [
   "errors",
   "lifecycle",
   "model",
-] as const satisfies readonly string[];
-
-export type ConformanceGroup = (typeof conformanceGroups)[number];
+];
 
 /** What a store must declare for a case to make sense. A store that declares otherwise skips the case. */
 export interface CapabilityRequirement {

@@ -17,10 +17,8 @@ export interface ConformanceContext {
   readonly signal: AbortSignal;
   /** From 0 to 1, from the seed and the case's name. */
   random(): number;
-  /**
-   * An id that no memory has, with `around` put in front of and behind what makes it unique. Deleted after the case.
-   */
-  memoryId(around?: { readonly before?: string; readonly after?: string }): string;
+  /** An id that no memory has. Deleted after the case. */
+  memoryId(): string;
   /** Says that the case uses exactly this id: it is deleted now and after the case. */
   claim(memoryId: string): Promise<string>;
   /** A version, message id or owner that is used nowhere else. */

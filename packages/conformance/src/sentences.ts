@@ -63,4 +63,4 @@ export const sentences = {
   close: "Idempotent. Closes only what the store opened; every later call is `CLOSED`.",
   shared: "Several clients see the same data.",
   durable: "What was acknowledged survives the process.",
-} as const satisfies Readonly<Record<string, string>>;
+} as const;

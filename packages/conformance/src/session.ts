@@ -1,7 +1,7 @@
 import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
 import { type ConformanceCase, unmetRequirement } from "./case.ts";
 import type { ConformanceContext } from "./context.ts";
-import { ConformanceError } from "./expect.ts";
+import { ConformanceError, describeError } from "./expect.ts";
 import type { ConformanceHarness, HarnessCreateOptions } from "./harness.ts";
 import { TestMemory } from "./memory.ts";
 import { createRandom, hex } from "./random.ts";
@@ -61,7 +61,7 @@ export class ConformanceSession {
     await outcome(this.#cleanUp(extra, memoryIds), this.#options.timeoutMs, new AbortController());
     const durationMs = Math.round(performance.now() - started);
     if (failure === undefined) return { name, group, sentence, status: "passed", durationMs };
-    const message = failure.error instanceof Error ? failure.error.message : String(failure.error);
+    const message = tell(failure.error);
     const status = member.provisional ? "warned" : "failed";
     return { name, group, sentence, status, durationMs, message, error: failure.error };
   }
@@ -145,8 +145,8 @@ export class ConformanceSession {
       signal: own.signal,
       random,
       unique,
-      memoryId: ({ before = "", after = "" } = {}) => {
-        const id = `${before}${unique()}${after}`;
+      memoryId: () => {
+        const id = unique();
         own.memoryIds.add(id);
         return id;
       },
@@ -178,6 +178,12 @@ export class ConformanceSession {
     };
     return context;
   }
+}
+
+/** What was seen: a case says it itself, unless a call failed that had to succeed. */
+function tell(error: unknown): string {
+  if (error instanceof ConformanceError) return error.message;
+  return `a call that must succeed: expected an answer, saw ${describeError(error)}`;
 }
 
 /** Timers may fire a little early; this does not. */

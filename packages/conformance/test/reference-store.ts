@@ -198,21 +198,28 @@ export interface ReferenceOptions {
   readonly wrap?:
     | ((base: ChatMemoryStore, database: Database, options: HarnessCreateOptions) => Partial<ChatMemoryStore>)
     | undefined;
+  /** Replaces the options that a client is made with. */
+  readonly prepare?: ((options: HarnessCreateOptions) => HarnessCreateOptions) | undefined;
+  /** What a restart does to the database. */
+  readonly reopen?: ((database: Database) => void) | undefined;
 }
 
 /** A harness over one database with a clock that the kit moves. */
-export function referenceHarness({ capabilities, wrap }: ReferenceOptions = {}): ConformanceHarness {
+export function referenceHarness(options: ReferenceOptions = {}): ConformanceHarness {
+  const { capabilities, wrap, prepare = (given) => given, reopen } = options;
   let offset = 0;
   const memories = new Map<string, StoredMemory>();
   const shared: Database = { memories, now: () => Date.now() + offset };
   const declared = { ...fullCapabilities, ...capabilities };
   return {
-    create: (options) => {
+    create: (given) => {
+      const options = prepare(given);
       const database = declared.shared ? shared : { ...shared, memories: new Map() };
       const base = referenceStore(database, declared, options);
       const store: ChatMemoryStore = { ...base, ...wrap?.(base, database, options) };
       return store;
     },
+    reopen: () => reopen?.(shared),
     advance: (ms) => {
       offset += ms;
     },

@@ -27,21 +27,29 @@ export const historyCases: readonly ConformanceCase[] = inGroup("history", [
     },
   },
   {
-    name: "after and before are exclusive",
+    name: "after is exclusive",
     sentence: sentences.greater,
     requires,
     async run(context) {
       const memory = await mixed(context.memory());
-      for (const query of [{ after: 4 }, { before: 4 }, { after: 3, before: 9 }, { after: 0, before: 1 }]) {
-        await memory.checkHistory(`with ${JSON.stringify(query)}`, query);
-      }
+      for (const after of [0, 1, 4, 11, 12, 1e12]) await memory.checkHistory(`after ${after}`, { after });
+      await memory.checkHistory("after 4, newest first", { after: 4, order: "descending" });
+    },
+  },
+  {
+    name: "before is exclusive",
+    sentence: sentences.smaller,
+    requires,
+    async run(context) {
+      const memory = await mixed(context.memory());
+      for (const before of [0, 1, 2, 4, 12, 13]) await memory.checkHistory(`before ${before}`, { before });
+      await memory.checkHistory("before 4, newest first", { before: 4, order: "descending" });
       for (const query of [
+        { after: 3, before: 9 },
         { after: 5, before: 6 },
         { after: 9, before: 3 },
-        { after: 12 },
-        { after: 1e12 },
       ]) {
-        await memory.checkHistory(`with ${JSON.stringify(query)}, where nothing is`, query);
+        await memory.checkHistory(`with ${JSON.stringify(query)}`, query);
       }
     },
   },

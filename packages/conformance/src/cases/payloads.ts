@@ -6,7 +6,7 @@ import { payloads } from "../texts.ts";
 
 export const payloadsCases: readonly ConformanceCase[] = inGroup("payloads", [
   ...payloads.map(([what, text]) => ({
-    name: `${what} comes back as it was given`,
+    name: `a payload keeps ${what}`,
     sentence: sentences.opaque,
     async run(context: Parameters<ConformanceCase["run"]>[0]) {
       const memory = context.memory();

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { cases, runConformance } from "../src/index.ts";
+import { brokenCalls } from "./broken-calls.ts";
+import { brokenContents } from "./broken-contents.ts";
+import { brokenHistory } from "./broken-history.ts";
+import { brokenLives } from "./broken-lives.ts";
+import { brokenNames } from "./broken-names.ts";
+import { brokenReads } from "./broken-reads.ts";
+import type { BrokenStore } from "./broken-store.ts";
+import { brokenVersions } from "./broken-versions.ts";
+import { brokenWrites } from "./broken-writes.ts";
+import { referenceHarness } from "./reference-store.ts";
+
+const brokenStores: readonly BrokenStore[] = [
+  ...brokenWrites,
+  ...brokenVersions,
+  ...brokenReads,
+  ...brokenHistory,
+  ...brokenNames,
+  ...brokenContents,
+  ...brokenLives,
+  ...brokenCalls,
+];
+
+test.each(brokenStores.map((broken) => [broken.fault, broken] as const))(
+  "a store that %s is caught",
+  async (_, broken) => {
+    const [group, name] = broken.caughtBy;
+    const named = cases.filter((member) => member.name === name && member.group === group);
+    expect(named, `the case ${group}: ${name}`).toHaveLength(1);
+    const { results } = await runConformance(referenceHarness(broken), {
+      cases: named,
+      seed: 1,
+      timeoutMs: 10_000,
+    });
+    const [result] = results;
+    expect(result?.status).toBe("failed");
+    if (result?.status !== "failed") return;
+    // It was found out by what was seen, not by a fault of the kit, and without a dump of what is stored.
+    expect(result.message).toMatch(/expected|saw/);
+    expect(Math.max(...result.message.split("\n").map((line) => line.length))).toBeLessThan(700);
+  },
+);

@@ -1,0 +1,16 @@
+import type { StoreCapabilities } from "@turnkeep/core";
+import type { ConformanceGroup, HarnessCreateOptions } from "../src/index.ts";
+import type { Database, ReferenceOptions } from "./reference-store.ts";
+
+/** A store with one fault, and the case that must find it. */
+export interface BrokenStore {
+  readonly fault: string;
+  readonly caughtBy: readonly [group: ConformanceGroup, name: string];
+  readonly capabilities?: Partial<StoreCapabilities>;
+  /** Replaces methods of a correct client. */
+  readonly wrap?: NonNullable<ReferenceOptions["wrap"]>;
+  /** Replaces the options that a client is made with. */
+  readonly prepare?: (options: HarnessCreateOptions) => HarnessCreateOptions;
+  /** What a restart does to the database. */
+  readonly reopen?: (database: Database) => void;
+}

@@ -1,0 +1,66 @@
+import { inMemoryStore, keyValueStore } from "@turnkeep/core";
+import { describeConformance } from "../src/vitest.ts";
+
+let offset = 0;
+const now = () => Date.now() + offset;
+const advance = (ms: number) => {
+  offset += ms;
+};
+
+describeConformance("inMemoryStore", { create: ({ ttlMs }) => inMemoryStore({ ttlMs, now }), advance });
+
+describeConformance(
+  "inMemoryStore by the real clock",
+  { create: ({ ttlMs }) => inMemoryStore({ ttlMs }) },
+  { groups: ["ttl"] },
+);
+
+const values = new Map<string, string>();
+
+describeConformance("keyValueStore over a map", {
+  create: ({ ttlMs }) =>
+    keyValueStore<string>({
+      ttlMs,
+      now,
+      durable: true,
+      shared: true,
+      get: async (key) => {
+        const value = values.get(key);
+        return value === undefined ? undefined : { value, revision: value };
+      },
+      compareAndSet: async (key, value, revision) => {
+        if (values.get(key) !== revision) return false;
+        values.set(key, value);
+        return true;
+      },
+      delete: async (key) => void values.delete(key),
+      deleteIfUnchanged: async (key, revision) => values.get(key) === revision && values.delete(key),
+      list: async ({ after, limit }) =>
+        [...values.keys()]
+          .sort()
+          .filter((key) => after === undefined || key > after)
+          .slice(0, limit),
+    }),
+  advance,
+  rawRead: (memoryId) => [values.get(memoryId) ?? ""],
+});
+
+const alone = new Map<string, string>();
+
+describeConformance("keyValueStore without a listing", {
+  create: ({ ttlMs }) =>
+    keyValueStore<string>({
+      ttlMs,
+      shared: true,
+      get: (key) => {
+        const value = alone.get(key);
+        return value === undefined ? undefined : { value, revision: value };
+      },
+      compareAndSet: (key, value, revision) => {
+        if (alone.get(key) !== revision) return false;
+        alone.set(key, value);
+        return true;
+      },
+      delete: (key) => void alone.delete(key),
+    }),
+});

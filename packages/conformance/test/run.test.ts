@@ -1,0 +1,177 @@
+import type { ChatMemoryStore } from "@turnkeep/core";
+import { expect, test } from "vitest";
+import {
+  type ConformanceCase,
+  ConformanceError,
+  type ConformanceGroup,
+  type ConformanceHarness,
+  cases,
+  formatReport,
+  runConformance,
+} from "../src/index.ts";
+import { brokenCalls } from "./broken-calls.ts";
+import { referenceHarness } from "./reference-store.ts";
+
+function caseOf(run: ConformanceCase["run"], over: Partial<ConformanceCase> = {}): ConformanceCase {
+  return { name: "mine", group: "basic", sentence: "It is so.", run, ...over };
+}
+
+test("groups and names choose cases", async () => {
+  const groups = await runConformance(referenceHarness(), { groups: ["order", "basic"] });
+  expect(Object.keys(groups.groups)).toEqual(["basic", "order"]);
+  expect(groups.results).toHaveLength(cases.filter(({ group }) => ["basic", "order"].includes(group)).length);
+  const names = await runConformance(referenceHarness(), { names: ["race"], groups: ["atomicity"] });
+  expect(names.results.map(({ name }) => name)).toEqual([
+    "a delete that races an append leaves nothing behind",
+    "a delete that races a beginning leaves all of it or nothing",
+  ]);
+});
+
+test("options that choose nothing, or are of another kind, are refused", async () => {
+  const run = (options: object) => runConformance(referenceHarness(), options);
+  await expect(run({ groups: ["bsic" as ConformanceGroup] })).rejects.toThrow("There is no group bsic");
+  await expect(run({ names: ["nothing like it"] })).rejects.toThrow('No case has "nothing like it"');
+  await expect(run({ groups: ["order"], names: ["1 MB"] })).rejects.toThrow("leave no case");
+  await expect(run({ seed: 1.5 })).rejects.toThrow("seed");
+  await expect(run({ timeoutMs: 0 })).rejects.toThrow("timeoutMs");
+});
+
+test("a harness that fails makes the run reject, with its own error", async () => {
+  const down = () => Promise.reject(new Error("the server is down"));
+  await expect(runConformance({ create: down })).rejects.toThrow("the server is down");
+  await expect(runConformance({} as ConformanceHarness)).rejects.toThrow("create()");
+  await expect(runConformance({ create: () => ({}) as ChatMemoryStore })).rejects.toThrow("capabilities");
+  const { create } = referenceHarness();
+  const one = await create({});
+  await expect(runConformance({ create: () => one })).rejects.toThrow("another client");
+});
+
+test("every client that was made is closed, and destroy is called once, at the end", async () => {
+  const harness = referenceHarness();
+  const calls: string[] = [];
+  let open = 0;
+  await runConformance(
+    {
+      ...harness,
+      create: async (options) => {
+        const store = await harness.create(options);
+        open++;
+        let closed = false;
+        const close = async () => {
+          if (!closed) open--;
+          closed = true;
+          await store.close();
+        };
+        return { ...store, close, [Symbol.asyncDispose]: close };
+      },
+      destroy: () => void calls.push(`destroy with ${open} open`),
+    },
+    { groups: ["basic", "lifecycle", "ttl"] },
+  );
+  expect(calls).toEqual(["destroy with 0 open"]);
+});
+
+test("what a case wrote is deleted after it", async () => {
+  const harness = referenceHarness();
+  const ids: string[] = [];
+  const mine = caseOf(async (context) => {
+    const memory = context.memory();
+    ids.push(memory.id);
+    await memory.commit({ append: 1 });
+    throw new ConformanceError("expected nothing, saw nothing");
+  });
+  await runConformance(harness, { cases: [mine] });
+  expect(ids).toHaveLength(1);
+  expect(await harness.rawRead?.(ids[0] ?? "")).toEqual(["null"]);
+});
+
+test("a case that does not end fails in time, and the next one runs", async () => {
+  const report = await runConformance(referenceHarness(), {
+    cases: [
+      caseOf(() => new Promise(() => {}), { name: "hangs" }),
+      caseOf(async () => {}, { name: "goes on" }),
+    ],
+    timeoutMs: 20,
+  });
+  expect(report.results.map(({ status }) => status)).toEqual(["failed", "passed"]);
+  expect(formatReport(report)).toContain("expected an end within 20 ms, saw none");
+});
+
+test("a provisional case warns and does not count", async () => {
+  const failing = caseOf(
+    async () => {
+      throw new ConformanceError("the head: expected 1, saw 2");
+    },
+    { provisional: true },
+  );
+  const report = await runConformance(referenceHarness(), {
+    cases: [failing, caseOf(async () => {}, { name: "other" })],
+  });
+  expect(report.ok).toBe(true);
+  expect(report.counts).toEqual({ passed: 1, failed: 0, warned: 1, skipped: 0 });
+  expect(formatReport(report)).toContain("WARNING basic: mine");
+});
+
+test("a run in which nothing passed is not ok", async () => {
+  const report = await runConformance(referenceHarness({ capabilities: { list: false } }), {
+    names: ["a list query that is not as described is refused"],
+  });
+  expect(report.ok).toBe(false);
+});
+
+test("a signal ends the run before the next case", async () => {
+  const controller = new AbortController();
+  const seen: string[] = [];
+  const run = runConformance(referenceHarness(), {
+    signal: controller.signal,
+    onResult: ({ name }) => {
+      seen.push(name);
+      if (seen.length === 2) controller.abort(new Error("enough"));
+    },
+  });
+  await expect(run).rejects.toThrow("enough");
+  expect(seen).toHaveLength(2);
+});
+
+test("the report tells the sentence, what was seen, what was declared, and the seed", async () => {
+  const harness = referenceHarness({
+    capabilities: { list: false },
+    wrap: (base) => ({
+      updateMessages: (id, { owner: _, ...update }, options) => base.updateMessages(id, update, options),
+    }),
+  });
+  const report = await runConformance(harness, { groups: ["basic", "list"], seed: 42 });
+  expect(report.counts).toEqual({ passed: 13, failed: 1, warned: 0, skipped: 11 });
+  const lines = formatReport(report).split("\n");
+  expect(lines.slice(0, 7)).toEqual([
+    "✗ basic      12 passed, 1 failed",
+    "✓ list       1 passed, 11 skipped",
+    "",
+    "FAILED basic: the owner is the one given at the beginning",
+    "  contract: Taken when the memory begins, ignored later.",
+    '  seen:     getMessages after an owner was given, owner: expected "alice", saw undefined',
+    "",
+  ]);
+  expect(lines).toContain(
+    "skipped list: the pages of a list hold each memory once (the store declares list: false)",
+  );
+  expect(lines.at(-1)).toBe("Does not conform: 13 passed, 1 failed, 11 skipped; seed 42");
+});
+
+test("a failed sequence is repeated by the seed and path that it prints", async () => {
+  const broken = brokenCalls.find(({ fault }) => fault.startsWith("forgets the head of an update"));
+  const sequences = cases.filter(({ name }) => name.startsWith("random sequences"));
+  const first = await runConformance(referenceHarness(broken), { cases: sequences });
+  const [failed] = first.results;
+  if (failed?.status !== "failed") throw new Error(`expected a failed case, saw ${failed?.status}`);
+  const printed = /runConformance\(harness, (\{.*\})\)/.exec(failed.message)?.[1] ?? "";
+  const options = JSON.parse(printed) as { names: string[]; seed: number; path: string };
+  expect(options.seed).toBe(first.seed);
+
+  const [again] = (await runConformance(referenceHarness(broken), options)).results;
+  if (again?.status !== "failed") throw new Error(`expected a failed case, saw ${again?.status}`);
+  const steps = (message: string) => message.split("\n").filter((line) => line.startsWith("- "));
+  expect(steps(again.message)).toEqual(steps(failed.message));
+  expect(steps(again.message).length).toBeGreaterThan(0);
+  expect((await runConformance(referenceHarness(), options)).ok).toBe(true);
+});

@@ -1,0 +1,54 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { cases } from "../src/index.ts";
+
+interface Run {
+  readonly testResults: readonly {
+    readonly assertionResults: readonly {
+      readonly ancestorTitles: readonly string[];
+      readonly title: string;
+      readonly status: string;
+      readonly failureMessages: readonly string[];
+    }[];
+  }[];
+}
+
+/** Runs the fixtures in a vitest of their own. */
+function runFixtures(): Promise<{ run: Run; code: number }> {
+  const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
+  const config = fileURLToPath(new URL("fixtures/vitest.config.ts", import.meta.url));
+  const args = [vitest, "run", "--config", config, "--reporter=json"];
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, args, { maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+      try {
+        resolve({ run: JSON.parse(stdout) as Run, code: Number(error?.code ?? 0) });
+      } catch {
+        reject(new Error(`vitest answered no report: ${stderr}`));
+      }
+    });
+  });
+}
+
+test("the binding registers a test for each case: passed, failed with the sentence, or skipped", async () => {
+  const { run, code } = await runFixtures();
+  const results = run.testResults.flatMap(({ assertionResults }) => assertionResults);
+  const wanted = cases.filter(({ group }) => group === "basic" || group === "list");
+  expect(results.map(({ title }) => title)).toEqual(wanted.map(({ name }) => name));
+  expect(results.map(({ ancestorTitles }) => ancestorTitles)).toEqual(
+    wanted.map(({ group }) => ["a store that forgets the owner", group]),
+  );
+
+  const failed = results.filter(({ status }) => status === "failed");
+  expect(failed.map(({ title }) => title)).toEqual(["the owner is the one given at the beginning"]);
+  const text = failed[0]?.failureMessages.join("\n");
+  expect(text).toContain('owner: expected "alice", saw undefined');
+  expect(text).toContain("Contract: Taken when the memory begins, ignored later.");
+  expect(text).toContain("Seed: 42");
+  expect(code).toBe(1);
+
+  const skipped = results.filter(({ status }) => status !== "failed" && status !== "passed");
+  expect(skipped.map(({ title }) => title)).toEqual(
+    wanted.filter(({ requires }) => requires?.list).map(({ name }) => name),
+  );
+});
