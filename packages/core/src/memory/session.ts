@@ -126,11 +126,11 @@ export class Session<M> {
         call.signal.throwIfAborted();
         const conflict = isTurnkeepError(error, "VERSION_CONFLICT");
         if (!conflict && !isOpenOutcome(error)) throw error;
-        if (!conflict && ++failures > openAttempts) throw asStoreError(error, memoryId);
         if (await this.#wasApplied(call, update, conflict ? undefined : error)) {
           this.#follow(update);
           return result;
         }
+        if (!conflict && ++failures === openAttempts) throw asStoreError(error, memoryId);
         if (conflict) {
           this.emit({ type: "conflict", memoryId, attempt });
           if (base !== undefined) throw this.#conflict(error);

@@ -1,0 +1,151 @@
+import { describe, expect, test } from "vitest";
+import {
+  type ChatMemory,
+  createChatMemories,
+  createChatMemory,
+  inMemoryStore,
+  type ModelMessage,
+  system,
+  user,
+} from "../src/index.ts";
+
+const texts = async (memory: ChatMemory<ModelMessage>): Promise<unknown[]> =>
+  (await memory.messages()).map(({ content }) => content);
+const said = async (memory: ChatMemory<ModelMessage>): Promise<string[]> =>
+  (await memory.history()).messages.map(({ message, state }) => `${String(message.content)} ${state}`);
+
+describe("createChatMemories", () => {
+  test("gives one instance per id, also after it left the bounded cache while somebody holds it", async () => {
+    const memories = createChatMemories({ store: inMemoryStore(), maxLoaded: 2 });
+    const first = memories.get("a");
+    expect(memories.get("a")).toBe(first);
+    for (let index = 0; index < 10; index++) memories.get(`other ${index}`);
+    expect(memories.get("a")).toBe(first);
+    await first.close();
+    const second = memories.get("a");
+    expect(second).not.toBe(first);
+    await second.add(user("x"));
+  });
+
+  test("lists by owner, who is taken when a memory begins", async () => {
+    const memories = createChatMemories({ store: inMemoryStore(), owner: (id) => id.split("/")[0] });
+    for (const id of ["ann/1", "ann/2", "bob/1"]) await memories.get(id).add(user("hi"));
+    const ids = (await memories.list({ owner: "ann" })).memories.map(({ memoryId }) => memoryId);
+    expect(ids.sort()).toEqual(["ann/1", "ann/2"]);
+    expect((await memories.list()).memories).toHaveLength(3);
+    const page = await memories.list({ limit: 2 });
+    expect(page.memories).toHaveLength(2);
+    expect((await memories.list({ limit: 2, cursor: page.cursor })).memories).toHaveLength(1);
+  });
+
+  test("erases all that an owner has, and says what", async () => {
+    const store = inMemoryStore();
+    const memories = createChatMemories({ store, owner: (id) => id.split("/")[0] });
+    for (const id of ["ann/1", "ann/2", "bob/1"]) await memories.get(id).add(user("hi"));
+    const { erased } = await memories.erase({ owner: "ann" });
+    expect([...erased].sort()).toEqual(["ann/1", "ann/2"]);
+    expect(await texts(memories.get("ann/1"))).toEqual([]);
+    expect(await texts(memories.get("bob/1"))).toEqual(["hi"]);
+    expect(await memories.erase({ owner: "ann" })).toEqual({ erased: [] });
+  });
+
+  test("forks a whole conversation, or up to a message, filling the fork's window from history", async () => {
+    const store = inMemoryStore();
+    const memories = createChatMemories({ store, window: { maxMessages: 3 }, owner: "ann" });
+    const memory = memories.get("a");
+    await memory.add(system("s"));
+    const ids: string[] = [];
+    for (const text of ["1", "2", "3", "4", "5"]) ids.push(...(await memory.add(user(text))));
+    const whole = await memories.fork("a", "b");
+    expect(await said(whole)).toEqual(await said(memory));
+    await whole.add(user("6b"));
+    expect(await texts(memory)).toEqual(["s", "4", "5"]);
+    expect(await texts(whole)).toEqual(["s", "5", "6b"]);
+    const past = await memories.fork("a", "c", { at: ids[2] as string });
+    expect(await texts(past)).toEqual(["s", "2", "3"]);
+    expect(await said(past)).toEqual(["s live", "1 evicted", "2 live", "3 live"]);
+    expect((await memories.list({ owner: "ann" })).memories).toHaveLength(3);
+    await expect(memories.fork("a", "b")).rejects.toMatchObject({ code: "ID_CONFLICT" });
+    await expect(memories.fork("nobody", "d")).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(memories.fork("a", "d", { at: "nobody" })).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  });
+
+  test("close closes the memories, not the store", async () => {
+    const store = inMemoryStore();
+    const memories = createChatMemories({ store });
+    const memory = memories.get("a");
+    await memory.add(user("x"));
+    await memories.close();
+    await memories.close();
+    await expect(memory.messages()).rejects.toMatchObject({ code: "CLOSED" });
+    expect(() => memories.get("a")).toThrow(expect.objectContaining({ code: "CLOSED" }));
+    expect((await store.getMessages("a")).messages).toHaveLength(1);
+  });
+});
+
+describe("options of the wrong shape are INVALID_OPTION, naming option and value", () => {
+  const counter = { name: "c", count: () => 1 };
+  const wrong: readonly (readonly [string, unknown, RegExp])[] = [
+    ["a store without an id", { store: inMemoryStore() }, /needs an id/],
+    ["an empty id", { id: "", store: inMemoryStore() }, /memory id/],
+    ["an empty window", { window: {} }, /maxMessages or maxTokens/],
+    ["a limit of zero", { window: { maxMessages: 0 } }, /window.maxMessages .*0/],
+    ["a fraction", { window: { maxMessages: 1.5 } }, /window.maxMessages .*1.5/],
+    ["null", { window: { maxTokens: null, counter } }, /window.maxTokens/],
+    ["tokens without a counter", { window: { maxTokens: 10 } }, /window.counter/],
+    [
+      "a counter without a name",
+      { window: { maxTokens: 10, counter: { ...counter, name: "" } } },
+      /window.counter.name/,
+    ],
+    [
+      "a negative base",
+      { window: { maxTokens: 10, counter: { ...counter, base: -1 } } },
+      /window.counter.base .*-1/,
+    ],
+    ["a reserve without tokens", { window: { maxMessages: 10, reserve: 1 } }, /window.reserve/],
+    ["an unknown unit", { window: { maxMessages: 10, unit: "word" } }, /window.unit .*word/],
+    ["a target of zero", { window: { maxMessages: 10, target: 0 } }, /window.target .*0/],
+    ["a target above one", { window: { maxMessages: 10, target: 1.1 } }, /window.target .*1.1/],
+    ["an unknown overflow", { window: { maxMessages: 10, overflow: "drop" } }, /window.overflow .*drop/],
+    ["a pin that is no function", { window: { maxMessages: 10, pinned: true } }, /window.pinned/],
+    ["systemFirst as text", { systemFirst: "yes" }, /systemFirst .*yes/],
+    ["no time at all", { timeoutMs: 0 }, /timeoutMs .*0/],
+    ["a listener that is no function", { onEvent: 1 }, /onEvent .*1/],
+  ];
+  test.each(wrong)("%s", (_name, options, message) => {
+    expect(() => createChatMemory(options as never)).toThrow(
+      expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringMatching(message) }),
+    );
+  });
+
+  test("createChatMemories checks too", () => {
+    const code = expect.objectContaining({ code: "INVALID_OPTION" });
+    expect(() => createChatMemories({} as never)).toThrow(code);
+    expect(() => createChatMemories({ store: inMemoryStore(), maxLoaded: 0 })).toThrow(code);
+    expect(() => createChatMemories({ store: inMemoryStore(), window: { maxMessages: -1 } })).toThrow(code);
+  });
+
+  test("limits asked at use: a bad answer fails the call and writes nothing", async () => {
+    let limit = 3;
+    const memory = createChatMemory({ window: { maxMessages: async () => limit } });
+    await memory.add(user("a"));
+    limit = 0;
+    await expect(memory.add(user("b"))).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(memory.messages()).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    limit = 3;
+    expect(await texts(memory)).toEqual(["a"]);
+    const tokens = { maxTokens: 10, counter };
+    await expect(
+      createChatMemory({ window: { ...tokens, reserve: () => 10 } }).messages(),
+    ).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+    });
+    const bad = { name: "bad", count: () => -1 };
+    await expect(
+      createChatMemory({ window: { maxTokens: 10, counter: bad } }).add(user("a")),
+    ).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+    });
+  });
+});

@@ -1,0 +1,477 @@
+import { describe, expect, test } from "vitest";
+import {
+  assistant,
+  type ChatMemoryStore,
+  createChatMemory,
+  entry,
+  inMemoryStore,
+  type MemoryEvent,
+  type ModelMessage,
+  type StoredMessage,
+  system,
+  toolCall,
+  toolResult,
+  user,
+} from "../src/index.ts";
+import { characterCounter } from "./window-reference.ts";
+
+/** Counts what a store is asked. */
+function counted(store: ChatMemoryStore): ChatMemoryStore & { reads: number; writes: number } {
+  const counts = {
+    ...store,
+    reads: 0,
+    writes: 0,
+    getMessages: (...given: Parameters<ChatMemoryStore["getMessages"]>) => {
+      counts.reads++;
+      return store.getMessages(...given);
+    },
+    updateMessages: (...given: Parameters<ChatMemoryStore["updateMessages"]>) => {
+      counts.writes++;
+      return store.updateMessages(...given);
+    },
+  };
+  return counts;
+}
+
+const states = async (memory: ReturnType<typeof createChatMemory>): Promise<string[]> =>
+  (await memory.history()).messages.map(({ message, state }) => `${textOf(message)} ${state}`);
+const textOf = (message: ModelMessage): string =>
+  typeof message.content === "string" ? message.content : (message.content[0]?.type ?? "");
+const texts = (messages: readonly ModelMessage[]): string[] => messages.map(textOf);
+
+describe("add", () => {
+  test("answers the ids in order, and nothing given does nothing", async () => {
+    const store = counted(inMemoryStore());
+    const memory = createChatMemory({ id: "m", store });
+    expect(await memory.add()).toEqual([]);
+    expect(store.writes + store.reads).toBe(0);
+    const ids = await memory.add(user("a"), entry(assistant("b"), { id: "own" }));
+    expect(ids).toHaveLength(2);
+    expect(ids[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(ids[1]).toBe("own");
+    expect((await memory.history()).messages.map(({ id }) => id)).toEqual(ids);
+  });
+
+  test("is all or none: a bad message keeps the good ones out", async () => {
+    const memory = createChatMemory();
+    await expect(memory.add(user("good"), { role: "user", content: 7 } as never)).rejects.toMatchObject({
+      code: "INVALID_MESSAGE",
+    });
+    expect(await memory.messages()).toEqual([]);
+  });
+
+  test("copies: what the caller does to a message afterwards changes nothing, and a view's messages are frozen", async () => {
+    const memory = createChatMemory();
+    const message = user([{ type: "text", text: "before" }]);
+    await memory.add(message);
+    Object.assign(message.content[0] as object, { text: "after" });
+    const [shown] = await memory.messages();
+    expect(shown).toEqual(user([{ type: "text", text: "before" }]));
+    expect(Object.isFrozen(shown)).toBe(true);
+    (await memory.messages()).pop();
+    expect(await memory.messages()).toHaveLength(1);
+  });
+
+  test("writes once and, after the first, reads nothing", async () => {
+    const store = counted(inMemoryStore());
+    const memory = createChatMemory({ id: "m", store });
+    await memory.add(user("1"));
+    await memory.add(user("2"), assistant("3"));
+    expect(store).toMatchObject({ reads: 1, writes: 2 });
+  });
+
+  test("the same id with equal content is ignored, also when the message has left memory", async () => {
+    const store = counted(inMemoryStore());
+    const memory = createChatMemory({ id: "m", store, window: { maxMessages: 1 } });
+    const hello = entry(user("hello"), { id: "request-1" });
+    await memory.add(hello);
+    await memory.add(hello, hello);
+    await memory.add(user("next"));
+    const again = createChatMemory({ id: "m", store, window: { maxMessages: 1 } });
+    expect(await again.add(hello)).toEqual(["request-1"]);
+    expect(store.writes).toBe(2);
+    expect(await states(again)).toEqual(["hello evicted", "next live"]);
+  });
+
+  test("the same id with other content is an ID_CONFLICT, live, left or given twice at once", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 1 } });
+    await memory.add(entry(user("a"), { id: "x" }));
+    const conflict = { code: "ID_CONFLICT", details: { messageIds: ["x"] } };
+    await expect(memory.add(entry(user("b"), { id: "x" }))).rejects.toMatchObject(conflict);
+    await memory.add(user("c"));
+    await expect(memory.add(entry(user("b"), { id: "x" }))).rejects.toMatchObject(conflict);
+    await expect(
+      memory.add(entry(user("d"), { id: "y" }), entry(user("e"), { id: "y" })),
+    ).rejects.toMatchObject({ code: "ID_CONFLICT" });
+    expect(await states(memory)).toEqual(["a evicted", "c live"]);
+  });
+
+  test("an equal system message writes nothing, another takes its place at the front", async () => {
+    const store = counted(inMemoryStore());
+    const memory = createChatMemory({ id: "m", store });
+    await memory.add(user("hi"), system("one"));
+    expect(texts(await memory.messages())).toEqual(["one", "hi"]);
+    await memory.add(system("one"));
+    expect(store.writes).toBe(1);
+    await memory.add(system("two"));
+    expect(texts(await memory.messages())).toEqual(["two", "hi"]);
+    expect(await states(memory)).toEqual(["hi live", "one superseded", "two live"]);
+    const last = createChatMemory({ id: "m", store, systemFirst: false });
+    await last.add(system("three"));
+    expect(texts(await last.messages())).toEqual(["hi", "three"]);
+  });
+
+  test("a message the store cannot hold is MESSAGE_TOO_LARGE, and the memory goes on", async () => {
+    const memory = createChatMemory();
+    await expect(memory.add(user("x".repeat(17 * 1024 * 1024)))).rejects.toMatchObject({
+      code: "MESSAGE_TOO_LARGE",
+    });
+    await memory.add(user("small"));
+    expect(texts(await memory.messages())).toEqual(["small"]);
+  });
+});
+
+describe("put", () => {
+  test("adds, then replaces in place, with its tokens", async () => {
+    const store = counted(inMemoryStore());
+    const memory = createChatMemory({
+      id: "m",
+      store,
+      window: { maxTokens: 100, counter: characterCounter },
+    });
+    await memory.put("answer", assistant("par"));
+    await memory.add(user("next"));
+    await memory.put("answer", assistant("partial"));
+    await memory.put("answer", assistant("partial"));
+    expect(store.writes).toBe(3);
+    expect(texts(await memory.messages())).toEqual(["partial", "next"]);
+    const [stored] = (await store.getMessages("m")).messages;
+    expect(JSON.parse(stored?.meta ?? "{}")).toMatchObject({ tokens: { characters: 10 } });
+    expect(await states(memory)).toEqual(["partial live", "next live"]);
+  });
+
+  test("an id that has left memory is an ID_CONFLICT; a system message stays one", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 1 } });
+    await memory.put("a", user("1"));
+    await memory.add(user("2"));
+    await expect(memory.put("a", user("3"))).rejects.toMatchObject({ code: "ID_CONFLICT" });
+    await memory.put("b", system("s"));
+    await expect(memory.put("b", user("4"))).rejects.toMatchObject({ code: "INVALID_MESSAGE" });
+  });
+
+  test("a call that arrives while an answer streams makes it a step with its result", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 2 } });
+    await memory.put("answer", assistant("let me look"));
+    await memory.put("answer", toolCall("c", "look", {}));
+    await memory.add(toolResult("c", "look", "found"));
+    expect((await memory.messages()).map(({ role }) => role)).toEqual(["assistant", "tool"]);
+    await memory.add(user("thanks"));
+    expect((await memory.messages()).map(({ role }) => role)).toEqual(["user"]);
+  });
+});
+
+describe("views", () => {
+  test("extra messages are shown and counted, never stored", async () => {
+    const store = counted(inMemoryStore());
+    const memory = createChatMemory({ id: "m", store, window: { maxMessages: 3 } });
+    await memory.add(system("s"), user("1"), assistant("2"));
+    expect(texts(await memory.messages({ extra: [user("now"), system("t")] }))).toEqual(["t", "2", "now"]);
+    expect(texts(await memory.messages())).toEqual(["s", "1", "2"]);
+    expect(store.writes).toBe(1);
+  });
+
+  test("prompt gives the system message apart", async () => {
+    const memory = createChatMemory();
+    expect(await memory.prompt()).toEqual({ system: undefined, messages: [] });
+    await memory.add(user("hi"), system("s"));
+    expect(await memory.prompt()).toEqual({ system: system("s"), messages: [user("hi")] });
+  });
+
+  test("an overflow names what is needed and the limit, and loses nothing", async () => {
+    const memory = createChatMemory({ window: { maxTokens: 20, counter: characterCounter, reserve: 5 } });
+    await memory.add(user("short"));
+    await memory.add(user("far too long for this window"));
+    await expect(memory.messages()).rejects.toMatchObject({
+      code: "WINDOW_OVERFLOW",
+      details: { needed: 38, limit: 20 },
+    });
+    expect(await states(memory)).toEqual(["short evicted", "far too long for this window live"]);
+  });
+
+  test("a call left unanswered shows as interrupted, and stays so when the result comes late", async () => {
+    const events: MemoryEvent[] = [];
+    const memory = createChatMemory({ onEvent: (event) => events.push(event) });
+    await memory.add(user("q"), toolCall("c", "look", {}));
+    expect((await memory.messages()).map(({ role }) => role)).toEqual(["user", "assistant"]);
+    await memory.add(user("well?"));
+    const interrupted = await memory.messages();
+    expect(interrupted.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
+    await memory.add(assistant("It was interrupted."), toolResult("c", "look", "too late"));
+    const after = await memory.messages();
+    expect(after.slice(0, 4)).toEqual(interrupted);
+    expect(after).toHaveLength(5);
+    expect(events.at(-1)).toMatchObject({ type: "repaired", interruptedCalls: ["c"] });
+    const shownAsIs = createChatMemory({ repair: false });
+    await shownAsIs.add(toolCall("c", "look", {}), user("well?"));
+    expect(await shownAsIs.messages()).toHaveLength(2);
+  });
+
+  test("a result that comes before the model went on stands behind its call", async () => {
+    const memory = createChatMemory();
+    await memory.add(toolCall("c", "look", {}), user("hurry"), toolResult("c", "look", "found"));
+    expect((await memory.messages()).map(({ role }) => role)).toEqual(["assistant", "tool", "user"]);
+  });
+
+  test("an approval belongs to its call", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 3 } });
+    const request = assistant([
+      { type: "tool-call", toolCallId: "c", toolName: "pay", input: {} },
+      { type: "tool-approval-request", approvalId: "a", toolCallId: "c" },
+    ]);
+    const response: ModelMessage = {
+      role: "tool",
+      content: [{ type: "tool-approval-response", approvalId: "a", approved: true }],
+    };
+    await memory.add(request, response, toolResult("c", "pay", "paid"));
+    expect(await memory.messages()).toEqual([request, response, toolResult("c", "pay", "paid")]);
+    await memory.add(user("thanks"));
+    expect(await memory.messages()).toEqual([user("thanks")]);
+  });
+
+  test("a provider's compaction bounds the view", async () => {
+    const memory = createChatMemory();
+    await memory.add(system("s"), user("old"));
+    const compacted = assistant([{ type: "custom", kind: "openai.compaction" }]);
+    await memory.add(compacted, user("new"));
+    expect(await memory.messages()).toEqual([system("s"), compacted, user("new")]);
+    expect(await states(memory)).toEqual(["s live", "old evicted", "custom live", "new live"]);
+  });
+});
+
+describe("set, compact, clear", () => {
+  test("set replaces the memory; what was there is superseded; nothing is an error", async () => {
+    const memory = createChatMemory();
+    await memory.add(system("s"), user("a"));
+    const given = [user("b"), system("t"), assistant("c")];
+    const ids = await memory.set(given);
+    given.length = 0;
+    expect(ids).toHaveLength(3);
+    expect(texts(await memory.messages())).toEqual(["t", "b", "c"]);
+    expect(await states(memory)).toEqual(["s superseded", "a superseded", "b live", "t live", "c live"]);
+    await expect(memory.set([])).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  });
+
+  test("set after somebody else wrote is a VERSION_CONFLICT until the caller has looked", async () => {
+    const store = inMemoryStore();
+    const ours = createChatMemory({ id: "m", store });
+    const theirs = createChatMemory({ id: "m", store });
+    await ours.add(user("a"));
+    await ours.messages();
+    await theirs.add(user("b"));
+    await expect(ours.set([user("c")])).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+    await ours.add(user("d"));
+    await expect(ours.set([user("c")])).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+    expect(texts(await ours.messages())).toEqual(["a", "b", "d"]);
+    await ours.set([user("c")]);
+    expect(texts(await theirs.messages())).toEqual(["c"]);
+  });
+
+  test("compact puts a derived message after the system message; history never holds it", async () => {
+    const memory = createChatMemory();
+    const [, , callId] = await memory.add(
+      system("s"),
+      user("q"),
+      toolCall("c", "look", {}),
+      toolResult("c", "look", "r"),
+    );
+    await memory.add(user("later"));
+    const summary = user("Earlier: a question and what was found.");
+    await memory.compact({ through: callId as string, replacement: summary });
+    expect(await memory.messages()).toEqual([system("s"), summary, user("later")]);
+    expect(await states(memory)).toEqual([
+      "s live",
+      "q evicted",
+      "tool-call evicted",
+      "tool-result evicted",
+      "later live",
+    ]);
+    expect((await memory.history({ limit: 1, after: 4 })).messages.map(({ seq }) => seq)).toEqual([5]);
+    const [last] = await memory.add(assistant("more"));
+    await memory.compact({ through: last as string, replacement: user("all") });
+    expect(await memory.messages()).toEqual([system("s"), user("all")]);
+    await expect(
+      memory.compact({ through: callId as string, replacement: user("less") }),
+    ).rejects.toMatchObject({
+      code: "VERSION_CONFLICT",
+    });
+    await expect(memory.compact({ through: "nobody", replacement: user("x") })).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+    });
+    await expect(memory.compact({ through: last as string, replacement: system("x") })).rejects.toMatchObject(
+      {
+        code: "INVALID_MESSAGE",
+      },
+    );
+  });
+
+  test("compact keeps what was added meanwhile and what is pinned", async () => {
+    const store = inMemoryStore();
+    const pinned = (message: ModelMessage): boolean => message.content === "pin";
+    const ours = createChatMemory({ id: "m", store, window: { maxMessages: 10, pinned } });
+    const theirs = createChatMemory({ id: "m", store });
+    const [, , through] = await ours.add(user("pin"), user("a"), user("b"));
+    await theirs.add(user("c"));
+    await ours.compact({ through: through as string, replacement: user("sum") });
+    expect(texts(await ours.messages())).toEqual(["sum", "pin", "c"]);
+    expect(texts(await theirs.messages())).toEqual(["sum", "pin", "c"]);
+  });
+
+  test("clear deletes memory and history, and a message can begin it again", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 1 } });
+    await memory.add(user("a"), user("b"));
+    await memory.clear();
+    expect(await memory.messages()).toEqual([]);
+    expect((await memory.history()).messages).toEqual([]);
+    await memory.add(user("c"));
+    expect(await states(memory)).toEqual(["c live"]);
+  });
+
+  test("without history, what leaves is deleted", async () => {
+    const memory = createChatMemory({ history: false, window: { maxMessages: 2 } });
+    await memory.add(system("s"), user("a"));
+    await memory.add(system("t"), user("b"));
+    expect(await states(memory)).toEqual(["t live", "b live"]);
+  });
+});
+
+describe("rewind and remove", () => {
+  test("rewind supersedes that message and all later ones, and fills the window from history", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 4 } });
+    await memory.add(system("s"));
+    const ids: string[] = [];
+    for (const text of ["1", "2", "3", "4", "5", "6"]) ids.push(...(await memory.add(user(text))));
+    expect(texts(await memory.messages())).toEqual(["s", "4", "5", "6"]);
+    await memory.rewind(ids[4] as string);
+    expect(texts(await memory.messages())).toEqual(["s", "2", "3", "4"]);
+    await memory.add(user("5b"));
+    expect(await states(memory)).toEqual([
+      "s live",
+      "1 evicted",
+      "2 evicted",
+      "3 live",
+      "4 live",
+      "5 superseded",
+      "6 superseded",
+      "5b live",
+    ]);
+    await memory.rewind(ids[1] as string);
+    expect(texts(await memory.messages())).toEqual(["s", "1"]);
+    await expect(memory.rewind(ids[4] as string)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(memory.rewind("nobody")).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  });
+
+  test("rewind brings back whole steps only, and what a summary stands for stays behind it", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 3 } });
+    await memory.add(user("q"), toolCall("c", "look", {}), toolResult("c", "look", "r"));
+    const [a] = await memory.add(assistant("a"));
+    await memory.add(user("b"));
+    expect((await memory.messages()).map(({ role }) => role)).toEqual(["assistant", "user"]);
+    await memory.rewind(a as string);
+    expect((await memory.messages()).map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+
+    const summarized = createChatMemory({ window: { maxMessages: 6 } });
+    const ids = await summarized.add(...["1", "2", "3", "4"].map((text) => user(text)));
+    await summarized.compact({ through: ids[1] as string, replacement: user("sum") });
+    await summarized.rewind(ids[3] as string);
+    expect(texts(await summarized.messages())).toEqual(["sum", "3"]);
+    await summarized.rewind(ids[1] as string);
+    expect(texts(await summarized.messages())).toEqual(["1"]);
+  });
+
+  test("remove deletes the whole step, live or in history", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 4 } });
+    const [, call] = await memory.add(user("q"), toolCall("c", "look", {}), toolResult("c", "look", "r"));
+    const [other] = await memory.add(user("x"));
+    expect(await memory.remove(call as string)).toHaveLength(2);
+    expect(await states(memory)).toEqual(["q live", "x live"]);
+    const [, second, result] = await memory.add(
+      assistant("a"),
+      toolCall("d", "look", {}),
+      toolResult("d", "look", "r"),
+      user("y"),
+      user("z"),
+    );
+    await memory.add(user("end"));
+    expect(await states(memory)).toContain("tool-call evicted");
+    expect(await memory.remove(result as string)).toEqual([second, result]);
+    expect(await memory.remove(other as string)).toEqual([other]);
+    expect(await memory.remove("nobody")).toEqual([]);
+    expect(await states(memory)).toEqual(["q evicted", "a evicted", "y live", "z live", "end live"]);
+  });
+
+  test("a corrupt record is named, does not hide the others, and can be removed", async () => {
+    const store = inMemoryStore();
+    const memory = createChatMemory({ id: "m", store });
+    const [, bad] = await memory.add(user("a"), user("b"), user("c"));
+    const { version, nextSeq, messages } = await store.getMessages("m");
+    const corrupt = { ...(messages[1] as StoredMessage), payload: "{broken" };
+    await store.updateMessages("m", {
+      expected: version,
+      version: "v",
+      nextSeq,
+      append: [],
+      replace: [corrupt],
+      move: [],
+    });
+    await expect(memory.messages()).rejects.toMatchObject({
+      code: "CORRUPT_RECORD",
+      details: { messageIds: [bad] },
+    });
+    const page = await memory.history();
+    expect(texts(page.messages.map(({ message }) => message))).toEqual(["a", "c"]);
+    expect(page.errors).toMatchObject([{ code: "CORRUPT_RECORD", details: { messageIds: [bad] } }]);
+    const pages = [];
+    for await (const next of memory.historyPages({ limit: 1 })) pages.push(...next.messages);
+    expect(texts(pages.map(({ message }) => message))).toEqual(["a", "c"]);
+    await memory.add(user("d"));
+    await memory.remove(bad as string);
+    expect(texts(await memory.messages())).toEqual(["a", "c", "d"]);
+  });
+});
+
+test("history pages in both orders and by state, with ids, seq and time", async () => {
+  const memory = createChatMemory({ window: { maxMessages: 2 } });
+  for (let index = 0; index < 5; index++) await memory.add(user(String(index)));
+  const forward: string[] = [];
+  for await (const page of memory.historyPages({ limit: 2 }))
+    forward.push(...texts(page.messages.map((m) => m.message)));
+  expect(forward).toEqual(["0", "1", "2", "3", "4"]);
+  const backward: string[] = [];
+  for await (const page of memory.historyPages({ limit: 2, order: "descending", states: ["evicted"] })) {
+    backward.push(...texts(page.messages.map(({ message }) => message)));
+  }
+  expect(backward).toEqual(["2", "1", "0"]);
+  const { messages } = await memory.history({ after: 1, before: 4 });
+  expect(messages.map(({ seq }) => seq)).toEqual([2, 3]);
+  expect(messages[0]?.createdAt).toBeGreaterThan(Date.now() - 60_000);
+});
+
+test("the epoch rises with whatever changes the view other than at its end, and messages keep theirs", async () => {
+  const store = inMemoryStore();
+  const memory = createChatMemory({ id: "m", store, window: { maxMessages: 2 } });
+  const epoch = async (): Promise<unknown> => JSON.parse((await store.getMessages("m")).head ?? "{}").epoch;
+  await memory.add(entry(user("a"), { model: "model-1" }));
+  await memory.add(user("b"));
+  expect(await epoch()).toBe(0);
+  await memory.add(user("c"));
+  expect(await epoch()).toBe(1);
+  const [id] = await memory.add(user("d"));
+  expect(await epoch()).toBe(2);
+  await memory.put(id as string, user("d2"));
+  expect(await epoch()).toBe(2);
+  await memory.set([user("e")]);
+  expect(await epoch()).toBe(3);
+  const metas = (await store.getHistory("m", {})).messages.map(({ meta }) => JSON.parse(meta ?? "{}"));
+  expect(metas.map((meta) => meta.epoch ?? 0)).toEqual([0, 0, 0, 1, 2]);
+  expect(metas[0].model).toBe("model-1");
+});

@@ -1,0 +1,377 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  type ChatMemory,
+  type ChatMemoryStore,
+  createChatMemory,
+  entry,
+  inMemoryStore,
+  isTurnkeepError,
+  type ModelMessage,
+  TurnkeepError,
+  user,
+} from "../src/index.ts";
+
+const texts = async (memory: ChatMemory<ModelMessage>): Promise<unknown[]> =>
+  (await memory.messages()).map(({ content }) => content);
+
+/** The store as another client sees it: each call waits before it acts and before its answer comes back. */
+function delayed(store: ChatMemoryStore, wait: (label: string) => Promise<void>): ChatMemoryStore {
+  return {
+    ...store,
+    getMessages: async (id, options) => {
+      await wait("read asked");
+      const snapshot = await store.getMessages(id, options);
+      await wait("read answered");
+      return snapshot;
+    },
+    updateMessages: async (id, update, options) => {
+      await wait("write asked");
+      await store.updateMessages(id, update, options);
+      await wait("write answered");
+    },
+  };
+}
+
+describe("two memories over one store, interleaved at every wait", () => {
+  const plan = fc.array(fc.record({ who: fc.nat(1), size: fc.integer({ min: 1, max: 3 }) }), {
+    minLength: 2,
+    maxLength: 6,
+  });
+
+  test("every add lands once, in one order that both see, and each one's own order holds", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), plan, async (scheduler, adds) => {
+        const store = inMemoryStore();
+        const wait = (label: string): Promise<void> => scheduler.schedule(Promise.resolve(), label);
+        const memories = [0, 1].map(() =>
+          createChatMemory({ id: "m", store: delayed(store, wait), window: { maxMessages: 4 } }),
+        );
+        const done = adds.map(({ who, size }, index) =>
+          memories[who]?.add(...Array.from({ length: size }, (_, part) => user(`${who}:${index}:${part}`))),
+        );
+        await scheduler.waitFor(Promise.all(done));
+        const plain = createChatMemory({ id: "m", store });
+        const said = (await plain.history()).messages.map(({ message }) => message.content as string);
+        const expected = adds.flatMap(({ who, size }, index) =>
+          Array.from({ length: size }, (_, part) => `${who}:${index}:${part}`),
+        );
+        expect([...said].sort()).toEqual([...expected].sort());
+        for (const who of ["0", "1"]) {
+          expect(said.filter((text) => text.startsWith(who))).toEqual(
+            expected.filter((text) => text.startsWith(who)),
+          );
+        }
+        // All or none: the parts of one add stand together.
+        for (const [place, text] of said.entries()) {
+          const [, index, part] = text.split(":");
+          if (part !== "0") expect(said[place - 1]?.split(":")[1]).toBe(index);
+        }
+        const views = await scheduler.waitFor(Promise.all(memories.map(texts)));
+        expect(views[0]).toEqual(said.slice(-4));
+        expect(views[1]).toEqual(views[0]);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("a set either replaces what its caller saw or reports a conflict, and no add is lost without a word", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+        const store = inMemoryStore();
+        const wait = (label: string): Promise<void> => scheduler.schedule(Promise.resolve(), label);
+        const [ours, theirs] = [0, 1].map(() =>
+          createChatMemory({ id: "m", store: delayed(store, wait) }),
+        ) as [ChatMemory<ModelMessage>, ChatMemory<ModelMessage>];
+        await createChatMemory({ id: "m", store }).add(user("seen"));
+        const seen = scheduler.waitFor(texts(ours)).then((view) => ({ view }));
+        const { view } = await seen;
+        const [set] = await scheduler.waitFor(
+          Promise.allSettled([ours.set([user("replaced")]), theirs.add(user("added"))]),
+        );
+        const now = await texts(createChatMemory({ id: "m", store }));
+        expect(view).toEqual(["seen"]);
+        if (set.status === "fulfilled") expect(now).toEqual(["replaced", "added"]);
+        else {
+          expect(set.reason).toMatchObject({ code: "VERSION_CONFLICT" });
+          expect(now).toEqual(["seen", "added"]);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test("compact loses nothing that the other adds meanwhile", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), fc.integer({ min: 1, max: 4 }), async (scheduler, added) => {
+        const store = inMemoryStore();
+        const wait = (label: string): Promise<void> => scheduler.schedule(Promise.resolve(), label);
+        const [, through] = await createChatMemory({ id: "m", store }).add(user("a"), user("b"));
+        const ours = createChatMemory({ id: "m", store: delayed(store, wait) });
+        const theirs = createChatMemory({ id: "m", store: delayed(store, wait) });
+        const adds = Array.from({ length: added }, (_, index) => theirs.add(user(`new ${index}`)));
+        const compacted = ours.compact({ through: through as string, replacement: user("sum") });
+        await scheduler.waitFor(Promise.all([compacted, ...adds]));
+        const expected = ["sum", ...Array.from({ length: added }, (_, index) => `new ${index}`)];
+        expect(await texts(createChatMemory({ id: "m", store }))).toEqual(expected);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe("a store that commits and then fails", () => {
+  const lost = new TurnkeepError("STORE_UNAVAILABLE", "the answer was lost");
+
+  test("an add whose answer was lost is not applied twice, whoever wrote meanwhile", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom("fine", "lost", "refused", "lost, then another wrote"), {
+          minLength: 1,
+          maxLength: 8,
+        }),
+        async (fates) => {
+          const store = inMemoryStore();
+          const other = createChatMemory({ id: "m", store });
+          const pending = [...fates];
+          const faulty: ChatMemoryStore = {
+            ...store,
+            updateMessages: async (id, update, options) => {
+              const fate = pending.shift() ?? "fine";
+              if (fate === "refused") throw lost;
+              await store.updateMessages(id, update, options);
+              if (fate === "lost, then another wrote") await other.add(user("other"));
+              if (fate !== "fine") throw lost;
+            },
+          };
+          const memory = createChatMemory({ id: "m", store: faulty, window: { maxMessages: 2 } });
+          const given: string[] = [];
+          for (const [index] of fates.entries()) {
+            given.push(`ours ${index}`);
+            await memory.add(user(`ours ${index}`)).catch((error: unknown) => {
+              // Refused as often as it is tried: the caller is told, and it must not be there.
+              if (!isTurnkeepError(error, "STORE_UNAVAILABLE")) throw error;
+              given.pop();
+            });
+          }
+          const said = (await other.history()).messages.map(({ message }) => message.content);
+          expect(said.filter((text) => text !== "other")).toEqual(given);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  test("a memory deleted meanwhile is not begun again for an add that did not begin it", async () => {
+    const store = inMemoryStore();
+    await createChatMemory({ id: "m", store }).add(user("a"));
+    let fail = true;
+    const faulty: ChatMemoryStore = {
+      ...store,
+      updateMessages: async (id, update, options) => {
+        if (!fail) return store.updateMessages(id, update, options);
+        fail = false;
+        await store.deleteMessages(id);
+        throw lost;
+      },
+    };
+    const memory = createChatMemory({ id: "m", store: faulty });
+    await expect(memory.add(user("b"))).rejects.toBe(lost);
+    expect((await store.getMessages("m")).version).toBeNull();
+    await memory.add(user("c"));
+    expect(await texts(memory)).toEqual(["c"]);
+  });
+
+  test("a failure that is the caller's is not tried again", async () => {
+    const store = inMemoryStore();
+    let writes = 0;
+    const strict: ChatMemoryStore = {
+      ...store,
+      updateMessages: () => {
+        writes++;
+        return Promise.reject(new TurnkeepError("STORE_NOT_READY", "run migrate()"));
+      },
+    };
+    await expect(createChatMemory({ id: "m", store: strict }).add(user("a"))).rejects.toMatchObject({
+      code: "STORE_NOT_READY",
+    });
+    expect(writes).toBe(1);
+  });
+
+  test("an error that is no TurnkeepError is STORE_UNAVAILABLE, with its cause", async () => {
+    const cause = new Error("socket");
+    const broken: ChatMemoryStore = { ...inMemoryStore(), getMessages: () => Promise.reject(cause) };
+    await expect(createChatMemory({ id: "m", store: broken }).messages()).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      cause,
+    });
+  });
+});
+
+describe("order, time and signals", () => {
+  test("calls on one memory run in the order in which they were made", async () => {
+    const memory = createChatMemory();
+    const first = memory.add(user("1"));
+    const view = texts(memory);
+    const second = memory.add(user("2"));
+    await Promise.all([first, second]);
+    expect(await view).toEqual(["1"]);
+    expect(await texts(memory)).toEqual(["1", "2"]);
+  });
+
+  test("a store that never answers ends with the time-out, and the memory can be used again", async () => {
+    const store = inMemoryStore();
+    let hang = true;
+    const hanging: ChatMemoryStore = {
+      ...store,
+      getMessages: (id, options) => (hang ? new Promise(() => {}) : store.getMessages(id, options)),
+    };
+    const memory = createChatMemory({ id: "m", store: hanging, timeoutMs: 20 });
+    await expect(memory.add(user("a"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    hang = false;
+    await memory.add(user("b"));
+    expect(await texts(memory)).toEqual(["b"]);
+  });
+
+  test("endless conflicts end with VERSION_CONFLICT when the time is up", async () => {
+    const store = inMemoryStore();
+    const contended: ChatMemoryStore = {
+      ...store,
+      updateMessages: () => Promise.reject(new TurnkeepError("VERSION_CONFLICT", "somebody was faster")),
+    };
+    const events: string[] = [];
+    const memory = createChatMemory({
+      id: "m",
+      store: contended,
+      timeoutMs: 60,
+      onEvent: (event) => events.push(event.type),
+    });
+    await expect(memory.add(user("a"))).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+    expect(events.length).toBeGreaterThan(1);
+    expect(new Set(events)).toEqual(new Set(["conflict"]));
+  });
+
+  test("a caller's signal ends a call that runs, and one that waits for its turn", async () => {
+    const store = inMemoryStore();
+    let release: () => void = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const slow: ChatMemoryStore = {
+      ...store,
+      getMessages: async (id, options) => {
+        await held;
+        return store.getMessages(id, options);
+      },
+    };
+    const memory = createChatMemory({ id: "m", store: slow });
+    const running = new AbortController();
+    const waiting = new AbortController();
+    const first = memory.messages({ signal: running.signal });
+    const second = memory.put("x", user("a"), { signal: waiting.signal });
+    waiting.abort();
+    await expect(second).rejects.toMatchObject({ code: "ABORTED" });
+    running.abort(new Error("enough"));
+    await expect(first).rejects.toMatchObject({ code: "ABORTED", cause: running.signal.reason });
+    release();
+    await memory.add(user("b"));
+    expect(await texts(memory)).toEqual(["b"]);
+    await expect(memory.messages({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
+  });
+
+  test("close waits for what was asked before; later calls are CLOSED; twice is once", async () => {
+    const memory = createChatMemory();
+    const added = memory.add(user("a"));
+    await memory.close();
+    await added;
+    await expect(memory.messages()).rejects.toMatchObject({ code: "CLOSED" });
+    await memory.close();
+    const store = inMemoryStore();
+    const stored = createChatMemory({ id: "m", store });
+    await stored[Symbol.asyncDispose]();
+    expect((await store.getMessages("m")).version).toBeNull();
+  });
+
+  test("a listener that throws changes nothing", async () => {
+    const memory = createChatMemory({
+      window: { maxMessages: 1 },
+      onEvent: () => {
+        throw new Error("listener");
+      },
+    });
+    await memory.add(user("a"), user("b"));
+    expect(await texts(memory)).toEqual(["b"]);
+  });
+});
+
+describe("transactions", () => {
+  test("collect adds and commit them once; nothing is written if the function throws", async () => {
+    const store = inMemoryStore();
+    const memory = createChatMemory({ id: "m", store });
+    const result = await memory.transaction(async (transaction) => {
+      transaction.add(user("a"));
+      const [id] = transaction.add(entry(user("b"), { id: "b" }));
+      expect((await transaction.messages({ extra: [user("x")] })).map(({ content }) => content)).toEqual([
+        "a",
+        "b",
+        "x",
+      ]);
+      expect((await store.getMessages("m")).version).toBeNull();
+      return id;
+    });
+    expect(result).toBe("b");
+    expect(await texts(memory)).toEqual(["a", "b"]);
+    const failure = memory.transaction((transaction) => {
+      transaction.add(user("c"));
+      throw new Error("no");
+    });
+    await expect(failure).rejects.toThrow("no");
+    expect(await texts(memory)).toEqual(["a", "b"]);
+  });
+
+  test("merge when nothing was read, a conflict when it was, and the other way round by option", async () => {
+    const store = inMemoryStore();
+    const memory = createChatMemory({ id: "m", store });
+    const other = createChatMemory({ id: "m", store });
+    await memory.transaction(async (transaction) => {
+      transaction.add(user("1"));
+      await other.add(user("other 1"));
+    });
+    expect(await texts(memory)).toEqual(["other 1", "1"]);
+    const reading = memory.transaction(async (transaction) => {
+      await transaction.messages();
+      transaction.add(user("2"));
+      await other.add(user("other 2"));
+    });
+    await expect(reading).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+    await memory.transaction(
+      async (transaction) => {
+        await transaction.messages();
+        transaction.add(user("3"));
+        await other.add(user("other 3"));
+      },
+      { onConflict: "merge" },
+    );
+    const strict = memory.transaction(
+      async (transaction) => {
+        transaction.add(user("4"));
+        await other.add(user("other 4"));
+      },
+      { onConflict: "throw" },
+    );
+    await expect(strict).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+    expect(await texts(memory)).toEqual(["other 1", "1", "other 2", "other 3", "3", "other 4"]);
+  });
+
+  test("the memory itself can be used inside, and a transaction that has ended is CLOSED", async () => {
+    const memory = createChatMemory();
+    let kept: { add(message: ModelMessage): unknown } | undefined;
+    await memory.transaction(async (transaction) => {
+      kept = transaction;
+      await memory.add(user("at once"));
+      transaction.add(user("at the end"));
+    });
+    expect(await texts(memory)).toEqual(["at once", "at the end"]);
+    expect(() => kept?.add(user("late"))).toThrow(expect.objectContaining({ code: "CLOSED" }));
+  });
+});
