@@ -7,5 +7,6 @@ const config: UserConfig = defineConfig({
   target: "node20.19",
   dts: true,
   clean: true,
+  fixedExtension: false,
 });
 export default config;
