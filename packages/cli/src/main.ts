@@ -1,0 +1,128 @@
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { isTurnkeepError, TurnkeepError, type WindowUnit } from "@turnkeep/core";
+import { tokenCounter } from "@turnkeep/tokens";
+import { type ReplayOptions, settingsOf } from "./replay/options.ts";
+import { Printer } from "./replay/printer.ts";
+import { replay } from "./replay/replay.ts";
+import { playSecondHalf } from "./replay/second-half.ts";
+import { secondHalfFlag } from "./replay/second-process.ts";
+import { wantsColour } from "./replay/style.ts";
+import { usage } from "./usage.ts";
+
+/** What the command has of its surroundings. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly isTerminal: boolean;
+  readonly columns: number | undefined;
+  /** The file that was started, to start a second process with. */
+  readonly program: string;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** To the process that started this one, if it is one of ours. */
+  readonly send?: ((message: unknown) => Promise<void>) | undefined;
+}
+
+/** Runs the command; answers its exit status: 0 all is well, 1 it is not, 2 the command line is wrong. */
+export async function main(args: readonly string[], around: Surroundings): Promise<number> {
+  const [command, ...rest] = args;
+  try {
+    switch (command) {
+      case "replay":
+        return await replayCommand(rest, around);
+      case "--version":
+      case "-v":
+        around.out(`${version()}\n`);
+        return 0;
+      case "help":
+      case "--help":
+      case "-h":
+        around.out(usage);
+        return 0;
+      case undefined:
+        around.err(usage);
+        return 2;
+      default:
+        around.err(`turnkeep: unknown command ${JSON.stringify(command)}.\n\n${usage}`);
+        return 2;
+    }
+  } catch (error) {
+    return reported(error, around);
+  }
+}
+
+async function replayCommand(args: readonly string[], around: Surroundings): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      "max-tokens": { type: "string" },
+      "max-messages": { type: "string" },
+      unit: { type: "string" },
+      store: { type: "string" },
+      run: { type: "string" },
+      quiet: { type: "boolean", short: "q" },
+      help: { type: "boolean", short: "h" },
+      columns: { type: "string" },
+      [secondHalfFlag]: { type: "boolean" },
+    },
+  });
+  if (values.help === true) {
+    around.out(usage);
+    return 0;
+  }
+  const options: ReplayOptions = {
+    files: positionals,
+    maxTokens: numberOf(values["max-tokens"]),
+    maxMessages: numberOf(values["max-messages"]),
+    unit: values.unit as WindowUnit | undefined,
+    store: values.store,
+    run: values.run,
+    quiet: values.quiet,
+    colour: wantsColour(around.isTerminal, around.env),
+    columns: Math.min(140, numberOf(values.columns) ?? around.columns ?? 100),
+    write: around.out,
+    program: around.program,
+  };
+  if (values[secondHalfFlag] === true) return secondHalf(options, around);
+  return (await replay(options)).ok ? 0 : 1;
+}
+
+async function secondHalf(options: ReplayOptions, { send }: Surroundings): Promise<number> {
+  const settings = settingsOf(options);
+  if (settings.store === undefined || send === undefined) {
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      `--${secondHalfFlag} is only for the process that a replay starts.`,
+    );
+  }
+  const counter = await tokenCounter("o200k_base");
+  await send(await playSecondHalf(settings, settings.store, counter, new Printer(settings)));
+  return 0;
+}
+
+/** Not a number where it is none: the option's check says so, with its name. */
+function numberOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : text.trim() === "" ? Number.NaN : Number(text);
+}
+
+function reported(error: unknown, { err }: Surroundings): number {
+  if (isTurnkeepError(error)) {
+    const cause = error.cause as { readonly code?: unknown } | undefined;
+    const code = typeof cause?.code === "string" ? ` (${cause.code})` : "";
+    err(`turnkeep: ${error.message}${code}\n`);
+    return error.code === "INVALID_OPTION" ? 2 : 1;
+  }
+  const { code, message, stack } = error as NodeJS.ErrnoException;
+  if (typeof code === "string" && code.startsWith("ERR_PARSE_ARGS")) {
+    err(`turnkeep: ${message}\nSee turnkeep --help.\n`);
+    return 2;
+  }
+  err(`turnkeep: ${message.startsWith("The second process") ? message : (stack ?? message)}\n`);
+  return 1;
+}
+
+function version(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,100 @@
+import { randomBytes } from "node:crypto";
+import { resolve } from "node:path";
+import { TurnkeepError, type WindowUnit } from "@turnkeep/core";
+import { shippedConversations } from "../conversations.ts";
+import { isPostgresUrl } from "./place.ts";
+
+/** What to replay, through which window, into which store. */
+export interface ReplayOptions {
+  /** JSON Lines files, one conversation a line. Default: the conversations that ship with the package. */
+  readonly files?: readonly string[] | undefined;
+  /** Default 600, unless `maxMessages` is given alone. */
+  readonly maxTokens?: number | undefined;
+  readonly maxMessages?: number | undefined;
+  /** Default `step`. */
+  readonly unit?: WindowUnit | undefined;
+  /** A folder for PGlite, or `postgres://…`. Default: PGlite in a temporary folder that is removed at the end. */
+  readonly store?: string | undefined;
+  /**
+   * Names the memories: `replay/<run>/<conversation>`. A run of the same name goes on where it stopped. Default: a new
+   * name each time, so that nothing in the store is touched but what the replay wrote.
+   */
+  readonly run?: string | undefined;
+  /** One line a conversation instead of each turn. Default `false`. */
+  readonly quiet?: boolean | undefined;
+  /** Default `false`. */
+  readonly colour?: boolean | undefined;
+  /** How wide lines may be. Default 100. */
+  readonly columns?: number | undefined;
+  /** Takes the text that is shown, in pieces. Default: it goes nowhere. */
+  readonly write?: ((text: string) => void) | undefined;
+  /**
+   * Who replays the second half: another `process`, or this one, after it has closed the store and opened it again.
+   * Default `process`.
+   */
+  readonly secondHalf?: "process" | "here" | undefined;
+  /** The program that the second process runs. Default: this package's command. */
+  readonly program?: string | undefined;
+}
+
+/** The options that a replay works with. */
+export interface Settings {
+  readonly files: readonly string[];
+  readonly maxTokens: number | undefined;
+  readonly maxMessages: number | undefined;
+  readonly unit: WindowUnit;
+  /** `undefined`: a temporary folder, made when the replay begins. */
+  readonly store: string | undefined;
+  readonly run: string;
+  readonly quiet: boolean;
+  readonly colour: boolean;
+  readonly columns: number;
+  readonly write: (text: string) => void;
+}
+
+export const defaultMaxTokens = 600;
+/** What stays after an eviction, as a part of the token limit: core's default, named here because it is shown. */
+export const tokenTarget = 0.7;
+
+const units: readonly unknown[] = ["step", "turn", "message"];
+
+/** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */
+export function settingsOf(options: ReplayOptions): Settings {
+  const { maxMessages, unit = "step", store, run = randomBytes(4).toString("hex"), columns = 100 } = options;
+  const maxTokens = options.maxTokens ?? (maxMessages === undefined ? defaultMaxTokens : undefined);
+  checkLimit("max-tokens", maxTokens);
+  checkLimit("max-messages", maxMessages);
+  if (!units.includes(unit))
+    throw invalid(`unit must be step, turn or message, not ${JSON.stringify(unit)}.`);
+  if (store === "") throw invalid("store must name a folder or a postgres:// address, not nothing.");
+  if (store !== undefined && !isPostgresUrl(store) && /^[a-z][a-z0-9+.-]+:\/\//i.test(store)) {
+    throw invalid(`store must be a folder or begin with postgres://, not with ${store.split("//")[0]}//.`);
+  }
+  if (!/^[\w.-]{1,64}$/.test(run)) {
+    throw invalid(
+      `run must be 1 to 64 letters, digits, dots, dashes or underscores, not ${JSON.stringify(run)}.`,
+    );
+  }
+  const files = options.files ?? [];
+  return {
+    files: files.length === 0 ? shippedConversations() : files.map((file) => resolve(file)),
+    maxTokens,
+    maxMessages,
+    unit,
+    store: store === undefined || isPostgresUrl(store) ? store : resolve(store),
+    run,
+    quiet: options.quiet ?? false,
+    colour: options.colour ?? false,
+    columns: Math.max(60, columns),
+    write: options.write ?? (() => {}),
+  };
+}
+
+function checkLimit(name: string, limit: number | undefined): void {
+  if (limit === undefined || (Number.isSafeInteger(limit) && limit > 0)) return;
+  throw invalid(`${name} must be a positive whole number, not ${String(limit)}.`);
+}
+
+function invalid(message: string): TurnkeepError {
+  return new TurnkeepError("INVALID_OPTION", message);
+}

@@ -1,0 +1,25 @@
+import type { MessageFormat } from "@turnkeep/core";
+
+/** Messages `from` (from 0) up to `to` (exclusive) of a conversation. */
+export interface Turn {
+  /** From 1. */
+  readonly number: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Cuts a conversation into turns: a user message and all up to the next. What stands before the first user message
+ * belongs to the first turn, and a system message that stands right before a user message to that user's turn.
+ */
+export function turnsOf(messages: readonly unknown[], format: MessageFormat<unknown>): readonly Turn[] {
+  const starts: number[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (format.role(message) !== "user") continue;
+    let start = index;
+    while (start > 0 && format.role(messages[start - 1]) === "system") start -= 1;
+    starts.push(starts.length === 0 ? 0 : start);
+  }
+  if (starts.length === 0) starts.push(0);
+  return starts.map((from, index) => ({ number: index + 1, from, to: starts[index + 1] ?? messages.length }));
+}

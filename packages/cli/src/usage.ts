@@ -1,0 +1,23 @@
+export const usage: string = `turnkeep replay [FILE.jsonl ...]
+
+  Replays conversations through a chat memory and shows, turn by turn, what came in, what a model would
+  be shown, what left the memory and why, and what history keeps. Half-way it stops, a second process
+  opens the same store and goes on, and at the end everything in the store is compared with the file.
+
+  FILE.jsonl holds one conversation a line: {"id": "...", "messages": [...]}, with messages in OpenAI's
+  chat format or the AI SDK's. Without a file it replays conversations that come with the package.
+
+  --max-tokens N      what the model may be shown, in tokens of o200k_base; default 600
+  --max-messages N    the same in messages; with both, both hold
+  --unit UNIT         what leaves at once: step (default), turn or message
+  --store STORE       a folder, where an embedded Postgres keeps its data, or postgres://user@host/database;
+                      default: a temporary folder
+  --run NAME          go on with an interrupted replay of that name; default: a new name, so that nothing
+                      else in the store is touched
+  -q, --quiet         one line a conversation instead of every turn
+  -h, --help          this text
+  -v, --version       the version
+
+  Exit status: 0 when every line was replayed and nothing was lost, 1 when not, 2 for a wrong command line.
+  Colours are used in a terminal; NO_COLOR turns them off.
+`;
