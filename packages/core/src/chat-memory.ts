@@ -134,40 +134,97 @@ export type MemoryPlace =
 
 export type ChatMemoryOptions<M> = MemoryPolicy<M> & MemoryPlace;
 
+/**
+ * The memory of one conversation. Calls on one memory run in the order in which they were made.
+ *
+ * Every call that touches the store may fail with `STORE_UNAVAILABLE`, `STORE_NOT_READY`, `ABORTED` (by the caller's
+ * signal) and `CLOSED`; a call that reads messages also with `CORRUPT_RECORD` and `UNSUPPORTED_VERSION`, which name the
+ * message. What is listed at a call comes on top.
+ *
+ * @example
+ * ```ts
+ * import { assistant, createChatMemory, inMemoryStore, user } from "@turnkeep/core";
+ *
+ * const memory = createChatMemory({ id: "chat-1", store: inMemoryStore(), window: { maxMessages: 20 } });
+ * await memory.add(user("Hello"));
+ * const prompt = await memory.messages(); // send this to the model
+ * await memory.add(assistant("Good morning."));
+ * ```
+ */
 export interface ChatMemory<M> {
   readonly id: string;
   readonly format: MessageFormat<M>;
-  /** All or none. Answers the ids, in order. Nothing given: nothing happens. */
+  /**
+   * Adds messages, all or none, and evicts what no longer fits. Answers their ids, in order. Nothing given: nothing
+   * happens. Messages are copied. When others write at the same time the add is made again on the new state, until
+   * `timeoutMs` ends it; for a signal use {@link ChatMemory.transaction}.
+   *
+   * A system message equal to the present one is ignored (its id is answered); another takes its place. A message with
+   * an id of the caller's own ({@link entry}) is ignored if it was added before.
+   *
+   * Errors: `INVALID_MESSAGE`, `ID_CONFLICT` (that id has other content), `MESSAGE_TOO_LARGE`, `VERSION_CONFLICT` (others
+   * wrote faster until the time was up), `INVALID_OPTION` (a limit or counter answered nonsense).
+   */
   add(...messages: (M | Entry<M>)[]): Promise<string[]>;
-  /** Adds, or replaces the live message with that id in place. An id that has left memory: `ID_CONFLICT`. */
+  /**
+   * Adds under that id, or replaces the live message that has it, in place: an answer that still streams, an approval.
+   * Equal content writes nothing. Errors: as `add`; `ID_CONFLICT` if the id has left memory, `INVALID_MESSAGE` if a
+   * system message would become another, or the other way round.
+   */
   put(id: string, message: M | Entry<M>, options?: MemoryCallOptions): Promise<void>;
-  /** The view: what the model is shown. Never writes. */
+  /**
+   * The view, what the model is shown: the window, then repair. Read from the store each time, so that what other
+   * processes wrote is there; never writes. The array is the caller's; the messages are frozen, so copy one to change
+   * it. Errors: `WINDOW_OVERFLOW` with `details.needed` and `details.limit`.
+   */
   messages(options?: ViewOptions<M>): Promise<M[]>;
-  /** The same view, the system message apart. */
+  /** The same view with the system message apart, as AI SDK 7 (`instructions`), Anthropic and Gemini want it. */
   prompt(options?: ViewOptions<M>): Promise<Prompt<M>>;
-  /** Replaces the memory; what was there becomes superseded. Answers the ids. */
+  /**
+   * Replaces the memory in one step; what was there becomes superseded and stays in history. Answers the ids.
+   *
+   * Errors: as `add`; `INVALID_OPTION` for no messages; `VERSION_CONFLICT` if somebody else wrote since this instance
+   * last looked (`messages`, `prompt`), nothing changed; `ID_CONFLICT` for any id that was used before.
+   */
   set(messages: readonly (M | Entry<M>)[], options?: MemoryCallOptions): Promise<string[]>;
-  /** Puts one derived message in place of everything up to `through`, the system message apart. Answers its id. */
+  /**
+   * Puts one derived message, a summary say, in place of everything up to and including `through` and the rest of its
+   * step; it stands after the system message. The system message and pinned steps stay, and so does what is added
+   * meanwhile. The next `compact` replaces it. History keeps what it stands for, never the derived message. Answers
+   * its id.
+   *
+   * Errors: `INVALID_MESSAGE` (the replacement is a system or tool message, holds calls, or, with unit `turn`, is no user
+   * message), `INVALID_OPTION` (no such message), `VERSION_CONFLICT` (a later compact reached further).
+   */
   compact(
     request: { readonly through: string; readonly replacement: M },
     options?: MemoryCallOptions,
   ): Promise<string>;
-  /** Deletes memory and history. */
+  /** Deletes memory and history. The next `add` begins the memory anew. */
   clear(options?: MemoryCallOptions): Promise<void>;
-  /** Collects adds and commits them once. If `run` throws, nothing was written. */
+  /**
+   * Collects adds and commits them once. If `run` throws, nothing was written and its error is passed on. Other calls
+   * on the memory are not held up while `run` works.
+   *
+   * Errors: as `add`; `VERSION_CONFLICT` by {@link TransactionOptions.onConflict}; `CLOSED` for use after its end.
+   */
   transaction<T>(
     run: (transaction: MemoryTransaction<M>) => T | Promise<T>,
     options?: TransactionOptions,
   ): Promise<T>;
-  /** That message and all later ones become superseded; what the window now has room for comes back from history. */
+  /**
+   * That message and all later ones become superseded (to edit, or to have an answer made again); what the window now
+   * has room for, up to its `target`, comes back from history. The system message stays, unless it is the one named.
+   * Errors: `INVALID_OPTION` if there is no such message or it was superseded before.
+   */
   rewind(messageId: string, options?: MemoryCallOptions): Promise<void>;
-  /** Deletes a message and the rest of its step, from memory and history. Answers the ids it deleted. */
+  /** Deletes a message and the rest of its step, from memory and history. Answers the ids it deleted, perhaps none. */
   remove(messageId: string, options?: MemoryCallOptions): Promise<string[]>;
-  /** One page of everything that was said. */
+  /** One page of everything that was said, oldest first by default. `UNSUPPORTED` if the store keeps no history. */
   history(query?: MemoryHistoryQuery): Promise<MemoryHistoryPage<M>>;
   /** Everything that was said, page after page. */
   historyPages(query?: MemoryHistoryQuery): AsyncIterableIterator<MemoryHistoryPage<M>>;
-  /** Idempotent. Closes the store only if the memory made it. */
+  /** Waits for the calls made so far; later ones are `CLOSED`. Idempotent. Closes the store only if the memory made it. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

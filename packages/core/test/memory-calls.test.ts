@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   assistant,
+  type ChatMemory,
   type ChatMemoryStore,
   createChatMemory,
   entry,
@@ -33,7 +34,7 @@ function counted(store: ChatMemoryStore): ChatMemoryStore & { reads: number; wri
   return counts;
 }
 
-const states = async (memory: ReturnType<typeof createChatMemory>): Promise<string[]> =>
+const states = async (memory: ChatMemory<ModelMessage>): Promise<string[]> =>
   (await memory.history()).messages.map(({ message, state }) => `${textOf(message)} ${state}`);
 const textOf = (message: ModelMessage): string =>
   typeof message.content === "string" ? message.content : (message.content[0]?.type ?? "");
