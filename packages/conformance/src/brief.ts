@@ -28,7 +28,8 @@ function write(value: unknown, depth: number): string {
   return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
 }
 
-function quote(text: string): string {
+/** A text in quotes, everything but printable ASCII escaped. */
+export function quote(text: string): string {
   return JSON.stringify(text).replace(
     /[^ -~]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -1,4 +1,5 @@
 import type { ChatMemoryStore, MemoryUpdate } from "@turnkeep/core";
+import { quote } from "../brief.ts";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { expectCode, expectEqual } from "../expect.ts";
@@ -89,8 +90,7 @@ export const idsCases: readonly ConformanceCase[] = inGroup("ids", [
       ];
       await memory.commit({ append: ids.map((id) => ({ id })) });
       await memory.commit({ move: ids.slice(0, 20).map((_, index) => ({ seq: index + 1, to: "evicted" })) });
-      for (const id of ids)
-        await memory.checkHistory(`of the id ${JSON.stringify(id).slice(0, 40)}`, { ids: [id] });
+      for (const id of ids) await memory.checkHistory(`of the id ${shown(id)}`, { ids: [id] });
     },
   },
   {
@@ -131,7 +131,7 @@ export const idsCases: readonly ConformanceCase[] = inGroup("ids", [
         if (!context.capabilities.list) continue;
         const { memories: found } = await context.store.listMemories({ owner: memory.model.owner });
         expectEqual(
-          `the list of the owner ${JSON.stringify(memory.model.owner).slice(0, 60)}`,
+          `the list of the owner ${shown(memory.model.owner ?? "")}`,
           found.map(({ memoryId, owner }) => [memoryId, owner]),
           [[memory.id, memory.model.owner]],
         );
@@ -212,6 +212,6 @@ function emptyUpdate(version: string): MemoryUpdate {
 }
 
 function shown(id: string): string {
-  const text = JSON.stringify(id);
+  const text = quote(id);
   return text.length > 60 ? `${text.slice(0, 30)}…${text.slice(-28)}` : text;
 }
