@@ -39,8 +39,8 @@ export class Session<M> {
   #tail: Promise<unknown> = Promise.resolve();
   /** `undefined`: unknown, to be read before the next change. */
   #state: Loaded<M> | undefined;
-  /** Items by `seq`, to be used again when a read brings them unchanged. */
-  #known: ReadonlyMap<number, Item<M>> = new Map();
+  /** The items of the newest state, current or not, to be used again where a read brings them unchanged. */
+  #known: readonly Item<M>[] = [];
   /** The version the caller last looked at, followed through changes of its own; `undefined` before the first look. */
   #looked: string | null | undefined;
   #closed = false;
@@ -76,13 +76,14 @@ export class Session<M> {
     if (this.#state !== undefined && this.#state.version === snapshot.version) return this.#state;
     const epoch = decodeHead(snapshot.head);
     if (typeof epoch === "string") throw unreadableHead(memoryId, epoch);
+    const knownBySeq = new Map(this.#known.map((item) => [item.seq, item]));
     const items = snapshot.messages.map((stored) => {
-      const known = this.#known.get(stored.seq);
+      const known = knownBySeq.get(stored.seq);
       const same =
         known?.id === stored.id && known.payload === stored.payload && known.metaText === stored.meta;
       return same ? known : readItem(stored, reader);
     });
-    this.#remember(items);
+    this.#known = items;
     this.#state = {
       version: snapshot.version,
       nextSeq: snapshot.nextSeq,
@@ -160,7 +161,7 @@ export class Session<M> {
       throw asStoreError(error, memoryId);
     });
     call.signal.throwIfAborted();
-    this.#known = new Map();
+    this.#known = [];
     this.#looked = null;
   }
 
@@ -188,16 +189,12 @@ export class Session<M> {
 
   #settle(draft: Draft<M>, update: MemoryUpdate): void {
     this.#state = draft.loaded(update.version);
-    this.#remember(draft.live.items);
+    this.#known = draft.live.items;
     this.#follow(update);
   }
 
   #follow(update: MemoryUpdate): void {
     if (this.#looked === update.expected) this.#looked = update.version;
-  }
-
-  #remember(items: readonly Item<M>[]): void {
-    this.#known = new Map(items.map((item) => [item.seq, item]));
   }
 
   /** Whether an update that failed, or that met a conflict, had in fact been made. Leaves the new state loaded. */
