@@ -1,0 +1,174 @@
+import { builtinModules } from "node:module";
+import { posix } from "node:path";
+import ts from "typescript";
+
+const nodeBuiltIns = new Set(builtinModules);
+const webOnly = new Set(["core", "formats", "tokens", "assistant"]);
+
+/**
+ * @typedef {object} Import
+ * @property {string} file the importing file
+ * @property {string} from what it names
+ * @property {import("../runner/workspace.mjs").WorkspacePackage} package_ the importing file's
+ * @property {"src" | "test" | "other"} place
+ */
+
+/**
+ * Relative imports stay inside the package and, from its sources, inside `src`; a sibling is used by its name.
+ *
+ * @type {import("./tree.mjs").Rule}
+ */
+export function relativeImportsStayInside(tree) {
+  return importsOf(tree).flatMap(({ file, from, package_, place }) => {
+    if (!from.startsWith(".")) return [];
+    const target = posix.join(posix.dirname(file), from);
+    const home = place === "src" ? `${package_.folder}/src/` : `${package_.folder}/`;
+    if (place === "other" || isConfiguration(file) || target.startsWith(home)) return [];
+    return [`${file} imports ${from}, which is outside ${home}: import the package by its name.`];
+  });
+}
+
+/**
+ * Nobody reaches into another package's files.
+ *
+ * @type {import("./tree.mjs").Rule}
+ */
+export function noDeepImports(tree) {
+  return importsOf(tree).flatMap(({ file, from }) => {
+    const owner = tree.packages.find(({ name }) => from.startsWith(`${name}/`));
+    if (owner === undefined) return [];
+    const entry = `.${from.slice(owner.name.length)}`;
+    if (Object.keys(owner.manifest.exports ?? {}).includes(entry)) return [];
+    return [`${file} imports ${from}, which ${owner.name} does not export: use what its index exports.`];
+  });
+}
+
+/**
+ * What is imported is declared: in `dependencies` or `peerDependencies` for the sources of a public package; tests
+ * and tools may use development dependencies too, their package's and the workspace's.
+ *
+ * @type {import("./tree.mjs").Rule}
+ */
+export function importsAreDeclared(tree) {
+  return importsOf(tree).flatMap(({ file, from, package_, place }) => {
+    if (from.startsWith(".") || isNodeBuiltIn(from)) return [];
+    const name = packageNameOf(from);
+    if (name === package_.name) return [];
+    const { dependencies, peerDependencies, devDependencies } = package_.manifest;
+    const shipped = { ...dependencies, ...peerDependencies };
+    const forUse = place === "src" && package_.manifest.private !== true && !isConfiguration(file);
+    const known = forUse ? shipped : { ...shipped, ...devDependencies, ...tree.manifest.devDependencies };
+    if (name in known) return [];
+    const kind = place === "src" ? "dependencies or peerDependencies" : "devDependencies";
+    return [`${file} imports ${from}: ${package_.folder}/package.json does not list ${name} in ${kind}.`];
+  });
+}
+
+/**
+ * Core imports no sibling, not even in its tests.
+ *
+ * @type {import("./tree.mjs").Rule}
+ */
+export function coreStandsAlone(tree) {
+  const siblings = new Set(tree.packages.map(({ name }) => name));
+  return importsOf(tree).flatMap(({ file, from, package_, place }) => {
+    if (shortName(package_) !== "core" || from.startsWith(".")) return [];
+    const name = packageNameOf(from);
+    if (siblings.has(name) && name !== package_.name)
+      return [`${file} imports ${from}: core knows no sibling.`];
+    if (place === "src" && !isNodeBuiltIn(from)) return [`${file} imports ${from}: core depends on nothing.`];
+    return [];
+  });
+}
+
+/**
+ * Core, formats, tokens and assistant use web standards only.
+ *
+ * @type {import("./tree.mjs").Rule}
+ */
+export function noNodeBuiltIns(tree) {
+  return importsOf(tree).flatMap(({ file, from, package_, place }) =>
+    webOnly.has(shortName(package_)) && place === "src" && isNodeBuiltIn(from)
+      ? [`${file} imports ${from}: ${package_.name} runs where Node does not; use a web standard.`]
+      : [],
+  );
+}
+
+/**
+ * The arrows between the packages: what the sources, and what the tests, of each kind of package may import of
+ * the workspace. A kind that is not named here may import any.
+ *
+ * @type {import("./tree.mjs").Rule}
+ */
+export function arrowsRunOneWay(tree) {
+  const siblings = new Map(tree.packages.map((package_) => [package_.name, shortName(package_)]));
+  return importsOf(tree).flatMap(({ file, from, package_, place }) => {
+    const target = siblings.get(packageNameOf(from));
+    const allowed = arrows(shortName(package_));
+    if (target === undefined || allowed === undefined || package_.name === packageNameOf(from)) return [];
+    const may = place === "src" ? allowed.src : [...allowed.src, ...allowed.test];
+    if (may.includes(target)) return [];
+    return [
+      `${file} imports ${from}: ${place} of ${package_.name} may import only ${may.join(", ") || "none"}.`,
+    ];
+  });
+}
+
+/** @param {string} name */
+function arrows(name) {
+  if (name.startsWith("store-")) return { src: ["core"], test: ["conformance", "servers"] };
+  if (name === "conformance") return { src: ["core"], test: ["servers"] };
+  if (["formats", "tokens", "assistant"].includes(name)) return { src: ["core"], test: [] };
+  return undefined;
+}
+
+/**
+ * Every import and re-export in the sources, tests and configuration of the packages.
+ *
+ * @param {import("./tree.mjs").Tree} tree
+ * @returns {Import[]}
+ */
+function importsOf(tree) {
+  const known = cache.get(tree);
+  if (known !== undefined) return known;
+  const found = tree.packages.flatMap((package_) =>
+    tree.files
+      .filter((file) => file.startsWith(`${package_.folder}/`) && /\.(?:[cm]?[jt]s|tsx)$/.test(file))
+      .flatMap((file) => {
+        const inside = file.slice(package_.folder.length + 1);
+        const place = inside.startsWith("src/") ? "src" : inside.startsWith("test/") ? "test" : "other";
+        const { importedFiles } = ts.preProcessFile(tree.read(file), true, true);
+        return importedFiles.map(
+          ({ fileName }) => /** @type {Import} */ ({ file, from: fileName, package_, place }),
+        );
+      }),
+  );
+  cache.set(tree, found);
+  return found;
+}
+
+/** @type {WeakMap<import("./tree.mjs").Tree, Import[]>} */
+const cache = new WeakMap();
+
+/** @param {import("../runner/workspace.mjs").WorkspacePackage} package_ */
+function shortName({ folder }) {
+  return folder.slice(folder.lastIndexOf("/") + 1);
+}
+
+/** @param {string} file */
+function isConfiguration(file) {
+  return /\.config\.[cm]?[jt]s$/.test(file);
+}
+
+/** @param {string} from */
+function packageNameOf(from) {
+  return from
+    .split("/")
+    .slice(0, from.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+/** @param {string} from */
+function isNodeBuiltIn(from) {
+  return from.startsWith("node:") || nodeBuiltIns.has(from);
+}

@@ -1,0 +1,74 @@
+import { isDeepStrictEqual } from "node:util";
+
+/**
+ * Every public package says what it is and ships no path to its sources.
+ *
+ * @type {import("./tree.mjs").Rule}
+ */
+export function publicPackagesAreComplete(tree) {
+  return tree.packages
+    .filter(({ manifest }) => manifest.private !== true)
+    .flatMap(({ folder, manifest }) => {
+      const at = `${folder}/package.json`;
+      const published = manifest.publishConfig?.exports;
+      /** @type {[holds: boolean, complaint: string][]} */
+      const checks = [
+        [tree.files.includes(`${folder}/README.md`), `${folder} has no README.md.`],
+        [typeof manifest.license === "string", `${at} names no license.`],
+        [typeof manifest.description === "string", `${at} has no description.`],
+        [manifest.type === "module", `${at} is no ES module: "type" must be "module".`],
+        [manifest.sideEffects === false, `${at} does not say "sideEffects": false.`],
+        [manifest.engines?.node === ">=20.19", `${at} does not say "engines": { "node": ">=20.19" }.`],
+        [Array.isArray(manifest.files), `${at} does not list the "files" that it ships.`],
+        [hasSources(manifest.exports), `${at} has an export without the condition "source".`],
+        [
+          isDeepStrictEqual(published, withoutSources(manifest.exports)),
+          `${at}: publishConfig.exports must be exports without the condition "source".`,
+        ],
+      ];
+      return checks.filter(([holds]) => !holds).map(([, complaint]) => complaint);
+    });
+}
+
+/**
+ * The version of every library stands once, in the catalog; a peer's range is what users may bring.
+ *
+ * @type {import("./tree.mjs").Rule}
+ */
+export function versionsComeFromTheCatalog(tree) {
+  const manifests = [
+    ...tree.packages.map(({ folder, manifest }) => ({ at: `${folder}/package.json`, manifest })),
+    { at: "package.json", manifest: tree.manifest },
+  ];
+  const own = new Set(tree.packages.map(({ name }) => name));
+  return manifests.flatMap(({ at, manifest }) =>
+    ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"].flatMap((kind) =>
+      Object.entries(manifest[kind] ?? {}).flatMap(([name, range]) => {
+        if (own.has(name)) {
+          return String(range).startsWith("workspace:")
+            ? []
+            : [`${at}: ${name} must be "workspace:^" in ${kind}.`];
+        }
+        if (kind === "peerDependencies" || /^catalog:/.test(String(range))) return [];
+        return [`${at}: ${name} must be "catalog:" in ${kind}, its version in pnpm-workspace.yaml.`];
+      }),
+    ),
+  );
+}
+
+/** @param {Record<string, any> | undefined} exports */
+function hasSources(exports) {
+  const entries = Object.entries(exports ?? {}).filter(([path]) => path !== "./package.json");
+  return entries.length > 0 && entries.every(([, target]) => typeof target?.source === "string");
+}
+
+/** @param {Record<string, any> | undefined} exports */
+function withoutSources(exports) {
+  return Object.fromEntries(
+    Object.entries(exports ?? {}).map(([path, target]) => {
+      if (typeof target !== "object" || target === null) return [path, target];
+      const { source: _, ...rest } = target;
+      return [path, rest];
+    }),
+  );
+}

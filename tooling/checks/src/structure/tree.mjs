@@ -1,0 +1,56 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { workspacePackages } from "../runner/workspace.mjs";
+
+/**
+ * @typedef {object} Tree a repository, as the rules see it
+ * @property {readonly string[]} files relative to the top, with forward slashes
+ * @property {Record<string, any>} manifest of the workspace
+ * @property {readonly import("../runner/workspace.mjs").WorkspacePackage[]} packages
+ * @property {(file: string) => string} read
+ */
+
+/**
+ * @typedef {(tree: Tree) => string[]} Rule answers one line for each place that breaks it: where, what, what to do
+ */
+
+/**
+ * The repository at `top`. Its files are those that git knows or would add; where there is no git, all files but
+ * what an installation or a build makes.
+ *
+ * @param {string} top
+ * @returns {Tree}
+ */
+export function readTree(top) {
+  const files = existsSync(join(top, ".git")) ? filesOfGit(top) : [...walk(top, "")];
+  return {
+    files: files.sort(),
+    manifest: JSON.parse(readFileSync(join(top, "package.json"), "utf8")),
+    packages: workspacePackages(top),
+    read: (file) => readFileSync(join(top, file), "utf8"),
+  };
+}
+
+/** @param {string} top */
+function filesOfGit(top) {
+  const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+  const output = execFileSync("git", args, { cwd: top, encoding: "utf8", maxBuffer: 1 << 28 });
+  return output.split("\0").filter((file) => file !== "" && existsSync(join(top, file)));
+}
+
+const made = new Set(["node_modules", "dist", ".turbo", ".cache", "coverage"]);
+
+/**
+ * @param {string} top
+ * @param {string} folder
+ * @returns {Generator<string>}
+ */
+function* walk(top, folder) {
+  for (const entry of readdirSync(join(top, folder), { withFileTypes: true })) {
+    const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+    if (made.has(entry.name)) continue;
+    if (entry.isDirectory()) yield* walk(top, path);
+    else yield path;
+  }
+}

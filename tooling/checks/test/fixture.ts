@@ -1,0 +1,88 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { checkStructure } from "../src/structure/index.mjs";
+
+type Json = Record<string, unknown>;
+
+function publicManifest(name: string, more: Json = {}): Json {
+  const built = { types: "./dist/index.d.ts", default: "./dist/index.js" };
+  return {
+    name,
+    description: "A fixture.",
+    license: "MIT",
+    type: "module",
+    sideEffects: false,
+    engines: { node: ">=20.19" },
+    files: ["dist"],
+    exports: { ".": { source: "./src/index.ts", ...built }, "./package.json": "./package.json" },
+    publishConfig: { exports: { ".": built, "./package.json": "./package.json" } },
+    ...more,
+  };
+}
+
+const core = { "@turnkeep/core": "workspace:^" };
+const tests = { vitest: "catalog:" };
+
+/** A small repository that breaks no rule. */
+export function soundTree(): Record<string, string | Json> {
+  return {
+    "package.json": {
+      name: "fixture",
+      private: true,
+      type: "module",
+      devDependencies: { tsdown: "catalog:" },
+    },
+    "README.md": "A fixture.\n",
+    "vitest.shared.ts": "export const shared = {};\n",
+    "packages/core/package.json": publicManifest("@turnkeep/core", { devDependencies: tests }),
+    "packages/core/README.md": "Core.\n",
+    "packages/core/src/index.ts": 'export { one } from "./one.ts";\n',
+    "packages/core/src/one.ts": "export const one = 1;\n",
+    "packages/core/test/one.test.ts":
+      'import { readFileSync } from "node:fs";\nimport { test } from "vitest";\nimport { one } from "../src/one.ts";\ntest(String(one), () => void readFileSync);\n',
+    "packages/core/tsdown.config.ts":
+      'import { defineConfig } from "tsdown";\nexport default defineConfig({});\n',
+    "packages/core/vitest.config.ts":
+      'import { shared } from "../../vitest.shared.ts";\nexport default shared;\n',
+    "packages/formats/package.json": publicManifest("@turnkeep/formats", { peerDependencies: core }),
+    "packages/formats/README.md": "Formats.\n",
+    "packages/formats/src/index.ts": 'export { one } from "@turnkeep/core";\n',
+    "packages/store-sql/package.json": publicManifest("@turnkeep/store-sql", {
+      peerDependencies: { ...core, pg: "^8.0.0" },
+      devDependencies: { "@turnkeep/servers": "workspace:^", ...tests },
+    }),
+    "packages/store-sql/README.md": "A store.\n",
+    "packages/store-sql/src/index.ts": 'export { store } from "./store.ts";\n',
+    "packages/store-sql/src/options.ts": 'export type { PoolConfig } from "pg";\n',
+    "packages/store-sql/src/sql.ts": 'export const sql = "select 1";\n',
+    "packages/store-sql/src/store.ts":
+      'import { randomUUID } from "node:crypto";\nimport { one } from "@turnkeep/core";\nexport const store = [one, randomUUID];\n',
+    "packages/store-sql/test/store.test.ts":
+      'import { server } from "@turnkeep/servers";\nimport { test } from "vitest";\ntest(server, () => {});\n',
+    "tooling/servers/package.json": {
+      name: "@turnkeep/servers",
+      private: true,
+      exports: { ".": "./index.ts" },
+    },
+    "tooling/servers/index.ts": 'export const server = "server";\n',
+    "pnpm-lock.yaml": "packages:\n  pg@8.0.0:\n    resolution: {integrity: sha512-fixture}\n",
+  };
+}
+
+/** What the structure check finds in a repository of these files, known to git. */
+export function breachesOf(files: Record<string, string | Json>): string[] {
+  const top = mkdtempSync(join(tmpdir(), "turnkeep-structure-"));
+  try {
+    for (const [path, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(top, path)), { recursive: true });
+      writeFileSync(join(top, path), typeof content === "string" ? content : JSON.stringify(content));
+    }
+    execFileSync("git", ["init", "--quiet"], { cwd: top });
+    execFileSync("git", ["add", "--all"], { cwd: top });
+    return checkStructure(top);
+  } finally {
+    rmSync(top, { recursive: true, force: true });
+  }
+}

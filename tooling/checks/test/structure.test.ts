@@ -1,0 +1,238 @@
+import { describe, expect, it } from "vitest";
+import { rules } from "../src/structure/index.mjs";
+import { breachesOf, soundTree } from "./fixture.ts";
+
+type Tree = ReturnType<typeof soundTree>;
+type Change = (tree: Tree) => void;
+
+function write(path: string, content: string): Change {
+  return (tree) => {
+    tree[path] = content;
+  };
+}
+
+function remove(path: string): Change {
+  return (tree) => {
+    delete tree[path];
+  };
+}
+
+function manifest(folder: string, change: (manifest: Record<string, unknown>) => void): Change {
+  return (tree) => change(tree[`${folder}/package.json`] as Record<string, unknown>);
+}
+
+/** Joined here, so that this file does not itself break the rule that it tests. */
+const host = ["registry", "npmjs", "org"].join(".");
+const home = ["", "home", "someone", "project"].join("/");
+
+const cases: [rule: string, what: string, change: Change, complaint: RegExp][] = [
+  [
+    "relativeImportsStayInside",
+    "a source that imports its own tests",
+    write("packages/core/src/one.ts", 'export * from "../test/one.test.ts";\n'),
+    /one\.ts imports \.\.\/test\/one\.test\.ts, which is outside packages\/core\/src\//,
+  ],
+  [
+    "relativeImportsStayInside",
+    "a test that imports a sibling's file",
+    write("packages/formats/test/a.test.ts", 'import "../../core/src/one.ts";\n'),
+    /a\.test\.ts imports \.\.\/\.\.\/core\/src\/one\.ts/,
+  ],
+  [
+    "relativeImportsStayInside",
+    "a dynamic import out of the package",
+    write("packages/formats/src/index.ts", 'export const late = import("../../core/src/one.ts");\n'),
+    /index\.ts imports \.\.\/\.\.\/core\/src\/one\.ts/,
+  ],
+  [
+    "noDeepImports",
+    "a path that the sibling does not export",
+    write("packages/formats/src/index.ts", 'export { one } from "@turnkeep/core/src/one.ts";\n'),
+    /@turnkeep\/core does not export/,
+  ],
+  [
+    "importsAreDeclared",
+    "a source that imports what only the tests have",
+    write("packages/store-sql/src/sql.ts", 'export { test as sql } from "vitest";\n'),
+    /does not list vitest in dependencies/,
+  ],
+  [
+    "importsAreDeclared",
+    "a test that imports what nobody declares",
+    write("packages/formats/test/a.test.ts", 'import "left-pad/deep";\n'),
+    /does not list left-pad in devDependencies/,
+  ],
+  [
+    "coreStandsAlone",
+    "a test of core that imports a sibling",
+    (tree) => {
+      manifest("packages/core", (core) => {
+        core.devDependencies = { "@turnkeep/formats": "workspace:^", vitest: "catalog:" };
+      })(tree);
+      write("packages/core/test/one.test.ts", 'import "@turnkeep/formats";\n')(tree);
+    },
+    /core knows no sibling/,
+  ],
+  [
+    "coreStandsAlone",
+    "a source of core that imports a library",
+    (tree) => {
+      manifest("packages/core", (core) => {
+        core.dependencies = { zod: "catalog:" };
+      })(tree);
+      write("packages/core/src/one.ts", 'export type { z } from "zod";\n')(tree);
+    },
+    /core depends on nothing/,
+  ],
+  [
+    "noNodeBuiltIns",
+    "a source of core that imports node:crypto",
+    write("packages/core/src/one.ts", 'export { randomUUID } from "node:crypto";\n'),
+    /imports node:crypto: @turnkeep\/core runs where Node does not/,
+  ],
+  [
+    "noNodeBuiltIns",
+    "a source of formats that requires fs by its bare name",
+    write("packages/formats/src/index.ts", 'export const fs = await import("fs/promises");\n'),
+    /imports fs\/promises/,
+  ],
+  [
+    "arrowsRunOneWay",
+    "a store's source that imports another package than core",
+    (tree) => {
+      manifest("packages/store-sql", (store) => {
+        store.dependencies = { "@turnkeep/formats": "workspace:^" };
+      })(tree);
+      write("packages/store-sql/src/sql.ts", 'export { one as sql } from "@turnkeep/formats";\n')(tree);
+    },
+    /src of @turnkeep\/store-sql may import only core\./,
+  ],
+  [
+    "arrowsRunOneWay",
+    "formats that import a server, though only in a test",
+    (tree) => {
+      manifest("packages/formats", (formats) => {
+        formats.devDependencies = { "@turnkeep/servers": "workspace:^" };
+      })(tree);
+      write("packages/formats/test/a.test.ts", 'import "@turnkeep/servers";\n')(tree);
+    },
+    /test of @turnkeep\/formats may import only core\./,
+  ],
+  [
+    "storesLookAlike",
+    "a store without its options",
+    remove("packages/store-sql/src/options.ts"),
+    /lacks options\.ts/,
+  ],
+  [
+    "storesLookAlike",
+    "a store without a file of statements",
+    remove("packages/store-sql/src/sql.ts"),
+    /has 0 of sql\.ts, lua\.ts, documents\.ts, items\.ts/,
+  ],
+  [
+    "storesLookAlike",
+    "a store with two files of statements",
+    write("packages/store-sql/src/lua.ts", "export const lua = 1;\n"),
+    /has 2 of/,
+  ],
+  [
+    "storesLookAlike",
+    "a store with a file of its own",
+    write("packages/store-sql/src/helpers.ts", "export const help = 1;\n"),
+    /src\/helpers\.ts is in no other store/,
+  ],
+  ["publicPackagesAreComplete", "no README", remove("packages/formats/README.md"), /has no README\.md/],
+  ...(["license", "description"] as const).map((field): (typeof cases)[number] => [
+    "publicPackagesAreComplete",
+    `no ${field}`,
+    manifest("packages/formats", (formats) => {
+      delete formats[field];
+    }),
+    new RegExp(`has no ${field}|names no ${field}`),
+  ]),
+  [
+    "publicPackagesAreComplete",
+    "no word on side effects",
+    manifest("packages/formats", (formats) => {
+      delete formats.sideEffects;
+    }),
+    /"sideEffects": false/,
+  ],
+  [
+    "publicPackagesAreComplete",
+    "an older Node",
+    manifest("packages/formats", (formats) => {
+      formats.engines = { node: ">=18" };
+    }),
+    /"node": ">=20\.19"/,
+  ],
+  [
+    "publicPackagesAreComplete",
+    "the condition source in what is published",
+    manifest("packages/formats", (formats) => {
+      formats.publishConfig = { exports: formats.exports };
+    }),
+    /publishConfig\.exports must be exports without/,
+  ],
+  [
+    "versionsComeFromTheCatalog",
+    "a version of its own",
+    manifest("packages/formats", (formats) => {
+      formats.devDependencies = { vitest: "^4.0.0" };
+    }),
+    /vitest must be "catalog:" in devDependencies/,
+  ],
+  [
+    "versionsComeFromTheCatalog",
+    "a version of its own at the top",
+    (tree) => {
+      tree["package.json"] = { private: true, devDependencies: { tsdown: "1.0.0" } };
+    },
+    /^versionsComeFromTheCatalog: package\.json: tsdown must be/,
+  ],
+  [
+    "versionsComeFromTheCatalog",
+    "a sibling by version",
+    manifest("packages/formats", (formats) => {
+      formats.peerDependencies = { "@turnkeep/core": "^1.0.0" };
+    }),
+    /@turnkeep\/core must be "workspace:\^" in peerDependencies/,
+  ],
+  [
+    "noMachinePaths",
+    "a folder of somebody's machine",
+    write("README.md", `See ${home}.\n`.replace("project", "project/notes")),
+    /README\.md:1 names a folder of one machine/,
+  ],
+  [
+    "noRegistryHosts",
+    "a registry's host in the lock file",
+    write("pnpm-lock.yaml", `packages:\n  pg@8.0.0: {tarball: https://${host}/pg.tgz}\n`),
+    /pnpm-lock\.yaml:2 names the registry host/,
+  ],
+  [
+    "noRegistryHosts",
+    "a download address in the lock file",
+    write("pnpm-lock.yaml", "packages:\n  pg@8.0.0: {tarball: https://mirror.example/pg.tgz}\n"),
+    /pnpm-lock\.yaml:2 pins a download address/,
+  ],
+];
+
+describe("the structure check", () => {
+  it("finds nothing in a sound repository", () => {
+    expect(breachesOf(soundTree())).toEqual([]);
+  });
+
+  it.each(cases)("%s: %s", (rule, _what, change, complaint) => {
+    const tree = soundTree();
+    change(tree);
+    const found = breachesOf(tree);
+    expect(found).toEqual([expect.stringMatching(complaint)]);
+    expect(found[0]).toMatch(new RegExp(`^${rule}: `));
+  });
+
+  it("has a case here for every rule", () => {
+    expect([...new Set(cases.map(([rule]) => rule))].sort()).toEqual(Object.keys(rules).sort());
+  });
+});
