@@ -1,0 +1,43 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { execute } from "./execute.mjs";
+import { installStep } from "./install-step.mjs";
+import { runSteps } from "./steps.mjs";
+import { root } from "./workspace.mjs";
+
+/**
+ * `npm run demo`: builds the command `turnkeep` and replays conversations with it. The arguments are the
+ * command's own; so are its output and its exit status.
+ *
+ * @param {readonly string[]} args
+ * @param {(text: string) => void} print where the preparation is reported, not the demo's own output
+ * @returns {Promise<number>}
+ */
+export async function demoCommand(args, print) {
+  /** @type {NodeJS.ProcessEnv} */
+  const env = {};
+  const failed = await runSteps(
+    [
+      installStep(env),
+      {
+        name: "build",
+        needs: ["install"],
+        run: () => {
+          const turbo = join(root, "node_modules", ".bin", "turbo");
+          const task = ["run", "build", "--filter=turnkeep", "--output-logs=errors-only"];
+          return execute(turbo, task, { cwd: root, env });
+        },
+      },
+    ],
+    print,
+  );
+  if (failed.length > 0) return 1;
+  // Relative files among the arguments are meant from where the command was typed.
+  const cwd = process.env.INIT_CWD ?? process.cwd();
+  const bin = join(root, "packages", "cli", "dist", "bin.js");
+  const child = spawn(process.execPath, [bin, "replay", ...args], { cwd, stdio: "inherit" });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve(code ?? 1));
+  });
+}

@@ -1,0 +1,33 @@
+import { spawn } from "node:child_process";
+
+/**
+ * @typedef {object} Execution
+ * @property {boolean} ok
+ * @property {string} output what it wrote to stdout and stderr, in order
+ */
+
+/**
+ * Runs a command to its end and keeps what it printed.
+ *
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} [options]
+ * @returns {Promise<Execution>}
+ */
+export function execute(command, args, options = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    /** @param {string} text */
+    const keep = (text) => {
+      output += text;
+    };
+    child.stdout.setEncoding("utf8").on("data", keep);
+    child.stderr.setEncoding("utf8").on("data", keep);
+    child.once("error", (error) => resolve({ ok: false, output: `${command}: ${error.message}\n` }));
+    child.once("close", (code, signal) => {
+      if (signal !== null) keep(`\n${command} was ended by ${signal}.\n`);
+      resolve({ ok: code === 0, output });
+    });
+  });
+}

@@ -1,0 +1,64 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { closingLine, none, sum } from "./counts.mjs";
+import { execute } from "./execute.mjs";
+import { installStep } from "./install-step.mjs";
+import { runSteps } from "./steps.mjs";
+import { runVitest } from "./test-step.mjs";
+import { root, workspacePackages } from "./workspace.mjs";
+
+/**
+ * `npm test`: everything that must hold before a change lands. Answers the exit status; the line that it prints
+ * last counts the tests.
+ *
+ * @param {(text: string) => void} print
+ */
+export async function testCommand(print) {
+  let counts = none;
+  /** @param {import("./counts.mjs").Counts} more */
+  const onCounts = (more) => {
+    counts = sum(counts, more);
+  };
+  /** @type {NodeJS.ProcessEnv} */
+  const env = {};
+  const bin = join(root, "node_modules", ".bin");
+  /** @param {string} task */
+  const turbo = (task) => () =>
+    execute(join(bin, "turbo"), ["run", task, "--continue", "--output-logs=errors-only"], { cwd: root, env });
+  const needs = ["install"];
+  /** @type {import("./steps.mjs").Step[]} */
+  const steps = [
+    installStep(env),
+    { name: "build", needs, run: turbo("build") },
+    { name: "types", needs, run: turbo("check") },
+    {
+      name: "lint",
+      needs,
+      run: () => execute(join(bin, "biome"), ["check", "--error-on-warnings", "."], { cwd: root, env }),
+    },
+    {
+      name: "structure",
+      needs,
+      run: () => execute(process.execPath, ["tooling/structure.mjs"], { cwd: root, env }),
+    },
+    ...workspacePackages()
+      .filter(({ manifest }) => manifest.scripts?.test?.startsWith("vitest"))
+      .map(({ name, folder }) => ({
+        name: `tests of ${name}`,
+        needs,
+        run: () => runVitest(join(root, folder), { env, onCounts }),
+      })),
+    {
+      name: "published packages",
+      needs: [...needs, "build"],
+      run: () =>
+        runVitest(join(root, "tooling/checks"), { env, onCounts, config: "vitest.published.config.ts" }),
+    },
+  ];
+  if (!existsSync(join(root, ".git"))) print("No git here: files are found by walking the folder.\n");
+  print("Turnkeep: everything that must hold\n");
+  const failed = await runSteps(steps, print);
+  if (failed.length > 0) print(`failed: ${failed.join(", ")}\n`);
+  print(`${closingLine(counts)}\n`);
+  return failed.length === 0 ? 0 : 1;
+}

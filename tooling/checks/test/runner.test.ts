@@ -1,0 +1,147 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Counts, closingLine, countsOf, none, sum } from "../src/runner/counts.mjs";
+import { runSteps } from "../src/runner/steps.mjs";
+import { runVitest } from "../src/runner/test-step.mjs";
+import { pnpmPin } from "../src/runner/workspace.mjs";
+
+const ok = () => Promise.resolve({ ok: true, output: "never shown" });
+const fails = () => Promise.resolve({ ok: false, output: "the reason" });
+
+/** Runs the steps; answers what was printed, without the seconds, and what failed. */
+async function outcome(steps: Parameters<typeof runSteps>[0]) {
+  let text = "";
+  const failed = await runSteps(steps, (more) => {
+    text += more;
+  });
+  return { text: text.replaceAll(/\d+\.\d s/g, "S s"), failed };
+}
+
+describe("steps", () => {
+  it("prints one line each, and no output of a step that succeeds", async () => {
+    const note = () => Promise.resolve({ ok: true, output: "never shown", note: "7 passed" });
+    const steps = [
+      { name: "build", run: ok },
+      { name: "tests", needs: ["build"], run: note },
+    ];
+    expect(await outcome(steps)).toEqual({
+      text: "  build … ok (S s)\n  tests … ok (7 passed, S s)\n",
+      failed: [],
+    });
+  });
+
+  it("shows the output of a step that fails, and goes on", async () => {
+    const { text, failed } = await outcome([
+      { name: "lint", run: fails },
+      { name: "tests", run: ok },
+    ]);
+    expect(text).toBe("  lint … FAILED (S s)\n\nthe reason\n\n  tests … ok (S s)\n");
+    expect(failed).toEqual(["lint"]);
+  });
+
+  it("counts a step that lacks what it needs as failed", async () => {
+    const { text, failed } = await outcome([
+      { name: "install", run: fails },
+      { name: "build", needs: ["install"], run: ok },
+      { name: "pack", needs: ["build"], run: ok },
+    ]);
+    expect(text).toContain("  build … not run, for want of install\n  pack … not run, for want of build\n");
+    expect(failed).toEqual(["install", "build", "pack"]);
+  });
+
+  it("takes a step that throws for failed", async () => {
+    const { text, failed } = await outcome([{ name: "types", run: () => Promise.reject(new Error("lost")) }]);
+    expect(text).toContain("Error: lost");
+    expect(failed).toEqual(["types"]);
+  });
+});
+
+describe("counts", () => {
+  const report = { numPassedTests: 4, numFailedTests: 1, numPendingTests: 2, numTodoTests: 1 };
+  const failed = { status: "failed", assertionResults: [{ status: "passed" }, { status: "failed" }] };
+
+  it("adds the reports up", () => {
+    const counts = countsOf({ ...report, testResults: [failed] });
+    expect(counts).toEqual({ passed: 4, failed: 1, skipped: 3 });
+    expect(sum(sum(none, counts), counts)).toEqual({ passed: 8, failed: 2, skipped: 6 });
+  });
+
+  it("counts a file that did not load as a failed test", () => {
+    const unloaded = { status: "failed", assertionResults: [] };
+    expect(countsOf({ ...report, testResults: [failed, unloaded] }).failed).toBe(2);
+  });
+
+  it("closes with a line that says no more than it must", () => {
+    expect(closingLine({ passed: 812, failed: 0, skipped: 0 })).toBe("tests: 812 passed, 0 failed");
+    expect(closingLine({ passed: 812, failed: 2, skipped: 3 })).toBe(
+      "tests: 812 passed, 2 failed, 3 skipped",
+    );
+  });
+});
+
+describe("Vitest under npm test", () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "turnkeep-runner-"));
+    mkdirSync(join(folder, "node_modules"));
+    symlinkSync(
+      resolve(import.meta.dirname, "../node_modules/vitest"),
+      join(folder, "node_modules", "vitest"),
+    );
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  async function vitestOf(test: string): Promise<{ ok: boolean; output: string; counts: Counts }> {
+    writeFileSync(join(folder, "a.test.mjs"), `import { expect, it } from "vitest";\n${test}\n`);
+    let counts = none;
+    const { ok, output } = await runVitest(folder, {
+      env: { PATH: process.env.PATH, NO_COLOR: "1" },
+      onCounts: (more) => {
+        counts = sum(counts, more);
+      },
+    });
+    return { ok, output, counts };
+  }
+
+  it("passes with tests that pass, and counts what is skipped", async () => {
+    const { ok, counts } = await vitestOf('it("a", () => expect(1).toBe(1));\nit.skip("b", () => {});');
+    expect({ ok, counts }).toEqual({ ok: true, counts: { passed: 1, failed: 0, skipped: 1 } });
+  });
+
+  it("fails with a test that fails", async () => {
+    const { ok, counts } = await vitestOf('it("a", () => expect(1).toBe(2));');
+    expect({ ok, counts }).toEqual({ ok: false, counts: { passed: 0, failed: 1, skipped: 0 } });
+  });
+
+  it("fails with an error that no test caught", async () => {
+    const { ok, output, counts } = await vitestOf(
+      'it("a", async () => { setTimeout(() => { throw new Error("late"); }); await new Promise((r) => setTimeout(r, 50)); });',
+    );
+    expect({ ok, counts }).toEqual({ ok: false, counts: { passed: 1, failed: 0, skipped: 0 } });
+    expect(output).toContain("Error: late");
+  });
+
+  it("fails with a test marked only", async () => {
+    const { ok, output } = await vitestOf('it.only("a", () => {});\nit("b", () => {});');
+    expect(ok).toBe(false);
+    expect(output).toContain("Unexpected .only modifier");
+  });
+
+  it("fails with a file that does not load", async () => {
+    const { ok, counts } = await vitestOf('throw new Error("broken");');
+    expect({ ok, counts }).toEqual({ ok: false, counts: { passed: 0, failed: 1, skipped: 0 } });
+  });
+
+  it("fails without a test", async () => {
+    const { ok, output } = await vitestOf("");
+    expect(ok).toBe(false);
+    expect(output).toContain("No test suite found");
+  });
+});
+
+it("reads the pin of pnpm", () => {
+  expect(pnpmPin()).toMatch(/^\d+\.\d+\.\d+$/);
+});
