@@ -1,0 +1,57 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { describe, expect, inject, it } from "vitest";
+import { execute } from "../src/runner/execute.mjs";
+import { root } from "../src/runner/workspace.mjs";
+
+const packed = inject("packed");
+const adapterLimit = 30 * 1024;
+
+describe.each(packed)("$name", ({ folder, tarball }) => {
+  it("has nothing that publint would change", async () => {
+    const bytes = readFileSync(tarball);
+    const { messages, pkg } = await publint({
+      pack: { tarball: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) },
+      strict: true,
+    });
+    expect(messages.map((message) => formatMessage(message, pkg ?? {}))).toEqual([]);
+  });
+
+  it("has types that resolve as its modules do", async () => {
+    const attw = join(root, "tooling/checks/node_modules/@arethetypeswrong/cli/dist/index.js");
+    const flags = ["--profile", "esm-only", "--no-definitely-typed", "--format", "ascii", "--no-emoji"];
+    const { ok, output } = await execute(process.execPath, [attw, tarball, ...flags, "--no-color"]);
+    expect(ok, output).toBe(true);
+  });
+
+  it("ships what runs, and what explains it", async () => {
+    const files = await filesIn(tarball);
+    expect(files).toEqual(expect.arrayContaining(["package.json", "README.md", "LICENSE"]));
+    expect(files.filter((file) => /^(?:src|test)\/|\.tsbuildinfo$/.test(file))).toEqual([]);
+  });
+
+  it("names no workspace, catalog or source in its manifest", async () => {
+    const { output } = await execute("tar", ["-xzOf", tarball, "package/package.json"]);
+    const { exports, dependencies, peerDependencies } = JSON.parse(output) as Record<string, unknown>;
+    expect(exports).toBeDefined();
+    expect(JSON.stringify({ exports, dependencies, peerDependencies })).not.toMatch(
+      /"source"|workspace:|catalog:|\/src\//,
+    );
+  });
+});
+
+describe.each(packed.filter(({ folder }) => folder.startsWith("packages/store-")))("$name", ({ tarball }) => {
+  it(`is a tarball of at most ${adapterLimit} bytes`, () => {
+    expect(statSync(tarball).size).toBeLessThanOrEqual(adapterLimit);
+  });
+});
+
+async function filesIn(tarball: string): Promise<string[]> {
+  const { output } = await execute("tar", ["-tzf", tarball]);
+  return output
+    .trim()
+    .split("\n")
+    .map((file) => file.replace(/^package\//, ""));
+}

@@ -1,0 +1,126 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { execute } from "../runner/execute.mjs";
+import { root } from "../runner/workspace.mjs";
+
+/**
+ * An empty project of a user's, outside the repository.
+ */
+export class UserProject {
+  /** @param {string} folder */
+  constructor(folder) {
+    this.folder = folder;
+  }
+
+  static create() {
+    const folder = mkdtempSync(join(tmpdir(), "turnkeep-user-"));
+    writeFileSync(
+      join(folder, "package.json"),
+      JSON.stringify({ name: "user", private: true, type: "module" }),
+    );
+    return new UserProject(folder);
+  }
+
+  /**
+   * Installs packages with npm, by tarball or by name and version, and nothing else: no script runs.
+   *
+   * @param {readonly string[]} specifiers
+   */
+  async install(specifiers) {
+    const quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefer-offline"];
+    await this.#run("npm", ["install", ...quiet, ...specifiers]);
+  }
+
+  /**
+   * What was installed, by npm's own lock file: each package with the packages that it asked for.
+   *
+   * @returns {Map<string, readonly string[]>}
+   */
+  installed() {
+    const lock = JSON.parse(readFileSync(join(this.folder, "package-lock.json"), "utf8"));
+    const marker = "node_modules/";
+    return new Map(
+      Object.entries(lock.packages)
+        .filter(([path]) => path.startsWith(marker))
+        .map(([path, { dependencies, optionalDependencies, peerDependencies }]) => [
+          path.slice(path.lastIndexOf(marker) + marker.length),
+          Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }),
+        ]),
+    );
+  }
+
+  /**
+   * Checks a program's types, strictly and down into the packages' own declarations, and compiles it.
+   *
+   * @param {string} code
+   * @returns {Promise<string>} the compiled file
+   */
+  async compile(code) {
+    const options = {
+      target: "ES2023",
+      lib: ["ES2023"],
+      module: "NodeNext",
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      skipLibCheck: false,
+      // The types of Node itself are the project's own matter; every user of TypeScript on Node has them.
+      typeRoots: [join(root, "node_modules", "@types")],
+      types: ["node"],
+      outDir: "out",
+      rootDir: ".",
+    };
+    writeFileSync(join(this.folder, "example.ts"), code);
+    writeFileSync(
+      join(this.folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions: options, files: ["example.ts"] }),
+    );
+    await this.#run(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", "."]);
+    return join(this.folder, "out", "example.js");
+  }
+
+  /**
+   * Runs a compiled program and answers what it printed.
+   *
+   * @param {string} file
+   * @param {NodeJS.ProcessEnv} env
+   */
+  run(file, env) {
+    return this.#run(process.execPath, [file], env);
+  }
+
+  remove() {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /**
+   * @param {string} command
+   * @param {readonly string[]} args
+   * @param {NodeJS.ProcessEnv} [env]
+   */
+  async #run(command, args, env = {}) {
+    const { NODE_OPTIONS: _, ...inherited } = process.env;
+    const { ok, output } = await execute(command, args, {
+      cwd: this.folder,
+      env: { ...inherited, NO_COLOR: "1", ...env },
+    });
+    if (!ok) throw new Error(`${command} ${args.slice(0, 2).join(" ")} failed:\n${output}`);
+    return output;
+  }
+}
+
+/**
+ * What `wanted` brings with it: the packages that they ask for, and so on.
+ *
+ * @param {readonly string[]} wanted
+ * @param {Map<string, readonly string[]>} installed
+ * @returns {Set<string>}
+ */
+export function treeOf(wanted, installed) {
+  const tree = new Set(wanted);
+  for (const name of tree) {
+    for (const dependency of installed.get(name) ?? []) if (installed.has(dependency)) tree.add(dependency);
+  }
+  return tree;
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { examplesOf } from "../src/published/examples.mjs";
+import { treeOf } from "../src/published/project.mjs";
+
+const fence = "```";
+
+describe("the examples of a document", () => {
+  it("are the blocks that say so, with what they print", () => {
+    const markdown = [
+      "# Title",
+      "<!-- example: @turnkeep/core, pg -->",
+      "",
+      `${fence}ts`,
+      "# no title",
+      "<!-- output -->",
+      "console.log(1);",
+      fence,
+      "<!-- output -->",
+      `${fence}text`,
+      "1",
+      fence,
+      `${fence}ts`,
+      "not(run);",
+      fence,
+      "## Second",
+      "<!-- example: @turnkeep/core -->",
+      `${fence}ts`,
+      "run();",
+      fence,
+    ].join("\n");
+    expect(examplesOf(markdown)).toEqual([
+      {
+        title: "Title",
+        line: 5,
+        packages: ["@turnkeep/core", "pg"],
+        code: "# no title\n<!-- output -->\nconsole.log(1);\n",
+        output: "1\n",
+      },
+      { title: "Second", line: 19, packages: ["@turnkeep/core"], code: "run();\n", output: undefined },
+    ]);
+  });
+
+  it.each([
+    ["an example without code", "<!-- example: @turnkeep/core -->\nText.\n"],
+    ["an example in another language", `<!-- example: @turnkeep/core -->\n${fence}sh\nls\n${fence}\n`],
+    ["a block that never ends", `<!-- example: @turnkeep/core -->\n${fence}ts\nrun();\n`],
+    ["the output of nothing", `<!-- output -->\n${fence}text\n1\n${fence}\n`],
+  ])("cannot be %s", (_what, markdown) => {
+    expect(() => examplesOf(markdown)).toThrow(/^Line 1 /);
+  });
+});
+
+it("knows what a package brings with it", () => {
+  const installed = new Map([
+    ["pg", ["pg-pool", "pg-native"]],
+    ["pg-pool", ["pg"]],
+    ["left-pad", []],
+  ]);
+  expect([...treeOf(["pg"], installed)]).toEqual(["pg", "pg-pool"]);
+});
