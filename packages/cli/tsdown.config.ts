@@ -4,6 +4,8 @@ const config: UserConfig = defineConfig({
   entry: ["src/index.ts", "src/bin.ts"],
   format: "esm",
   platform: "node",
+  // The package names .js files.
+  fixedExtension: false,
   target: "node20.19",
   dts: true,
   clean: true,

@@ -1,0 +1,182 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { createDatabase } from "@turnkeep/servers";
+import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
+import { bundledCommand } from "./bundle.ts";
+import { testFile, testFolder, toolConversation } from "./folder.ts";
+
+let command = "";
+beforeAll(async () => {
+  command = await bundledCommand();
+});
+
+interface Ended {
+  readonly status: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** Waits until the text has been written to standard output, and answers all that was. */
+  shown(text: string): Promise<string>;
+}
+
+/** Starts the command with its temporary files in a folder of the test's own. */
+function start(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  program: string = command,
+): Started {
+  const { NO_COLOR: _no, FORCE_COLOR: _force, ...rest } = process.env;
+  const child = spawn(process.execPath, [program, ...args], { env: { ...rest, ...env }, stdio: "pipe" });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  let [out, err] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    err += text;
+  });
+  const ended = once(child, "close").then(([status]) => ({ status: status as number | null, out, err }));
+  return {
+    child,
+    ended,
+    async shown(text) {
+      while (!out.includes(text)) {
+        const piece = await Promise.race([once(child.stdout, "data"), ended]);
+        if (!Array.isArray(piece) && !out.includes(text))
+          throw new Error(`it ended without ${text}: ${out}${err}`);
+      }
+      return out;
+    },
+  };
+}
+
+const run = (args: readonly string[], env?: Record<string, string>): Promise<Ended> => start(args, env).ended;
+
+describe("turnkeep replay", () => {
+  it("replays the shipped conversations over two processes, and leaves no temporary folder", async () => {
+    const temporary = testFolder();
+    const { status, out, err } = await run(["replay"], { TMPDIR: temporary });
+    expect({ status, err }).toEqual({ status: 0, err: "" });
+    expect(out).toContain("Replaying 6 conversations: 113 messages in 31 turns");
+    expect(out).toMatch(/A second process \(\d+\) opens PGlite in .* and goes on where the first stopped\./);
+    expect(out).toMatch(/goes on at turn [2-9]/);
+    expect(out).toContain("113 of 113 messages, each once, in order, with equal content");
+    expect(out.endsWith("\nNothing was lost.\n")).toBe(true);
+    expect(out).not.toContain("\u001b");
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  it("colours both halves where colours are asked for", async () => {
+    const { out } = await run(["replay", testFile([toolConversation("a", 2)])], { FORCE_COLOR: "1" });
+    const [first, second] = out.split("Half-way");
+    expect(first).toContain("\u001b[36muser");
+    expect(second).toContain("\u001b[36muser");
+  });
+
+  it("exits with 1 and the number of a bad line, and replays the others", async () => {
+    const file = testFile([toolConversation("a", 2), '{"id":"b"}', toolConversation("c", 2)]);
+    const { status, out } = await run(["replay", "--quiet", file]);
+    expect(status).toBe(1);
+    expect(out).toContain('input.jsonl, line 2: its "messages" are not a list with messages');
+    expect(out).toContain("18 of 18 messages");
+    expect(out).toContain("Nothing was lost, but: 1 line skipped.");
+  });
+
+  it.each([
+    [["replay", "--max-tokens", "many"], "max-tokens must be a positive whole number"],
+    [["replay", "--max-tokens", ""], "max-tokens must be a positive whole number"],
+    [["replay", "--nonsense"], "Unknown option '--nonsense'"],
+    [["replay", "--second-half"], "only for the process that a replay starts"],
+    [["replay", "missing.jsonl"], "missing.jsonl does not exist"],
+    [["replya"], 'unknown command "replya"'],
+    [[], "turnkeep replay [FILE.jsonl ...]"],
+  ])("exits with 2 for %j", async (args, message) => {
+    const { status, out, err } = await run(args);
+    expect({ status, out }).toEqual({ status: 2, out: "" });
+    expect(err).toContain(message);
+    expect(err).not.toContain("    at ");
+  });
+
+  it("says how it is used, and its version", async () => {
+    expect(await run(["--help"])).toMatchObject({
+      status: 0,
+      err: "",
+      out: expect.stringContaining("--max-tokens N"),
+    });
+    expect(await run(["replay", "-h"])).toMatchObject({
+      status: 0,
+      out: expect.stringContaining("Exit status"),
+    });
+    expect((await run(["--version"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it("goes on after it was killed, without a message lost or added twice", async () => {
+    const file = testFile([toolConversation("a", 12), toolConversation("b", 12)]);
+    const args = ["replay", file, "--store", join(testFolder(), "store"), "--run", "night"];
+    const killed = start(args);
+    await killed.shown("turn 5 ");
+    killed.child.kill("SIGKILL");
+    await killed.ended;
+    const { status, out } = await run(args);
+    expect(out).toMatch(/goes on at turn \d/);
+    expect(out).toContain("98 of 98 messages, each once, in order, with equal content");
+    expect(status).toBe(0);
+  });
+
+  it("removes its temporary folder when it is stopped, and takes the second process along", async () => {
+    const temporary = testFolder();
+    const file = testFile([toolConversation("a", 60)]);
+    const stopped = start(["replay", file], { TMPDIR: temporary });
+    const out = await stopped.shown("goes on at turn");
+    const second = Number(/A second process \((\d+)\)/.exec(out)?.[1]);
+    expect(isRunning(second)).toBe(true);
+    stopped.child.kill("SIGTERM");
+    expect((await stopped.ended).status).toBe(130);
+    await expect.poll(() => isRunning(second), { timeout: 20_000 }).toBe(false);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  it("can be started through a link, as package managers do", async () => {
+    const link = join(testFolder(), "turnkeep");
+    symlinkSync(command, link);
+    const started = start(["replay", "--quiet", testFile([toolConversation("a", 2)])], {}, link);
+    expect((await started.ended).status).toBe(0);
+  });
+
+  it("replays into a Postgres server and never shows its password", async () => {
+    const database = await createDatabase(inject("postgresUrl"));
+    onTestFinished(() => database.drop());
+    const url = new URL(database.url);
+    url.password ||= "hidden-word";
+    const args = ["replay", testFile([toolConversation("a", 4)]), "--store", url.href, "--run", "r1"];
+    const first = await run(args);
+    expect(first).toMatchObject({ status: 0, err: "" });
+    expect(first.out).toContain("17 of 17 messages");
+    expect(first.out + first.err).not.toContain(url.password);
+    expect((await run(args)).out).toContain("0 views");
+  });
+
+  it("says in one line that a server does not answer", async () => {
+    const { status, err, out } = await run(["replay", "--store", "postgres://u:hidden-word@127.0.0.1:1/db"]);
+    expect(status).toBe(1);
+    expect(err).toMatch(/^turnkeep: .*ECONNREFUSED.*\n$/);
+    expect(out + err).not.toContain("hidden-word");
+  });
+});
+
+function isRunning(id: number): boolean {
+  try {
+    process.kill(id, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
