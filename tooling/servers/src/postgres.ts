@@ -2,15 +2,15 @@ import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { access, readdir, realpath } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
-import { fetchWheel } from "./cache.ts";
+import { fetchTarball, fetchWheel } from "./cache.ts";
 import { createDatabase, type TestDatabase, withClient } from "./database.ts";
 import { startContainer } from "./docker.ts";
 import { startLocalServer } from "./local-server.ts";
 import { loopback } from "./ports.ts";
 import { run, serverUser } from "./process.ts";
 import { createServerFolder } from "./records.ts";
-import { FinalFailure, firstAvailable, type Source, sourcesFrom } from "./sources.ts";
-import { images, oldestPostgres, postgresWheel } from "./versions.ts";
+import { FinalFailure, firstAvailable, reasonOf, type Source, sourcesFrom } from "./sources.ts";
+import { images, oldestPostgres, postgresTarball, postgresWheel } from "./versions.ts";
 
 /** A Postgres server for tests. */
 export interface PostgresServer {
@@ -48,7 +48,7 @@ const advice =
 
 /**
  * Gives a real Postgres: the one at `TURNKEEP_POSTGRES_URL`, else one in Docker, else the machine's, else one fetched
- * from the Python index into the cache; `ServerUnavailable` says what was tried. It listens on the loopback address
+ * from the Python index or from npm into the cache; `ServerUnavailable` says what was tried. It listens on the loopback address
  * only, writes durably as in production, and is stopped with its owner.
  *
  * @example
@@ -85,7 +85,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 async function fromEnvironment(env: NodeJS.ProcessEnv): Promise<Started> {
   const url = env.TURNKEEP_POSTGRES_URL;
   if (url === undefined || url === "") throw new Error("TURNKEEP_POSTGRES_URL is not set");
-  if (!/^postgres(ql)?:$/.test(URL.parse(url)?.protocol ?? "")) {
+  if (!URL.canParse(url) || !/^postgres(ql)?:$/.test(new URL(url).protocol)) {
     throw new FinalFailure(
       "TURNKEEP_POSTGRES_URL is no address such as postgres://user:password@host:5432/database",
     );
@@ -119,9 +119,28 @@ async function fromMachine(env: NodeJS.ProcessEnv, installations: readonly strin
 }
 
 async function fromCache(env: NodeJS.ProcessEnv): Promise<Started> {
-  const folder = await fetchWheel(postgresWheel, env);
-  const bin = join(folder, postgresWheel.name.replace("-", "_"), "pginstall", "bin");
+  const bin = await fetchBinaries(env);
   return { ...(await startBinaries(bin, env)), source: "cache", origin: bin };
+}
+
+/** From the Python index, which has all of Postgres's tools, else from npm, which has the server's own. */
+async function fetchBinaries(env: NodeJS.ProcessEnv): Promise<string> {
+  let wheelError: unknown;
+  try {
+    return join(
+      await fetchWheel(postgresWheel, env),
+      postgresWheel.name.replace("-", "_"),
+      "pginstall",
+      "bin",
+    );
+  } catch (error) {
+    wheelError = error;
+  }
+  try {
+    return join(await fetchTarball(postgresTarball, env), "native", "bin");
+  } catch (error) {
+    throw new Error(`${reasonOf(wheelError)}; ${reasonOf(error)}`, { cause: error });
+  }
 }
 
 /** The folder of the first `postgres` that is new enough and has its `initdb` beside it. */
@@ -137,7 +156,7 @@ async function findOnMachine(env: NodeJS.ProcessEnv, installations: readonly str
       if (Number(/\d+/.exec(version)?.[0]) >= oldestPostgres) return bin;
       rejected.push(`${bin} holds ${version.trim()}, older than ${oldestPostgres}`);
     } catch (error) {
-      rejected.push(`${bin} cannot be used (${error instanceof Error ? error.message : error})`);
+      rejected.push(`${bin} cannot be used (${reasonOf(error)})`);
     }
   }
   const found = rejected.length === 0 ? "" : `: ${rejected.join("; ")}`;

