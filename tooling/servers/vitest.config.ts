@@ -2,7 +2,8 @@ import { mergeConfig, type ViteUserConfig } from "vitest/config";
 import { shared } from "../../vitest.shared.ts";
 
 const config: ViteUserConfig = mergeConfig(shared, {
-  test: { globalSetup: ["@turnkeep/servers/vitest-postgres"] },
+  // Some tests download a server.
+  test: { globalSetup: ["@turnkeep/servers/vitest-postgres"], testTimeout: 120_000 },
 });
 
 export default config;
