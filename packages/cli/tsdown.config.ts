@@ -1,13 +1,5 @@
-import { defineConfig, type UserConfig } from "tsdown";
+import type { UserConfig } from "tsdown";
+import { library } from "../../tsdown.shared.ts";
 
-const config: UserConfig = defineConfig({
-  entry: ["src/index.ts", "src/bin.ts"],
-  format: "esm",
-  platform: "node",
-  // The package names .js files.
-  fixedExtension: false,
-  target: "node20.19",
-  dts: true,
-  clean: true,
-});
+const config: UserConfig = library("node", "src/index.ts", "src/bin.ts");
 export default config;

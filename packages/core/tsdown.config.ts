@@ -1,11 +1,5 @@
-import { defineConfig, type UserConfig } from "tsdown";
+import type { UserConfig } from "tsdown";
+import { library } from "../../tsdown.shared.ts";
 
-const config: UserConfig = defineConfig({
-  entry: ["src/index.ts", "src/store-kit.ts"],
-  format: "esm",
-  platform: "neutral",
-  target: "node20.19",
-  dts: true,
-  clean: true,
-});
+const config: UserConfig = library("neutral", "src/index.ts", "src/store-kit.ts");
 export default config;
