@@ -9,7 +9,7 @@ import { root } from "../src/runner/workspace.mjs";
 const packed = inject("packed");
 const adapterLimit = 30 * 1024;
 
-describe.each(packed)("$name", ({ folder, tarball }) => {
+describe.each(packed)("$name", ({ tarball }) => {
   it("has nothing that publint would change", async () => {
     const bytes = readFileSync(tarball);
     const { messages, pkg } = await publint({

@@ -11,6 +11,9 @@ const documents = ["README.md", ...workspacePackages().map(({ folder }) => `${fo
   .filter((path) => existsSync(join(root, path)))
   .map((path) => ({ path, examples: examplesOf(readFileSync(join(root, path), "utf8")) }));
 
+/** Core and the stores have no dependencies of their own: a user's driver is all that comes with them. */
+const bringsNothing = /^@turnkeep\/(?:core|store-\w+)$/;
+
 let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();
@@ -21,8 +24,13 @@ describe("what a user installs", () => {
   it.each([
     { packages: ["@turnkeep/core"] },
     { packages: ["@turnkeep/core", "@turnkeep/store-postgres", "pg"] },
-  ])("$packages brings nothing else", async ({ packages }) => {
-    await inProject(packages, async () => {});
+  ])("$packages brings nothing else, and its types hold by themselves", async ({ packages }) => {
+    await inProject(packages, async (project) => {
+      const ours = packages.filter((name) => packed.has(name));
+      const code = ours.map((name) => `console.log(Object.keys(await import("${name}")).length > 0);\n`);
+      const printed = await project.run(await project.compile(`export {};\n${code.join("")}`), {});
+      expect(printed).toBe("true\n".repeat(ours.length));
+    });
   });
 });
 
@@ -45,7 +53,7 @@ describe.each(documents.filter(({ examples }) => examples.length > 0))("$path", 
   });
 });
 
-/** An empty project with these packages, ours from their tarballs; nobody may bring another but the libraries. */
+/** An empty project with these packages, ours from their tarballs; core and the stores may bring no other. */
 async function inProject(
   packages: readonly string[],
   use: (project: UserProject) => Promise<void>,
@@ -54,7 +62,7 @@ async function inProject(
   try {
     await project.install(packages.map((name) => packed.get(name) ?? `${name}@${versionOf(name)}`));
     const installed = project.installed();
-    const libraries = packages.filter((name) => !packed.has(name));
+    const libraries = packages.filter((name) => !bringsNothing.test(name));
     const expected = new Set([...packages, ...treeOf(libraries, installed)]);
     expect([...installed.keys()].sort()).toEqual([...expected].sort());
     await use(project);

@@ -24,7 +24,11 @@ export async function testCommand(print) {
   const bin = join(root, "node_modules", ".bin");
   /** @param {string} task */
   const turbo = (task) => () =>
-    execute(join(bin, "turbo"), ["run", task, "--continue", "--output-logs=errors-only"], { cwd: root, env });
+    execute(
+      join(bin, "turbo"),
+      ["run", task, "--continue", "--concurrency=100%", "--output-logs=errors-only"],
+      { cwd: root, env },
+    );
   const needs = ["install"];
   /** @type {import("./steps.mjs").Step[]} */
   const steps = [
