@@ -1,3 +1,7 @@
+import { mergeConfig, type ViteUserConfig } from "vitest/config";
 import { shared } from "../../vitest.shared.ts";
 
-export default shared;
+const config: ViteUserConfig = mergeConfig(shared, {
+  test: { globalSetup: ["@turnkeep/servers/vitest-postgres"] },
+});
+export default config;

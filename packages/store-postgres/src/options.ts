@@ -1,4 +1,4 @@
-import { checkTtl, invalidOption, redactUrl, show, utf8Length } from "@turnkeep/core/store-kit";
+import { checkTtl, invalidOption, show, utf8Length } from "@turnkeep/core/store-kit";
 import type { PostgresClient } from "./client.ts";
 import { longestSuffix } from "./migrations.ts";
 
@@ -81,8 +81,9 @@ function checkConnection({
     );
   }
   if (url !== undefined && (typeof url !== "string" || !/^postgres(ql)?:\/\/./i.test(url))) {
-    const shown = typeof url === "string" ? show(redactUrl(url)) : show(url);
-    throw invalidOption(`url must begin with postgres:// or postgresql://, not ${shown}`);
+    throw invalidOption(
+      "url must begin with postgres:// or postgresql:// (not shown: it may hold a password)",
+    );
   }
   if (config !== undefined && (typeof config !== "object" || config === null)) {
     throw invalidOption(`config must be an object, as new Pool(config) of pg takes it, not ${typeof config}`);

@@ -2,6 +2,7 @@ import type {
   CallOptions,
   ChatMemoryStore,
   MemorySnapshot,
+  MessageState,
   StoreCapabilities,
   StoredMessage,
 } from "@turnkeep/core";
@@ -32,6 +33,7 @@ import {
   type Statement,
   Statements,
   type SweepRow,
+  unmarked,
 } from "./sql.ts";
 
 /** A store in Postgres. */
@@ -154,8 +156,8 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       const last = page.at(-1);
       return {
         memories: page.map(({ id, owner, updated }) => ({
-          memoryId: id,
-          ...(owner === null ? {} : { owner }),
+          memoryId: unmarked(id),
+          ...(owner === null ? {} : { owner: unmarked(owner) }),
           updatedAt: Number(updated),
         })),
         ...(rows.length > limit && last !== undefined ? { cursor: encodeCursor(last.key) } : {}),
@@ -190,9 +192,9 @@ function snapshotOf(rows: readonly SnapshotRow[]): MemorySnapshot {
       snapshot.messages.push(messageOf(row));
       continue;
     }
-    snapshot.version = row.version;
+    snapshot.version = unmarked(row.version);
     snapshot.nextSeq = Number(row.next);
-    if (row.owner !== null) snapshot.owner = row.owner;
+    if (row.owner !== null) snapshot.owner = unmarked(row.owner);
     if (row.head !== null) snapshot.head = row.head;
   }
   // They come from an index in this order; only the statement does not promise it.
@@ -201,15 +203,18 @@ function snapshotOf(rows: readonly SnapshotRow[]): MemorySnapshot {
 }
 
 function messageOf({ seq, id, created, payload, meta }: MessageRow): StoredMessage {
-  const message = { id, seq: Number(seq), createdAt: Number(created), payload };
+  const message = { id: unmarked(id), seq: Number(seq), createdAt: Number(created), payload };
   return meta === null ? message : { ...message, meta };
 }
 
 function storedOf(rows: readonly LookRow[]): StoredRows & { readonly version: string | null } {
   const [head] = rows;
-  const found = new Map(rows.flatMap((row) => (row.seq === null ? [] : [[Number(row.seq), row] as const])));
+  const found = new Map<number, { id: string; state: MessageState }>();
+  for (const row of rows) {
+    if (row.seq !== null) found.set(Number(row.seq), { id: unmarked(row.id), state: row.state });
+  }
   return {
-    version: head?.version ?? null,
+    version: head === undefined ? null : unmarked(head.version),
     nextSeq: Number(head?.next ?? 1),
     find: (seq) => found.get(seq),
   };

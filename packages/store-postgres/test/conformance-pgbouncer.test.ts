@@ -1,0 +1,51 @@
+import { describeConformance } from "@turnkeep/conformance/vitest";
+import { type PgBouncer, startPgBouncer } from "@turnkeep/servers";
+import pg from "pg";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { postgresStore } from "../src/index.ts";
+import { newDatabase } from "./server.ts";
+import { appendUntilDone, rawRead } from "./support.ts";
+
+let bouncer: PgBouncer;
+let direct: pg.Pool;
+let url: string;
+
+beforeAll(async () => {
+  bouncer = await startPgBouncer(inject("postgresUrl"));
+  const database = await newDatabase();
+  url = bouncer.through(database);
+  direct = new pg.Pool({ connectionString: database });
+});
+afterAll(async () => {
+  await direct.end();
+  await bouncer.stop();
+});
+
+test("migrates once for many at once", async () => {
+  const stores = Array.from({ length: 12 }, () => postgresStore({ url }));
+  await Promise.all(stores.map((store) => store.migrate()));
+  await Promise.all(stores.map((store) => store.close()));
+  expect((await direct.query("select number from turnkeep_migrations")).rows).toEqual([{ number: 1 }]);
+});
+
+describeConformance("Postgres behind PgBouncer in transaction mode", {
+  create: ({ ttlMs }) => postgresStore({ url, ttlMs }),
+  rawRead: (memoryId) => rawRead(direct, memoryId),
+});
+
+test("more clients than PgBouncer has connections append to one memory, and all land", async () => {
+  const stores = Array.from({ length: 4 }, () =>
+    postgresStore({ config: { connectionString: url, max: 8 } }),
+  );
+  const ids = Array.from({ length: 100 }, (_, index) => `message ${index}`);
+  await Promise.all(
+    ids.map((id, index) => {
+      const store = stores[index % stores.length];
+      if (store === undefined) throw new RangeError("There is a store for every index");
+      return appendUntilDone(store, "crowded", id);
+    }),
+  );
+  const { messages } = (await stores[0]?.getMessages("crowded")) ?? { messages: [] };
+  expect(messages.map(({ id }) => id).sort()).toEqual(ids.sort());
+  await Promise.all(stores.map((store) => store.close()));
+}, 120_000);

@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PGlite } from "@electric-sql/pglite";
+import { describeConformance } from "@turnkeep/conformance/vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type PostgresStore, postgresStore } from "../src/index.ts";
+import { message, rawRead, update } from "./support.ts";
+
+let folder: string;
+let onDisk: PGlite;
+let inMemory: PGlite;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "turnkeep-pglite-"));
+  [onDisk, inMemory] = await Promise.all([PGlite.create(folder), PGlite.create()]);
+});
+afterAll(async () => {
+  await Promise.all([onDisk.close(), inMemory.close()]);
+  await rm(folder, { recursive: true });
+});
+
+async function storeIn(client: PGlite, ttlMs?: number): Promise<PostgresStore> {
+  const store = postgresStore({ client, ttlMs });
+  await store.migrate();
+  return store;
+}
+
+describeConformance("PGlite in a folder", {
+  create: ({ ttlMs }) => storeIn(onDisk, ttlMs),
+  async reopen() {
+    await onDisk.close();
+    onDisk = await PGlite.create(folder);
+  },
+  rawRead: (memoryId) => rawRead(onDisk, memoryId),
+});
+
+describeConformance("PGlite in memory", {
+  create: ({ ttlMs }) => storeIn(inMemory, ttlMs),
+  rawRead: (memoryId) => rawRead(inMemory, memoryId),
+});
+
+describe("a PGlite", () => {
+  test("is durable only in a folder", async () => {
+    expect(postgresStore({ client: onDisk }).capabilities.durable).toBe(true);
+    expect(postgresStore({ client: inMemory }).capabilities.durable).toBe(false);
+    const named = new PGlite("memory://");
+    expect(postgresStore({ client: named }).capabilities.durable).toBe(false);
+    await named.close();
+  });
+
+  test("in a folder keeps everything when it is closed and opened again", async () => {
+    const begin = update(null, 4, {
+      owner: "alice",
+      head: '{"n":1}',
+      append: [message(1), message(2), message(3)],
+      move: [{ seq: 1, to: "evicted" }],
+    });
+    const before = await storeIn(onDisk);
+    await before.updateMessages("kept", begin);
+    const snapshot = await before.getMessages("kept");
+    const history = await before.getHistory("kept", {});
+    await before.close();
+    await onDisk.close();
+
+    onDisk = await PGlite.create(folder);
+    const after = postgresStore({ client: onDisk });
+    expect(await after.getMessages("kept")).toEqual(snapshot);
+    expect(await after.getHistory("kept", {})).toEqual(history);
+    await after.updateMessages("kept", update(begin.version, 5, { append: [message(4)] }));
+    expect((await after.getMessages("kept")).messages).toEqual([message(2), message(3), message(4)]);
+  });
+});

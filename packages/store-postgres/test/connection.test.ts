@@ -1,0 +1,281 @@
+import type { AddressInfo } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
+import { PGlite } from "@electric-sql/pglite";
+import { type PostgresServer, startPostgres } from "@turnkeep/servers";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { postgresStore } from "../src/index.ts";
+import { newDatabase } from "./server.ts";
+import { message, update, withClient } from "./support.ts";
+
+let url: string;
+let watcher: pg.Client;
+
+beforeAll(async () => {
+  url = await newDatabase();
+  watcher = new pg.Client({ connectionString: url });
+  await watcher.connect();
+  const store = postgresStore({ url });
+  await store.migrate();
+  await store.close();
+});
+afterAll(() => watcher.end());
+
+/** Everything an error says, its causes included. */
+function said(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const members = JSON.stringify(error, Object.getOwnPropertyNames(error));
+  const causes = error instanceof AggregateError ? error.errors : [error.cause];
+  return [
+    error.message,
+    error.stack,
+    members,
+    ...causes.map((cause) => (cause === undefined ? "" : said(cause))),
+  ].join();
+}
+
+/** How many connections to the database there are, beside the one that asks. */
+async function connections(): Promise<number> {
+  const found = await watcher.query(
+    "select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+  );
+  return found.rowCount ?? -1;
+}
+
+/** How many statements wait for a lock. */
+async function waiting(): Promise<number> {
+  const found = await watcher.query(
+    "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+  );
+  return found.rowCount ?? -1;
+}
+
+/** Until the condition holds; the test's own time-out ends the wait. */
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition()));
+}
+
+describe("a client that was given", () => {
+  test("a pool and a client stay open when the store closes", async () => {
+    const pool = new pg.Pool({ connectionString: url });
+    const listeners = pool.listenerCount("error");
+    const store = postgresStore({ client: pool });
+    await store.updateMessages("pool", update(null, 2, { append: [message(1)] }));
+    expect(pool.listenerCount("error")).toBe(listeners);
+    await store.close();
+    await expect(store.getMessages("pool")).rejects.toMatchObject({ code: "CLOSED" });
+    expect((await pool.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+    await pool.end();
+
+    await withClient(url, async (client) => {
+      const single = postgresStore({ client });
+      expect((await single.getMessages("pool")).messages).toEqual([message(1)]);
+      await single.close();
+      expect((await client.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+    });
+  });
+
+  test("a PGlite stays open when the store closes", async () => {
+    const client = await PGlite.create();
+    await postgresStore({ client }).close();
+    expect((await client.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
+    await client.close();
+  });
+
+  test("its own rules for types do not matter", async () => {
+    const types = {
+      getTypeParser: (oid: number) => (value: string) =>
+        oid === pg.types.builtins.TEXT ? value : { oid, value },
+    };
+    const pool = new pg.Pool({ connectionString: url, types: types as never });
+    expect((await pool.query("select 1::bigint as one")).rows).toEqual([{ one: { oid: 20, value: "1" } }]);
+    const store = postgresStore({ client: pool, ttlMs: 3_600_000 });
+    const begin = update(null, 3, { owner: "o", head: "{}", append: [message(1), message(2)] });
+    await store.updateMessages("types", begin);
+    await store.updateMessages("types", update(begin.version, 3, { move: [{ seq: 1, to: "evicted" }] }));
+    expect(await store.getMessages("types")).toMatchObject({
+      nextSeq: 3,
+      owner: "o",
+      messages: [message(2)],
+    });
+    expect((await store.getHistory("types", {})).messages[0]).toEqual({ ...message(1), state: "evicted" });
+    const { memories } = await store.listMemories({ owner: "o" });
+    expect(memories).toEqual([{ memoryId: "types", owner: "o", updatedAt: expect.any(Number) }]);
+    expect(await store.sweep()).toEqual({ removed: 0 });
+    await pool.end();
+  });
+
+  test("a statement that hangs does not hold a caller whose signal fires", async () => {
+    await withClient(url, async (holder) => {
+      await holder.query("begin; lock table turnkeep_memories");
+      const pool = new pg.Pool({ connectionString: url });
+      const controller = new AbortController();
+      const call = postgresStore({ client: pool }).getMessages("a", { signal: controller.signal });
+      await until(async () => (await waiting()) === 1);
+      controller.abort(new Error("enough"));
+      await expect(call).rejects.toMatchObject({ code: "ABORTED" });
+      await holder.query("rollback");
+      await pool.end();
+    });
+  });
+});
+
+describe("a pool that the store opened", () => {
+  test("is closed by the store", async () => {
+    const store = postgresStore({ config: { connectionString: url, max: 3 } });
+    await Promise.all(Array.from({ length: 9 }, () => store.getMessages("a")));
+    expect(await connections()).toBe(3);
+    await store.close();
+    await until(async () => (await connections()) === 0);
+  });
+
+  test("outlives connections that break while idle", async () => {
+    const store = postgresStore({ url });
+    await store.getMessages("a");
+    await watcher.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+    );
+    await until(async () => (await connections()) === 0);
+    // The pool may not have heard of it yet: then the call fails, says so, and the next one is served.
+    const first = await store.getMessages("a").catch((error: unknown) => error);
+    if (first instanceof Error) expect(first).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    expect((await store.getMessages("a")).version).toBeNull();
+    await store.close();
+  });
+
+  test("gives up the connection of a statement that nobody waits for any more", async () => {
+    const store = postgresStore({ config: { connectionString: url, max: 1 } });
+    await withClient(url, async (holder) => {
+      await holder.query("begin; lock table turnkeep_memories");
+      const controller = new AbortController();
+      const update1 = update(null, 2, { append: [message(1)] });
+      const call = store.updateMessages("hung", update1, { signal: controller.signal });
+      await until(async () => (await waiting()) === 1);
+      controller.abort();
+      await expect(call).rejects.toMatchObject({ code: "ABORTED" });
+      // The only place in the pool is free again, though the statement still hangs in the database.
+      const next = new AbortController();
+      const waits = store.getMessages("hung", { signal: next.signal });
+      await until(async () => (await waiting()) === 2);
+      next.abort();
+      await expect(waits).rejects.toMatchObject({ code: "ABORTED" });
+      await holder.query("rollback");
+    });
+    await store.close();
+  });
+
+  test("a signal that has fired stops a call before anything is sent", async () => {
+    const store = postgresStore({ url: "postgres://app@127.0.0.1:1/none" });
+    const options = { signal: AbortSignal.abort() };
+    const calls = [
+      () => store.getMessages("a", options),
+      () => store.updateMessages("a", update(null, 1), options),
+      () => store.deleteMessages("a", options),
+      () => store.getHistory("a", {}, options),
+      () => store.listMemories({}, options),
+      () => store.sweep(options),
+      () => store.migrate(options),
+    ];
+    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "ABORTED" });
+    await store.close();
+  });
+});
+
+describe("a server that accepts and never answers", () => {
+  let server: Server;
+  const sockets = new Set<Socket>();
+  let silent: string;
+
+  beforeAll(async () => {
+    server = createServer((socket) => sockets.add(socket.on("error", () => {})));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    silent = `postgres://app:s3cret@127.0.0.1:${(server.address() as AddressInfo).port}/chat`;
+  });
+  afterAll(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  test("ends by the caller's signal", async () => {
+    const store = postgresStore({ config: { connectionString: silent, connectionTimeoutMillis: 500 } });
+    const controller = new AbortController();
+    const call = store.getMessages("a", { signal: controller.signal });
+    await until(() => new Promise((resolve) => setImmediate(() => resolve(sockets.size > 0))));
+    controller.abort();
+    await expect(call).rejects.toMatchObject({ code: "ABORTED" });
+    await store.close();
+  });
+
+  test("ends by the driver's time-out as STORE_UNAVAILABLE, and tells no password", async () => {
+    const store = postgresStore({ config: { connectionString: silent, connectionTimeoutMillis: 200 } });
+    const error: unknown = await store.getMessages("a").catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    expect(said(error)).not.toContain("s3cret");
+    await store.close();
+  });
+});
+
+describe("a server that refuses", () => {
+  let server: PostgresServer;
+
+  // One of its own, since it gets another configuration and is stopped.
+  beforeAll(async () => {
+    server = await startPostgres({ sources: ["docker", "machine", "cache"] });
+  });
+  afterAll(() => server.stop());
+
+  async function failure(address: string): Promise<unknown> {
+    const store = postgresStore({ url: address });
+    const error: unknown = await store.getMessages("a").catch((thrown: unknown) => thrown);
+    await store.close();
+    return error;
+  }
+
+  test("a wrong password is STORE_UNAVAILABLE, and no password shows anywhere", async () => {
+    const address = new URL(server.url);
+    address.username = "app";
+    address.password = "s3cret";
+    await withClient(server.url, async (client) => {
+      await client.query("create role app login password 'r1ght'");
+      await client.query(`do $$ begin
+        execute format('copy (values (%L), (%L)) to %L',
+          'host all app all scram-sha-256', 'host all all all trust', current_setting('hba_file'));
+      end $$`);
+      await client.query("select pg_reload_conf()");
+    });
+    await until(() =>
+      withClient(address.href, async () => false).catch((error: { code?: string }) => error.code === "28P01"),
+    );
+    const error = await failure(address.href);
+    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "28P01" } });
+    expect(said(error)).not.toMatch(/s3cret|r1ght/);
+  });
+
+  test("so is a database that is not there", async () => {
+    const address = new URL(server.url);
+    address.pathname = "/none";
+    expect(await failure(address.href)).toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      cause: { code: "3D000" },
+    });
+  });
+
+  test("so is a server that stops while it is used, and one that has stopped", async () => {
+    const store = postgresStore({ url: server.url });
+    await store.migrate();
+    await store.updateMessages("a", update(null, 2, { append: [message(1)] }));
+    await server.stop();
+    const payload = JSON.stringify("private words");
+    const append = update("v", 3, { append: [message(2, payload)] });
+    for (const call of [
+      () => store.getMessages("a"),
+      () => store.updateMessages("a", append),
+      () => store.migrate(),
+    ]) {
+      const error: unknown = await call().catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
+      expect(said(error)).not.toContain("private words");
+    }
+    await store.close();
+  });
+});

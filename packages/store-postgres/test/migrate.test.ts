@@ -1,0 +1,220 @@
+import { randomUUID } from "node:crypto";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type PostgresStore, postgresStore } from "../src/index.ts";
+import { longestSuffix, migrateStatement, migrationsOf, namesOf } from "../src/migrations.ts";
+import { newDatabase } from "./server.ts";
+import { message, update, withClient } from "./support.ts";
+
+let url: string;
+let pool: pg.Pool;
+
+beforeAll(async () => {
+  url = await newDatabase();
+  pool = new pg.Pool({ connectionString: url });
+});
+afterAll(() => pool.end());
+beforeEach(async () => {
+  const { rows } = await pool.query(
+    "select oid::regnamespace as schema from pg_namespace where oid >= 16384 or nspname = 'public'",
+  );
+  for (const { schema } of rows) await pool.query(`drop schema ${schema} cascade`);
+  await pool.query("create schema public");
+});
+
+/** Everything of a schema that has a name: tables, indexes, constraints, sequences. */
+async function catalog(schema: string = "public"): Promise<string[]> {
+  const found = await pool.query(
+    `select relkind::text || ' ' || relname::text as name from pg_class where relnamespace = (select oid from pg_namespace where nspname = $1)
+     union all
+     select 'constraint ' || conname::text from pg_constraint where connamespace = (select oid from pg_namespace where nspname = $1)
+     order by 1`,
+    [schema],
+  );
+  return found.rows.map(({ name }) => name);
+}
+
+async function works(store: PostgresStore): Promise<void> {
+  const memoryId = randomUUID();
+  const begin = update(null, 3, { append: [message(1), message(2)] });
+  await store.updateMessages(memoryId, begin);
+  const move = [{ seq: 1, to: "evicted" as const }];
+  await store.updateMessages(memoryId, update(begin.version, 4, { append: [message(3)], move }));
+  expect((await store.getMessages(memoryId)).messages).toEqual([message(2), message(3)]);
+  expect((await store.getHistory(memoryId, {})).messages).toHaveLength(3);
+  expect((await store.listMemories({})).memories).toMatchObject([{ memoryId }]);
+  await store.deleteMessages(memoryId);
+  expect(await store.listMemories({})).toEqual({ memories: [] });
+  expect(await store.sweep()).toEqual({ removed: 0 });
+}
+
+test("before migrate every method says so and names it", async () => {
+  for (const schema of ["public", "missing"]) {
+    const store = postgresStore({ client: pool, schema });
+    const calls = [
+      () => store.getMessages("a"),
+      () => store.updateMessages("a", update(null, 2, { append: [message(1)] })),
+      () => store.updateMessages("a", update("v", 2, { append: [message(1)] })),
+      () => store.deleteMessages("a"),
+      () => store.getHistory("a", {}),
+      () => store.listMemories({}),
+      () => store.sweep(),
+    ];
+    for (const call of calls) {
+      await expect(call()).rejects.toMatchObject({
+        code: "STORE_NOT_READY",
+        message: expect.stringContaining("migrate()"),
+        cause: expect.objectContaining({ code: "42P01" }),
+      });
+    }
+  }
+});
+
+test("twice is once", async () => {
+  const store = postgresStore({ client: pool });
+  await store.migrate();
+  const first = await catalog();
+  expect(first).toContain("r turnkeep_messages");
+  await store.migrate();
+  expect(await catalog()).toEqual(first);
+  await works(store);
+});
+
+test.each(["read committed", "repeatable read", "serializable"])(
+  "twelve at once, by %s",
+  async (isolation) => {
+    const database = new URL(url).pathname.slice(1);
+    await pool.query(`alter database ${database} set default_transaction_isolation = '${isolation}'`);
+    const stores = Array.from({ length: 12 }, () => postgresStore({ url, schema: "chat" }));
+    try {
+      await Promise.all(stores.map((store) => store.migrate()));
+      await works(stores[0] as PostgresStore);
+    } finally {
+      await Promise.all(stores.map((store) => store.close()));
+      await pool.query(`alter database ${database} reset default_transaction_isolation`);
+    }
+    const applied = await pool.query("select number from chat.turnkeep_migrations");
+    expect(applied.rows).toEqual([{ number: 1 }]);
+  },
+);
+
+describe("another version's tables", () => {
+  const names = namesOf("public", "turnkeep_");
+  const later = [...migrationsOf(names), `alter table ${names.memories} add column note text;`];
+
+  test("a later version adds its steps to what an earlier one made, once, even from many processes", async () => {
+    const store = postgresStore({ client: pool });
+    await store.migrate();
+    const begin = update(null, 2, { append: [message(1)] });
+    await store.updateMessages("a", begin);
+    await Promise.all(Array.from({ length: 8 }, () => pool.query(migrateStatement(names, later).text)));
+    expect((await pool.query("select note from turnkeep_memories")).rows).toEqual([{ note: null }]);
+    expect((await pool.query("select number from turnkeep_migrations order by number")).rows).toEqual([
+      { number: 1 },
+      { number: 2 },
+    ]);
+    expect(await store.getMessages("a")).toMatchObject({ version: begin.version, messages: [message(1)] });
+  });
+
+  test("an earlier version does not touch what a later one made", async () => {
+    await pool.query(migrateStatement(names, later).text);
+    await expect(postgresStore({ client: pool }).migrate()).rejects.toMatchObject({
+      code: "UNSUPPORTED_VERSION",
+      message: expect.stringContaining("upgrade"),
+    });
+  });
+
+  test("a step that fails leaves nothing behind", async () => {
+    const broken = [...migrationsOf(names), "create table public.half (); select 1 / 0;"];
+    await expect(pool.query(migrateStatement(names, broken).text)).rejects.toThrow();
+    expect(await catalog()).toEqual([]);
+  });
+});
+
+describe("names", () => {
+  const hostile = [
+    `x"; drop table victims; --`,
+    `x'; drop table victims; --`,
+    `x'); drop table victims; end $$; --`,
+    "back\\slash\\' % %I $body$ {}",
+    "Groß und klein 🙂",
+    " ",
+  ];
+
+  test.each(hostile)("schema and prefix %j are names and nothing more", async (name) => {
+    await pool.query("create table victims ()");
+    const before = await catalog();
+    const store = postgresStore({ client: pool, schema: name, tablePrefix: name });
+    await store.migrate();
+    await store.migrate();
+    await works(store);
+    expect(await catalog()).toEqual(before);
+    expect(await catalog(name)).toContain(`r ${name}messages`);
+  });
+
+  test("schemas and prefixes are worlds of their own", async () => {
+    const places = [
+      {},
+      { schema: "a" },
+      { schema: "A" },
+      { tablePrefix: "a" },
+      { tablePrefix: "A" },
+      { tablePrefix: "" },
+    ];
+    const stores = places.map((place) => postgresStore({ client: pool, ...place }));
+    for (const store of stores) await store.migrate();
+    for (const [index, store] of stores.entries()) {
+      await store.updateMessages("same", update(null, 2, { append: [{ ...message(1), id: `of ${index}` }] }));
+    }
+    for (const [index, store] of stores.entries()) {
+      expect((await store.getMessages("same")).messages.map(({ id }) => id)).toEqual([`of ${index}`]);
+    }
+  });
+
+  test("a prefix as long as allowed leaves every name whole", async () => {
+    const tablePrefix = "é".repeat(Math.floor((63 - longestSuffix) / 2));
+    const store = postgresStore({ client: pool, tablePrefix });
+    await store.migrate();
+    const names = await catalog();
+    const ours = names.filter((name) => !name.endsWith("_seq"));
+    expect(ours.filter((name) => name.endsWith("messages_memory_fkey"))).toHaveLength(1);
+    expect(ours.every((name) => name.includes(tablePrefix))).toBe(true);
+    for (const name of ours) {
+      const suffix = name.slice(name.indexOf(tablePrefix) + tablePrefix.length);
+      expect(suffix.length).toBeLessThanOrEqual(longestSuffix);
+    }
+    await works(store);
+  });
+});
+
+test("a role with rights on the rows alone can do everything, migrate() of a finished schema included", async () => {
+  await postgresStore({ client: pool, schema: "chat" }).migrate();
+  const role = `app_${randomUUID().replaceAll("-", "")}`;
+  await pool.query(`
+    create role ${role} login password 'app';
+    grant usage on schema chat to ${role};
+    grant select, insert, update, delete on chat.turnkeep_memories, chat.turnkeep_messages to ${role};
+    grant select on chat.turnkeep_migrations to ${role};`);
+  const restricted = new URL(url);
+  restricted.username = role;
+  restricted.password = "app";
+  const store = postgresStore({ url: restricted.href, schema: "chat" });
+  await store.migrate();
+  await works(store);
+  await store.close();
+  await pool.query(`drop owned by ${role}; drop role ${role}`);
+});
+
+test("a database of another encoding is refused", async () => {
+  const latin = new URL(url);
+  latin.pathname += "_latin1";
+  const name = latin.pathname.slice(1);
+  await pool.query(`create database ${name} encoding 'LATIN1' template template0 locale 'C'`);
+  await withClient(latin.href, async (client) => {
+    await expect(postgresStore({ client }).migrate()).rejects.toMatchObject({
+      code: "STORE_NOT_READY",
+      message: expect.stringContaining("UTF8"),
+    });
+  });
+  await pool.query(`drop database ${name}`);
+});

@@ -1,0 +1,231 @@
+import { randomUUID } from "node:crypto";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type PostgresStore, postgresStore } from "../src/index.ts";
+import { newDatabase } from "./server.ts";
+import { appendUntilDone, message, messages, update, withClient } from "./support.ts";
+
+describe.each(["read committed", "repeatable read", "serializable"])(
+  "where the default isolation is %s",
+  (isolation) => {
+    let url: string;
+    let pools: pg.Pool[];
+    let stores: PostgresStore[];
+    let one: PostgresStore;
+    let other: PostgresStore;
+
+    beforeAll(async () => {
+      url = await newDatabase();
+      await withClient(url, (client) =>
+        client.query(
+          `alter database ${new URL(url).pathname.slice(1)} set default_transaction_isolation = '${isolation}'`,
+        ),
+      );
+      pools = [1, 2].map(() => new pg.Pool({ connectionString: url, max: 8 }));
+      stores = pools.map((client) => postgresStore({ client, ttlMs: 3_600_000 }));
+      [one, other] = stores as [PostgresStore, PostgresStore];
+      await Promise.all([...stores, ...stores].map((store) => store.migrate()));
+      const shown = await pools[0]?.query("show default_transaction_isolation");
+      expect(shown?.rows).toEqual([{ default_transaction_isolation: isolation }]);
+    });
+    afterAll(() => Promise.all(pools.map((pool) => pool.end())));
+
+    async function orphans(): Promise<number> {
+      const found = await pools[0]?.query(
+        "select from turnkeep_messages m where not exists (select from turnkeep_memories h where h.memory_key = m.memory_key)",
+      );
+      return found?.rowCount ?? -1;
+    }
+
+    /**
+     * Holds the row of a memory, so that calls wait behind it, until so many do; then lets them go.
+     * `meanwhile` runs while they wait.
+     */
+    async function whileHeld(
+      memoryId: string,
+      waiting: number,
+      start: () => Promise<unknown>,
+      meanwhile: (holder: pg.Client) => Promise<unknown> = async () => {},
+    ): Promise<unknown> {
+      return withClient(url, async (holder) => {
+        await holder.query("begin isolation level read committed");
+        await holder.query("select from turnkeep_memories where memory_id = $1 for update", [memoryId]);
+        const started = start();
+        // Whoever awaits the result sees its failure; until then it must not count as unhandled.
+        started.catch(() => {});
+        await withClient(url, async (watcher) => {
+          for (;;) {
+            const blocked = await watcher.query(
+              "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+            );
+            if (blocked.rowCount === waiting) return;
+          }
+        });
+        await meanwhile(holder);
+        await holder.query("commit");
+        return started;
+      });
+    }
+
+    test("200 concurrent optimistic appends over two pools all land, once and in one order", async () => {
+      const memoryId = randomUUID();
+      const ids = Array.from({ length: 200 }, (_, index) => `message ${index}`);
+      await Promise.all(ids.map((id, index) => appendUntilDone(index % 2 === 0 ? one : other, memoryId, id)));
+      const [seen, alsoSeen] = await Promise.all(stores.map((store) => store.getMessages(memoryId)));
+      expect(seen).toEqual(alsoSeen);
+      expect(seen?.messages.map(({ id }) => id).sort()).toEqual(ids.sort());
+      expect(seen?.messages.map(({ seq }) => seq)).toEqual(ids.map((_, index) => index + 1));
+    }, 120_000);
+
+    test("of many who begin a memory, one does", async () => {
+      const memoryId = randomUUID();
+      const results = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, index) =>
+          (index % 2 === 0 ? one : other).updateMessages(memoryId, update(null, 2, { append: [message(1)] })),
+        ),
+      );
+      expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      for (const result of results) {
+        if (result.status === "rejected") expect(result.reason).toMatchObject({ code: "VERSION_CONFLICT" });
+      }
+      expect((await one.getMessages(memoryId)).messages).toEqual([message(1)]);
+    });
+
+    test("of many who begin an expired memory anew, one does, and nothing of the old life shows", async () => {
+      const memoryId = randomUUID();
+      await one.updateMessages(
+        memoryId,
+        update(null, 4, { head: "1", owner: "old", append: messages(1, 3) }),
+      );
+      await pools[0]?.query("update turnkeep_memories set expires_at = now() where memory_id = $1", [
+        memoryId,
+      ]);
+      const again = { ...message(1), id: "new life" };
+      const results = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, index) =>
+          (index % 2 === 0 ? one : other).updateMessages(memoryId, update(null, 2, { append: [again] })),
+        ),
+      );
+      expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      expect(await other.getMessages(memoryId)).toMatchObject({ nextSeq: 2, messages: [again] });
+      expect(await other.getMessages(memoryId)).not.toHaveProperty("owner");
+      expect((await other.getHistory(memoryId, {})).messages).toEqual([{ ...again, state: "live" }]);
+    });
+
+    test("a replay that waits behind its original succeeds and adds nothing", async () => {
+      const memoryId = randomUUID();
+      const begin = update(null, 2, { append: [message(1)] });
+      await one.updateMessages(memoryId, begin);
+      const append = update(begin.version, 3, { append: [message(2)], move: [{ seq: 1, to: "evicted" }] });
+      await whileHeld(memoryId, 2, () =>
+        Promise.all([one.updateMessages(memoryId, append), other.updateMessages(memoryId, append)]),
+      );
+      expect((await one.getHistory(memoryId, {})).messages.map(({ seq, state }) => [seq, state])).toEqual([
+        [1, "evicted"],
+        [2, "live"],
+      ]);
+    });
+
+    test("an append that waits behind another commit is a conflict", async () => {
+      const memoryId = randomUUID();
+      const begin = update(null, 2, { append: [message(1)] });
+      await one.updateMessages(memoryId, begin);
+      const append = update(begin.version, 3, { append: [message(2)] });
+      const call = whileHeld(
+        memoryId,
+        1,
+        () => one.updateMessages(memoryId, append),
+        (holder) =>
+          holder.query("update turnkeep_memories set version = 'theirs' where memory_id = $1", [memoryId]),
+      );
+      await expect(call).rejects.toMatchObject({ code: "VERSION_CONFLICT", details: { memoryId } });
+      expect((await one.getMessages(memoryId)).messages).toEqual([message(1)]);
+    });
+
+    test("an append and a delete that meet leave all or nothing, and no orphan", async () => {
+      const memoryId = randomUUID();
+      const begin = update(null, 3, { append: messages(1, 2) });
+      await one.updateMessages(memoryId, begin);
+      const append = update(begin.version, 4, { append: [message(3)] });
+      const results = (await whileHeld(memoryId, 2, () =>
+        Promise.allSettled([other.deleteMessages(memoryId), one.updateMessages(memoryId, append)]),
+      )) as PromiseSettledResult<void>[];
+      expect(results[0]).toEqual({ status: "fulfilled", value: undefined });
+      if (results[1]?.status === "rejected") {
+        expect(results[1].reason).toMatchObject({ code: "VERSION_CONFLICT" });
+      }
+      expect(await one.getMessages(memoryId)).toEqual({ version: null, nextSeq: 1, messages: [] });
+      expect(await orphans()).toBe(0);
+    });
+
+    test("deletes racing appends, many times, leave no orphan and no half of a memory", async () => {
+      const memoryId = randomUUID();
+      const writers = Array.from({ length: 40 }, (_, index) =>
+        appendUntilDone(index % 2 === 0 ? one : other, memoryId, `message ${index}`),
+      );
+      const deleters = Array.from({ length: 15 }, () => other.deleteMessages(memoryId));
+      await Promise.all([...writers, ...deleters]);
+      const { messages: seen, nextSeq } = await one.getMessages(memoryId);
+      expect(seen.map(({ seq }) => seq)).toEqual(
+        Array.from({ length: nextSeq - 1 }, (_, index) => index + 1),
+      );
+      expect(await orphans()).toBe(0);
+    });
+
+    test("a connection killed in the middle of a write: nothing was written, and the same update then lands", async () => {
+      const memoryId = randomUUID();
+      const begin = update(null, 2, { append: [message(1)] });
+      await one.updateMessages(memoryId, begin);
+      const append = update(begin.version, 4, {
+        append: messages(2, 3),
+        move: [{ seq: 1, to: "superseded" }],
+      });
+      const before = await one.getMessages(memoryId);
+      const own = postgresStore({ url });
+      const call = whileHeld(
+        memoryId,
+        1,
+        () => own.updateMessages(memoryId, append),
+        (holder) =>
+          holder.query(
+            "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+          ),
+      );
+      await expect(call).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+      expect(await one.getMessages(memoryId)).toEqual(before);
+      await own.updateMessages(memoryId, append);
+      await own.close();
+      expect((await one.getMessages(memoryId)).messages).toEqual(messages(2, 3));
+    });
+
+    test("a sweep beside writers removes what has expired and nothing else", async () => {
+      const expired = Array.from({ length: 250 }, () => randomUUID());
+      const kept = Array.from({ length: 20 }, () => randomUUID());
+      for (const memoryId of [...expired, ...kept]) {
+        await one.updateMessages(memoryId, update(null, 2, { append: [message(1)] }));
+      }
+      await pools[0]?.query("update turnkeep_memories set expires_at = now() where memory_id = any ($1)", [
+        expired,
+      ]);
+      const revived = expired.slice(0, 10);
+      const [swept, alsoSwept] = await Promise.all([
+        one.sweep(),
+        other.sweep(),
+        ...kept.map((memoryId) => appendUntilDone(one, memoryId, "second")),
+        ...revived.map((memoryId) => appendUntilDone(other, memoryId, "new life")),
+      ]);
+      const removed = (swept?.removed ?? 0) + (alsoSwept?.removed ?? 0) + (await one.sweep()).removed;
+      expect(removed).toBeGreaterThanOrEqual(240);
+      expect(removed).toBeLessThanOrEqual(250);
+      for (const memoryId of kept) expect((await other.getMessages(memoryId)).messages).toHaveLength(2);
+      for (const memoryId of revived) {
+        expect((await one.getMessages(memoryId)).messages.map(({ id }) => id)).toEqual(["new life"]);
+      }
+      const left = await pools[0]?.query("select from turnkeep_memories where memory_id = any ($1)", [
+        expired,
+      ]);
+      expect(left?.rowCount).toBe(revived.length);
+      expect(await orphans()).toBe(0);
+    });
+  },
+);

@@ -1,0 +1,225 @@
+import { randomUUID } from "node:crypto";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type PostgresStore, postgresStore } from "../src/index.ts";
+import { newDatabase } from "./server.ts";
+import { message, messages, type RecordingClient, recording, update } from "./support.ts";
+
+let pool: pg.Pool;
+let client: RecordingClient;
+let store: PostgresStore;
+let memoryId: string;
+
+beforeAll(async () => {
+  pool = new pg.Pool({ connectionString: await newDatabase() });
+  client = recording(pool);
+  store = postgresStore({ client });
+  await store.migrate();
+});
+afterAll(() => pool.end());
+beforeEach(() => {
+  memoryId = randomUUID();
+});
+
+/** How many statements a call took. */
+async function count(call: () => Promise<unknown>): Promise<number> {
+  const before = client.statements.length;
+  await call();
+  return client.statements.length - before;
+}
+
+/** A memory of that length of which the last five are live. Answers its version. */
+async function memoryOfLength(length: number): Promise<string> {
+  const move = messages(1, length - 5).map(({ seq }) => ({ seq, to: "evicted" as const }));
+  const first = update(null, length + 1, { append: messages(1, length), move });
+  await store.updateMessages(memoryId, first);
+  return first.version;
+}
+
+describe.each([10, 3000])("statements for a memory of %i messages", (length) => {
+  test("every call is one, whatever its kind", async () => {
+    const begin = update(null, length + 1, { append: messages(1, length) });
+    expect(await count(() => store.updateMessages(memoryId, begin))).toBe(1);
+
+    const append = update(begin.version, length + 2, { append: [message(length + 1)] });
+    expect(await count(() => store.updateMessages(memoryId, append))).toBe(1);
+
+    const everything = update(append.version, length + 3, {
+      head: "{}",
+      append: [message(length + 2)],
+      replace: [message(length, '"changed"')],
+      move: [
+        { seq: 1, to: "evicted" },
+        { seq: 2, to: "removed" },
+      ],
+    });
+    expect(await count(() => store.updateMessages(memoryId, everything))).toBe(1);
+    expect(await count(() => store.getMessages(memoryId))).toBe(1);
+    expect(await count(() => store.getHistory(memoryId, { order: "descending" }))).toBe(1);
+    expect(await count(() => store.getHistory(memoryId, { ids: ["m1", "none"] }))).toBe(1);
+    expect(await count(() => store.listMemories({ owner: "nobody" }))).toBe(1);
+    expect(await count(() => store.deleteMessages(memoryId))).toBe(1);
+    expect(await count(() => store.sweep())).toBe(1);
+  });
+
+  test("a conflict and a replay are two", async () => {
+    const version = await memoryOfLength(length);
+    const append = update(version, length + 2, { append: [message(length + 1)] });
+    await store.updateMessages(memoryId, append);
+    expect(await count(() => store.updateMessages(memoryId, append))).toBe(2);
+    const late = update(version, length + 2, { append: [message(length + 1)] });
+    expect(
+      await count(() =>
+        expect(store.updateMessages(memoryId, late)).rejects.toMatchObject({ code: "VERSION_CONFLICT" }),
+      ),
+    ).toBe(2);
+  });
+});
+
+test("an append writes its own row and the head, and no other", async () => {
+  const version = await memoryOfLength(50);
+  const rows = (): Promise<string[]> =>
+    pool
+      .query(
+        `select m.xmin || ' ' || m.ctid::text as row from turnkeep_messages m join turnkeep_memories h using (memory_key)
+         where h.memory_id = $1 order by m.seq`,
+        [memoryId],
+      )
+      .then((result) => result.rows.map(({ row }) => row));
+  const before = await rows();
+  await store.updateMessages(memoryId, update(version, 52, { append: [message(51)] }));
+  const after = await rows();
+  expect(after.slice(0, -1)).toEqual(before);
+  expect(after).toHaveLength(51);
+});
+
+test("a large message that leaves memory is not written again", async () => {
+  const payload = JSON.stringify(Array.from({ length: 40_000 }, () => Math.random().toString(36)));
+  const begin = update(null, 2, { append: [{ ...message(1), payload }] });
+  await store.updateMessages(memoryId, begin);
+  const stored = (): Promise<number> =>
+    pool
+      .query(
+        `select pg_relation_size(reltoastrelid)::int as bytes from pg_class where oid = 'turnkeep_messages'::regclass`,
+      )
+      .then((result) => result.rows[0].bytes);
+  const before = await stored();
+  expect(before).toBeGreaterThan(payload.length / 2);
+  const move = update(begin.version, 2, { move: [{ seq: 1, to: "superseded" }] });
+  await store.updateMessages(memoryId, move);
+  await store.updateMessages(memoryId, update(move.version, 2, { move: [{ seq: 1, to: "live" }] }));
+  expect(await stored()).toBe(before);
+  expect((await store.getMessages(memoryId)).messages[0]?.payload).toBe(payload);
+});
+
+interface Plan {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Name"?: string;
+  readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly "Rows Removed by Index Recheck"?: number;
+  readonly Plans?: Plan[];
+}
+
+/** How the database ran the last statement: the indexes it used, and how many rows of a table it fetched. */
+async function explain(): Promise<{ indexes: string[]; seqScans: string[]; fetched(table: string): number }> {
+  const statement = client.statements.at(-1);
+  if (statement === undefined) throw new Error("No statement was sent");
+  const explained = await pool.query(`explain (analyze, format json) ${statement.text}`, statement.values);
+  const nodes: Plan[] = [];
+  const visit = (plan: Plan): void => {
+    if (plan["Actual Loops"] > 0) nodes.push(plan);
+    plan.Plans?.forEach(visit);
+  };
+  visit(explained.rows[0]["QUERY PLAN"][0].Plan);
+  const scans = nodes.filter((node) => node["Node Type"].endsWith("Scan"));
+  return {
+    indexes: [...new Set(scans.flatMap((scan) => scan["Index Name"] ?? []))].sort(),
+    seqScans: scans
+      .filter((scan) => scan["Node Type"] === "Seq Scan")
+      .map((scan) => scan["Relation Name"] ?? ""),
+    fetched: (table) =>
+      scans
+        .filter((scan) => scan["Relation Name"] === table)
+        .map((scan) => {
+          const dropped =
+            (scan["Rows Removed by Filter"] ?? 0) + (scan["Rows Removed by Index Recheck"] ?? 0);
+          return (scan["Actual Rows"] + dropped) * scan["Actual Loops"];
+        })
+        .reduce((sum, rows) => sum + rows, 0),
+  };
+}
+
+describe.each(["live", "evicted"])(
+  "among 100,000 other rows, all %s, and 10,000 that left this memory",
+  (state) => {
+    beforeEach(async () => {
+      await pool.query("truncate turnkeep_memories cascade");
+      await pool.query(
+        `with heads as (
+         insert into turnkeep_memories (memory_id, version, next_seq, updated_at)
+         select 'other ' || n, 'v', 1001, now() from generate_series(1, 5000) n returning memory_key)
+       insert into turnkeep_messages (memory_key, seq, id, state, created_at, payload)
+       select memory_key, seq, 'm' || seq, $1, 0, '{}' from heads, generate_series(1, 1000) seq where memory_key % 50 = 0`,
+        [state],
+      );
+      await memoryOfLength(10_005);
+      await pool.query("analyze turnkeep_memories, turnkeep_messages");
+    });
+
+    test("a read goes by the index of live messages and fetches no others", async () => {
+      expect((await store.getMessages(memoryId)).messages).toHaveLength(5);
+      const plan = await explain();
+      expect(plan.indexes).toEqual(["turnkeep_memories_id_key", "turnkeep_messages_live_idx"]);
+      expect(plan.seqScans).toEqual([]);
+      expect(plan.fetched("turnkeep_messages")).toBe(5);
+    });
+
+    test("a page of history fetches a page", async () => {
+      expect((await store.getHistory(memoryId, { after: 3000, limit: 20 })).messages).toHaveLength(20);
+      expect((await explain()).fetched("turnkeep_messages")).toBe(21);
+      expect((await store.getHistory(memoryId, { order: "descending", limit: 20 })).messages).toHaveLength(
+        20,
+      );
+      expect((await explain()).fetched("turnkeep_messages")).toBe(21);
+    });
+
+    test("ids go by their index, and ids that are not there fetch nothing", async () => {
+      const ids = ["m7000", "m10001", ...Array.from({ length: 50 }, () => randomUUID())];
+      expect((await store.getHistory(memoryId, { ids })).messages).toHaveLength(2);
+      const plan = await explain();
+      expect(plan.indexes).toEqual(["turnkeep_memories_id_key", "turnkeep_messages_id_idx"]);
+      expect(plan.fetched("turnkeep_messages")).toBe(2);
+    });
+
+    test("a change fetches the rows that it names", async () => {
+      const { version } = await store.getMessages(memoryId);
+      await store.updateMessages(
+        memoryId,
+        update(version, 10_007, {
+          append: [message(10_006)],
+          replace: [message(10_005, '"changed"')],
+          move: [
+            { seq: 10_004, to: "evicted" },
+            { seq: 50, to: "removed" },
+          ],
+        }),
+      );
+      // Back to the version before, so that the statement does its work again while it is explained.
+      await pool.query(
+        `with head as (update turnkeep_memories set version = $2, next_seq = 10006 where memory_id = $1 returning memory_key),
+       gone as (delete from turnkeep_messages m using head where m.memory_key = head.memory_key and seq = 10006)
+       insert into turnkeep_messages (memory_key, seq, id, state, created_at, payload)
+       select memory_key, 50, 'm50', 'evicted', 0, '{}' from head`,
+        [memoryId, version],
+      );
+      const plan = await explain();
+      expect(plan.seqScans).toEqual([]);
+      // Three rows are named: once to see that they are there, once for the changes, once for the removals.
+      expect(plan.fetched("turnkeep_messages")).toBeGreaterThanOrEqual(3);
+      expect(plan.fetched("turnkeep_messages")).toBeLessThanOrEqual(3 * 3 * 3);
+    });
+  },
+);
