@@ -144,7 +144,18 @@ describe("replay", () => {
     expect(report.ok).toBe(true);
     expect(report.figures.overflows).toBe(1);
     expect(report.text).toMatch(/does not fit: the newest step alone needs [\d,]+, the limit is 300/);
+    expect(report.text).toContain("1 withheld, because the newest step alone did not fit");
     expect(report.check.found).toBe(10);
+  });
+
+  it("says so where a step does not fit in the middle of a turn", async () => {
+    const long = toolConversation("long", 2);
+    Object.assign(long.messages[7] ?? {}, { content: "many words ".repeat(400) });
+    const report = await replayed({ files: [testFile([long])], store: emptyStore(), maxTokens: 300 });
+    expect(report.ok).toBe(true);
+    expect(report.text).toMatch(
+      /for a while the newest step alone did not fit: it needed \d+, the limit is 300/,
+    );
   });
 
   it("counts an equal system message once", async () => {

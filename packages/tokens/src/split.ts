@@ -15,7 +15,7 @@ export const o200kPattern: string = [
   String.raw`\p{N}{1,3}`,
   String.raw` ?[^${space}\p{L}\p{N}]+[\r\n/]*`,
   String.raw`${space}*[\r\n]+`,
-  String.raw`${space}+(?=${space}|$)`,
+  `${space}+(?=${space}|$)`,
   `${space}+`,
 ].join("|");
 
@@ -26,6 +26,6 @@ export const cl100kPattern: string = [
   String.raw` ?[^${space}\p{L}\p{N}]+[\r\n]*`,
   `${space}+$`,
   String.raw`${space}*[\r\n]`,
-  String.raw`${space}+(?=${space}|$)`,
+  `${space}+(?=${space}|$)`,
   space,
 ].join("|");

@@ -117,9 +117,12 @@ export class ConversationRun {
     const start = Math.max(turn.from, this.#added);
     const replaced: boolean[] = [];
     const departures: Departure[] = [];
+    let overflow: View["overflow"];
     for (let index = start; index < turn.to; index += 1) {
       const message = messages[index];
-      if (index > 0 && this.#format.role(message) === "assistant") await this.#look();
+      if (index > 0 && this.#format.role(message) === "assistant") {
+        overflow = (await this.#look()).overflow ?? overflow;
+      }
       const departure = await this.#add(message, index, replaced);
       if (departure !== undefined) departures.push(departure);
     }
@@ -127,6 +130,7 @@ export class ConversationRun {
       number: turn.number,
       arrivals: arrivalsOf(messages.slice(start, turn.to), this.#format),
       view: await this.#look(),
+      overflow,
       left: departures.reduce<Departure | undefined>(joined, undefined),
       systemReplaced: replaced.includes(true),
       history: { kept: this.#kept, live: this.#live.size },

@@ -68,6 +68,11 @@ export class Printer {
       this.#line(`${label}${style.came(who.padEnd(whoWidth))}${cutTo(text, width)}`);
     });
     this.#line(`${this.#mark("shown", style.shown)}${this.#view(report.view)}`);
+    if (report.overflow !== undefined && report.view.overflow === undefined) {
+      const { needed, limit } = report.overflow;
+      const text = `for a while the newest step alone did not fit: it needed ${number(needed)}, the limit is ${number(limit)}`;
+      this.#line(" ".repeat(labelWidth + whoWidth) + style.bad(text));
+    }
     if (report.systemReplaced) {
       this.#line(`${this.#mark("left", style.left)}the system message: a new one stands in its place`);
     }
@@ -153,7 +158,7 @@ export class Printer {
     return this.#style.bad(`${kept}, but: ${problems.join(", ")}.`);
   }
 
-  /** The second line of these figures stands under the first. */
+  /** Several lines, each under the first. */
   #views({ views, largestTokens, largestMessages, overLimit, broken, overflows }: ViewFigures): string {
     const { maxTokens, maxMessages, unit } = this.#settings;
     const sizes = [
@@ -163,9 +168,10 @@ export class Printer {
     const facts = [`${overLimit === 0 ? "none" : number(overLimit)} over the limit`];
     if (unit !== "message")
       facts.push(`${broken === 0 ? "none" : number(broken)} with a tool call or result alone`);
-    if (overflows > 0) facts.push(`${some(overflows, "time")} the newest step alone did not fit`);
     const largest = views === 0 ? "" : `, the largest ${sizes.join(" and ")}`;
-    return `${some(views, "view")}${largest}\n${this.#label("")}${facts.join(", ")}`;
+    const lines = [`${some(views, "view")}${largest}`, facts.join(", ")];
+    if (overflows > 0) lines.push(`${number(overflows)} withheld, because the newest step alone did not fit`);
+    return lines.join(`\n${this.#label("")}`);
   }
 
   #window(): string {

@@ -19,7 +19,10 @@ export interface Arrival {
 export interface TurnReport {
   readonly number: number;
   readonly arrivals: readonly Arrival[];
+  /** After the turn. */
   readonly view: View;
+  /** Given when, before one of the assistant's messages, the newest step alone did not fit. */
+  readonly overflow: View["overflow"];
   readonly left: Departure | undefined;
   readonly systemReplaced: boolean;
   readonly history: { readonly kept: number; readonly live: number };
