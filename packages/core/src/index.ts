@@ -31,7 +31,8 @@ export {
   type TurnkeepErrorCode,
   type TurnkeepErrorDetails,
 } from "./errors.ts";
-export { decodePayload, encodePayload, equalContent } from "./format/codec.ts";
+export { decodePayload, encodePayload } from "./format/codec.ts";
+export { equalContent } from "./format/equal-content.ts";
 export { assistant, system, toolCall, toolResult, user } from "./format/message-helpers.ts";
 export type * from "./format/model-message.ts";
 export { modelMessageFormat } from "./format/model-message-format.ts";

@@ -9,7 +9,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** The bytes of standard base64; throws for anything else. */
+/** The bytes of base64; throws for what is none. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
@@ -20,5 +20,5 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 /** How many bytes a base64 text stands for, without decoding it. */
 export function base64ByteLength(text: string): number {
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
-  return Math.max(0, Math.floor((text.length * 3) / 4) - padding);
+  return Math.floor(((text.length - padding) * 3) / 4);
 }

@@ -1,6 +1,6 @@
-import { TurnkeepError } from "../errors.ts";
-
 const roles = ["system", "user", "assistant", "tool"];
+
+type Members = Readonly<Record<string, unknown>>;
 
 /** The text members that a part of a known type must have; parts of other types are kept unchecked. */
 const textMembers: Readonly<Record<string, readonly string[]>> = {
@@ -15,40 +15,85 @@ const textMembers: Readonly<Record<string, readonly string[]>> = {
   "tool-approval-response": ["approvalId"],
 };
 
-/** Throws `INVALID_MESSAGE`, naming the place and what it must be, unless the value has the shape of a model message. */
-export function checkModelMessage(message: unknown): void {
-  if (typeof message !== "object" || message === null)
-    throw invalid("message", "an object with role and content");
-  const { role, content } = message as { role?: unknown; content?: unknown };
+/** The members that hold a part's medium: text, bytes, a URL, or an object that names one. */
+const dataMembers: Readonly<Record<string, string>> = {
+  image: "image",
+  file: "data",
+  "reasoning-file": "data",
+};
+
+/**
+ * What keeps a value from being a model message, as a sentence with the place and what must stand there; `undefined`
+ * if nothing does. It never names what stands there.
+ */
+export function modelMessageProblem(message: unknown): string | undefined {
+  try {
+    return messageProblem(message);
+  } catch {
+    return "message has a member that throws when it is read.";
+  }
+}
+
+function messageProblem(message: unknown): string | undefined {
+  if (!isObject(message)) return must("message", "an object with role and content");
+  const { role, content } = message;
   if (typeof role !== "string" || !roles.includes(role))
-    throw invalid("message.role", `one of ${roles.join(", ")}`);
-  if (typeof content === "string") {
-    if (role === "tool") throw invalid("message.content", "an array of parts, in a tool message");
-    return;
-  }
-  if (role === "system") throw invalid("message.content", "a text, in a system message");
-  if (!Array.isArray(content)) throw invalid("message.content", "a text or an array of parts");
-  for (const [index, part] of content.entries()) checkPart(part, `message.content[${index}]`);
+    return must("message.role", `one of ${roles.join(", ")}`);
+  if (typeof content === "string")
+    return role === "tool" ? must("message.content", "an array of parts, in a tool message") : undefined;
+  if (role === "system") return must("message.content", "a text, in a system message");
+  if (!Array.isArray(content)) return must("message.content", "a text or an array of parts");
+  return firstProblem(content, "message.content", partProblem);
 }
 
-function checkPart(part: unknown, place: string): void {
-  const { type } = (part ?? {}) as { type?: unknown };
-  if (typeof part !== "object" || typeof type !== "string") throw invalid(place, "an object with a type");
-  const members = Object.hasOwn(textMembers, type) ? (textMembers[type] ?? []) : [];
-  for (const name of members) {
-    if (typeof (part as Record<string, unknown>)[name] !== "string")
-      throw invalid(`${place}.${name}`, "a text");
+function partProblem(part: unknown, place: string): string | undefined {
+  if (!isObject(part) || typeof part.type !== "string") return must(place, "an object with a type");
+  const { type } = part;
+  for (const name of own(textMembers, type) ?? []) {
+    if (typeof part[name] !== "string") return must(`${place}.${name}`, "a text");
   }
-  if (type === "tool-result") checkOutput((part as { output?: unknown }).output, `${place}.output`);
+  const data = own(dataMembers, type);
+  if (data !== undefined && typeof part[data] !== "string" && !isObject(part[data]))
+    return must(`${place}.${data}`, "base64 text, bytes, a URL or an object that names one");
+  if (type === "tool-approval-response" && typeof part.approved !== "boolean")
+    return must(`${place}.approved`, "true or false");
+  return type === "tool-result" ? outputProblem(part.output, `${place}.output`) : undefined;
 }
 
-function checkOutput(output: unknown, place: string): void {
-  const { type } = (output ?? {}) as { type?: unknown };
-  if (typeof output !== "object" || typeof type !== "string") {
-    throw invalid(place, 'an object such as { type: "text", value } or { type: "json", value }');
-  }
+function outputProblem(output: unknown, place: string): string | undefined {
+  if (!isObject(output) || typeof output.type !== "string")
+    return must(place, 'an object such as { type: "text", value } or { type: "json", value }');
+  const { type, value } = output;
+  if ((type === "text" || type === "error-text") && typeof value !== "string")
+    return must(`${place}.value`, "a text");
+  if (type !== "content") return undefined;
+  if (!Array.isArray(value)) return must(`${place}.value`, "an array of parts");
+  return firstProblem(value, `${place}.value`, (part, at) => {
+    if (!isObject(part) || typeof part.type !== "string") return must(at, "an object with a type");
+    return part.type === "text" && typeof part.text !== "string" ? must(`${at}.text`, "a text") : undefined;
+  });
 }
 
-function invalid(place: string, expected: string): TurnkeepError {
-  return new TurnkeepError("INVALID_MESSAGE", `${place} must be ${expected}.`);
+function firstProblem(
+  values: readonly unknown[],
+  place: string,
+  problemOf: (value: unknown, place: string) => string | undefined,
+): string | undefined {
+  for (const [index, value] of values.entries()) {
+    const problem = problemOf(value, `${place}[${index}]`);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === "object" && value !== null;
+}
+
+function own<T>(of: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(of, key) ? of[key] : undefined;
+}
+
+function must(place: string, expected: string): string {
+  return `${place} must be ${expected}.`;
 }

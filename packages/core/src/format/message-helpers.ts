@@ -92,6 +92,7 @@ export function toolResult(
   const value =
     typeof output === "string"
       ? ({ type: isError ? "error-text" : "text", value: output } as const)
-      : ({ type: isError ? "error-json" : "json", value: output } as const);
+      : // A tool that answers nothing still answers: without a value the result would be no valid one.
+        ({ type: isError ? "error-json" : "json", value: output ?? null } as const);
   return { role: "tool", content: [{ type: "tool-result", toolCallId, toolName, output: value }] };
 }

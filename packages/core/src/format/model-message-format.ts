@@ -1,3 +1,4 @@
+import { TurnkeepError } from "../errors.ts";
 import type {
   ApprovalRef,
   MessageFormat,
@@ -6,8 +7,9 @@ import type {
   ToolCallRef,
   ToolResultRef,
 } from "../message-format.ts";
-import { checkModelMessage } from "./check-model-message.ts";
-import { decodePayload, encodePayload, equalContent } from "./codec.ts";
+import { modelMessageProblem } from "./check-model-message.ts";
+import { decodePayload, encodePayload } from "./codec.ts";
+import { equalContent } from "./equal-content.ts";
 import type { ModelMessage, ModelMessageLike } from "./model-message.ts";
 import { isMedia, piecesOf } from "./model-message-pieces.ts";
 
@@ -64,12 +66,27 @@ export const modelMessageFormat: MessageFormat<ModelMessageLike> = {
     return [{ role: "tool", content } satisfies ModelMessage];
   },
   equals: equalContent,
-  encode: (message) => {
-    checkModelMessage(message);
-    return encodePayload(name, version, message);
-  },
-  decode: (text) => decodePayload(text, name, version) as ModelMessageLike,
+  encode,
+  decode,
 };
+
+function encode(message: ModelMessageLike): string {
+  const text = encodePayload(name, version, message);
+  const problem = modelMessageProblem(message);
+  if (problem !== undefined) throw new TurnkeepError("INVALID_MESSAGE", problem);
+  return text;
+}
+
+function decode(text: string): ModelMessageLike {
+  const message = decodePayload(text, name, version);
+  // Every other method trusts the shape, so that a record changed by other hands must not come this far.
+  const problem = modelMessageProblem(message);
+  if (problem === undefined) return message as ModelMessageLike;
+  throw new TurnkeepError(
+    "CORRUPT_RECORD",
+    `Its payload is no model message: ${problem} Restore the record, or remove it.`,
+  );
+}
 
 function partsOf(message: ModelMessageLike): readonly AnyPart[] {
   return typeof message.content === "string"

@@ -1,5 +1,5 @@
 import type { Piece } from "../message-format.ts";
-import { base64ByteLength } from "./base64.ts";
+import { base64ByteLength, toBase64 } from "./base64.ts";
 import type { AnyPart } from "./model-message-format.ts";
 
 type Place = "content" | "reasoning" | "tool-result";
@@ -48,8 +48,7 @@ export function piecesOf(part: AnyPart): Piece[] {
 
 function outputPieces(output: AnyPart): Piece[] {
   if (output.type === "execution-denied") return text(output.reason ?? "", "tool-result");
-  if (output.type !== "content" || !Array.isArray(output.value))
-    return text(asText(output.value), "tool-result");
+  if (output.type !== "content") return text(asText(output.value), "tool-result");
   return (output.value as AnyPart[]).flatMap((part) => {
     if (part.type === "text") return text(part.text, "tool-result");
     return isMedia(part) ? [media(part, "tool-result")] : text(asText(part), "tool-result");
@@ -61,32 +60,43 @@ function text(value: unknown, of: "content" | "reasoning" | "name" | "tool-call"
 }
 
 function asText(value: unknown): string {
-  if (typeof value === "string") return value;
-  return (
-    JSON.stringify(value, (_key, member: unknown) =>
-      typeof member === "bigint" ? String(member) : member,
-    ) ?? ""
-  );
+  return typeof value === "string" ? value : (JSON.stringify(value, asJson) ?? "");
+}
+
+/** What JSON cannot hold, as briefly as a provider could be sent it. */
+function asJson(_key: string, member: unknown): unknown {
+  if (typeof member === "bigint") return String(member);
+  if (member instanceof Uint8Array) return toBase64(member);
+  return member instanceof ArrayBuffer ? toBase64(new Uint8Array(member)) : member;
 }
 
 function media(part: AnyPart, of: Place): Piece {
   const mediaType = typeof part.mediaType === "string" ? part.mediaType : undefined;
-  return { type: "media", mediaType, bytes: byteLength(part.image ?? part.data), of };
+  return { type: "media", mediaType, bytes: byteLength(part.image ?? part.data ?? part.url), of };
 }
 
 /** The decoded size of data that the message carries; `undefined` for what stands elsewhere. */
 function byteLength(data: unknown): number | undefined {
   if (data instanceof Uint8Array || data instanceof ArrayBuffer) return data.byteLength;
-  if (typeof data === "string") {
-    if (/^https?:/i.test(data)) return undefined;
-    return base64ByteLength(data.startsWith("data:") ? data.slice(data.indexOf(",") + 1) : data);
-  }
-  if (data instanceof URL) return data.protocol === "data:" ? byteLength(data.href) : undefined;
-  const {
-    type,
-    data: inner,
-    text: plain,
-  } = (data ?? {}) as { type?: unknown; data?: unknown; text?: unknown };
-  if (type === "data") return byteLength(inner);
-  return type === "text" && typeof plain === "string" ? new TextEncoder().encode(plain).length : undefined;
+  if (data instanceof URL) return textByteLength(data.href);
+  if (typeof data === "string") return textByteLength(data);
+  const file = (data ?? {}) as { type?: unknown; data?: unknown; url?: unknown; text?: unknown };
+  if (file.type === "data") return byteLength(file.data);
+  if (file.type === "url") return byteLength(file.url);
+  return file.type === "text" && typeof file.text === "string" ? utf8Length(file.text) : undefined;
+}
+
+/** Base64 has no colon, so that a colon tells a URL. */
+function textByteLength(text: string): number | undefined {
+  if (!/^[a-z][a-z0-9+.-]*:/i.test(text)) return base64ByteLength(text);
+  if (!/^data:/i.test(text)) return undefined;
+  const comma = text.indexOf(",");
+  if (comma < 0) return undefined;
+  const body = text.slice(comma + 1);
+  if (/;base64$/i.test(text.slice(0, comma).trimEnd())) return base64ByteLength(body);
+  return utf8Length(body.replace(/%[0-9a-f]{2}/gi, "_"));
+}
+
+function utf8Length(text: string): number {
+  return new TextEncoder().encode(text).length;
 }

@@ -1,21 +1,41 @@
 /**
  * The default message type: the shape of the AI SDK's `ModelMessage` (major 7), declared here so that core depends on
- * nothing. Values of the SDK's own type, of major 6 or 7, are held as they are: see {@link ModelMessageLike}.
+ * nothing, and assignable to it and from it. Values of the SDK's own type, of major 6 or 7, are held as they are: see
+ * {@link ModelMessageLike}.
+ *
+ * Its optional members do not admit an explicit `undefined`, because the SDK's do not: with
+ * `exactOptionalPropertyTypes` these messages could not be given to it otherwise.
+ *
+ * @example
+ * ```ts
+ * import type { ModelMessage } from "@turnkeep/core";
+ *
+ * const message: ModelMessage = {
+ *   role: "user",
+ *   content: [
+ *     { type: "text", text: "What is this?" },
+ *     { type: "file", data: new URL("https://example.com/cat.png"), mediaType: "image/png" },
+ *   ],
+ * };
+ * ```
  */
 export type ModelMessage = SystemModelMessage | UserModelMessage | AssistantModelMessage | ToolModelMessage;
 
+/** What the model is told before the conversation. */
 export interface SystemModelMessage {
   role: "system";
   content: string;
   providerOptions?: ProviderOptions;
 }
 
+/** What the user said, with images and files. */
 export interface UserModelMessage {
   role: "user";
   content: string | (TextPart | ImagePart | FilePart)[];
   providerOptions?: ProviderOptions;
 }
 
+/** What the model answered: text, reasoning, tool calls, files, and results of tools that the provider ran itself. */
 export interface AssistantModelMessage {
   role: "assistant";
   content:
@@ -33,6 +53,7 @@ export interface AssistantModelMessage {
   providerOptions?: ProviderOptions;
 }
 
+/** What answers tool calls, and the user's responses to approval requests. */
 export interface ToolModelMessage {
   role: "tool";
   content: (ToolResultPart | ToolApprovalResponse)[];
@@ -42,8 +63,10 @@ export interface ToolModelMessage {
 /** Settings of one provider each, by its name. */
 export type ProviderOptions = Record<string, JsonObject>;
 
-export type JsonValue = null | string | number | boolean | JsonObject | JsonValue[];
+/** What JSON holds. */
+export type JsonValue = null | string | number | boolean | Readonly<JsonObject> | readonly JsonValue[];
 
+/** An object that JSON holds; members that are `undefined` are left out. */
 export type JsonObject = { [key: string]: JsonValue | undefined };
 
 /** Base64 text, or the bytes. */
@@ -52,18 +75,21 @@ export type DataContent = string | Uint8Array | ArrayBuffer;
 /** A file that the provider already has, by provider. */
 export type ProviderReference = Record<string, string> & { type?: never };
 
+/** Where a file's content stands: here, behind a URL, with the provider, or as text. */
 export type FileData =
   | { type: "data"; data: DataContent }
   | { type: "url"; url: URL }
   | { type: "reference"; reference: ProviderReference }
   | { type: "text"; text: string };
 
+/** Text. */
 export interface TextPart {
   type: "text";
   text: string;
   providerOptions?: ProviderOptions;
 }
 
+/** An image: base64 text, bytes, a URL, or a reference to what the provider has. */
 export interface ImagePart {
   type: "image";
   image: DataContent | URL | ProviderReference;
@@ -71,6 +97,7 @@ export interface ImagePart {
   providerOptions?: ProviderOptions;
 }
 
+/** A file of any media type. */
 export interface FilePart {
   type: "file";
   data: FileData | DataContent | URL | ProviderReference;
@@ -79,12 +106,14 @@ export interface FilePart {
   providerOptions?: ProviderOptions;
 }
 
+/** What the model thought before it answered. */
 export interface ReasoningPart {
   type: "reasoning";
   text: string;
   providerOptions?: ProviderOptions;
 }
 
+/** A file that belongs to the model's reasoning. */
 export interface ReasoningFilePart {
   type: "reasoning-file";
   data: { type: "data"; data: DataContent } | { type: "url"; url: URL } | DataContent | URL;
@@ -99,6 +128,7 @@ export interface CustomPart {
   providerOptions?: ProviderOptions;
 }
 
+/** A tool call; `toolCallId` joins it with its result. */
 export interface ToolCallPart {
   type: "tool-call";
   toolCallId: string;
@@ -108,6 +138,7 @@ export interface ToolCallPart {
   providerExecuted?: boolean;
 }
 
+/** The result of the tool call with that `toolCallId`. */
 export interface ToolResultPart {
   type: "tool-result";
   toolCallId: string;
@@ -116,6 +147,7 @@ export interface ToolResultPart {
   providerOptions?: ProviderOptions;
 }
 
+/** What a tool answered, or why it did not. */
 export type ToolResultOutput =
   | { type: "text"; value: string; providerOptions?: ProviderOptions }
   | { type: "json"; value: JsonValue; providerOptions?: ProviderOptions }
@@ -124,6 +156,7 @@ export type ToolResultOutput =
   | { type: "error-json"; value: JsonValue; providerOptions?: ProviderOptions }
   | { type: "content"; value: ToolResultContent[] };
 
+/** A part of a tool's output of type `content`. */
 export type ToolResultContent =
   | { type: "text"; text: string; providerOptions?: ProviderOptions }
   | { type: "file"; data: FileData; mediaType: string; filename?: string; providerOptions?: ProviderOptions }
@@ -135,19 +168,28 @@ export type ToolResultContent =
       providerOptions?: ProviderOptions;
     }
   | { type: "file-url"; url: string; mediaType?: string; providerOptions?: ProviderOptions }
+  | { type: "file-id"; fileId: string | Record<string, string>; providerOptions?: ProviderOptions }
+  | { type: "file-reference"; providerReference: ProviderReference; providerOptions?: ProviderOptions }
   | { type: "image-data"; data: string; mediaType: string; providerOptions?: ProviderOptions }
   | { type: "image-url"; url: string; providerOptions?: ProviderOptions }
+  | { type: "image-file-id"; fileId: string | Record<string, string>; providerOptions?: ProviderOptions }
+  | { type: "image-file-reference"; providerReference: ProviderReference; providerOptions?: ProviderOptions }
   | { type: "custom"; providerOptions?: ProviderOptions };
 
+/** The assistant asks whether the call with that `toolCallId` may run. */
 export interface ToolApprovalRequest {
   type: "tool-approval-request";
   approvalId: string;
   toolCallId: string;
   reason?: string;
   isAutomatic?: boolean;
+  /** Binds the approval to its call, where the application signs approvals. */
   signature?: string;
+  /** The input before the tool's schema transformed it. */
+  inputSchemaInput?: unknown;
 }
 
+/** The user's answer to the request with that `approvalId`. */
 export interface ToolApprovalResponse {
   type: "tool-approval-response";
   approvalId: string;
@@ -159,6 +201,15 @@ export interface ToolApprovalResponse {
 /**
  * What the default format holds: the AI SDK's `ModelMessage` of major 6 and of major 7 (they are not assignable to each
  * other), {@link ModelMessage}, and anything of that shape. Parts of a type that is not known here are kept as they are.
+ *
+ * @example
+ * ```ts
+ * import { createChatMemory, type ModelMessageLike } from "@turnkeep/core";
+ *
+ * type MyMessage = Extract<ModelMessageLike, { role: "user" }> & { sentAt?: Date };
+ * const memory = createChatMemory<MyMessage>();
+ * await memory.add({ role: "user", content: "Hello", sentAt: new Date() });
+ * ```
  */
 export type ModelMessageLike =
   | { role: "system"; content: string }

@@ -1,0 +1,151 @@
+import { TurnkeepError } from "../errors.ts";
+import { toBase64 } from "./base64.ts";
+
+/**
+ * The member that marks what JSON cannot hold by itself: `{"$turnkeep": kind, "value": …}`. An object that has such a
+ * member of its own is wrapped once more, under the kind `object`.
+ */
+export const tag = "$turnkeep";
+
+/** Nesting beyond this is refused, so that no engine's recursion limit decides what can be read again. */
+export const maxDepth = 500;
+
+type Path = (string | number)[];
+
+/**
+ * A copy of the value as JSON can hold it. Every member is read exactly once, so that what was checked is what is
+ * written, whatever a getter or a proxy answers the second time.
+ */
+export function toPlain(message: unknown): unknown {
+  if (message === undefined) throw refused([], "undefined");
+  return valueToPlain(message, [], new Set());
+}
+
+function valueToPlain(value: unknown, path: Path, above: Set<object>): unknown {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+    case "undefined":
+      return value;
+    case "number":
+      if (Object.is(value, -0)) return tagged("number", "-0");
+      return Number.isFinite(value) ? value : tagged("number", String(value));
+    case "bigint":
+      return tagged("bigint", value.toString());
+    case "object":
+      return value === null ? null : objectToPlain(value, path, above);
+    default:
+      throw refused(path, `a ${typeof value}`);
+  }
+}
+
+function objectToPlain(value: object, path: Path, above: Set<object>): unknown {
+  if (above.has(value)) throw refused(path, "a reference to an object that contains it");
+  try {
+    const leaf = leafToPlain(value, path);
+    if (leaf !== undefined) return leaf;
+    if (above.size >= maxDepth) throw refused(path, `nested deeper than ${maxDepth}`);
+    above.add(value);
+    const plain = Array.isArray(value) ? arrayToPlain(value, path, above) : recordToPlain(value, path, above);
+    above.delete(value);
+    return plain;
+  } catch (cause) {
+    if (cause instanceof TurnkeepError) throw cause;
+    // The path has not been unwound: it names the member that threw.
+    throw refused(path, "a member that throws when it is read", cause);
+  }
+}
+
+function leafToPlain(value: object, path: Path): unknown {
+  if (isBytes(value)) return tagged("Uint8Array", toBase64(value));
+  if (value instanceof ArrayBuffer) return tagged("ArrayBuffer", toBase64(new Uint8Array(value)));
+  if (value instanceof URL) return tagged("URL", value.href);
+  if (!(value instanceof Date)) return undefined;
+  if (Number.isNaN(value.getTime())) throw refused(path, "an invalid Date");
+  return tagged("Date", value.toISOString());
+}
+
+const nameOfView = Object.getOwnPropertyDescriptor(
+  Object.getPrototypeOf(Uint8Array.prototype),
+  Symbol.toStringTag,
+)?.get;
+
+/** Also for bytes of another realm, and not for an object that only claims the prototype. */
+function isBytes(value: object): value is Uint8Array {
+  return ArrayBuffer.isView(value) && nameOfView?.call(value) === "Uint8Array";
+}
+
+function arrayToPlain(value: readonly unknown[], path: Path, above: Set<object>): unknown[] {
+  if (!Array.isArray(Object.getPrototypeOf(value))) throw refused(path, instanceOf(value));
+  const copy: unknown[] = [];
+  for (let index = 0; index < value.length; index++) {
+    path.push(index);
+    const plain = valueToPlain(value[index], path, above);
+    if (plain === undefined) throw refused(path, "undefined in an array, which JSON cannot hold");
+    copy.push(plain);
+    path.pop();
+  }
+  if (Object.keys(value).length !== copy.length) throw refused(path, "an array with named members");
+  refuseSymbolKeys(value, path);
+  return copy;
+}
+
+function recordToPlain(value: object, path: Path, above: Set<object>): object {
+  if (!isRecord(value)) throw refused(path, instanceOf(value));
+  refuseSymbolKeys(value, path);
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    path.push(key);
+    const plain = valueToPlain((value as Record<string, unknown>)[key], path, above);
+    path.pop();
+    if (plain === undefined) continue;
+    if (key === "__proto__") defineMember(copy, key, plain);
+    else copy[key] = plain;
+  }
+  return Object.hasOwn(copy, tag) ? tagged("object", copy) : copy;
+}
+
+/** Sets a member as data, also where assigning would set the prototype. */
+export function defineMember(of: object, key: string, value: unknown): void {
+  Object.defineProperty(of, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+/** Whether an object is plain data: without a prototype, or with the `Object.prototype` of this or another realm. */
+export function isRecord(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null) return true;
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, "isPrototypeOf");
+}
+
+function refuseSymbolKeys(value: object, path: Path): void {
+  const isSeen = (key: symbol): boolean => Object.prototype.propertyIsEnumerable.call(value, key);
+  if (Object.getOwnPropertySymbols(value).some(isSeen))
+    throw refused(path, "an object with a symbol as a key");
+}
+
+function instanceOf(value: object): string {
+  const { constructor: made } = Object.getPrototypeOf(value) as { constructor?: unknown };
+  const name = typeof made === "function" ? made.name : "";
+  return `an instance of ${/^[\w$]{1,60}$/.test(name) ? name : "a class"}`;
+}
+
+function tagged(kind: string, value: unknown): object {
+  return { [tag]: kind, value };
+}
+
+const shownSteps = 12;
+
+function refused(path: Path, what: string, cause?: unknown): TurnkeepError {
+  const shown = path.slice(0, shownSteps).map(stepText).join("");
+  const rest = path.length > shownSteps ? "…" : "";
+  return new TurnkeepError(
+    "INVALID_MESSAGE",
+    `message${shown}${rest} is ${what}; it could not be read again as it is. Convert it to plain data first.`,
+    { cause },
+  );
+}
+
+function stepText(step: string | number): string {
+  if (typeof step === "number") return `[${step}]`;
+  return /^[A-Za-z_$][\w$]{0,39}$/.test(step) ? `.${step}` : `[${JSON.stringify(step.slice(0, 40))}]`;
+}

@@ -1,0 +1,121 @@
+/** Compiled by the type check, never run: what the options of a memory infer and refuse. */
+
+import type * as core from "../../src/index.ts";
+import { createChatMemories, createChatMemory, inMemoryStore, user } from "../../src/index.ts";
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const same = <A, B>(..._proof: Same<A, B> extends true ? [] : [never]): void => undefined;
+
+interface Note {
+  by: "me" | "you";
+  note: string;
+}
+declare const notes: core.MessageFormat<Note>;
+declare const counter: core.TokenCounter;
+
+export async function aFormatDecidesTheType(): Promise<void> {
+  const memory = createChatMemory({
+    format: notes,
+    window: {
+      maxMessages: 4,
+      pinned: (message) => {
+        same<typeof message, Note>();
+        return message.by === "me";
+      },
+    },
+  });
+  same<typeof memory, core.ChatMemory<Note>>();
+  await memory.add({ by: "me", note: "milk" });
+  same<Awaited<ReturnType<typeof memory.messages>>, Note[]>();
+  same<Awaited<ReturnType<typeof memory.prompt>>["system"], Note | undefined>();
+  // @ts-expect-error not the format's type
+  await memory.add(user("Hello"));
+
+  const memories = createChatMemories({ store: inMemoryStore(), format: notes });
+  same<typeof memories, core.ChatMemories<Note>>();
+}
+
+export function onlyTheFormatDecidesTheType(): void {
+  createChatMemory({
+    format: notes,
+    // @ts-expect-error a policy for another type does not widen the memory's
+    window: { maxMessages: 4, pinned: (message: { by: "me"; more: number }) => message.more > 0 },
+  });
+}
+
+export async function theDefaultType(): Promise<void> {
+  const memory = createChatMemory();
+  same<typeof memory, core.ChatMemory<core.ModelMessage>>();
+  const prompt = await memory.prompt();
+  same<typeof prompt.system, core.SystemModelMessage | undefined>();
+  same<
+    typeof prompt.messages,
+    (core.UserModelMessage | core.AssistantModelMessage | core.ToolModelMessage)[]
+  >();
+  createChatMemory({
+    window: {
+      maxMessages: 4,
+      pinned: (message) => {
+        same<typeof message, core.ModelMessage>();
+        return message.role === "user";
+      },
+    },
+  });
+}
+
+export function places(): void {
+  const store = inMemoryStore();
+  createChatMemory();
+  createChatMemory({ id: "chat" });
+  createChatMemory({ id: "chat", store, owner: "anna" });
+  createChatMemory({ id: undefined, store: undefined, window: undefined, onEvent: undefined });
+  // @ts-expect-error a store needs an id: without one every user would share a memory
+  createChatMemory({ store });
+  // @ts-expect-error an id may not be undefined beside a store
+  createChatMemory({ id: undefined, store });
+  // @ts-expect-error an id is a text
+  createChatMemory({ id: 7, store });
+  // @ts-expect-error with a format too, a store needs an id
+  createChatMemory({ store, format: notes });
+  // @ts-expect-error an owner belongs to a stored memory
+  createChatMemory({ owner: "anna" });
+  // @ts-expect-error many memories need a store
+  createChatMemories({});
+}
+
+export function windows(): void {
+  createChatMemory({ window: { maxTokens: 1000, counter } });
+  createChatMemory({ window: { maxTokens: async (id) => id.length, counter, reserve: () => 10 } });
+  // @ts-expect-error a limit is a number or a function
+  createChatMemory({ window: { maxTokens: "1000", counter } });
+  // @ts-expect-error a limit's function answers a number
+  createChatMemory({ window: { maxMessages: () => "10" } });
+  // @ts-expect-error a counter has a name
+  createChatMemory({ window: { maxTokens: 1000, counter: { count: () => 1 } } });
+  // @ts-expect-error no such unit
+  createChatMemory({ window: { maxMessages: 4, unit: "word" } });
+  // @ts-expect-error no such overflow
+  createChatMemory({ window: { maxMessages: 4, overflow: "cut" } });
+  // @ts-expect-error no such option
+  createChatMemory({ windows: { maxMessages: 4 } });
+}
+
+export async function messages(): Promise<void> {
+  const memory = createChatMemory();
+  await memory.add(user("Hello"), { role: "assistant", content: "Good morning." });
+  // @ts-expect-error a message, not a text
+  await memory.add("Hello");
+  // @ts-expect-error content is missing
+  await memory.add({ role: "user" });
+  // @ts-expect-error no such role
+  await memory.add({ role: "robot", content: "Hello" });
+  // @ts-expect-error a system message holds text
+  await memory.add({ role: "system", content: [{ type: "text", text: "Be brief." }] });
+  // @ts-expect-error a part of an unknown type
+  await memory.add({ role: "user", content: [{ type: "smell", text: "roses" }] });
+  // @ts-expect-error a user calls no tools
+  await memory.add({
+    role: "user",
+    content: [{ type: "tool-call", toolCallId: "1", toolName: "t", input: {} }],
+  });
+}
