@@ -65,6 +65,10 @@ describe("createChatMemories", () => {
     expect(await texts(past)).toEqual(["s", "2", "3"]);
     expect(await said(past)).toEqual(["s live", "1 evicted", "2 live", "3 live"]);
     expect((await memories.list({ owner: "ann" })).memories).toHaveLength(3);
+    const epochs = await Promise.all(
+      ["a", "c"].map(async (id) => JSON.parse((await store.getMessages(id)).head ?? "")),
+    );
+    expect(epochs[1].epoch).toBe(epochs[0].epoch + 1);
     await expect(memories.fork("a", "b")).rejects.toMatchObject({ code: "ID_CONFLICT" });
     await expect(memories.fork("nobody", "d")).rejects.toMatchObject({ code: "INVALID_OPTION" });
     await expect(memories.fork("a", "d", { at: "nobody" })).rejects.toMatchObject({ code: "INVALID_OPTION" });

@@ -71,6 +71,10 @@ describe("add", () => {
     expect(Object.isFrozen(shown)).toBe(true);
     (await memory.messages()).pop();
     expect(await memory.messages()).toHaveLength(1);
+    const store = inMemoryStore();
+    await createChatMemory({ id: "m", store }).add(user([{ type: "text", text: "stored" }]));
+    const [read] = await createChatMemory({ id: "m", store }).messages();
+    expect(Object.isFrozen(read) && Object.isFrozen(read?.content[0])).toBe(true);
   });
 
   test("writes once and, after the first, reads nothing", async () => {
@@ -389,6 +393,14 @@ describe("rewind and remove", () => {
     expect(texts(await summarized.messages())).toEqual(["1"]);
   });
 
+  test("rewind leaves a result that answers nothing where it is", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 2 } });
+    await memory.add(toolResult("nobody", "asked", "x"), user("1"));
+    const [last] = await memory.add(user("2"));
+    await memory.rewind(last as string);
+    expect(await states(memory)).toEqual(["tool-result evicted", "1 live", "2 superseded"]);
+  });
+
   test("remove deletes the whole step, live or in history", async () => {
     const memory = createChatMemory({ window: { maxMessages: 4 } });
     const [, call] = await memory.add(user("q"), toolCall("c", "look", {}), toolResult("c", "look", "r"));
@@ -472,7 +484,9 @@ test("the epoch rises with whatever changes the view other than at its end, and 
   expect(await epoch()).toBe(2);
   await memory.set([user("e")]);
   expect(await epoch()).toBe(3);
+  await memory.add(system("s"));
+  expect(await epoch()).toBe(4);
   const metas = (await store.getHistory("m", {})).messages.map(({ meta }) => JSON.parse(meta ?? "{}"));
-  expect(metas.map((meta) => meta.epoch ?? 0)).toEqual([0, 0, 0, 1, 2]);
+  expect(metas.map((meta) => meta.epoch ?? 0)).toEqual([0, 0, 0, 1, 2, 3]);
   expect(metas[0].model).toBe("model-1");
 });

@@ -162,6 +162,21 @@ describe("a store that commits and then fails", () => {
     );
   });
 
+  test("a removal whose answer was lost still answers what it removed", async () => {
+    const store = inMemoryStore();
+    const [id] = await createChatMemory({ id: "m", store }).add(user("a"), user("b"));
+    const faulty: ChatMemoryStore = {
+      ...store,
+      updateMessages: async (memoryId, update, options) => {
+        await store.updateMessages(memoryId, update, options);
+        throw lost;
+      },
+    };
+    const memory = createChatMemory({ id: "m", store: faulty });
+    expect(await memory.remove(id as string)).toEqual([id]);
+    expect(await texts(memory)).toEqual(["b"]);
+  });
+
   test("a memory deleted meanwhile is not begun again for an add that did not begin it", async () => {
     const store = inMemoryStore();
     await createChatMemory({ id: "m", store }).add(user("a"));
