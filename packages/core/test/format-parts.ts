@@ -8,8 +8,12 @@ export const userParts = (...content: unknown[]): ModelMessageLike => ({ role: "
 export const text = { type: "text", text: "secret" };
 export const blank = { type: "text", text: " \n\t" };
 export const thought = { type: "reasoning", text: "hm" };
-export const thoughtFile = { type: "reasoning-file", data: new Uint8Array(3), mediaType: "image/png" };
-export const image = { type: "image", image: new Uint8Array(5) };
+export const thoughtFile: { type: string; data: Uint8Array; mediaType: string } = {
+  type: "reasoning-file",
+  data: new Uint8Array(3),
+  mediaType: "image/png",
+};
+export const image: { type: string; image: Uint8Array } = { type: "image", image: new Uint8Array(5) };
 export const file = { type: "file", data: "AAAA", mediaType: "application/pdf" };
 export const call = (id: string): object => ({
   type: "tool-call",
