@@ -5,6 +5,8 @@ export type Role = "system" | "user" | "assistant" | "tool";
 export interface ToolCallRef {
   readonly id: string;
   readonly name: string;
+  /** The provider runs the call itself: its result comes from the provider, and no message of ours may answer it. */
+  readonly providerExecuted?: boolean | undefined;
 }
 
 /** A tool result that a message holds, by the id of the call it answers. */

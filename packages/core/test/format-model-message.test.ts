@@ -120,11 +120,25 @@ describe("what a memory asks", () => {
   });
 
   test("boundaries of providers", () => {
-    const compaction = (kind: string): ModelMessageLike => assistant(text, { type: "custom", kind });
+    const item = (kind: string, providerOptions: unknown): object => ({
+      type: "custom",
+      kind,
+      providerOptions,
+    });
+    const compaction = (kind: string, options: unknown = { openai: { itemId: "cmp" } }): ModelMessageLike =>
+      assistant(text, item(kind, options));
     const marked = (part: object, options: unknown): ModelMessageLike =>
       assistant({ ...part, providerOptions: options });
     expect(format.isBoundary(compaction("openai.compaction"))).toBe(true);
+    expect(format.isBoundary(compaction("openai.compaction", { azure: { itemId: "cmp" } }))).toBe(true);
     expect(format.isBoundary(compaction("openai.other"))).toBe(false);
+    // What the provider package leaves out in silence must not hide what stands before it.
+    expect(format.isBoundary(compaction("openai.compaction", undefined))).toBe(false);
+    expect(format.isBoundary(marked({ ...text, text: "" }, { anthropic: { type: "compaction" } }))).toBe(
+      false,
+    );
+    const asked = { role: "user", content: [item("openai.compaction", { openai: { itemId: "cmp" } })] };
+    expect(format.isBoundary(asked as ModelMessageLike)).toBe(false);
     expect(format.isBoundary(marked(text, { anthropic: { type: "compaction" } }))).toBe(true);
     expect(format.isBoundary(marked(text, { anthropic: { type: "other" } }))).toBe(false);
     expect(format.isBoundary(marked(text, { anthropic: null }))).toBe(false);

@@ -243,10 +243,21 @@ describe("views", () => {
     expect(await memory.messages()).toEqual([user("thanks")]);
   });
 
+  test("a call that the provider runs itself is not answered for it", async () => {
+    const memory = createChatMemory();
+    const search = assistant([
+      { type: "tool-call", toolCallId: "s", toolName: "web_search", input: {}, providerExecuted: true },
+    ]);
+    await memory.add(search, user("next"));
+    expect(await memory.messages()).toEqual([search, user("next")]);
+  });
+
   test("a provider's compaction bounds the view", async () => {
     const memory = createChatMemory();
     await memory.add(system("s"), user("old"));
-    const compacted = assistant([{ type: "custom", kind: "openai.compaction" }]);
+    const compacted = assistant([
+      { type: "custom", kind: "openai.compaction", providerOptions: { openai: { itemId: "cmp_1" } } },
+    ]);
     await memory.add(compacted, user("new"));
     expect(await memory.messages()).toEqual([system("s"), compacted, user("new")]);
     expect(await states(memory)).toEqual(["s live", "old evicted", "custom live", "new live"]);

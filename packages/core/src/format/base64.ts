@@ -1,10 +1,12 @@
-const chunkLength = 0x8000;
+const chunkLength = 0x2000;
 
 /** Standard base64 with padding (RFC 4648, section 4), without Node's Buffer. */
 export function toBase64(bytes: Uint8Array): string {
   let binary = "";
   for (let start = 0; start < bytes.length; start += chunkLength) {
-    binary += String.fromCharCode(...bytes.subarray(start, start + chunkLength));
+    // Spreading the bytes instead goes through their iterator, at several times the cost.
+    const chunk = bytes.subarray(start, start + chunkLength) as unknown as number[];
+    binary += String.fromCharCode.apply(null, chunk);
   }
   return btoa(binary);
 }

@@ -25,8 +25,9 @@ export interface AnyPart {
 /**
  * The default format: messages in the shape of the AI SDK's `ModelMessage`. Parts of unknown types are kept as they are.
  *
- * A provider's compaction is a boundary: the custom part `openai.compaction` (`@ai-sdk/openai` 4.0), and a text part
- * with `providerOptions.anthropic.type` of `"compaction"` (`@ai-sdk/anthropic` 3.0).
+ * A provider's compaction in an assistant message is a boundary: the custom part `openai.compaction` that names its item
+ * (`@ai-sdk/openai` 4.0.118), and a text part that is not empty with `providerOptions.anthropic.type` of `"compaction"`
+ * (`@ai-sdk/anthropic` 3.0.141 and 4.0.105).
  *
  * @example
  * ```ts
@@ -40,16 +41,14 @@ export const modelMessageFormat: MessageFormat<ModelMessageLike> = {
   version,
   role: (message) => message.role,
   toolCalls: (message) =>
-    partsOf(message).flatMap((part): ToolCallRef[] =>
-      part.type === "tool-call" ? [{ id: part.toolCallId as string, name: part.toolName as string }] : [],
-    ),
+    partsOf(message).flatMap((part): ToolCallRef[] => (part.type === "tool-call" ? [callOf(part)] : [])),
   toolResults: (message) =>
     partsOf(message).flatMap((part): ToolResultRef[] =>
       part.type === "tool-result" ? [{ id: part.toolCallId as string, name: part.toolName as string }] : [],
     ),
   approvals: (message) => partsOf(message).flatMap(approvalsOf),
   hasReasoning: (message) => partsOf(message).some(isReasoning),
-  isBoundary: (message) => partsOf(message).some(isCompaction),
+  isBoundary: (message) => message.role === "assistant" && partsOf(message).some(isCompaction),
   isEmpty,
   pieces: (message) =>
     typeof message.content === "string"
@@ -57,6 +56,7 @@ export const modelMessageFormat: MessageFormat<ModelMessageLike> = {
       : partsOf(message).flatMap(piecesOf),
   without,
   interruptedResults: (calls, text) => {
+    if (calls.length === 0) return [];
     const content = calls.map((call) => ({
       type: "tool-result" as const,
       toolCallId: call.id,
@@ -94,6 +94,11 @@ function partsOf(message: ModelMessageLike): readonly AnyPart[] {
     : (message.content as readonly unknown[] as readonly AnyPart[]);
 }
 
+function callOf(part: AnyPart): ToolCallRef {
+  const call = { id: part.toolCallId as string, name: part.toolName as string };
+  return part.providerExecuted === true ? { ...call, providerExecuted: true } : call;
+}
+
 function approvalsOf(part: AnyPart): ApprovalRef[] {
   const approvalId = part.approvalId as string;
   if (part.type === "tool-approval-response") return [{ kind: "response", approvalId }];
@@ -105,10 +110,13 @@ function isReasoning(part: AnyPart): boolean {
   return part.type === "reasoning" || part.type === "reasoning-file";
 }
 
+/** Only what the provider packages send: an item without its id, or an empty text, they leave out in silence. */
 function isCompaction(part: AnyPart): boolean {
-  if (part.type === "custom") return part.kind === "openai.compaction";
-  const options = part.providerOptions as { anthropic?: { type?: unknown } } | undefined;
-  return part.type === "text" && options?.anthropic?.type === "compaction";
+  const options = part.providerOptions as Record<string, Record<string, unknown> | undefined> | undefined;
+  if (part.type === "text") return part.text !== "" && options?.anthropic?.type === "compaction";
+  if (part.type !== "custom" || part.kind !== "openai.compaction") return false;
+  // Azure's variant of the provider keeps the id under its own name.
+  return Object.values(options ?? {}).some((own) => typeof own?.itemId === "string");
 }
 
 function isEmpty(message: ModelMessageLike): boolean {

@@ -98,7 +98,7 @@ function repairStep<M>(step: Step<M>, isLast: boolean, format: MessageFormat<M>,
       if (message !== undefined) repaired.messages.push(message);
     }
     if (isLast && caller === callers.at(-1)) continue;
-    const open = caller.calls.filter((call) => !inTime.has(call.id));
+    const open = caller.calls.filter((call) => !inTime.has(call.id) && call.providerExecuted !== true);
     if (open.length === 0) continue;
     repaired.messages.push(...format.interruptedResults(open, interruptedText));
     repaired.interruptedCalls.push(...open.map((call) => call.id));
