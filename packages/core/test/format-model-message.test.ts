@@ -133,7 +133,7 @@ describe("what a memory asks", () => {
     expect(format.isBoundary(compaction("openai.compaction", { azure: { itemId: "cmp" } }))).toBe(true);
     expect(format.isBoundary(compaction("openai.other"))).toBe(false);
     // What the provider package leaves out in silence must not hide what stands before it.
-    expect(format.isBoundary(compaction("openai.compaction", undefined))).toBe(false);
+    expect(format.isBoundary(compaction("openai.compaction", {}))).toBe(false);
     expect(format.isBoundary(marked({ ...text, text: "" }, { anthropic: { type: "compaction" } }))).toBe(
       false,
     );
