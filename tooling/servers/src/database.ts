@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 
 /** An empty database of one test file. */
@@ -31,9 +32,27 @@ export async function createDatabase(serverUrl: string): Promise<TestDatabase> {
     name,
     url: withDatabase(serverUrl, name),
     async drop() {
-      await withClient(serverUrl, (client) => client.query(`drop database if exists ${name} with (force)`));
+      await withClient(serverUrl, async (client) => {
+        await untilLeft(client, name);
+        await client.query(`drop database if exists ${name} with (force)`);
+      });
     },
   };
+}
+
+/**
+ * Waits until nobody is connected, for a second at most. A pool's `end` resolves before its connections have closed, and
+ * one that is cut just then raises an error that no code can catch any more.
+ */
+async function untilLeft(client: pg.Client, database: string): Promise<void> {
+  const deadline = Date.now() + 1_000;
+  for (;;) {
+    const { rows } = await client.query("select from pg_stat_activity where datname = $1 limit 1", [
+      database,
+    ]);
+    if (rows.length === 0 || Date.now() > deadline) return;
+    await delay(10);
+  }
 }
 
 /** The same address with another database in it. */

@@ -60,6 +60,16 @@ describe("databases", () => {
     await withClient(one.url, (client) => client.query("select * from only_in_one"));
     await one.drop();
   });
+
+  it("are dropped after connections that are just closing", async () => {
+    const database = await createDatabase(inject("postgresUrl"));
+    await withClient(database.url, async (client) => {
+      const dropped = database.drop();
+      await client.query("select pg_sleep(0.2)");
+      await client.end();
+      await dropped;
+    });
+  });
 });
 
 describe("sources", () => {
