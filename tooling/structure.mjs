@@ -10,6 +10,8 @@ const broken = checkStructure(root);
 for (const line of broken) console.error(line);
 const count = Object.keys(rules).length;
 console.log(
-  broken.length === 0 ? `All ${count} rules hold.` : `${broken.length} breaches of ${count} rules.`,
+  broken.length === 0
+    ? `All ${count} rules hold.`
+    : `${broken.length} found that break one of ${count} rules.`,
 );
 process.exitCode = broken.length === 0 ? 0 : 1;

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Counts, closingLine, countsOf, none, sum } from "../src/runner/counts.mjs";
 import { runSteps } from "../src/runner/steps.mjs";
 import { runVitest } from "../src/runner/test-step.mjs";
@@ -30,6 +30,26 @@ describe("steps", () => {
       text: "  build … ok (S s)\n  tests … ok (7 passed, S s)\n",
       failed: [],
     });
+  });
+
+  it("says each minute that a long step still runs", async () => {
+    vi.useFakeTimers();
+    try {
+      let text = "";
+      const run = () =>
+        new Promise<{ ok: true; output: "" }>((resolve) => {
+          setTimeout(() => resolve({ ok: true, output: "" }), 150_000);
+        });
+      const finished = runSteps([{ name: "tests", run }], (more) => {
+        text += more;
+      });
+      await vi.advanceTimersByTimeAsync(150_000);
+      await finished;
+      expect(text).toBe("  tests … 1 min … 2 min … ok (150.0 s)\n");
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("shows the output of a step that fails, and goes on", async () => {

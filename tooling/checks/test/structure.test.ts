@@ -143,14 +143,22 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
     /src\/helpers\.ts is in no other store/,
   ],
   ["publicPackagesAreComplete", "no README", remove("packages/formats/README.md"), /has no README\.md/],
-  ...(["license", "description"] as const).map((field): (typeof cases)[number] => [
+  [
     "publicPackagesAreComplete",
-    `no ${field}`,
+    "another license",
     manifest("packages/formats", (formats) => {
-      delete formats[field];
+      formats.license = "UNLICENSED";
     }),
-    new RegExp(`has no ${field}|names no ${field}`),
-  ]),
+    /"license": "MIT"/,
+  ],
+  [
+    "publicPackagesAreComplete",
+    "no description",
+    manifest("packages/formats", (formats) => {
+      delete formats.description;
+    }),
+    /has no description/,
+  ],
   [
     "publicPackagesAreComplete",
     "no word on side effects",
@@ -198,6 +206,20 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
       formats.peerDependencies = { "@turnkeep/core": "^1.0.0" };
     }),
     /@turnkeep\/core must be "workspace:\^" in peerDependencies/,
+  ],
+  [
+    "versionsComeFromTheCatalog",
+    "a sibling of any version",
+    manifest("packages/formats", (formats) => {
+      formats.peerDependencies = { "@turnkeep/core": "workspace:*" };
+    }),
+    /@turnkeep\/core must be "workspace:\^" in peerDependencies/,
+  ],
+  [
+    "noMachinePaths",
+    "what was once in a temporary folder",
+    write("README.md", `See ${["", "tmp", "notes-1"].join("/")}.\n`),
+    /README\.md:1 names a folder of one machine/,
   ],
   [
     "noMachinePaths",

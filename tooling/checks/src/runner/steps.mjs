@@ -13,8 +13,8 @@
  */
 
 /**
- * Runs the steps in order, one calm line each, and answers the names of those that failed. A step that lacks what
- * it needs is not run, which is a failure too.
+ * Runs the steps in order, one calm line each, to which a long step adds a word every minute, and answers the names
+ * of those that failed. A step that lacks what it needs is not run, which is a failure too.
  *
  * @param {readonly Step[]} steps
  * @param {(text: string) => void} print
@@ -32,7 +32,15 @@ export async function runSteps(steps, print) {
     }
     print(`  ${step.name} … `);
     const began = performance.now();
-    const result = await step.run().catch(failureOf);
+    let minutes = 0;
+    const progress = setInterval(() => {
+      minutes += 1;
+      print(`${minutes} min … `);
+    }, 60_000);
+    const result = await step
+      .run()
+      .catch(failureOf)
+      .finally(() => clearInterval(progress));
     const seconds = ((performance.now() - began) / 1000).toFixed(1);
     const note = result.note === undefined ? "" : `${result.note}, `;
     print(`${result.ok ? "ok" : "FAILED"} (${note}${seconds} s)\n`);

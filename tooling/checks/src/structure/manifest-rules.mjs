@@ -14,7 +14,7 @@ export function publicPackagesAreComplete(tree) {
       /** @type {[holds: boolean, complaint: string][]} */
       const checks = [
         [tree.files.includes(`${folder}/README.md`), `${folder} has no README.md.`],
-        [typeof manifest.license === "string", `${at} names no license.`],
+        [manifest.license === "MIT", `${at} does not say "license": "MIT".`],
         [typeof manifest.description === "string", `${at} has no description.`],
         [manifest.type === "module", `${at} is no ES module: "type" must be "module".`],
         [manifest.sideEffects === false, `${at} does not say "sideEffects": false.`],
@@ -45,9 +45,7 @@ export function versionsComeFromTheCatalog(tree) {
     ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"].flatMap((kind) =>
       Object.entries(manifest[kind] ?? {}).flatMap(([name, range]) => {
         if (own.has(name)) {
-          return String(range).startsWith("workspace:")
-            ? []
-            : [`${at}: ${name} must be "workspace:^" in ${kind}.`];
+          return range === "workspace:^" ? [] : [`${at}: ${name} must be "workspace:^" in ${kind}.`];
         }
         if (kind === "peerDependencies" || /^catalog:/.test(String(range))) return [];
         return [`${at}: ${name} must be "catalog:" in ${kind}, its version in pnpm-workspace.yaml.`];

@@ -1,5 +1,9 @@
-/** A folder of one person's machine. Folders that every system of a kind has, such as /usr/bin, are no such thing. */
-const machinePath = /(?<![\w.~*-])\/(?:root|work|home\/[\w.-]+|Users\/[\w.-]+)\/|\b[A-Z]:\\+Users\\/;
+/**
+ * A folder of one person's machine, or what a program once made in a folder for temporary files. Folders that every
+ * system of a kind has, such as /usr/bin, are no such thing.
+ */
+const machinePath =
+  /(?<![\w.~*-])\/(?:root\/|work\/|(?:home|Users)\/[\w.-]+\/|tmp\/[\w.-])|\b[A-Z]:\\+Users\\/;
 
 /** Written in pieces, so that this file does not break its own rule. */
 const registryHosts = [
