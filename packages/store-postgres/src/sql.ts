@@ -169,9 +169,10 @@ export class Statements {
         and m.state = any (${p.texts(states)})`;
     const page = `order by position ${order === "ascending" ? "asc" : "desc"} limit ${limit + 1}`;
     if (ids === undefined) return p.statement(`${matching} ${page}`);
-    // Materialized: found by id first, since a search in order for ids that are not there reads all of the history.
-    const wanted = `${matching} and m.id = any (${p.texts(ids)})`;
-    return p.statement(`with found as materialized (${wanted}) select * from found ${page}`);
+    // `offset 0` has each id looked up by its index: the planner might search all of the history for them instead.
+    return p.statement(`
+      select found.* from unnest(${p.texts(ids)}) as wanted (id)
+      cross join lateral (${matching} and m.id = wanted.id offset 0) as found ${page}`);
   }
 
   /** In the order in which the memories began, after that key. A row beyond the limit: there is more. */

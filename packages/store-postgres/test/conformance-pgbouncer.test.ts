@@ -1,10 +1,10 @@
 import { describeConformance } from "@turnkeep/conformance/vitest";
 import { type PgBouncer, startPgBouncer } from "@turnkeep/servers";
-import pg from "pg";
+import type pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { appendUntilDone, rawRead } from "./support.ts";
+import { appendUntilDone, openPool, rawRead } from "./support.ts";
 
 let bouncer: PgBouncer;
 let direct: pg.Pool;
@@ -14,7 +14,7 @@ beforeAll(async () => {
   bouncer = await startPgBouncer(inject("postgresUrl"));
   const database = await newDatabase();
   url = bouncer.through(database);
-  direct = new pg.Pool({ connectionString: database });
+  direct = openPool(database);
 });
 afterAll(async () => {
   await direct.end();

@@ -1,16 +1,16 @@
 import { describeConformance } from "@turnkeep/conformance/vitest";
-import pg from "pg";
+import type pg from "pg";
 import { afterAll, beforeAll } from "vitest";
 import { postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { rawRead } from "./support.ts";
+import { openPool, rawRead } from "./support.ts";
 
 let url: string;
 let pool: pg.Pool;
 
 beforeAll(async () => {
   url = await newDatabase();
-  pool = new pg.Pool({ connectionString: url });
+  pool = openPool(url);
   const store = postgresStore({ url });
   await store.migrate();
   await store.close();

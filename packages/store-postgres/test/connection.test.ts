@@ -6,7 +6,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { message, update, withClient } from "./support.ts";
+import { message, openPool, update, withClient } from "./support.ts";
 
 let url: string;
 let watcher: pg.Client;
@@ -57,7 +57,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
 
 describe("a client that was given", () => {
   test("a pool and a client stay open when the store closes", async () => {
-    const pool = new pg.Pool({ connectionString: url });
+    const pool = openPool(url);
     const listeners = pool.listenerCount("error");
     const store = postgresStore({ client: pool });
     await store.updateMessages("pool", update(null, 2, { append: [message(1)] }));
@@ -87,7 +87,7 @@ describe("a client that was given", () => {
       getTypeParser: (oid: number) => (value: string) =>
         oid === pg.types.builtins.TEXT ? value : { oid, value },
     };
-    const pool = new pg.Pool({ connectionString: url, types: types as never });
+    const pool = openPool(url, { types: types as never });
     expect((await pool.query("select 1::bigint as one")).rows).toEqual([{ one: { oid: 20, value: "1" } }]);
     const store = postgresStore({ client: pool, ttlMs: 3_600_000 });
     const begin = update(null, 3, { owner: "o", head: "{}", append: [message(1), message(2)] });
@@ -108,7 +108,7 @@ describe("a client that was given", () => {
   test("a statement that hangs does not hold a caller whose signal fires", async () => {
     await withClient(url, async (holder) => {
       await holder.query("begin; lock table turnkeep_memories");
-      const pool = new pg.Pool({ connectionString: url });
+      const pool = openPool(url);
       const controller = new AbortController();
       const call = postgresStore({ client: pool }).getMessages("a", { signal: controller.signal });
       await until(async () => (await waiting()) === 1);
@@ -127,6 +127,13 @@ describe("a pool that the store opened", () => {
     expect(await connections()).toBe(3);
     await store.close();
     await until(async () => (await connections()) === 0);
+  });
+
+  test("serves those who wait for a connection before it closes", async () => {
+    const store = postgresStore({ config: { connectionString: url, max: 1, connectionTimeoutMillis: 0 } });
+    const calls = Array.from({ length: 5 }, () => store.getMessages("a"));
+    await store.close();
+    expect(await Promise.all(calls)).toHaveLength(5);
   });
 
   test("outlives connections that break while idle", async () => {
@@ -159,6 +166,19 @@ describe("a pool that the store opened", () => {
       await until(async () => (await waiting()) === 2);
       next.abort();
       await expect(waits).rejects.toMatchObject({ code: "ABORTED" });
+      await holder.query("rollback");
+    });
+    await store.close();
+  });
+
+  test("gives up the connection of a statement for which the driver ran out of time", async () => {
+    const config = { connectionString: url, max: 1, query_timeout: 200 };
+    const store = postgresStore({ config });
+    await withClient(url, async (holder) => {
+      await holder.query("begin; lock table turnkeep_memories");
+      await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+      // The only place in the pool is free again: this needs none of the locked rows.
+      await store.migrate();
       await holder.query("rollback");
     });
     await store.close();

@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
-import pg from "pg";
+import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { longestSuffix, migrateStatement, migrationsOf, namesOf } from "../src/migrations.ts";
 import { newDatabase } from "./server.ts";
-import { message, update, withClient } from "./support.ts";
+import { message, openPool, update, withClient } from "./support.ts";
 
 let url: string;
 let pool: pg.Pool;
 
 beforeAll(async () => {
   url = await newDatabase();
-  pool = new pg.Pool({ connectionString: url });
+  pool = openPool(url);
 });
 afterAll(() => pool.end());
 beforeEach(async () => {

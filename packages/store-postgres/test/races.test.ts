@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import pg from "pg";
+import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { appendUntilDone, message, messages, update, withClient } from "./support.ts";
+import { appendUntilDone, message, messages, openPool, update, withClient } from "./support.ts";
 
 describe.each(["read committed", "repeatable read", "serializable"])(
   "where the default isolation is %s",
@@ -21,7 +21,7 @@ describe.each(["read committed", "repeatable read", "serializable"])(
           `alter database ${new URL(url).pathname.slice(1)} set default_transaction_isolation = '${isolation}'`,
         ),
       );
-      pools = [1, 2].map(() => new pg.Pool({ connectionString: url, max: 8 }));
+      pools = [1, 2].map(() => openPool(url, { max: 8 }));
       stores = pools.map((client) => postgresStore({ client, ttlMs: 3_600_000 }));
       [one, other] = stores as [PostgresStore, PostgresStore];
       await Promise.all([...stores, ...stores].map((store) => store.migrate()));

@@ -49,6 +49,13 @@ export function recording(client: PostgresClient): RecordingClient {
   };
 }
 
+/** A pool that hears without harm when a server, or a database under it, goes away. */
+export function openPool(url: string, config: pg.PoolConfig = {}): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, ...config });
+  pool.on("error", () => {});
+  return pool;
+}
+
 /** A client for what tests look at or break themselves. */
 export async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
