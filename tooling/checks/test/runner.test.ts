@@ -114,11 +114,15 @@ describe("Vitest under npm test", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  async function vitestOf(test: string): Promise<{ ok: boolean; output: string; counts: Counts }> {
+  async function vitestOf(
+    test: string,
+    config?: string,
+  ): Promise<{ ok: boolean; output: string; counts: Counts }> {
     writeFileSync(join(folder, "a.test.mjs"), `import { expect, it } from "vitest";\n${test}\n`);
     let counts = none;
     const { ok, output } = await runVitest(folder, {
       env: { PATH: process.env.PATH, NO_COLOR: "1" },
+      ...(config === undefined ? {} : { config }),
       onCounts: (more) => {
         counts = sum(counts, more);
       },
@@ -153,6 +157,13 @@ describe("Vitest under npm test", () => {
   it("fails with a file that does not load", async () => {
     const { ok, counts } = await vitestOf('throw new Error("broken");');
     expect({ ok, counts }).toEqual({ ok: false, counts: { passed: 0, failed: 1, skipped: 0 } });
+  });
+
+  it("fails when Vitest ends before it reports, and says how it ended", async () => {
+    writeFileSync(join(folder, "ends.config.mjs"), "process.exit(7);\n");
+    const { ok, output, counts } = await vitestOf('it("a", () => {});', "ends.config.mjs");
+    expect({ ok, counts }).toEqual({ ok: false, counts: { passed: 0, failed: 1, skipped: 0 } });
+    expect(output).toContain("Vitest ended without a report (exit status 7).");
   });
 
   it("fails without a test", async () => {

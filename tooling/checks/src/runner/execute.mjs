@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
  * @typedef {object} Execution
  * @property {boolean} ok
  * @property {string} output what it wrote to stdout and stderr, in order
+ * @property {string} end how it ended, such as `exit status 1`
  */
 
 /**
@@ -24,10 +25,12 @@ export function execute(command, args, options = {}) {
     };
     child.stdout.setEncoding("utf8").on("data", keep);
     child.stderr.setEncoding("utf8").on("data", keep);
-    child.once("error", (error) => resolve({ ok: false, output: `${command}: ${error.message}\n` }));
+    child.once("error", (error) =>
+      resolve({ ok: false, output: `${command}: ${error.message}\n`, end: "not started" }),
+    );
     child.once("close", (code, signal) => {
       if (signal !== null) keep(`\n${command} was ended by ${signal}.\n`);
-      resolve({ ok: code === 0, output });
+      resolve({ ok: code === 0, output, end: signal ?? `exit status ${code}` });
     });
   });
 }

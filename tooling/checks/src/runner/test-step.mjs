@@ -26,7 +26,7 @@ export async function runVitest(folder, { env, config, onCounts }) {
     });
     if (!existsSync(report)) {
       onCounts({ ...none, failed: 1 });
-      return { ok: false, output: `${run.output}\nVitest ended without a report.` };
+      return { ok: false, output: `${run.output}\nVitest ended without a report (${run.end}).` };
     }
     const counts = countsOf(JSON.parse(readFileSync(report, "utf8")));
     onCounts(counts);
