@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { examplesOf } from "../src/published/examples.mjs";
-import { treeOf } from "../src/published/project.mjs";
+import { complaintsOf, treeOf } from "../src/published/project.mjs";
 
 const fence = "```";
 
@@ -48,6 +48,19 @@ describe("the examples of a document", () => {
   ])("cannot be %s", (_what, markdown) => {
     expect(() => examplesOf(markdown)).toThrow(/^Line 1 /);
   });
+});
+
+it("takes every complaint of the type checker for ours, but those within another library", () => {
+  const ours = [
+    "example.ts(2,1): error TS2345: Wrong.\n  Because of this.",
+    "node_modules/@turnkeep/core/dist/index.d.ts(1,1): error TS2304: Cannot find name 'A'.",
+    "node_modules/turnkeep/dist/index.d.ts(1,1): error TS2304: Cannot find name 'B'.",
+    "error TS5023: Unknown compiler option 'x'.",
+  ];
+  const theirs =
+    "node_modules/turnkeep-like/index.d.ts(1,1): error TS2503: Cannot find namespace 'C'.\n  Nor this.";
+  expect(complaintsOf(`${[theirs, ...ours, theirs].join("\n")}\n`)).toEqual(ours);
+  expect(complaintsOf("")).toEqual([]);
 });
 
 it("knows what a package brings with it", () => {

@@ -51,7 +51,8 @@ export class UserProject {
   }
 
   /**
-   * Checks a program's types, strictly and down into the packages' own declarations, and compiles it.
+   * Checks a program's types, strictly and down into our packages' declarations, and compiles it. What is wrong
+   * within another library's declarations is that library's matter (PGlite's need the DOM's types, say).
    *
    * @param {string} code
    * @returns {Promise<string>} the compiled file
@@ -76,7 +77,11 @@ export class UserProject {
       join(this.folder, "tsconfig.json"),
       JSON.stringify({ compilerOptions: options, files: ["example.ts"] }),
     );
-    await this.#run(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", "."]);
+    const tsc = [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", ".", "--pretty", "false"];
+    const { ok, output, end } = await execute(process.execPath, tsc, { cwd: this.folder });
+    const errors = complaintsOf(output);
+    if (errors.length > 0) throw new Error(`The types do not hold:\n${errors.join("\n")}`);
+    if (!ok && output.trim() === "") throw new Error(`tsc said nothing (${end}).`);
     return join(this.folder, "out", "example.js");
   }
 
@@ -108,6 +113,17 @@ export class UserProject {
     if (!ok) throw new Error(`${command} ${args.slice(0, 2).join(" ")} failed:\n${output}`);
     return output;
   }
+}
+
+/**
+ * What tsc says, but for errors within the declarations of libraries that are not ours.
+ *
+ * @param {string} output
+ * @returns {string[]}
+ */
+export function complaintsOf(output) {
+  const foreign = /^node_modules\/(?!@?turnkeep\/)/;
+  return output.split(/\n(?!\s)/).filter((complaint) => complaint.trim() !== "" && !foreign.test(complaint));
 }
 
 /**
