@@ -105,37 +105,42 @@ export class Statements {
   change(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<object> {
     const { insert, rewrite, setState, remove } = folded;
     const p = new Parameters();
+    const id = p.text(memoryId);
     const parts: string[] = [];
     const changes = [...rewrite, ...setState, ...remove.map((seq) => ({ seq, state: "removed" as const }))];
     let agrees = `h.next_seq <= ${p.integer(insert[0]?.seq ?? update.nextSeq)}`;
-    let named = "";
     if (changes.length > 0) {
-      // `= any` bounds the search to the rows that are named, whichever join the planner takes.
-      named = `m.seq = c.seq and m.seq = any (${p.integers(changes.map(({ seq }) => seq))})`;
-      parts.push(`c as materialized (select * from ${p.rows("r", changes)})`);
+      // `offset 0` has each row looked up by its key: the planner might search all of the history for them instead.
+      parts.push(`c as materialized (
+        select r.*, m.ctid as place, m.id as stored_id, m.state as stored_state
+        from ${p.rows("r", changes)}
+        left join lateral (
+          select m.ctid, m.id, m.state from ${this.#messages} m
+          where m.memory_key = (select h.memory_key from ${this.#memories} h where h.memory_id = ${id})
+            and m.seq = r.seq
+          offset 0) as m on true)`);
       agrees += ` and not exists (
-        select from c left join ${this.#messages} m on m.memory_key = h.memory_key and ${named}
-        where m.seq is null or (c.id is not null and (m.id <> c.id or m.state <> 'live')))`;
+        select from c where c.place is null
+          or (c.id is not null and (c.stored_id <> c.id or c.stored_state <> 'live')))`;
     }
     parts.push(`head as (
       update ${this.#memories} h
       set version = ${p.text(update.version)}, next_seq = ${p.integer(update.nextSeq)},
         head = coalesce(${p.text(update.head)}, h.head), updated_at = ${now}, expires_at = ${this.#expiry}
-      where h.memory_id = ${p.text(memoryId)} and h.version = ${p.text(update.expected)} and ${present}
-        and ${agrees}
+      where h.memory_id = ${id} and h.version = ${p.text(update.expected)} and ${present} and ${agrees}
       returning h.memory_key)`);
     if (insert.length > 0) parts.push(this.#inserted(p, insert));
+    // Where a row lies holds for as long as the version does, which the head has just vouched for.
     if (rewrite.length + setState.length > 0) {
       parts.push(`changed as (
         update ${this.#messages} m
         set state = c.state, created_at = coalesce(c.created_at, m.created_at),
           payload = coalesce(c.payload, m.payload), meta = case when c.id is null then m.meta else c.meta end
-        from head, c where m.memory_key = head.memory_key and ${named} and c.state <> 'removed')`);
+        from head, c where m.ctid = c.place and c.state <> 'removed')`);
     }
     if (remove.length > 0) {
       parts.push(`removed as (
-        delete from ${this.#messages} m using head, c
-        where m.memory_key = head.memory_key and ${named} and c.state = 'removed')`);
+        delete from ${this.#messages} m using head, c where m.ctid = c.place and c.state = 'removed')`);
     }
     return p.statement(`with ${parts.join(",")} select 'done' as done from head`);
   }
