@@ -10,7 +10,8 @@ import { pnpmPin, root } from "./workspace.mjs";
  * @returns {Promise<NodeJS.ProcessEnv>}
  */
 export async function pnpmEnvironment() {
-  const { FORCE_COLOR: _, ...inherited } = process.env;
+  // What an npx around this one was told to run is not for this one.
+  const { FORCE_COLOR: _, npm_config_call: _call, npm_config_package: _package, ...inherited } = process.env;
   /** @type {NodeJS.ProcessEnv} */
   const env = { ...inherited, NO_COLOR: "1", TURBO_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1" };
   const package_ = `--package=pnpm@${pnpmPin()}`;
