@@ -40,7 +40,8 @@ describe.each(["machine", "cache"] as const)("PgBouncer (%s)", (source) => {
         for (const client of clients) await client.end();
         await bouncer.stop();
       }
-      await expect(withClient(bouncer.url, async () => {})).rejects.toThrow("ECONNREFUSED");
+      // A connection that races the last moments of the process is reset instead of refused: it is gone either way.
+      await expect(withClient(bouncer.url, async () => {})).rejects.toThrow(/ECONNREFUSED|ECONNRESET/);
     },
   );
 });
