@@ -30,11 +30,17 @@ export function identify(pid: number): ProcessIdentity | undefined {
 }
 
 function startOnLinux(pid: number): string | undefined {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  return startInStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
+}
+
+/** The start time in a line of `/proc/<pid>/stat`, or `undefined` when that process is dead. */
+export function startInStat(stat: string): string | undefined {
   // The second field is the program's name in parentheses and may hold blanks and parentheses itself.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const [state] = fields;
-  return state === "Z" || state === "X" ? undefined : fields[19];
+  const [state, threads, started] = [fields[0], Number(fields[17]), fields[19]];
+  // The first thread of a process may end before the others, which still hold its files and listening sockets.
+  const dead = state === "X" || (state === "Z" && threads <= 1);
+  return dead ? undefined : started;
 }
 
 function startElsewhere(pid: number): string | undefined {
