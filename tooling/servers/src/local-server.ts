@@ -55,7 +55,7 @@ async function startOnPort(plan: LocalServerPlan, port: number): Promise<LocalSe
     async restart() {
       signalProcess(identity, "SIGKILL");
       await waitForDeath(identity, 10_000);
-      identity = await launchOnPort(plan, port);
+      identity = await relaunch(plan, port);
     },
     async stop() {
       signalProcess(identity, plan.stopSignal);
@@ -63,6 +63,19 @@ async function startOnPort(plan: LocalServerPlan, port: number): Promise<LocalSe
       await plan.folder.remove();
     },
   };
+}
+
+/** Threads of a process that was killed may hold its port for a moment after the process itself is gone. */
+async function relaunch(plan: LocalServerPlan, port: number): Promise<ProcessIdentity> {
+  const deadline = Date.now() + readyWithinMs;
+  for (;;) {
+    try {
+      return await launchOnPort(plan, port);
+    } catch (error) {
+      if (!(error instanceof PortTaken) || Date.now() > deadline) throw error;
+    }
+    await delay(25);
+  }
 }
 
 /** Starts the process and waits until it answers. */

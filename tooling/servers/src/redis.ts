@@ -1,11 +1,12 @@
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import { delimiter, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { fetchWheel } from "./cache.ts";
 import { startContainer } from "./docker.ts";
 import { startLocalServer } from "./local-server.ts";
-import { loopback } from "./ports.ts";
+import { freePort, loopback } from "./ports.ts";
 import { run, serverUser } from "./process.ts";
 import { createServerFolder } from "./records.ts";
 import { FinalFailure, firstAvailable, reasonOf, type Source, sourcesFrom } from "./sources.ts";
@@ -39,6 +40,11 @@ export interface RedisOptions {
    * For servers that are started here; one from the environment is as it is.
    */
   readonly appendfsync?: "always" | "everysec" | undefined;
+  /**
+   * A cluster of this one server, which has every slot and refuses scripts whose keys lie in several. Only for a server
+   * from the machine or the cache.
+   */
+  readonly cluster?: boolean | undefined;
   /** Only these are tried. Default: what `TURNKEEP_REDIS_SOURCE` or `TURNKEEP_VALKEY_SOURCE` says, else all. */
   readonly sources?: readonly Source[] | undefined;
   /** Default `process.env`. */
@@ -97,10 +103,10 @@ type Started = Pick<RedisServer, "url" | "source" | "restart" | "stop"> & { read
  * ```
  */
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
-  const { engine: kind = "redis", appendfsync, env = process.env, log = console.log } = options;
+  const { engine: kind = "redis", cluster = false, env = process.env, log = console.log } = options;
   const engine = engines[kind];
   const { name, variable } = engine;
-  const settings = settingsFor(appendfsync);
+  const settings = settingsFor(options.appendfsync, cluster);
   const started = await firstAvailable<Started>(
     name,
     [
@@ -109,10 +115,13 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
       { source: "machine", start: () => fromMachine(engine, settings, env) },
       { source: "cache", start: () => fromCache(engine, settings, env) },
     ],
-    options.sources ?? sourcesFrom(`${variable}_SOURCE`, env),
+    (options.sources ?? sourcesFrom(`${variable}_SOURCE`, env)).filter(
+      (source) => !cluster || source === "machine" || source === "cache",
+    ),
     `Start Docker, install ${name}, or set ${variable}_URL to a server.`,
   );
   const { url, source, origin, restart, stop } = started;
+  if (cluster) await withClient(url, takeEverySlot);
   const version = await serverVersion(url);
   log(`servers: ${name} ${version} at ${new URL(url).host} (${source}: ${origin})`);
   return { url, engine: kind, source, version, restart, stop };
@@ -206,7 +215,10 @@ async function startBinary(
     name,
     folder,
     command,
-    args: (port) => ["--port", String(port), "--bind", loopback, "--dir", data, ...settings],
+    args: async (port) => {
+      const ports = ["--port", String(port), "--cluster-port", String(await freePort())];
+      return [...ports, "--bind", loopback, "--dir", data, ...settings];
+    },
     env: { ...env, LC_ALL: "C" },
     // Two starts may race for a port, and the loser must not take the winner's server for its own.
     ready: (port) =>
@@ -219,11 +231,9 @@ async function startBinary(
   return { url: urlAt(server.port), restart: server.restart, stop: server.stop };
 }
 
-function settingsFor(appendfsync: string | undefined): string[] {
-  const snapshots = ["--save", ""];
-  return appendfsync === undefined
-    ? [...snapshots, "--appendonly", "no"]
-    : [...snapshots, "--appendonly", "yes", "--appendfsync", appendfsync];
+function settingsFor(appendfsync: string | undefined, cluster: boolean): string[] {
+  const log = appendfsync === undefined ? ["no"] : ["yes", "--appendfsync", appendfsync];
+  return ["--save", "", "--appendonly", ...log, "--cluster-enabled", cluster ? "yes" : "no"];
 }
 
 function cannotRestart(source: Source): Promise<never> {
@@ -239,6 +249,15 @@ async function serverVersion(url: string): Promise<string> {
       (/^valkey_version:(\S+)/m.exec(info) ?? /^redis_version:(\S+)/m.exec(info))?.[1] ?? "of unknown version"
     );
   });
+}
+
+async function takeEverySlot(client: Redis): Promise<void> {
+  await client.cluster("ADDSLOTSRANGE", 0, 16_383);
+  const deadline = Date.now() + 10_000;
+  while (!/cluster_state:ok/.test(await client.cluster("INFO"))) {
+    if (Date.now() > deadline) throw new Error("the cluster of one server did not come up in 10 s");
+    await delay(20);
+  }
 }
 
 /** Connects once, hands the client to `use` and closes it, whatever happens. Gives up after 5 seconds. */

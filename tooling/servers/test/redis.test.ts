@@ -129,6 +129,15 @@ describe("a restart", () => {
   });
 });
 
+it.each(["redis", "valkey"] as const)("makes a cluster of one %s", async (engine) => {
+  const server = await startRedis({ engine, cluster: true, env: neutralEnvironment(), log: silent });
+  onTestFinished(() => server.stop());
+  const client = connect(server.url);
+  await client.set("{a}1", "1");
+  expect(await client.mget("{a}1", "{a}2")).toEqual(["1", null]);
+  await expect(client.mget("a", "b")).rejects.toThrow("CROSSSLOT");
+});
+
 it("leaves no process, no data and no record when it is stopped, also after a restart", async () => {
   ownRecords();
   const server = await startRedis({ sources: ["cache"], env: neutralEnvironment(), log: silent });
