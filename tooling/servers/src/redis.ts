@@ -233,7 +233,9 @@ async function startBinary(
 
 function settingsFor(appendfsync: string | undefined, cluster: boolean): string[] {
   const log = appendfsync === undefined ? ["no"] : ["yes", "--appendfsync", appendfsync];
-  return ["--save", "", "--appendonly", ...log, "--cluster-enabled", cluster ? "yes" : "no"];
+  const settings = ["--save", "", "--appendonly", ...log];
+  // Nobody else tells a server that is alone what its address is, and its clients ask it.
+  return cluster ? [...settings, "--cluster-enabled", "yes", "--cluster-announce-ip", loopback] : settings;
 }
 
 function cannotRestart(source: Source): Promise<never> {
