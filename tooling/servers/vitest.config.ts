@@ -3,7 +3,10 @@ import { shared } from "../../vitest.shared.ts";
 
 const config: ViteUserConfig = mergeConfig(shared, {
   // Some tests download a server.
-  test: { globalSetup: ["@turnkeep/servers/vitest-postgres"], testTimeout: 120_000 },
+  test: {
+    globalSetup: ["@turnkeep/servers/vitest-postgres", "@turnkeep/servers/vitest-redis"],
+    testTimeout: 120_000,
+  },
 });
 
 export default config;

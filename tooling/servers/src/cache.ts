@@ -85,7 +85,8 @@ async function openToEveryone(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isDirectory()) await chmod(path, 0o755);
-    else if (entry.isFile()) await chmod(path, /\/s?bin$/.test(entry.parentPath) ? 0o755 : 0o644);
+    else if (entry.isFile())
+      await chmod(path, /\/(s?bin|_binaries\/[^/]+)$/.test(entry.parentPath) ? 0o755 : 0o644);
   }
 }
 

@@ -5,6 +5,8 @@ export interface ContainerPlan {
   readonly image: string;
   readonly port: number;
   readonly environment: Record<string, string>;
+  /** What runs in it instead of the image's own command. */
+  readonly command?: readonly string[] | undefined;
 }
 
 /** A running container; testcontainers removes it after a crash of this process. */
@@ -15,7 +17,12 @@ export interface RunningContainer {
 }
 
 /** Starts a container. Throws at once where no container engine runs. */
-export async function startContainer({ image, port, environment }: ContainerPlan): Promise<RunningContainer> {
+export async function startContainer({
+  image,
+  port,
+  environment,
+  command,
+}: ContainerPlan): Promise<RunningContainer> {
   // Loading it takes a second, which who needs no container should not wait.
   const { GenericContainer, getContainerRuntimeClient } = await import("testcontainers");
   const { containerRuntime } = (await getContainerRuntimeClient()).info;
@@ -27,10 +34,9 @@ export async function startContainer({ image, port, environment }: ContainerPlan
       if (isLocal) this.hostConfig.PortBindings = { [`${port}/tcp`]: [{ HostIp: loopback, HostPort: "0" }] };
     }
   }
-  const container = await new LoopbackContainer(image)
-    .withEnvironment(environment)
-    .withExposedPorts(port)
-    .start();
+  const prepared = new LoopbackContainer(image).withEnvironment(environment).withExposedPorts(port);
+  if (command !== undefined) prepared.withCommand([...command]);
+  const container = await prepared.start();
   return {
     host: isLocal ? loopback : container.getHost(),
     port: container.getMappedPort(port),

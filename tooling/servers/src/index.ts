@@ -1,7 +1,10 @@
 export { createDatabase, type TestDatabase } from "./database.ts";
 export { type PgBouncer, type PgBouncerOptions, startPgBouncer } from "./pgbouncer.ts";
 export { type PostgresOptions, type PostgresServer, startPostgres } from "./postgres.ts";
+export { type RedisEngine, type RedisOptions, type RedisServer, startRedis } from "./redis.ts";
 export { type Attempt, ServerUnavailable, type Source } from "./sources.ts";
 export { images } from "./versions.ts";
 // Brings the type of `inject("postgresUrl")` with it.
 export type {} from "./vitest-postgres.ts";
+// The same of `inject("redisUrl")`.
+export type {} from "./vitest-redis.ts";

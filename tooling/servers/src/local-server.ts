@@ -1,7 +1,14 @@
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { onFreePort, PortTaken } from "./ports.ts";
-import { lastLines, launch, serverUser, signalProcess, waitForDeath } from "./process.ts";
+import {
+  lastLines,
+  launch,
+  type ProcessIdentity,
+  serverUser,
+  signalProcess,
+  waitForDeath,
+} from "./process.ts";
 import type { ServerFolder } from "./records.ts";
 import { reasonOf } from "./sources.ts";
 
@@ -23,6 +30,8 @@ export interface LocalServerPlan {
 /** A server that runs as a child of this process, on the loopback address. */
 export interface LocalServer {
   readonly port: number;
+  /** Kills the server as a crash would, and starts it again on the same port and data. */
+  restart(): Promise<void>;
   /** Ends the server and removes its data. Calling it again does nothing. */
   stop(): Promise<void>;
 }
@@ -40,7 +49,38 @@ export async function startLocalServer(plan: LocalServerPlan): Promise<LocalServ
 }
 
 async function startOnPort(plan: LocalServerPlan, port: number): Promise<LocalServer> {
-  const { name, folder, command, env, stopSignal } = plan;
+  let identity = await launchOnPort(plan, port);
+  return {
+    port,
+    async restart() {
+      signalProcess(identity, "SIGKILL");
+      await waitForDeath(identity, 10_000);
+      identity = await relaunch(plan, port);
+    },
+    async stop() {
+      signalProcess(identity, plan.stopSignal);
+      await waitForDeath(identity, 10_000);
+      await plan.folder.remove();
+    },
+  };
+}
+
+/** Threads of a process that was killed may hold its port for a moment after the process itself is gone. */
+async function relaunch(plan: LocalServerPlan, port: number): Promise<ProcessIdentity> {
+  const deadline = Date.now() + readyWithinMs;
+  for (;;) {
+    try {
+      return await launchOnPort(plan, port);
+    } catch (error) {
+      if (!(error instanceof PortTaken) || Date.now() > deadline) throw error;
+    }
+    await delay(25);
+  }
+}
+
+/** Starts the process and waits until it answers. */
+async function launchOnPort(plan: LocalServerPlan, port: number): Promise<ProcessIdentity> {
+  const { name, folder, command, env } = plan;
   const logStart = readLog(folder).length;
   const { identity, exited } = await launch(command, await plan.args(port), {
     cwd: folder.data,
@@ -68,14 +108,7 @@ async function startOnPort(plan: LocalServerPlan, port: number): Promise<LocalSe
     }
     await delay(25);
   }
-  return {
-    port,
-    async stop() {
-      signalProcess(identity, stopSignal);
-      await waitForDeath(identity, 10_000);
-      await folder.remove();
-    },
-  };
+  return identity;
 }
 
 function readLog({ log }: ServerFolder): string {

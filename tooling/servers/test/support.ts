@@ -36,6 +36,8 @@ export function recordedServers(): ProcessIdentity[] {
 
 /** The environment without what would choose a server. */
 export function neutralEnvironment(changes: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
-  const { TURNKEEP_POSTGRES_URL: _url, TURNKEEP_POSTGRES_SOURCE: _source, ...rest } = process.env;
-  return { ...rest, ...changes };
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^TURNKEEP_(POSTGRES|REDIS|VALKEY)_(URL|SOURCE)$/.test(name),
+  );
+  return { ...Object.fromEntries(kept), ...changes };
 }

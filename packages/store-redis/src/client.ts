@@ -1,0 +1,138 @@
+import { callDriver, invalidOption } from "@turnkeep/core/store-kit";
+import type { Redis } from "ioredis";
+import type { Statement } from "./lua.ts";
+import type { RedisConnection, WaitReplicas } from "./options.ts";
+
+export const storeName = "redisStore";
+
+/** What the store needs of a client. A `Redis` of `ioredis` has it. */
+export interface RedisClient {
+  /** Sends one command; replies are texts, numbers, null, and lists of these. */
+  call(command: string, args: (string | number)[]): Promise<unknown>;
+  /** Whether commands go to several servers. */
+  readonly isCluster?: boolean | undefined;
+}
+
+/** The way to the database: scripts go out, the driver's faults come back as Turnkeep's errors. */
+export interface Connection {
+  run<A>(statement: Statement<A>, signal: AbortSignal | undefined): Promise<A>;
+  /** Until the replicas have what this connection wrote. */
+  wait(replicas: WaitReplicas, signal: AbortSignal | undefined): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface Opened {
+  readonly client: Redis;
+  /** Why it is not connected, as its listener was told last. */
+  fault?: unknown;
+}
+
+/** Does no I/O. */
+export function connect({ client, url, config }: RedisConnection): Connection {
+  let opened: Promise<Opened> | undefined;
+  const underWay = new Set<Promise<unknown>>();
+
+  async function send(command: string, args: (string | number)[]): Promise<unknown> {
+    if (client !== undefined) return client.call(command, args);
+    opened ??= open(url, config);
+    const own = await opened;
+    try {
+      return await own.client.call(command, args);
+    } catch (cause) {
+      // The driver says that it gave up, and tells only its listener why.
+      throw isNamed(cause, "MaxRetriesPerRequestError") ? (own.fault ?? cause) : cause;
+    }
+  }
+
+  function track<T>(call: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    const told = (): Promise<T> =>
+      call().catch((cause: unknown) => {
+        throw withoutContent(cause);
+      });
+    const answer = callDriver(storeName, told, signal);
+    underWay.add(answer);
+    const settled = (): unknown => underWay.delete(answer);
+    answer.then(settled, settled);
+    return answer;
+  }
+
+  return {
+    run: <A>({ script, keys, values }: Statement<A>, signal: AbortSignal | undefined) =>
+      track(async () => {
+        const args = [keys.length, ...keys, ...values];
+        try {
+          return (await send("EVALSHA", [script.sha, ...args])) as A;
+        } catch (cause) {
+          // After a restart, a failover or SCRIPT FLUSH the server has no scripts; with its text it keeps it again.
+          if (codeOf(cause) !== "NOSCRIPT") throw cause;
+          return (await send("EVAL", [script.text, ...args])) as A;
+        }
+      }, signal),
+    wait: ({ count, timeoutMs }, signal) =>
+      track(async () => {
+        const reached = Number(await send("WAIT", [count, timeoutMs]));
+        if (reached >= count) return;
+        throw new Error(
+          `The master has the write, but only ${reached} of ${count} replicas within ${timeoutMs} ms`,
+        );
+      }, signal),
+    close: () =>
+      callDriver(
+        storeName,
+        async () => {
+          await Promise.allSettled(underWay);
+          const own = await opened?.catch(() => undefined);
+          own?.client.disconnect();
+        },
+        undefined,
+      ),
+  };
+}
+
+/**
+ * A server that is not there fails a call at once instead of after many attempts; the driver connects again for the
+ * next one. Nothing is sent twice: see the option `client`.
+ */
+const settings = {
+  lazyConnect: true,
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  connectTimeout: 10_000,
+  commandTimeout: 30_000,
+  keepAlive: 10_000,
+  // A master that became a replica: the next connection leads to the new one, if the address does.
+  reconnectOnError: (error: Error): boolean => error.message.startsWith("READONLY"),
+};
+
+async function open(url: string | undefined, config: object | undefined): Promise<Opened> {
+  const { Redis } = await import("ioredis").catch((cause: unknown) => {
+    if (!(cause instanceof Error && "code" in cause && cause.code === "ERR_MODULE_NOT_FOUND")) throw cause;
+    throw invalidOption('url and config need the driver "ioredis": install it, or give the store a client');
+  });
+  const client =
+    url === undefined ? new Redis({ ...settings, ...config }) : new Redis(url, { ...settings, ...config });
+  const opened: Opened = { client };
+  // Without a listener the driver prints to the console.
+  client.on("error", (fault: unknown) => {
+    opened.fault = fault;
+  });
+  return opened;
+}
+
+/** The driver attaches what it sent, content and passwords included. A server's refusal begins with its code. */
+function withoutContent(cause: unknown): unknown {
+  if (!(cause instanceof Error)) return cause;
+  if ("command" in cause) delete cause.command;
+  const code = codeOf(cause);
+  if (isNamed(cause, "ReplyError") && code !== "" && !("code" in cause)) Object.assign(cause, { code });
+  return cause;
+}
+
+/** `READONLY`, `NOSCRIPT` and the like, `""` if the message begins with no such word. */
+function codeOf(cause: unknown): string {
+  return cause instanceof Error ? (/^[A-Z]{3,}(?= |$)/.exec(cause.message)?.[0] ?? "") : "";
+}
+
+function isNamed(cause: unknown, name: string): boolean {
+  return cause instanceof Error && cause.name === name;
+}

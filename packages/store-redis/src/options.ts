@@ -1,0 +1,131 @@
+import { checkTtl, invalidOption, show } from "@turnkeep/core/store-kit";
+import type { RedisClient } from "./client.ts";
+
+/** Where the database is: a client of yours, an address, or a driver's configuration; one of them. */
+export type RedisConnection =
+  | {
+      /**
+       * A `Redis` of `ioredis`, or anything with its `call`. The store never closes it. Give it
+       * `autoResendUnfulfilledCommands: false`: otherwise the driver sends a write whose answer was lost once more by
+       * itself, at a time when somebody else may have deleted the memory that it begins.
+       */
+      readonly client: RedisClient;
+      readonly url?: undefined;
+      readonly config?: undefined;
+    }
+  | {
+      /** `redis://user:password@host:6379/0`, or `rediss://` for TLS. Opened at the first call, closed by the store. */
+      readonly url: string;
+      readonly client?: undefined;
+      readonly config?: undefined;
+    }
+  | {
+      /** What `new Redis(config)` of `ioredis` takes. Opened at the first call, closed by the store. */
+      readonly config: object;
+      readonly client?: undefined;
+      readonly url?: undefined;
+    };
+
+/** How many replicas must have a write before it is acknowledged, and how long the store waits for them. */
+export interface WaitReplicas {
+  readonly count: number;
+  readonly timeoutMs: number;
+}
+
+/** Options of `redisStore`. */
+export type RedisStoreOptions = RedisConnection & {
+  /** What the names of all keys begin with. Default `"turnkeep:"`. Any text without braces, which choose a slot. */
+  readonly keyPrefix?: string | undefined;
+  /** A memory untouched by writes for so many milliseconds is gone, by the database's clock. Default: never. */
+  readonly ttlMs?: number | undefined;
+  /**
+   * Waits with `WAIT` after each write until so many replicas have it. With fewer in time the call is
+   * `STORE_UNAVAILABLE`, though the master has the write. Meanwhile the connection's other calls wait too. Default: the
+   * master alone.
+   */
+  readonly waitReplicas?: WaitReplicas | undefined;
+};
+
+/** Options with every default filled in. */
+export interface NormalOptions {
+  readonly connection: RedisConnection;
+  readonly keyPrefix: string;
+  readonly ttlMs: number | undefined;
+  readonly waitReplicas: WaitReplicas | undefined;
+}
+
+/** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */
+export function normalizeOptions(options: RedisStoreOptions): NormalOptions {
+  if (typeof options !== "object" || options === null) {
+    throw invalidOption(`redisStore takes an object with client, url or config, not ${show(options)}`);
+  }
+  const { keyPrefix = "turnkeep:", ttlMs, waitReplicas } = options;
+  checkConnection(options);
+  checkPrefix(keyPrefix);
+  checkTtl(ttlMs);
+  if (waitReplicas !== undefined) checkReplicas(waitReplicas, options.client);
+  return { connection: options, keyPrefix, ttlMs, waitReplicas: waitReplicas && { ...waitReplicas } };
+}
+
+function checkConnection({
+  client,
+  url,
+  config,
+}: {
+  client?: unknown;
+  url?: unknown;
+  config?: unknown;
+}): void {
+  const given = Object.entries({ client, url, config }).filter(([, value]) => value !== undefined);
+  if (given.length !== 1) {
+    const names = given.map(([name]) => name).join(" and ") || "none of them";
+    throw invalidOption(`redisStore takes one of client, url and config, but was given ${names}`);
+  }
+  if (client !== undefined && !hasCall(client)) {
+    throw invalidOption(`client must be a Redis of ioredis, with a call method, not ${show(client)}`);
+  }
+  if (url !== undefined && (typeof url !== "string" || !/^rediss?:\/\/./i.test(url) || !URL.canParse(url))) {
+    throw invalidOption(
+      "url must be an address that begins with redis:// or rediss:// (not shown: it may hold a password)",
+    );
+  }
+  if (config !== undefined && (typeof config !== "object" || config === null)) {
+    throw invalidOption(
+      `config must be an object, as new Redis(config) of ioredis takes it, not ${typeof config}`,
+    );
+  }
+}
+
+function hasCall(client: unknown): boolean {
+  return (
+    typeof client === "object" && client !== null && "call" in client && typeof client.call === "function"
+  );
+}
+
+function checkPrefix(keyPrefix: string): void {
+  if (typeof keyPrefix !== "string" || /[\0{}]|\p{Surrogate}/u.test(keyPrefix)) {
+    throw invalidOption(
+      `keyPrefix must be well-formed Unicode without braces and U+0000, not ${show(keyPrefix)}`,
+    );
+  }
+}
+
+function checkReplicas(waitReplicas: WaitReplicas, client: RedisClient | undefined): void {
+  if (typeof waitReplicas !== "object" || waitReplicas === null) {
+    throw invalidOption(`waitReplicas must be an object with count and timeoutMs, not ${show(waitReplicas)}`);
+  }
+  for (const [name, value] of Object.entries({
+    count: waitReplicas.count,
+    timeoutMs: waitReplicas.timeoutMs,
+  })) {
+    // A time of 0 would have Redis wait for ever.
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw invalidOption(`waitReplicas.${name} must be a positive whole number, not ${show(value)}`);
+    }
+  }
+  if (client?.isCluster) {
+    throw invalidOption(
+      "waitReplicas needs a connection to one master: a cluster's client sends WAIT to any node",
+    );
+  }
+}

@@ -1,0 +1,269 @@
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { type RedisServer, startRedis } from "@turnkeep/servers";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
+import { redisStore } from "../src/index.ts";
+import { message, messages, newPrefix, update, withClient } from "./support.ts";
+
+const url = inject("redisUrl");
+const keyPrefix = newPrefix();
+
+/** Everything an error says, its causes included. */
+function said(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const members = JSON.stringify(error, Object.getOwnPropertyNames(error));
+  return [error.message, error.stack, members, error.cause === undefined ? "" : said(error.cause)].join();
+}
+
+async function failure(call: () => Promise<unknown>): Promise<unknown> {
+  return call().then(
+    () => {
+      throw new Error("The call succeeded");
+    },
+    (error: unknown) => error,
+  );
+}
+
+/** How many connections of that name there are. */
+async function connections(name: string): Promise<number> {
+  return withClient(url, async (client) => {
+    const list = String(await client.client("LIST"));
+    return list.split("\n").filter((line) => line.includes(` name=${name} `)).length;
+  });
+}
+
+/** Until the condition holds; the test's own time-out ends the wait. */
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition()));
+}
+
+describe("a client that was given", () => {
+  test("stays open and keeps its listeners when the store closes", async () => {
+    await withClient(url, async (client) => {
+      const listeners = client.listenerCount("error");
+      const store = redisStore({ client, keyPrefix });
+      await store.updateMessages("given", update(null, 2, { append: [message(1)] }));
+      expect(client.listenerCount("error")).toBe(listeners);
+      await store.close();
+      await expect(store.getMessages("given")).rejects.toMatchObject({ code: "CLOSED" });
+      expect(await client.ping()).toBe("PONG");
+    });
+  });
+
+  test("may have a prefix of its own", async () => {
+    const client = new Redis(url, { keyPrefix: `${keyPrefix}own:` });
+    onTestFinished(() => client.disconnect());
+    const store = redisStore({ client });
+    await store.updateMessages("prefixed", update(null, 2, { owner: "o", append: [message(1)] }));
+    expect((await store.getMessages("prefixed")).messages).toEqual([message(1)]);
+    expect((await store.listMemories({ owner: "o" })).memories).toHaveLength(1);
+    const same = redisStore({ url, keyPrefix: `${keyPrefix}own:turnkeep:` });
+    expect((await same.getMessages("prefixed")).messages).toEqual([message(1)]);
+    await same.close();
+  });
+});
+
+describe("a client that the store opened", () => {
+  test("is closed by the store", async () => {
+    const { hostname, port } = new URL(url);
+    const connectionName = `closes-${process.pid}`;
+    const store = redisStore({ config: { host: hostname, port: Number(port), connectionName } });
+    await store.getMessages("a");
+    expect(await connections(connectionName)).toBe(1);
+    await store.close();
+    await until(async () => (await connections(connectionName)) === 0);
+  });
+
+  test("outlives a connection that breaks while idle", async () => {
+    const { hostname, port } = new URL(url);
+    const connectionName = `breaks-${process.pid}`;
+    const store = redisStore({ config: { host: hostname, port: Number(port), connectionName } });
+    onTestFinished(() => store.close());
+    await store.getMessages("a");
+    await withClient(url, async (client) => {
+      const list = String(await client.client("LIST"));
+      const id = new RegExp(`id=(\\d+) .* name=${connectionName} `).exec(list)?.[1] ?? "";
+      await client.client("KILL", "ID", id);
+    });
+    // It may not have heard of it yet: then the call fails, says so, and the next one is served.
+    const first: unknown = await store.getMessages("a").catch((error: unknown) => error);
+    if (first instanceof Error) expect(first).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    expect((await store.getMessages("a")).version).toBeNull();
+  });
+
+  test("a signal that has fired stops a call before anything is sent", async () => {
+    const store = redisStore({ url: "redis://127.0.0.1:1" });
+    const options = { signal: AbortSignal.abort() };
+    const calls = [
+      () => store.getMessages("a", options),
+      () => store.updateMessages("a", update(null, 1), options),
+      () => store.deleteMessages("a", options),
+      () => store.getHistory("a", {}, options),
+      () => store.listMemories({}, options),
+      () => store.sweep(options),
+    ];
+    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "ABORTED" });
+    await store.close();
+  });
+
+  test("a server that is not there is STORE_UNAVAILABLE at once, says why, and tells no password", async () => {
+    const store = redisStore({ url: "redis://app:s3cret@127.0.0.1:1" });
+    const append = update(null, 2, { append: [message(1, '"private words"')] });
+    for (const call of [() => store.getMessages("a"), () => store.updateMessages("a", append)]) {
+      const error = await failure(call);
+      expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "ECONNREFUSED" } });
+      expect(said(error)).not.toMatch(/s3cret|private words/);
+    }
+    await store.close();
+  });
+});
+
+describe("a server that accepts and never answers", () => {
+  let server: Server;
+  const sockets = new Set<Socket>();
+  let silent: string;
+
+  beforeAll(async () => {
+    server = createServer((socket) => sockets.add(socket.on("error", () => {})));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    silent = `redis://app:s3cret@127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  test("ends by the caller's signal", async () => {
+    const store = redisStore({ url: silent });
+    const controller = new AbortController();
+    const call = store.getMessages("a", { signal: controller.signal });
+    await until(() => new Promise((resolve) => setImmediate(() => resolve(sockets.size > 0))));
+    controller.abort();
+    await expect(call).rejects.toMatchObject({ code: "ABORTED" });
+    await store.close();
+  });
+
+  test("ends by the driver's time-out as STORE_UNAVAILABLE, and tells no password", async () => {
+    const { hostname, port } = new URL(silent);
+    const config = { host: hostname, port: Number(port), password: "s3cret", commandTimeout: 200 };
+    const store = redisStore({ config });
+    const error = await failure(() => store.getMessages("a"));
+    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    expect(said(error)).not.toContain("s3cret");
+    await store.close();
+  });
+});
+
+describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
+  let server: RedisServer;
+
+  beforeAll(async () => {
+    server = await startRedis({ engine, sources: ["machine", "cache"], appendfsync: "always" });
+  });
+  afterAll(() => server.stop());
+
+  test("killed and started again, it has lost nothing that was acknowledged", async () => {
+    const store = redisStore({ url: server.url, keyPrefix });
+    const acknowledged: string[] = [];
+    let version: string | null = null;
+    let restarting: Promise<void> | undefined;
+    let failures = 0;
+    for (let n = 1; n <= 300; n++) {
+      const snapshot = await store.getMessages("killed").catch((error: { code?: string }) => {
+        expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
+        failures++;
+        return undefined;
+      });
+      if (snapshot === undefined) {
+        await restarting;
+        n--;
+        continue;
+      }
+      version = snapshot.version;
+      // An acknowledged append is never missing; one that failed may be there.
+      const seen = snapshot.messages.map(({ id }) => id);
+      expect(seen.filter((id) => acknowledged.includes(id))).toEqual(acknowledged);
+      const { nextSeq } = snapshot;
+      const id = `append ${n}`;
+      const change = update(version, nextSeq + 1, { owner: "o", append: [{ ...message(nextSeq), id }] });
+      const call = store.updateMessages("killed", change);
+      if (n === 100) restarting = server.restart();
+      await call.then(
+        () => acknowledged.push(id),
+        (error: { code?: string }) => {
+          expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
+          failures++;
+        },
+      );
+    }
+    await restarting;
+    expect(failures).toBeGreaterThan(0);
+    expect(acknowledged.length).toBeGreaterThan(290);
+    const { memories } = await store.listMemories({ owner: "o" });
+    expect(memories.map(({ memoryId }) => memoryId)).toEqual(["killed"]);
+    await store.close();
+  });
+
+  test("forgets its scripts in a restart, and gets them again", async () => {
+    const store = redisStore({ url: server.url, keyPrefix });
+    const begin = update(null, 3, { append: messages(1, 2) });
+    await store.updateMessages("again", begin);
+    await server.restart();
+    const append = update(begin.version, 4, { append: [message(3)] });
+    // The connection may not have heard of it yet.
+    await store.updateMessages("again", append).catch(() => store.updateMessages("again", append));
+    expect((await store.getMessages("again")).messages).toEqual(messages(1, 3));
+    await store.close();
+  });
+
+  test("a wrong password is STORE_UNAVAILABLE, and no password shows anywhere", async () => {
+    await withClient(server.url, async (client) => {
+      await client.call("ACL", ["SETUSER", "app", "on", ">r1ght", "~*", "+@all"]);
+    });
+    const address = new URL(server.url);
+    address.username = "app";
+    address.password = "s3cret";
+    const store = redisStore({ url: address.href });
+    const error = await failure(() => store.getMessages("a"));
+    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "WRONGPASS" } });
+    expect(said(error)).not.toMatch(/s3cret|r1ght/);
+    await store.close();
+  });
+
+  test("a replica refuses writes as READONLY, and serves again once it is a master", async () => {
+    const store = redisStore({ url: server.url, keyPrefix });
+    await withClient(server.url, async (client) => {
+      await client.call("REPLICAOF", ["127.0.0.1", "1"]);
+      const begin = update(null, 2, { append: [message(1, '"private words"')] });
+      const error = await failure(() => store.updateMessages("replica", begin));
+      expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "READONLY" } });
+      expect(said(error)).not.toContain("private words");
+      await client.call("REPLICAOF", ["NO", "ONE"]);
+      await store.updateMessages("replica", begin).catch(() => store.updateMessages("replica", begin));
+      expect((await store.getMessages("replica")).version).toBe(begin.version);
+    });
+    await store.close();
+  });
+
+  test("waits for replicas, and says so when there are too few", async () => {
+    const options = { url: server.url, keyPrefix, waitReplicas: { count: 1, timeoutMs: 50 } };
+    const begin = update(null, 2, { append: [message(1)] });
+    const store = redisStore(options);
+    const error = await failure(() => store.updateMessages("waits", begin));
+    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    expect(said((error as Error).cause)).toContain("only 0 of 1 replicas within 50 ms");
+    expect((await store.getMessages("waits")).version).toBe(begin.version);
+
+    const replica = await startRedis({ engine, sources: ["machine", "cache"] });
+    onTestFinished(() => replica.stop());
+    await withClient(replica.url, async (client) => {
+      await client.call("REPLICAOF", ["127.0.0.1", new URL(server.url).port]);
+      await until(async () => /master_link_status:up/.test(await client.info("replication")));
+    });
+    const patient = redisStore({ ...options, waitReplicas: { count: 1, timeoutMs: 20_000 } });
+    await patient.updateMessages("waits", update(begin.version, 3, { append: [message(2)] }));
+    const reader = redisStore({ url: replica.url, keyPrefix });
+    expect((await reader.getMessages("waits")).messages).toEqual(messages(1, 2));
+    await Promise.all([store, patient, reader].map((each) => each.close()));
+  });
+});

@@ -1,0 +1,137 @@
+import { randomUUID } from "node:crypto";
+import type { ChatMemoryStore } from "@turnkeep/core";
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { redisStore } from "../src/index.ts";
+import { appendUntilDone, message, messages, newPrefix, recording, update } from "./support.ts";
+
+for (const [name, url] of [
+  ["Redis", inject("redisUrl")],
+  ["Valkey", inject("valkeyUrl")],
+] as const) {
+  describe(name, () => {
+    const keyPrefix = newPrefix();
+    let redis: Redis;
+    let one: ChatMemoryStore;
+    let other: ChatMemoryStore;
+
+    beforeAll(() => {
+      redis = new Redis(url);
+      one = redisStore({ url, keyPrefix });
+      other = redisStore({ url, keyPrefix });
+    });
+    afterAll(async () => {
+      await Promise.all([one.close(), other.close()]);
+      redis.disconnect();
+    });
+
+    const index = (): Promise<string[]> => redis.zrange(`${keyPrefix}index:{index}:all`, "0", "-1");
+
+    test("200 concurrent optimistic appends by two clients all land, once and in one order", async () => {
+      const memoryId = randomUUID();
+      const ids = Array.from({ length: 200 }, (_, index) => `message ${index}`);
+      await Promise.all(ids.map((id, index) => appendUntilDone(index % 2 === 0 ? one : other, memoryId, id)));
+      const [seen, alsoSeen] = await Promise.all([one, other].map((store) => store.getMessages(memoryId)));
+      expect(seen).toEqual(alsoSeen);
+      expect(seen?.messages.map(({ id }) => id).sort()).toEqual(ids.sort());
+      expect(seen?.messages.map(({ seq }) => seq)).toEqual(ids.map((_, index) => index + 1));
+      // Those who lost the beginning have left nothing behind.
+      expect((await index()).filter((entry) => entry.startsWith(`${memoryId}\0`))).toHaveLength(1);
+    });
+
+    test("of many who begin an expired memory anew, one does, and nothing of the old life shows", async () => {
+      const memoryId = randomUUID();
+      const short = redisStore({ url, keyPrefix, ttlMs: 1 });
+      await short.updateMessages(
+        memoryId,
+        update(null, 4, { head: "1", owner: "old", append: messages(1, 3) }),
+      );
+      while ((await one.getMessages(memoryId)).version !== null);
+      const again = { ...message(1), id: "new life" };
+      const results = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, index) =>
+          (index % 2 === 0 ? one : other).updateMessages(memoryId, update(null, 2, { append: [again] })),
+        ),
+      );
+      expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      expect(await other.getMessages(memoryId)).toMatchObject({ nextSeq: 2, messages: [again] });
+      expect(await other.getMessages(memoryId)).not.toHaveProperty("owner");
+      expect((await other.getHistory(memoryId, {})).messages).toEqual([{ ...again, state: "live" }]);
+      expect((await one.listMemories({ owner: "old" })).memories).toEqual([]);
+      expect((await index()).filter((entry) => entry.startsWith(`${memoryId}\0`))).toHaveLength(1);
+      await short.close();
+    });
+
+    test("a sweep leaves an entry alone whose memory is about to begin", async () => {
+      const memoryId = randomUUID();
+      let swept: unknown;
+      const client = recording(redis);
+      const slow = redisStore({
+        keyPrefix,
+        client: {
+          async call(command, args) {
+            const answer = await client.call(command, args);
+            swept ??= await other.sweep();
+            return answer;
+          },
+        },
+      });
+      await slow.updateMessages(memoryId, update(null, 2, { owner: memoryId, append: [message(1)] }));
+      expect(swept).toEqual({ removed: 0 });
+      expect((await one.listMemories({ owner: memoryId })).memories).toHaveLength(1);
+    });
+
+    test("a sweep takes off entries that no memory has answered for an hour", async () => {
+      const memoryId = randomUUID();
+      const abandoned = redisStore({
+        keyPrefix,
+        client: {
+          async call(command, args) {
+            await redis.call(command, args);
+            throw new Error("The process ended here");
+          },
+        },
+      });
+      await abandoned.updateMessages(memoryId, update(null, 2, { owner: memoryId })).catch(() => {});
+      const [entry = ""] = (await index()).filter((member) => member.startsWith(`${memoryId}\0`));
+      expect(entry).not.toBe("");
+      expect((await one.listMemories({ owner: memoryId })).memories).toEqual([]);
+      expect(await one.sweep()).toEqual({ removed: 0 });
+      const twoHoursAgo = (Date.now() - 2 * 60 * 60 * 1000) * 1000;
+      await redis.zadd(`${keyPrefix}index:{index}:all`, twoHoursAgo, entry);
+      expect(await one.sweep()).toEqual({ removed: 1 });
+      expect(await index()).not.toContain(entry);
+      const ofOwner = `${keyPrefix}index:{index}:owner:${Buffer.from(memoryId).toString("base64url")}`;
+      expect(await redis.exists(ofOwner)).toBe(0);
+    });
+
+    test("readers meet all of an update or none", async () => {
+      const memoryId = randomUUID();
+      let version: string | null = null;
+      let writing = true;
+      const write = async (): Promise<void> => {
+        for (let from = 1; from <= 400; from += 4) {
+          const change = update(version, from + 4, {
+            head: `${from}`,
+            append: messages(from, from + 3),
+            move:
+              from === 1
+                ? []
+                : messages(from - 4, from - 1).map(({ seq }) => ({ seq, to: "evicted" as const })),
+          });
+          await one.updateMessages(memoryId, change);
+          version = change.version;
+        }
+        writing = false;
+      };
+      const read = async (): Promise<void> => {
+        while (writing) {
+          const { head, messages: seen } = await other.getMessages(memoryId);
+          if (head !== undefined)
+            expect(seen.map(({ seq }) => seq)).toEqual([0, 1, 2, 3].map((n) => Number(head) + n));
+        }
+      };
+      await Promise.all([write(), read(), read()]);
+    });
+  });
+}

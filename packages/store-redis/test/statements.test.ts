@@ -1,0 +1,193 @@
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { redisStore } from "../src/index.ts";
+import { scripts } from "../src/lua.ts";
+import { keysOf, message, messages, newPrefix, rawRead, recording, update } from "./support.ts";
+
+for (const [name, url] of [
+  ["Redis", inject("redisUrl")],
+  ["Valkey", inject("valkeyUrl")],
+] as const) {
+  describe(name, () => {
+    let redis: Redis;
+    const keyPrefix = newPrefix();
+
+    beforeAll(() => {
+      redis = new Redis(url);
+    });
+    afterAll(() => redis.disconnect());
+
+    test("a write, a read and a page of history are one round trip, a beginning two", async () => {
+      for (const script of scripts) await redis.script("LOAD", script.text);
+      const client = recording(redis);
+      const store = redisStore({ client, keyPrefix });
+      const { commands } = client;
+      async function sent(call: () => Promise<unknown>): Promise<string[]> {
+        commands.length = 0;
+        await call();
+        return commands.map((command) => command.name);
+      }
+      const begin = update(null, 4, { owner: "o", append: messages(1, 3) });
+      expect(await sent(() => store.updateMessages("trips", begin))).toEqual(["EVALSHA", "EVALSHA"]);
+      const append = update(begin.version, 5, {
+        append: [message(4)],
+        replace: [message(3, '"new"')],
+        move: [
+          { seq: 1, to: "evicted" },
+          { seq: 2, to: "removed" },
+        ],
+      });
+      expect(await sent(() => store.updateMessages("trips", append))).toEqual(["EVALSHA"]);
+      expect(await sent(() => store.updateMessages("trips", append))).toEqual(["EVALSHA"]);
+      const refused = () => store.updateMessages("trips", update("other", 6)).catch(() => {});
+      expect(await sent(refused)).toEqual(["EVALSHA"]);
+      expect(await sent(() => store.getMessages("trips"))).toEqual(["EVALSHA"]);
+      expect(await sent(() => store.getHistory("trips", { ids: ["m1", "m4"] }))).toEqual(["EVALSHA"]);
+    });
+
+    test("neither an append nor a read carries more when the history has grown", async () => {
+      const client = recording(redis);
+      const store = redisStore({ client, keyPrefix });
+      let version: string | null = null;
+      for (let from = 1; from <= 20_001; from += 1000) {
+        const change = update(version, from + 1000, {
+          append: messages(from, from + 999),
+          move: messages(from, from + 999).map(({ seq }) => ({ seq, to: "evicted" as const })),
+        });
+        await store.updateMessages("long", change);
+        version = change.version;
+      }
+      client.commands.length = 0;
+      const next = update(version, 21_002, { append: [message(21_001)] });
+      await store.updateMessages("long", next);
+      expect(JSON.stringify(client.commands[0]?.args.slice(1)).length).toBeLessThan(1_000);
+      expect((await store.getMessages("long")).messages).toEqual([message(21_001)]);
+      const page = await store.getHistory("long", { after: 20_998, limit: 2 });
+      expect(page.messages.map(({ seq }) => seq)).toEqual([20_999, 21_000]);
+      expect((await store.getHistory("long", { order: "descending", limit: 1 })).messages).toEqual([
+        { ...message(21_001), state: "live" },
+      ]);
+    });
+
+    test("thousands of messages change in one update", async () => {
+      const store = redisStore({ client: redis, keyPrefix });
+      const begin = update(null, 12_001, { append: messages(1, 12_000) });
+      await store.updateMessages("many", begin);
+      const move = messages(1, 12_000).map(({ seq }) => ({ seq, to: "superseded" as const }));
+      const wrong = update(begin.version, 12_003, { move: [...move, { seq: 12_002, to: "evicted" }] });
+      await expect(store.updateMessages("many", wrong)).rejects.toMatchObject({
+        code: "INVALID_OPTION",
+        message: expect.stringContaining("12002"),
+      });
+      expect((await store.getMessages("many")).messages).toHaveLength(12_000);
+      await store.updateMessages("many", update(begin.version, 12_001, { move }));
+      expect((await store.getMessages("many")).messages).toEqual([]);
+    });
+
+    test("sequence numbers keep their last digit", async () => {
+      const store = redisStore({ client: redis, keyPrefix });
+      const last = Number.MAX_SAFE_INTEGER - 1;
+      const append = [last - 2, last - 1].map((seq) => ({ ...message(seq), createdAt: 0 }));
+      const begin = update(null, last, { append });
+      await store.updateMessages("far", begin);
+      await store.updateMessages(
+        "far",
+        update(begin.version, last, { move: [{ seq: last - 2, to: "evicted" }] }),
+      );
+      expect(await store.getMessages("far")).toMatchObject({ nextSeq: last, messages: [append[1]] });
+      const page = await store.getHistory("far", { after: last - 2 });
+      expect(page.messages).toEqual([{ ...append[1], state: "live" }]);
+    });
+
+    test("a script that the server has forgotten is sent again", async () => {
+      const client = recording(redis);
+      const store = redisStore({ client, keyPrefix });
+      const begin = update(null, 2, { append: [message(1)] });
+      await store.updateMessages("flush", begin);
+      await redis.script("FLUSH");
+      client.commands.length = 0;
+      await store.updateMessages("flush", update(begin.version, 3, { append: [message(2)] }));
+      expect((await store.getMessages("flush")).messages).toEqual(messages(1, 2));
+      await store.getMessages("flush");
+      expect(client.commands.map((command) => command.name)).toEqual([
+        ...["EVALSHA", "EVAL"],
+        ...["EVALSHA", "EVAL"],
+        "EVALSHA",
+      ]);
+    });
+
+    test("a delete leaves nothing, also where the head was lost", async () => {
+      const store = redisStore({ client: redis, keyPrefix });
+      for (const losesHead of [false, true]) {
+        const begin = update(null, 3, { owner: "o", append: messages(1, 2) });
+        await store.updateMessages("gone", begin);
+        if (losesHead)
+          await redis.del((await keysOf(redis, keyPrefix, "gone")).filter((key) => key.endsWith("head")));
+        await store.deleteMessages("gone");
+        expect(await keysOf(redis, keyPrefix, "gone")).toEqual([]);
+        if (!losesHead) expect(await rawRead(redis, keyPrefix, "gone")).toEqual([]);
+      }
+    });
+
+    test("a delete that comes late does not meet the next life", async () => {
+      const store = redisStore({ client: redis, keyPrefix });
+      await store.updateMessages("late", update(null, 2, { append: [message(1)] }));
+      let replaced = false;
+      const slow = redisStore({
+        keyPrefix,
+        client: {
+          async call(command, args) {
+            const answer = await redis.call(command, args);
+            if (!replaced) {
+              replaced = true;
+              await store.deleteMessages("late");
+              await store.updateMessages("late", update(null, 2, { append: [message(1, '"next life"')] }));
+            }
+            return answer;
+          },
+        },
+      });
+      await slow.deleteMessages("late");
+      expect((await store.getMessages("late")).messages).toEqual([message(1, '"next life"')]);
+    });
+
+    test("a record that is no record is CORRUPT_RECORD and hides no other", async () => {
+      const store = redisStore({ client: redis, keyPrefix });
+      await store.updateMessages("corrupt", update(null, 4, { append: messages(1, 3) }));
+      const key = (await keysOf(redis, keyPrefix, "corrupt")).find((name) => name.endsWith("messages")) ?? "";
+      await redis.hset(key, "2", "private words");
+      for (const call of [() => store.getMessages("corrupt"), () => store.getHistory("corrupt", {})]) {
+        const error: unknown = await call().catch((thrown: unknown) => thrown);
+        expect(error).toMatchObject({ code: "CORRUPT_RECORD", details: { memoryId: "corrupt" } });
+        expect(String(error)).toContain("seq 2");
+        expect(String(error)).not.toContain("private words");
+      }
+      expect((await store.getHistory("corrupt", { after: 2 })).messages).toHaveLength(1);
+      expect((await store.getHistory("corrupt", { before: 2 })).messages).toHaveLength(1);
+    });
+
+    test("a refusal for want of memory changes nothing", async () => {
+      const store = redisStore({ client: redis, keyPrefix });
+      const begin = update(null, 3, { head: "1", append: messages(1, 2) });
+      await store.updateMessages("full", begin);
+      const before = await rawRead(redis, keyPrefix, "full");
+      await redis.config("SET", "maxmemory", "1");
+      try {
+        const payload = '"private words"';
+        const change = update(begin.version, 4, {
+          head: "2",
+          append: [message(3, payload)],
+          move: [{ seq: 1, to: "evicted" }],
+        });
+        const error: unknown = await store.updateMessages("full", change).catch((thrown: unknown) => thrown);
+        expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "OOM" } });
+        expect(
+          JSON.stringify((error as Error).cause, Object.getOwnPropertyNames((error as Error).cause)),
+        ).not.toContain("private words");
+      } finally {
+        await redis.config("SET", "maxmemory", "0");
+      }
+      expect(await rawRead(redis, keyPrefix, "full")).toEqual(before);
+    });
+  });
+}

