@@ -3,6 +3,8 @@
  *
  * @module
  */
+
+export { formatBadge } from "./badge.ts";
 export {
   type CapabilityRequirement,
   type ConformanceCase,
