@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { cases, runConformance } from "../src/index.ts";
 import { brokenCalls } from "./broken-calls.ts";
 import { brokenContents } from "./broken-contents.ts";
+import { brokenDamage } from "./broken-damage.ts";
 import { brokenHistory } from "./broken-history.ts";
 import { brokenLives } from "./broken-lives.ts";
 import { brokenNames } from "./broken-names.ts";
@@ -20,6 +21,7 @@ const brokenStores: readonly BrokenStore[] = [
   ...brokenContents,
   ...brokenLives,
   ...brokenCalls,
+  ...brokenDamage,
 ];
 
 test.each(brokenStores.map((broken) => [broken.fault, broken] as const))(
