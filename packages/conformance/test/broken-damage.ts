@@ -1,4 +1,4 @@
-import { TurnkeepError } from "@turnkeep/core/store-kit";
+import { isTurnkeepError, TurnkeepError } from "@turnkeep/core/store-kit";
 import type { BrokenStore } from "./broken-store.ts";
 import type { GivenDatabase } from "./reference-store.ts";
 
@@ -65,6 +65,16 @@ export const brokenDamage: readonly BrokenStore[] = [
         database.beforeWrite?.();
         if (head !== undefined) memory.head = head;
       },
+    }),
+  },
+  {
+    fault: "swallows a failed write",
+    caughtBy: ["atomicity", "a process that dies between two steps of an update leaves all of it or none"],
+    wrap: (base) => ({
+      updateMessages: (id, update, options) =>
+        base.updateMessages(id, update, options).catch((error: unknown) => {
+          if (!isTurnkeepError(error, "STORE_UNAVAILABLE")) throw error;
+        }),
     }),
   },
   {
