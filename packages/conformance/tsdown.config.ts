@@ -1,5 +1,5 @@
 import type { UserConfig } from "tsdown";
 import { library } from "../../tsdown.shared.ts";
 
-const config: UserConfig = library("node", "src/index.ts", "src/vitest.ts");
+const config: UserConfig = library("node", "src/index.ts", "src/vitest.ts", "src/node-test.ts", "src/bin.ts");
 export default config;

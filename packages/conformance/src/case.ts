@@ -1,5 +1,6 @@
 import type { StoreCapabilities } from "@turnkeep/core";
 import type { ConformanceContext } from "./context.ts";
+import type { ConformanceHarness } from "./harness.ts";
 
 /** What a case is about. */
 export type ConformanceGroup =
@@ -60,6 +61,9 @@ export interface CapabilityRequirement {
   readonly maxMessageBytes?: number | undefined;
 }
 
+/** An optional member of a harness without which a case cannot be made. */
+export type HarnessRequirement = "rawRead" | "rawWrite" | "fault" | "given";
+
 /**
  * One case: data and a function, bound to no test runner.
  *
@@ -85,6 +89,8 @@ export interface ConformanceCase {
   /** The sentence of the contract that the case proves. */
   readonly sentence: string;
   readonly requires?: CapabilityRequirement | undefined;
+  /** What the harness must offer. A harness without it skips the case, and the report says so. */
+  readonly needs?: readonly HarnessRequirement[] | undefined;
   /** Moves so much data, or waits so long, that it gets five times the usual time. */
   readonly heavy?: boolean | undefined;
   /** A rule that is new in this minor version: a failure is a warning and does not count yet. */
@@ -114,4 +120,13 @@ export function unmetRequirement(
     }
   }
   return undefined;
+}
+
+/** What a harness lacks that a case needs; `undefined`: the case runs. */
+export function unmetNeed(
+  needs: readonly HarnessRequirement[] | undefined,
+  harness: ConformanceHarness,
+): string | undefined {
+  const missing = (needs ?? []).filter((name) => typeof harness[name] !== "function");
+  return missing.length === 0 ? undefined : `has a harness without ${missing.join(" and ")}`;
 }

@@ -1,5 +1,5 @@
 import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
-import type { HarnessCreateOptions } from "./harness.ts";
+import type { GivenClient, HarnessCreateOptions } from "./harness.ts";
 import type { TestMemory } from "./memory.ts";
 
 /** What a case works with. Methods may be taken apart: none uses `this`. */
@@ -37,4 +37,10 @@ export interface ConformanceContext {
   readonly clockIsMoved: boolean;
   /** What the database holds for a memory, joined; `undefined` if the harness cannot tell. */
   rawText(memoryId: string): Promise<string | undefined>;
+  /** Changes each text that the database holds for a memory; answers how many. Needs `rawRead` and `rawWrite`. */
+  damage(memoryId: string, change: (text: string) => string): Promise<number>;
+  /** A client whose `step`-th write to the database does not take place, nor anything after. Needs `fault`. */
+  dying(step: number): Promise<ChatMemoryStore>;
+  /** A store over a client that it was given. Needs `given`. */
+  given(): Promise<GivenClient>;
 }

@@ -46,4 +46,26 @@ export interface ConformanceHarness {
    * was deleted is gone from the database too, not only from the answers.
    */
   rawRead?: ((memoryId: string) => readonly string[] | Promise<readonly string[]>) | undefined;
+  /**
+   * Damages a memory in the database: puts these texts in place of those that `rawRead` answers, in the same order, and
+   * past every check of the store. With it, and `rawRead`, the kit sees what a corrupt record does to the others.
+   */
+  rawWrite?: ((memoryId: string, texts: readonly string[]) => void | Promise<void>) | undefined;
+  /**
+   * A client of the same data that dies, as a process does: its `step`-th write to the database (from 1) does not take
+   * place, and neither does anything after it. The call that meets it may reject with any error. The kit closes it.
+   */
+  fault?: ((options: { readonly step: number }) => ChatMemoryStore | Promise<ChatMemoryStore>) | undefined;
+  /**
+   * A store made over a client, pool or connection that it was given, and whether that is still open. With it the kit
+   * sees that a store closes only what it opened.
+   */
+  given?: (() => GivenClient | Promise<GivenClient>) | undefined;
+}
+
+/** A store over somebody else's client. The harness ends the client itself, in `destroy`. */
+export interface GivenClient {
+  readonly store: ChatMemoryStore;
+  /** Asks the client, not the store. */
+  isOpen(): boolean | Promise<boolean>;
 }

@@ -3,16 +3,19 @@
  *
  * @module
  */
+
+export { formatBadge } from "./badge.ts";
 export {
   type CapabilityRequirement,
   type ConformanceCase,
   type ConformanceGroup,
   conformanceGroups,
+  type HarnessRequirement,
 } from "./case.ts";
 export { cases } from "./cases/index.ts";
 export type { ConformanceContext } from "./context.ts";
 export { ConformanceError } from "./expect.ts";
-export type { ConformanceHarness, HarnessCreateOptions } from "./harness.ts";
+export type { ConformanceHarness, GivenClient, HarnessCreateOptions } from "./harness.ts";
 export type { Change, TestMemory } from "./memory.ts";
 export {
   type ConformanceCounts,

@@ -9,7 +9,7 @@ export type ConformanceResult = {
   readonly sentence: string;
 } & (
   | { readonly status: "passed"; readonly durationMs: number }
-  /** `reason`: what the store declares. */
+  /** `reason`: what the store declares, or its harness lacks; a text that goes on from "the store". */
   | { readonly status: "skipped"; readonly reason: string }
   /** `warned`: the rule is new in this minor version and does not count yet. */
   | {

@@ -55,6 +55,7 @@ export const sentences = {
     "Every call takes a `signal`: one that has fired before the call ends it with `ABORTED` and nothing is written; one that fires during an update leaves all of it or none.",
   errors:
     "Errors are `TurnkeepError`s with the driver's error as `cause`, and never hold content, passwords or keys.",
+  corrupt: "One corrupt record does not hide the others: `CORRUPT_RECORD` names its id.",
   everyMethod:
     "Every method exists in every store; one that a store cannot serve is declared so in `capabilities` and answers `UNSUPPORTED`.",
   delete: "Deletes the memory and its history. Deleting what is not there succeeds.",

@@ -1,5 +1,5 @@
 import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
-import { type ConformanceCase, unmetRequirement } from "./case.ts";
+import { type ConformanceCase, unmetNeed, unmetRequirement } from "./case.ts";
 import type { ConformanceContext } from "./context.ts";
 import { ConformanceError, describeError } from "./expect.ts";
 import type { ConformanceHarness, HarnessCreateOptions } from "./harness.ts";
@@ -45,7 +45,7 @@ export class ConformanceSession {
   async run(member: ConformanceCase): Promise<ConformanceResult> {
     const { name, group, sentence } = member;
     const capabilities = await this.capabilities();
-    const reason = unmetRequirement(member.requires, capabilities);
+    const reason = unmetRequirement(member.requires, capabilities) ?? unmetNeed(member.needs, this.#harness);
     if (reason !== undefined) return { name, group, sentence, status: "skipped", reason };
 
     const deadline = new AbortController();
@@ -175,9 +175,31 @@ export class ConformanceSession {
         moved += ms;
       },
       rawText: async (id) => (await harness.rawRead?.(id))?.join("\n"),
+      damage: async (id, change) => {
+        const texts = (await harness.rawRead?.(id)) ?? [];
+        await harness.rawWrite?.(id, texts.map(change));
+        return texts.length;
+      },
+      dying: async (step) => {
+        const store = await offered(harness.fault, "fault")({ step });
+        own.extra.push(store);
+        return store;
+      },
+      given: async () => {
+        const given = await offered(harness.given, "given")();
+        own.extra.push(given.store);
+        return given;
+      },
     };
     return context;
   }
+}
+
+/** A member that a case needs, and therefore has, unless the case forgot to say so. */
+function offered<T>(member: T | undefined, name: string): T {
+  if (member === undefined)
+    throw new Error(`The case uses ${name} of the harness without naming it in needs`);
+  return member;
 }
 
 /** What was seen: a case says it itself, unless a call failed that had to succeed. */

@@ -1,12 +1,15 @@
 import { expect, test } from "vitest";
 import { cases, runConformance } from "../src/index.ts";
+import { brokenAlike } from "./broken-alike.ts";
 import { brokenCalls } from "./broken-calls.ts";
 import { brokenContents } from "./broken-contents.ts";
+import { brokenDamage } from "./broken-damage.ts";
 import { brokenHistory } from "./broken-history.ts";
 import { brokenLives } from "./broken-lives.ts";
 import { brokenNames } from "./broken-names.ts";
 import { brokenReads } from "./broken-reads.ts";
 import type { BrokenStore } from "./broken-store.ts";
+import { brokenTexts } from "./broken-texts.ts";
 import { brokenVersions } from "./broken-versions.ts";
 import { brokenWrites } from "./broken-writes.ts";
 import { referenceHarness } from "./reference-store.ts";
@@ -20,6 +23,9 @@ const brokenStores: readonly BrokenStore[] = [
   ...brokenContents,
   ...brokenLives,
   ...brokenCalls,
+  ...brokenDamage,
+  ...brokenAlike,
+  ...brokenTexts,
 ];
 
 test.each(brokenStores.map((broken) => [broken.fault, broken] as const))(
@@ -41,3 +47,13 @@ test.each(brokenStores.map((broken) => [broken.fault, broken] as const))(
     expect(Math.max(...result.message.split("\n").map((line) => line.length))).toBeLessThan(700);
   },
 );
+
+test("every case of the kit is failed by some broken store", () => {
+  const failed = new Set(brokenStores.map(({ caughtBy }) => caughtBy.join(": ")));
+  const idle = cases.map(({ group, name }) => `${group}: ${name}`).filter((name) => !failed.has(name));
+  expect(idle).toEqual([]);
+});
+
+test("no two broken stores have the same fault", () => {
+  expect(new Set(brokenStores.map(({ fault }) => fault)).size).toBe(brokenStores.length);
+});

@@ -1,4 +1,5 @@
 import type { HistoryPage } from "@turnkeep/core";
+import { TurnkeepError } from "@turnkeep/core/store-kit";
 import type { BrokenStore } from "./broken-store.ts";
 
 export const brokenHistory: readonly BrokenStore[] = [
@@ -129,5 +130,27 @@ export const brokenHistory: readonly BrokenStore[] = [
     caughtBy: ["history", "a store without history says so"],
     capabilities: { history: false },
     wrap: () => ({ getHistory: async () => ({ messages: [], hasMore: false }) }),
+  },
+  {
+    fault: "answers the history of an unknown id with an error",
+    caughtBy: ["history", "the history of an unknown id is empty"],
+    wrap: (base, { memories }) => ({
+      async getHistory(id, query, options) {
+        if (!memories.has(id)) throw new TurnkeepError("INVALID_OPTION", "There is no such memory");
+        return base.getHistory(id, query, options);
+      },
+    }),
+  },
+  {
+    fault: "leaks another memory's history",
+    caughtBy: ["isolation", "memories with the same message ids and seqs are apart"],
+    wrap: (base, { memories }) => ({
+      async getHistory(id, query, options) {
+        const page = await base.getHistory(id, query, options);
+        const others = [...memories].filter(([other]) => other !== id).flatMap(([, { rows }]) => rows);
+        const left = others.filter(({ state }) => state !== "live");
+        return { ...page, messages: [...page.messages, ...structuredClone(left)] };
+      },
+    }),
   },
 ];

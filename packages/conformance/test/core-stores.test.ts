@@ -44,6 +44,7 @@ describeConformance("keyValueStore over a map", {
     }),
   advance,
   rawRead: (memoryId) => [values.get(memoryId) ?? ""],
+  rawWrite: (memoryId, [text = ""]) => void values.set(memoryId, text),
 });
 
 const alone = new Map<string, string>();

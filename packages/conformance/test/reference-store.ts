@@ -12,11 +12,13 @@ import {
   checkUpdate,
   closedError,
   conflictError,
+  corruptError,
   decodeCursor,
   encodeCursor,
   foldUpdate,
   normalizeHistoryQuery,
   normalizeListQuery,
+  TurnkeepError,
   throwIfAborted,
   unsupportedError,
 } from "@turnkeep/core/store-kit";
@@ -38,6 +40,8 @@ export interface StoredMemory {
 export interface Database {
   memories: Map<string, StoredMemory>;
   now(): number;
+  /** Called before each write; one that throws ends the process that writes. */
+  beforeWrite?(): void;
 }
 
 export const fullCapabilities: StoreCapabilities = {
@@ -50,6 +54,20 @@ export const fullCapabilities: StoreCapabilities = {
   readSteps: 1,
   maxMessageBytes: 2 * 1024 * 1024,
 };
+
+/** A database as a store gets it that did not open it. */
+export interface GivenDatabase extends Database {
+  disconnect(): void;
+}
+
+/** What a text that is no record reads as. */
+function damagedMemory(text: string): StoredMemory {
+  try {
+    return JSON.parse(text) as StoredMemory;
+  } catch {
+    return text as unknown as StoredMemory;
+  }
+}
 
 /** A round trip to a database. */
 export function roundTrip(): Promise<void> {
@@ -75,8 +93,11 @@ export function referenceStore(
 
   function find(memoryId: string): StoredMemory | undefined {
     const memory = database.memories.get(memoryId);
+    if (memory !== undefined && !Array.isArray(memory?.rows)) throw corruptError(memoryId, "it has no rows");
     return memory !== undefined && memory.expiresAt > database.now() ? memory : undefined;
   }
+
+  const isReadable = (memoryId: string): boolean => Array.isArray(database.memories.get(memoryId)?.rows);
 
   const store: ChatMemoryStore = {
     capabilities,
@@ -98,6 +119,7 @@ export function referenceStore(
       const now = database.now();
       const expiresAt = ttlMs === undefined ? Number.POSITIVE_INFINITY : now + ttlMs;
       const history = capabilities.history;
+      database.beforeWrite?.();
       database.memories.set(memoryId, { ...applied(found, update, history), updatedAt: now, expiresAt });
     },
 
@@ -124,7 +146,7 @@ export function referenceStore(
       const { owner, cursor, limit } = normalizeListQuery(query);
       const after = cursor === undefined ? "" : decodeCursor(cursor);
       const ids = [...database.memories.keys()].sort().filter((id) => {
-        const memory = find(id);
+        const memory = isReadable(id) ? find(id) : undefined;
         return id > after && memory !== undefined && (owner === undefined || memory.owner === owner);
       });
       const memories = ids.slice(0, limit).map((memoryId) => {
@@ -140,7 +162,7 @@ export function referenceStore(
 
     async sweep(options) {
       await enter(options?.signal);
-      const expired = [...database.memories.keys()].filter((id) => find(id) === undefined);
+      const expired = [...database.memories.keys()].filter((id) => isReadable(id) && find(id) === undefined);
       for (const id of expired) database.memories.delete(id);
       return { removed: expired.length };
     },
@@ -211,18 +233,37 @@ export function referenceHarness(options: ReferenceOptions = {}): ConformanceHar
   const memories = new Map<string, StoredMemory>();
   const shared: Database = { memories, now: () => Date.now() + offset };
   const declared = { ...fullCapabilities, ...capabilities };
+  const open = (database: Database, options: HarnessCreateOptions): ChatMemoryStore => {
+    const base = referenceStore(database, declared, options);
+    return { ...base, ...wrap?.(base, database, options) };
+  };
   return {
-    create: (given) => {
-      const options = prepare(given);
-      const database = declared.shared ? shared : { ...shared, memories: new Map() };
-      const base = referenceStore(database, declared, options);
-      const store: ChatMemoryStore = { ...base, ...wrap?.(base, database, options) };
-      return store;
-    },
+    create: (given) => open(declared.shared ? shared : { ...shared, memories: new Map() }, prepare(given)),
     reopen: () => reopen?.(shared),
     advance: (ms) => {
       offset += ms;
     },
-    rawRead: (memoryId) => [JSON.stringify(memories.get(memoryId) ?? null)],
+    // Who shares nothing has no database that could be looked into.
+    rawRead: declared.shared ? (memoryId) => [JSON.stringify(memories.get(memoryId) ?? null)] : undefined,
+    rawWrite: declared.shared
+      ? (memoryId, [text = ""]) => void memories.set(memoryId, damagedMemory(text))
+      : undefined,
+    fault({ step }) {
+      let left = step;
+      const beforeWrite = () => {
+        if (--left <= 0) throw new TurnkeepError("STORE_UNAVAILABLE", "the process died");
+      };
+      return open({ ...shared, beforeWrite }, {});
+    },
+    given() {
+      let connected = true;
+      const client: GivenDatabase = {
+        ...(declared.shared ? shared : { ...shared, memories: new Map() }),
+        disconnect: () => {
+          connected = false;
+        },
+      };
+      return { store: open(client, {}), isOpen: () => connected };
+    },
   };
 }

@@ -1,6 +1,7 @@
 import type { ConformanceCase } from "../case.ts";
 import { atomicityCases } from "./atomicity.ts";
 import { basicCases } from "./basic.ts";
+import { damageCases } from "./damage.ts";
 import { errorsCases } from "./errors.ts";
 import { historyCases } from "./history.ts";
 import { idsCases } from "./ids.ts";
@@ -41,6 +42,7 @@ export const cases: readonly ConformanceCase[] = [
   ...ttlCases,
   ...isolationCases,
   ...errorsCases,
+  ...damageCases,
   ...lifecycleCases,
   ...modelCases,
 ];

@@ -54,6 +54,20 @@ export const lifecycleCases: readonly ConformanceCase[] = inGroup("lifecycle", [
     },
   },
   {
+    name: "close leaves a client that the store was given open",
+    sentence: sentences.close,
+    needs: ["given"],
+    async run(context) {
+      const { store, isOpen } = await context.given();
+      const memory = context.memory(undefined, store);
+      await memory.commit({ append: 1 });
+      expectEqual("whether the client is open, before the store closes", await isOpen(), true);
+      await store.close();
+      await expectCode("getMessages after close", "CLOSED", () => store.getMessages(memory.id));
+      expectEqual("whether the client is open, after the store was closed", await isOpen(), true);
+    },
+  },
+  {
     name: "calls under way while a client closes come to an end",
     sentence: sentences.close,
     async run(context) {

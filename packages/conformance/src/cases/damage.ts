@@ -1,0 +1,129 @@
+import type { ChatMemoryStore } from "@turnkeep/core";
+import { isTurnkeepError } from "@turnkeep/core/store-kit";
+import { type ConformanceCase, inGroup } from "../case.ts";
+import type { ConformanceContext } from "../context.ts";
+import { describeError, expectEqual, expectThat } from "../expect.ts";
+import { sentences } from "../sentences.ts";
+
+/** What happens to a stored text: it is overwritten, lost, cut off as by a full disk, or of another kind. */
+const damages: readonly (readonly [what: string, change: (text: string) => string])[] = [
+  ["overwritten", () => "damaged"],
+  ["emptied", () => ""],
+  ["cut in half", (text) => text.slice(0, Math.floor(text.length / 2))],
+  ["replaced by null", () => "null"],
+];
+
+/** More steps than any update of the case takes: a store that reaches it repeats itself. */
+const mostSteps = 64;
+
+export const damageCases: readonly ConformanceCase[] = [
+  ...inGroup("errors", [
+    {
+      name: "a corrupt record is named, and does not hide the others",
+      sentence: sentences.corrupt,
+      needs: ["rawRead", "rawWrite"],
+      async run(context) {
+        for (const [what, change] of damages) await expectContained(context, what, change);
+      },
+    },
+  ]),
+  ...inGroup("atomicity", [
+    {
+      name: "a process that dies between two steps of an update leaves all of it or none",
+      sentence: sentences.atomic,
+      requires: { shared: true },
+      needs: ["fault"],
+      async run(context) {
+        for (let step = 1; step <= mostSteps; step++) {
+          if (await diesAt(context, step)) return;
+        }
+        expectThat(`an update takes fewer than ${mostSteps} writes`, false, mostSteps);
+      },
+    },
+  ]),
+];
+
+async function expectContained(
+  context: ConformanceContext,
+  what: string,
+  change: (text: string) => string,
+): Promise<void> {
+  const { store, other, capabilities } = context;
+  const owner = context.unique();
+  const [before, damaged, after] = [context.memory(), context.memory(), context.memory()];
+  for (const memory of [before, damaged, after]) {
+    await memory.commit({ append: 3, owner, head: '{"a":1}' });
+    await memory.commit({ move: [{ seq: 1, to: "evicted" }] });
+  }
+  const texts = await context.damage(damaged.id, change);
+  expectThat("rawRead answers what the database holds of a memory", texts > 0, texts);
+
+  // A payload is opaque to the store, so one that is damaged may come back; but the memory is there, not absent.
+  const [read] = await Promise.allSettled([store.getMessages(damaged.id)]);
+  if (read.status === "rejected")
+    expectNamed(`getMessages of a record that was ${what}`, read.reason, damaged.id);
+  else expectThat(`a memory whose record was ${what} is not absent`, read.value.version !== null, read.value);
+  if (capabilities.history) {
+    const [page] = await Promise.allSettled([store.getHistory(damaged.id, {})]);
+    if (page.status === "rejected")
+      expectNamed(`getHistory of a record that was ${what}`, page.reason, damaged.id);
+  }
+
+  for (const memory of [before, after]) await memory.check(`beside a record that was ${what}`, other);
+  if (capabilities.list) await expectListed(store, owner, [before.id, after.id]);
+  await store.sweep();
+  for (const memory of [before, after]) await memory.commit({ append: 1 });
+  await damaged.delete();
+  await damaged.check(`of a record that was ${what}, then deleted`);
+  await damaged.commit({ append: 1 });
+  await damaged.check(`of a memory begun anew where a record was ${what}`);
+}
+
+function expectNamed(what: string, error: unknown, memoryId: string): void {
+  const corrupt = isTurnkeepError(error, "CORRUPT_RECORD");
+  expectThat(`${what} is CORRUPT_RECORD`, corrupt, describeError(error));
+  expectEqual(`the memory that the error for ${what} names`, error.details.memoryId, memoryId);
+}
+
+async function expectListed(store: ChatMemoryStore, owner: string, ids: readonly string[]): Promise<void> {
+  for (const query of [{ owner }, {}]) {
+    const listed = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const page = await store.listMemories({ ...query, cursor, limit: 1000 });
+      for (const { memoryId } of page.memories) listed.add(memoryId);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    const missing = ids.filter((id) => !listed.has(id));
+    expectEqual("the good memories that a list beside a corrupt record misses", missing, []);
+  }
+}
+
+/** One update by a client that dies at a step; answers whether the update had ended before. */
+async function diesAt(context: ConformanceContext, step: number): Promise<boolean> {
+  const memory = context.memory();
+  await memory.commit({ append: 5, head: "1" });
+  const update = memory.update({
+    append: 3,
+    replace: [{ seq: 2, payload: '"new"' }],
+    move: [
+      { seq: 1, to: "evicted" },
+      { seq: 3, to: "removed" },
+      { seq: 6, to: "superseded" },
+    ],
+    head: "2",
+  });
+  const client = await context.dying(step);
+  const [result] = await Promise.allSettled([client.updateMessages(memory.id, update)]);
+  const { version } = await context.store.getMessages(memory.id);
+  if (version === update.version) memory.model.apply(update);
+  else
+    expectEqual(`whether the update that died at write ${step} was acknowledged`, result?.status, "rejected");
+  const what = `after an update died at write ${step}`;
+  await memory.check(what, context.other);
+  await context.other.sweep();
+  await memory.check(`${what}, and a sweep`);
+  await memory.commit({ append: 2, move: [{ seq: 4, to: "evicted" }] });
+  await memory.check(`${what}, and another update`, context.other);
+  return result?.status === "fulfilled";
+}

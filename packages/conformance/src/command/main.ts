@@ -1,0 +1,139 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { formatBadge } from "../badge.ts";
+import type { ConformanceGroup } from "../case.ts";
+import { cases } from "../cases/index.ts";
+import { packageVersion } from "../package-version.ts";
+import { type ConformanceReport, formatReport } from "../report.ts";
+import { type NormalOptions, normalizeOptions, runConformance } from "../run.ts";
+import { CommandError, traced } from "./command-error.ts";
+import { jsonReport } from "./json-report.ts";
+import { loadHarness } from "./load-harness.ts";
+import { usage } from "./usage.ts";
+
+/** What the command has of its surroundings. */
+export interface Surroundings {
+  readonly cwd: string;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** Ends the run before the next case. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Wishes {
+  readonly file: string;
+  readonly options: NormalOptions;
+  readonly json: string | undefined;
+  readonly badge: string | undefined;
+}
+
+/** Runs the command; answers its exit status: 0 the store conforms, 1 it does not, 2 the kit could not run. */
+export async function main(args: readonly string[], around: Surroundings): Promise<number> {
+  try {
+    const wishes = read(args);
+    if (typeof wishes === "string") {
+      around.out(wishes);
+      return 0;
+    }
+    return (await run(wishes, around)).ok ? 0 : 1;
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    around.err(`turnkeep-conformance: ${error.message}\n`);
+    return 2;
+  }
+}
+
+async function run({ file, options, json, badge }: Wishes, around: Surroundings): Promise<ConformanceReport> {
+  const { cwd, out, signal } = around;
+  // Before a run of minutes, so that its report cannot be lost to a folder that is not there.
+  for (const target of [json, badge]) {
+    if (target !== undefined)
+      await written(target, () => mkdir(dirname(resolve(cwd, target)), { recursive: true }));
+  }
+  const harness = await loadHarness(file, cwd);
+  const count = options.cases.length;
+  out(`${file}: ${count} ${count === 1 ? "case" : "cases"}, seed ${options.seed}\n\n`);
+  const report = await runConformance(harness, { ...options, signal }).catch((error: unknown) => {
+    if (signal?.aborted) throw new CommandError("it was interrupted, so there is no report.");
+    throw new CommandError(`The harness of ${file} failed. ${traced(error)}`);
+  });
+  out(`${formatReport(report)}\n`);
+  if (json !== undefined)
+    await written(json, () => writeFile(resolve(cwd, json), jsonReport(report, packageVersion())));
+  if (badge !== undefined) {
+    await written(badge, () => writeFile(resolve(cwd, badge), formatBadge(report, cases.length)));
+  }
+  return report;
+}
+
+/** What the command line asks for; a text: only that is to be shown. */
+function read(args: readonly string[]): Wishes | string {
+  const { values, positionals } = parsed(args);
+  if (values.help === true) return usage;
+  if (values.version === true) return `${packageVersion()}\n`;
+  const [file, ...more] = positionals;
+  if (file === undefined) throw new CommandError(`name the file that exports the harness.\n\n${usage}`);
+  if (more.length > 0) {
+    throw new CommandError(`${positionals.join(" and ")} are ${positionals.length} files: name one.`);
+  }
+  if (values.path !== undefined && values.seed === undefined) {
+    throw new CommandError("--path says where a seed's sequences begin: give --seed too.");
+  }
+  const options = normal({
+    groups: values.group as ConformanceGroup[] | undefined,
+    names: values.name,
+    seed: seedOf(values.seed),
+    path: values.path,
+  });
+  return { file, options, json: values.json, badge: values.badge };
+}
+
+function parsed(args: readonly string[]): ReturnType<typeof parse> {
+  try {
+    return parse(args);
+  } catch (error) {
+    throw new CommandError(`${(error as Error).message}\nSee turnkeep-conformance --help.`);
+  }
+}
+
+function parse(args: readonly string[]) {
+  return parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      group: { type: "string", multiple: true },
+      name: { type: "string", multiple: true },
+      seed: { type: "string" },
+      path: { type: "string" },
+      json: { type: "string" },
+      badge: { type: "string" },
+      help: { type: "boolean", short: "h" },
+      version: { type: "boolean", short: "v" },
+    },
+  } as const);
+}
+
+function normal(options: Parameters<typeof normalizeOptions>[0]): NormalOptions {
+  try {
+    return normalizeOptions(options);
+  } catch (error) {
+    throw new CommandError(`${(error as Error).message}.`);
+  }
+}
+
+function seedOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const seed = text.trim() === "" ? Number.NaN : Number(text);
+  if (!Number.isSafeInteger(seed))
+    throw new CommandError(`--seed must be a whole number, not ${JSON.stringify(text)}.`);
+  return seed;
+}
+
+async function written(file: string, write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    throw new CommandError(`${file} cannot be written: ${(error as Error).message}.`);
+  }
+}

@@ -1,0 +1,20 @@
+export const usage: string = `turnkeep-conformance ./my-store.ts [options]
+
+  Runs the conformance kit of Turnkeep over a store, and reports which sentences of the store contract it
+  keeps: with what was expected and what was seen where it keeps one not.
+
+  ./my-store.ts is a file of TypeScript or JavaScript. Its default export is a harness, an object with
+  create(), or a function that makes one.
+
+  --group GROUP   only this group of cases; may be given again
+  --name TEXT     only cases with this text in their name; may be given again
+  --seed N        repeat the chances of an earlier run, whose report named the seed
+  --path PATH     with --seed: repeat exactly the calls of a failed sequence, whose report named the path
+  --json FILE     write the report as JSON
+  --badge FILE    write a badge as SVG
+  -h, --help      this text
+  -v, --version   the version
+
+  Exit status: 0 when the store conforms, 1 when it does not, 2 when the kit could not run: a wrong command
+  line, a file that cannot be loaded, a harness that fails.
+`;

@@ -1,0 +1,49 @@
+import { after, describe, type TestContext, test } from "node:test";
+import { conformanceGroups } from "./case.ts";
+import type { ConformanceHarness } from "./harness.ts";
+import { type ConformanceOptions, normalizeOptions } from "./run.ts";
+import { ConformanceSession, caseTimeout } from "./session.ts";
+
+/**
+ * Registers the kit as tests of `node:test`: one `describe` with a test for each case, run one after the other. A case
+ * that the store's `capabilities` exclude is skipped with what was declared. `harness.create` is not called before the
+ * first test runs, so it may use what a `before` has started.
+ *
+ * @example
+ * ```ts
+ * import { describeConformance } from "@turnkeep/conformance/node-test";
+ * import { inMemoryStore } from "@turnkeep/core";
+ *
+ * describeConformance("inMemoryStore", { create: ({ ttlMs }) => inMemoryStore({ ttlMs }) });
+ * ```
+ */
+export function describeConformance(
+  name: string,
+  harness: ConformanceHarness,
+  options: ConformanceOptions = {},
+): void {
+  const normal = normalizeOptions(options);
+  const session = new ConformanceSession(harness, normal);
+  describe(name, { concurrency: 1 }, () => {
+    after(() => session.end());
+    for (const group of conformanceGroups) {
+      const members = normal.cases.filter((member) => member.group === group);
+      if (members.length === 0) continue;
+      describe(group, { concurrency: 1 }, () => {
+        for (const member of members) {
+          // The kit ends a case itself, with a better message; the runner's own limit is the second line.
+          const timeout = 2 * caseTimeout(member, normal.timeoutMs);
+          test(member.name, { timeout }, async (context: TestContext) => {
+            const result = await session.run(member);
+            if (result.status === "skipped") context.skip(`the store ${result.reason}`);
+            if (result.status === "warned") context.skip(`warning: ${result.message}`);
+            if (result.status === "failed") {
+              const text = `${result.message}\nContract: ${result.sentence}\nSeed: ${normal.seed}`;
+              throw new Error(text, { cause: result.error });
+            }
+          });
+        }
+      });
+    }
+  });
+}

@@ -1,0 +1,266 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { main } from "../src/command/main.ts";
+import { type ConformanceReport, cases } from "../src/index.ts";
+import { builtKit, folderWith } from "./command-folder.ts";
+
+let kit = "";
+beforeAll(async () => {
+  kit = await builtKit({ bin: "src/bin.ts" });
+});
+
+interface Ended {
+  readonly status: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs the command in a folder; `onOutput` sees what it has written so far, and may send it a signal. */
+async function run(
+  cwd: string,
+  args: readonly string[],
+  onOutput?: (out: string, kill: (signal: NodeJS.Signals) => void) => void,
+): Promise<Ended> {
+  const child = spawn(process.execPath, [join(kit, "bin.js"), ...args], { cwd, stdio: "pipe" });
+  let [out, err] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    out += text;
+    onOutput?.(out, (signal) => child.kill(signal));
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    err += text;
+  });
+  const [status] = await once(child, "close");
+  return { status: status as number | null, out, err };
+}
+
+/** The same in this process. */
+async function inProcess(cwd: string, args: readonly string[]): Promise<Ended> {
+  const ended = { status: null as number | null, out: "", err: "" };
+  ended.status = await main(args, {
+    cwd,
+    out: (text) => {
+      ended.out += text;
+    },
+    err: (text) => {
+      ended.err += text;
+    },
+  });
+  return ended;
+}
+
+const good = `import { referenceHarness } from "../../reference.js";
+export default referenceHarness();
+`;
+
+/** TypeScript that only a compiler can read, with a sibling named as TypeScript and as JavaScript. */
+const typed: Readonly<Record<string, string>> = {
+  "my-store.ts": `import type { ConformanceHarness } from "@turnkeep/conformance";
+import { broken } from "./broken.js";
+import { Fault } from "./fault.ts";
+
+class Maker {
+  constructor(private readonly fault: Fault) {}
+  async make(): Promise<ConformanceHarness> {
+    return broken(this.fault);
+  }
+}
+const name = await Promise.resolve(Fault.Owner);
+export default (): Promise<ConformanceHarness> => new Maker(name).make();
+`,
+  "fault.ts": "export enum Fault { Owner = 'owner' }\n",
+  "broken.ts": `import { referenceHarness } from "../../reference.js";
+export const broken = (fault: string) => referenceHarness({
+  capabilities: { list: false },
+  wrap: (base: any) => ({
+    updateMessages: (id: string, { [fault]: _, ...update }: any, options: any) => base.updateMessages(id, update, options),
+  }),
+});
+`,
+};
+
+describe("turnkeep-conformance", () => {
+  it("runs a harness of TypeScript, and says which sentence is not kept and what was seen", async () => {
+    const folder = folderWith(kit, typed);
+    const ended = await run(folder, ["./my-store.ts", "--group", "basic", "--group", "list", "--seed", "42"]);
+    expect(ended.err).toBe("");
+    expect(ended.out).toContain("./my-store.ts: 25 cases, seed 42\n");
+    expect(ended.out).toContain("✗ basic      12 passed, 1 failed\n✓ list       1 passed, 11 skipped\n");
+    expect(ended.out).toContain(
+      'contract: Taken when the memory begins, ignored later.\n  seen:     getMessages after an owner was given, owner: expected "alice", saw undefined',
+    );
+    expect(ended.out).toContain("(the store declares list: false)");
+    expect(ended.out.endsWith("Does not conform: 13 passed, 1 failed, 11 skipped; seed 42\n")).toBe(true);
+    expect(ended.status).toBe(1);
+  });
+
+  it.each([
+    ["store.js", good],
+    ["store.mjs", good],
+    ["store.mts", good],
+    [
+      "store.cjs",
+      'exports.__esModule = true;\nexports.default = async () => (await import("../../reference.js")).referenceHarness();\n',
+    ],
+    ["store.cts", 'module.exports = async () => (await import("../../reference.js")).referenceHarness();\n'],
+  ])("runs %s", async (name, text) => {
+    const { status, out, err } = await run(folderWith(kit, { [name]: text }), [name, "--group", "order"]);
+    expect({ status, err }).toEqual({ status: 0, err: "" });
+    expect(out).toMatch(/Conforms: \d+ passed; seed \d+\n$/);
+  });
+
+  it("writes the report as JSON and a badge, into folders that it makes", async () => {
+    const folder = folderWith(kit, { ...typed, "good.mjs": good });
+    const files = ["--json", "out/report.json", "--badge", "out/badge.svg"];
+    const read = (name: string) => readFileSync(join(folder, "out", name), "utf8");
+
+    expect((await run(folder, ["my-store.ts", ...files, "--name", "owner", "--group", "basic"])).status).toBe(
+      1,
+    );
+    const failed = JSON.parse(read("report.json")) as ConformanceReport & { kit: string };
+    expect(failed).toMatchObject({ ok: false, capabilities: { list: false }, counts: { failed: 1 } });
+    expect(failed.kit).toMatch(/^\d+\.\d+\.\d+/);
+    const member = failed.results.find(({ status }) => status === "failed");
+    expect(member).toMatchObject({
+      sentence: "Taken when the memory begins, ignored later.",
+      message: expect.stringContaining("saw undefined"),
+    });
+    expect(member).not.toHaveProperty("error");
+    expect(read("badge.svg")).toContain("<title>turnkeep store: 1 failed</title>");
+
+    expect((await run(folder, ["good.mjs", ...files, "--group", "order"])).status).toBe(0);
+    const part = cases.filter(({ group }) => group === "order").length;
+    expect(read("badge.svg")).toContain(`turnkeep store: ${part} of ${cases.length} cases passed`);
+  });
+
+  it("repeats a failed sequence by the seed and path that the report prints", async () => {
+    const folder = folderWith(kit, {
+      "bad.ts": `import { referenceHarness } from "../../reference.js";
+export default referenceHarness({
+  wrap: (base: any) => ({
+    updateMessages: (id: string, { head: _, ...update }: any, options: any) => base.updateMessages(id, update, options),
+  }),
+});
+`,
+    });
+    const first = await run(folder, ["bad.ts", "--group", "model", "--name", "random sequences"]);
+    const [, seed = "", path = ""] = /"seed":(-?\d+),"path":"([\d:]+)"/.exec(first.out) ?? [];
+    expect(path).not.toBe("");
+    const args = [
+      "bad.ts",
+      "--group",
+      "model",
+      "--name",
+      "random sequences",
+      `--seed=${seed}`,
+      "--path",
+      path,
+    ];
+    const again = await run(folder, args);
+    const steps = (text: string) => text.split("\n").filter((line) => line.trim().startsWith("- "));
+    expect(steps(again.out)).toEqual(steps(first.out));
+    expect(steps(again.out).length).toBeGreaterThan(0);
+  });
+
+  const wrong: Readonly<Record<string, string>> = {
+    "none.ts": "export const harness = { create() {} };\n",
+    "text.ts": 'export default "postgres";\n',
+    "other.mjs": "export default { build() {} };\n",
+    "answers.ts": "export default () => undefined;\n",
+    "syntax.ts": "export default {{;\n",
+    "missing.ts": 'import "./not-there.ts";\nexport default {};\n',
+    "throws.mjs": 'throw new Error("no DATABASE_URL");\n',
+    "makes.ts": 'export default async () => { throw new Error("no DATABASE_URL"); };\n',
+    "create.ts":
+      'export default { create() { throw new Error("the server is down", { cause: new Error("refused") }); } };\n',
+    "destroy.mjs": `${good.replace("export default", "const harness =")}
+export default { ...harness, destroy() { throw new Error("the container stays"); } };
+`,
+    "store.txt": "",
+  };
+
+  it.each([
+    [["nowhere.ts"], /^turnkeep-conformance: nowhere\.ts does not exist: looked for .+nowhere\.ts\.\n$/],
+    [["."], "is no file"],
+    [["store.txt"], "its name must end in .ts"],
+    [["none.ts"], "none.ts has no default export: export default a harness"],
+    [
+      ["text.ts"],
+      "The default export of text.ts is no harness: export default a harness, an object with create(), or a function that makes one. It is a string.",
+    ],
+    [["other.mjs"], "It is an object with build."],
+    [["answers.ts"], "The function that is its default export answered undefined."],
+    [["syntax.ts"], "syntax.ts could not be loaded."],
+    [["missing.ts"], /missing\.ts could not be loaded\.[\s\S]*not-there\.ts/],
+    [["throws.mjs"], "throws.mjs could not be loaded. Error: no DATABASE_URL"],
+    [["makes.ts"], "The function that makes.ts exports failed. Error: no DATABASE_URL"],
+    [
+      ["create.ts"],
+      /The harness of create\.ts failed\. Error: the server is down[\s\S]*caused by Error: refused/,
+    ],
+    [["destroy.mjs", "--group", "order"], "The harness of destroy.mjs failed. Error: the container stays"],
+  ])("exits with 2 for %j", async (args, message) => {
+    const { status, err } = await inProcess(folderWith(kit, wrong), args);
+    expect(err).toMatch(message);
+    expect(status).toBe(2);
+  });
+
+  it.each([
+    [[], "name the file"],
+    [["a.ts", "b.ts"], "a.ts and b.ts are 2 files: name one."],
+    [["a.ts", "--nonsense"], "Unknown option '--nonsense'"],
+    [["a.ts", "--group", "bsic"], "There is no group bsic: choose from basic, order"],
+    [["a.ts", "--name", "nothing like it"], 'No case has "nothing like it" in its name.'],
+    [["a.ts", "--seed", "many"], '--seed must be a whole number, not "many".'],
+    [["a.ts", "--seed", ""], '--seed must be a whole number, not "".'],
+    [["a.ts", "--path", "1:2"], "give --seed too"],
+    [["a.ts", "--json", "a.ts/report.json"], "a.ts/report.json cannot be written"],
+  ])("exits with 2 for the command line %j", async (args, message) => {
+    const { status, out, err } = await inProcess(folderWith(kit, { "a.ts": "export default {};" }), args);
+    expect({ status, out }).toEqual({ status: 2, out: "" });
+    expect(err).toContain(message);
+    expect(err).not.toContain("    at ");
+  });
+
+  it("ends after the running case when it is interrupted, and lets the harness clear up", async () => {
+    const folder = folderWith(kit, {
+      "slow.mjs": `import { referenceHarness } from "../../reference.js";
+const harness = referenceHarness();
+export default {
+  ...harness,
+  create(options) {
+    console.log("the first case runs");
+    return harness.create(options);
+  },
+  destroy: () => console.log("cleared up"),
+};
+`,
+    });
+    let sent = false;
+    const ended = await run(folder, ["slow.mjs"], (out, kill) => {
+      if (!sent && out.includes("the first case runs")) kill("SIGINT");
+      sent ||= out.includes("the first case runs");
+    });
+    expect(ended.status).toBe(130);
+    expect(ended.out).toContain("cleared up");
+    expect(ended.err).toContain("it was interrupted, so there is no report");
+  });
+
+  it("ends though the harness leaves a timer behind", async () => {
+    const folder = folderWith(kit, { "open.mjs": `setInterval(() => {}, 1000);\n${good}` });
+    expect((await run(folder, ["open.mjs", "--group", "order"])).status).toBe(0);
+  });
+
+  it("says how it is used, and its version", async () => {
+    const folder = folderWith(kit, {});
+    expect(await run(folder, ["--help"])).toMatchObject({
+      status: 0,
+      err: "",
+      out: expect.stringContaining("Exit status: 0"),
+    });
+    expect((await run(folder, ["-v"])).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});

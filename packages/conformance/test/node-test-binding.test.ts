@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { beforeAll, expect, test } from "vitest";
+import { cases } from "../src/index.ts";
+import { builtKit, folderWith } from "./command-folder.ts";
+
+let kit = "";
+beforeAll(async () => {
+  kit = await builtKit({ "node-test": "src/node-test.ts" }, "node-test");
+});
+
+/** Runs a file by `node --test`; answers its lines in TAP, without what surrounds them. */
+async function nodeTest(text: string): Promise<{ code: unknown; lines: string[] }> {
+  const cwd = folderWith(kit, { "store.test.mjs": text });
+  // A runner inside a runner would take it for a part of its own.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const args = ["--test", "--test-reporter=tap", "store.test.mjs"];
+  const child = spawn(process.execPath, args, { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
+  let out = "";
+  child.stdout.setEncoding("utf8").on("data", (piece: string) => {
+    out += piece;
+  });
+  const [code] = await once(child, "close");
+  return { code, lines: out.split("\n").map((line) => line.trim()) };
+}
+
+test("the binding registers a test for each case: passed, failed with the sentence, or skipped", async () => {
+  const { code, lines } = await nodeTest(`import { before } from "node:test";
+import { describeConformance } from "../../node-test.js";
+import { referenceHarness } from "../../reference.js";
+
+let started = false;
+before(() => { started = true; });
+const harness = referenceHarness({
+  capabilities: { list: false },
+  wrap: (base) => ({
+    updateMessages: (id, { owner: _, ...update }, options) => base.updateMessages(id, update, options),
+  }),
+});
+const create = (options) => {
+  if (!started) throw new Error("created before the first test");
+  return harness.create(options);
+};
+const destroy = () => console.log("destroyed");
+describeConformance("a store that forgets the owner", { ...harness, create, destroy }, { groups: ["basic", "list"], seed: 42 });
+`);
+  expect(code).toBe(1);
+  const wanted = cases.filter(({ group }) => group === "basic" || group === "list");
+  const told = lines.filter((line) => /^(not )?ok \d+ - /.test(line));
+  const names = told.map((line) => line.replace(/^(not )?ok \d+ - /, "").replace(/ # SKIP.*/, ""));
+  const groups = ["basic", "list", "a store that forgets the owner"];
+  expect(names.filter((name) => !groups.includes(name))).toEqual(wanted.map(({ name }) => name));
+
+  const failed = told.filter(
+    (line) => line.startsWith("not ok") && !groups.some((name) => line.endsWith(name)),
+  );
+  expect(failed).toHaveLength(1);
+  expect(failed[0]).toContain("the owner is the one given at the beginning");
+  const text = lines.join("\n");
+  expect(text).toContain('owner: expected "alice", saw undefined');
+  expect(text).toContain("Contract: Taken when the memory begins, ignored later.");
+  expect(text).toContain("Seed: 42");
+  expect(lines.filter((line) => line.endsWith("destroyed"))).toHaveLength(1);
+
+  const skipped = told.filter((line) => line.includes("# SKIP"));
+  expect(skipped).toHaveLength(wanted.filter(({ requires }) => requires?.list).length);
+  expect(skipped.every((line) => line.endsWith("# SKIP the store declares list: false"))).toBe(true);
+});
