@@ -15,8 +15,8 @@ export interface Names {
 /** In bytes: what a table prefix must leave room for in an identifier. */
 export const longestSuffix: number = "messages_memory_fkey".length;
 
-export function namesOf(schema: string, tablePrefix: string): Names {
-  const own = (suffix: string): string => quoteIdentifier(tablePrefix + suffix);
+export function namesOf(schema: string, prefix: string): Names {
+  const own = (suffix: string): string => quoteIdentifier(prefix + suffix);
   const table = (suffix: string): string => `${quoteIdentifier(schema)}.${own(suffix)}`;
   return {
     schema: quoteIdentifier(schema),

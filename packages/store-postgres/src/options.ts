@@ -31,7 +31,7 @@ export type PostgresStoreOptions = PostgresConnection & {
   /** The schema of the tables. Default `"public"`. Any name: it is always quoted. */
   readonly schema?: string | undefined;
   /** What the names of tables and indexes begin with. Default `"turnkeep_"`. Any text: it is always quoted. */
-  readonly tablePrefix?: string | undefined;
+  readonly prefix?: string | undefined;
   /** A memory untouched by writes for so many milliseconds is gone, by the database's clock. Default: never. */
   readonly ttlMs?: number | undefined;
 };
@@ -40,7 +40,7 @@ export type PostgresStoreOptions = PostgresConnection & {
 export interface NormalOptions {
   readonly connection: PostgresConnection;
   readonly schema: string;
-  readonly tablePrefix: string;
+  readonly prefix: string;
   readonly ttlMs: number | undefined;
 }
 
@@ -52,13 +52,13 @@ export function normalizeOptions(options: PostgresStoreOptions): NormalOptions {
   if (typeof options !== "object" || options === null) {
     throw invalidOption(`postgresStore takes an object with client, url or config, not ${show(options)}`);
   }
-  const { schema = "public", tablePrefix = "turnkeep_", ttlMs } = options;
+  const { schema = "public", prefix = "turnkeep_", ttlMs } = options;
   checkConnection(options);
   checkIdentifier("schema", schema, maxIdentifierBytes);
   if (schema === "") throw invalidOption('schema must not be empty: leave it out for "public"');
-  checkIdentifier("tablePrefix", tablePrefix, maxIdentifierBytes - longestSuffix);
+  checkIdentifier("prefix", prefix, maxIdentifierBytes - longestSuffix);
   checkTtl(ttlMs);
-  return { connection: options, schema, tablePrefix, ttlMs };
+  return { connection: options, schema, prefix, ttlMs };
 }
 
 function checkConnection({

@@ -72,8 +72,8 @@ export interface PostgresStore extends ChatMemoryStore {
  * ```
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
-  const { connection: place, schema, tablePrefix, ttlMs } = normalizeOptions(options);
-  const names = namesOf(schema, tablePrefix);
+  const { connection: place, schema, prefix, ttlMs } = normalizeOptions(options);
+  const names = namesOf(schema, prefix);
   const sql = new Statements(names, ttlMs);
   const connection = connect(place);
   const capabilities: StoreCapabilities = Object.freeze({

@@ -1,10 +1,11 @@
 import { describeConformance } from "@turnkeep/conformance/vitest";
 import { type PgBouncer, startPgBouncer } from "@turnkeep/servers";
+import { appendUntilDone } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { appendUntilDone, openPool, rawRead } from "./support.ts";
+import { openPool, rawRead } from "./support.ts";
 
 let bouncer: PgBouncer;
 let direct: pg.Pool;

@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { describeConformance } from "@turnkeep/conformance/vitest";
+import { message, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
-import { message, rawRead, update } from "./support.ts";
+import { rawRead } from "./support.ts";
 
 let folder: string;
 let onDisk: PGlite;

@@ -2,11 +2,12 @@ import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
 import { PGlite } from "@electric-sql/pglite";
 import { type PostgresServer, startPostgres } from "@turnkeep/servers";
+import { message, update } from "@turnkeep/store-tests";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { message, openPool, update, withClient } from "./support.ts";
+import { openPool, withClient } from "./support.ts";
 
 let url: string;
 let watcher: pg.Client;

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { message, update } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { longestSuffix, migrateStatement, migrationsOf, namesOf } from "../src/migrations.ts";
 import { newDatabase } from "./server.ts";
-import { message, openPool, update, withClient } from "./support.ts";
+import { openPool, withClient } from "./support.ts";
 
 let url: string;
 let pool: pg.Pool;
@@ -144,7 +145,7 @@ describe("names", () => {
   test.each(hostile)("schema and prefix %j are names and nothing more", async (name) => {
     await pool.query("create table victims ()");
     const before = await catalog();
-    const store = postgresStore({ client: pool, schema: name, tablePrefix: name });
+    const store = postgresStore({ client: pool, schema: name, prefix: name });
     await store.migrate();
     await store.migrate();
     await works(store);
@@ -153,14 +154,7 @@ describe("names", () => {
   });
 
   test("schemas and prefixes are worlds of their own", async () => {
-    const places = [
-      {},
-      { schema: "a" },
-      { schema: "A" },
-      { tablePrefix: "a" },
-      { tablePrefix: "A" },
-      { tablePrefix: "" },
-    ];
+    const places = [{}, { schema: "a" }, { schema: "A" }, { prefix: "a" }, { prefix: "A" }, { prefix: "" }];
     const stores = places.map((place) => postgresStore({ client: pool, ...place }));
     for (const store of stores) await store.migrate();
     for (const [index, store] of stores.entries()) {
@@ -172,15 +166,15 @@ describe("names", () => {
   });
 
   test("a prefix as long as allowed leaves every name whole", async () => {
-    const tablePrefix = "é".repeat(Math.floor((63 - longestSuffix) / 2));
-    const store = postgresStore({ client: pool, tablePrefix });
+    const prefix = "é".repeat(Math.floor((63 - longestSuffix) / 2));
+    const store = postgresStore({ client: pool, prefix });
     await store.migrate();
     const names = await catalog();
     const ours = names.filter((name) => !name.endsWith("_seq"));
     expect(ours.filter((name) => name.endsWith("messages_memory_fkey"))).toHaveLength(1);
-    expect(ours.every((name) => name.includes(tablePrefix))).toBe(true);
+    expect(ours.every((name) => name.includes(prefix))).toBe(true);
     for (const name of ours) {
-      const suffix = name.slice(name.indexOf(tablePrefix) + tablePrefix.length);
+      const suffix = name.slice(name.indexOf(prefix) + prefix.length);
       expect(suffix.length).toBeLessThanOrEqual(longestSuffix);
     }
     await works(store);

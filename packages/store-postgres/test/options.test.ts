@@ -33,8 +33,8 @@ describe("the factory", () => {
     ["a schema with U+0000", { url, schema: "a\0b" }],
     ["a schema with a lone surrogate", { url, schema: "a\ud800" }],
     ["a schema that is too long", { url, schema: "é".repeat(32) }],
-    ["a prefix that is too long", { url, tablePrefix: "x".repeat(50) }],
-    ["a prefix that is a number", { url, tablePrefix: 7 }],
+    ["a prefix that is too long", { url, prefix: "x".repeat(50) }],
+    ["a prefix that is a number", { url, prefix: 7 }],
     ["a ttl of 0", { url, ttlMs: 0 }],
     ["a ttl of half a millisecond", { url, ttlMs: 0.5 }],
   ])("refuses %s", (_, options) => {
@@ -52,7 +52,7 @@ describe("the factory", () => {
   });
 
   test("admits undefined where an option may be left out", () => {
-    const rest = { schema: undefined, tablePrefix: undefined, ttlMs: undefined };
+    const rest = { schema: undefined, prefix: undefined, ttlMs: undefined };
     expect(postgresStore({ url, client: undefined, config: undefined, ...rest }).capabilities).toEqual({
       durable: true,
       shared: true,

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { appendUntilDone, message, messages, update } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { appendUntilDone, message, messages, openPool, update, withClient } from "./support.ts";
+import { openPool, withClient } from "./support.ts";
 
 describe.each(["read committed", "repeatable read", "serializable"])(
   "where the default isolation is %s",

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { message, messages, update } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { message, messages, openPool, type RecordingClient, recording, update } from "./support.ts";
+import { openPool, type RecordingClient, recording } from "./support.ts";
 
 let pool: pg.Pool;
 let client: RecordingClient;

@@ -1,37 +1,5 @@
-import { randomUUID } from "node:crypto";
-import type { MemoryUpdate, StoredMessage } from "@turnkeep/core";
 import pg from "pg";
-import type { PostgresClient, PostgresStore } from "../src/index.ts";
-
-/** A change of a memory; what is left out is empty. `version` is fresh unless it is given. */
-export function update(
-  expected: string | null,
-  nextSeq: number,
-  change: Partial<MemoryUpdate> = {},
-): MemoryUpdate {
-  return { expected, version: randomUUID(), nextSeq, append: [], replace: [], move: [], ...change };
-}
-
-export function message(seq: number, payload: string = `{"n":${seq}}`): StoredMessage {
-  return { id: `m${seq}`, seq, createdAt: 1_700_000_000_000 + seq, payload };
-}
-
-export function messages(from: number, to: number): StoredMessage[] {
-  return Array.from({ length: to - from + 1 }, (_, index) => message(from + index));
-}
-
-/** Reads, appends one message to what it read, and begins again whenever somebody else was faster. */
-export async function appendUntilDone(store: PostgresStore, memoryId: string, id: string): Promise<void> {
-  for (;;) {
-    const { version, nextSeq } = await store.getMessages(memoryId);
-    const append = [{ ...message(nextSeq), id }];
-    try {
-      return await store.updateMessages(memoryId, update(version, nextSeq + 1, { append }));
-    } catch (error) {
-      if ((error as { code?: string }).code !== "VERSION_CONFLICT") throw error;
-    }
-  }
-}
+import type { PostgresClient } from "../src/index.ts";
 
 export interface RecordingClient extends PostgresClient {
   readonly statements: { readonly text: string; readonly values: (string | null)[] }[];

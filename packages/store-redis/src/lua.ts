@@ -271,8 +271,8 @@ export class Statements {
   readonly #prefix: string;
   readonly #ttl: string;
 
-  constructor(keyPrefix: string, ttlMs: number | undefined) {
-    this.#prefix = keyPrefix;
+  constructor(prefix: string, ttlMs: number | undefined) {
+    this.#prefix = prefix;
     this.#ttl = ttlMs?.toString() ?? "";
   }
 

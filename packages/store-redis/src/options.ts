@@ -35,7 +35,7 @@ export interface WaitReplicas {
 /** Options of `redisStore`. */
 export type RedisStoreOptions = RedisConnection & {
   /** What the names of all keys begin with. Default `"turnkeep:"`. Any text without braces, which choose a slot. */
-  readonly keyPrefix?: string | undefined;
+  readonly prefix?: string | undefined;
   /** A memory untouched by writes for so many milliseconds is gone, by the database's clock. Default: never. */
   readonly ttlMs?: number | undefined;
   /**
@@ -49,7 +49,7 @@ export type RedisStoreOptions = RedisConnection & {
 /** Options with every default filled in. */
 export interface NormalOptions {
   readonly connection: RedisConnection;
-  readonly keyPrefix: string;
+  readonly prefix: string;
   readonly ttlMs: number | undefined;
   readonly waitReplicas: WaitReplicas | undefined;
 }
@@ -59,12 +59,12 @@ export function normalizeOptions(options: RedisStoreOptions): NormalOptions {
   if (typeof options !== "object" || options === null) {
     throw invalidOption(`redisStore takes an object with client, url or config, not ${show(options)}`);
   }
-  const { keyPrefix = "turnkeep:", ttlMs, waitReplicas } = options;
+  const { prefix = "turnkeep:", ttlMs, waitReplicas } = options;
   checkConnection(options);
-  checkPrefix(keyPrefix);
+  checkPrefix(prefix);
   checkTtl(ttlMs);
   if (waitReplicas !== undefined) checkReplicas(waitReplicas, options.client);
-  return { connection: options, keyPrefix, ttlMs, waitReplicas: waitReplicas && { ...waitReplicas } };
+  return { connection: options, prefix, ttlMs, waitReplicas: waitReplicas && { ...waitReplicas } };
 }
 
 function checkConnection({
@@ -102,11 +102,9 @@ function hasCall(client: unknown): boolean {
   );
 }
 
-function checkPrefix(keyPrefix: string): void {
-  if (typeof keyPrefix !== "string" || /[\0{}]|\p{Surrogate}/u.test(keyPrefix)) {
-    throw invalidOption(
-      `keyPrefix must be well-formed Unicode without braces and U+0000, not ${show(keyPrefix)}`,
-    );
+function checkPrefix(prefix: string): void {
+  if (typeof prefix !== "string" || /[\0{}]|\p{Surrogate}/u.test(prefix)) {
+    throw invalidOption(`prefix must be well-formed Unicode without braces and U+0000, not ${show(prefix)}`);
   }
 }
 

@@ -64,8 +64,8 @@ const batch = 100;
  * ```
  */
 export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
-  const { connection: place, keyPrefix, ttlMs, waitReplicas } = normalizeOptions(options);
-  const lua = new Statements(keyPrefix, ttlMs);
+  const { connection: place, prefix, ttlMs, waitReplicas } = normalizeOptions(options);
+  const lua = new Statements(prefix, ttlMs);
   const connection = connect(place);
   const capabilities: StoreCapabilities = Object.freeze({
     durable: true,

@@ -11,7 +11,7 @@ const servers = [
 ];
 
 for (const { name, url } of servers) {
-  const keyPrefix = newPrefix();
+  const prefix = newPrefix();
   let watcher: Redis;
   let older: Redis5;
   beforeAll(() => {
@@ -24,12 +24,12 @@ for (const { name, url } of servers) {
   });
 
   describeConformance(`${name}, by a url`, {
-    create: ({ ttlMs }) => redisStore({ url, keyPrefix, ttlMs }),
-    rawRead: (memoryId) => rawRead(watcher, keyPrefix, memoryId),
+    create: ({ ttlMs }) => redisStore({ url, prefix, ttlMs }),
+    rawRead: (memoryId) => rawRead(watcher, prefix, memoryId),
   });
 
   describeConformance(`${name}, by one client of ioredis 5 that all stores share`, {
-    create: ({ ttlMs }) => redisStore({ client: older, keyPrefix, ttlMs }),
-    rawRead: (memoryId) => rawRead(watcher, keyPrefix, memoryId),
+    create: ({ ttlMs }) => redisStore({ client: older, prefix, ttlMs }),
+    rawRead: (memoryId) => rawRead(watcher, prefix, memoryId),
   });
 }

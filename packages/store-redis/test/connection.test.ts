@@ -1,12 +1,13 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { type RedisServer, startRedis } from "@turnkeep/servers";
+import { message, messages, update } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { redisStore } from "../src/index.ts";
-import { message, messages, newPrefix, update, withClient } from "./support.ts";
+import { newPrefix, withClient } from "./support.ts";
 
 const url = inject("redisUrl");
-const keyPrefix = newPrefix();
+const prefix = newPrefix();
 
 /** Everything an error says, its causes included. */
 function said(error: unknown): string {
@@ -41,7 +42,7 @@ describe("a client that was given", () => {
   test("stays open and keeps its listeners when the store closes", async () => {
     await withClient(url, async (client) => {
       const listeners = client.listenerCount("error");
-      const store = redisStore({ client, keyPrefix });
+      const store = redisStore({ client, prefix });
       await store.updateMessages("given", update(null, 2, { append: [message(1)] }));
       expect(client.listenerCount("error")).toBe(listeners);
       await store.close();
@@ -51,13 +52,13 @@ describe("a client that was given", () => {
   });
 
   test("may have a prefix of its own", async () => {
-    const client = new Redis(url, { keyPrefix: `${keyPrefix}own:` });
+    const client = new Redis(url, { keyPrefix: `${prefix}own:` });
     onTestFinished(() => client.disconnect());
     const store = redisStore({ client });
     await store.updateMessages("prefixed", update(null, 2, { owner: "o", append: [message(1)] }));
     expect((await store.getMessages("prefixed")).messages).toEqual([message(1)]);
     expect((await store.listMemories({ owner: "o" })).memories).toHaveLength(1);
-    const same = redisStore({ url, keyPrefix: `${keyPrefix}own:turnkeep:` });
+    const same = redisStore({ url, prefix: `${prefix}own:turnkeep:` });
     expect((await same.getMessages("prefixed")).messages).toEqual([message(1)]);
     await same.close();
   });
@@ -163,7 +164,7 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
   afterAll(() => server.stop());
 
   test("killed and started again, it has lost nothing that was acknowledged", async () => {
-    const store = redisStore({ url: server.url, keyPrefix });
+    const store = redisStore({ url: server.url, prefix });
     const acknowledged: string[] = [];
     let version: string | null = null;
     let restarting: Promise<void> | undefined;
@@ -205,7 +206,7 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
   });
 
   test("forgets its scripts in a restart, and gets them again", async () => {
-    const store = redisStore({ url: server.url, keyPrefix });
+    const store = redisStore({ url: server.url, prefix });
     const begin = update(null, 3, { append: messages(1, 2) });
     await store.updateMessages("again", begin);
     await server.restart();
@@ -231,7 +232,7 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
   });
 
   test("a replica refuses writes as READONLY, and serves again once it is a master", async () => {
-    const store = redisStore({ url: server.url, keyPrefix });
+    const store = redisStore({ url: server.url, prefix });
     await withClient(server.url, async (client) => {
       await client.call("REPLICAOF", ["127.0.0.1", "1"]);
       const begin = update(null, 2, { append: [message(1, '"private words"')] });
@@ -246,7 +247,7 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
   });
 
   test("waits for replicas, and says so when there are too few", async () => {
-    const options = { url: server.url, keyPrefix, waitReplicas: { count: 1, timeoutMs: 50 } };
+    const options = { url: server.url, prefix, waitReplicas: { count: 1, timeoutMs: 50 } };
     const begin = update(null, 2, { append: [message(1)] });
     const store = redisStore(options);
     const error = await failure(() => store.updateMessages("waits", begin));
@@ -262,7 +263,7 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
     });
     const patient = redisStore({ ...options, waitReplicas: { count: 1, timeoutMs: 20_000 } });
     await patient.updateMessages("waits", update(begin.version, 3, { append: [message(2)] }));
-    const reader = redisStore({ url: replica.url, keyPrefix });
+    const reader = redisStore({ url: replica.url, prefix });
     expect((await reader.getMessages("waits")).messages).toEqual(messages(1, 2));
     await Promise.all([store, patient, reader].map((each) => each.close()));
   });

@@ -30,10 +30,10 @@ describe("the factory", () => {
     ["a url that is an object", { url: new URL(url) }],
     ["a client without call", { client: { get() {} } }],
     ["a config that is a text", { config: url }],
-    ["a prefix with a brace", { url, keyPrefix: "a{b" }],
-    ["a prefix with U+0000", { url, keyPrefix: "a\0b" }],
-    ["a prefix with a lone surrogate", { url, keyPrefix: "a\ud800" }],
-    ["a prefix that is a number", { url, keyPrefix: 7 }],
+    ["a prefix with a brace", { url, prefix: "a{b" }],
+    ["a prefix with U+0000", { url, prefix: "a\0b" }],
+    ["a prefix with a lone surrogate", { url, prefix: "a\ud800" }],
+    ["a prefix that is a number", { url, prefix: 7 }],
     ["a ttl of 0", { url, ttlMs: 0 }],
     ["a ttl of half a millisecond", { url, ttlMs: 0.5 }],
     ["replicas that are a number", { url, waitReplicas: 1 }],
@@ -58,7 +58,7 @@ describe("the factory", () => {
   });
 
   test("admits undefined where an option may be left out", () => {
-    const rest = { keyPrefix: undefined, ttlMs: undefined, waitReplicas: undefined };
+    const rest = { prefix: undefined, ttlMs: undefined, waitReplicas: undefined };
     expect(redisStore({ url, client: undefined, config: undefined, ...rest }).capabilities).toEqual({
       durable: true,
       shared: true,
@@ -83,7 +83,7 @@ test("types: one place, and clients of both majors of ioredis as they are", () =
   // @ts-expect-error a url and a config
   accept({ url, config: {} });
   // @ts-expect-error no place
-  accept({ keyPrefix: "chat:" });
+  accept({ prefix: "chat:" });
   // @ts-expect-error no call
   accept({ client: {} });
   expect(Redis).toBeTypeOf("function");

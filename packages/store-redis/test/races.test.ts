@@ -1,31 +1,32 @@
 import { randomUUID } from "node:crypto";
 import type { ChatMemoryStore } from "@turnkeep/core";
+import { appendUntilDone, message, messages, update } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { redisStore } from "../src/index.ts";
-import { appendUntilDone, message, messages, newPrefix, recording, update } from "./support.ts";
+import { newPrefix, recording } from "./support.ts";
 
 for (const [name, url] of [
   ["Redis", inject("redisUrl")],
   ["Valkey", inject("valkeyUrl")],
 ] as const) {
   describe(name, () => {
-    const keyPrefix = newPrefix();
+    const prefix = newPrefix();
     let redis: Redis;
     let one: ChatMemoryStore;
     let other: ChatMemoryStore;
 
     beforeAll(() => {
       redis = new Redis(url);
-      one = redisStore({ url, keyPrefix });
-      other = redisStore({ url, keyPrefix });
+      one = redisStore({ url, prefix });
+      other = redisStore({ url, prefix });
     });
     afterAll(async () => {
       await Promise.all([one.close(), other.close()]);
       redis.disconnect();
     });
 
-    const index = (): Promise<string[]> => redis.zrange(`${keyPrefix}index:{index}:all`, "0", "-1");
+    const index = (): Promise<string[]> => redis.zrange(`${prefix}index:{index}:all`, "0", "-1");
 
     test("200 concurrent optimistic appends by two clients all land, once and in one order", async () => {
       const memoryId = randomUUID();
@@ -41,7 +42,7 @@ for (const [name, url] of [
 
     test("of many who begin an expired memory anew, one does, and nothing of the old life shows", async () => {
       const memoryId = randomUUID();
-      const short = redisStore({ url, keyPrefix, ttlMs: 1 });
+      const short = redisStore({ url, prefix, ttlMs: 1 });
       await short.updateMessages(
         memoryId,
         update(null, 4, { head: "1", owner: "old", append: messages(1, 3) }),
@@ -67,7 +68,7 @@ for (const [name, url] of [
       let swept: unknown;
       const client = recording(redis);
       const slow = redisStore({
-        keyPrefix,
+        prefix,
         client: {
           async call(command, args) {
             const answer = await client.call(command, args);
@@ -84,7 +85,7 @@ for (const [name, url] of [
     test("a sweep takes off entries that no memory has answered for an hour", async () => {
       const memoryId = randomUUID();
       const abandoned = redisStore({
-        keyPrefix,
+        prefix,
         client: {
           async call(command, args) {
             await redis.call(command, args);
@@ -98,10 +99,10 @@ for (const [name, url] of [
       expect((await one.listMemories({ owner: memoryId })).memories).toEqual([]);
       expect(await one.sweep()).toEqual({ removed: 0 });
       const twoHoursAgo = (Date.now() - 2 * 60 * 60 * 1000) * 1000;
-      await redis.zadd(`${keyPrefix}index:{index}:all`, twoHoursAgo, entry);
+      await redis.zadd(`${prefix}index:{index}:all`, twoHoursAgo, entry);
       expect(await one.sweep()).toEqual({ removed: 1 });
       expect(await index()).not.toContain(entry);
-      const ofOwner = `${keyPrefix}index:{index}:owner:${Buffer.from(memoryId).toString("base64url")}`;
+      const ofOwner = `${prefix}index:{index}:owner:${Buffer.from(memoryId).toString("base64url")}`;
       expect(await redis.exists(ofOwner)).toBe(0);
     });
 

@@ -1,8 +1,9 @@
+import { message, messages, update } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { redisStore } from "../src/index.ts";
 import { scripts } from "../src/lua.ts";
-import { keysOf, message, messages, newPrefix, rawRead, recording, update } from "./support.ts";
+import { keysOf, newPrefix, rawRead, recording } from "./support.ts";
 
 for (const [name, url] of [
   ["Redis", inject("redisUrl")],
@@ -10,7 +11,7 @@ for (const [name, url] of [
 ] as const) {
   describe(name, () => {
     let redis: Redis;
-    const keyPrefix = newPrefix();
+    const prefix = newPrefix();
 
     beforeAll(() => {
       redis = new Redis(url);
@@ -20,7 +21,7 @@ for (const [name, url] of [
     test("a write, a read and a page of history are one round trip, a beginning two", async () => {
       for (const script of scripts) await redis.script("LOAD", script.text);
       const client = recording(redis);
-      const store = redisStore({ client, keyPrefix });
+      const store = redisStore({ client, prefix });
       const { commands } = client;
       async function sent(call: () => Promise<unknown>): Promise<string[]> {
         commands.length = 0;
@@ -47,7 +48,7 @@ for (const [name, url] of [
 
     test("neither an append nor a read carries more when the history has grown", async () => {
       const client = recording(redis);
-      const store = redisStore({ client, keyPrefix });
+      const store = redisStore({ client, prefix });
       let version: string | null = null;
       for (let from = 1; from <= 20_001; from += 1000) {
         const change = update(version, from + 1000, {
@@ -70,7 +71,7 @@ for (const [name, url] of [
     });
 
     test("thousands of messages change in one update", async () => {
-      const store = redisStore({ client: redis, keyPrefix });
+      const store = redisStore({ client: redis, prefix });
       const begin = update(null, 12_001, { append: messages(1, 12_000) });
       await store.updateMessages("many", begin);
       const move = messages(1, 12_000).map(({ seq }) => ({ seq, to: "superseded" as const }));
@@ -85,7 +86,7 @@ for (const [name, url] of [
     });
 
     test("sequence numbers keep their last digit", async () => {
-      const store = redisStore({ client: redis, keyPrefix });
+      const store = redisStore({ client: redis, prefix });
       const last = Number.MAX_SAFE_INTEGER - 1;
       const append = [last - 2, last - 1].map((seq) => ({ ...message(seq), createdAt: 0 }));
       const begin = update(null, last, { append });
@@ -101,7 +102,7 @@ for (const [name, url] of [
 
     test("a script that the server has forgotten is sent again", async () => {
       const client = recording(redis);
-      const store = redisStore({ client, keyPrefix });
+      const store = redisStore({ client, prefix });
       const begin = update(null, 2, { append: [message(1)] });
       await store.updateMessages("flush", begin);
       await redis.script("FLUSH");
@@ -117,24 +118,24 @@ for (const [name, url] of [
     });
 
     test("a delete leaves nothing, also where the head was lost", async () => {
-      const store = redisStore({ client: redis, keyPrefix });
+      const store = redisStore({ client: redis, prefix });
       for (const losesHead of [false, true]) {
         const begin = update(null, 3, { owner: "o", append: messages(1, 2) });
         await store.updateMessages("gone", begin);
         if (losesHead)
-          await redis.del((await keysOf(redis, keyPrefix, "gone")).filter((key) => key.endsWith("head")));
+          await redis.del((await keysOf(redis, prefix, "gone")).filter((key) => key.endsWith("head")));
         await store.deleteMessages("gone");
-        expect(await keysOf(redis, keyPrefix, "gone")).toEqual([]);
-        if (!losesHead) expect(await rawRead(redis, keyPrefix, "gone")).toEqual([]);
+        expect(await keysOf(redis, prefix, "gone")).toEqual([]);
+        if (!losesHead) expect(await rawRead(redis, prefix, "gone")).toEqual([]);
       }
     });
 
     test("a delete that comes late does not meet the next life", async () => {
-      const store = redisStore({ client: redis, keyPrefix });
+      const store = redisStore({ client: redis, prefix });
       await store.updateMessages("late", update(null, 2, { append: [message(1)] }));
       let replaced = false;
       const slow = redisStore({
-        keyPrefix,
+        prefix,
         client: {
           async call(command, args) {
             const answer = await redis.call(command, args);
@@ -152,9 +153,9 @@ for (const [name, url] of [
     });
 
     test("a record that is no record is CORRUPT_RECORD and hides no other", async () => {
-      const store = redisStore({ client: redis, keyPrefix });
+      const store = redisStore({ client: redis, prefix });
       await store.updateMessages("corrupt", update(null, 4, { append: messages(1, 3) }));
-      const key = (await keysOf(redis, keyPrefix, "corrupt")).find((name) => name.endsWith("messages")) ?? "";
+      const key = (await keysOf(redis, prefix, "corrupt")).find((name) => name.endsWith("messages")) ?? "";
       await redis.hset(key, "2", "private words");
       for (const call of [() => store.getMessages("corrupt"), () => store.getHistory("corrupt", {})]) {
         const error: unknown = await call().catch((thrown: unknown) => thrown);
@@ -167,10 +168,10 @@ for (const [name, url] of [
     });
 
     test("a refusal for want of memory changes nothing", async () => {
-      const store = redisStore({ client: redis, keyPrefix });
+      const store = redisStore({ client: redis, prefix });
       const begin = update(null, 3, { head: "1", append: messages(1, 2) });
       await store.updateMessages("full", begin);
-      const before = await rawRead(redis, keyPrefix, "full");
+      const before = await rawRead(redis, prefix, "full");
       await redis.config("SET", "maxmemory", "1");
       try {
         const payload = '"private words"';
@@ -187,7 +188,7 @@ for (const [name, url] of [
       } finally {
         await redis.config("SET", "maxmemory", "0");
       }
-      expect(await rawRead(redis, keyPrefix, "full")).toEqual(before);
+      expect(await rawRead(redis, prefix, "full")).toEqual(before);
     });
   });
 }

@@ -116,7 +116,7 @@ export function arrowsRunOneWay(tree) {
 
 /** @param {string} name */
 function arrows(name) {
-  if (name.startsWith("store-")) return { src: ["core"], test: ["conformance", "servers"] };
+  if (name.startsWith("store-")) return { src: ["core"], test: ["conformance", "servers", "store-tests"] };
   if (name === "conformance") return { src: ["core"], test: ["servers"] };
   if (["formats", "tokens", "assistant"].includes(name)) return { src: ["core"], test: [] };
   return undefined;

@@ -1,0 +1,1 @@
+export { appendUntilDone, message, messages, update } from "./updates.ts";
