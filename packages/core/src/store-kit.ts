@@ -9,7 +9,9 @@ export { isTurnkeepError, TurnkeepError } from "./errors.ts";
 export { callDriver } from "./stores/call-driver.ts";
 export { checkAgainstStored, type StoredRows } from "./stores/check-stored.ts";
 export { checkMemoryId, checkMessageId, checkOwner, checkTtl, checkUpdate } from "./stores/checks.ts";
+export { type ConnectionRules, checkConnection } from "./stores/connection-options.ts";
 export { copyUpdate } from "./stores/copies.ts";
+export { type DriverCalls, driverCalls } from "./stores/driver-calls.ts";
 export { type FoldedUpdate, foldUpdate } from "./stores/fold-update.ts";
 export {
   decodeCursor,

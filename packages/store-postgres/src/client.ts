@@ -1,4 +1,4 @@
-import { callDriver, invalidOption, notReadyError } from "@turnkeep/core/store-kit";
+import { driverCalls, invalidOption, notReadyError } from "@turnkeep/core/store-kit";
 import type { Pool } from "pg";
 import type { PostgresConnection } from "./options.ts";
 import type { Statement } from "./sql.ts";
@@ -34,7 +34,7 @@ const notReady = new Set(["42P01", "3F000", "42703"]);
 /** Does no I/O. */
 export function connect({ client, url, config }: PostgresConnection): Connection {
   let opened: Promise<Pool> | undefined;
-  const underWay = new Set<Promise<unknown>>();
+  const calls = driverCalls(storeName);
   const send: Send =
     client !== undefined
       ? ({ text, values }) => client.query(text, values)
@@ -43,24 +43,14 @@ export function connect({ client, url, config }: PostgresConnection): Connection
           return sendOverPool(await opened, statement, signal);
         };
   return {
-    run: <R>(statement: Statement<R>, signal: AbortSignal | undefined) => {
-      const answer = callDriver(storeName, () => sendUntilDone(send, statement, signal), signal);
-      underWay.add(answer);
-      const settled = (): unknown => underWay.delete(answer);
-      answer.then(settled, settled);
-      return answer as Promise<R[]>;
+    run: <R>(statement: Statement<R>, signal: AbortSignal | undefined) =>
+      calls.run(() => sendUntilDone(send, statement, signal) as Promise<R[]>, signal),
+    async close() {
+      // A pool that ends forgets those who still wait for one of its connections.
+      await calls.settled();
+      const pool = await opened?.catch(() => undefined);
+      await calls.run(() => pool?.end(), undefined);
     },
-    close: () =>
-      callDriver(
-        storeName,
-        async () => {
-          // A pool that ends forgets those who still wait for one of its connections.
-          await Promise.allSettled(underWay);
-          const pool = await opened?.catch(() => undefined);
-          await pool?.end();
-        },
-        undefined,
-      ),
   };
 }
 

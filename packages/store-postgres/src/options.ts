@@ -1,4 +1,11 @@
-import { checkTtl, invalidOption, show, utf8Length } from "@turnkeep/core/store-kit";
+import {
+  type ConnectionRules,
+  checkConnection,
+  checkTtl,
+  invalidOption,
+  show,
+  utf8Length,
+} from "@turnkeep/core/store-kit";
 import type { PostgresClient } from "./client.ts";
 import { longestSuffix } from "./migrations.ts";
 
@@ -47,53 +54,22 @@ export interface NormalOptions {
 /** Postgres cuts longer identifiers off without an error, so that two prefixes could share a table. */
 const maxIdentifierBytes = 63;
 
+const connectionRules: ConnectionRules = {
+  factory: "postgresStore",
+  client: { method: "query", is: "a Pool or Client of pg, or a PGlite" },
+  schemes: ["postgres://", "postgresql://"],
+  config: "new Pool(config) of pg",
+};
+
 /** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */
 export function normalizeOptions(options: PostgresStoreOptions): NormalOptions {
-  if (typeof options !== "object" || options === null) {
-    throw invalidOption(`postgresStore takes an object with client, url or config, not ${show(options)}`);
-  }
+  checkConnection(options, connectionRules);
   const { schema = "public", prefix = "turnkeep_", ttlMs } = options;
-  checkConnection(options);
   checkIdentifier("schema", schema, maxIdentifierBytes);
   if (schema === "") throw invalidOption('schema must not be empty: leave it out for "public"');
   checkIdentifier("prefix", prefix, maxIdentifierBytes - longestSuffix);
   checkTtl(ttlMs);
   return { connection: options, schema, prefix, ttlMs };
-}
-
-function checkConnection({
-  client,
-  url,
-  config,
-}: {
-  client?: unknown;
-  url?: unknown;
-  config?: unknown;
-}): void {
-  const given = Object.entries({ client, url, config }).filter(([, value]) => value !== undefined);
-  if (given.length !== 1) {
-    const names = given.map(([name]) => name).join(" and ") || "none of them";
-    throw invalidOption(`postgresStore takes one of client, url and config, but was given ${names}`);
-  }
-  if (client !== undefined && !hasQuery(client)) {
-    throw invalidOption(
-      `client must be a Pool or Client of pg, or a PGlite, with a query method, not ${show(client)}`,
-    );
-  }
-  if (url !== undefined && (typeof url !== "string" || !/^postgres(ql)?:\/\/./i.test(url))) {
-    throw invalidOption(
-      "url must begin with postgres:// or postgresql:// (not shown: it may hold a password)",
-    );
-  }
-  if (config !== undefined && (typeof config !== "object" || config === null)) {
-    throw invalidOption(`config must be an object, as new Pool(config) of pg takes it, not ${typeof config}`);
-  }
-}
-
-function hasQuery(client: unknown): boolean {
-  return (
-    typeof client === "object" && client !== null && "query" in client && typeof client.query === "function"
-  );
 }
 
 function checkIdentifier(option: string, value: string, maxBytes: number): void {

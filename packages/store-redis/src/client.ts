@@ -1,4 +1,4 @@
-import { callDriver, invalidOption } from "@turnkeep/core/store-kit";
+import { driverCalls, invalidOption } from "@turnkeep/core/store-kit";
 import type { Redis } from "ioredis";
 import type { Statement } from "./lua.ts";
 import type { RedisConnection, WaitReplicas } from "./options.ts";
@@ -30,7 +30,7 @@ interface Opened {
 /** Does no I/O. */
 export function connect({ client, url, config }: RedisConnection): Connection {
   let opened: Promise<Opened> | undefined;
-  const underWay = new Set<Promise<unknown>>();
+  const calls = driverCalls(storeName);
 
   async function send(command: string, args: (string | number)[]): Promise<unknown> {
     if (client !== undefined) return client.call(command, args);
@@ -49,11 +49,7 @@ export function connect({ client, url, config }: RedisConnection): Connection {
       call().catch((cause: unknown) => {
         throw withoutContent(cause);
       });
-    const answer = callDriver(storeName, told, signal);
-    underWay.add(answer);
-    const settled = (): unknown => underWay.delete(answer);
-    answer.then(settled, settled);
-    return answer;
+    return calls.run(told, signal);
   }
 
   return {
@@ -76,16 +72,11 @@ export function connect({ client, url, config }: RedisConnection): Connection {
           `The master has the write, but only ${reached} of ${count} replicas within ${timeoutMs} ms`,
         );
       }, signal),
-    close: () =>
-      callDriver(
-        storeName,
-        async () => {
-          await Promise.allSettled(underWay);
-          const own = await opened?.catch(() => undefined);
-          own?.client.disconnect();
-        },
-        undefined,
-      ),
+    async close() {
+      await calls.settled();
+      const own = await opened?.catch(() => undefined);
+      own?.client.disconnect();
+    },
   };
 }
 

@@ -1,4 +1,10 @@
-import { checkTtl, invalidOption, show } from "@turnkeep/core/store-kit";
+import {
+  type ConnectionRules,
+  checkConnection,
+  checkTtl,
+  invalidOption,
+  show,
+} from "@turnkeep/core/store-kit";
 import type { RedisClient } from "./client.ts";
 
 /** Where the database is: a client of yours, an address, or a driver's configuration; one of them. */
@@ -54,52 +60,24 @@ export interface NormalOptions {
   readonly waitReplicas: WaitReplicas | undefined;
 }
 
+const connectionRules: ConnectionRules = {
+  factory: "redisStore",
+  client: { method: "call", is: "a Redis of ioredis" },
+  schemes: ["redis://", "rediss://"],
+  config: "new Redis(config) of ioredis",
+};
+
 /** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */
 export function normalizeOptions(options: RedisStoreOptions): NormalOptions {
-  if (typeof options !== "object" || options === null) {
-    throw invalidOption(`redisStore takes an object with client, url or config, not ${show(options)}`);
+  checkConnection(options, connectionRules);
+  if (options.url !== undefined && !URL.canParse(options.url)) {
+    throw invalidOption("url cannot be read: check its host and port (not shown: it may hold a password)");
   }
   const { prefix = "turnkeep:", ttlMs, waitReplicas } = options;
-  checkConnection(options);
   checkPrefix(prefix);
   checkTtl(ttlMs);
   if (waitReplicas !== undefined) checkReplicas(waitReplicas, options.client);
   return { connection: options, prefix, ttlMs, waitReplicas: waitReplicas && { ...waitReplicas } };
-}
-
-function checkConnection({
-  client,
-  url,
-  config,
-}: {
-  client?: unknown;
-  url?: unknown;
-  config?: unknown;
-}): void {
-  const given = Object.entries({ client, url, config }).filter(([, value]) => value !== undefined);
-  if (given.length !== 1) {
-    const names = given.map(([name]) => name).join(" and ") || "none of them";
-    throw invalidOption(`redisStore takes one of client, url and config, but was given ${names}`);
-  }
-  if (client !== undefined && !hasCall(client)) {
-    throw invalidOption(`client must be a Redis of ioredis, with a call method, not ${show(client)}`);
-  }
-  if (url !== undefined && (typeof url !== "string" || !/^rediss?:\/\/./i.test(url) || !URL.canParse(url))) {
-    throw invalidOption(
-      "url must be an address that begins with redis:// or rediss:// (not shown: it may hold a password)",
-    );
-  }
-  if (config !== undefined && (typeof config !== "object" || config === null)) {
-    throw invalidOption(
-      `config must be an object, as new Redis(config) of ioredis takes it, not ${typeof config}`,
-    );
-  }
-}
-
-function hasCall(client: unknown): boolean {
-  return (
-    typeof client === "object" && client !== null && "call" in client && typeof client.call === "function"
-  );
 }
 
 function checkPrefix(prefix: string): void {

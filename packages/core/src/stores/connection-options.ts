@@ -1,0 +1,70 @@
+import { invalidOption } from "./store-errors.ts";
+import { show } from "./text.ts";
+
+/** What a store's `client`, `url` and `config` must be, and how its errors say so. */
+export interface ConnectionRules {
+  /** The function that takes the options: `"postgresStore"`. */
+  readonly factory: string;
+  /** A method that tells a client from anything else, and what has it. */
+  readonly client: { readonly method: string; readonly is: string };
+  /** Beginnings of an address: `["postgres://", "postgresql://"]`. */
+  readonly schemes: readonly string[];
+  /** What `config` is handed to: `"new Pool(config) of pg"`. */
+  readonly config: string;
+}
+
+/**
+ * Throws unless exactly one of `client`, `url` and `config` is given and is what the store takes. An address is never
+ * quoted: it may hold a password. An empty one is refused like any other that has no host.
+ *
+ * Errors: `INVALID_OPTION`.
+ *
+ * @example
+ * ```ts
+ * import { checkConnection } from "@turnkeep/core/store-kit";
+ *
+ * checkConnection(
+ *   { url: "postgres://localhost/chat" },
+ *   {
+ *     factory: "postgresStore",
+ *     client: { method: "query", is: "a Pool or Client of pg" },
+ *     schemes: ["postgres://", "postgresql://"],
+ *     config: "new Pool(config) of pg",
+ *   },
+ * );
+ * ```
+ */
+export function checkConnection(
+  options: { readonly client?: unknown; readonly url?: unknown; readonly config?: unknown },
+  { factory, client: { method, is }, schemes, config: takes }: ConnectionRules,
+): void {
+  if (typeof options !== "object" || options === null) {
+    throw invalidOption(`${factory} takes an object with client, url or config, not ${show(options)}`);
+  }
+  const { client, url, config } = options;
+  const given = Object.entries({ client, url, config }).filter(([, value]) => value !== undefined);
+  if (given.length !== 1) {
+    const names = given.map(([name]) => name).join(" and ") || "none of them";
+    throw invalidOption(`${factory} takes one of client, url and config, but was given ${names}`);
+  }
+  if (client !== undefined && !hasMethod(client, method)) {
+    throw invalidOption(`client must be ${is}, with a ${method} method, not ${show(client)}`);
+  }
+  if (url !== undefined && !schemes.some((scheme) => beginsWith(url, scheme))) {
+    throw invalidOption(
+      `url must be an address that begins with ${schemes.join(" or ")} (not shown: it may hold a password)`,
+    );
+  }
+  if (config !== undefined && (typeof config !== "object" || config === null)) {
+    throw invalidOption(`config must be an object, as ${takes} takes it, not ${typeof config}`);
+  }
+}
+
+function hasMethod(client: unknown, method: string): boolean {
+  return typeof client === "object" && client !== null && typeof Reflect.get(client, method) === "function";
+}
+
+/** Something must follow: a scheme alone leads nowhere. */
+function beginsWith(url: unknown, scheme: string): boolean {
+  return typeof url === "string" && url.toLowerCase().startsWith(scheme) && url.length > scheme.length;
+}

@@ -1,0 +1,102 @@
+import { describe, expect, it, test } from "vitest";
+import { type ConnectionRules, checkConnection, driverCalls } from "../src/store-kit.ts";
+
+const rules: ConnectionRules = {
+  factory: "myStore",
+  client: { method: "send", is: "a Wire" },
+  schemes: ["wire://", "wires://"],
+  config: "new Wire(config)",
+};
+
+function check(options: unknown): void {
+  checkConnection(options as object, rules);
+}
+
+describe("checkConnection", () => {
+  test.each([
+    { client: { send() {} } },
+    { client: Object.create({ send() {} }) },
+    { url: "wire://host" },
+    { url: "WIRES://host", client: undefined, config: undefined },
+    { config: {} },
+  ])("takes %o", (options) => {
+    expect(() => check(options)).not.toThrow();
+  });
+
+  test.each([
+    [undefined, "myStore takes an object with client, url or config, not undefined"],
+    [null, "myStore takes an object with client, url or config, not null"],
+    [{}, "myStore takes one of client, url and config, but was given none of them"],
+    [{ url: "wire://h", config: {} }, "but was given url and config"],
+    [{ client: {} }, "client must be a Wire, with a send method, not "],
+    [{ client: null }, "client must be a Wire, with a send method, not null"],
+    [{ url: "" }, "url must be an address that begins with wire:// or wires://"],
+    [{ url: "wire://" }, "url must be an address"],
+    [{ url: 7 }, "url must be an address"],
+    [{ config: "wire://h" }, "config must be an object, as new Wire(config) takes it, not string"],
+    [{ config: null }, "config must be an object"],
+  ])("refuses %o", (options, why) => {
+    expect(() => check(options)).toThrow(
+      expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(why) }),
+    );
+  });
+
+  it("quotes no address: it may hold a password", () => {
+    expect(() => check({ url: "http://me:hidden@host" })).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining("hidden") }),
+    );
+  });
+});
+
+describe("driverCalls", () => {
+  it("names the store in what its driver throws", async () => {
+    const calls = driverCalls("myStore");
+    const cause = new Error("cut");
+    await expect(calls.run(() => Promise.reject(cause), undefined)).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("myStore"),
+      cause,
+    });
+  });
+
+  it("has settled when the last call has ended, well or not", async () => {
+    const calls = driverCalls("myStore");
+    const ended: string[] = [];
+    const [one, two] = [deferred(), deferred()];
+    const first = calls.run(() => one.promise, undefined);
+    const second = calls.run(() => two.promise, undefined);
+    const settled = calls.settled().then(() => ended.push("settled"));
+    two.reject(new Error("cut"));
+    await expect(second).rejects.toThrow();
+    ended.push("second");
+    one.resolve();
+    await first;
+    ended.push("first");
+    await settled;
+    expect(ended).toEqual(["second", "first", "settled"]);
+    await calls.settled();
+  });
+
+  it("does not wait for what an abort has left behind", async () => {
+    const calls = driverCalls("myStore");
+    const controller = new AbortController();
+    const call = calls.run(() => new Promise<never>(() => {}), controller.signal);
+    controller.abort();
+    await expect(call).rejects.toMatchObject({ code: "ABORTED" });
+    await calls.settled();
+  });
+});
+
+interface Deferred {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+function deferred(): Deferred {
+  let settle: Omit<Deferred, "promise"> | undefined;
+  const promise = new Promise<void>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  return { promise, ...(settle as Omit<Deferred, "promise">) };
+}
