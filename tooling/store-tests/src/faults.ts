@@ -1,0 +1,241 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ChatMemory, createChatMemory, entry, type ModelMessage, user } from "@turnkeep/core";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { findFault } from "./checker.ts";
+import { now, OperationLog, type RecordedMemory, recorded } from "./operations.ts";
+import { bundled, startWriter } from "./processes.ts";
+import { type NetworkFault, type NetworkProxy, startProxy } from "./proxy.ts";
+import type { DurableServer, StoreTarget } from "./target.ts";
+
+/** How many adds each of two clients makes in a test. */
+const adds = 30;
+
+/**
+ * Registers the tests of what goes wrong on the way to a real server and in it. Each records the operations of all
+ * clients and looks for an order that explains them: every acknowledged add is there exactly once and in order, every
+ * other at most once, and what was removed stays away.
+ */
+export function describeFaults(target: StoreTarget): void {
+  describe(`${target.name}: faults`, () => {
+    let server: DurableServer;
+    let proxy: NetworkProxy;
+
+    beforeAll(async () => {
+      server = await target.start();
+      await (await target.openStore(server.url)).close();
+    });
+    afterAll(() => server.stop());
+
+    /** A memory with a store of its own, closed when the test is done. */
+    async function openMemory(url: string, id: string, timeoutMs: number): Promise<ChatMemory<ModelMessage>> {
+      const store = await target.openStore(url);
+      onTestFinished(() => store.close());
+      return createChatMemory({ id, store, timeoutMs });
+    }
+
+    async function newProxy(): Promise<NetworkProxy> {
+      const started = await startProxy(server.url);
+      onTestFinished(() => started.stop());
+      return started;
+    }
+
+    async function checkedRead(log: OperationLog, memory: ChatMemory<ModelMessage>): Promise<string[]> {
+      const seen = await recorded("last reader", memory, log.record).read();
+      expect(findFault(log.operations)).toBeUndefined();
+      return seen;
+    }
+
+    test.each<[string, NetworkFault]>([
+      ["a connection that is reset in the middle of a write", "reset"],
+      ["a reply that is lost after the write", "drop-reply"],
+    ])("%s", async (_, fault) => {
+      proxy = await newProxy();
+      const id = randomUUID();
+      const log = new OperationLog();
+      const direct = await openMemory(server.url, id, 30_000);
+      let struck = 0;
+
+      async function client(name: string): Promise<void> {
+        const memory = recorded(name, await openMemory(proxy.through(server.url), id, 30_000), log.record);
+        for (let n = 1; n <= adds; n++) {
+          const added = `${name}-${n}.`;
+          if (n % 3 === 0) {
+            void proxy.strike(added, fault).then(() => struck++);
+          }
+          await settled(memory.add(added));
+          if (n % 10 === 0) await settled(memory.remove(`${name}-${n - 5}.`));
+          await recorded(`reader of ${name}`, direct, log.record).read();
+        }
+        // After all that, the same memory works.
+        await memory.add(`${name}-last.`);
+      }
+      await Promise.all([client("one"), client("two")]);
+      expect(struck).toBe(2 * (adds / 3));
+      const seen = await checkedRead(log, direct);
+      expect(seen).toEqual(expect.arrayContaining(["one-last.", "two-last."]));
+    });
+
+    test("a server that hangs: the call ends when its time is up, and the memory can be used again", async () => {
+      proxy = await newProxy();
+      const id = randomUUID();
+      const log = new OperationLog();
+      const memory = await openMemory(proxy.through(server.url), id, 1_000);
+      const { add, read } = recorded("one", memory, log.record);
+      await add("before.");
+      const struck = proxy.strike("hangs.", "hang");
+      // Nothing lets go of it before the call ends.
+      await expect(add("hangs.")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+      await struck;
+      proxy.release();
+      await usableAgain(memory, log);
+      proxy.hang();
+      await expect(read()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+      proxy.release();
+      await usableAgain(memory, log);
+      await checkedRead(log, await openMemory(server.url, id, 30_000));
+    });
+
+    test("a server that hangs: the call ends by the caller's signal, and the memory can be used again", async () => {
+      proxy = await newProxy();
+      const id = randomUUID();
+      const log = new OperationLog();
+      const memory = await openMemory(proxy.through(server.url), id, 600_000);
+      await recorded("one", memory, log.record).add("before.");
+
+      const controller = new AbortController();
+      const struck = proxy.strike("hangs.", "hang");
+      log.record({
+        client: "one",
+        call: { kind: "add", ids: ["hangs."] },
+        invoked: now(),
+        returned: undefined,
+      });
+      const call = memory.transaction(
+        (transaction) => transaction.add(entry(user("hangs."), { id: "hangs." })),
+        { signal: controller.signal },
+      );
+      await struck;
+      controller.abort();
+      await expect(call).rejects.toMatchObject({ code: "ABORTED" });
+
+      proxy.hang();
+      const reading = new AbortController();
+      const read = memory.messages({ signal: reading.signal });
+      reading.abort();
+      await expect(read).rejects.toMatchObject({ code: "ABORTED" });
+      proxy.release();
+      await usableAgain(memory, log);
+      await checkedRead(log, await openMemory(server.url, id, 30_000));
+    });
+
+    test("a slow network: everything lands, in order", async () => {
+      proxy = await newProxy();
+      const id = randomUUID();
+      const log = new OperationLog();
+      const clients = await Promise.all(
+        ["one", "two"].map(async (name) =>
+          recorded(name, await openMemory(proxy.through(server.url), id, 60_000), log.record),
+        ),
+      );
+      proxy.delay(15);
+      await Promise.all(
+        clients.map(async ({ add, read }, index) => {
+          for (let n = 1; n <= 8; n++) await add(`${index}-${n}.`);
+          await read();
+        }),
+      );
+      expect(log.acknowledged).toHaveLength(16);
+      expect(await checkedRead(log, await openMemory(server.url, id, 30_000))).toHaveLength(16);
+    });
+
+    test("a server that is killed and started again", async () => {
+      const id = randomUUID();
+      const log = new OperationLog();
+      let restarting: Promise<void> | undefined;
+      let failures = 0;
+
+      async function client(name: string): Promise<void> {
+        const memory = recorded(name, await openMemory(server.url, id, 20_000), log.record);
+        for (let n = 1; n <= 150; n++) {
+          const call = settled(memory.add(`${name}-${n}`));
+          if (n === 50) restarting ??= server.restart();
+          if (!(await call)) {
+            failures++;
+            await restarting;
+          }
+          if (n % 10 === 0) await settled(memory.remove(`${name}-${n - 5}`));
+          if (n % 5 === 0) await settled(memory.read());
+        }
+      }
+      await Promise.all([client("one"), client("two")]);
+      await restarting;
+      const memory = await openMemory(server.url, id, 30_000);
+      await usableAgain(memory, log);
+      await checkedRead(log, memory);
+      // What could not be answered meanwhile are a few; everything else was acknowledged.
+      expect(log.acknowledged.length).toBeGreaterThanOrEqual(300 - failures);
+    });
+
+    test("a writing process that is killed in the middle of 1,000 adds", async () => {
+      const id = randomUUID();
+      const folder = mkdtempSync(join(tmpdir(), "turnkeep-writer-"));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const program = await bundled(target.writer);
+      const task = { url: server.url, memoryId: id };
+      const [killedLog, otherLog] = [join(folder, "killed"), join(folder, "other")];
+      const other = startWriter(program, { ...task, client: "other", adds: 100, log: otherLog });
+      const killed = startWriter(program, { ...task, client: "killed", adds: 1_000, log: killedLog });
+      await killed.acknowledged(200);
+      await killed.kill();
+      await other.ended();
+
+      const log = new OperationLog();
+      log.takeOver(killedLog);
+      log.takeOver(otherLog);
+      const unanswered = log.operations.filter(({ returned }) => returned === undefined);
+      expect(unanswered.length).toBeGreaterThan(0);
+      const invoked = now();
+      const seen = await historyOf(await openMemory(server.url, id, 30_000));
+      log.record({ client: "last reader", call: { kind: "read", seen }, invoked, returned: now() });
+      expect(findFault(log.operations)).toBeUndefined();
+      for (const client of ["killed", "other"]) expectOwnOrder(seen, client);
+    }, 120_000);
+
+    /** Whether it succeeded. Only what a network or a server can do to a call is let pass. */
+    async function settled(call: Promise<unknown>): Promise<boolean> {
+      return call.then(
+        () => true,
+        (error: unknown) => {
+          expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
+          return false;
+        },
+      );
+    }
+
+    /** A connection that broke may be noticed by the first call after it only; the one after that must succeed. */
+    async function usableAgain(memory: ChatMemory<ModelMessage>, log: OperationLog): Promise<void> {
+      const client: RecordedMemory = recorded("again", memory, log.record);
+      if (!(await settled(client.read()))) await client.read();
+      const id = `again-${randomUUID()}`;
+      await client.add(id);
+      expect(await client.read()).toContain(id);
+    }
+  });
+}
+
+/** The messages of one process, from its first on and without a gap, in the order in which it added them. */
+export function expectOwnOrder(seen: readonly string[], client: string): void {
+  const own = seen.filter((id) => id.startsWith(`${client}-`));
+  expect(own).toEqual(own.map((_, index) => `${client}-${index + 1}`));
+}
+
+/** The ids of everything that was said. */
+export async function historyOf(memory: ChatMemory<ModelMessage>): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const page of memory.historyPages({ limit: 1_000 }))
+    ids.push(...page.messages.map(({ id }) => id));
+  return ids;
+}
