@@ -106,9 +106,12 @@ async function openPool(config: object): Promise<Pool> {
     throw invalidOption('url and config need the driver "pg": install it, or give the store a client');
   });
   const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, keepAlive: true, ...config });
-  // A connection that breaks while idle is reported here and ends the process if nobody listens. The pool has
-  // dropped it by then; the next statement opens another, or says what is wrong.
+  // A connection that breaks is reported to these too, idle or in use, and ends the process if nobody listens. Who waits
+  // for its answer is told as well; the pool drops it, and the next statement opens another, or says what is wrong.
   pool.on("error", () => {});
+  pool.on("connect", (client) => {
+    client.on("error", () => {});
+  });
   return pool;
 }
 

@@ -25,6 +25,8 @@ export interface LocalServerPlan {
   ready(port: number): Promise<void>;
   /** Asks the server to end in good order. */
   readonly stopSignal: NodeJS.Signals;
+  /** What it prints when it cannot start yet after it was killed, but will soon. */
+  readonly startsLater?: RegExp | undefined;
 }
 
 /** A server that runs as a child of this process, on the loopback address. */
@@ -65,14 +67,18 @@ async function startOnPort(plan: LocalServerPlan, port: number): Promise<LocalSe
   };
 }
 
-/** Threads of a process that was killed may hold its port for a moment after the process itself is gone. */
+/** A server that was killed cannot start again while what belonged to it is still there. */
+class NotYet extends Error {}
+
+/** On the same port: who takes it from a server that was killed has it for a moment only. */
 async function relaunch(plan: LocalServerPlan, port: number): Promise<ProcessIdentity> {
   const deadline = Date.now() + readyWithinMs;
   for (;;) {
     try {
       return await launchOnPort(plan, port);
     } catch (error) {
-      if (!(error instanceof PortTaken) || Date.now() > deadline) throw error;
+      const passes = error instanceof PortTaken || error instanceof NotYet;
+      if (!passes || Date.now() > deadline) throw error;
     }
     await delay(25);
   }
@@ -98,7 +104,8 @@ async function launchOnPort(plan: LocalServerPlan, port: number): Promise<Proces
       const log = readLog(folder).slice(logStart);
       if (exited()) {
         if (/address already in use/i.test(log)) throw new PortTaken(port);
-        throw new Error(`${name} ended while it started: ${lastLines(log) || "it printed nothing"}`);
+        const what = `${name} ended while it started: ${lastLines(log) || "it printed nothing"}`;
+        throw plan.startsLater?.test(log) ? new NotYet(what) : new Error(what);
       }
       if (Date.now() > deadline) {
         throw new Error(

@@ -9,7 +9,14 @@ import { startLocalServer } from "./local-server.ts";
 import { loopback } from "./ports.ts";
 import { run, serverUser } from "./process.ts";
 import { createServerFolder } from "./records.ts";
-import { FinalFailure, firstAvailable, reasonOf, type Source, sourcesFrom } from "./sources.ts";
+import {
+  cannotRestart,
+  FinalFailure,
+  firstAvailable,
+  reasonOf,
+  type Source,
+  sourcesFrom,
+} from "./sources.ts";
 import { images, oldestPostgres, postgresTarball, postgresWheel } from "./versions.ts";
 
 /** A Postgres server for tests. */
@@ -21,6 +28,11 @@ export interface PostgresServer {
   readonly version: string;
   /** Makes an empty database. */
   database(): Promise<TestDatabase>;
+  /**
+   * Kills the server as a crash would, and starts it again on the same address and data. Only for a server from the
+   * machine or the cache.
+   */
+  restart(): Promise<void>;
   /** Ends the server and removes its data; a server from the environment goes on. Calling it again does nothing. */
   stop(): Promise<void>;
 }
@@ -40,6 +52,7 @@ interface Started {
   readonly url: string;
   readonly source: Source;
   readonly origin: string;
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -76,10 +89,10 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     allowed,
     advice,
   );
-  const { url, source, origin, stop } = started;
+  const { url, source, origin, restart, stop } = started;
   const version = await serverVersion(url);
   log(`servers: Postgres ${version} at ${new URL(url).host} (${source}: ${origin})`);
-  return { url, source, version, database: () => createDatabase(url), stop };
+  return { url, source, version, database: () => createDatabase(url), restart, stop };
 }
 
 async function fromEnvironment(env: NodeJS.ProcessEnv): Promise<Started> {
@@ -99,7 +112,13 @@ async function fromEnvironment(env: NodeJS.ProcessEnv): Promise<Started> {
       `the server at TURNKEEP_POSTGRES_URL (${new URL(url).host}) does not answer: ${why}`,
     );
   }
-  return { url, source: "env", origin: "TURNKEEP_POSTGRES_URL", stop: async () => {} };
+  return {
+    url,
+    source: "env",
+    origin: "TURNKEEP_POSTGRES_URL",
+    restart: () => cannotRestart("env"),
+    stop: async () => {},
+  };
 }
 
 async function fromDocker(): Promise<Started> {
@@ -110,7 +129,13 @@ async function fromDocker(): Promise<Started> {
     environment: { POSTGRES_PASSWORD: password },
   });
   const url = `postgres://postgres:${password}@${container.host}:${container.port}/postgres`;
-  return { url, source: "docker", origin: images.postgres, stop: () => container.stop() };
+  return {
+    url,
+    source: "docker",
+    origin: images.postgres,
+    restart: () => cannotRestart("docker"),
+    stop: () => container.stop(),
+  };
 }
 
 async function fromMachine(env: NodeJS.ProcessEnv, installations: readonly string[]): Promise<Started> {
@@ -179,7 +204,10 @@ async function realFolder(folder: string): Promise<string | undefined> {
   return realpath(join(folder, "postgres")).then(dirname, () => undefined);
 }
 
-async function startBinaries(bin: string, env: NodeJS.ProcessEnv): Promise<Pick<Started, "url" | "stop">> {
+async function startBinaries(
+  bin: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Pick<Started, "url" | "restart" | "stop">> {
   const folder = await createServerFolder("postgres", "SIGQUIT");
   const { data } = folder;
   const clean = withoutPostgresVariables(env);
@@ -205,8 +233,10 @@ async function startBinaries(bin: string, env: NodeJS.ProcessEnv): Promise<Pick<
         if (answered !== data) throw new Error(`another server answers on port ${port}`);
       }),
     stopSignal: "SIGINT",
+    // What the killed server had started notices only after a moment that it is alone.
+    startsLater: /pre-existing shared memory block/,
   });
-  return { url: urlAt(server.port), stop: server.stop };
+  return { url: urlAt(server.port), restart: server.restart, stop: server.stop };
 }
 
 const settings = [

@@ -9,7 +9,14 @@ import { startLocalServer } from "./local-server.ts";
 import { freePort, loopback } from "./ports.ts";
 import { run, serverUser } from "./process.ts";
 import { createServerFolder } from "./records.ts";
-import { FinalFailure, firstAvailable, reasonOf, type Source, sourcesFrom } from "./sources.ts";
+import {
+  cannotRestart,
+  FinalFailure,
+  firstAvailable,
+  reasonOf,
+  type Source,
+  sourcesFrom,
+} from "./sources.ts";
 import { images, oldestRedis, redisWheel, valkeyImage, valkeyWheel, type Wheel } from "./versions.ts";
 
 /** Two servers that speak the same protocol. */
@@ -236,12 +243,6 @@ function settingsFor(appendfsync: string | undefined, cluster: boolean): string[
   const settings = ["--save", "", "--appendonly", ...log];
   // Nobody else tells a server that is alone what its address is, and its clients ask it.
   return cluster ? [...settings, "--cluster-enabled", "yes", "--cluster-announce-ip", loopback] : settings;
-}
-
-function cannotRestart(source: Source): Promise<never> {
-  return Promise.reject(
-    new Error(`a server from ${source} cannot be restarted: start one with sources ["machine", "cache"]`),
-  );
 }
 
 async function serverVersion(url: string): Promise<string> {

@@ -70,3 +70,10 @@ export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === "") return error.errors.map(reasonOf).join("; ");
   return error instanceof Error ? error.message : String(error);
 }
+
+/** The `restart` of a server that is not a process of this machine, or not ours. */
+export function cannotRestart(source: Source): Promise<never> {
+  return Promise.reject(
+    new Error(`a server from ${source} cannot be restarted: start one with sources ["machine", "cache"]`),
+  );
+}

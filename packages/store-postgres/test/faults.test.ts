@@ -1,0 +1,13 @@
+import { startPostgres } from "@turnkeep/servers";
+import { describeFaults, describeLoad, type StoreTarget } from "@turnkeep/store-tests";
+import { openStore } from "./target.ts";
+
+const target: StoreTarget = {
+  name: "Postgres",
+  start: () => startPostgres({ sources: ["machine", "cache"] }),
+  openStore,
+  writer: new URL("./writer.ts", import.meta.url),
+};
+
+describeFaults(target);
+describeLoad(target);
