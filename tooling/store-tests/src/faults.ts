@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type ChatMemory, createChatMemory, entry, type ModelMessage, user } from "@turnkeep/core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { findFault } from "./checker.ts";
-import { now, OperationLog, type RecordedMemory, recorded } from "./operations.ts";
+import { now, OperationLog, type RecordedMemory, recorded, textOf } from "./operations.ts";
 import { bundled, startWriter } from "./processes.ts";
 import { type NetworkFault, type NetworkProxy, startProxy } from "./proxy.ts";
 import type { DurableServer, StoreTarget } from "./target.ts";
@@ -63,7 +63,7 @@ export function describeFaults(target: StoreTarget): void {
         for (let n = 1; n <= adds; n++) {
           const added = `${name}-${n}.`;
           if (n % 3 === 0) {
-            void proxy.strike(added, fault).then(() => struck++);
+            void proxy.strike(textOf(added), fault).then(() => struck++);
           }
           await settled(memory.add(added));
           if (n % 10 === 0) await settled(memory.remove(`${name}-${n - 5}.`));
@@ -85,7 +85,7 @@ export function describeFaults(target: StoreTarget): void {
       const memory = await openMemory(proxy.through(server.url), id, 1_000);
       const { add, read } = recorded("one", memory, log.record);
       await add("before.");
-      const struck = proxy.strike("hangs.", "hang");
+      const struck = proxy.strike(textOf("hangs."), "hang");
       // Nothing lets go of it before the call ends.
       await expect(add("hangs.")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
       await struck;
@@ -106,7 +106,7 @@ export function describeFaults(target: StoreTarget): void {
       await recorded("one", memory, log.record).add("before.");
 
       const controller = new AbortController();
-      const struck = proxy.strike("hangs.", "hang");
+      const struck = proxy.strike(textOf("hangs."), "hang");
       log.record({
         client: "one",
         call: { kind: "add", ids: ["hangs."] },
@@ -114,7 +114,7 @@ export function describeFaults(target: StoreTarget): void {
         returned: undefined,
       });
       const call = memory.transaction(
-        (transaction) => transaction.add(entry(user("hangs."), { id: "hangs." })),
+        (transaction) => transaction.add(entry(user(textOf("hangs.")), { id: "hangs." })),
         { signal: controller.signal },
       );
       await struck;

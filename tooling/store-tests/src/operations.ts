@@ -15,7 +15,17 @@ export interface Operation {
   readonly returned: number | undefined;
 }
 
-/** A memory whose calls are recorded. Its messages hold nothing but their ids. */
+/**
+ * What the message of that id says. It stands in the request that writes the message and in no other: a write looks its
+ * ids up first.
+ */
+export function textOf(id: string): string {
+  return `${opening}${id}`;
+}
+
+const opening = "text of ";
+
+/** A memory whose calls are recorded. Its messages say nothing but their ids. */
 export interface RecordedMemory {
   add(...ids: string[]): Promise<void>;
   remove(id: string): Promise<void>;
@@ -44,12 +54,12 @@ export function recorded(
   }
   return {
     add: (...ids) =>
-      write({ kind: "add", ids }, () => memory.add(...ids.map((id) => entry(user(id), { id })))),
+      write({ kind: "add", ids }, () => memory.add(...ids.map((id) => entry(user(textOf(id)), { id })))),
     remove: (id) => write({ kind: "remove", id }, () => memory.remove(id)),
     clear: () => write({ kind: "clear" }, () => memory.clear()),
     async read() {
       const invoked = now();
-      const seen = (await memory.messages()).map(({ content }) => String(content));
+      const seen = (await memory.messages()).map(({ content }) => String(content).slice(opening.length));
       record({ client, call: { kind: "read", seen }, invoked, returned: now() });
       return seen;
     },
