@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { conformanceRows, conformanceTable } from "../src/runner/conformance-table.mjs";
 import { type Counts, closingLine, countsOf, none, sum } from "../src/runner/counts.mjs";
 import { runSteps } from "../src/runner/steps.mjs";
 import { runVitest } from "../src/runner/test-step.mjs";
@@ -175,4 +176,47 @@ describe("Vitest under npm test", () => {
 
 it("reads the pin of pnpm", () => {
   expect(pnpmPin()).toMatch(/^\d+\.\d+\.\d+$/);
+});
+
+describe("the conformance kit's runs", () => {
+  const test = (status: string, ...ancestorTitles: string[]) => ({ status, ancestorTitles });
+  const report = {
+    testResults: [
+      {
+        name: "/x/test/conformance-cluster.test.ts",
+        assertionResults: [
+          test("passed", "a cluster", "reads"),
+          test("passed", "a cluster", "ttl"),
+          test("skipped", "a cluster", "ttl"),
+        ],
+      },
+      {
+        name: "/x/test/conformance.test.ts",
+        assertionResults: [
+          test("failed", "one server", "reads"),
+          test("pending", "one server", "ids"),
+          test("passed", "a test beside the kit"),
+        ],
+      },
+      { name: "/x/test/races.test.ts", assertionResults: [test("passed", "one server", "races")] },
+    ],
+  };
+
+  it("are counted by server", () => {
+    expect(conformanceRows("@turnkeep/store-x", report)).toEqual([
+      { store: "@turnkeep/store-x", server: "a cluster", passed: 2, skipped: 1, failed: 0 },
+      { store: "@turnkeep/store-x", server: "one server", passed: 0, skipped: 1, failed: 1 },
+    ]);
+  });
+
+  it("are shown as a table", () => {
+    expect(conformanceTable(conformanceRows("@turnkeep/store-x", report))).toBe(
+      [
+        "  store              server      passed  skipped by declaration  failed",
+        "  @turnkeep/store-x  a cluster        2                       1       0",
+        "  @turnkeep/store-x  one server       0                       1       1",
+        "",
+      ].join("\n"),
+    );
+  });
 });

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { conformanceRows, conformanceTable } from "./conformance-table.mjs";
 import { closingLine, none, sum } from "./counts.mjs";
 import { execute } from "./execute.mjs";
 import { installStep } from "./install-step.mjs";
@@ -15,6 +16,8 @@ import { root, workspacePackages } from "./workspace.mjs";
  */
 export async function testCommand(print) {
   let counts = none;
+  /** @type {import("./conformance-table.mjs").ConformanceRow[]} */
+  const conformance = [];
   /** @param {import("./counts.mjs").Counts} more */
   const onCounts = (more) => {
     counts = sum(counts, more);
@@ -54,7 +57,14 @@ export async function testCommand(print) {
       .map(({ name, folder }) => ({
         name: `tests of ${name}`,
         needs,
-        run: () => runVitest(join(root, folder), { env, onCounts }),
+        run: () =>
+          runVitest(join(root, folder), {
+            env,
+            onCounts,
+            onReport: (report) => {
+              if (folder.startsWith("packages/store-")) conformance.push(...conformanceRows(name, report));
+            },
+          }),
       })),
     {
       name: "published packages",
@@ -66,6 +76,7 @@ export async function testCommand(print) {
   if (!existsSync(join(root, ".git"))) print("No git here: files are found by walking the folder.\n");
   print("Turnkeep: everything that must hold\n");
   const failed = await runSteps(steps, print);
+  print(`\nThe conformance kit on real databases\n\n${conformanceTable(conformance)}\n`);
   if (failed.length > 0) print(`failed: ${failed.join(", ")}\n`);
   print(`${closingLine(counts)}\n`);
   return failed.length === 0 ? 0 : 1;

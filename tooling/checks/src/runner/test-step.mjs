@@ -9,10 +9,10 @@ import { execute } from "./execute.mjs";
  * and if there is no test at all.
  *
  * @param {string} folder absolute
- * @param {{ env: NodeJS.ProcessEnv, config?: string, onCounts: (counts: import("./counts.mjs").Counts) => void }} options
+ * @param {{ env: NodeJS.ProcessEnv, config?: string, onCounts: (counts: import("./counts.mjs").Counts) => void, onReport?: (report: any) => void }} options
  * @returns {Promise<import("./steps.mjs").StepResult>}
  */
-export async function runVitest(folder, { env, config, onCounts }) {
+export async function runVitest(folder, { env, config, onCounts, onReport }) {
   const reports = mkdtempSync(join(tmpdir(), "turnkeep-tests-"));
   const report = join(reports, "report.json");
   const vitest = join(folder, "node_modules", "vitest", "vitest.mjs");
@@ -28,8 +28,10 @@ export async function runVitest(folder, { env, config, onCounts }) {
       onCounts({ ...none, failed: 1 });
       return { ok: false, output: `${run.output}\nVitest ended without a report (${run.end}).` };
     }
-    const counts = countsOf(JSON.parse(readFileSync(report, "utf8")));
+    const results = JSON.parse(readFileSync(report, "utf8"));
+    const counts = countsOf(results);
     onCounts(counts);
+    onReport?.(results);
     const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : "";
     return {
       ok: run.ok && counts.failed === 0,
