@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type ChatMemory, createChatMemory, entry, type ModelMessage, user } from "@turnkeep/core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { findFault } from "./checker.ts";
+import { historyOf } from "./history.ts";
 import { now, OperationLog, type RecordedMemory, recorded, textOf } from "./operations.ts";
 import { bundled, startWriter } from "./processes.ts";
 import { type NetworkFault, type NetworkProxy, startProxy } from "./proxy.ts";
@@ -230,12 +231,4 @@ export function describeFaults(target: StoreTarget): void {
 export function expectOwnOrder(seen: readonly string[], client: string): void {
   const own = seen.filter((id) => id.startsWith(`${client}-`));
   expect(own).toEqual(own.map((_, index) => `${client}-${index + 1}`));
-}
-
-/** The ids of everything that was said. */
-export async function historyOf(memory: ChatMemory<ModelMessage>): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const page of memory.historyPages({ limit: 1_000 }))
-    ids.push(...page.messages.map(({ id }) => id));
-  return ids;
 }
