@@ -17,8 +17,16 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { run, serverUser } from "./process.ts";
 import type { Tarball, Wheel } from "./versions.ts";
 
-const repositoryRoot: string = resolve(import.meta.dirname, "../../..");
+const repositoryRoot: string = findRoot(import.meta.dirname);
 const abandonedAfterMs = 60 * 60 * 1000;
+
+/** Also from a program that this file was bundled into. */
+function findRoot(folder: string): string {
+  if (existsSync(join(folder, "pnpm-workspace.yaml"))) return folder;
+  const parent = dirname(folder);
+  if (parent === folder) throw new Error(`no workspace above ${import.meta.dirname}`);
+  return findRoot(parent);
+}
 
 /**
  * The folder for binaries that were fetched: `TURNKEEP_CACHE` (relative to the repository), or `.cache/servers`. Where

@@ -1,3 +1,5 @@
+// What the declaration below adds to.
+import type {} from "vitest";
 import type { TestProject } from "vitest/node";
 import { startRedis } from "./redis.ts";
 

@@ -1,0 +1,34 @@
+import type { ChatMemoryStore } from "@turnkeep/core";
+import { startPostgres, startRedis } from "@turnkeep/servers";
+import { postgresStore } from "@turnkeep/store-postgres";
+import { redisStore } from "@turnkeep/store-redis";
+
+/** A store over a server of its own that writes to disk before it answers. */
+export interface Bench {
+  readonly store: ChatMemoryStore;
+  stop(): Promise<void>;
+}
+
+/** By the name that the command line takes. */
+export const databases: Readonly<Record<string, () => Promise<Bench>>> = {
+  async postgres() {
+    const server = await startPostgres();
+    const store = postgresStore({ url: server.url });
+    await store.migrate();
+    return withStop(store, server);
+  },
+  async redis() {
+    const server = await startRedis({ appendfsync: "always" });
+    return withStop(redisStore({ url: server.url }), server);
+  },
+};
+
+function withStop(store: ChatMemoryStore, server: { stop(): Promise<void> }): Bench {
+  return {
+    store,
+    async stop() {
+      await store.close();
+      await server.stop();
+    },
+  };
+}
