@@ -11,23 +11,23 @@ export interface UnpackedProgram {
 }
 
 /**
- * Downloads a Debian package, and those libraries that the machine lacks, with apt, which checks their signatures, and
- * unpacks them into the cache; nothing is installed. Works on Debian and what derives from it.
+ * Downloads Debian packages, and those libraries that the machine lacks, with apt, which checks their signatures, and
+ * unpacks them into the cache under the first one's name; nothing is installed. Works on Debian and what derives from it.
  */
 export async function fetchDebianProgram(
-  packageName: string,
+  packages: readonly [string, ...string[]],
   path: string,
   env: NodeJS.ProcessEnv,
 ): Promise<UnpackedProgram> {
   const architecture = (await run("dpkg", ["--print-architecture"], { env })).trim();
-  const folder = await cached(`${packageName}-${await release()}-${architecture}`, env, async (root) => {
-    await unpack([packageName], root, env);
+  const folder = await cached(`${packages[0]}-${await release()}-${architecture}`, env, async (root) => {
+    await unpack(packages, root, env);
     if ((await missingLibraries(root, path, env)).length > 0) {
-      await unpack(await librariesOf(packageName, env), root, env);
+      await unpack(await librariesOf(packages, env), root, env);
     }
     const missing = await missingLibraries(root, path, env);
     if (missing.length > 0)
-      throw new Error(`${packageName} needs ${missing.join(", ")}, not found in its packages`);
+      throw new Error(`${packages.join(", ")} need ${missing.join(", ")}, not found in their packages`);
   });
   return { command: join(folder, path), env: withLibraries(await libraryFolders(folder), env) };
 }
@@ -50,9 +50,9 @@ async function unpack(packages: readonly string[], root: string, env: NodeJS.Pro
   await rm(downloads, { recursive: true });
 }
 
-/** The library packages that the package names as its dependencies. */
-async function librariesOf(packageName: string, env: NodeJS.ProcessEnv): Promise<string[]> {
-  const text = await run("apt-cache", ["depends", packageName], { env: { ...env, LC_ALL: "C" } });
+/** The library packages that the packages name as their dependencies. */
+async function librariesOf(packages: readonly string[], env: NodeJS.ProcessEnv): Promise<string[]> {
+  const text = await run("apt-cache", ["depends", ...packages], { env: { ...env, LC_ALL: "C" } });
   return [...text.matchAll(/^ *\|?Depends: (lib(?!c6\b)\S+)$/gm)].map((match) => match[1] ?? "");
 }
 

@@ -1,7 +1,12 @@
 export { createDatabase, type TestDatabase } from "./database.ts";
 export { type PgBouncer, type PgBouncerOptions, startPgBouncer } from "./pgbouncer.ts";
 export { type PostgresOptions, type PostgresServer, startPostgres } from "./postgres.ts";
-export { type RedisEngine, type RedisOptions, type RedisServer, startRedis } from "./redis.ts";
+export { type RedisOptions, type RedisServer, startRedis } from "./redis.ts";
+export { type RedisCluster, startRedisCluster } from "./redis-cluster.ts";
+export type { RedisEngine } from "./redis-engines.ts";
+export type { RedisGroup, RedisGroupOptions } from "./redis-group.ts";
+export type { RedisNode } from "./redis-process.ts";
+export { type RedisSentinel, startRedisSentinel } from "./redis-sentinel.ts";
 export { type Attempt, ServerUnavailable, type Source } from "./sources.ts";
 export { images } from "./versions.ts";
 // Brings the type of `inject("postgresUrl")` with it.

@@ -32,6 +32,10 @@ export interface LocalServerPlan {
 /** A server that runs as a child of this process, on the loopback address. */
 export interface LocalServer {
   readonly port: number;
+  /** Ends the server as a crash would; its data stays. */
+  kill(): Promise<void>;
+  /** Starts a server that was killed again, on the same port and data. */
+  start(): Promise<void>;
   /** Kills the server as a crash would, and starts it again on the same port and data. */
   restart(): Promise<void>;
   /** Ends the server and removes its data. Calling it again does nothing. */
@@ -52,12 +56,20 @@ export async function startLocalServer(plan: LocalServerPlan): Promise<LocalServ
 
 async function startOnPort(plan: LocalServerPlan, port: number): Promise<LocalServer> {
   let identity = await launchOnPort(plan, port);
+  async function kill(): Promise<void> {
+    signalProcess(identity, "SIGKILL");
+    if (!(await waitForDeath(identity, 10_000))) throw new Error(`${plan.name} survived SIGKILL for 10 s`);
+  }
+  async function start(): Promise<void> {
+    identity = await relaunch(plan, port);
+  }
   return {
     port,
+    kill,
+    start,
     async restart() {
-      signalProcess(identity, "SIGKILL");
-      await waitForDeath(identity, 10_000);
-      identity = await relaunch(plan, port);
+      await kill();
+      await start();
     },
     async stop() {
       signalProcess(identity, plan.stopSignal);

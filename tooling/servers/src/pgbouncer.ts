@@ -91,7 +91,7 @@ async function fromMachine(env: NodeJS.ProcessEnv): Promise<Program> {
 }
 
 async function fromCache(env: NodeJS.ProcessEnv): Promise<Program> {
-  return { ...(await fetchDebianProgram("pgbouncer", "usr/sbin/pgbouncer", env)), source: "cache" };
+  return { ...(await fetchDebianProgram(["pgbouncer"], "usr/sbin/pgbouncer", env)), source: "cache" };
 }
 
 interface StartedProgram {

