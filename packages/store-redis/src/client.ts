@@ -96,10 +96,12 @@ const settings = {
 };
 
 async function open(url: string | undefined, config: object | undefined): Promise<Opened> {
-  const { Redis } = await import("ioredis").catch((cause: unknown) => {
+  const driver = await import("ioredis").catch((cause: unknown) => {
     if (!(cause instanceof Error && "code" in cause && cause.code === "ERR_MODULE_NOT_FOUND")) throw cause;
     throw invalidOption('url and config need the driver "ioredis": install it, or give the store a client');
   });
+  // The first releases of 5 export the class as the module itself only.
+  const Redis = driver.Redis ?? (driver.default as unknown as typeof driver.Redis);
   const client =
     url === undefined ? new Redis({ ...settings, ...config }) : new Redis(url, { ...settings, ...config });
   const opened: Opened = { client };

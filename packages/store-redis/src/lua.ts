@@ -28,7 +28,7 @@ export type SnapshotAnswer =
 /** `disagrees` brings the next seq, then seq, state and id of each message that the update names. */
 export type WriteAnswer =
   | readonly ["done", ...replaced: [] | [life: string, owner: string | null]]
-  | readonly ["replayed" | "conflict" | "late"]
+  | readonly ["replayed" | "conflict" | "late" | "corrupt"]
   | readonly ["disagrees", next: string, ...rows: string[]];
 
 export type HistoryAnswer = readonly (readonly [seq: string, state: MessageState, record: string])[];
@@ -56,6 +56,12 @@ const states = "local states = { live = KEYS[4], evicted = KEYS[5], superseded =
 const now = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
+/** A time that cannot be read has not come: whoever reads the memory learns what is wrong. */
+const past = `
+local function past(expires)
+  local at = tonumber(expires)
+  return at and at <= now
+end`;
 const stateOf = `
 local function stateOf(seq)
   for state, key in pairs(states) do
@@ -78,9 +84,10 @@ end`;
 const readScript: Script = script(`
 ${keys}
 ${now}
+${past}
 ${records}
 local stored = redis.call('HMGET', head, 'version', 'next', 'owner', 'head', 'expires')
-if not stored[1] or (stored[5] and tonumber(stored[5]) <= now) then return {} end
+if not stored[1] or past(stored[5]) then return {} end
 local seqs = redis.call('ZRANGE', KEYS[4], 0, -1)
 local rows = {}
 for i, record in ipairs(records(seqs)) do rows[i] = { seqs[i], record } end
@@ -92,6 +99,7 @@ const writeScript: Script = script(`
 ${keys}
 ${states}
 ${now}
+${past}
 ${stateOf}
 local at = 0
 local function arg()
@@ -101,9 +109,10 @@ end
 local expected, version, next = arg(), arg(), arg()
 local text, owner, ttl, life, entered = arg(), arg(), arg(), arg(), arg()
 local stored = redis.call('HMGET', head, 'version', 'next', 'expires', 'life', 'owner')
-local present = stored[1] and not (stored[3] and tonumber(stored[3]) <= now)
+local present = stored[1] and not past(stored[3])
 if present and stored[1] == version then return { 'replayed' } end
 if (present and stored[1] or '') ~= expected then return { 'conflict' } end
+if present and not tonumber(stored[2]) then return { 'corrupt' } end
 
 local was, idAt, seen = {}, {}, {}
 local agrees = not present or tonumber(next) >= tonumber(stored[2])
@@ -172,13 +181,15 @@ const historyScript: Script = script(`
 ${keys}
 ${states}
 ${now}
+${past}
 ${stateOf}
 ${records}
 local after, before, order, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local stored = redis.call('HMGET', head, 'version', 'expires')
-if not stored[1] or (stored[2] and tonumber(stored[2]) <= now) then return {} end
+if not stored[1] or past(stored[2]) then return {} end
 local wanted, seqs, at = {}, {}, {}
 for i = 6, 5 + ARGV[5] do wanted[ARGV[i]] = true end
+local function number(seq) return tonumber(seq) or 0 end
 local function take(seq, state)
   seqs[#seqs + 1] = seq
   at[seq] = state
@@ -188,7 +199,7 @@ if ARGV[firstId] == 'ids' then
   for i = firstId + 1, #ARGV do
     local seq = redis.call('HGET', ids, ARGV[i])
     local state = seq and stateOf(seq)
-    if wanted[state] and tonumber(seq) > tonumber(after) and tonumber(seq) < tonumber(before) then take(seq, state) end
+    if wanted[state] and number(seq) > number(after) and number(seq) < number(before) then take(seq, state) end
   end
 else
   for state in pairs(wanted) do
@@ -202,8 +213,8 @@ else
   end
 end
 table.sort(seqs, function(a, b)
-  if order == 'ascending' then return tonumber(a) < tonumber(b) end
-  return tonumber(a) > tonumber(b)
+  if order == 'ascending' then return number(a) < number(b) end
+  return number(a) > number(b)
 end)
 for i = #seqs, limit + 1, -1 do seqs[i] = nil end
 local answer = {}
@@ -212,15 +223,17 @@ return answer`);
 
 const peekScript: Script = script(`
 ${now}
+${past}
 local stored = redis.call('HMGET', KEYS[1], 'life', 'owner', 'updated', 'expires')
 if not stored[1] then return {} end
-return { stored[1], stored[2], stored[3], stored[4] and tonumber(stored[4]) <= now and 'no' or 'yes' }`);
+return { stored[1], stored[2], stored[3], past(stored[4]) and 'no' or 'yes' }`);
 
 const removeScript: Script = script(`
 ${now}
+${past}
 local stored = redis.call('HMGET', KEYS[1], 'life', 'expires')
 if (stored[1] or '') ~= ARGV[1] then return 'absent' end
-if ARGV[2] == 'expired' and not (stored[2] and tonumber(stored[2]) <= now) then return 'present' end
+if ARGV[2] == 'expired' and not past(stored[2]) then return stored[1] and 'present' or 'absent' end
 redis.call('UNLINK', unpack(KEYS))
 return 'removed'`);
 

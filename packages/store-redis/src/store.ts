@@ -38,6 +38,8 @@ import {
 } from "./lua.ts";
 import { normalizeOptions, type RedisStoreOptions } from "./options.ts";
 
+const noNextSeq = "its head has no next seq";
+
 /** How many memories `sweep` looks at together, and how many a listing at least. */
 const batch = 100;
 
@@ -116,6 +118,7 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
       if (entered !== "" && stale !== (done ? entry : undefined))
         await run(lua.leave(stale, 0)).catch(() => {});
       if (done || outcome === "replayed") return replicated(callOptions);
+      if (outcome === "corrupt") throw corruptError(memoryId, noNextSeq);
       if (outcome === "late")
         throw storeError(storeName, new Error("The memory began too late after it was listed"));
       if (outcome === "disagrees") {
@@ -212,7 +215,7 @@ function snapshotOf(memoryId: string, answer: SnapshotAnswer): MemorySnapshot {
   const [version, next, owner, text] = head;
   snapshot.version = version;
   snapshot.nextSeq = Number(next);
-  if (!Number.isSafeInteger(snapshot.nextSeq)) throw corruptError(memoryId, "its head has no next seq");
+  if (!Number.isSafeInteger(snapshot.nextSeq) || next === "") throw corruptError(memoryId, noNextSeq);
   if (owner !== null) snapshot.owner = owner;
   if (text !== null) snapshot.head = text;
   snapshot.messages = rows.map(([seq, record]) => messageOf(memoryId, seq, record));

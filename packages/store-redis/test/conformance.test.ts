@@ -1,35 +1,40 @@
 import { describeConformance } from "@turnkeep/conformance/vitest";
 import { Redis } from "ioredis";
-import { Redis as Redis5 } from "ioredis5";
+import ioredis5 from "ioredis5";
 import { afterAll, beforeAll, inject } from "vitest";
 import { redisStore } from "../src/index.ts";
-import { newPrefix, rawRead } from "./support.ts";
+import { dying, newPrefix, rawRead, rawWrite } from "./support.ts";
+
+const oldest = new ioredis5.default(inject("redis70Url"));
+afterAll(() => oldest.disconnect());
 
 const servers = [
-  { name: "Redis", url: inject("redisUrl") },
-  { name: "Valkey", url: inject("valkeyUrl") },
+  { name: "Redis 8.2, by a url", url: inject("redisUrl") },
+  { name: "Valkey 9.1, by a url", url: inject("valkeyUrl") },
+  { name: "Redis 7.0, by one client of the oldest ioredis that all stores share", client: oldest },
 ];
 
-for (const { name, url } of servers) {
+for (const { name, url = inject("redis70Url"), client } of servers) {
   const prefix = newPrefix();
-  let watcher: Redis;
-  let older: Redis5;
+  let redis: Redis;
   beforeAll(() => {
-    watcher = new Redis(url);
-    older = new Redis5(url);
+    redis = new Redis(url);
   });
-  afterAll(() => {
-    watcher.disconnect();
-    older.disconnect();
-  });
+  afterAll(() => redis.disconnect());
 
-  describeConformance(`${name}, by a url`, {
-    create: ({ ttlMs }) => redisStore({ url, prefix, ttlMs }),
-    rawRead: (memoryId) => rawRead(watcher, prefix, memoryId),
-  });
-
-  describeConformance(`${name}, by one client of ioredis 5 that all stores share`, {
-    create: ({ ttlMs }) => redisStore({ client: older, prefix, ttlMs }),
-    rawRead: (memoryId) => rawRead(watcher, prefix, memoryId),
+  describeConformance(name, {
+    create: ({ ttlMs }) =>
+      client === undefined ? redisStore({ url, prefix, ttlMs }) : redisStore({ client, prefix, ttlMs }),
+    rawRead: (memoryId) => rawRead(redis, prefix, memoryId),
+    rawWrite: (memoryId, texts) => rawWrite(redis, prefix, memoryId, texts),
+    fault: ({ step }) => redisStore({ client: dying(client ?? redis, step), prefix }),
+    given: () => ({
+      store: redisStore({ client: client ?? redis, prefix }),
+      isOpen: () =>
+        (client ?? redis).ping().then(
+          () => true,
+          () => false,
+        ),
+    }),
   });
 }

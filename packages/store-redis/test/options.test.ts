@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { Redis as Redis5 } from "ioredis5";
+import ioredis5 from "ioredis5";
 import { describe, expect, test } from "vitest";
 import { type RedisStoreOptions, redisStore } from "../src/index.ts";
 
@@ -75,7 +75,7 @@ describe("the factory", () => {
 test("types: one place, and clients of both majors of ioredis as they are", () => {
   const accept = (_: RedisStoreOptions): void => {};
   accept({ client: new Redis({ lazyConnect: true }) });
-  accept({ client: new Redis5({ lazyConnect: true }) });
+  accept({ client: new ioredis5.default({ lazyConnect: true }) });
   accept({ client: new Redis.Cluster([], { lazyConnect: true }) });
   accept({ config: { host: "localhost", db: 3 }, ttlMs: 1 });
   // @ts-expect-error a client and a url

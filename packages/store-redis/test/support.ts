@@ -45,16 +45,62 @@ export async function keysOf(client: Redis, prefix: string, memoryId: string): P
   return keys.filter((_, index) => found[index] === 1);
 }
 
+/** A text in the database, and how to put another in its place. */
+interface Place {
+  readonly text: string;
+  put(text: string): Promise<unknown>;
+}
+
 /** Everything that the database holds for a memory, and what the index says of it, as text. */
 export async function rawRead(client: Redis, prefix: string, memoryId: string): Promise<string[]> {
-  const rows: string[] = [];
+  return (await placesOf(client, prefix, memoryId)).map(({ text }) => text);
+}
+
+/** Puts these texts in place of those that `rawRead` answers. */
+export async function rawWrite(
+  client: Redis,
+  prefix: string,
+  memoryId: string,
+  texts: readonly string[],
+): Promise<void> {
+  const places = await placesOf(client, prefix, memoryId);
+  for (const [index, place] of places.entries()) await place.put(texts[index] ?? "");
+}
+
+async function placesOf(client: Redis, prefix: string, memoryId: string): Promise<Place[]> {
+  const places: Place[] = [];
   for (const key of await keysOf(client, prefix, memoryId)) {
     const isHash = (await client.type(key)) === "hash";
-    rows.push(
-      key,
-      ...(isHash ? Object.entries(await client.hgetall(key)).flat() : await client.zrange(key, "0", "-1")),
-    );
+    places.push(...(isHash ? await valuesOf(client, key) : await membersOf(client, key)));
   }
-  const entries = await client.zrange(`${prefix}index:{index}:all`, "0", "-1");
-  return [...rows, ...entries.filter((entry) => entry.startsWith(`${memoryId}\0`))];
+  const entries = await membersOf(client, `${prefix}index:{index}:all`);
+  return [...places, ...entries.filter(({ text }) => text.startsWith(`${memoryId}\0`))];
+}
+
+async function valuesOf(client: Redis, key: string): Promise<Place[]> {
+  const fields = Object.entries(await client.hgetall(key));
+  return fields.map(([field, text]) => ({ text, put: (changed) => client.hset(key, field, changed) }));
+}
+
+async function membersOf(client: Redis, key: string): Promise<Place[]> {
+  const members = await client.zrange(key, "0", "-1");
+  return members.map((text) => ({
+    text,
+    async put(changed) {
+      const score = await client.zscore(key, text);
+      await client.zrem(key, text);
+      await client.zadd(key, score ?? "0", changed);
+    },
+  }));
+}
+
+/** A client whose command of that number, from 1, does not take place, nor any after it: the process is gone. */
+export function dying(client: RedisClient, step: number): RedisClient {
+  let sent = 0;
+  return {
+    async call(command, args) {
+      if (++sent >= step) throw new Error("The process ended here");
+      return client.call(command, args);
+    },
+  };
 }
