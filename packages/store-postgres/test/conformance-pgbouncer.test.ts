@@ -5,7 +5,7 @@ import type pg from "pg";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { openPool, rawRead } from "./support.ts";
+import { openPool, rawAccess } from "./support.ts";
 
 let bouncer: PgBouncer;
 let direct: pg.Pool;
@@ -31,7 +31,7 @@ test("migrates once for many at once", async () => {
 
 describeConformance("Postgres behind PgBouncer in transaction mode", {
   create: ({ ttlMs }) => postgresStore({ url, ttlMs }),
-  rawRead: (memoryId) => rawRead(direct, memoryId),
+  ...rawAccess(() => direct),
 });
 
 test("more clients than PgBouncer has connections append to one memory, and all land", async () => {

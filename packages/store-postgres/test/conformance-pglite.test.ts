@@ -6,7 +6,7 @@ import { describeConformance } from "@turnkeep/conformance/vitest";
 import { message, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
-import { rawRead } from "./support.ts";
+import { rawAccess } from "./support.ts";
 
 let folder: string;
 let onDisk: PGlite;
@@ -33,12 +33,12 @@ describeConformance("PGlite in a folder", {
     await onDisk.close();
     onDisk = await PGlite.create(folder);
   },
-  rawRead: (memoryId) => rawRead(onDisk, memoryId),
+  ...rawAccess(() => onDisk),
 });
 
 describeConformance("PGlite in memory", {
   create: ({ ttlMs }) => storeIn(inMemory, ttlMs),
-  rawRead: (memoryId) => rawRead(inMemory, memoryId),
+  ...rawAccess(() => inMemory),
 });
 
 describe("a PGlite", () => {

@@ -1,28 +1,36 @@
 import { describeConformance } from "@turnkeep/conformance/vitest";
 import type pg from "pg";
+import oldest from "pg811";
 import { afterAll, beforeAll } from "vitest";
 import { postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { openPool, rawRead } from "./support.ts";
+import { openPool, rawAccess } from "./support.ts";
 
 let url: string;
 let pool: pg.Pool;
+let oldestPool: pg.Pool;
 
 beforeAll(async () => {
   url = await newDatabase();
   pool = openPool(url);
+  oldestPool = new oldest.Pool({ connectionString: url });
   const store = postgresStore({ url });
   await store.migrate();
   await store.close();
 });
-afterAll(() => pool.end());
+afterAll(() => Promise.all([pool.end(), oldestPool.end()]));
 
 describeConformance("Postgres, by a url", {
   create: ({ ttlMs }) => postgresStore({ url, ttlMs }),
-  rawRead: (memoryId) => rawRead(pool, memoryId),
+  ...rawAccess(() => pool),
 });
 
 describeConformance("Postgres, by one pool that all stores share", {
   create: ({ ttlMs }) => postgresStore({ client: pool, ttlMs }),
-  rawRead: (memoryId) => rawRead(pool, memoryId),
+  ...rawAccess(() => pool),
+});
+
+describeConformance("Postgres, by a pool of the oldest pg", {
+  create: ({ ttlMs }) => postgresStore({ client: oldestPool, ttlMs }),
+  ...rawAccess(() => oldestPool),
 });

@@ -1,5 +1,6 @@
+import type { ConformanceHarness } from "@turnkeep/conformance";
 import pg from "pg";
-import type { PostgresClient } from "../src/index.ts";
+import { type PostgresClient, postgresStore } from "../src/index.ts";
 
 export interface RecordingClient extends PostgresClient {
   readonly statements: { readonly text: string; readonly values: (string | null)[] }[];
@@ -36,14 +37,76 @@ export async function withClient<T>(url: string, use: (client: pg.Client) => Pro
   }
 }
 
-/** Everything that the database holds for a memory, and rows of no memory, as text. */
+/** Everything that the database holds for a memory but its id and numbers, and texts of rows of no memory. */
 export async function rawRead(client: PostgresClient, memoryId: string): Promise<string[]> {
+  return (await placesOf(client, memoryId)).map(({ text }) => text);
+}
+
+/** Puts these texts in place of those that `rawRead` answers. */
+export async function rawWrite(
+  client: PostgresClient,
+  memoryId: string,
+  texts: readonly string[],
+): Promise<void> {
+  for (const [index, { table, name, key, seq }] of (await placesOf(client, memoryId)).entries()) {
+    const rest = seq === null ? "" : ` and seq = ${seq}`;
+    await client.query(`update ${table} set ${name} = $1 where memory_key = ${key}${rest}`, [texts[index] ?? ""]);
+  }
+}
+
+interface Place {
+  readonly table: string;
+  readonly name: string;
+  readonly key: string;
+  readonly seq: string | null;
+  readonly text: string;
+}
+
+async function placesOf(client: PostgresClient, memoryId: string): Promise<Place[]> {
   const { rows } = await client.query(
-    `select h::text as row from turnkeep_memories h where memory_id = $1
+    `select 'turnkeep_memories' as table, c.name, h.memory_key::text as key, null as seq, c.text
+     from turnkeep_memories h
+     cross join lateral (values ('version', h.version), ('owner', h.owner), ('head', h.head)) as c (name, text)
+     where h.memory_id = $1 and c.text is not null
      union all
-     select m::text from turnkeep_messages m left join turnkeep_memories h using (memory_key)
-     where h.memory_id = $1 or h.memory_id is null`,
+     select 'turnkeep_messages', c.name, m.memory_key::text, m.seq::text, c.text
+     from turnkeep_messages m left join turnkeep_memories h using (memory_key)
+     cross join lateral (values ('id', m.id), ('payload', m.payload), ('meta', m.meta)) as c (name, text)
+     where (h.memory_id = $1 or h.memory_id is null) and c.text is not null
+     order by 1, 3, 4 nulls first, 2`,
     [memoryId],
   );
-  return (rows as { row: string }[]).map(({ row }) => row);
+  return rows as Place[];
+}
+
+/** A client whose statement of that number, from 1, does not take place, nor any after it: the process is gone. */
+export function dying(client: PostgresClient, step: number): PostgresClient {
+  let sent = 0;
+  return {
+    async query(text, values) {
+      if (++sent >= step) throw new Error("The process ended here");
+      return client.query(text, values);
+    },
+  };
+}
+
+/** What the kit does to a database beside its stores; `client` is what `given` and `fault` are made over. */
+export function rawAccess(
+  client: () => PostgresClient,
+): Pick<ConformanceHarness, "rawRead" | "rawWrite" | "fault" | "given"> {
+  return {
+    rawRead: (memoryId) => rawRead(client(), memoryId),
+    rawWrite: (memoryId, texts) => rawWrite(client(), memoryId, texts),
+    fault: ({ step }) => postgresStore({ client: dying(client(), step) }),
+    given: () => ({
+      store: postgresStore({ client: client() }),
+      isOpen: () =>
+        client()
+          .query("select 1")
+          .then(
+            () => true,
+            () => false,
+          ),
+    }),
+  };
 }

@@ -233,7 +233,7 @@ ${now}
 ${past}
 local stored = redis.call('HMGET', KEYS[1], 'life', 'expires')
 if (stored[1] or '') ~= ARGV[1] then return 'absent' end
-if ARGV[2] == 'expired' and not past(stored[2]) then return stored[1] and 'present' or 'absent' end
+if ARGV[2] == 'expired' and not past(stored[2]) then return 'present' end
 redis.call('UNLINK', unpack(KEYS))
 return 'removed'`);
 

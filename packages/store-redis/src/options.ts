@@ -11,9 +11,10 @@ import type { RedisClient } from "./client.ts";
 export type RedisConnection =
   | {
       /**
-       * A `Redis` of `ioredis`, or anything with its `call`. The store never closes it. Give it
+       * A `Redis` or `Cluster` of `ioredis`, or anything with its `call`. The store never closes it. Give a `Redis`
        * `autoResendUnfulfilledCommands: false`: otherwise the driver sends a write whose answer was lost once more by
-       * itself, at a time when somebody else may have deleted the memory that it begins.
+       * itself, at a time when somebody else may have deleted the memory that it begins. And with it
+       * `maxRetriesPerRequest: 0`, without which the driver then never answers a call whose connection broke.
        */
       readonly client: RedisClient;
       readonly url?: undefined;

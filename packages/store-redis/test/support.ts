@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 // Brings the types of `inject("redisUrl")` and `inject("valkeyUrl")` with it.
 import type {} from "@turnkeep/servers";
-import { Redis } from "ioredis";
+import { type Cluster, Redis } from "ioredis";
 import type { RedisClient } from "../src/index.ts";
 
 export interface RecordingClient extends RedisClient {
@@ -37,7 +37,7 @@ export async function withClient<T>(url: string, use: (client: Redis) => Promise
 }
 
 /** The keys of a memory that are there. */
-export async function keysOf(client: Redis, prefix: string, memoryId: string): Promise<string[]> {
+export async function keysOf(client: Redis | Cluster, prefix: string, memoryId: string): Promise<string[]> {
   const tag = Buffer.from(memoryId).toString("base64url");
   const names = ["head", "messages", "ids", "live", "evicted", "superseded"];
   const keys = names.map((name) => `${prefix}memory:{${tag}}:${name}`);
@@ -52,13 +52,13 @@ interface Place {
 }
 
 /** Everything that the database holds for a memory, and what the index says of it, as text. */
-export async function rawRead(client: Redis, prefix: string, memoryId: string): Promise<string[]> {
+export async function rawRead(client: Redis | Cluster, prefix: string, memoryId: string): Promise<string[]> {
   return (await placesOf(client, prefix, memoryId)).map(({ text }) => text);
 }
 
 /** Puts these texts in place of those that `rawRead` answers. */
 export async function rawWrite(
-  client: Redis,
+  client: Redis | Cluster,
   prefix: string,
   memoryId: string,
   texts: readonly string[],
@@ -67,7 +67,7 @@ export async function rawWrite(
   for (const [index, place] of places.entries()) await place.put(texts[index] ?? "");
 }
 
-async function placesOf(client: Redis, prefix: string, memoryId: string): Promise<Place[]> {
+async function placesOf(client: Redis | Cluster, prefix: string, memoryId: string): Promise<Place[]> {
   const places: Place[] = [];
   for (const key of await keysOf(client, prefix, memoryId)) {
     const isHash = (await client.type(key)) === "hash";
@@ -77,12 +77,12 @@ async function placesOf(client: Redis, prefix: string, memoryId: string): Promis
   return [...places, ...entries.filter(({ text }) => text.startsWith(`${memoryId}\0`))];
 }
 
-async function valuesOf(client: Redis, key: string): Promise<Place[]> {
+async function valuesOf(client: Redis | Cluster, key: string): Promise<Place[]> {
   const fields = Object.entries(await client.hgetall(key));
   return fields.map(([field, text]) => ({ text, put: (changed) => client.hset(key, field, changed) }));
 }
 
-async function membersOf(client: Redis, key: string): Promise<Place[]> {
+async function membersOf(client: Redis | Cluster, key: string): Promise<Place[]> {
   const members = await client.zrange(key, "0", "-1");
   return members.map((text) => ({
     text,
