@@ -50,7 +50,9 @@ export async function rawWrite(
 ): Promise<void> {
   for (const [index, { table, name, key, seq }] of (await placesOf(client, memoryId)).entries()) {
     const rest = seq === null ? "" : ` and seq = ${seq}`;
-    await client.query(`update ${table} set ${name} = $1 where memory_key = ${key}${rest}`, [texts[index] ?? ""]);
+    await client.query(`update ${table} set ${name} = $1 where memory_key = ${key}${rest}`, [
+      texts[index] ?? "",
+    ]);
   }
 }
 

@@ -51,7 +51,10 @@ describe("a cluster of three masters with a replica each", () => {
     rawRead: (memoryId) => rawRead(cluster, prefix, memoryId),
     rawWrite: (memoryId, texts) => rawWrite(cluster, prefix, memoryId, texts),
     fault: ({ step }) => redisStore({ client: dying(cluster, step), prefix }),
-    given: () => ({ store: redisStore({ client: cluster, prefix }), isOpen: () => cluster.status === "ready" }),
+    given: () => ({
+      store: redisStore({ client: cluster, prefix }),
+      isOpen: () => cluster.status === "ready",
+    }),
   });
 
   test("a master is killed in the middle of writes: no update is ever half there, and writing goes on", async () => {

@@ -35,7 +35,8 @@ export async function writeThrough(
       if (isBroken) left--;
     } catch (error) {
       // What was lost with the old master shows as another version.
-      if (!isTurnkeepError(error, "STORE_UNAVAILABLE") && !isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
+      if (!isTurnkeepError(error, "STORE_UNAVAILABLE") && !isTurnkeepError(error, "VERSION_CONFLICT"))
+        throw error;
       failures++;
     }
   }

@@ -47,14 +47,17 @@ describe("a master with two replicas, watched by sentinels", () => {
     client.on("error", () => {});
     const opened = redisStore({ config, prefix });
     const given = redisStore({ client, prefix });
-    for (const { url } of group.nodes.slice(1)) await withClient(url, (replica) => replica.config("RESETSTAT"));
+    for (const { url } of group.nodes.slice(1))
+      await withClient(url, (replica) => replica.config("RESETSTAT"));
     let kill = (): void => {};
     const killed = new Promise<void>((resolve, reject) => {
       kill = () => {
         group.killMaster().then(() => resolve(), reject);
       };
     });
-    const writers = [opened, given].map((store, index) => writeThrough(store, `failover ${index}`, 50, killed));
+    const writers = [opened, given].map((store, index) =>
+      writeThrough(store, `failover ${index}`, 50, killed),
+    );
     while ((await opened.getMessages("failover 0")).nextSeq < 200);
     kill();
     for (const failures of await Promise.all(writers)) expect(failures).toBeGreaterThan(0);

@@ -77,7 +77,9 @@ async function join(nodes: readonly RedisNode[]): Promise<void> {
 /** With how many servers, itself included, this one has shaken hands. */
 function met(url: string): Promise<number> {
   return withRedis(url, async (client) => {
-    const lines = String(await client.cluster("NODES")).trim().split("\n");
+    const lines = String(await client.cluster("NODES"))
+      .trim()
+      .split("\n");
     return lines.filter((line) => !/handshake|fail|noaddr|disconnected/.test(line)).length;
   });
 }

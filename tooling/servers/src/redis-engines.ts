@@ -72,11 +72,7 @@ export const engines: Readonly<Record<RedisEngine, Engine>> = {
     accepts: (said) => /^Redis server v=7\.0\./.test(said),
     async fetch(env) {
       // Debian 12 has it, in a package of its own and one for the tools; what other releases have is looked at.
-      const program = await fetchDebianProgram(
-        ["redis-server", "redis-tools"],
-        "usr/bin/redis-server",
-        env,
-      );
+      const program = await fetchDebianProgram(["redis-server", "redis-tools"], "usr/bin/redis-server", env);
       const said = await versionOf(program);
       if (!this.accepts(said)) throw new Error(`this system's package is another version (${said})`);
       return program;

@@ -18,7 +18,6 @@ export interface RedisProcess extends LocalServer {
 /** A server that is one of several. */
 export type RedisNode = Pick<RedisProcess, "url" | "port" | "kill" | "start">;
 
-
 /** Starts a server with these settings of its command line. */
 export async function startRedisProcess(
   { engine, program }: EngineProgram,

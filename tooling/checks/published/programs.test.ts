@@ -1,0 +1,45 @@
+import { existsSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { startPostgres, startRedis } from "@turnkeep/servers";
+import { describe, expect, it } from "vitest";
+import { root, workspacePackages } from "../src/runner/workspace.mjs";
+import { inProject } from "./in-project.ts";
+
+interface Server {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** What an example's program runs against, by its folder, and the variable that brings it the address. */
+const databases: Readonly<Record<string, { readonly variable: string; start(): Promise<Server> }>> = {
+  postgres: { variable: "DATABASE_URL", start: () => startPostgres() },
+  redis: { variable: "REDIS_URL", start: () => startRedis() },
+};
+
+const programs = workspacePackages()
+  .map(({ folder }) => folder)
+  .filter((folder) => folder.startsWith("examples/") && existsSync(join(root, folder, "src/main.ts")));
+
+it("every database's program has a server here, and the other way round", () => {
+  expect(programs.map((folder) => basename(folder)).sort()).toEqual(Object.keys(databases).sort());
+});
+
+describe.each(programs)("%s", (folder) => {
+  it("prints what it should, installed from tarballs", async () => {
+    const read = (path: string): string => readFileSync(join(root, folder, path), "utf8");
+    const { dependencies } = JSON.parse(read("package.json")) as { dependencies: Record<string, string> };
+    const { variable, start } = databases[basename(folder)] ?? {};
+    if (variable === undefined || start === undefined) throw new Error(`no server for ${folder}`);
+    await inProject(Object.keys(dependencies), async (project) => {
+      const server = await start();
+      try {
+        const printed = await project.run(await project.compile(read("src/main.ts")), {
+          [variable]: server.url,
+        });
+        expect(printed).toBe(read("output.txt"));
+      } finally {
+        await server.stop();
+      }
+    });
+  });
+});
