@@ -4,7 +4,14 @@ import { startContainer } from "./docker.ts";
 import { loopback } from "./ports.ts";
 import { type Engine, engines, findOnMachine, type RedisEngine } from "./redis-engines.ts";
 import { redisVersion, startRedisProcess, until, withRedis } from "./redis-process.ts";
-import { cannotRestart, FinalFailure, firstAvailable, reasonOf, type Source, sourcesFrom } from "./sources.ts";
+import {
+  cannotRestart,
+  FinalFailure,
+  firstAvailable,
+  reasonOf,
+  type Source,
+  sourcesFrom,
+} from "./sources.ts";
 
 /** A Redis or Valkey server for tests. */
 export interface RedisServer {
