@@ -1,0 +1,160 @@
+import { driverCalls, invalidOption, notReadyError, throwIfAborted } from "@turnkeep/core/store-kit";
+import type { SqliteConnection } from "./options.ts";
+import type { Statement } from "./sql.ts";
+
+export const storeName = "sqliteStore";
+
+/** What the store needs of a database. A `DatabaseSync` of `@photostructure/sqlite` has it, one of `node:sqlite` has it. */
+export interface SqliteClient {
+  exec(sql: string): void;
+  prepare(sql: string): { all(...values: (string | number | null)[]): unknown[] };
+  /** The file; `null` or `""` for a database in memory. */
+  location(): string | null;
+}
+
+/** Runs one statement and answers its rows. */
+export type Run = <R>(statement: Statement<R>) => R[];
+
+/** The way to the database: statements go out, the driver's faults come back as Turnkeep's errors. */
+export interface Connection {
+  /** One statement, which is a transaction of its own. */
+  run<R>(statement: Statement<R>, signal: AbortSignal | undefined): Promise<R[]>;
+  /** Several statements that no other writer comes between; what `work` throws undoes all of them. */
+  transaction<T>(work: (run: Run) => T, signal: AbortSignal | undefined): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** A database that the store opened itself. */
+interface OwnClient extends SqliteClient {
+  close(): void;
+}
+
+const busy = 5;
+const maxAttempts = 100;
+
+/** Does no I/O. */
+export function connect({ client, url, config }: SqliteConnection): Connection {
+  let opened: Promise<OwnClient> | undefined;
+  const calls = driverCalls(storeName);
+  const prepared = new Map<string, ReturnType<SqliteClient["prepare"]>>();
+
+  async function database(): Promise<SqliteClient> {
+    if (client !== undefined) return client;
+    opened ??= openDatabase(config ?? { path: url }).catch((cause: unknown) => {
+      opened = undefined;
+      throw cause;
+    });
+    return opened;
+  }
+
+  function runOn(target: SqliteClient): Run {
+    return <R>({ text, values }: Statement<R>) => {
+      let statement = prepared.get(text);
+      if (statement === undefined) {
+        statement = target.prepare(text);
+        prepared.set(text, statement);
+      }
+      return statement.all(...values) as R[];
+    };
+  }
+
+  /** The work itself is synchronous: once it has begun, nothing of this process comes between. */
+  function call<T>(work: (target: SqliteClient) => T, signal: AbortSignal | undefined): Promise<T> {
+    return calls.run(async () => {
+      const target = await database();
+      throwIfAborted(signal);
+      try {
+        return work(target);
+      } catch (cause) {
+        throw isNotReady(cause) ? notReadyError(storeName, "a table or column", cause) : cause;
+      }
+    }, signal);
+  }
+
+  return {
+    run: (statement, signal) => call((target) => runOn(target)(statement), signal),
+    transaction: (work, signal) =>
+      call((target) => {
+        // A transaction that reads first and writes later could be refused in the middle; this one waits here.
+        target.exec("begin immediate");
+        try {
+          const answer = work(runOn(target));
+          target.exec("commit");
+          return answer;
+        } catch (cause) {
+          rollBack(target);
+          throw cause;
+        }
+      }, signal),
+    async close() {
+      await calls.settled();
+      const own = await opened?.catch(() => undefined);
+      await calls.run(() => own?.close(), undefined);
+    },
+  };
+}
+
+/** SQLite has undone the transaction by itself after some faults, a full disk for one; the first fault is the one to report. */
+function rollBack(target: SqliteClient): void {
+  try {
+    target.exec("rollback");
+  } catch {
+    // There was no transaction left.
+  }
+}
+
+async function openDatabase({ path, ...options }: { readonly path: string }): Promise<OwnClient> {
+  const { DatabaseSync } = await import("@photostructure/sqlite").catch((cause: unknown) => {
+    if (!hasCode(cause, "ERR_MODULE_NOT_FOUND")) throw cause;
+    throw invalidOption(
+      'url and config need the driver "@photostructure/sqlite": install it, or give the store a client',
+    );
+  });
+  const database = new DatabaseSync(path, { timeout: 5_000, ...options });
+  try {
+    useWriteAheadLog(database);
+    database.exec("pragma synchronous = full");
+    return database;
+  } catch (cause) {
+    database.close();
+    throw cause;
+  }
+}
+
+/**
+ * The mode stays with the file. SQLite refuses the change at once, without its usual wait, while others use the file:
+ * so wait for them, in the one way that SQLite has, and ask again.
+ */
+function useWriteAheadLog(database: SqliteClient): void {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      database.exec("pragma journal_mode = wal");
+      return;
+    } catch (cause) {
+      if (!isBusy(cause) || attempt === maxAttempts) throw cause;
+      database.exec("begin exclusive; commit");
+    }
+  }
+}
+
+/** Whether what was acknowledged survives the process: a database in memory has no file. */
+export function isDurable({ client }: SqliteConnection): boolean {
+  return client === undefined || Boolean(client.location());
+}
+
+function isBusy(cause: unknown): boolean {
+  return hasErrcode(cause) && (cause.errcode & 0xff) === busy;
+}
+
+/** SQLite has no code of its own for what is missing. */
+function isNotReady(cause: unknown): boolean {
+  return hasErrcode(cause) && /no such (?:table|column|index)|has no column/.test(String(cause.message));
+}
+
+function hasErrcode(cause: unknown): cause is Error & { readonly errcode: number } {
+  return cause instanceof Error && "errcode" in cause && typeof cause.errcode === "number";
+}
+
+function hasCode(cause: unknown, code: string): boolean {
+  return cause instanceof Error && "code" in cause && cause.code === code;
+}

@@ -1,0 +1,3 @@
+export type { SqliteClient } from "./client.ts";
+export type { SqliteStoreOptions } from "./options.ts";
+export { type SqliteStore, sqliteStore } from "./store.ts";

@@ -1,0 +1,86 @@
+import { TurnkeepError } from "@turnkeep/core/store-kit";
+import { type Run, storeName } from "./client.ts";
+
+/** The quoted names of what the store owns in a database. */
+export interface Names {
+  readonly memories: string;
+  readonly messages: string;
+  readonly migrations: string;
+  readonly ownerIndex: string;
+  readonly expiryIndex: string;
+  readonly liveIndex: string;
+  readonly idIndex: string;
+}
+
+export function namesOf(prefix: string): Names {
+  const own = (suffix: string): string => `"${(prefix + suffix).replaceAll('"', '""')}"`;
+  return {
+    memories: own("memories"),
+    messages: own("messages"),
+    migrations: own("migrations"),
+    ownerIndex: own("memories_owner_idx"),
+    expiryIndex: own("memories_expiry_idx"),
+    liveIndex: own("messages_live_idx"),
+    idIndex: own("messages_id_idx"),
+  };
+}
+
+/** The steps in order; step 1 is the first. A step that was released never changes. */
+export function migrationsOf(names: Names): (readonly string[])[] {
+  const { memories, messages, ownerIndex, expiryIndex, liveIndex, idIndex } = names;
+  return [
+    // The key stands for one life of a memory id, and is never used again: what belonged to an earlier life can never
+    // show in a later one. Texts compare by their bytes, whatever collation a database's owner is used to. There is no
+    // foreign key: whether one holds is a setting of each connection, and the store deletes messages itself.
+    [
+      `create table ${memories} (
+        memory_key integer primary key autoincrement,
+        memory_id text collate binary not null unique,
+        owner text collate binary,
+        version text collate binary not null,
+        next_seq integer not null,
+        head text,
+        updated_at integer not null,
+        expires_at integer
+      ) strict`,
+      `create index ${ownerIndex} on ${memories} (owner, memory_key) where owner is not null`,
+      `create index ${expiryIndex} on ${memories} (expires_at) where expires_at is not null`,
+      `create table ${messages} (
+        memory_key integer not null,
+        seq integer not null,
+        id text collate binary not null,
+        state text collate binary not null check (state in ('live', 'evicted', 'superseded')),
+        created_at integer not null,
+        payload text not null,
+        meta text,
+        primary key (memory_key, seq)
+      ) strict`,
+      `create index ${liveIndex} on ${messages} (memory_key, seq) where state = 'live'`,
+      `create index ${idIndex} on ${messages} (memory_key, id)`,
+    ],
+  ];
+}
+
+/**
+ * Brings the tables up to date, within one transaction: of several processes one writes, the others wait for it and
+ * find all in place.
+ */
+export function migrate(run: Run, { migrations }: Names, steps: readonly (readonly string[])[]): void {
+  const execute = (text: string): object[] => run<object>({ text, values: [] });
+  execute(
+    `create table if not exists ${migrations} (number integer primary key, applied_at text not null) strict`,
+  );
+  const text = `select coalesce(max(number), 0) as applied from ${migrations}`;
+  const applied = run<{ applied: number }>({ text, values: [] })[0]?.applied ?? 0;
+  if (applied > steps.length) {
+    throw new TurnkeepError(
+      "UNSUPPORTED_VERSION",
+      `${storeName}: the tables were migrated by a later version of this package: upgrade this one`,
+    );
+  }
+  for (const [index, step] of steps.entries()) {
+    if (index < applied) continue;
+    for (const statement of step) execute(statement);
+    execute(`insert into ${migrations} (number, applied_at) values (${index + 1}, datetime('now'))`);
+  }
+}

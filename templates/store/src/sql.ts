@@ -1,0 +1,192 @@
+import type { MemoryUpdate, MessageState } from "@turnkeep/core";
+import type { FoldedUpdate, NormalHistoryQuery } from "@turnkeep/core/store-kit";
+import type { Names } from "./migrations.ts";
+
+/** One statement. A list travels as one JSON text, so that no update meets SQLite's limit of parameters. */
+export interface Statement<Row> {
+  readonly text: string;
+  readonly values: (string | number | null)[];
+  /** Never there: the type of the rows that it answers. */
+  readonly row?: Row;
+}
+
+interface HeadRow {
+  readonly seq: null;
+  readonly version: string;
+  readonly next: number;
+  readonly owner: string | null;
+  readonly head: string | null;
+}
+
+export interface MessageRow {
+  readonly seq: number;
+  readonly id: string;
+  readonly created: number;
+  readonly payload: string;
+  readonly meta: string | null;
+}
+
+/** One for the head, one for each live message. */
+export type SnapshotRow = HeadRow | MessageRow;
+
+/** The head with one of the messages that were asked for, or with none. */
+export type LookRow = Pick<HeadRow, "version" | "next"> &
+  ({ readonly seq: null } | (Pick<MessageRow, "seq" | "id"> & { readonly state: MessageState }));
+
+export interface ListRow {
+  readonly key: number;
+  readonly id: string;
+  readonly owner: string | null;
+  readonly updated: number;
+}
+
+/** How many memories one transaction of `sweep` removes. */
+export const sweepBatch = 100;
+
+/** SQLite reads its machine's clock, in milliseconds; within one row of a statement it stands still. */
+const now = "cast(round(unixepoch('now', 'subsec') * 1000) as integer)";
+const present = `(h.expires_at is null or h.expires_at > ${now})`;
+const columns = "m.seq, m.id, m.created_at as created, m.payload, m.meta";
+
+/** The statements of the contract's methods. */
+export class Statements {
+  readonly #names: Names;
+  readonly #expiry: string;
+  /** The key of the memory whose id is the next parameter. */
+  readonly #key: string;
+
+  constructor(names: Names, ttlMs: number | undefined) {
+    this.#names = names;
+    this.#expiry = ttlMs === undefined ? "null" : `${now} + ${ttlMs}`;
+    this.#key = `(select h.memory_key from ${names.memories} h where h.memory_id = ?)`;
+  }
+
+  /** No row: no such memory. One statement, so one snapshot. */
+  read(memoryId: string): Statement<SnapshotRow> {
+    const { memories, messages, liveIndex } = this.#names;
+    const text = `
+      with head as materialized (
+        select h.* from ${memories} h where h.memory_id = ? and ${present})
+      select null as seq, version, next_seq as next, owner, head,
+        null as id, null as created, null as payload, null as meta
+      from head
+      union all
+      select m.seq, null, null, null, null, m.id, m.created_at, m.payload, m.meta
+      from head cross join ${messages} m indexed by ${liveIndex}
+      where m.memory_key = head.memory_key and m.state = 'live'`;
+    return { text, values: [memoryId] };
+  }
+
+  /** Version and next seq, with those of the named messages that are there. */
+  look(memoryId: string, seqs: readonly number[]): Statement<LookRow> {
+    const { memories, messages } = this.#names;
+    const text = `
+      select h.version, h.next_seq as next, m.seq, m.id, m.state
+      from ${memories} h
+      left join ${messages} m on m.memory_key = h.memory_key and m.seq in (select value from json_each(?))
+      where h.memory_id = ? and ${present}`;
+    return { text, values: [JSON.stringify(seqs), memoryId] };
+  }
+
+  /** Begins a memory, over an expired one too. Only within a transaction that has looked. */
+  begin(memoryId: string, update: MemoryUpdate, insert: FoldedUpdate["insert"]): Statement<never>[] {
+    const { version, nextSeq, owner, head } = update;
+    const text = `
+      insert into ${this.#names.memories} (memory_id, owner, version, next_seq, head, updated_at, expires_at)
+      values (?, ?, ?, ?, ?, ${now}, ${this.#expiry})`;
+    const values = [memoryId, owner ?? null, version, nextSeq, head ?? null];
+    return [...this.remove(memoryId), { text, values }, ...this.#inserted(memoryId, insert)];
+  }
+
+  /** Changes a memory. Only within a transaction that has looked. */
+  change(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<never>[] {
+    const { memories, messages } = this.#names;
+    const { insert, rewrite, setState, remove } = folded;
+    const named = `memory_key = ${this.#key} and seq in (select value from json_each(?))`;
+    const states = [...new Set(setState.map(({ state }) => state))];
+    return [
+      {
+        text: `
+          update ${memories} set version = ?, next_seq = ?, head = coalesce(?, head),
+            updated_at = ${now}, expires_at = ${this.#expiry}
+          where memory_id = ?`,
+        values: [update.version, update.nextSeq, update.head ?? null, memoryId],
+      },
+      ...this.#inserted(memoryId, insert),
+      ...rewrite.map(({ seq, state, createdAt, payload, meta }) => ({
+        text: `
+          update ${messages} set state = ?, created_at = ?, payload = ?, meta = ?
+          where memory_key = ${this.#key} and seq = ?`,
+        values: [state, createdAt, payload, meta ?? null, memoryId, seq],
+      })),
+      ...states.map((state) => {
+        const seqs = setState.filter((row) => row.state === state).map(({ seq }) => seq);
+        const text = `update ${messages} set state = ? where ${named}`;
+        return { text, values: [state, memoryId, JSON.stringify(seqs)] };
+      }),
+      ...(remove.length === 0
+        ? []
+        : [{ text: `delete from ${messages} where ${named}`, values: [memoryId, JSON.stringify(remove)] }]),
+    ];
+  }
+
+  /** Deletes a memory, expired or not, with its messages. Only within a transaction. */
+  remove(memoryId: string): Statement<never>[] {
+    const { memories, messages } = this.#names;
+    return [
+      { text: `delete from ${messages} where memory_key = ${this.#key}`, values: [memoryId] },
+      { text: `delete from ${memories} where memory_id = ?`, values: [memoryId] },
+    ];
+  }
+
+  /** A row beyond the limit: there is more. */
+  history(memoryId: string, query: NormalHistoryQuery): Statement<MessageRow & { state: MessageState }> {
+    const { after, before, order, limit, states, ids } = query;
+    const { memories, messages, idIndex } = this.#names;
+    // Which index is said here: the planner, which knows no numbers, might search all of the history for a few ids.
+    const text = `
+      select m.state, ${columns}
+      from ${messages} m ${ids === undefined ? "" : `indexed by ${idIndex}`}
+      where m.memory_key = (select h.memory_key from ${memories} h where h.memory_id = ? and ${present})
+        and m.seq > ? and m.seq < ? and m.state in (select value from json_each(?))
+        ${ids === undefined ? "" : "and m.id in (select value from json_each(?))"}
+      order by m.seq ${order === "ascending" ? "asc" : "desc"} limit ?`;
+    const wanted = ids === undefined ? [] : [JSON.stringify(ids)];
+    return { text, values: [memoryId, after, before, JSON.stringify(states), ...wanted, limit + 1] };
+  }
+
+  /** In the order in which the memories began, after that key. A row beyond the limit: there is more. */
+  list(owner: string | undefined, after: number, limit: number): Statement<ListRow> {
+    const text = `
+      select h.memory_key as key, h.memory_id as id, h.owner, h.updated_at as updated
+      from ${this.#names.memories} h
+      where h.memory_key > ? and ${present} ${owner === undefined ? "" : "and h.owner = ?"}
+      order by h.memory_key limit ?`;
+    return { text, values: [after, ...(owner === undefined ? [] : [owner]), limit + 1] };
+  }
+
+  /** The keys of one batch of expired memories. */
+  expired(): Statement<{ key: number }> {
+    const { memories } = this.#names;
+    const text = `select h.memory_key as key from ${memories} h where h.expires_at <= ${now} limit ${sweepBatch}`;
+    return { text, values: [] };
+  }
+
+  /** Deletes memories by their keys. Only within a transaction. */
+  sweep(keys: readonly number[]): Statement<never>[] {
+    const { memories, messages } = this.#names;
+    return [messages, memories].map((table) => ({
+      text: `delete from ${table} where memory_key in (select value from json_each(?))`,
+      values: [JSON.stringify(keys)],
+    }));
+  }
+
+  #inserted(memoryId: string, rows: FoldedUpdate["insert"]): Statement<never>[] {
+    const text = `
+      insert into ${this.#names.messages} (memory_key, seq, id, state, created_at, payload, meta)
+      values (${this.#key}, ?, ?, ?, ?, ?, ?)`;
+    return rows.map(({ seq, id, state, createdAt, payload, meta }) => {
+      return { text, values: [memoryId, seq, id, state, createdAt, payload, meta ?? null] };
+    });
+  }
+}

@@ -1,0 +1,234 @@
+import { setImmediate } from "node:timers/promises";
+import type {
+  CallOptions,
+  ChatMemoryStore,
+  MemorySnapshot,
+  MessageState,
+  StoreCapabilities,
+  StoredMessage,
+} from "@turnkeep/core";
+import {
+  checkAgainstStored,
+  checkMemoryId,
+  checkUpdate,
+  closedError,
+  conflictError,
+  copyUpdate,
+  decodeCursor,
+  encodeCursor,
+  foldUpdate,
+  invalidOption,
+  normalizeHistoryQuery,
+  normalizeListQuery,
+  type StoredRows,
+  show,
+  throwIfAborted,
+} from "@turnkeep/core/store-kit";
+import { connect, isDurable, type Run, storeName } from "./client.ts";
+import { migrate, migrationsOf, namesOf } from "./migrations.ts";
+import { normalizeOptions, type SqliteStoreOptions } from "./options.ts";
+import {
+  type LookRow,
+  type MessageRow,
+  type SnapshotRow,
+  type Statement,
+  Statements,
+  sweepBatch,
+} from "./sql.ts";
+
+/** A store in SQLite. */
+export interface SqliteStore extends ChatMemoryStore {
+  /**
+   * Creates the tables or brings them up to date. Safe to run twice, and by several processes at once.
+   *
+   * Errors: `UNSUPPORTED_VERSION` if a later version of this package migrated them; `STORE_UNAVAILABLE`, `ABORTED`,
+   * `CLOSED`.
+   */
+  migrate(options?: CallOptions): Promise<void>;
+}
+
+/** What a method does its work with, once it has been let in. */
+interface Calls {
+  run<R>(statement: Statement<R>): Promise<R[]>;
+  transaction<T>(work: (run: Run) => T): Promise<T>;
+}
+
+/**
+ * Keeps memories in a file of SQLite, in tables that `migrate()` creates. Any number of processes of one machine may
+ * use the file. A read is one statement, a write one transaction. The factory does no I/O.
+ *
+ * SQLite runs inside the process: a call holds the event loop for as long as it takes, and for as long as it waits for
+ * another process's write, 5 seconds at most. `signal` is looked at before that.
+ *
+ * Errors: `INVALID_OPTION` from the factory; in calls what the store contract names, `STORE_NOT_READY` before
+ * `migrate()`, and `STORE_UNAVAILABLE` with the driver's error as `cause`.
+ *
+ * @example
+ * ```ts
+ * import { createChatMemory, user } from "@turnkeep/core";
+ * import { sqliteStore } from "turnkeep-store-sqlite";
+ *
+ * const store = sqliteStore({ url: "file:chat.db" });
+ * await store.migrate();
+ * const memory = createChatMemory({ id: "user-1/chat-1", store });
+ * await memory.add(user("Hello"));
+ * await store.close();
+ * ```
+ */
+export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
+  const { connection: place, prefix, ttlMs } = normalizeOptions(options);
+  const names = namesOf(prefix);
+  const sql = new Statements(names, ttlMs);
+  const connection = connect(place);
+  const capabilities: StoreCapabilities = Object.freeze({
+    durable: isDurable(place),
+    shared: true,
+    history: true,
+    list: true,
+    ttl: true,
+    delta: true,
+    readSteps: 1,
+    maxMessageBytes: 16 * 1024 * 1024,
+  });
+  let closing: Promise<void> | undefined;
+
+  function enter(callOptions: CallOptions | undefined): Calls {
+    const signal = callOptions?.signal;
+    if (closing !== undefined) throw closedError(storeName);
+    throwIfAborted(signal);
+    return {
+      run: (statement) => connection.run(statement, signal),
+      transaction: (work) => connection.transaction(work, signal),
+    };
+  }
+
+  const store: SqliteStore = {
+    capabilities,
+
+    async migrate(callOptions) {
+      const { transaction } = enter(callOptions);
+      await transaction((run) => migrate(run, names, migrationsOf(names)));
+    },
+
+    async getMessages(memoryId, callOptions) {
+      const { run } = enter(callOptions);
+      checkMemoryId(memoryId);
+      return snapshotOf(await run(sql.read(memoryId)));
+    },
+
+    async updateMessages(memoryId, update, callOptions) {
+      const { transaction } = enter(callOptions);
+      checkMemoryId(memoryId);
+      checkUpdate(update, capabilities);
+      const change = copyUpdate(update);
+      const folded = foldUpdate(change);
+      const named = [...folded.rewrite, ...folded.setState].map(({ seq }) => seq).concat(folded.remove);
+      await transaction((run) => {
+        const stored = storedOf(run(sql.look(memoryId, named)));
+        if (stored.version === change.version) return;
+        if (stored.version !== change.expected) throw conflictError(memoryId, change.expected);
+        checkAgainstStored(memoryId, change, stored);
+        const begins = change.expected === null;
+        for (const statement of begins
+          ? sql.begin(memoryId, change, folded.insert)
+          : sql.change(memoryId, change, folded)) {
+          run(statement);
+        }
+      });
+    },
+
+    async deleteMessages(memoryId, callOptions) {
+      const { transaction } = enter(callOptions);
+      checkMemoryId(memoryId);
+      await transaction((run) => sql.remove(memoryId).forEach(run));
+    },
+
+    async getHistory(memoryId, query, callOptions) {
+      const { run } = enter(callOptions);
+      checkMemoryId(memoryId);
+      const normal = normalizeHistoryQuery(query);
+      const rows = await run(sql.history(memoryId, normal));
+      return {
+        messages: rows.slice(0, normal.limit).map((row) => ({ ...messageOf(row), state: row.state })),
+        hasMore: rows.length > normal.limit,
+      };
+    },
+
+    async listMemories(query, callOptions) {
+      const { run } = enter(callOptions);
+      const { owner, cursor, limit } = normalizeListQuery(query);
+      const rows = await run(sql.list(owner, cursor === undefined ? 0 : keyOf(cursor), limit));
+      const page = rows.slice(0, limit);
+      const last = page.at(-1);
+      return {
+        memories: page.map(({ id, owner, updated }) => ({
+          memoryId: id,
+          ...(owner === null ? {} : { owner }),
+          updatedAt: updated,
+        })),
+        ...(rows.length > limit && last !== undefined ? { cursor: encodeCursor(String(last.key)) } : {}),
+      };
+    },
+
+    async sweep(callOptions) {
+      const { transaction } = enter(callOptions);
+      for (let removed = 0; ; ) {
+        const batch = await transaction((run) => {
+          const keys = run(sql.expired()).map(({ key }) => key);
+          sql.sweep(keys).forEach(run);
+          return keys.length;
+        });
+        removed += batch;
+        if (batch < sweepBatch) return { removed };
+        // Whatever else the process has to do comes between two batches.
+        await setImmediate();
+      }
+    },
+
+    close() {
+      closing ??= connection.close();
+      return closing;
+    },
+
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+  return store;
+}
+
+function snapshotOf(rows: readonly SnapshotRow[]): MemorySnapshot {
+  const snapshot: MemorySnapshot = { version: null, nextSeq: 1, messages: [] };
+  for (const row of rows) {
+    if (row.seq !== null) {
+      snapshot.messages.push(messageOf(row));
+      continue;
+    }
+    snapshot.version = row.version;
+    snapshot.nextSeq = row.next;
+    if (row.owner !== null) snapshot.owner = row.owner;
+    if (row.head !== null) snapshot.head = row.head;
+  }
+  // They come from an index in this order; only the statement does not promise it.
+  snapshot.messages.sort((a, b) => a.seq - b.seq);
+  return snapshot;
+}
+
+function messageOf({ seq, id, created, payload, meta }: MessageRow): StoredMessage {
+  const message = { id, seq, createdAt: created, payload };
+  return meta === null ? message : { ...message, meta };
+}
+
+function storedOf(rows: readonly LookRow[]): StoredRows & { readonly version: string | null } {
+  const [head] = rows;
+  const found = new Map<number, { id: string; state: MessageState }>();
+  for (const row of rows) {
+    if (row.seq !== null) found.set(row.seq, { id: row.id, state: row.state });
+  }
+  return { version: head?.version ?? null, nextSeq: head?.next ?? 1, find: (seq) => found.get(seq) };
+}
+
+/** The key of the last memory of a page. */
+function keyOf(cursor: string): number {
+  const key = Number(decodeCursor(cursor));
+  if (Number.isSafeInteger(key) && key > 0) return key;
+  throw invalidOption(`cursor must be the cursor of an earlier page of this store, not ${show(cursor)}`);
+}

@@ -1,0 +1,33 @@
+import type { ConformanceHarness } from "@turnkeep/conformance";
+import { sqliteStore } from "../src/index.ts";
+import { dyingClient, newDatabaseFile, rawRead, rawWrite } from "./support.ts";
+
+const file = newDatabaseFile();
+const watcher = file.open();
+const ends: (() => void)[] = [() => watcher.close()];
+
+/** How the conformance kit gets at the store: from vitest, and from the command `turnkeep-conformance`. */
+const harness: ConformanceHarness = {
+  async create({ ttlMs }) {
+    const store = sqliteStore({ url: file.url, ttlMs });
+    await store.migrate();
+    return store;
+  },
+  destroy() {
+    for (const end of ends) end();
+    file.remove();
+  },
+  rawRead: (memoryId) => rawRead(watcher, memoryId),
+  rawWrite: (memoryId, texts) => rawWrite(watcher, memoryId, texts),
+  fault({ step }) {
+    const client = dyingClient(file, step);
+    ends.push(() => client.close());
+    return sqliteStore({ client });
+  },
+  given() {
+    const client = file.open();
+    ends.push(() => client.close());
+    return { store: sqliteStore({ client }), isOpen: () => client.isOpen };
+  },
+};
+export default harness;

@@ -1,0 +1,52 @@
+import { DatabaseSync } from "@photostructure/sqlite";
+import { normalizeHistoryQuery } from "@turnkeep/core/store-kit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sqliteStore } from "../src/index.ts";
+import { namesOf } from "../src/migrations.ts";
+import { type Statement, Statements } from "../src/sql.ts";
+
+const database = new DatabaseSync(":memory:");
+const sql = new Statements(namesOf("turnkeep_"), 1000);
+beforeAll(() => sqliteStore({ client: database }).migrate());
+afterAll(() => database.close());
+
+function planOf({ text, values }: Statement<unknown>): string[] {
+  const rows = database.prepare(`explain query plan ${text}`).all(...values) as { detail: string }[];
+  return rows.map(({ detail }) => detail);
+}
+
+describe("no statement walks through more than it answers", () => {
+  const update = { expected: "v", version: "w", nextSeq: 9, append: [], replace: [], move: [] };
+  const folded = {
+    insert: [{ id: "a", seq: 1, createdAt: 0, payload: "{}", state: "live" as const }],
+    rewrite: [{ id: "b", seq: 2, createdAt: 0, payload: "{}", state: "live" as const }],
+    setState: [{ seq: 3, state: "evicted" as const }],
+    remove: [4],
+  };
+  test.each<[what: string, statements: readonly Statement<unknown>[]]>([
+    ["read", [sql.read("a")]],
+    ["look", [sql.look("a", [1, 2])]],
+    ["begin", sql.begin("a", update, folded.insert)],
+    ["change", sql.change("a", update, folded)],
+    ["remove", sql.remove("a")],
+    ["history", [sql.history("a", normalizeHistoryQuery({}))]],
+    ["history backwards", [sql.history("a", normalizeHistoryQuery({ order: "descending" }))]],
+    ["history by ids", [sql.history("a", normalizeHistoryQuery({ ids: ["a"] }))]],
+    ["list", [sql.list(undefined, 0, 10)]],
+    ["list of an owner", [sql.list("o", 0, 10)]],
+    ["expired", [sql.expired()]],
+    ["sweep", sql.sweep([1])],
+  ])("%s", (_what, statements) => {
+    const plans = statements.map(planOf);
+    expect(plans.length).toBeGreaterThan(0);
+    // What SQLite scans is a list that was sent, or the one row of the head.
+    const scans = plans.flat().filter((line) => /^SCAN (?!head\b|json_each\b|CONSTANT ROW)/.test(line));
+    expect(scans).toEqual([]);
+  });
+
+  test("a read looks at live messages only, a page of history sorts nothing", () => {
+    expect(planOf(sql.read("a")).join()).toContain("turnkeep_messages_live_idx");
+    expect(planOf(sql.history("a", normalizeHistoryQuery({}))).join()).not.toContain("TEMP B-TREE");
+    expect(planOf(sql.list("o", 0, 10)).join()).toContain("turnkeep_memories_owner_idx");
+  });
+});
