@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { execute } from "../runner/execute.mjs";
 import { root } from "../runner/workspace.mjs";
 
@@ -29,7 +29,40 @@ export class UserProject {
    */
   async install(specifiers) {
     const quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefer-offline"];
-    await this.#run("npm", ["install", ...quiet, ...specifiers]);
+    await this.command("npm", ["install", ...quiet, ...specifiers]);
+  }
+
+  /**
+   * Copies a folder of the repository into the project, without what an installation or a build made there.
+   *
+   * @param {string} folder relative to the top of the repository
+   */
+  copy(folder) {
+    cpSync(join(root, folder), this.folder, {
+      recursive: true,
+      filter: (source) => !["node_modules", "dist"].includes(basename(source)),
+    });
+  }
+
+  /**
+   * Points what the project's manifest asks for at these packages: ours at their tarballs.
+   *
+   * @param {ReadonlyMap<string, string>} tarballs
+   */
+  useTarballs(tarballs) {
+    const file = join(this.folder, "package.json");
+    const manifest = JSON.parse(readFileSync(file, "utf8"));
+    for (const kind of ["dependencies", "devDependencies"]) {
+      for (const name of Object.keys(manifest[kind] ?? {})) {
+        const tarball = tarballs.get(name);
+        if (tarball !== undefined) manifest[kind][name] = `file:${tarball}`;
+      }
+    }
+    // Versions that are not released yet meet no range of released ones.
+    for (const name of Object.keys(manifest.peerDependencies ?? {})) {
+      if (tarballs.has(name)) manifest.peerDependencies[name] = "*";
+    }
+    writeFileSync(file, JSON.stringify(manifest, null, 2));
   }
 
   /**
@@ -92,7 +125,7 @@ export class UserProject {
    * @param {NodeJS.ProcessEnv} env
    */
   run(file, env) {
-    return this.#run(process.execPath, [file], env);
+    return this.command(process.execPath, [file], env);
   }
 
   remove() {
@@ -100,11 +133,13 @@ export class UserProject {
   }
 
   /**
+   * Runs a command in the project and answers what it printed; rejects with that if it fails.
+   *
    * @param {string} command
    * @param {readonly string[]} args
    * @param {NodeJS.ProcessEnv} [env]
    */
-  async #run(command, args, env = {}) {
+  async command(command, args, env = {}) {
     const { NODE_OPTIONS: _, ...inherited } = process.env;
     const { ok, output } = await execute(command, args, {
       cwd: this.folder,
