@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { storesTable, withTable } from "../src/documents/stores-table.mjs";
 import { checkStructure } from "../src/structure/index.mjs";
 
 type Json = Record<string, unknown>;
@@ -25,6 +26,11 @@ function publicManifest(name: string, more: Json = {}): Json {
 const core = { "@turnkeep/core": "workspace:^" };
 const tests = { vitest: "catalog:" };
 
+const stores = {
+  ours: [{ package: "@turnkeep/store-sql", store: "store", database: "a | b", folder: "packages/store-sql" }],
+  community: [],
+};
+
 /** A small repository that breaks no rule. */
 export function soundTree(): Record<string, string | Json> {
   return {
@@ -34,7 +40,11 @@ export function soundTree(): Record<string, string | Json> {
       type: "module",
       devDependencies: { tsdown: "catalog:" },
     },
-    "README.md": "A fixture.\n",
+    "README.md": withTable(
+      "<!-- stores: from docs/stores.json, by pnpm stores -->\n<!-- end of stores -->\n",
+      storesTable(stores),
+    ),
+    "docs/stores.json": stores,
     "vitest.shared.ts": "export const shared = {};\n",
     "packages/core/package.json": publicManifest("@turnkeep/core", { devDependencies: tests }),
     "packages/core/README.md": "Core.\n",

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { storesTable, withTable } from "../src/documents/stores-table.mjs";
 import { rules } from "../src/structure/index.mjs";
 import { breachesOf, soundTree } from "./fixture.ts";
 
@@ -142,6 +143,35 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
     write("packages/store-sql/src/helpers.ts", "export const help = 1;\n"),
     /src\/helpers\.ts is in no other store/,
   ],
+  [
+    "storesLookAlike",
+    "a template that lacks a file",
+    (tree) => {
+      tree["templates/store/package.json"] = { name: "template" };
+      for (const name of ["index", "options", "sql"]) {
+        write(`templates/store/src/${name}.ts`, "export const one = 1;\n")(tree);
+      }
+    },
+    /templates\/store\/src\/ lacks store\.ts/,
+  ],
+  [
+    "storesAreListed",
+    "a table that is not that of the list",
+    write("README.md", "A fixture without a table.\n"),
+    /The table of stores in README\.md is not that of docs\/stores\.json: run pnpm stores/,
+  ],
+  [
+    "storesAreListed",
+    "a store that the list has not",
+    (tree) => {
+      tree["docs/stores.json"] = { ours: [], community: [] };
+      write(
+        "README.md",
+        withTable(String(tree["README.md"]), storesTable({ ours: [], community: [] })),
+      )(tree);
+    },
+    /docs\/stores\.json does not list packages\/store-sql/,
+  ],
   ["publicPackagesAreComplete", "no README", remove("packages/formats/README.md"), /has no README\.md/],
   [
     "publicPackagesAreComplete",
@@ -218,14 +248,14 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
   [
     "noMachinePaths",
     "what was once in a temporary folder",
-    write("README.md", `See ${["", "tmp", "notes-1"].join("/")}.\n`),
-    /README\.md:1 names a folder of one machine/,
+    write("NOTES.md", `See ${["", "tmp", "notes-1"].join("/")}.\n`),
+    /NOTES\.md:1 names a folder of one machine/,
   ],
   [
     "noMachinePaths",
     "a folder of somebody's machine",
-    write("README.md", `See ${home}.\n`.replace("project", "project/notes")),
-    /README\.md:1 names a folder of one machine/,
+    write("NOTES.md", `See ${home}.\n`.replace("project", "project/notes")),
+    /NOTES\.md:1 names a folder of one machine/,
   ],
   [
     "noRegistryHosts",

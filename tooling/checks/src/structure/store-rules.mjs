@@ -2,15 +2,20 @@ const required = ["index.ts", "options.ts", "store.ts"];
 const statements = ["sql.ts", "lua.ts", "documents.ts", "items.ts"];
 const allowed = ["client.ts", "migrations.ts"];
 
+/** What others copy to begin a store of their own; no package of the workspace. */
+const template = "templates/store";
+
 /**
- * Every store package has the same source files: whoever knows one finds his way in the others.
+ * Every store package, and the template of one, has the same source files: whoever knows one finds his way in the
+ * others.
  *
  * @type {import("./tree.mjs").Rule}
  */
 export function storesLookAlike(tree) {
-  return tree.packages
-    .filter(({ folder }) => folder.startsWith("packages/store-"))
-    .flatMap(({ folder }) => {
+  const packages = tree.packages.map(({ folder }) => folder);
+  const templates = tree.files.includes(`${template}/package.json`) ? [template] : [];
+  return [...packages.filter((folder) => folder.startsWith("packages/store-")), ...templates].flatMap(
+    (folder) => {
       const source = `${folder}/src/`;
       const names = tree.files
         .filter((file) => file.startsWith(source))
@@ -26,5 +31,6 @@ export function storesLookAlike(tree) {
           (name) => `${source}${name} is in no other store: use ${allowed.join(", ")}, or core.`,
         ),
       ];
-    });
+    },
+  );
 }
