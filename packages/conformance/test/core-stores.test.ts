@@ -65,6 +65,7 @@ const withoutListing: ConformanceHarness = {
       },
       delete: (key) => void alone.delete(key),
     }),
+  rawRead: (memoryId) => [alone.get(memoryId) ?? ""],
 };
 
 // What a listing changes; the rest ran above.

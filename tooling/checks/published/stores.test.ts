@@ -6,6 +6,9 @@ import { UserProject } from "../src/published/project.mjs";
 import { root } from "../src/runner/workspace.mjs";
 import { readTree } from "../src/structure/tree.mjs";
 
+/** The whole kit runs in each of them. */
+const timeout = 600_000;
+
 const packed = new Map(inject("packed").map(({ name, tarball }) => [name, tarball]));
 const tree = readTree(root);
 
@@ -34,12 +37,12 @@ describe("templates/store, as a third party begins with it", () => {
     await project.command("npm", ["run", "check"]);
   });
 
-  it("passes its tests, the whole kit among them", async () => {
+  it("passes its tests, the whole kit among them", { timeout }, async () => {
     const printed = await project.command("npm", ["test"]);
     expect(printed).toMatch(/Tests\s+\d{3} passed/);
   });
 
-  it("conforms by the command", async () => {
+  it("conforms by the command", { timeout }, async () => {
     const printed = await project.command("npx", ["--no", "turnkeep-conformance", "./test/harness.ts"]);
     expect(printed).toMatch(/^Conforms: \d+ passed, \d skipped; seed \d+$/m);
     // Nothing is skipped for want of a harness: only what a store with every capability has no use for.
@@ -52,7 +55,7 @@ describe("templates/store, as a third party begins with it", () => {
   });
 });
 
-it("the smallest store conforms by the command, outside of the workspace", async () => {
+it("the smallest store conforms by the command, outside of the workspace", { timeout }, async () => {
   const project = UserProject.create();
   try {
     const tarballs = ["@turnkeep/core", "@turnkeep/conformance"].map((name) => packed.get(name) ?? name);
