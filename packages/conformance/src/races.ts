@@ -16,13 +16,20 @@ export async function all(running: readonly Promise<unknown>[]): Promise<void> {
   }
 }
 
-/** Reads again and again, at least once, until `write` has ended. */
+const readsBetweenTurns = 16;
+
+/**
+ * Reads again and again, at least once, until `write` has ended. A read may need nothing from outside, such as a sweep
+ * of a store without a list: so that what the write and the kit's own clocks wait for can come in, it makes way.
+ */
 export async function readWhile(read: () => Promise<unknown>, write: () => Promise<unknown>): Promise<void> {
   let writing = true;
   const reading = async () => {
-    do {
+    for (let reads = 1; ; reads++) {
       await read();
-    } while (writing);
+      if (!writing) return;
+      if (reads % readsBetweenTurns === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
   };
   const written = async () => {
     try {

@@ -48,17 +48,21 @@ describeConformance("keyValueStore over a map", {
 });
 
 const alone = new Map<string, string>();
+/** As a database does, it answers after other events have had their turn. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const withoutListing: ConformanceHarness = {
   create: ({ ttlMs }) =>
     keyValueStore<string>({
       ttlMs,
       shared: true,
-      get: (key) => {
+      get: async (key) => {
+        await turn();
         const value = alone.get(key);
         return value === undefined ? undefined : { value, revision: value };
       },
-      compareAndSet: (key, value, revision) => {
+      compareAndSet: async (key, value, revision) => {
+        await turn();
         if (alone.get(key) !== revision) return false;
         alone.set(key, value);
         return true;
