@@ -177,7 +177,8 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
         };
         let written: Written | null = null;
         const possible = change.expected !== null || canBegin;
-        const opens = async () => attempt === undefined || (await run(docs.open(memoryId, change.expected, attempt)));
+        const opens = async () =>
+          attempt === undefined || (await run(docs.open(memoryId, change.expected, attempt)));
         if (possible && (await opens())) {
           if (rows.size > 0) await run(docs.insert([...rows.values()]));
           written = await run(
@@ -223,9 +224,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
         const rows = typeof life === "string" ? await run(docs.history(life, normal, except)) : [];
         const found = merged(asked, rows, normal);
         const page = await pageOf(run, memory, found.slice(0, normal.limit));
-        const mark =
-          life === undefined ? memory
-            : await run(docs.mark(memoryId, memory.life ?? ""));
+        const mark = life === undefined ? memory : await run(docs.mark(memoryId, memory.life ?? ""));
         // Rows were deleted meanwhile, and a message may have been passed by: read again.
         if (page !== undefined && mark?.dropped === memory.dropped && mark !== null) {
           return { messages: page, hasMore: found.length > normal.limit || rows.length > normal.limit };
