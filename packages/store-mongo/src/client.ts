@@ -49,8 +49,16 @@ export function connect(place: MongoConnection, database: string, prefix: string
   let opened: Promise<DriverClient> | undefined;
   const calls = driverCalls(storeName);
 
+  /** A client that could not connect once never does again. */
+  function openAgain(url: string, config: object | undefined): Promise<DriverClient> {
+    return open(url, config).catch((cause: unknown) => {
+      opened = undefined;
+      throw cause;
+    });
+  }
+
   async function collections(): Promise<Collections> {
-    if (place.client === undefined) opened ??= open(place.url ?? place.config.url, place.config);
+    if (place.client === undefined) opened ??= openAgain(place.url ?? place.config.url, place.config);
     const client = place.client ?? ((await opened) as DriverClient);
     const db = client.db(database) as ReturnType<DriverClient["db"]>;
     return {
@@ -99,7 +107,12 @@ async function open(url: string, config: object | undefined): Promise<DriverClie
     );
   }
   client.on("error", () => {});
-  return client;
+  try {
+    return await client.connect();
+  } catch (cause) {
+    await client.close();
+    throw cause;
+  }
 }
 
 /** What the address says counts for more than the store's own settings, which the driver would put first. */

@@ -31,7 +31,7 @@ export interface MongoServer {
    * data. Only for a server from the machine or the cache.
    */
   restart(): Promise<void>;
-  /** Makes the primary of a replica set step down, and waits until another member is the primary. */
+  /** Makes the primary of a replica set step down at once, and waits until another member is the primary. */
   stepDown(): Promise<void>;
   /** Ends the server and removes its data; a server from the environment goes on. Calling it again does nothing. */
   stop(): Promise<void>;
@@ -197,7 +197,7 @@ async function startBinary(
     async stepDown() {
       const former = await primaryOf(url);
       await withClient(directly(former), (client) =>
-        client.db("admin").command({ replSetStepDown: 10, secondaryCatchUpPeriodSecs: 5 }),
+        client.db("admin").command({ replSetStepDown: 10, secondaryCatchUpPeriodSecs: 0, force: true }),
       );
       await primaryOf(url, former);
     },
