@@ -91,7 +91,7 @@ const largestUpdateInside = 64 * 1024;
 /** A message below it takes no more room inside than its reference would. */
 export const smallestApart = 128;
 /** In bytes: what lives together in a document is moved out above it. */
-export const documentCap: number = 256 * 1024;
+export const documentCap: number = 128 * 1024;
 /** Of what an entry takes at most where only a reference is left. */
 const referenceBytes = 200;
 /** How long an attempt to begin a memory may take, by the server's clock. */

@@ -102,29 +102,28 @@ test("four writers, thousands of conflicts and crashes between any two writes", 
     return update(version, nextSeq + 2, { append, replace, move, head: `"${writer}"` });
   }
 
-  /** One update, by a process that may die at any of its writes. */
-  async function operate(writer: string): Promise<void> {
+  /** One update, by a process that may die at any of its writes; `meet` lets others read the same state before it writes. */
+  async function operate(writer: string, meet: () => Promise<void> = async () => {}): Promise<void> {
     const dies = random(3) === 0;
     const process = dies ? intercepted(client, dyingAt(1 + random(9))) : client;
     const store = mongoStore({ client: process, database });
+    let met: Promise<void> | undefined;
     try {
       if (random(12) === 0) await store.sweep();
-      for (;;) {
-        const snapshot = await store.getMessages(memoryId);
-        if (snapshot.version !== null) snapshots.set(snapshot.version, snapshot);
-        const change = await next(snapshot, writer);
-        chain.updates.set(change.version, change);
-        try {
-          await store.updateMessages(memoryId, change);
-          chain.acknowledged.add(change.version);
-          return;
-        } catch (error) {
-          // A message that was picked from history may have been removed since.
-          if (!isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
-          conflicts++;
-        }
-      }
+      const snapshot = await store.getMessages(memoryId);
+      if (snapshot.version !== null) snapshots.set(snapshot.version, snapshot);
+      const change = await next(snapshot, writer);
+      chain.updates.set(change.version, change);
+      met = meet();
+      await met;
+      await store.updateMessages(memoryId, change);
+      chain.acknowledged.add(change.version);
     } catch (error) {
+      met ??= meet();
+      if (isTurnkeepError(error, "VERSION_CONFLICT")) {
+        conflicts++;
+        return;
+      }
       expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
       expect(dies).toBe(true);
       crashes++;
@@ -142,14 +141,26 @@ test("four writers, thousands of conflicts and crashes between any two writes", 
     });
   }
 
-  const ends = Date.now() + 25_000;
-  const writers = ["a", "b", "c", "d"].map(async (writer) => {
-    while (Date.now() < ends) {
-      await operate(writer);
-      if (random(5) === 0) await replayOne();
-    }
-  });
-  await Promise.all(writers);
+  const names = ["a", "b", "c", "d"];
+  // As they come, then each from a state that the others have read too.
+  await Promise.all(
+    names.map(async (writer) => {
+      for (let n = 0; n < 60; n++) await operate(writer);
+    }),
+  );
+  while (conflicts < 2_000) {
+    let resolve = (): void => {};
+    const all = new Promise<void>((done) => {
+      resolve = done;
+    });
+    let count = 0;
+    const meet = (): Promise<void> => {
+      if (++count === names.length) resolve();
+      return all;
+    };
+    await Promise.all(names.map((writer) => operate(writer, meet)));
+    if (random(5) === 0) await replayOne();
+  }
 
   const last = await healthy.getMessages(memoryId);
   const path = chain.to(last.version);
@@ -176,7 +187,6 @@ test("four writers, thousands of conflicts and crashes between any two writes", 
   for (const { seq } of staged) expect(rows.has(Number(seq))).toBe(true);
   const settled = await stored.countDocuments({});
   expect(settled).toBeLessThanOrEqual(rows.size);
-  console.log({ updates: path.length, conflicts, crashes, replays, rows: settled, messages: rows.size });
-  expect(conflicts).toBeGreaterThan(500);
   expect(crashes).toBeGreaterThan(50);
-}, 90_000);
+  expect(replays).toBeGreaterThan(0);
+}, 120_000);
