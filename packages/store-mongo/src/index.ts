@@ -1,0 +1,3 @@
+export type { MongoClient } from "./client.ts";
+export type { MongoStoreOptions } from "./options.ts";
+export { type MongoStore, mongoStore } from "./store.ts";

@@ -1,0 +1,52 @@
+import { notReadyError, TurnkeepError } from "@turnkeep/core/store-kit";
+import type { Collections } from "./client.ts";
+import { storeName } from "./client.ts";
+import type { Statement } from "./documents.ts";
+
+/** The number of the newest step. A step that was released never changes. */
+const newest = 1;
+
+const record = "collections";
+
+/** Whether `migrate` has run: one read, and the store asks until the answer is yes. */
+export const migrated: Statement<boolean> = async ({ migrations }) => {
+  const found = await migrations.findOne({ _id: record });
+  return typeof found?.number === "number" && found.number >= newest;
+};
+
+/**
+ * Makes the indexes. Safe to run twice and at once: the server makes an index that is there already only once. The
+ * number is written last, so that a store whose indexes are not all there is not ready.
+ */
+export const migrate: Statement<void> = async (collections) => {
+  const { migrations } = collections;
+  const found = await migrations.findOne({ _id: record });
+  if (found !== null && found.number > newest) {
+    throw new TurnkeepError(
+      "UNSUPPORTED_VERSION",
+      `${storeName}: the collections were migrated by a later version of @turnkeep/store-mongo: upgrade this one`,
+    );
+  }
+  if (found?.number === newest) return;
+  await first(collections);
+  await migrations.updateOne({ _id: record }, { $max: { number: newest } }, { upsert: true });
+};
+
+async function first({ memories, messages }: Collections): Promise<void> {
+  await memories.createIndexes([
+    { key: { owner: 1, _id: 1 }, name: "owner", partialFilterExpression: { owner: { $exists: true } } },
+    { key: { expiresAt: 1 }, name: "expiry", expireAfterSeconds: 0 },
+  ]);
+  await messages.createIndexes([
+    { key: { life: 1, seq: 1 }, name: "seq" },
+    { key: { life: 1, id: 1 }, name: "id" },
+    { key: { attempt: 1 }, name: "staged", partialFilterExpression: { state: "staged" } },
+  ]);
+  for (const collection of [memories, messages]) {
+    // A collection that somebody made with a collation of his own would take two ids for one.
+    const { collation } = await collection.options();
+    if (collation !== undefined && collation.locale !== "simple") {
+      throw notReadyError(storeName, `the simple collation of ${collection.collectionName}`);
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { describeConformance } from "@turnkeep/conformance/vitest";
+import { type MongoServer, startMongo } from "@turnkeep/servers";
+import { MongoClient } from "mongodb";
+import { afterAll, beforeAll } from "vitest";
+import { mongoStore } from "../src/index.ts";
+import { dying, migrated, newDatabase, rawRead, rawWrite } from "./support.ts";
+
+const database = newDatabase();
+let server: MongoServer;
+let watcher: MongoClient;
+
+beforeAll(async () => {
+  server = await startMongo({ replicaSet: 3 });
+  await migrated(server.url, database);
+  watcher = new MongoClient(server.url);
+});
+afterAll(async () => {
+  await watcher?.close();
+  await server?.stop();
+});
+
+describeConformance("a replica set of three, by a url", {
+  create: ({ ttlMs }) => mongoStore({ url: server.url, database, ttlMs }),
+  rawRead: (memoryId) => rawRead(watcher, database, memoryId),
+  rawWrite: (memoryId, texts) => rawWrite(watcher, database, memoryId, texts),
+  fault: ({ step }) => mongoStore({ client: dying(watcher, step), database }),
+});
+
+// Whatever a client is set to, the store has its own way of reading and writing.
+describeConformance("a replica set of three, by a client that reads from secondaries and waits for nobody", {
+  create: ({ ttlMs }) =>
+    mongoStore({
+      config: {
+        ...{ url: server.url, readPreference: "secondary", writeConcern: { w: 1 } },
+        ...{ readConcernLevel: "linearizable", useBigInt64: true, ignoreUndefined: false },
+      },
+      database,
+      ttlMs,
+    }),
+  rawRead: (memoryId) => rawRead(watcher, database, memoryId),
+});

@@ -1,0 +1,38 @@
+import { describeConformance } from "@turnkeep/conformance/vitest";
+import { MongoClient } from "mongodb";
+import { MongoClient as MongoClient6 } from "mongodb6";
+import { afterAll, beforeAll, inject } from "vitest";
+import { mongoStore } from "../src/index.ts";
+import { dying, migrated, newDatabase, rawRead, rawWrite } from "./support.ts";
+
+const url = inject("mongoUrl");
+const database = newDatabase();
+let watcher: MongoClient;
+let older: MongoClient6;
+
+beforeAll(async () => {
+  await migrated(url, database);
+  watcher = new MongoClient(url);
+  older = await new MongoClient6(url).connect();
+});
+afterAll(async () => {
+  await watcher.db(database).dropDatabase();
+  await watcher.close();
+  await older.close();
+});
+
+describeConformance("a standalone MongoDB, by a url", {
+  create: ({ ttlMs }) => mongoStore({ url, database, ttlMs }),
+  rawRead: (memoryId) => rawRead(watcher, database, memoryId),
+  rawWrite: (memoryId, texts) => rawWrite(watcher, database, memoryId, texts),
+  fault: ({ step }) => mongoStore({ client: dying(watcher, step), database }),
+  given: () => ({
+    store: mongoStore({ client: watcher, database }),
+    isOpen: async () => (await watcher.db("admin").command({ ping: 1 })).ok === 1,
+  }),
+});
+
+describeConformance("a standalone MongoDB, by one client of mongodb 6.0 that all stores share", {
+  create: ({ ttlMs }) => mongoStore({ client: older, database, ttlMs }),
+  rawRead: (memoryId) => rawRead(watcher, database, memoryId),
+});

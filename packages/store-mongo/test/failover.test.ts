@@ -1,0 +1,91 @@
+import { randomUUID } from "node:crypto";
+import { type MongoServer, startMongo } from "@turnkeep/servers";
+import { message, update } from "@turnkeep/store-tests";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type MongoStore, mongoStore } from "../src/index.ts";
+
+let server: MongoServer;
+
+beforeAll(async () => {
+  server = await startMongo({ replicaSet: 3 });
+  const store = mongoStore({ url: server.url });
+  await store.migrate();
+  await store.close();
+});
+afterAll(() => server?.stop());
+
+/** By the address, as an application would; and with each write sent once, so that more of them fail. */
+describe.each(["", "&retryWrites=false"])("a failover, with the address's %j", (parameter) => {
+  test.each([40, 40_000])(
+    "loses nothing that was acknowledged, of messages of %i bytes",
+    async (bytes) => {
+      const memoryId = `failover ${randomUUID()}`;
+      const acknowledged: string[] = [];
+      const attempted = new Set<string>();
+      let stop = false;
+
+      async function append(store: MongoStore, id: string): Promise<void> {
+        for (;;) {
+          try {
+            const { version, nextSeq, messages } = await store.getMessages(memoryId);
+            const move = messages.slice(0, -3).map(({ seq }) => ({ seq, to: "evicted" as const }));
+            const appended = { ...message(nextSeq, JSON.stringify("x".repeat(bytes))), id };
+            await store.updateMessages(memoryId, update(version, nextSeq + 1, { append: [appended], move }));
+            acknowledged.push(id);
+            return;
+          } catch (error) {
+            const { code } = error as { code?: string };
+            if (code === "VERSION_CONFLICT") continue;
+            expect(code).toBe("STORE_UNAVAILABLE");
+            return;
+          }
+        }
+      }
+
+      async function write(name: string): Promise<void> {
+        const store = mongoStore({ url: `${server.url}&heartbeatFrequencyMS=500${parameter}` });
+        onTestFinished(() => store.close());
+        for (let n = 1; !stop; n++) {
+          const id = `${name}-${n}`;
+          attempted.add(id);
+          await append(store, id);
+        }
+      }
+
+      const writers = ["a", "b", "c"].map(write);
+      for (const goal of [30, 60]) {
+        await expect.poll(() => acknowledged.length, { timeout: 30_000 }).toBeGreaterThan(goal);
+        await server.stepDown();
+      }
+      const before = acknowledged.length;
+      await expect.poll(() => acknowledged.length, { timeout: 30_000 }).toBeGreaterThan(before + 10);
+      stop = true;
+      await Promise.all(writers);
+
+      const store = mongoStore({ url: server.url });
+      onTestFinished(() => store.close());
+      const found: string[] = [];
+      for (let after = 0, hasMore = true; hasMore; ) {
+        const page = await store.getHistory(memoryId, { after, limit: 100 });
+        found.push(...page.messages.map(({ id }) => id));
+        after = page.messages.at(-1)?.seq ?? after;
+        hasMore = page.hasMore;
+      }
+      expect(new Set(found).size).toBe(found.length);
+      expect(acknowledged.filter((id) => !found.includes(id))).toEqual([]);
+      expect(found.filter((id) => !attempted.has(id))).toEqual([]);
+    },
+    120_000,
+  );
+});
+
+test("a server that is killed with all its members comes back with everything", async () => {
+  const store = mongoStore({ url: server.url });
+  onTestFinished(() => store.close());
+  const begin = update(null, 3, { append: [message(1), message(2, JSON.stringify("x".repeat(40_000)))] });
+  await store.updateMessages("killed", begin);
+  await server.restart();
+  const again = mongoStore({ url: server.url });
+  onTestFinished(() => again.close());
+  expect((await again.getMessages("killed")).messages).toEqual(begin.append);
+}, 90_000);

@@ -1,0 +1,92 @@
+import { message, update } from "@turnkeep/store-tests";
+import { MongoClient } from "mongodb";
+import { afterEach, beforeEach, expect, inject, test } from "vitest";
+import { type MongoStore, mongoStore } from "../src/index.ts";
+import { newDatabase } from "./support.ts";
+
+const url = inject("mongoUrl");
+let database: string;
+let client: MongoClient;
+let store: MongoStore;
+
+beforeEach(() => {
+  database = newDatabase();
+  client = new MongoClient(url);
+  store = mongoStore({ client, database });
+});
+afterEach(async () => {
+  await client.db(database).dropDatabase();
+  await client.close();
+});
+
+async function indexes(): Promise<unknown[]> {
+  const names = ["turnkeep_memories", "turnkeep_messages"];
+  return (await Promise.all(names.map((name) => client.db(database).collection(name).indexes()))).flat();
+}
+
+test("before migrate every method says so and names it", async () => {
+  const calls = [
+    () => store.getMessages("a"),
+    () => store.updateMessages("a", update(null, 2, { append: [message(1)] })),
+    () => store.updateMessages("a", update("v", 2, { append: [message(1)] })),
+    () => store.deleteMessages("a"),
+    () => store.getHistory("a", {}),
+    () => store.listMemories({}),
+    () => store.sweep(),
+  ];
+  for (const call of calls) {
+    await expect(call()).rejects.toMatchObject({
+      code: "STORE_NOT_READY",
+      message: expect.stringContaining("migrate()"),
+    });
+  }
+  expect(await client.db(database).listCollections().toArray()).toEqual([]);
+  await store.migrate();
+  for (const call of calls.filter((_, index) => index !== 2)) await call();
+});
+
+test("twice, and by many at once, it is the same", async () => {
+  await Promise.all(Array.from({ length: 8 }, () => mongoStore({ client, database }).migrate()));
+  const made = await indexes();
+  expect(made).toHaveLength(7);
+  await store.migrate();
+  expect(await indexes()).toEqual(made);
+});
+
+test("two prefixes in one database share nothing", async () => {
+  const other = mongoStore({ client, database, prefix: "other_" });
+  await store.migrate();
+  await expect(other.getMessages("a")).rejects.toMatchObject({ code: "STORE_NOT_READY" });
+  await other.migrate();
+  await store.updateMessages("a", update(null, 2, { append: [message(1)] }));
+  expect((await other.getMessages("a")).version).toBeNull();
+  expect((await other.listMemories({})).memories).toEqual([]);
+});
+
+test("collections of a later version are refused, and left alone", async () => {
+  await store.migrate();
+  const migrations = client.db(database).collection("turnkeep_migrations");
+  await migrations.updateMany({}, { $set: { number: 99 } });
+  await expect(store.migrate()).rejects.toMatchObject({ code: "UNSUPPORTED_VERSION" });
+  expect(await migrations.findOne()).toMatchObject({ number: 99 });
+});
+
+test("a collection that takes upper case for lower case is refused", async () => {
+  const collation = { locale: "en", strength: 1 };
+  await client.db(database).createCollection("turnkeep_memories", { collation });
+  await expect(store.migrate()).rejects.toMatchObject({ code: "STORE_NOT_READY" });
+  await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_NOT_READY" });
+});
+
+test("the server deletes an expired memory by itself, and a sweep what stood beside it", async () => {
+  await store.migrate();
+  const short = mongoStore({ client, database, ttlMs: 1 });
+  const large = message(1, JSON.stringify("x".repeat(20_000)));
+  await short.updateMessages("expires", update(null, 2, { append: [large] }));
+  const memories = client.db(database).collection("turnkeep_memories");
+  await expect.poll(() => memories.countDocuments(), { timeout: 20_000 }).toBe(0);
+  const messages = client.db(database).collection("turnkeep_messages");
+  expect(await messages.countDocuments()).toBe(1);
+  expect(await store.sweep()).toEqual({ removed: 1 });
+  expect(await messages.countDocuments()).toBe(0);
+});

