@@ -4,7 +4,11 @@ import { shared } from "../../vitest.shared.ts";
 const config: ViteUserConfig = mergeConfig(shared, {
   // Some tests download a server.
   test: {
-    globalSetup: ["@turnkeep/servers/vitest-postgres", "@turnkeep/servers/vitest-redis"],
+    globalSetup: [
+      "@turnkeep/servers/vitest-dynamo",
+      "@turnkeep/servers/vitest-postgres",
+      "@turnkeep/servers/vitest-redis",
+    ],
     testTimeout: 120_000,
   },
 });

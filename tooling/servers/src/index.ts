@@ -1,4 +1,5 @@
 export { createDatabase, type TestDatabase } from "./database.ts";
+export { type DynamoOptions, type DynamoServer, startDynamo } from "./dynamo.ts";
 export { type PgBouncer, type PgBouncerOptions, startPgBouncer } from "./pgbouncer.ts";
 export { type PostgresOptions, type PostgresServer, startPostgres } from "./postgres.ts";
 export { type RedisOptions, type RedisServer, startRedis } from "./redis.ts";
@@ -9,7 +10,9 @@ export type { RedisNode } from "./redis-process.ts";
 export { type RedisSentinel, startRedisSentinel } from "./redis-sentinel.ts";
 export { type Attempt, ServerUnavailable, type Source } from "./sources.ts";
 export { images } from "./versions.ts";
-// Brings the type of `inject("postgresUrl")` with it.
+// Brings the type of `inject("dynamoUrl")` with it.
+export type {} from "./vitest-dynamo.ts";
+// The same of `inject("postgresUrl")`.
 export type {} from "./vitest-postgres.ts";
 // The same of `inject("redisUrl")`.
 export type {} from "./vitest-redis.ts";

