@@ -94,7 +94,7 @@ export interface Page {
 export function encodeLive(live: Live): string {
   const tokens: string[] = [];
   const runs: string[] = [];
-  let [from, to, tail] = [0, 0, ""];
+  let [from, to, tail] = [0, -1, ""];
   const close = (): void => {
     if (from > 0) runs.push(`${from}${to > from ? `-${to}` : ""}${tail}`);
   };
