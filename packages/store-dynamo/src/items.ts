@@ -36,6 +36,9 @@ export const shards = 8;
 /** What an item may hold of a message; a longer one is stored in parts. An item is limited to 400 KB. */
 export const partBytes: number = 380 * 1024;
 
+/** The end of a token whose update has messages in parts. */
+export const largeSign = ".";
+
 /** How many seqs share one item of marks. */
 const seqsPerBlock = 1_000;
 
@@ -497,13 +500,12 @@ function shardOf(memoryId: string): number {
 
 /** Pieces of so many bytes at most, none of which ends within a character. */
 function cut(text: string): string[] {
+  const bytes = Buffer.from(text);
   const pieces: string[] = [];
-  // No unit of UTF-16 takes more than three bytes.
-  const units = Math.floor(partBytes / 3);
-  for (let from = 0; from < text.length; ) {
-    let to = Math.min(from + units, text.length);
-    if (to < text.length && /[\ud800-\udbff]/.test(text[to - 1] as string)) to--;
-    pieces.push(text.slice(from, to));
+  for (let from = 0; from < bytes.length; ) {
+    let to = Math.min(from + partBytes, bytes.length);
+    while (((bytes[to] ?? 0) & 0xc0) === 0x80) to--;
+    pieces.push(bytes.toString("utf8", from, to));
     from = to;
   }
   return pieces;

@@ -7,6 +7,7 @@ import {
   headOf,
   type Items,
   type Live,
+  largeSign,
   number,
   type Page,
   type Place,
@@ -24,6 +25,9 @@ const atOnce = 8;
 /** What the database takes in one `BatchGetItem` and one `BatchWriteItem`. */
 const keysAtOnce = 100;
 const writesAtOnce = 25;
+
+/** How many large messages one query reads. */
+const largeAtOnce = 4;
 
 /** The messages of a range: those that count, by seq, and where to go on; absent: there are no more. */
 export interface RowPage {
@@ -70,7 +74,12 @@ export class Steps {
     const isAlone = ({ from, to }: { from: number; to: number }): boolean =>
       from === to && live.get(from)?.token === "";
     const keys = runs.filter(isAlone).map(({ from }) => items.rowKey(memoryId, life, from, ""));
-    const queried = runs.filter((range) => !isAlone(range));
+    // The pages of one query come one after the other: what is large is asked for in several.
+    const isLarge = ({ from }: { from: number }): boolean =>
+      live.get(from)?.token.endsWith(largeSign) === true;
+    const queried = runs
+      .filter((range) => !isAlone(range))
+      .flatMap((range) => (isLarge(range) ? split(range, largeAtOnce) : [range]));
     const found = await Promise.all([
       this.getAll(run, keys),
       inTurn(queried, (range) => this.#all(run, (start) => items.rows(memoryId, life, range, { start }))),
@@ -130,7 +139,7 @@ export class Steps {
       );
       // An id may itself end as another's key goes on.
       return entries.flatMap((item) => {
-        const seq = /^(\d{16})\/[\w-]*$/.exec(items.sortOf(item).slice(begin.length))?.[1];
+        const seq = /^(\d{16})\/[\w.-]*$/.exec(items.sortOf(item).slice(begin.length))?.[1];
         return seq === undefined ? [] : [Number(seq)];
       });
     });
@@ -277,6 +286,13 @@ export class Steps {
 
 export function messageOf({ id, seq, createdAt, payload, meta }: Row): StoredMessage {
   return meta === undefined ? { id, seq, createdAt, payload } : { id, seq, createdAt, payload, meta };
+}
+
+function split({ from, to }: { from: number; to: number }, size: number): { from: number; to: number }[] {
+  return Array.from({ length: Math.ceil((to - from + 1) / size) }, (_, index) => ({
+    from: from + index * size,
+    to: Math.min(from + (index + 1) * size - 1, to),
+  }));
 }
 
 export function chunks<T>(list: readonly T[], size: number): T[][] {

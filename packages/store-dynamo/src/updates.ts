@@ -11,7 +11,9 @@ import {
   headOf,
   type Items,
   isPresent,
+  largeSign,
   type Place,
+  partBytes,
   text,
   type Work,
 } from "./items.ts";
@@ -112,7 +114,7 @@ export class Updates {
     const { insert, rewrite, setState, remove } = foldUpdate(change);
     const { life } = base;
     const count = base.count + 1;
-    const token = isStaged ? `${String(count).padStart(12, "0")}${randomBytes(6).toString("base64url")}` : "";
+    const token = isStaged ? newToken(count, change) : "";
     const before = steps.live(memoryId, base);
 
     // What the head does not tell of messages: of those that are not live, and the ids of those that go.
@@ -289,4 +291,10 @@ export class Updates {
       await steps.finish(run, { ...work, stage: "settle", rows: garbage }).catch(() => {});
     return outcome;
   }
+}
+
+/** In the order of the updates, and its own, since an update may be tried twice. */
+function newToken(count: number, { append, replace }: MemoryUpdate): string {
+  const isLarge = [...append, ...replace].some((message) => bytesOf(message) > partBytes);
+  return `${String(count).padStart(12, "0")}${randomBytes(6).toString("base64url")}${isLarge ? largeSign : ""}`;
 }
