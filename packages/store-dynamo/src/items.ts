@@ -196,7 +196,7 @@ export class Items {
     return this.key(this.partition(memoryId), `${life}/t/${token}`);
   }
   blockKey(memoryId: string, life: string, seq: number): Item {
-    return this.key(this.partition(memoryId), `${life}/s/${padded(Math.floor(seq / seqsPerBlock))}`);
+    return this.key(this.partition(memoryId), `${life}/s/${padded(blockOf(seq))}`);
   }
   /** Whose entries the partition holds: an owner's, or a part of all. */
   listPartition(owner: string | undefined, shard: number): string {
@@ -438,45 +438,56 @@ export class Items {
     ];
   }
 
-  /** Marks seqs as superseded, or no longer so: one action a block. `known` are the marks where both are to be done. */
+  /**
+   * Marks seqs as superseded (`add`), as no longer so (`drop`), or as removed before their rows are: one action a block.
+   * `known` are those that are superseded, needed where some of a block are added and others dropped.
+   */
   markActions(
     memoryId: string,
     life: string,
-    add: readonly number[],
-    drop: readonly number[],
+    seqs: Readonly<Record<"add" | "drop" | "removed", readonly number[]>>,
     known: ReadonlySet<number>,
   ): Action[] {
-    const blocks = new Map<number, { add: number[]; drop: number[] }>();
-    for (const [kind, seqs] of [["add", add] as const, ["drop", drop] as const]) {
-      for (const seq of seqs) {
-        const block = Math.floor(seq / seqsPerBlock);
-        const found = blocks.get(block) ?? { add: [], drop: [] };
-        found[kind].push(seq);
-        blocks.set(block, found);
-      }
-    }
-    return [...blocks].map(([block, { add, drop }]) => {
-      const kept = [...known].filter(
-        (seq) => Math.floor(seq / seqsPerBlock) === block && !drop.includes(seq),
-      );
-      const verb = drop.length === 0 ? "ADD" : add.length === 0 ? "DELETE" : "SET";
-      const seqs = verb === "ADD" ? add : verb === "DELETE" ? drop : [...new Set([...kept, ...add])];
+    const blocks = new Set(Object.values(seqs).flat().map(blockOf));
+    return [...blocks].map((block) => {
+      const within = (list: Iterable<number>): number[] => [...list].filter((seq) => blockOf(seq) === block);
+      const [add, drop, removed] = [within(seqs.add), within(seqs.drop), within(seqs.removed)];
+      const isMixed = add.length > 0 && drop.length > 0;
+      const kept = isMixed ? within(known).filter((seq) => !drop.includes(seq) && !add.includes(seq)) : [];
+      const adds = [
+        ...(add.length > 0 && !isMixed ? ["superseded :add"] : []),
+        ...(removed.length > 0 ? ["removed :removed"] : []),
+      ];
+      const clauses = [
+        ...(isMixed ? ["SET superseded = :add"] : []),
+        ...(adds.length > 0 ? [`ADD ${adds.join(", ")}`] : []),
+        ...(drop.length > 0 && !isMixed ? ["DELETE superseded :drop"] : []),
+      ];
+      const values = { ":add": [...kept, ...add], ":drop": isMixed ? [] : drop, ":removed": removed };
       return {
         Update: {
           TableName: this.table.tableName,
           Key: this.blockKey(memoryId, life, block * seqsPerBlock),
-          UpdateExpression: `${verb} superseded ${verb === "SET" ? "= " : ""}:seqs`,
-          ExpressionAttributeValues: { ":seqs": { NS: seqs.map((seq) => String(seq % seqsPerBlock)) } },
+          UpdateExpression: clauses.join(" "),
+          ExpressionAttributeValues: Object.fromEntries(
+            Object.entries(values).flatMap(([name, list]) =>
+              list.length === 0 ? [] : [[name, { NS: list.map((seq) => String(seq % seqsPerBlock)) }]],
+            ),
+          ),
         },
       };
     });
   }
 
   /** The seqs that a block of marks names. */
-  marksOf(item: Item): number[] {
+  marksOf(item: Item, kind: "superseded" | "removed"): number[] {
     const block = Number(this.sortOf(item).split("/").at(-1));
-    return (item.superseded?.NS ?? []).map((offset) => block * seqsPerBlock + Number(offset));
+    return (item[kind]?.NS ?? []).map((offset) => block * seqsPerBlock + Number(offset));
   }
+}
+
+function blockOf(seq: number): number {
+  return Math.floor(seq / seqsPerBlock);
 }
 
 /** The head in an item; `undefined` if it is none. */

@@ -146,8 +146,13 @@ export class Steps {
     return found.flat();
   }
 
-  /** Which of these seqs are marked as superseded. */
-  async superseded(run: Run, memoryId: string, life: string, seqs: readonly number[]): Promise<Set<number>> {
+  /** Which of these seqs, none of them live, are superseded, and which removed though their rows may still be there. */
+  async marks(
+    run: Run,
+    memoryId: string,
+    life: string,
+    seqs: readonly number[],
+  ): Promise<{ superseded: Set<number>; removed: Set<number> }> {
     const keys = new Map(
       seqs.map((seq) => {
         const key = this.#items.blockKey(memoryId, life, seq);
@@ -155,7 +160,9 @@ export class Steps {
       }),
     );
     const blocks = await this.getAll(run, [...keys.values()]);
-    return new Set(blocks.flatMap((block) => this.#items.marksOf(block)));
+    const all = (kind: "superseded" | "removed"): Set<number> =>
+      new Set(blocks.flatMap((block) => this.#items.marksOf(block, kind)));
+    return { superseded: all("superseded"), removed: all("removed") };
   }
 
   async getAll(run: Run, keys: readonly Item[]): Promise<Item[]> {

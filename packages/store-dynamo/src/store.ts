@@ -197,9 +197,10 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       const messages: HistoryPage["messages"] = [];
       async function take(rows: readonly Row[]): Promise<void> {
         const gone = rows.filter(({ seq }) => !live.has(seq)).map(({ seq }) => seq);
-        const marked = gone.length === 0 ? new Set() : await steps.superseded(run, memoryId, life, gone);
+        const { superseded, removed } = await steps.marks(run, memoryId, life, gone);
         for (const row of rows) {
-          const state = live.has(row.seq) ? "live" : marked.has(row.seq) ? "superseded" : "evicted";
+          if (removed.has(row.seq)) continue;
+          const state = live.has(row.seq) ? "live" : superseded.has(row.seq) ? "superseded" : "evicted";
           if (states.includes(state)) messages.push({ ...messageOf(row), state });
         }
       }

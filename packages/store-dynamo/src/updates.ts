@@ -123,6 +123,9 @@ export class Updates {
     const rows = new Map(
       (asked.length === 0 ? [] : await steps.rowsAt(run, memoryId, life, asked)).map((row) => [row.seq, row]),
     );
+    const gone = [...rows.keys()].filter((seq) => !before.has(seq));
+    const marks = await steps.marks(run, memoryId, life, gone);
+    for (const seq of marks.removed) rows.delete(seq);
     const named = new Map(change.replace.map(({ seq, id }) => [seq, id]));
     try {
       checkAgainstStored(memoryId, change, {
@@ -186,13 +189,10 @@ export class Updates {
 
     const add = [...insert, ...rewrite, ...setState].filter(({ state }) => state === "superseded");
     const drop = setState.filter(({ seq, state }) => state !== "superseded" && !before.has(seq));
-    const [added, dropped] = [add, drop].map((list) => list.map(({ seq }) => seq)) as [number[], number[]];
-    const mixed = added.length > 0 && dropped.length > 0;
-    const known = mixed
-      ? await steps.superseded(run, memoryId, life, [...added, ...dropped])
-      : new Set<number>();
+    const seqsIn = (list: readonly { readonly seq: number }[]): number[] => list.map(({ seq }) => seq);
+    const marked = { add: seqsIn(add), drop: seqsIn(drop), removed: isStaged ? remove : [] };
     const common = [
-      ...items.markActions(memoryId, life, added, dropped, known),
+      ...items.markActions(memoryId, life, marked, marks.superseded),
       ...(change.expected === null ? items.entries(memoryId, life, change.owner) : []),
     ];
     const head = items.writeHead(memoryId, change, life, text, count);
