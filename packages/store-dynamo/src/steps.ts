@@ -59,7 +59,7 @@ export class Steps {
   }
 
   /**
-   * The live messages by seq. `undefined`: what was read does not agree with the head, because an update took place in
+   * The live messages by seq. Or the seq of one that is not there as the head says, because an update took place in
    * between or takes place now.
    */
   async liveMessages(
@@ -67,7 +67,7 @@ export class Steps {
     memoryId: string,
     { life }: Head,
     live: Live,
-  ): Promise<StoredMessage[] | undefined> {
+  ): Promise<StoredMessage[] | number> {
     const items = this.#items;
     const runs = runsOf(live.keys());
     // A single message far from the others is fetched by its key, many such at once.
@@ -90,7 +90,7 @@ export class Steps {
     const messages: StoredMessage[] = [];
     for (const [seq, { token, edit }] of [...live].sort(([a], [b]) => a - b)) {
       const row = rows.get(`${seq}/${token}`);
-      if (row === undefined || row.edit !== edit) return undefined;
+      if (row === undefined || row.edit !== edit) return seq;
       messages.push(messageOf(row));
     }
     return messages;

@@ -134,14 +134,15 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
         if (head.version !== version) reads = 1;
         version = head.version;
         const messages = await steps.liveMessages(run, memoryId, head, steps.live(memoryId, head));
-        if (messages !== undefined) {
+        if (typeof messages === "object") {
           remember(memoryId, head);
           return snapshotOf(head, messages);
         }
         if (reads === readsOfOneVersion)
-          throw corruptError(memoryId, "a live message is not there as its head says");
+          throw corruptError(memoryId, `its live message at seq ${messages} is not there`);
         // The update that was met is being applied; each item by itself.
-        await delay(Math.random() * 10 * 2 ** reads, undefined, { ...callOptions });
+        await delay(Math.random() * 10 * 2 ** reads);
+        throwIfAborted(callOptions?.signal);
       }
     },
 

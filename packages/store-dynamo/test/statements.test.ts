@@ -64,7 +64,7 @@ describe("operations and units, as the README's table says", () => {
     expect(await cost(() => store.updateMessages("small", supersede))).toBe("Transact(2): 0 read, 2 write");
     const remove = update(supersede.version, 4, { move: [{ seq: 3, to: "removed" }] });
     expect(await cost(() => store.updateMessages("small", remove))).toBe(
-      "Query Transact(3): 1 read, 2 write",
+      "Query BatchGetItem Transact(3): 2 read, 2 write",
     );
     expect(await cost(() => store.updateMessages("small", remove))).toBe("GetItem: 1 read, 0 write");
     expect(await cost(() => store.getHistory("small", {}))).toBe(
