@@ -293,5 +293,6 @@ describe("a server of its own", () => {
     });
     expect((await store.listMemories({ owner: "o" })).memories).toHaveLength(1);
     await store.close();
-  });
+    // A virtual machine starts twice.
+  }, 120_000);
 });
