@@ -127,7 +127,7 @@ async function fromPackage(durable: boolean, env: NodeJS.ProcessEnv): Promise<St
     folder,
     command: "java",
     args: (port) => [
-      "-Xmx256m",
+      "-Xmx512m",
       "-Djava.net.preferIPv4Stack=true",
       "-Djava.security.manager",
       // Two signs: this policy and no other.
