@@ -6,6 +6,7 @@ const config: ViteUserConfig = mergeConfig(shared, {
   test: {
     globalSetup: [
       "@turnkeep/servers/vitest-mongo",
+      "@turnkeep/servers/vitest-dynamo",
       "@turnkeep/servers/vitest-postgres",
       "@turnkeep/servers/vitest-redis",
     ],

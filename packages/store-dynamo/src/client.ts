@@ -1,0 +1,245 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import { driverCalls, invalidOption, notReadyError } from "@turnkeep/core/store-kit";
+import type { DynamoConnection } from "./options.ts";
+
+export const storeName = "dynamoStore";
+
+/** What the store needs of a client. A `DynamoDBClient` of `@aws-sdk/client-dynamodb` has it. */
+export interface DynamoClient {
+  /** Sends one command of that package. */
+  send(command: never, options?: never): Promise<unknown>;
+}
+
+export type Item = Record<string, AttributeValue>;
+
+/** One operation of the database: what is asked, by its name and input, and, as a type, what is answered. */
+export interface Statement<A> {
+  readonly operation: string;
+  readonly input: object;
+  /** It must be done whoever else writes: a conflict with a transaction under way is waited out. */
+  readonly insists?: boolean | undefined;
+  readonly answers?: A | undefined;
+}
+
+/** Why a write was not done: for each of its actions, in order. */
+export interface Refusal {
+  readonly code: string;
+  /** What stood there, where the action asked for it. */
+  readonly item: Item | undefined;
+}
+
+/** The answer of a write. `refused`: conditions that did not hold, or a conflict with another transaction. */
+export interface Written {
+  readonly refused?: readonly Refusal[] | undefined;
+}
+
+/** The way to the database: operations go out, the driver's faults come back as Turnkeep's errors. */
+export interface Connection {
+  run<A>(statement: Statement<A>, signal: AbortSignal | undefined): Promise<A>;
+  close(): Promise<void>;
+}
+
+type Driver = typeof import("@aws-sdk/client-dynamodb");
+type Send = (statement: Statement<unknown>, signal: AbortSignal | undefined) => Promise<unknown>;
+
+/** After so many the database is given up; with these waits that is some seconds. */
+const maxAttempts = 10;
+const firstWaitMs = 25;
+const longestWaitMs = 2_000;
+
+/** How long a client that the store opened waits for an answer, the driver's own attempts included. */
+const answerWithinMs = 30_000;
+
+const throttled = new Set([
+  "ProvisionedThroughputExceededException",
+  "ProvisionedThroughputExceeded",
+  "ThrottlingException",
+  "ThrottlingError",
+  "RequestLimitExceeded",
+  // The same transaction, sent before, is still under way.
+  "TransactionInProgressException",
+]);
+
+/** Does no I/O. */
+export function connect({ client, url, config }: DynamoConnection): Connection {
+  let opened: Promise<{ send: Send; destroy: () => void }> | undefined;
+  const calls = driverCalls(storeName);
+
+  async function open(): Promise<{ send: Send; destroy: () => void }> {
+    const driver = await importDriver();
+    if (client !== undefined) return { send: sender(driver, client, undefined), destroy: () => {} };
+    const own = new driver.DynamoDBClient(config ?? configOf(url as string));
+    return { send: sender(driver, own, answerWithinMs), destroy: () => own.destroy() };
+  }
+
+  return {
+    run: <A>(statement: Statement<A>, signal: AbortSignal | undefined) =>
+      calls.run(async () => {
+        opened ??= open();
+        return (await sendUntilDone((await opened).send, statement, signal)) as A;
+      }, signal),
+    async close() {
+      await calls.settled();
+      (await opened?.catch(() => undefined))?.destroy();
+    },
+  };
+}
+
+async function importDriver(): Promise<Driver> {
+  return import("@aws-sdk/client-dynamodb").catch((cause: unknown) => {
+    if (!(cause instanceof Error && "code" in cause && cause.code === "ERR_MODULE_NOT_FOUND")) throw cause;
+    throw invalidOption('dynamoStore needs the driver "@aws-sdk/client-dynamodb": install it');
+  });
+}
+
+function configOf(address: string): object {
+  const url = new URL(address);
+  const { username, password } = url;
+  url.username = "";
+  url.password = "";
+  const endpoint = url.href;
+  const region = /\bdynamodb(?:-fips)?\.([a-z0-9-]+)\.amazonaws\./.exec(url.hostname)?.[1];
+  if (username === "") return region === undefined ? { endpoint } : { endpoint, region };
+  const credentials = {
+    accessKeyId: decodeURIComponent(username),
+    secretAccessKey: decodeURIComponent(password),
+  };
+  return { endpoint, credentials, region: region ?? process.env.AWS_REGION ?? "us-east-1" };
+}
+
+function sender(driver: Driver, client: DynamoClient, timeoutMs: number | undefined): Send {
+  const commands = driver as unknown as Record<string, new (input: object) => never>;
+  return async ({ operation, input }, signal) => {
+    const Command = commands[`${operation}Command`];
+    if (Command === undefined)
+      throw new Error(`The installed @aws-sdk/client-dynamodb has no ${operation}Command`);
+    const controller = new AbortController();
+    const stop = (): void => controller.abort();
+    signal?.addEventListener("abort", stop);
+    let late = false;
+    const timer =
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(() => {
+            late = true;
+            stop();
+          }, timeoutMs);
+    try {
+      return await client.send(new Command(input), { abortSignal: controller.signal } as never);
+    } catch (cause) {
+      throw late ? new Error(`The database did not answer within ${timeoutMs} ms`) : cause;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
+    }
+  };
+}
+
+/** Until the database has done all of it, or refused it; what it throttles, wholly or in part, is sent again. */
+async function sendUntilDone(
+  send: Send,
+  statement: Statement<unknown>,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  let rest: Statement<unknown> = statement;
+  const answers: unknown[] = [];
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const answer = await send(rest, signal);
+      answers.push(answer);
+      const left = leftOf(answer);
+      if (left === undefined) return answers.length === 1 ? answer : joined(answers);
+      rest = { ...statement, input: { ...statement.input, RequestItems: left } };
+      if (attempt === maxAttempts) throw throttledError();
+    } catch (cause) {
+      const refused = refusalsOf(cause);
+      const isConflict = refused?.every(({ code }) => code === "None" || code === "TransactionConflict");
+      const again = isThrottled(cause) || (isConflict === true && statement.insists === true);
+      if (refused !== undefined && !again) return { refused };
+      if (!again || attempt === maxAttempts) throw told(cause);
+    }
+    // Of those that were refused together, not all come back together.
+    await delay(Math.random() * Math.min(firstWaitMs * 2 ** attempt, longestWaitMs), undefined, {
+      ...(signal === undefined ? {} : { signal }),
+    });
+  }
+}
+
+function throttledError(): Error {
+  return Object.assign(new Error("The database put off a part of the call again and again"), {
+    code: "ThrottlingException",
+  });
+}
+
+/** What a batch left undone for want of capacity. */
+function leftOf(answer: unknown): object | undefined {
+  const { UnprocessedItems, UnprocessedKeys } = answer as {
+    UnprocessedItems?: object;
+    UnprocessedKeys?: object;
+  };
+  const left = UnprocessedItems ?? UnprocessedKeys;
+  return left === undefined || Object.keys(left).length === 0 ? undefined : left;
+}
+
+/** The items of all answers to one `BatchGetItem`, which names one table. */
+function joined(answers: readonly unknown[]): object {
+  const Responses: Record<string, Item[]> = {};
+  for (const answer of answers as { Responses?: Record<string, Item[]> }[]) {
+    for (const [table, items] of Object.entries(answer.Responses ?? {})) {
+      Responses[table] = [...(Responses[table] ?? []), ...items];
+    }
+  }
+  return { Responses };
+}
+
+interface Reason {
+  readonly Code?: string;
+  Item?: Item;
+}
+
+function reasonsOf(cause: unknown): readonly Reason[] | undefined {
+  if (nameOf(cause) !== "TransactionCanceledException") return undefined;
+  return (cause as { CancellationReasons?: Reason[] }).CancellationReasons ?? [];
+}
+
+/** `undefined`: not refused by a condition or a conflict, but failed. A condition that does not hold decides. */
+function refusalsOf(cause: unknown): readonly Refusal[] | undefined {
+  const name = nameOf(cause);
+  if (name === "ConditionalCheckFailedException")
+    return [{ code: "ConditionalCheckFailed", item: undefined }];
+  if (name === "TransactionConflictException") return [{ code: "TransactionConflict", item: undefined }];
+  const reasons = reasonsOf(cause) ?? [];
+  const decisive = reasons.some(({ Code }) => Code === "ConditionalCheckFailed");
+  const known = ["None", "ConditionalCheckFailed", "TransactionConflict"];
+  const isConflict =
+    reasons.some(({ Code }) => Code === "TransactionConflict") &&
+    reasons.every(({ Code }) => known.includes(Code ?? "None"));
+  if (!decisive && !isConflict) return undefined;
+  return reasons.map(({ Code = "None", Item }) => ({ code: Code, item: Item }));
+}
+
+function isThrottled(cause: unknown): boolean {
+  if (throttled.has(nameOf(cause))) return true;
+  const reasons = reasonsOf(cause) ?? [];
+  return (
+    reasons.some(({ Code }) => throttled.has(Code ?? "")) &&
+    !reasons.some(({ Code }) => Code === "ConditionalCheckFailed")
+  );
+}
+
+/** The driver's error without what was stored, with its name as its code; a table that is not there, in our words. */
+function told(cause: unknown): unknown {
+  for (const reason of reasonsOf(cause) ?? []) delete reason.Item;
+  const name = nameOf(cause);
+  if (name === "ResourceNotFoundException") return notReadyError(storeName, "the table", cause);
+  if (name === "ValidationException" && /key/i.test((cause as Error).message)) {
+    return notReadyError(storeName, "a table with these names of partition and sort key", cause);
+  }
+  if (cause instanceof Error && !("code" in cause) && name !== "Error") Object.assign(cause, { code: name });
+  return cause;
+}
+
+export function nameOf(cause: unknown): string {
+  return cause instanceof Error ? cause.name : "";
+}

@@ -1,0 +1,108 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { invalidOption, show } from "@turnkeep/core/store-kit";
+import { nameOf, type Statement } from "./client.ts";
+import type { Table } from "./items.ts";
+import type { Run } from "./records.ts";
+
+interface Description {
+  readonly Table?: {
+    readonly TableStatus?: string;
+    readonly KeySchema?: { readonly AttributeName?: string; readonly KeyType?: string }[];
+    readonly AttributeDefinitions?: { readonly AttributeName?: string; readonly AttributeType?: string }[];
+  };
+}
+
+interface Expiry {
+  readonly TimeToLiveDescription?: { readonly TimeToLiveStatus?: string; readonly AttributeName?: string };
+}
+
+/** How long a new table may take until it is active. */
+const activeWithinMs = 5 * 60 * 1000;
+
+/** Makes the table and its expiry as the options say, or finds them so. */
+export async function migrate(run: Run, table: Table, signal: AbortSignal | undefined): Promise<void> {
+  const { tableName: TableName, partitionKey, sortKey } = table;
+  const describe: Statement<Description> = { operation: "DescribeTable", input: { TableName } };
+  let description = await run(describe).catch(unless("ResourceNotFoundException"));
+  if (description === undefined) {
+    const create = {
+      TableName,
+      BillingMode: "PAY_PER_REQUEST",
+      AttributeDefinitions: [partitionKey, sortKey].map((AttributeName) => ({
+        AttributeName,
+        AttributeType: "S",
+      })),
+      KeySchema: [
+        { AttributeName: partitionKey, KeyType: "HASH" },
+        { AttributeName: sortKey, KeyType: "RANGE" },
+      ],
+    };
+    // Somebody else may be about it too.
+    await run({ operation: "CreateTable", input: create }).catch(unless("ResourceInUseException"));
+  }
+  const deadline = Date.now() + activeWithinMs;
+  for (let waitMs = 50; ; waitMs = Math.min(2 * waitMs, 2_000)) {
+    description = await run(describe).catch(unless("ResourceNotFoundException"));
+    const status = description?.Table?.TableStatus;
+    if (description !== undefined && (status === "ACTIVE" || status === "UPDATING")) break;
+    if (Date.now() > deadline) {
+      throw invalidOption(
+        `The table ${show(TableName)} is ${status ?? "not there"}: wait until it is active`,
+      );
+    }
+    await delay(waitMs, undefined, signal === undefined ? {} : { signal });
+  }
+  checkKeys(table, description);
+  await turnExpiryOn(run, table);
+}
+
+function checkKeys({ tableName, partitionKey, sortKey }: Table, { Table: found }: Description): void {
+  for (const [option, name, type] of [
+    ["partitionKey", partitionKey, "HASH"],
+    ["sortKey", sortKey, "RANGE"],
+  ] as const) {
+    const key = found?.KeySchema?.find(({ KeyType }) => KeyType === type)?.AttributeName;
+    if (key !== name) {
+      const is = key === undefined ? "has none" : `calls it ${show(key)}`;
+      throw invalidOption(`${option} is ${show(name)}, but the table ${show(tableName)} ${is}`);
+    }
+    const kind = found?.AttributeDefinitions?.find(
+      ({ AttributeName }) => AttributeName === key,
+    )?.AttributeType;
+    if (kind !== "S") {
+      throw invalidOption(`The ${option} ${show(name)} of the table ${show(tableName)} must be a string (S)`);
+    }
+  }
+}
+
+async function turnExpiryOn(run: Run, { tableName: TableName, ttlAttribute }: Table): Promise<void> {
+  const describe: Statement<Expiry> = { operation: "DescribeTimeToLive", input: { TableName } };
+  const found = async (): Promise<string | undefined> => {
+    const { TimeToLiveStatus, AttributeName } = (await run(describe)).TimeToLiveDescription ?? {};
+    return TimeToLiveStatus === "ENABLED" || TimeToLiveStatus === "ENABLING" ? AttributeName : undefined;
+  };
+  let attribute = await found();
+  if (attribute === undefined) {
+    const TimeToLiveSpecification = { Enabled: true, AttributeName: ttlAttribute };
+    await run({ operation: "UpdateTimeToLive", input: { TableName, TimeToLiveSpecification } }).catch(
+      async (error: unknown) => {
+        attribute = await found();
+        if (attribute === undefined) throw error;
+      },
+    );
+    attribute ??= ttlAttribute;
+  }
+  if (attribute !== ttlAttribute) {
+    throw invalidOption(
+      `ttlAttribute is ${show(ttlAttribute)}, but the expiry of the table ${show(TableName)} is on ${show(attribute)}`,
+    );
+  }
+}
+
+/** Answers `undefined` for that error of the driver. */
+function unless(name: string): (error: unknown) => undefined {
+  return (error) => {
+    if (error instanceof Error && nameOf(error.cause) === name) return undefined;
+    throw error;
+  };
+}

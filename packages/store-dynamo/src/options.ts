@@ -1,0 +1,110 @@
+import {
+  type ConnectionRules,
+  checkConnection,
+  checkTtl,
+  invalidOption,
+  show,
+  utf8Length,
+} from "@turnkeep/core/store-kit";
+import type { DynamoClient } from "./client.ts";
+import { ownAttributes, type Table } from "./items.ts";
+
+/** Where the database is: a client of yours, an address, or a driver's configuration; one of them. */
+export type DynamoConnection =
+  | {
+      /** A `DynamoDBClient` or `DynamoDB` of `@aws-sdk/client-dynamodb`. The store never closes it. */
+      readonly client: DynamoClient;
+      readonly url?: undefined;
+      readonly config?: undefined;
+    }
+  | {
+      /**
+       * An endpoint: `https://dynamodb.eu-central-1.amazonaws.com`, or `http://key:secret@localhost:8000` for DynamoDB
+       * Local. Without credentials in it the driver looks for them where it always does. The store makes a client at
+       * its first call and closes it.
+       */
+      readonly url: string;
+      readonly client?: undefined;
+      readonly config?: undefined;
+    }
+  | {
+      /** What `new DynamoDBClient(config)` takes; `{}` for the environment's settings. Made and closed as with `url`. */
+      readonly config: object;
+      readonly client?: undefined;
+      readonly url?: undefined;
+    };
+
+/** Options of `dynamoStore`. */
+export type DynamoStoreOptions = DynamoConnection & {
+  /** Default `"turnkeep"`. */
+  readonly tableName?: string | undefined;
+  /** The name of the table's partition key, a string. Default `"pk"`. */
+  readonly partitionKey?: string | undefined;
+  /** The name of the table's sort key, a string. Default `"sk"`. */
+  readonly sortKey?: string | undefined;
+  /** The attribute of DynamoDB's own expiry (TTL). Default `"ttl"`. */
+  readonly ttlAttribute?: string | undefined;
+  /** What partition keys begin with, so that others can share the table. Default `""`. Up to 512 UTF-8 bytes. */
+  readonly prefix?: string | undefined;
+  /** A memory untouched by writes for so many milliseconds is gone, by the clock of this process. Default: never. */
+  readonly ttlMs?: number | undefined;
+};
+
+/** Options with every default filled in. */
+export interface NormalOptions {
+  readonly connection: DynamoConnection;
+  readonly table: Table;
+  readonly ttlMs: number | undefined;
+}
+
+const maxPrefixBytes = 512;
+
+const connectionRules: ConnectionRules = {
+  factory: "dynamoStore",
+  client: { method: "send", is: "a DynamoDBClient of @aws-sdk/client-dynamodb" },
+  schemes: ["http://", "https://"],
+  config: "new DynamoDBClient(config)",
+};
+
+/** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */
+export function normalizeOptions(options: DynamoStoreOptions): NormalOptions {
+  checkConnection(options, connectionRules);
+  if (options.url !== undefined && !URL.canParse(options.url)) {
+    throw invalidOption("url cannot be read: check its host and port (not shown: it may hold a secret)");
+  }
+  const { tableName = "turnkeep", partitionKey = "pk", sortKey = "sk", ttlAttribute = "ttl" } = options;
+  const { prefix = "", ttlMs } = options;
+  // A table of another account is named by its ARN.
+  if (typeof tableName !== "string" || !/^[\w.:/-]{3,1024}$/.test(tableName)) {
+    throw invalidOption(`tableName must be the name or ARN of a table, not ${show(tableName)}`);
+  }
+  checkAttributes({ partitionKey, sortKey, ttlAttribute });
+  checkPrefix(prefix);
+  checkTtl(ttlMs);
+  return { connection: options, table: { tableName, partitionKey, sortKey, ttlAttribute, prefix }, ttlMs };
+}
+
+function checkAttributes(names: Readonly<Record<string, string>>): void {
+  const taken = new Set<string>(ownAttributes);
+  for (const [option, name] of Object.entries(names)) {
+    if (typeof name !== "string" || name === "" || utf8Length(name) > 255 || /\0|\p{Surrogate}/u.test(name)) {
+      throw invalidOption(`${option} must be an attribute's name of 1 to 255 UTF-8 bytes, not ${show(name)}`);
+    }
+    if (taken.has(name)) {
+      throw invalidOption(
+        `${option} must not be ${show(name)}, which another attribute of the items is called`,
+      );
+    }
+    taken.add(name);
+  }
+}
+
+function checkPrefix(prefix: string): void {
+  if (typeof prefix !== "string" || /\0|\p{Surrogate}/u.test(prefix)) {
+    throw invalidOption(`prefix must be well-formed Unicode without U+0000, not ${show(prefix)}`);
+  }
+  const bytes = utf8Length(prefix);
+  if (bytes > maxPrefixBytes) {
+    throw invalidOption(`prefix must not exceed ${maxPrefixBytes} UTF-8 bytes, but has ${bytes}`);
+  }
+}

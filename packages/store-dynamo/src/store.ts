@@ -1,0 +1,326 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type {
+  CallOptions,
+  ChatMemoryStore,
+  HistoryPage,
+  ListPage,
+  MemorySnapshot,
+  StoreCapabilities,
+  StoredMessage,
+} from "@turnkeep/core";
+import {
+  checkMemoryId,
+  checkUpdate,
+  closedError,
+  conflictError,
+  copyUpdate,
+  corruptError,
+  decodeCursor,
+  encodeCursor,
+  invalidOption,
+  normalizeHistoryQuery,
+  normalizeListQuery,
+  show,
+  throwIfAborted,
+} from "@turnkeep/core/store-kit";
+import { connect, type Item, storeName } from "./client.ts";
+import { type Base, type Head, headOf, Items, isPresent, number, type Row, shards, text } from "./items.ts";
+import { migrate } from "./migrations.ts";
+import { type DynamoStoreOptions, normalizeOptions } from "./options.ts";
+import { inTurn, messageOf, Records, type Run } from "./records.ts";
+import { Updates } from "./staging.ts";
+
+/** A store in DynamoDB. */
+export interface DynamoStore extends ChatMemoryStore {
+  /**
+   * Creates the table, billed on demand, waits until it is active, and turns its expiry (TTL) on. Safe to run twice, and
+   * by several processes at once. A table that is there is checked: its keys, and whether its expiry is on.
+   *
+   * Errors: `INVALID_OPTION` if the table has other keys than the options say, or another attribute of expiry;
+   * `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
+   */
+  migrate(options?: CallOptions): Promise<void>;
+}
+
+/** How often a read that met an update is repeated before the record is called corrupt. */
+const readsOfOneVersion = 6;
+
+/** A staged update that is older is not being written any more. */
+const isLeftBehindAfterMs = 60 * 60 * 1000;
+
+/** How many memories the store remembers the heads of, so that an update need not ask for what was just read. */
+const remembered = 1_000;
+
+const batch = 100;
+
+/**
+ * Keeps memories in DynamoDB, over the AWS SDK 3, in a table that `migrate()` creates or in one that is there. A memory
+ * is one partition. An ordinary update is one transaction; one with a message above 380 KB, above 1 MB in all or of more
+ * than some 50 messages is staged first, and appears at once all the same. The factory does no I/O.
+ *
+ * A message may have 16 MiB. `signal` ends the wait at once; what the database was already sent may still take effect.
+ * DynamoDB has no clock that a write could ask: expiry goes by the clock of the process that writes or reads.
+ *
+ * Errors: `INVALID_OPTION` from the factory; in calls what the store contract names, `STORE_NOT_READY` before
+ * `migrate()`, and `STORE_UNAVAILABLE` with the driver's error as `cause`, also when the database throttles for long.
+ *
+ * @example
+ * ```ts
+ * import { createChatMemory, user } from "@turnkeep/core";
+ * import { dynamoStore } from "@turnkeep/store-dynamo";
+ *
+ * const store = dynamoStore({ config: { region: "eu-central-1" } });
+ * await store.migrate();
+ * const memory = createChatMemory({ id: "user-1/chat-1", store });
+ * await memory.add(user("Hello"));
+ * await store.close();
+ * ```
+ */
+export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
+  const { connection: place, table, ttlMs } = normalizeOptions(options);
+  const items = new Items(table, ttlMs);
+  const records = new Records(items);
+  const updates = new Updates(items, records);
+  const connection = connect(place);
+  const capabilities: StoreCapabilities = Object.freeze({
+    durable: true,
+    shared: true,
+    history: true,
+    list: true,
+    ttl: true,
+    delta: true,
+    readSteps: 2,
+    maxMessageBytes: 16 * 1024 * 1024,
+  });
+  const bases = new Map<string, Base>();
+  let closing: Promise<void> | undefined;
+
+  function enter(callOptions: CallOptions | undefined): Run {
+    if (closing !== undefined) throw closedError(storeName);
+    throwIfAborted(callOptions?.signal);
+    return (statement) => connection.run(statement, callOptions?.signal);
+  }
+
+  function remember(memoryId: string, { version, nextSeq, live, life, count }: Base): void {
+    bases.delete(memoryId);
+    bases.set(memoryId, { version, nextSeq, live, life, count });
+    for (const oldest of bases.keys()) {
+      if (bases.size <= remembered) break;
+      bases.delete(oldest);
+    }
+  }
+
+  /** The head of a memory that is there. */
+  async function look(run: Run, memoryId: string): Promise<Head | undefined> {
+    const head = await records.head(run, memoryId);
+    return head !== undefined && isPresent(head) ? head : undefined;
+  }
+
+  const store: DynamoStore = {
+    capabilities,
+
+    async migrate(callOptions) {
+      await migrate(enter(callOptions), table, callOptions?.signal);
+    },
+
+    async getMessages(memoryId, callOptions) {
+      const run = enter(callOptions);
+      checkMemoryId(memoryId);
+      let version: string | undefined;
+      for (let reads = 1; ; reads++) {
+        const head = await look(run, memoryId);
+        if (head === undefined) return { version: null, nextSeq: 1, messages: [] };
+        if (head.version !== version) reads = 1;
+        version = head.version;
+        const messages = await records.liveMessages(run, memoryId, head, records.live(memoryId, head));
+        if (typeof messages === "object") {
+          remember(memoryId, head);
+          return snapshotOf(head, messages);
+        }
+        if (reads === readsOfOneVersion)
+          throw corruptError(memoryId, `its live message at seq ${messages} is not there`);
+        // The update that was met is being applied; each item by itself.
+        await delay(Math.random() * 10 * 2 ** reads);
+        throwIfAborted(callOptions?.signal);
+      }
+    },
+
+    async updateMessages(memoryId, update, callOptions) {
+      const run = enter(callOptions);
+      checkMemoryId(memoryId);
+      checkUpdate(update, capabilities);
+      const change = copyUpdate(update);
+      let base = bases.get(memoryId);
+      if (change.expected === null) {
+        base = { version: "", nextSeq: 1, live: "|", life: randomBytes(12).toString("base64url"), count: 0 };
+      } else if (base?.version !== change.expected) {
+        const head = await look(run, memoryId);
+        if (head !== undefined) remember(memoryId, head);
+        if (head?.version === change.version) return;
+        if (head?.version !== change.expected) throw conflictError(memoryId, change.expected);
+        base = head;
+      }
+      const outcome = await updates.apply(run, memoryId, change, base);
+      if (outcome !== undefined) return remember(memoryId, outcome);
+      const head = await look(run, memoryId);
+      if (head?.version !== change.version) throw conflictError(memoryId, change.expected);
+      remember(memoryId, head);
+    },
+
+    async deleteMessages(memoryId, callOptions) {
+      const run = enter(callOptions);
+      checkMemoryId(memoryId);
+      bases.delete(memoryId);
+      const key = items.headKey(memoryId);
+      const { Item: item } = await run(items.get(key));
+      if (item === undefined) return;
+      // By its life: a delete that is late, or sent twice, must not meet the next memory of that id.
+      const [life = "", owner] = [text(item.life), text(item.owner)];
+      await updates.end(
+        run,
+        memoryId,
+        { life, owner },
+        items.delete(key, "life = :life", { ":life": { S: life } }),
+      );
+    },
+
+    async getHistory(memoryId, query, callOptions) {
+      const run = enter(callOptions);
+      checkMemoryId(memoryId);
+      const { after, before, order, limit, states, ids } = normalizeHistoryQuery(query);
+      const head = await look(run, memoryId);
+      if (head === undefined) return { messages: [], hasMore: false };
+      const { life } = head;
+      const live = records.live(memoryId, head);
+      const range = { from: after + 1, to: Math.min(before, head.nextSeq) - 1 };
+      const descending = order === "descending";
+      const messages: HistoryPage["messages"] = [];
+      async function take(rows: readonly Row[]): Promise<void> {
+        const gone = rows.filter(({ seq }) => !live.has(seq)).map(({ seq }) => seq);
+        const { superseded, removed } = await records.marks(run, memoryId, life, gone);
+        for (const row of rows) {
+          if (removed.has(row.seq)) continue;
+          const state = live.has(row.seq) ? "live" : superseded.has(row.seq) ? "superseded" : "evicted";
+          if (states.includes(state)) messages.push({ ...messageOf(row), state });
+        }
+      }
+      if (ids !== undefined) {
+        const seqs = (await records.seqsOf(run, memoryId, life, ids)).filter(
+          (seq) => seq >= range.from && seq <= range.to,
+        );
+        const rows = (await records.rowsAt(run, memoryId, life, seqs)).filter(({ id }) => ids.includes(id));
+        await take(descending ? rows.reverse() : rows);
+      } else if (range.from <= range.to && states.length > 0) {
+        let start: Item | undefined;
+        let size = limit + 2;
+        do {
+          const page = await records.page(run, memoryId, life, range, { start, limit: size, descending });
+          await take(page.rows);
+          start = page.next;
+          size = Math.min(2 * size, 1_000);
+        } while (start !== undefined && messages.length <= limit);
+      }
+      return { messages: messages.slice(0, limit), hasMore: messages.length > limit };
+    },
+
+    async listMemories(query, callOptions) {
+      const run = enter(callOptions);
+      const { owner, cursor, limit } = normalizeListQuery(query);
+      const memories: ListPage["memories"] = [];
+      let [shard, after] = cursor === undefined ? [0, ""] : placeOf(cursor);
+      let last = "";
+      for (const end = owner === undefined ? shards : 1; shard < end; shard++, after = "") {
+        const partition = items.listPartition(owner, shard);
+        let start: Item | undefined = after === "" ? undefined : items.key(partition, after);
+        do {
+          const size = Math.max(batch, limit + 1 - memories.length);
+          const page = await run(items.query(partition, undefined, { start, limit: size }));
+          const entries = (page.Items ?? []).map((item) => items.entryOf(item));
+          const keys = entries.map(({ memoryId }) => items.headKey(memoryId));
+          const heads = new Map(
+            (await records.getAll(run, keys)).map((item) => [text(item[table.partitionKey]), item]),
+          );
+          for (const { memoryId, life, sort } of entries) {
+            const item = heads.get(items.partition(memoryId));
+            const head = item && headOf(item);
+            if (head === undefined || head.life !== life || !isPresent(head)) continue;
+            if (memories.length === limit) return { memories, cursor: encodeCursor(last) };
+            memories.push({
+              memoryId,
+              ...(head.owner === undefined ? {} : { owner: head.owner }),
+              updatedAt: head.updatedAt,
+            });
+            last = `${shard}/${sort}`;
+          }
+          start = page.LastEvaluatedKey;
+        } while (start !== undefined);
+      }
+      return { memories };
+    },
+
+    async sweep(callOptions) {
+      const run = enter(callOptions);
+      let removed = 0;
+      async function each(partition: string, settle: (item: Item) => Promise<boolean>): Promise<void> {
+        let start: Item | undefined;
+        do {
+          const page = await run(items.query(partition, undefined, { start, limit: batch }));
+          const settled = await inTurn(page.Items ?? [], settle);
+          removed += settled.filter(Boolean).length;
+          start = page.LastEvaluatedKey;
+        } while (start !== undefined);
+      }
+      async function settleWork(item: Item): Promise<boolean> {
+        const work = items.workOf(item);
+        if (work.stage === "staging") {
+          return work.updatedAt <= Date.now() - isLeftBehindAfterMs && updates.abandon(run, work);
+        }
+        await records.finish(run, work);
+        return true;
+      }
+      async function settleEntry(item: Item): Promise<boolean> {
+        const { memoryId, life, owner } = items.entryOf(item);
+        const key = items.headKey(memoryId);
+        const { Item: found } = await run(items.get(key));
+        if (found !== undefined && text(found.life) === life) {
+          if (isPresent({ endsAt: number(found.endsAt) })) return false;
+          return updates.end(run, memoryId, { life, owner }, updates.expire(memoryId, life));
+        }
+        // Its head went by the table's own expiry. A head that cannot be read is left to who can restore it.
+        if (found !== undefined && headOf(found) === undefined) return false;
+        const gone = items.check(key, "attribute_not_exists(life) OR life <> :life", {
+          ":life": { S: life },
+        });
+        return updates.end(run, memoryId, { life, owner }, gone);
+      }
+      for (let shard = 0; shard < shards; shard++) {
+        await each(items.workPartition(shard), settleWork);
+        await each(items.listPartition(undefined, shard), settleEntry);
+      }
+      return { removed };
+    },
+
+    close() {
+      closing ??= connection.close();
+      return closing;
+    },
+
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+  return store;
+}
+
+function snapshotOf({ version, nextSeq, owner, head }: Head, messages: StoredMessage[]): MemorySnapshot {
+  const snapshot: MemorySnapshot = { version, nextSeq, messages };
+  if (owner !== undefined) snapshot.owner = owner;
+  if (head !== undefined) snapshot.head = head;
+  return snapshot;
+}
+
+/** The partition and the sort key of the last memory of a page. */
+function placeOf(cursor: string): [shard: number, sort: string] {
+  const place = /^([0-7])\/(.+)$/s.exec(decodeCursor(cursor));
+  if (place !== null) return [Number(place[1]), place[2] as string];
+  throw invalidOption(`cursor must be the cursor of an earlier page of this store, not ${show(cursor)}`);
+}

@@ -1,0 +1,32 @@
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { describeConformance } from "@turnkeep/conformance/vitest";
+import { afterAll, beforeAll, inject } from "vitest";
+import { dynamoStore } from "../src/index.ts";
+import { dying, newClient, newTable, newTableName, rawRead, rawWrite } from "./support.ts";
+
+const url = inject("dynamoUrl");
+const tableName = newTableName();
+let watcher: DynamoDBClient;
+
+beforeAll(async () => {
+  watcher = newClient(url);
+  await newTable(url, { tableName });
+});
+afterAll(() => watcher.destroy());
+
+describeConformance("DynamoDB, by a url", {
+  create: ({ ttlMs }) => dynamoStore({ url, tableName, ttlMs }),
+  rawRead: (memoryId) => rawRead(watcher, tableName, memoryId),
+  rawWrite: (memoryId, texts) => rawWrite(watcher, tableName, memoryId, texts),
+  fault: ({ step }) => dynamoStore({ client: dying(watcher, step), tableName }),
+  given() {
+    const client = newClient(url);
+    let isOpen = true;
+    const destroy = client.destroy.bind(client);
+    client.destroy = () => {
+      isOpen = false;
+      destroy();
+    };
+    return { store: dynamoStore({ client, tableName }), isOpen: () => isOpen };
+  },
+});

@@ -1,0 +1,298 @@
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { type DynamoServer, startDynamo } from "@turnkeep/servers";
+import { message, messages, update } from "@turnkeep/store-tests";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { type DynamoStore, type DynamoStoreOptions, dynamoStore } from "../src/index.ts";
+import { configOf, newClient, newTable, newTableName, type Sent, wrapped } from "./support.ts";
+
+const url = inject("dynamoUrl");
+const tableName = newTableName();
+let client: DynamoDBClient;
+
+beforeAll(async () => {
+  await newTable(url, { tableName });
+  client = newClient(url);
+});
+afterAll(() => client.destroy());
+
+/** Everything an error says, its causes included. */
+function said(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const members = JSON.stringify(error, Object.getOwnPropertyNames(error));
+  return [error.message, error.stack, members, error.cause === undefined ? "" : said(error.cause)].join();
+}
+
+async function failure(call: () => Promise<unknown>): Promise<Error> {
+  return call().then(
+    () => {
+      throw new Error("The call succeeded");
+    },
+    (error: Error) => error,
+  );
+}
+
+/** An error as the driver throws it. */
+function fault(name: string, members: object = {}): Error {
+  return Object.assign(new Error(name), { name }, members);
+}
+
+function canceled(...codes: string[]): Error {
+  const CancellationReasons = codes.map((Code) => ({ Code, Item: { payload: { S: "private words" } } }));
+  return fault("TransactionCanceledException", { CancellationReasons });
+}
+
+/** A store whose client answers so many commands of an operation with an error, before or after they took place. */
+function faulty(
+  operation: string,
+  error: Error,
+  options: { times?: number; after?: boolean } = {},
+): DynamoStore & { sent: Sent[] } {
+  let left = options.times ?? 1;
+  const sent: Sent[] = [];
+  const store = dynamoStore({
+    tableName,
+    client: wrapped(client, async (command, send) => {
+      sent.push(command);
+      if (command.operation !== operation || left-- <= 0) return send();
+      if (options.after) await send();
+      throw error;
+    }),
+  });
+  return Object.assign(store, { sent });
+}
+
+describe("a client that was given", () => {
+  test("stays open when the store closes", async () => {
+    const store = dynamoStore({ client, tableName });
+    await store.getMessages("a");
+    await store.close();
+    await expect(store.getMessages("a")).rejects.toMatchObject({ code: "CLOSED" });
+    expect((await dynamoStore({ client, tableName }).getMessages("a")).version).toBeNull();
+  });
+});
+
+describe("a client that the store opened", () => {
+  test("is made of a config as the driver takes it, or of a url with credentials", async () => {
+    const places: DynamoStoreOptions[] = [
+      { config: configOf(url), tableName },
+      { url, tableName },
+    ];
+    for (const place of places) {
+      const store = dynamoStore(place);
+      expect((await store.getMessages("a")).version).toBeNull();
+      await store.close();
+    }
+  });
+
+  test("a signal that has fired stops a call before anything is sent", async () => {
+    const store = dynamoStore({ url: "http://a:b@127.0.0.1:1" });
+    const options = { signal: AbortSignal.abort() };
+    const calls = [
+      () => store.migrate(options),
+      () => store.getMessages("a", options),
+      () => store.updateMessages("a", update(null, 1), options),
+      () => store.deleteMessages("a", options),
+      () => store.getHistory("a", {}, options),
+      () => store.listMemories({}, options),
+      () => store.sweep(options),
+    ];
+    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "ABORTED" });
+    await store.close();
+  });
+
+  test("a server that is not there is STORE_UNAVAILABLE, says why, and tells no secret", async () => {
+    const store = dynamoStore({ url: "http://app:s3cret@127.0.0.1:1" });
+    const append = update(null, 2, { append: [message(1, '"private words"')] });
+    for (const call of [() => store.getMessages("a"), () => store.updateMessages("a", append)]) {
+      const error = await failure(call);
+      expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "ECONNREFUSED" } });
+      expect(said(error)).not.toMatch(/s3cret|private words/);
+    }
+    await store.close();
+  });
+});
+
+describe("a server that accepts and never answers", () => {
+  let server: Server;
+  const sockets = new Set<Socket>();
+
+  beforeAll(async () => {
+    server = createServer((socket) => sockets.add(socket.on("error", () => {}).resume()));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  });
+  afterAll(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  test("ends by the caller's signal, which reaches the driver", async () => {
+    const store = dynamoStore({ url: `http://a:b@127.0.0.1:${(server.address() as AddressInfo).port}` });
+    const controller = new AbortController();
+    const call = store.getMessages("a", { signal: controller.signal });
+    while (sockets.size === 0) await new Promise((resolve) => setImmediate(resolve));
+    const ended = new Promise((resolve) => [...sockets][0]?.on("close", resolve));
+    controller.abort();
+    await expect(call).rejects.toMatchObject({ code: "ABORTED" });
+    await ended;
+    await store.close();
+  });
+});
+
+describe("throttling", () => {
+  test.each([
+    ["TransactWriteItems", fault("ProvisionedThroughputExceededException")],
+    ["TransactWriteItems", fault("ThrottlingException")],
+    ["TransactWriteItems", fault("RequestLimitExceeded")],
+    ["TransactWriteItems", fault("TransactionInProgressException")],
+    ["TransactWriteItems", canceled("None", "ThrottlingError", "None")],
+    ["TransactWriteItems", canceled("ProvisionedThroughputExceeded", "TransactionConflict")],
+    ["Query", fault("ProvisionedThroughputExceededException")],
+  ])("of %s by %o is waited out", async (operation, error) => {
+    const memoryId = `throttled ${operation} ${said(error).slice(0, 200)}`;
+    const store = faulty(operation, error, { times: 3 });
+    await store.updateMessages(memoryId, update(null, 3, { append: messages(1, 2) }));
+    expect((await store.getMessages(memoryId)).messages).toEqual(messages(1, 2));
+    expect(store.sent.filter((command) => command.operation === operation)).toHaveLength(4);
+    const tokens = store.sent.flatMap(({ input }) => input.ClientRequestToken ?? []);
+    expect(new Set(tokens).size).toBe(1);
+    await store.deleteMessages(memoryId);
+  });
+
+  test("without end is STORE_UNAVAILABLE with the driver's error, and nothing was written", async () => {
+    const store = faulty("TransactWriteItems", canceled("ThrottlingError"), {
+      times: Number.POSITIVE_INFINITY,
+    });
+    const error = await failure(() =>
+      store.updateMessages("endless", update(null, 2, { append: [message(1)] })),
+    );
+    expect(error).toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      cause: { name: "TransactionCanceledException" },
+    });
+    expect(said(error)).not.toContain("private words");
+    expect(store.sent).toHaveLength(10);
+    expect((await store.getMessages("endless")).version).toBeNull();
+  });
+
+  test("ends with the caller's signal", async () => {
+    const controller = new AbortController();
+    const store = faulty("GetItem", fault("ThrottlingException"), { times: Number.POSITIVE_INFINITY });
+    const call = store.getMessages("a", { signal: controller.signal });
+    while (store.sent.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    controller.abort();
+    await expect(call).rejects.toMatchObject({ code: "ABORTED" });
+  });
+
+  test("of a part of a batch sends the rest again", async () => {
+    let puts = 0;
+    const store = dynamoStore({
+      tableName,
+      client: wrapped(client, async ({ operation, input }, send) => {
+        const requests = (input.RequestItems as Record<string, unknown>)?.[tableName];
+        if (operation === "BatchWriteItem" && Array.isArray(requests) && requests.length > 1) {
+          puts++;
+          const left = requests.splice(1);
+          return { ...((await send()) as object), UnprocessedItems: { [tableName]: left } };
+        }
+        const keys = (requests as { Keys?: unknown[] } | undefined)?.Keys;
+        if (operation === "BatchGetItem" && keys !== undefined && keys.length > 1) {
+          const left = keys.splice(1);
+          return {
+            ...((await send()) as object),
+            UnprocessedKeys: { [tableName]: { Keys: left, ConsistentRead: true } },
+          };
+        }
+        return send();
+      }),
+    });
+    const append = [1, 3, 5].map((seq) => message(seq));
+    const begin = update(null, 10, { append: [...append, message(7, `"${"x".repeat(500_000)}"`)] });
+    await store.updateMessages("partly", begin);
+    expect(puts).toBeGreaterThan(0);
+    expect((await store.getMessages("partly")).messages).toEqual(begin.append);
+  });
+});
+
+describe("a conflict with another transaction", () => {
+  test.each([
+    [
+      "of a transaction",
+      "TransactWriteItems",
+      canceled("TransactionConflict", "None"),
+      { append: [message(3)] },
+    ],
+    ["of one item", "UpdateItem", fault("TransactionConflictException"), { head: "2" }],
+  ])(
+    "%s is VERSION_CONFLICT, or success where the update is in place",
+    async (_, operation, error, change) => {
+      for (const after of [false, true]) {
+        const memoryId = `conflict ${operation} ${after}`;
+        const begin = update(null, 3, { append: messages(1, 2) });
+        await dynamoStore({ client, tableName }).updateMessages(memoryId, begin);
+        const store = faulty(operation, error, { after });
+        const next = update(begin.version, 4, change);
+        const call = store.updateMessages(memoryId, next);
+        if (after) await call;
+        else await expect(call).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+        expect((await store.getMessages(memoryId)).version).toBe(after ? next.version : begin.version);
+      }
+    },
+  );
+
+  test("of a delete is waited out", async () => {
+    const store = faulty("TransactWriteItems", canceled("TransactionConflict", "None"), { times: 0 });
+    await store.updateMessages("delete", update(null, 2, { append: [message(1)] }));
+    const meeting = faulty("TransactWriteItems", canceled("TransactionConflict", "None"), { times: 3 });
+    await meeting.deleteMessages("delete");
+    expect((await store.getMessages("delete")).version).toBeNull();
+  });
+});
+
+describe("an answer that is lost", () => {
+  test("leaves the update in place, and sending it again changes nothing", async () => {
+    const store = faulty("TransactWriteItems", fault("TimeoutError"), { after: true });
+    const begin = update(null, 2, { append: [message(1)] });
+    await expect(store.updateMessages("lost", begin)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await store.updateMessages("lost", begin);
+    expect((await store.getMessages("lost")).messages).toEqual([message(1)]);
+  });
+
+  test("then a delete: the same request once more does not bring the memory back", async () => {
+    let again: (() => Promise<unknown>) | undefined;
+    const store = dynamoStore({
+      tableName,
+      client: wrapped(client, ({ operation }, send) => {
+        if (operation === "TransactWriteItems") again ??= send;
+        return send();
+      }),
+    });
+    await store.updateMessages("late", update(null, 2, { append: [message(1)] }));
+    await store.deleteMessages("late");
+    await again?.();
+    expect((await store.getMessages("late")).version).toBeNull();
+  });
+});
+
+describe("a server of its own", () => {
+  let server: DynamoServer;
+  beforeAll(async () => {
+    server = await startDynamo({ durable: true, sources: ["cache"] });
+  });
+  afterAll(() => server.stop());
+
+  test("killed and started again, it has lost nothing that was acknowledged", async () => {
+    const store = dynamoStore({ url: server.url });
+    await store.migrate();
+    const begin = update(null, 2, { owner: "o", append: [message(1)] });
+    await store.updateMessages("killed", begin);
+    await server.restart();
+    expect(await store.getMessages("killed")).toMatchObject({
+      version: begin.version,
+      messages: [message(1)],
+    });
+    expect((await store.listMemories({ owner: "o" })).memories).toHaveLength(1);
+    await store.close();
+    // A virtual machine starts twice.
+  }, 120_000);
+});

@@ -1,0 +1,159 @@
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  DescribeTimeToLiveCommand,
+  type DynamoDBClient,
+  UpdateTimeToLiveCommand,
+} from "@aws-sdk/client-dynamodb";
+import { message, messages, update } from "@turnkeep/store-tests";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { type DynamoStore, dynamoStore } from "../src/index.ts";
+import { newClient, newTableName } from "./support.ts";
+
+const url = inject("dynamoUrl");
+let client: DynamoDBClient;
+
+beforeAll(() => {
+  client = newClient(url);
+});
+afterAll(() => client.destroy());
+
+async function works(store: DynamoStore, memoryId = "a"): Promise<void> {
+  const begin = update(null, 3, { owner: "o", append: messages(1, 2) });
+  await store.updateMessages(memoryId, begin);
+  const move = [{ seq: 1, to: "evicted" as const }];
+  await store.updateMessages(memoryId, update(begin.version, 4, { append: [message(3)], move }));
+  expect((await store.getMessages(memoryId)).messages).toEqual(messages(2, 3));
+  expect((await store.getHistory(memoryId, {})).messages).toHaveLength(3);
+  for (const owner of ["o", undefined])
+    expect((await store.listMemories({ owner })).memories).toMatchObject([{ memoryId }]);
+  await store.deleteMessages(memoryId);
+  expect(await store.listMemories({})).toEqual({ memories: [] });
+  expect(await store.sweep()).toEqual({ removed: 0 });
+}
+
+async function createTable(
+  tableName: string,
+  hash: string,
+  range: string | undefined,
+  type: "S" | "N" = "S",
+) {
+  const keys = [hash, range].filter((name) => name !== undefined);
+  await client.send(
+    new CreateTableCommand({
+      TableName: tableName,
+      BillingMode: "PAY_PER_REQUEST",
+      AttributeDefinitions: keys.map((AttributeName) => ({
+        AttributeName,
+        AttributeType: AttributeName === range ? type : "S",
+      })),
+      KeySchema: keys.map((AttributeName, index) => ({
+        AttributeName,
+        KeyType: index === 0 ? ("HASH" as const) : ("RANGE" as const),
+      })),
+    }),
+  );
+}
+
+test("before migrate every method says so and names it", async () => {
+  const store = dynamoStore({ client, tableName: newTableName() });
+  const calls = [
+    () => store.getMessages("a"),
+    () => store.updateMessages("a", update(null, 2, { append: [message(1)] })),
+    () => store.updateMessages("a", update("v", 2, { append: [message(1)] })),
+    () => store.deleteMessages("a"),
+    () => store.getHistory("a", {}),
+    () => store.listMemories({}),
+    () => store.sweep(),
+  ];
+  for (const call of calls) {
+    await expect(call()).rejects.toMatchObject({
+      code: "STORE_NOT_READY",
+      message: expect.stringContaining("migrate()"),
+      cause: expect.objectContaining({ name: "ResourceNotFoundException" }),
+    });
+  }
+});
+
+test("makes a table billed on demand, with its expiry; twice is once", async () => {
+  const tableName = newTableName();
+  const store = dynamoStore({ client, tableName });
+  await store.migrate();
+  const describe = new DescribeTableCommand({ TableName: tableName });
+  const { Table: first } = await client.send(describe);
+  expect(first).toMatchObject({
+    BillingModeSummary: { BillingMode: "PAY_PER_REQUEST" },
+    TableStatus: "ACTIVE",
+    KeySchema: [
+      { AttributeName: "pk", KeyType: "HASH" },
+      { AttributeName: "sk", KeyType: "RANGE" },
+    ],
+  });
+  const expiry = new DescribeTimeToLiveCommand({ TableName: tableName });
+  expect((await client.send(expiry)).TimeToLiveDescription).toEqual({
+    AttributeName: "ttl",
+    TimeToLiveStatus: "ENABLED",
+  });
+  await store.migrate();
+  expect((await client.send(describe)).Table?.CreationDateTime).toEqual(first?.CreationDateTime);
+  await works(store);
+});
+
+test("twelve at once", async () => {
+  const tableName = newTableName();
+  const stores = Array.from({ length: 12 }, () => dynamoStore({ url, tableName }));
+  await Promise.all(stores.map((store) => store.migrate()));
+  await works(stores[0] as DynamoStore);
+  await Promise.all(stores.map((store) => store.close()));
+});
+
+describe("a table that is there", () => {
+  test("is used by its names, whatever they are, and shared by prefixes", async () => {
+    const tableName = newTableName();
+    await createTable(tableName, "PK #1", "Größe");
+    const names = { partitionKey: "PK #1", sortKey: "Größe", ttlAttribute: "expires-at" };
+    const stores = ["", "a:", "A:", "é"].map((prefix) =>
+      dynamoStore({ client, tableName, ...names, prefix }),
+    );
+    for (const store of stores) await store.migrate();
+    for (const [index, store] of stores.entries()) {
+      await store.updateMessages("same", update(null, 2, { append: [{ ...message(1), id: `of ${index}` }] }));
+    }
+    for (const [index, store] of stores.entries()) {
+      expect((await store.getMessages("same")).messages.map(({ id }) => id)).toEqual([`of ${index}`]);
+      expect((await store.listMemories({})).memories).toHaveLength(1);
+      await store.deleteMessages("same");
+      await works(store);
+    }
+  });
+
+  test.each([
+    ["another partition key", "key", "sk", "S", "partitionKey"],
+    ["another sort key", "pk", "range", "S", "sortKey"],
+    ["no sort key", "pk", undefined, "S", "sortKey"],
+    ["a sort key that is a number", "pk", "sk", "N", "sortKey"],
+  ] as const)("with %s is refused, by migrate() and by every call", async (_, hash, range, type, option) => {
+    const tableName = newTableName();
+    await createTable(tableName, hash, range, type);
+    const store = dynamoStore({ client, tableName });
+    await expect(store.migrate()).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringContaining(option),
+    });
+    await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_NOT_READY" });
+  });
+
+  test("with another expiry is refused, and keeps it", async () => {
+    const tableName = newTableName();
+    await createTable(tableName, "pk", "sk");
+    const TimeToLiveSpecification = { Enabled: true, AttributeName: "theirs" };
+    await client.send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification }));
+    await expect(dynamoStore({ client, tableName }).migrate()).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringContaining('"theirs"'),
+    });
+    const store = dynamoStore({ client, tableName, ttlAttribute: "theirs" });
+    await store.migrate();
+    await works(store);
+  });
+});

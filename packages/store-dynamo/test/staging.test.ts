@@ -1,0 +1,221 @@
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { MemorySnapshot, MemoryUpdate } from "@turnkeep/core";
+import { message, messages, update } from "@turnkeep/store-tests";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
+import { type DynamoStore, dynamoStore } from "../src/index.ts";
+import { dying, itemsBeside, itemsIn, newClient, newTable, newTableName, wrapped } from "./support.ts";
+
+const url = inject("dynamoUrl");
+const tableName = newTableName();
+let client: DynamoDBClient;
+let store: DynamoStore;
+
+beforeAll(async () => {
+  await newTable(url, { tableName });
+  client = newClient(url);
+  store = dynamoStore({ client, tableName });
+});
+afterAll(() => client.destroy());
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const large = (seq: number, bytes = 500_000, letter = "x"): ReturnType<typeof message> =>
+  message(seq, `"${letter.repeat(bytes)}"`);
+
+/** Two hours from now on; sweeps look at the time only. */
+function later(): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * 60 * 60 * 1000 });
+}
+
+const kinds: [name: string, begin: MemoryUpdate, change: (begin: MemoryUpdate) => MemoryUpdate][] = [
+  [
+    "of a message over 400 KB",
+    update(null, 4, { head: "1", owner: "o", append: [message(1), large(2), message(3)] }),
+    ({ version }) =>
+      update(version, 5, {
+        head: "2",
+        append: [large(4)],
+        replace: [large(2, 450_000, "y"), message(3, '"new"')],
+        move: [{ seq: 1, to: "removed" }],
+      }),
+  ],
+  [
+    "of more than 100 items",
+    update(null, 41, { head: "1", owner: "o", append: messages(1, 40) }),
+    ({ version }) =>
+      update(version, 101, {
+        head: "2",
+        append: messages(41, 100),
+        replace: messages(10, 20).map((one) => ({ ...one, payload: '"new"' })),
+        move: [
+          ...messages(1, 9).map(({ seq }) => ({ seq, to: "superseded" as const })),
+          ...messages(21, 30).map(({ seq }) => ({ seq, to: "removed" as const })),
+        ],
+      }),
+  ],
+  [
+    "of more than 4 MB",
+    update(null, 3, { head: "1", append: messages(1, 2) }),
+    ({ version }) =>
+      update(version, 15, {
+        head: "2",
+        append: messages(3, 14).map(({ seq }) => large(seq, 370_000)),
+        move: [{ seq: 1, to: "evicted" }],
+      }),
+  ],
+];
+
+/** What the memory is before and after an update. */
+async function states(begin: MemoryUpdate, change: MemoryUpdate): Promise<[MemorySnapshot, MemorySnapshot]> {
+  await store.updateMessages("model", begin);
+  const before = await store.getMessages("model");
+  await store.updateMessages("model", change);
+  const after = await store.getMessages("model");
+  await store.deleteMessages("model");
+  return [before, after];
+}
+
+describe.each(kinds)("an update %s", (name, begin, changeOf) => {
+  const change = changeOf(begin);
+
+  test("is there as it was sent, in memory and in history, and leaves nothing behind", async () => {
+    await store.updateMessages(name, begin);
+    await store.updateMessages(name, change);
+    const payloads = new Map([...begin.append, ...change.append, ...change.replace].map((m) => [m.seq, m]));
+    const moved = new Map<number, string>(change.move.map(({ seq, to }) => [seq, to]));
+    const kept = [...payloads.values()].filter(({ seq }) => moved.get(seq) !== "removed");
+    expect(await store.getMessages(name)).toMatchObject({
+      head: "2",
+      version: change.version,
+      messages: kept.filter(({ seq }) => !moved.has(seq)),
+    });
+    for (const order of ["ascending", "descending"] as const) {
+      const expected = kept.map((one) => ({ ...one, state: moved.get(one.seq) ?? "live" }));
+      const page = await store.getHistory(name, { order, limit: 1_000 });
+      expect(page.messages).toEqual(order === "ascending" ? expected : expected.reverse());
+    }
+    const rows = (await itemsIn(client, tableName, `memory:${name}`)).filter(({ id }) => id !== undefined);
+    expect(rows).toHaveLength(kept.length);
+    expect(
+      (await itemsBeside(client, tableName, name)).filter(({ pk }) => pk?.S?.startsWith("work")),
+    ).toEqual([]);
+    await store.updateMessages(name, change);
+    await store.deleteMessages(name);
+    expect(await itemsIn(client, tableName, `memory:${name}`)).toEqual([]);
+  });
+
+  test("appears at once or not at all wherever the process dies, and a sweep removes what is left", async () => {
+    const [before, after] = await states(begin, change);
+    const seen = new Set<string>();
+    for (let step = 1, isDone = false; !isDone; step++) {
+      await store.updateMessages(name, begin);
+      const mortal = dynamoStore({ client: dying(client, step), tableName });
+      isDone = await mortal.updateMessages(name, change).then(
+        () => true,
+        () => false,
+      );
+      const state = await store.getMessages(name);
+      const isAfter = state.version === change.version;
+      expect(state).toEqual(isAfter ? after : before);
+      seen.add(`${isAfter}`);
+      // What is never committed shows in no history either.
+      const history = await store.getHistory(name, { limit: 1_000 });
+      const append = history.messages.filter(({ seq }) => seq >= begin.nextSeq);
+      expect(append).toHaveLength(isAfter ? change.append.length : 0);
+      later();
+      await store.sweep();
+      vi.useRealTimers();
+      expect(await store.getMessages(name)).toEqual(isAfter ? after : before);
+      expect(await store.getHistory(name, { limit: 1_000 })).toEqual(history);
+      const rows = (await itemsIn(client, tableName, `memory:${name}`)).filter(({ id }) => id !== undefined);
+      expect(rows).toHaveLength(history.messages.length);
+      expect(
+        (await itemsBeside(client, tableName, name)).filter(({ pk }) => pk?.S?.startsWith("work")),
+      ).toEqual([]);
+      await store.deleteMessages(name);
+    }
+    expect(seen).toEqual(new Set(["true", "false"]));
+  }, 120_000);
+});
+
+test("a beginning that dies shows nowhere, and a sweep removes it", async () => {
+  const begin = update(null, 202, { owner: "dies", append: messages(1, 201) });
+  for (let step = 1, isDone = false; !isDone; step++) {
+    const memoryId = `dies ${step}`;
+    const mortal = dynamoStore({ client: dying(client, step), tableName });
+    isDone = await mortal.updateMessages(memoryId, begin).then(
+      () => true,
+      () => false,
+    );
+    if (isDone) break;
+    expect((await store.getMessages(memoryId)).version).toBeNull();
+    expect((await store.listMemories({ owner: "dies" })).memories).toEqual([]);
+    expect(await store.sweep()).toEqual({ removed: 0 });
+    later();
+    await store.sweep();
+    vi.useRealTimers();
+    expect(await itemsIn(client, tableName, `memory:${memoryId}`)).toEqual([]);
+    expect(await itemsBeside(client, tableName, memoryId)).toEqual([]);
+  }
+}, 60_000);
+
+test("a staged update that a sweep gave up is refused when it comes to commit", async () => {
+  const begin = update(null, 2, { append: [message(1)] });
+  await store.updateMessages("slow", begin);
+  let swept: unknown;
+  const slow = dynamoStore({
+    tableName,
+    client: wrapped(client, async ({ operation }, send) => {
+      if (operation === "TransactWriteItems" && swept === undefined) {
+        later();
+        swept = await store.sweep();
+        vi.useRealTimers();
+      }
+      return send();
+    }),
+  });
+  await expect(
+    slow.updateMessages("slow", update(begin.version, 3, { append: [large(2)] })),
+  ).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+  expect(swept).toEqual({ removed: 1 });
+  expect(await store.getMessages("slow")).toMatchObject({ version: begin.version, messages: [message(1)] });
+});
+
+test("an interrupted delete is absent at once, and a sweep removes the rest", async () => {
+  for (let step = 1, isDone = false; !isDone; step++) {
+    await store.updateMessages("deleted", update(null, 202, { owner: "deleted", append: messages(1, 201) }));
+    const mortal = dynamoStore({ client: dying(client, step), tableName });
+    isDone = await mortal.deleteMessages("deleted").then(
+      () => true,
+      () => false,
+    );
+    const { version } = await store.getMessages("deleted");
+    if (step === 1) expect(version).not.toBeNull();
+    else {
+      expect(version).toBeNull();
+      expect((await store.listMemories({ owner: "deleted" })).memories).toEqual([]);
+      expect((await store.sweep()).removed).toBe(isDone ? 0 : 1);
+      expect(await itemsIn(client, tableName, "memory:deleted")).toEqual([]);
+    }
+    await store.deleteMessages("deleted");
+  }
+}, 60_000);
+
+test("a hundred messages of 1 MB live at once", async () => {
+  const memoryId = "hundred";
+  const payload = (seq: number): string => `"${String(seq % 10).repeat(1024 * 1024 - 2)}"`;
+  let version: string | null = null;
+  for (let from = 1; from < 100; from += 20) {
+    const append = messages(from, from + 19).map((one) => ({ ...one, payload: payload(one.seq) }));
+    const change = update(version, from + 20, { append });
+    await store.updateMessages(memoryId, change);
+    version = change.version;
+  }
+  const { messages: seen } = await store.getMessages(memoryId);
+  expect(seen).toHaveLength(100);
+  for (const [index, one] of seen.entries()) {
+    expect(one.seq).toBe(index + 1);
+    expect(one.payload === payload(one.seq)).toBe(true);
+  }
+}, 300_000);

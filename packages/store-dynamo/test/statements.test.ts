@@ -1,0 +1,196 @@
+import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import { message, messages, update } from "@turnkeep/store-tests";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { type DynamoStore, dynamoStore } from "../src/index.ts";
+import {
+  itemsBeside,
+  itemsIn,
+  newClient,
+  newTable,
+  newTableName,
+  type Recorder,
+  recording,
+} from "./support.ts";
+
+const url = inject("dynamoUrl");
+const tableName = newTableName();
+let client: DynamoDBClient;
+let recorder: Recorder;
+let store: DynamoStore;
+
+beforeAll(async () => {
+  await newTable(url, { tableName });
+  client = newClient(url);
+  recorder = recording(client);
+  store = dynamoStore({ client: recorder.client, tableName });
+});
+afterAll(() => client.destroy());
+
+/**
+ * What a call sends, with the number of a transaction's actions, and what it consumes. DynamoDB Local rounds a
+ * transaction's units once, where DynamoDB rounds each item up to a whole KB.
+ */
+async function cost(call: () => Promise<unknown>): Promise<string> {
+  recorder.sent.length = 0;
+  recorder.units();
+  await call();
+  const { read, write } = recorder.units();
+  const names = recorder.sent.map(({ operation, input: { TransactItems } }) =>
+    TransactItems === undefined ? operation : `Transact(${(TransactItems as unknown[]).length})`,
+  );
+  return `${names.join(" ")}: ${read} read, ${write} write`;
+}
+
+function sized(seq: number, bytes: number): ReturnType<typeof message> {
+  return message(seq, `"${"x".repeat(bytes - 2)}"`);
+}
+
+describe("operations and units, as the README's table says", () => {
+  test("of small messages", async () => {
+    const begin = update(null, 2, { owner: "o", head: '{"a":1}', append: [sized(1, 500)] });
+    expect(await cost(() => store.updateMessages("small", begin))).toBe("Transact(5): 0 read, 2 write");
+    const append = update(begin.version, 3, { head: '{"a":2}', append: [sized(2, 500)] });
+    expect(await cost(() => store.updateMessages("small", append))).toBe("Transact(3): 0 read, 2 write");
+    const evict = update(append.version, 4, {
+      append: [sized(3, 500)],
+      move: [{ seq: 1, to: "evicted" }],
+    });
+    expect(await cost(() => store.updateMessages("small", evict))).toBe("Transact(3): 0 read, 2 write");
+    const only = update(evict.version, 4, { move: [{ seq: 2, to: "evicted" }] });
+    expect(await cost(() => store.updateMessages("small", only))).toBe("UpdateItem: 0 read, 1 write");
+    const replace = update(only.version, 4, { replace: [sized(3, 600)] });
+    expect(await cost(() => store.updateMessages("small", replace))).toBe("Transact(2): 0 read, 2 write");
+    const supersede = update(replace.version, 4, { move: [{ seq: 3, to: "superseded" }] });
+    expect(await cost(() => store.updateMessages("small", supersede))).toBe("Transact(2): 0 read, 2 write");
+    const remove = update(supersede.version, 4, { move: [{ seq: 3, to: "removed" }] });
+    expect(await cost(() => store.updateMessages("small", remove))).toBe(
+      "Query BatchGetItem Transact(3): 2 read, 2 write",
+    );
+    expect(await cost(() => store.updateMessages("small", remove))).toBe("GetItem: 1 read, 0 write");
+    expect(await cost(() => store.getHistory("small", {}))).toBe(
+      "GetItem Query BatchGetItem: 3 read, 0 write",
+    );
+    expect(await cost(() => store.listMemories({ owner: "o" }))).toBe("Query BatchGetItem: 2 read, 0 write");
+    expect(await cost(() => store.listMemories({}))).toMatch(
+      /^(Query |BatchGetItem )*\w+: \d+(\.5)? read, 0 write$/,
+    );
+    expect(await cost(() => store.deleteMessages("small"))).toMatch(/: \d+(\.\d)? read, \d+ write$/);
+  });
+
+  test("a change of state moves no payload", async () => {
+    const begin = update(null, 2, { append: [sized(1, 300_000)] });
+    expect(await cost(() => store.updateMessages("moves", begin))).toBe("Transact(4): 0 read, 590 write");
+    const evict = update(begin.version, 2, { move: [{ seq: 1, to: "evicted" }] });
+    expect(await cost(() => store.updateMessages("moves", evict))).toBe("UpdateItem: 0 read, 1 write");
+  });
+
+  test("a message of 1 MB is not written at the double price of a transaction", async () => {
+    const begin = update(null, 2, { append: [sized(1, 1024 * 1024)] });
+    expect(await cost(() => store.updateMessages("large", begin))).toBe(
+      "PutItem BatchWriteItem BatchWriteItem Transact(4): 0 read, 1032 write",
+    );
+    expect(await cost(() => store.getMessages("large"))).toBe("GetItem Query: 258 read, 0 write");
+  });
+});
+
+test("neither an append nor a read carries more when the history has grown", async () => {
+  let version: string | null = null;
+  const costs: string[] = [];
+  for (let from = 1; from <= 3_001; from += 1_000) {
+    const all = messages(from, from + 999);
+    const change = update(version, from + 1_000, {
+      append: all,
+      move: all.flatMap(({ seq }) => (seq === 1 ? [] : [{ seq, to: "evicted" as const }])),
+    });
+    await store.updateMessages("long", change);
+    const next = update(change.version, from + 1_000, { head: `${from}` });
+    await store.updateMessages("long", next);
+    version = next.version;
+    costs.push(await cost(() => store.getMessages("long")));
+  }
+  expect(new Set(costs)).toEqual(new Set(["GetItem Query: 2 read, 0 write"]));
+  const append = update(version, 4_002, { append: [message(4_001)] });
+  expect(await cost(() => store.updateMessages("long", append))).toBe("Transact(3): 0 read, 2 write");
+  expect((await store.getMessages("long")).messages).toEqual([message(1), message(4_001)]);
+  // The system message far from the newest: by its key, and nothing of what lies between.
+  expect(await cost(() => store.getMessages("long"))).toBe("GetItem BatchGetItem Query: 3 read, 0 write");
+  expect(await cost(() => store.getHistory("long", { ids: ["m2000"] }))).toMatch(
+    /: [45](\.5)? read, 0 write$/,
+  );
+  const page = await store.getHistory("long", { order: "descending", limit: 2 });
+  expect(page.messages.map(({ seq }) => seq)).toEqual([4_001, 4_000]);
+  expect((await store.getHistory("long", { after: 3_999, limit: 1 })).messages).toHaveLength(1);
+});
+
+test("an update by a store that has not read asks for the head first", async () => {
+  const begin = update(null, 2, { append: [message(1)] });
+  await store.updateMessages("other", begin);
+  const fresh = dynamoStore({ client: recorder.client, tableName });
+  const append = update(begin.version, 3, { append: [message(2)] });
+  expect(await cost(() => fresh.updateMessages("other", append))).toBe(
+    "GetItem Transact(3): 1 read, 2 write",
+  );
+  const more = update(append.version, 4, { append: [message(3)] });
+  expect(await cost(() => fresh.updateMessages("other", more))).toBe("Transact(3): 0 read, 2 write");
+});
+
+test("sequence numbers keep their last digit", async () => {
+  const last = Number.MAX_SAFE_INTEGER - 1;
+  const append = [last - 2, last - 1].map((seq) => ({ ...message(seq), createdAt: 0 }));
+  const begin = update(null, last, { append });
+  await store.updateMessages("far", begin);
+  const to = "superseded" as const;
+  await store.updateMessages("far", update(begin.version, last, { move: [{ seq: last - 2, to }] }));
+  expect(await store.getMessages("far")).toMatchObject({ nextSeq: last, messages: [append[1]] });
+  expect((await store.getHistory("far", { before: last - 1 })).messages).toEqual([
+    { ...append[0], state: to },
+  ]);
+});
+
+test("marks come and go in one update", async () => {
+  const begin = update(null, 5, {
+    append: messages(1, 4),
+    move: [
+      { seq: 1, to: "superseded" },
+      { seq: 2, to: "superseded" },
+    ],
+  });
+  await store.updateMessages("marks", begin);
+  const mixed = update(begin.version, 5, {
+    move: [
+      { seq: 1, to: "evicted" },
+      { seq: 3, to: "superseded" },
+    ],
+  });
+  await store.updateMessages("marks", mixed);
+  expect((await store.getHistory("marks", {})).messages.map(({ state }) => state)).toEqual([
+    ...["evicted", "superseded", "superseded", "live"],
+  ]);
+});
+
+test("a message that is not there, or is another, cannot be replaced or moved", async () => {
+  const begin = update(null, 3, { append: messages(1, 2), move: [{ seq: 1, to: "evicted" }] });
+  await store.updateMessages("agree", begin);
+  const wrong = [
+    { replace: [{ ...message(2), id: "another" }] },
+    { replace: [message(1)] },
+    { move: [{ seq: 7, to: "evicted" as const }] },
+    { move: [{ seq: 7, to: "removed" as const }] },
+    { append: [message(2)] },
+  ];
+  for (const change of wrong) {
+    await expect(store.updateMessages("agree", update(begin.version, 9, change))).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+    });
+  }
+  expect(await store.getMessages("agree")).toMatchObject({ version: begin.version, messages: [message(2)] });
+});
+
+test("a delete leaves nothing in the database", async () => {
+  const begin = update(null, 203, { owner: "gone", append: [...messages(1, 200), sized(201, 900_000)] });
+  await store.updateMessages("gone", begin);
+  await store.deleteMessages("gone");
+  expect(await itemsIn(client, tableName, "memory:gone")).toEqual([]);
+  expect(await itemsBeside(client, tableName, "gone")).toEqual([]);
+  expect(await itemsIn(client, tableName, "owner:gone")).toEqual([]);
+});

@@ -1,0 +1,163 @@
+import { randomUUID } from "node:crypto";
+import { type AttributeValue, DynamoDBClient, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
+// Brings the type of `inject("dynamoUrl")` with it.
+import type {} from "@turnkeep/servers";
+import { type DynamoClient, type DynamoStoreOptions, dynamoStore } from "../src/index.ts";
+
+export type Item = Record<string, AttributeValue>;
+
+/** A command of the driver: its operation by name, and what is asked. */
+export interface Sent {
+  readonly operation: string;
+  readonly input: Record<string, unknown>;
+}
+
+/** What `new DynamoDBClient` takes for a DynamoDB Local. */
+export function configOf(url: string): {
+  endpoint: string;
+  region: string;
+  credentials: { accessKeyId: string; secretAccessKey: string };
+} {
+  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+  return { endpoint: new URL(url).origin, region: "us-east-1", credentials };
+}
+
+export function newClient(url: string): DynamoDBClient {
+  return new DynamoDBClient(configOf(url));
+}
+
+/** A name for a table of the test's own: the server is shared. */
+export function newTableName(): string {
+  return `test-${randomUUID()}`;
+}
+
+export async function newTable(
+  url: string,
+  options: Partial<DynamoStoreOptions> & { tableName?: string } = {},
+): Promise<string> {
+  const tableName = options.tableName ?? newTableName();
+  const store = dynamoStore({ ...options, client: undefined, config: undefined, url, tableName });
+  await store.migrate();
+  await store.close();
+  return tableName;
+}
+
+/** Lets `around` decide what becomes of each command; `send` hands it on. */
+export function wrapped(
+  client: DynamoDBClient,
+  around: (sent: Sent, send: () => Promise<unknown>) => Promise<unknown>,
+): DynamoClient {
+  return {
+    send(command: never, options?: never): Promise<unknown> {
+      const { constructor: made, input } = command as { constructor: { name: string }; input: Sent["input"] };
+      const sent = { operation: made.name.replace(/Command$/, ""), input };
+      return around(sent, () => client.send(command, options) as unknown as Promise<unknown>);
+    },
+  };
+}
+
+export interface Recorder {
+  readonly client: DynamoClient;
+  readonly sent: Sent[];
+  /** Read and write units of everything that was sent since `sent` was emptied. */
+  units(): { read: number; write: number };
+}
+
+interface Capacity {
+  readonly CapacityUnits?: number;
+}
+
+/** Passes every command on, keeps it, and adds up what it consumed. */
+export function recording(client: DynamoDBClient): Recorder {
+  const sent: Sent[] = [];
+  const consumed: { read: boolean; units: number }[] = [];
+  return {
+    sent,
+    client: wrapped(client, async (command, send) => {
+      sent.push(command);
+      command.input.ReturnConsumedCapacity = "TOTAL";
+      const answer = (await send()) as { ConsumedCapacity?: Capacity | Capacity[] };
+      const { ConsumedCapacity } = answer;
+      const units = [ConsumedCapacity ?? []].flat().reduce((sum, one) => sum + (one.CapacityUnits ?? 0), 0);
+      consumed.push({ read: isRead(command), units });
+      return answer;
+    }),
+    units() {
+      const sum = (read: boolean): number =>
+        consumed.filter((one) => one.read === read).reduce((total, { units }) => total + units, 0);
+      const answer = { read: sum(true), write: sum(false) };
+      consumed.length = 0;
+      return answer;
+    },
+  };
+}
+
+export function isRead({ operation }: Sent): boolean {
+  return ["GetItem", "BatchGetItem", "Query"].includes(operation);
+}
+
+/** A client of a process that dies: its `step`-th write does not take place, nor does anything after it. */
+export function dying(client: DynamoDBClient, step: number): DynamoClient {
+  let writes = 0;
+  return wrapped(client, async (command, send) => {
+    if (!isRead(command)) writes++;
+    if (writes >= step) throw new Error("The process ended here");
+    return send();
+  });
+}
+
+/** Everything in a partition. */
+export async function itemsIn(client: DynamoDBClient, table: string, partition: string): Promise<Item[]> {
+  const items: Item[] = [];
+  let start: Item | undefined;
+  do {
+    const page = await client.send(
+      new QueryCommand({
+        TableName: table,
+        ConsistentRead: true,
+        KeyConditionExpression: "pk = :p",
+        ExpressionAttributeValues: { ":p": { S: partition } },
+        ...(start === undefined ? {} : { ExclusiveStartKey: start }),
+      }),
+    );
+    items.push(...(page.Items ?? []));
+    start = page.LastEvaluatedKey;
+  } while (start !== undefined);
+  return items;
+}
+
+/** The work items and the entries of the listing that are there. */
+export async function itemsBeside(client: DynamoDBClient, table: string, memoryId: string): Promise<Item[]> {
+  const partitions = Array.from({ length: 8 }, (_, shard) => [`work:${shard}`, `all:${shard}`]).flat();
+  const found = await Promise.all(partitions.map((partition) => itemsIn(client, table, partition)));
+  return found.flat().filter((item) => item.sk?.S?.startsWith(`${memoryId}/`));
+}
+
+/** Where the texts of a memory stand: each attribute that is a text, of each item, keys excepted. */
+async function texts(client: DynamoDBClient, table: string, memoryId: string): Promise<[Item, string][]> {
+  const items = await itemsIn(client, table, `memory:${memoryId}`);
+  return items.flatMap((item) =>
+    Object.entries(item).flatMap(([name, value]): [Item, string][] =>
+      value.S === undefined || name === "pk" || name === "sk" ? [] : [[item, name]],
+    ),
+  );
+}
+
+/** Everything that the database holds for a memory, as text. */
+export async function rawRead(client: DynamoDBClient, table: string, memoryId: string): Promise<string[]> {
+  return (await texts(client, table, memoryId)).map(([item, name]) => item[name]?.S ?? "");
+}
+
+/** Puts these texts in place of those of `rawRead`. */
+export async function rawWrite(
+  client: DynamoDBClient,
+  table: string,
+  memoryId: string,
+  values: readonly string[],
+): Promise<void> {
+  const places = await texts(client, table, memoryId);
+  for (const [index, [item, name]] of places.entries()) item[name] = { S: values[index] as string };
+  for (const Item of new Set(places.map(([item]) => item))) {
+    await client.send(new PutItemCommand({ TableName: table, Item }));
+  }
+}

@@ -1,0 +1,129 @@
+import { readdirSync } from "node:fs";
+import { networkInterfaces } from "node:os";
+import { describe, expect, inject, it, onTestFinished } from "vitest";
+import { type DynamoServer, ServerUnavailable, startDynamo } from "../src/index.ts";
+import { isAlive } from "../src/process.ts";
+import { recordsFolder } from "../src/records.ts";
+import { neutralEnvironment, ownRecords, recordedServers } from "./support.ts";
+
+const silent = (): void => {};
+
+/** The plain protocol; any credentials open a DynamoDB Local. */
+async function send(url: string, operation: string, body: object): Promise<unknown> {
+  const { host } = new URL(url);
+  const response = await fetch(`http://${host}/`, {
+    method: "POST",
+    headers: {
+      authorization:
+        "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0",
+      "content-type": "application/x-amz-json-1.0",
+      "x-amz-target": `DynamoDB_20120810.${operation}`,
+    },
+    body: JSON.stringify(body),
+  });
+  return response.json();
+}
+
+async function createTable(url: string): Promise<string> {
+  const TableName = `servers-${Math.random()}`;
+  await send(url, "CreateTable", {
+    TableName,
+    BillingMode: "PAY_PER_REQUEST",
+    KeySchema: [{ AttributeName: "pk", KeyType: "HASH" }],
+    AttributeDefinitions: [{ AttributeName: "pk", AttributeType: "S" }],
+  });
+  return TableName;
+}
+
+async function expectToWork({ url }: DynamoServer): Promise<void> {
+  const table = await createTable(url);
+  expect(await send(url, "ListTables", {})).toEqual({ TableNames: expect.arrayContaining([table]) });
+  await send(url, "DeleteTable", { TableName: table });
+}
+
+describe("sources", () => {
+  it("runs the server of the npm package, which serves nobody on another address", async () => {
+    const lines: string[] = [];
+    const server = await startDynamo({
+      sources: ["cache"],
+      env: neutralEnvironment(),
+      log: (line) => lines.push(line),
+    });
+    onTestFinished(() => server.stop());
+    expect(server).toMatchObject({ source: "cache", version: "3.3.0" });
+    expect(lines).toEqual([
+      expect.stringMatching(/^servers: DynamoDB Local 3\.3\.0 at 127\.0\.0\.1:\d+ \(cache: /),
+    ]);
+    await expectToWork(server);
+    const { port } = new URL(server.url);
+    const others = Object.values(networkInterfaces())
+      .flatMap((addresses) => addresses ?? [])
+      .filter(({ family, internal }) => family === "IPv4" && !internal);
+    for (const { address } of others) {
+      await expect(send(`http://${address}:${port}`, "ListTables", {})).rejects.toThrow("fetch failed");
+    }
+    await expectToWork(server);
+  });
+
+  it("uses an address from the environment, and leaves that server running", async () => {
+    const env = neutralEnvironment({ TURNKEEP_DYNAMO_URL: inject("dynamoUrl") });
+    const server = await startDynamo({ env, log: silent });
+    expect(server).toMatchObject({ source: "env", url: inject("dynamoUrl") });
+    await expect(server.restart()).rejects.toThrow("a server from env cannot be restarted");
+    await server.stop();
+    await expectToWork(server);
+  });
+
+  it("puts no other server in the place of an address that does not answer", async () => {
+    const env = neutralEnvironment({ TURNKEEP_DYNAMO_URL: "http://me:secret@127.0.0.1:1" });
+    const error: unknown = await startDynamo({ env, log: silent }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ServerUnavailable);
+    expect((error as ServerUnavailable).attempts).toEqual([
+      {
+        source: "env",
+        reason: expect.stringMatching(/TURNKEEP_DYNAMO_URL \(127\.0\.0\.1:1\) does not answer: /),
+      },
+    ]);
+    expect(String(error)).not.toContain("secret");
+  });
+
+  it("lists everything that was tried and why it failed", async () => {
+    const env = { PATH: "/nowhere" };
+    await expect(startDynamo({ sources: ["env", "cache"], env, log: silent })).rejects.toThrow(
+      [
+        "no DynamoDB Local could be started; tried:",
+        "  - env: TURNKEEP_DYNAMO_URL is not set",
+        "  - cache: java was not found",
+        "Start Docker, install Java 17, or set TURNKEEP_DYNAMO_URL to a server.",
+      ].join("\n"),
+    );
+  });
+});
+
+describe("a restart", () => {
+  it.each([true, false])("keeps what was acknowledged if it is durable: %s", async (durable) => {
+    const server = await startDynamo({
+      durable,
+      sources: ["cache"],
+      env: neutralEnvironment(),
+      log: silent,
+    });
+    onTestFinished(() => server.stop());
+    const table = await createTable(server.url);
+    await server.restart();
+    expect(await send(server.url, "ListTables", {})).toEqual({ TableNames: durable ? [table] : [] });
+  });
+});
+
+it("leaves no process, no data and no record when it is stopped, also after a restart", async () => {
+  ownRecords();
+  const server = await startDynamo({ sources: ["cache"], env: neutralEnvironment(), log: silent });
+  await server.restart();
+  const [process] = recordedServers();
+  if (process === undefined) throw new Error("the server was not recorded");
+  expect(isAlive(process)).toBe(true);
+  await server.stop();
+  await server.stop();
+  expect(isAlive(process)).toBe(false);
+  expect(readdirSync(recordsFolder())).toEqual([]);
+});
