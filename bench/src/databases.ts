@@ -1,5 +1,7 @@
 import type { ChatMemoryStore } from "@turnkeep/core";
-import { startPostgres, startRedis } from "@turnkeep/servers";
+import { startDynamo, startMongo, startPostgres, startRedis } from "@turnkeep/servers";
+import { dynamoStore } from "@turnkeep/store-dynamo";
+import { mongoStore } from "@turnkeep/store-mongo";
 import { postgresStore } from "@turnkeep/store-postgres";
 import { redisStore } from "@turnkeep/store-redis";
 
@@ -11,6 +13,18 @@ export interface Bench {
 
 /** By the name that the command line takes. */
 export const databases: Readonly<Record<string, () => Promise<Bench>>> = {
+  async dynamo() {
+    const server = await startDynamo();
+    const store = dynamoStore({ url: server.url });
+    await store.migrate();
+    return withStop(store, server);
+  },
+  async mongo() {
+    const server = await startMongo({ replicaSet: 3 });
+    const store = mongoStore({ url: server.url });
+    await store.migrate();
+    return withStop(store, server);
+  },
   async postgres() {
     const server = await startPostgres();
     const store = postgresStore({ url: server.url });

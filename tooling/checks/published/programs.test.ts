@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { startPostgres, startRedis } from "@turnkeep/servers";
+import { startDynamo, startMongo, startPostgres, startRedis } from "@turnkeep/servers";
 import { describe, expect, it } from "vitest";
 import { root, workspacePackages } from "../src/runner/workspace.mjs";
 import { inProject } from "./in-project.ts";
@@ -12,6 +12,8 @@ interface Server {
 
 /** What an example's program runs against, by its folder, and the variable that brings it the address. */
 const databases: Readonly<Record<string, { readonly variable: string; start(): Promise<Server> }>> = {
+  dynamo: { variable: "DYNAMO_URL", start: () => startDynamo() },
+  mongo: { variable: "MONGO_URL", start: () => startMongo() },
   postgres: { variable: "DATABASE_URL", start: () => startPostgres() },
   redis: { variable: "REDIS_URL", start: () => startRedis() },
 };

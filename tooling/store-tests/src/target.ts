@@ -15,6 +15,8 @@ export interface StoreTarget {
   start(): Promise<DurableServer>;
   /** A store of its own on that server, ready for use: tables made. */
   openStore(url: string): Promise<ChatMemoryStore>;
+  /** The server answers before it has written to disk: killed, it may forget what it answered to each client last. */
+  readonly mayForgetLast?: boolean | undefined;
   /** The program of another process: it hands the same `openStore` to `runWriter`. */
   readonly writer: URL;
 }
