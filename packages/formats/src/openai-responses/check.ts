@@ -44,7 +44,7 @@ const textMembers: ReadonlyMap<string, string> = new Map([
 export function checkItem(item: unknown): void {
   if (!isObject(item)) throw invalid(`is ${kindOf(item)}`, "Give an item of the Responses API.");
   const type = typeOf(item);
-  if (type === "message") return checkMessage(item);
+  if (type === "message") checkMessage(item);
   for (const member of own(names, type)) checkName(item[member], member, helpFor(member));
   for (const member of own(lists, type)) {
     const parts = item[member];
