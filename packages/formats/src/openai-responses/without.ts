@@ -25,7 +25,7 @@ export function withoutParts(message: ResponsesItem, omission: Omission): Respon
   let copy = message;
   if (toolResults !== undefined) {
     const gone = toolResultRefs(message).filter(({ id }) => toolResults(id));
-    const approved = gone.length === 1 && gone[0]?.id === item.approval_request_id && item.id !== gone[0]?.id;
+    const approved = gone.length === 1 && gone[0]?.id === item.approval_request_id;
     if (gone.length > 0 && !approved) return undefined;
     if (approved) copy = withoutRequest(message);
   }
