@@ -32,6 +32,7 @@ const version = 1;
 export const openaiResponsesFormat: MessageFormat<ResponsesItem> = {
   name,
   version,
+  answersInParts: true,
   role: roleOf,
   toolCalls: toolCallRefs,
   toolResults: toolResultRefs,
