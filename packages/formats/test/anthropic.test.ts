@@ -381,6 +381,22 @@ describe("a memory", () => {
     expect(await wide.messages()).toEqual([question, asks, more]);
   });
 
+  it("shows what the user said beside results that come late or twice, without these", async () => {
+    const memory = createChatMemory({ format });
+    const reply: AnthropicMessage = { role: "assistant", content: "Hello." };
+    await memory.add(question, asks, user(result("a")), { role: "user", content: "Hello?" }, reply);
+    await memory.add(user(result("b", "late"), text("And tomorrow?")), user(result("a"), text("Well?")));
+    const view = await memory.messages();
+    expect(view.slice(0, 3)).toEqual([question, asks, user(result("a"))]);
+    expect(format.toolResults(view[3] as AnthropicMessage)).toEqual([{ id: "b" }]);
+    expect(view.slice(4)).toEqual([
+      { role: "user", content: "Hello?" },
+      reply,
+      user(text("And tomorrow?")),
+      user(text("Well?")),
+    ]);
+  });
+
   it("starts at the API's own compaction", async () => {
     const memory = createChatMemory({ format });
     const compacted = assistant({ type: "compaction", content: "So far." }, text("Go on."));

@@ -60,6 +60,26 @@ describe("an answer of several items", () => {
     ]);
   });
 
+  it("leaves what the newest answer asked to the application", async () => {
+    const memory = createChatMemory({ format });
+    const items = [user("Go."), call("a"), call("b"), result("b")];
+    await memory.add(...items);
+    expect(await memory.messages()).toEqual(items);
+  });
+
+  it("puts a result that came before its call behind it", async () => {
+    const memory = createChatMemory({ format });
+    await memory.add(user("Go."), result("b"), call("a"), call("b"), result("a"), user("Next."));
+    expect(await memory.messages()).toEqual([
+      user("Go."),
+      call("a"),
+      call("b"),
+      result("a"),
+      result("b"),
+      user("Next."),
+    ]);
+  });
+
   it("goes on behind what the API brought itself, and behind an approval", async () => {
     const items: ResponsesItem[] = [
       reasoning("r1"),

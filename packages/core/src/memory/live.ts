@@ -212,10 +212,12 @@ export class Live<M> {
       if (approval.kind === "response") askers.push(this.#requests.get(approval.approvalId));
     }
     const newest = this.#newestAssistant === undefined ? undefined : this.stepOf(this.#newestAssistant);
-    if (item.role !== "assistant") {
+    if (item.role === "tool") {
       if (newest !== undefined && askers.includes(newest)) return newest;
       return askers.find((step) => step !== undefined);
     }
+    // What else it says must not move to an earlier place, nor be left out with results that nothing waits for.
+    if (item.role !== "assistant") return newest !== undefined && awaits(newest, item) ? newest : undefined;
     const before = this.steps.at(-1);
     return before !== undefined && (askers.includes(before) || this.#continues(item, before))
       ? before
@@ -273,4 +275,12 @@ export class Live<M> {
     if (rest === undefined || rest.length === 0) index.delete(id);
     else index.set(id, rest);
   }
+}
+
+/** Whether a step still waits for one of the message's results, or for its approval. */
+function awaits<M>(step: Step<M>, { results, approvals }: Item<M>): boolean {
+  return (
+    results.some(({ id }) => step.calls.get(id)?.answered === false) ||
+    approvals.some(({ kind, approvalId }) => kind === "response" && step.approvals.has(approvalId))
+  );
 }
