@@ -1,5 +1,5 @@
 import type { UserConfig } from "tsdown";
 import { library } from "../../tsdown.shared.ts";
 
-const config: UserConfig = library("neutral", "src/openai.ts");
+const config: UserConfig = library("neutral", "src/anthropic.ts", "src/openai.ts", "src/openai-responses.ts");
 export default config;

@@ -58,6 +58,11 @@ export interface MessageFormat<M> {
   readonly name: string;
   /** The version of what `encode` writes, from 1. */
   readonly version: number;
+  /**
+   * Set where one answer of the model is several messages, as items of OpenAI's Responses API are. An assistant message
+   * right behind another one is then a part of the same answer: both are in one step. Default: each is an answer.
+   */
+  readonly answersInParts?: boolean | undefined;
   role(message: M): Role;
   /** In the order in which they stand. */
   toolCalls(message: M): readonly ToolCallRef[];

@@ -29,6 +29,8 @@ export interface ItemFacts<M> {
   readonly results: readonly ToolResultRef[];
   readonly approvals: readonly ApprovalRef[];
   readonly boundary: boolean;
+  /** Whether it may be one of several parts of an answer. */
+  readonly part: boolean;
   readonly pinned: boolean;
   /** 0 without a counter. */
   readonly tokens: number;
@@ -63,6 +65,7 @@ export function factsOf<M>(message: M, reader: ItemReader<M>, stored?: ItemMeta)
     results: format.toolResults(message),
     approvals: format.approvals(message),
     boundary: format.isBoundary(message),
+    part: format.answersInParts === true,
     pinned: reader.pinned?.(message) === true,
     tokens:
       counter === undefined ? 0 : (stored?.tokens?.[counter.name] ?? countTokens(message, counter, format)),
@@ -103,6 +106,7 @@ function unreadable<M>(error: TurnkeepError): ItemFacts<M> {
     results: [],
     approvals: [],
     boundary: false,
+    part: false,
     pinned: false,
     tokens: 0,
   };

@@ -1,8 +1,8 @@
 import type { Item } from "./item.ts";
 
 /**
- * An assistant message together with all results that answer its calls, wherever they stand. A message of another
- * role is a step of its own.
+ * An assistant message, or the messages that are the parts of one answer, together with all results that answer their
+ * calls, wherever they stand. A message of another role is a step of its own.
  */
 export interface Step<M> {
   /** In the order of the view; results that stand before their call come first. */
@@ -212,12 +212,40 @@ export class Live<M> {
       if (approval.kind === "response") askers.push(this.#requests.get(approval.approvalId));
     }
     const newest = this.#newestAssistant === undefined ? undefined : this.stepOf(this.#newestAssistant);
-    if (item.role !== "assistant") {
+    if (item.role === "tool") {
       if (newest !== undefined && askers.includes(newest)) return newest;
       return askers.find((step) => step !== undefined);
     }
+    // What else it says must not move to an earlier place, nor be left out with results that nothing waits for.
+    if (item.role !== "assistant") return newest !== undefined && awaits(newest, item) ? newest : undefined;
     const before = this.steps.at(-1);
-    return before !== undefined && askers.includes(before) ? before : undefined;
+    return before !== undefined && (askers.includes(before) || this.#continues(item, before))
+      ? before
+      : undefined;
+  }
+
+  /**
+   * Whether a part of an answer belongs to the step before it: what stands right before is a part of the same answer, a
+   * result that the provider brought itself while it answered, or the approval that the answer waited for.
+   */
+  #continues(item: Item<M>, before: Step<M>): boolean {
+    const previous = this.items.at(-2);
+    if (!item.part || item.boundary || previous === undefined || this.#stepOf.get(previous) !== before)
+      return false;
+    if (item.meta.derived !== undefined || previous.meta.derived !== undefined) return false;
+    if (previous.role === "assistant") return true;
+    if (
+      previous.approvals.some(
+        ({ kind, approvalId }) => kind === "response" && before.approvals.has(approvalId),
+      )
+    )
+      return true;
+    const providers = new Set(
+      before.items.flatMap(({ calls }) =>
+        calls.filter((call) => call.providerExecuted === true).map(({ id }) => id),
+      ),
+    );
+    return previous.results.length > 0 && previous.results.every(({ id }) => providers.has(id));
   }
 
   #takeIn(step: Step<M>, orphan: Step<M>): void {
@@ -247,4 +275,12 @@ export class Live<M> {
     if (rest === undefined || rest.length === 0) index.delete(id);
     else index.set(id, rest);
   }
+}
+
+/** Whether a step still waits for one of the message's results, or for its approval. */
+function awaits<M>(step: Step<M>, { results, approvals }: Item<M>): boolean {
+  return (
+    results.some(({ id }) => step.calls.get(id)?.answered === false) ||
+    approvals.some(({ kind, approvalId }) => kind === "response" && step.approvals.has(approvalId))
+  );
 }

@@ -75,13 +75,19 @@ export function addedByRepair<M>(reader: ItemReader<M>): (step: Step<M>, isLast:
 /** Whether repair would show the step as it is: at most one message with calls, and each of them answered. */
 function isRegular<M>(step: Step<M>): boolean {
   if (step.items.some((item) => item.error !== undefined)) return true;
-  const callers = step.items.filter((item) => item.calls.length > 0).length;
-  return callers === 0 || (callers === 1 && answeredInTime(step).size === step.calls.size);
+  const callers = step.items.filter((item) => item.calls.length > 0);
+  if (callers.length === 0) return true;
+  const inOrder = callers.length === 1 || callers.every((item) => item.part);
+  return inOrder && answeredInTime(step).size === step.calls.size;
 }
 
 type Growing<M> = { messages: M[]; interruptedCalls: string[]; leftOut: string[] };
 
 function repairStep<M>(step: Step<M>, isLast: boolean, format: MessageFormat<M>, repaired: Growing<M>): void {
+  if (step.calls.size > 0 && step.items.some((item) => item.part)) {
+    repairAnswer(step, isLast, format, repaired);
+    return;
+  }
   const callers = step.items.filter((item) => item.calls.length > 0);
   const answers = step.items.filter((item) => item.calls.length === 0);
   const answered = new Set(callers.flatMap((caller) => caller.results.map((result) => result.id)));
@@ -111,6 +117,44 @@ function repairStep<M>(step: Step<M>, isLast: boolean, format: MessageFormat<M>,
     }
     if (shown < item.results.length || callers.length === 0) repaired.leftOut.push(item.id);
   }
+}
+
+/**
+ * A step whose answer may have several parts keeps their order, and that of the results: only a result that came before
+ * its call moves, behind the last part, where the results stand that never came.
+ */
+function repairAnswer<M>(
+  step: Step<M>,
+  isLast: boolean,
+  format: MessageFormat<M>,
+  repaired: Growing<M>,
+): void {
+  const parts = step.items.filter((item) => item.role === "assistant");
+  const callIds = new Set(step.calls.keys());
+  const answered = new Set(parts.flatMap((part) => part.results.map(({ id }) => id)));
+  const inTime = answeredInTime(step);
+  const made = new Set<string>();
+  const early: M[] = [];
+  for (const item of step.items) {
+    if (item.role === "assistant") {
+      for (const { id } of item.calls) made.add(id);
+      repaired.messages.push(messageOf(item));
+      continue;
+    }
+    const timely = timelyAnswers(item, step, callIds, answered);
+    if (timely.results.size < item.results.length || timely.count === 0) repaired.leftOut.push(item.id);
+    const message = timely.count === 0 ? undefined : withOnly(item, timely.results, format);
+    if (message === undefined) continue;
+    const isEarly = [...timely.results].some((id) => !made.has(id));
+    (isEarly ? early : repaired.messages).push(message);
+  }
+  repaired.messages.push(...early);
+  if (isLast) return;
+  const calls = parts.flatMap((part) => part.calls);
+  const open = calls.filter((call) => !inTime.has(call.id) && call.providerExecuted !== true);
+  if (open.length === 0) return;
+  repaired.messages.push(...format.interruptedResults(open, interruptedText));
+  repaired.interruptedCalls.push(...open.map((call) => call.id));
 }
 
 /** The ids of a step's calls that a result answers in time. */

@@ -1,0 +1,185 @@
+import { createChatMemory } from "@turnkeep/core";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { openaiResponsesFormat as format, type ResponsesItem } from "../src/openai-responses.ts";
+
+const user = (content: string): ResponsesItem => ({ role: "user", content });
+const said = (content: string): ResponsesItem => ({ role: "assistant", content });
+const call = (id: string): ResponsesItem => ({
+  type: "function_call",
+  call_id: id,
+  name: "f",
+  arguments: "{}",
+});
+const result = (id: string, output = "done"): ResponsesItem => ({
+  type: "function_call_output",
+  call_id: id,
+  output,
+});
+const reasoning = (id: string): ResponsesItem => ({ type: "reasoning", id, summary: [] });
+const search = (id: string): ResponsesItem => ({
+  type: "web_search_call",
+  id,
+  action: { type: "search" },
+  status: "completed",
+});
+
+describe("an answer of several items", () => {
+  it("keeps its order, and each result its call, when calls are made at once", async () => {
+    const memory = createChatMemory({ format });
+    const items = [
+      user("Go."),
+      reasoning("r"),
+      call("a"),
+      call("b"),
+      result("b"),
+      result("a"),
+      user("Next."),
+    ];
+    await memory.add(...items);
+    expect(await memory.messages()).toEqual(items);
+  });
+
+  it("leaves the window as a whole, reasoning and all", async () => {
+    const memory = createChatMemory({ format, window: { maxMessages: 3 } });
+    await memory.add(reasoning("r"), call("a"), result("a"), user("Next."));
+    expect(await memory.messages()).toEqual([user("Next.")]);
+  });
+
+  it("answers what a crash left open behind its last item", async () => {
+    const memory = createChatMemory({ format });
+    await memory.add(user("Go."), call("a"), call("b"), result("b"), user("Next."));
+    const view = await memory.messages();
+    expect(view.map((item) => format.toolResults(item)[0]?.id)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      "b",
+      "a",
+      undefined,
+    ]);
+  });
+
+  it("leaves what the newest answer asked to the application", async () => {
+    const memory = createChatMemory({ format });
+    const items = [user("Go."), call("a"), call("b"), result("b")];
+    await memory.add(...items);
+    expect(await memory.messages()).toEqual(items);
+  });
+
+  it("puts a result that came before its call behind it", async () => {
+    const memory = createChatMemory({ format });
+    await memory.add(user("Go."), result("b"), call("a"), call("b"), result("a"), user("Next."));
+    expect(await memory.messages()).toEqual([
+      user("Go."),
+      call("a"),
+      call("b"),
+      result("a"),
+      result("b"),
+      user("Next."),
+    ]);
+  });
+
+  it("goes on behind what the API brought itself, and behind an approval", async () => {
+    const items: ResponsesItem[] = [
+      reasoning("r1"),
+      { type: "tool_search_call", call_id: "s", arguments: {}, execution: "server" },
+      { type: "tool_search_output", call_id: "s", tools: [], execution: "server" },
+      reasoning("r2"),
+      { type: "mcp_approval_request", id: "q", name: "f", arguments: "", server_label: "l" },
+      { type: "mcp_approval_response", approval_request_id: "q", approve: true },
+      reasoning("r3"),
+      { type: "mcp_call", id: "m", name: "f", arguments: "", server_label: "l", approval_request_id: "q" },
+    ];
+    const memory = createChatMemory({ format, window: { maxMessages: 8 } });
+    await memory.add(...items);
+    expect(await memory.messages()).toEqual(items);
+    await memory.add(user("Next."));
+    expect(await memory.messages()).toEqual([user("Next.")]);
+  });
+
+  it("starts anew at a compaction", async () => {
+    const memory = createChatMemory({ format });
+    const compaction: ResponsesItem = { type: "compaction", encrypted_content: "x" };
+    await memory.add(user("Go."), said("Gone."), compaction, reasoning("r"), said("Again."));
+    expect(await memory.messages()).toEqual([compaction, reasoning("r"), said("Again.")]);
+  });
+});
+
+type Fate = "in time" | "late" | "never" | "twice";
+const fate = fc.constantFrom<Fate>("in time", "in time", "late", "never", "twice");
+const answer = fc.record({
+  reasoning: fc.boolean(),
+  search: fc.boolean(),
+  fates: fc.array(fate, { maxLength: 3 }),
+});
+const turns = fc.array(fc.array(answer, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 });
+
+/** A conversation as the API and its application make it; ids are unique. */
+function conversation(
+  all: readonly (readonly { reasoning: boolean; search: boolean; fates: Fate[] }[])[],
+): ResponsesItem[] {
+  const items: ResponsesItem[] = [];
+  let late: ResponsesItem[] = [];
+  let next = 0;
+  for (const turn of all) {
+    items.push(user(`u${next++}`));
+    for (const { reasoning: thinks, search: searches, fates } of turn) {
+      if (thinks) items.push(reasoning(`r${next++}`));
+      if (searches) items.push(search(`s${next++}`));
+      const ids = fates.map(() => `c${next++}`);
+      items.push(...(ids.length === 0 ? [said(`a${next++}`)] : ids.map(call)));
+      const arriving = late;
+      late = [];
+      const before = items.length;
+      fates.forEach((how, at) => {
+        const id = ids[at] as string;
+        if (how === "late") late.push(result(id, "late"));
+        if (how === "in time" || how === "twice") items.push(result(id));
+        if (how === "twice") items.push(result(id, "again"));
+      });
+      // Nobody asks the model again behind calls that nothing answers; the user may.
+      if (ids.length > 0 && items.length === before) items.push(user(`u${next++}`));
+      items.push(...arriving);
+    }
+  }
+  return items;
+}
+
+describe("the view of any conversation", () => {
+  it("tears no answer apart and answers each call once, right where it belongs", async () => {
+    await fc.assert(
+      fc.asyncProperty(turns, fc.integer({ min: 1, max: 14 }), async (all, maxMessages) => {
+        const items = conversation(all);
+        const memory = createChatMemory({ format, window: { maxMessages, overflow: "keep" } });
+        for (const item of items) await memory.add(item);
+        const view = await memory.messages();
+        expect(await memory.messages()).toEqual(view);
+        const texts = items.map((item) => JSON.stringify(item));
+        const shown = view.map((item) => JSON.stringify(item));
+        // Calls, thoughts and words: in their order, each thought before what it was thought for.
+        const places = shown.map((text) => texts.indexOf(text)).filter((place) => place >= 0);
+        const spoken = places.filter((place) => format.role(items[place] as ResponsesItem) !== "tool");
+        expect(spoken).toEqual([...spoken].sort((a, b) => a - b));
+        shown.forEach((text, at) => {
+          if (view[at]?.type === "reasoning") expect(shown[at + 1]).toBe(texts[texts.indexOf(text) + 1]);
+        });
+        const made = new Set<string>();
+        const answered: string[] = [];
+        for (const item of view) {
+          for (const { id } of format.toolResults(item)) {
+            expect(item.type === "web_search_call" || made.has(id)).toBe(true);
+            answered.push(id);
+          }
+          for (const { id } of format.toolCalls(item)) made.add(id);
+        }
+        expect(new Set(answered).size).toBe(answered.length);
+        const open = [...made].filter((id) => !answered.includes(id));
+        // Only what the newest answer asked may still be waiting.
+        const newest = items.findLastIndex((item) => format.role(item) !== "tool");
+        if (format.role(items[newest] as ResponsesItem) === "user") expect(open).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
