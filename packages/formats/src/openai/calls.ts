@@ -1,5 +1,5 @@
 import type { ToolCallRef, ToolResultRef } from "@turnkeep/core";
-import { asText } from "./as-text.ts";
+import { asText } from "../as-text.ts";
 import type { ChatMessage } from "./messages.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { TurnkeepError } from "@turnkeep/core";
+import { checkName, invalid, isObject, kindOf } from "../checks.ts";
 
 const roles: readonly unknown[] = ["system", "developer", "user", "assistant", "tool", "function"];
 
@@ -24,8 +24,8 @@ export function checkMessage(message: unknown): void {
     throw invalid(`of role ${role} has ${kindOf(content)} as content`, "Give a string or a list of parts.");
   }
   if (role === "tool")
-    checkString(message.tool_call_id, "tool_call_id", "the id of the call that it answers");
-  if (role === "function") checkString(message.name, "name", "the name of the function that it answers");
+    checkName(message.tool_call_id, "tool_call_id", "the id of the call that it answers");
+  if (role === "function") checkName(message.name, "name", "the name of the function that it answers");
   if (role === "assistant") checkCalls(message);
 }
 
@@ -33,34 +33,13 @@ function checkCalls(message: Record<string, unknown>): void {
   const { tool_calls: calls, function_call: call } = message;
   if (call !== undefined && call !== null) {
     if (!isObject(call)) throw invalid(`has ${kindOf(call)} as function_call`, "Give an object with a name.");
-    checkString(call.name, "function_call.name", "the function's name");
+    checkName(call.name, "function_call.name", "the function's name");
   }
   if (calls === undefined || calls === null) return;
   if (!Array.isArray(calls)) throw invalid(`has ${kindOf(calls)} as tool_calls`, "Give a list.");
   calls.forEach((entry: unknown, at) => {
     if (!isObject(entry))
       throw invalid(`has ${kindOf(entry)} as tool_calls[${at}]`, "Give an object with an id.");
-    checkString(entry.id, `tool_calls[${at}].id`, "the id that its result names");
+    checkName(entry.id, `tool_calls[${at}].id`, "the id that its result names");
   });
-}
-
-function checkString(value: unknown, path: string, what: string): void {
-  if (typeof value !== "string" || value === "") {
-    throw invalid(`has ${value === "" ? "an empty string" : kindOf(value)} as ${path}`, `Give ${what}.`);
-  }
-}
-
-function invalid(what: string, help: string): TurnkeepError {
-  return new TurnkeepError("INVALID_MESSAGE", `The message ${what}. ${help}`);
-}
-
-function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "a list";
-  if (value === undefined) return "nothing";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { asText } from "./as-text.ts";
+import { asText } from "../as-text.ts";
 import type { ChatMessage } from "./messages.ts";
 
 /**

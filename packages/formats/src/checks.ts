@@ -1,0 +1,45 @@
+import { TurnkeepError } from "@turnkeep/core";
+
+/** Refuses a message. `what` continues "The message …" and never repeats content; `help` is a sentence. */
+export function invalid(what: string, help: string): TurnkeepError {
+  return new TurnkeepError("INVALID_MESSAGE", `The message ${what}. ${help}`);
+}
+
+/** What a value is, without what it holds. */
+export function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (value === undefined) return "nothing";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Refuses what is no text. */
+export function checkText(value: unknown, path: string): void {
+  if (typeof value !== "string") throw invalid(`has ${kindOf(value)} as ${path}`, "Give a string.");
+}
+
+/** Refuses what is no text of at least one character; `what` says what belongs there. */
+export function checkName(value: unknown, path: string, what: string): void {
+  if (typeof value !== "string" || value === "") {
+    throw invalid(`has ${value === "" ? "an empty string" : kindOf(value)} as ${path}`, `Give ${what}.`);
+  }
+}
+
+/** Refuses what is no list of objects with a type, or holds a part that `checkPart` refuses. */
+export function checkParts(
+  parts: unknown,
+  path: string,
+  checkPart: (part: Record<string, unknown>, path: string) => void = () => undefined,
+): void {
+  if (!Array.isArray(parts)) throw invalid(`has ${kindOf(parts)} as ${path}`, "Give a list.");
+  parts.forEach((part: unknown, at) => {
+    if (!isObject(part) || typeof part.type !== "string") {
+      throw invalid(`has a part without a type as ${path}[${at}]`, "Give an object with a type.");
+    }
+    checkPart(part, `${path}[${at}]`);
+  });
+}

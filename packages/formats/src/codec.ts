@@ -1,0 +1,30 @@
+import { decodePayload, encodePayload, isTurnkeepError, type MessageFormat, TurnkeepError } from "@turnkeep/core";
+
+/**
+ * `encode` and `decode` of a format. `check` throws `INVALID_MESSAGE` for what the format could not work with; it is
+ * asked on both ways, so that a record changed by other hands does not come as far as the other methods.
+ */
+export function checkedCodec<M>(
+  name: string,
+  version: number,
+  check: (message: unknown) => void,
+): Pick<MessageFormat<M>, "encode" | "decode"> {
+  return {
+    encode(message) {
+      const text = encodePayload(name, version, message);
+      check(message);
+      return text;
+    },
+    decode(text) {
+      const message = decodePayload(text, name, version);
+      try {
+        check(message);
+      } catch (cause) {
+        if (!isTurnkeepError(cause, "INVALID_MESSAGE")) throw cause;
+        const problem = `Its payload is no message of the format ${JSON.stringify(name)}.`;
+        throw new TurnkeepError("CORRUPT_RECORD", `${problem} ${cause.message} Restore the record, or remove it.`);
+      }
+      return message as M;
+    },
+  };
+}
