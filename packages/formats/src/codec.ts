@@ -1,4 +1,10 @@
-import { decodePayload, encodePayload, isTurnkeepError, type MessageFormat, TurnkeepError } from "@turnkeep/core";
+import {
+  decodePayload,
+  encodePayload,
+  isTurnkeepError,
+  type MessageFormat,
+  TurnkeepError,
+} from "@turnkeep/core";
 
 /**
  * `encode` and `decode` of a format. `check` throws `INVALID_MESSAGE` for what the format could not work with; it is
@@ -22,7 +28,10 @@ export function checkedCodec<M>(
       } catch (cause) {
         if (!isTurnkeepError(cause, "INVALID_MESSAGE")) throw cause;
         const problem = `Its payload is no message of the format ${JSON.stringify(name)}.`;
-        throw new TurnkeepError("CORRUPT_RECORD", `${problem} ${cause.message} Restore the record, or remove it.`);
+        throw new TurnkeepError(
+          "CORRUPT_RECORD",
+          `${problem} ${cause.message} Restore the record, or remove it.`,
+        );
       }
       return message as M;
     },

@@ -23,8 +23,7 @@ export function checkMessage(message: unknown): void {
   ) {
     throw invalid(`of role ${role} has ${kindOf(content)} as content`, "Give a string or a list of parts.");
   }
-  if (role === "tool")
-    checkName(message.tool_call_id, "tool_call_id", "the id of the call that it answers");
+  if (role === "tool") checkName(message.tool_call_id, "tool_call_id", "the id of the call that it answers");
   if (role === "function") checkName(message.name, "name", "the name of the function that it answers");
   if (role === "assistant") checkCalls(message);
 }

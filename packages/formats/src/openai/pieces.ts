@@ -1,6 +1,6 @@
 import type { Piece } from "@turnkeep/core";
-import { base64Bytes, dataUrlFacts } from "../media.ts";
 import { asText } from "../as-text.ts";
+import { base64Bytes, dataUrlFacts } from "../media.ts";
 import { callInput, callName, callsOf } from "./calls.ts";
 import type { ChatMessage } from "./messages.ts";
 import { reasoningOf } from "./reasoning.ts";
