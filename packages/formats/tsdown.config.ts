@@ -1,5 +1,5 @@
 import type { UserConfig } from "tsdown";
 import { library } from "../../tsdown.shared.ts";
 
-const config: UserConfig = library("neutral", "src/openai.ts");
+const config: UserConfig = library("neutral", "src/ai-sdk.ts", "src/langchain4j.ts", "src/openai.ts");
 export default config;

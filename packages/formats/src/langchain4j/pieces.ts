@@ -70,7 +70,7 @@ function pieceOf(content: LangChain4jContent, of: Place): Piece {
   const facts = data === undefined ? dataUrlFacts(medium.url ?? "") : undefined;
   return {
     type: "media",
-    mediaType: medium.mimeType || (facts?.mediaType ?? anyType),
+    mediaType: medium.mimeType || (content.type === "PDF" ? pdfType : (facts?.mediaType ?? anyType)),
     bytes: data === undefined ? facts?.bytes : base64Bytes(data),
     of,
   };
