@@ -45,7 +45,7 @@ export function withoutParts<M extends UIMessageLike>(
 function keep(part: AnyPart, omission: Omission): AnyPart[] {
   if (isCall(part)) {
     if (omission.toolCalls?.(part.toolCallId)) return [];
-    return [isAnswered(part) && omission.toolResults?.(part.toolCallId) ? unanswered(part) : part];
+    return [isAnswered(part) && omission.toolResults?.(part.toolCallId) ? withoutResult(part) : part];
   }
   if (omission.reasoning === true && isReasoning(part)) return [];
   if (omission.media !== true) return [part];
@@ -53,21 +53,15 @@ function keep(part: AnyPart, omission: Omission): AnyPart[] {
   return part.type === "steering-message" ? withoutFiles(part) : [part];
 }
 
-function unanswered(part: ToolPart): ToolPart {
-  const {
-    output: _,
-    errorText: __,
-    rawInput,
-    resultProviderMetadata: ___,
-    preliminary: ____,
-    ...call
-  } = part;
-  const input = part.input ?? rawInput;
-  const state = !part.approval
-    ? "input-available"
-    : hasResponse(part)
-      ? "approval-responded"
-      : "approval-requested";
+/** What a result brings into the part of its call; of a failed call `rawInput` may be all the input there is. */
+const resultMembers = ["output", "errorText", "rawInput", "resultProviderMetadata", "preliminary"];
+
+/** The part as it was before its result came. */
+function withoutResult(part: ToolPart): ToolPart {
+  const call = Object.fromEntries(Object.entries(part).filter(([name]) => !resultMembers.includes(name)));
+  const input = part.input ?? part.rawInput;
+  const responded = hasResponse(part) ? "approval-responded" : "approval-requested";
+  const state = part.approval ? responded : "input-available";
   return { ...call, ...(input === undefined ? {} : { input }), state } as ToolPart;
 }
 
