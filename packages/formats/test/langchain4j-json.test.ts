@@ -154,6 +154,11 @@ describe("writing", () => {
     expect(said).not.toContain("secret");
   });
 
+  it("writes back what it reads, however deep", () => {
+    const json = `{"attributes":{"x":${"[".repeat(990)}${"]".repeat(990)}},"type":"CUSTOM"}`;
+    expect(messageToJson(messageFromJson(json))).toBe(json);
+  });
+
   it("refuses a cycle in attributes", () => {
     const attributes: Record<string, unknown> = {};
     attributes.self = attributes;

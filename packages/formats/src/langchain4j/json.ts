@@ -19,7 +19,7 @@ export class JsonObject {
 export type JsonNode = null | boolean | string | JsonNumber | readonly JsonNode[] | JsonObject;
 
 /** The limits of LangChain4j's JSON library. */
-const maxDepth = 1000;
+export const maxDepth = 1000;
 const maxNumberLength = 1000;
 
 const blanks = /[ \t\n\r]*/y;

@@ -2,6 +2,7 @@ import { isObject } from "../checks.ts";
 import { checkMessage } from "./check.ts";
 import { defaultsOf, withDefaults } from "./defaults.ts";
 import { canonicalBase64, doubleText, isJavaUri } from "./java.ts";
+import { maxDepth } from "./json.ts";
 import type { LangChain4jMessage } from "./messages.ts";
 import { detailLevels, memberOf, pdfType, pointerTo, refused } from "./places.ts";
 
@@ -121,7 +122,7 @@ function writeMessage(message: unknown, place: string): string {
   const doubles = new Set(attributeDoubles as readonly string[] | undefined);
   const writers = messageWriters[type as string] as (attributes: Writer) => Writers;
   return typed(
-    writers((attributes, at) => writeValue(attributes, at, "", doubles, 1)),
+    writers((attributes, at) => writeValue(attributes, at, "", doubles, 2)),
     members,
     place,
     type as string,
@@ -200,9 +201,6 @@ function writeDetailLevel(value: unknown, place: string): string {
     throw refused(place, `must be one of ${detailLevels.join(", ")}.`);
   return writeText(value);
 }
-
-/** What LangChain4j's JSON library reads, and what a memory holds. */
-const maxDepth = 500;
 
 function writeValue(
   value: unknown,
