@@ -91,13 +91,48 @@ describe("calls, results and approvals", () => {
     expect(format.approvals(assistant(answered))).toEqual([]);
   });
 
-  it("has no message that could answer a call: the SDK leaves out what stayed open", async () => {
-    expect(format.interruptedResults(format.toolCalls(assistant(available)), "gone")).toEqual([]);
+  it("answers an interrupted call where it stands, and keeps to that when the result comes late", async () => {
+    const store = inMemoryStore();
+    const memory = createChatMemory({ id: "chat", store, format });
+    const open = assistant(text("Let me see."), available, dynamic);
+    await memory.add(user(text("?")), entry(open, { id: "m" }));
+    expect(await memory.messages()).toEqual([user(text("?")), open]);
+
+    const errorText = "The tool call was interrupted: no result was recorded.";
+    const failing = { ...available, state: "output-error", errorText } as const;
+    const shown = assistant(text("Let me see."), failing, dynamic);
+    await memory.add(user(text("!")), { ...assistant(text("Well.")), id: "m-2" });
+    expect((await memory.messages())[1]).toEqual(shown);
+
+    const late = assistant(text("Let me see."), answered, dynamic);
+    await memory.put("m", late);
+    const again = createChatMemory({ id: "chat", store, format });
+    expect((await again.messages())[1]).toEqual(shown);
+    expect((await again.history()).messages[1]?.message).toEqual(late);
+    const sent = await convertToModelMessages(await again.messages());
+    expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user", "assistant"]);
+  });
+
+  it("takes a result in time that is put before the model goes on", async () => {
     const memory = createChatMemory({ format });
-    await memory.add(user(text("?")), assistant(text("Let me see."), available), user(text("!")));
-    const sent = await convertToModelMessages(await memory.messages(), { ignoreIncompleteToolCalls: true });
-    expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
-    expect(sent[1]?.content).toEqual([text("Let me see.")]);
+    await memory.add(user(text("?")), entry(assistant(available), { id: "m" }), user(text("!")));
+    await memory.put("m", assistant(answered));
+    await memory.add({ ...assistant(text("Well.")), id: "m-2" });
+    expect((await memory.messages())[1]).toEqual(assistant(answered));
+  });
+
+  it.each([
+    [available, { ...available, state: "output-error", errorText: "gone" }],
+    [asked, { ...available, toolCallId: "c", state: "output-error", errorText: "gone" }],
+    [approved, { ...approved, state: "output-error", errorText: "gone" }],
+    [answered, { ...available, state: "output-error", errorText: "gone" }],
+    [denied, denied],
+    [{ ...denied, state: "approval-responded" }, denied],
+    [text("a"), text("a")],
+  ] as [UIMessage["parts"][number], UIMessage["parts"][number]][])("%j becomes %j", (part, shown) => {
+    const message = assistant(part);
+    const calls = format.toolCalls(message);
+    expect(format.interrupted?.(message, calls, "gone")).toEqual(assistant(shown));
   });
 });
 

@@ -7,6 +7,7 @@ import {
 } from "@turnkeep/core";
 import { checkedCodec } from "../codec.ts";
 import { checkMessage } from "./check.ts";
+import { interrupted } from "./interrupted.ts";
 import type { ConvertDataPart, UIMessageLike } from "./messages.ts";
 import {
   isAnswered,
@@ -38,8 +39,7 @@ export interface UIMessageFormatOptions {
  * and their results in one part each, and all steps of one answer. A call whose input still streams is no call yet.
  * Parts and members that are not known are kept.
  *
- * A call that a crash left unanswered cannot get its result in a message of its own: `convertToModelMessages` leaves it
- * out with `ignoreIncompleteToolCalls: true`.
+ * A call that a crash left unanswered is shown with an error as its result, in the message that holds it.
  *
  * Its `encode` throws `INVALID_MESSAGE` for an unknown role, parts without a type, a text or a file without its text
  * or URL, a tool part without id or state.
@@ -52,7 +52,7 @@ export interface UIMessageFormatOptions {
  *
  * const memory = createChatMemory({ format: uiMessageFormat<UIMessage>(), window: { maxMessages: 40 } });
  * await memory.add({ id: "m-1", role: "user", parts: [{ type: "text", text: "Hello" }] });
- * const messages = await convertToModelMessages(await memory.messages(), { ignoreIncompleteToolCalls: true });
+ * const messages = await convertToModelMessages(await memory.messages());
  * ```
  */
 export function uiMessageFormat<M extends UIMessageLike = UIMessageLike>(
@@ -72,6 +72,7 @@ export function uiMessageFormat<M extends UIMessageLike = UIMessageLike>(
     pieces: (message) => piecesOf(message, convertDataPart),
     without: (message, omission) => withoutParts(message, omission, convertDataPart),
     interruptedResults: () => [],
+    interrupted,
     equals: equalContent,
     ...checkedCodec<M>(name, version, checkMessage),
   };

@@ -57,7 +57,7 @@ function keep(part: AnyPart, omission: Omission): AnyPart[] {
 const resultMembers = ["output", "errorText", "rawInput", "resultProviderMetadata", "preliminary"];
 
 /** The part as it was before its result came. */
-function withoutResult(part: ToolPart): ToolPart {
+export function withoutResult(part: ToolPart): ToolPart {
   const call = Object.fromEntries(Object.entries(part).filter(([name]) => !resultMembers.includes(name)));
   const input = part.input ?? part.rawInput;
   const responded = hasResponse(part) ? "approval-responded" : "approval-requested";
