@@ -1,5 +1,12 @@
 import type { UserConfig } from "tsdown";
 import { library } from "../../tsdown.shared.ts";
 
-const config: UserConfig = library("neutral", "src/anthropic.ts", "src/openai.ts", "src/openai-responses.ts");
+const config: UserConfig = library(
+  "neutral",
+  "src/ai-sdk.ts",
+  "src/anthropic.ts",
+  "src/langchain4j.ts",
+  "src/openai.ts",
+  "src/openai-responses.ts",
+);
 export default config;

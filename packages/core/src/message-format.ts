@@ -79,6 +79,11 @@ export interface MessageFormat<M> {
   without(message: M, omission: Omission): M | undefined;
   /** Messages that answer each of the calls with an error result of that text. */
   interruptedResults(calls: readonly ToolCallRef[], text: string): readonly M[];
+  /**
+   * Only where a message holds its calls together with their results: a copy in which each of these calls is answered
+   * with an error of that text, whatever answered it before. Then it is asked instead of `interruptedResults`.
+   */
+  interrupted?(message: M, calls: readonly ToolCallRef[], text: string): M;
   /** Equality of content: an absent and an undefined member are the same, the order of an object's members does not matter. */
   equals(a: M, b: M): boolean;
   /**

@@ -86,8 +86,9 @@ export class Draft<M> {
 
   /** The same place and id with another message. */
   replace(old: Item<M>, prepared: Prepared<M>): void {
-    const { tokens: _, model: __, ...kept } = old.meta;
-    const meta = { ...this.#baseMeta(prepared), ...kept };
+    const { tokens: _, model: __, late: ___, ...kept } = old.meta;
+    const late = this.live.lateAfterReplace(old, prepared.facts);
+    const meta = { ...this.#baseMeta(prepared), ...kept, ...(late.length > 0 ? { late } : {}) };
     const item = { ...itemOf(prepared, old.seq, meta), id: old.id, createdAt: old.createdAt };
     (this.#appended.has(old.seq) ? this.#appended : this.#replaced).set(old.seq, item);
     if (old !== this.live.items.at(-1)) this.raiseEpoch();

@@ -1,3 +1,4 @@
+import type { ApprovalRef } from "../message-format.ts";
 import type { Item } from "./item.ts";
 
 /**
@@ -93,12 +94,25 @@ export class Live<M> {
     };
     const own = new Set(item.calls.map((call) => call.id));
     for (const result of item.results) if (!own.has(result.id)) check(this.#caller(result.id), result.id);
-    for (const approval of item.approvals) {
-      if (approval.kind !== "response") continue;
+    for (const approval of foreignResponses(item)) {
       const step = this.#requests.get(approval.approvalId);
       check(step, step?.approvals.get(approval.approvalId) ?? approval.approvalId);
     }
     return late;
+  }
+
+  /**
+   * The same for a new form of an item that holds its results beside its calls: what it was late with, and the results
+   * that came after the model had gone on.
+   */
+  lateAfterReplace(old: Item<M>, facts: Pick<Item<M>, "results" | "calls">): string[] {
+    const late = new Set(old.meta.late);
+    const newest = this.#newestAssistant;
+    if (newest === undefined || this.stepOf(newest) === this.stepOf(old)) return [...late];
+    const own = new Set(facts.calls.map((call) => call.id));
+    const before = new Set(old.results.map((result) => result.id));
+    for (const { id } of facts.results) if (own.has(id) && !before.has(id)) late.add(id);
+    return [...late];
   }
 
   /** Takes items out. Taking out a part of a step regroups what is left. */
@@ -208,9 +222,7 @@ export class Live<M> {
    */
   #homeOf(item: Item<M>, own: ReadonlySet<string>): Step<M> | undefined {
     const askers = item.results.filter(({ id }) => !own.has(id)).map(({ id }) => this.#caller(id));
-    for (const approval of item.approvals) {
-      if (approval.kind === "response") askers.push(this.#requests.get(approval.approvalId));
-    }
+    for (const { approvalId } of foreignResponses(item)) askers.push(this.#requests.get(approvalId));
     const newest = this.#newestAssistant === undefined ? undefined : this.stepOf(this.#newestAssistant);
     if (item.role === "tool") {
       if (newest !== undefined && askers.includes(newest)) return newest;
@@ -283,4 +295,11 @@ function awaits<M>(step: Step<M>, { results, approvals }: Item<M>): boolean {
     results.some(({ id }) => step.calls.get(id)?.answered === false) ||
     approvals.some(({ kind, approvalId }) => kind === "response" && step.approvals.has(approvalId))
   );
+}
+
+/** The responses to requests of other messages: a message that holds calls with their results holds both. */
+function foreignResponses<M>({ approvals }: Pick<Item<M>, "approvals">): readonly ApprovalRef[] {
+  const own = new Set<string>();
+  for (const approval of approvals) if (approval.kind === "request") own.add(approval.approvalId);
+  return approvals.filter((approval) => approval.kind === "response" && !own.has(approval.approvalId));
 }

@@ -94,20 +94,24 @@ function repairStep<M>(step: Step<M>, isLast: boolean, format: MessageFormat<M>,
   const inTime = answeredInTime(step);
   const shownResults = new Map(answers.map((item) => [item, 0]));
   for (const caller of callers) {
-    repaired.messages.push(messageOf(caller));
+    const isWaiting = isLast && caller === callers.at(-1);
+    const open = isWaiting
+      ? []
+      : caller.calls.filter((call) => !inTime.has(call.id) && call.providerExecuted !== true);
+    repaired.interruptedCalls.push(...open.map((call) => call.id));
+    const message = messageOf(caller);
+    const inPlace = open.length > 0 ? format.interrupted?.(message, open, interruptedText) : undefined;
+    repaired.messages.push(inPlace ?? message);
     const callIds = new Set(caller.calls.map((call) => call.id));
     for (const item of answers) {
       const timely = timelyAnswers(item, step, callIds, answered);
       if (timely.count === 0) continue;
       shownResults.set(item, (shownResults.get(item) ?? 0) + timely.results.size);
-      const message = withOnly(item, timely.results, format);
-      if (message !== undefined) repaired.messages.push(message);
+      const answer = withOnly(item, timely.results, format);
+      if (answer !== undefined) repaired.messages.push(answer);
     }
-    if (isLast && caller === callers.at(-1)) continue;
-    const open = caller.calls.filter((call) => !inTime.has(call.id) && call.providerExecuted !== true);
-    if (open.length === 0) continue;
-    repaired.messages.push(...format.interruptedResults(open, interruptedText));
-    repaired.interruptedCalls.push(...open.map((call) => call.id));
+    if (open.length > 0 && inPlace === undefined)
+      repaired.messages.push(...format.interruptedResults(open, interruptedText));
   }
   for (const item of answers) {
     const shown = shownResults.get(item) ?? 0;

@@ -1,0 +1,7 @@
+/**
+ * Chat memory over the messages of the AI SDK's user interface.
+ *
+ * @module
+ */
+export { type UIMessageFormatOptions, uiMessageFormat } from "./ai-sdk/format.ts";
+export type { ConvertDataPart, UIDataPartLike, UIMessageLike, UIMessagePartLike } from "./ai-sdk/messages.ts";

@@ -1,0 +1,73 @@
+import type { UIDataPartLike, UIMessageLike } from "./messages.ts";
+
+/** A part of a checked message: the members that its type asks for are there. */
+export interface AnyPart {
+  readonly type: string;
+  readonly [member: string]: unknown;
+}
+
+/** The part of a tool call: it holds the call, its approval and its result, as far as they have come. */
+export interface ToolPart extends AnyPart {
+  readonly toolCallId: string;
+  readonly state: string;
+  readonly approval?: { readonly id: string; readonly approved?: unknown; readonly reason?: unknown };
+}
+
+const answeredStates: readonly string[] = ["output-available", "output-error", "output-denied"];
+
+export function partsOf(message: UIMessageLike): readonly AnyPart[] {
+  return message.parts as readonly unknown[] as readonly AnyPart[];
+}
+
+/** A part that stands for a tool call, be it complete or still streaming. */
+export function isTool(part: AnyPart): part is ToolPart {
+  return part.type === "dynamic-tool" || part.type.startsWith("tool-");
+}
+
+/** A call whose input is there: one that still streams is no call yet, and the SDK does not send it. */
+export function isCall(part: AnyPart): part is ToolPart {
+  return isTool(part) && part.state !== "input-streaming";
+}
+
+export function isAnswered(part: ToolPart): boolean {
+  return answeredStates.includes(part.state);
+}
+
+export function toolNameOf(part: ToolPart): string {
+  return part.type === "dynamic-tool" ? (part.toolName as string) : part.type.slice("tool-".length);
+}
+
+export function isData(part: AnyPart): part is AnyPart & UIDataPartLike {
+  return part.type.startsWith("data-");
+}
+
+export function isReasoning(part: AnyPart): boolean {
+  return part.type === "reasoning" || part.type === "reasoning-file";
+}
+
+export function isFile(part: AnyPart): boolean {
+  return part.type === "file" || part.type === "reasoning-file";
+}
+
+/** The parts of a user's message that reached the run while the assistant's was made. */
+export function steeringParts(part: AnyPart): readonly AnyPart[] {
+  return part.parts as readonly AnyPart[];
+}
+
+const unseenTypes: readonly string[] = ["step-start", "source-url", "source-document"];
+
+/** Parts that the SDK never sends, whatever they hold. */
+export function isUnseen(part: AnyPart): boolean {
+  return unseenTypes.includes(part.type) || (isTool(part) && !isCall(part));
+}
+
+/**
+ * A provider's compaction, as the SDK's provider packages give it: the custom part `openai.compaction` that names its
+ * item, and a text that Anthropic marks as one.
+ */
+export function isCompaction(part: AnyPart): boolean {
+  const metadata = part.providerMetadata as Record<string, Record<string, unknown> | undefined> | undefined;
+  if (part.type === "text") return part.text !== "" && metadata?.anthropic?.type === "compaction";
+  if (part.type !== "custom" || part.kind !== "openai.compaction") return false;
+  return Object.values(metadata ?? {}).some((own) => typeof own?.itemId === "string");
+}

@@ -1,0 +1,121 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type UIMessageLike, uiMessageFormat } from "../src/ai-sdk.ts";
+import { uiMessage } from "./arbitrary-ui-messages.ts";
+
+const runs = { numRuns: 1_500 };
+const format = uiMessageFormat();
+const partsOf = (message: UIMessageLike) => message.parts as { type: string; toolCallId?: string }[];
+
+describe("uiMessageFormat, for any message", () => {
+  it("gives back what it encoded, to the last member", () => {
+    fc.assert(
+      fc.property(uiMessage, (message) => {
+        const before = structuredClone(message);
+        const encoded = format.encode(message);
+        const decoded = format.decode(encoded);
+        expect(decoded).toStrictEqual(before);
+        expect(message).toStrictEqual(before);
+        expect(format.equals(decoded, message)).toBe(true);
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: what a store refuses
+        expect(encoded).not.toMatch(/\u0000|\p{Surrogate}/u);
+      }),
+      runs,
+    );
+  });
+
+  it("leaves out calls with their approvals and results, and nothing else", () => {
+    fc.assert(
+      fc.property(uiMessage, fc.constantFrom("call_1", "call_2"), (message, victim) => {
+        const before = structuredClone(message);
+        const copy = format.without(message, { toolCalls: (id) => id === victim });
+        expect(message).toStrictEqual(before);
+        const calls = format.toolCalls(message);
+        const others = calls.filter(({ id }) => id !== victim);
+        if (others.length === calls.length) {
+          expect(copy).toBe(message);
+          return;
+        }
+        if (copy === undefined) {
+          expect(others).toEqual([]);
+          return;
+        }
+        expect(format.toolCalls(copy)).toEqual(others);
+        expect(format.toolResults(copy)).toEqual(
+          format.toolResults(message).filter(({ id }) => id !== victim),
+        );
+        expect(partsOf(copy).filter((part) => part.toolCallId === undefined)).toEqual(
+          partsOf(message).filter((part) => part.toolCallId === undefined),
+        );
+        expect(format.isEmpty(copy)).toBe(false);
+      }),
+      runs,
+    );
+  });
+
+  it("leaves out results and keeps their calls, which can be answered again", () => {
+    fc.assert(
+      fc.property(uiMessage, fc.constantFrom("call_1", "call_2"), (message, victim) => {
+        const before = structuredClone(message);
+        const copy = format.without(message, { toolResults: (id) => id === victim });
+        expect(message).toStrictEqual(before);
+        const results = format.toolResults(message);
+        const others = results.filter(({ id }) => id !== victim);
+        if (others.length === results.length) {
+          expect(copy).toBe(message);
+          return;
+        }
+        // A call stays, so that something always is left.
+        expect(copy).toBeDefined();
+        if (copy === undefined) return;
+        expect(format.toolResults(copy)).toEqual(others);
+        expect(format.toolCalls(copy)).toEqual(format.toolCalls(message));
+        expect(format.approvals(copy)).toEqual(format.approvals(message));
+        expect(() => format.encode(copy)).not.toThrow();
+      }),
+      runs,
+    );
+  });
+
+  it("leaves out media and reasoning, and nothing else", () => {
+    fc.assert(
+      fc.property(uiMessage, (message) => {
+        const before = structuredClone(message);
+        const copy = format.without(message, { media: true, reasoning: true });
+        expect(message).toStrictEqual(before);
+        const texts = format
+          .pieces(message)
+          .filter((piece) => piece.type === "text" && piece.of !== "reasoning" && piece.text.trim() !== "");
+        if (copy === undefined) {
+          expect(texts).toEqual([]);
+          return;
+        }
+        expect(format.hasReasoning(copy)).toBe(false);
+        const left = format.pieces(copy);
+        expect(left.filter((piece) => piece.type === "media")).toEqual([]);
+        expect(left.filter((piece) => piece.type === "text" && piece.text.trim() !== "")).toEqual(texts);
+        expect(format.toolCalls(copy)).toEqual(format.toolCalls(message));
+        expect(format.toolResults(copy)).toEqual(format.toolResults(message));
+      }),
+      runs,
+    );
+  });
+
+  it("has a call for each result, and a request for each response", () => {
+    fc.assert(
+      fc.property(uiMessage, (message) => {
+        const ids = format.toolCalls(message).map(({ id }) => id);
+        for (const { id } of format.toolResults(message)) expect(ids).toContain(id);
+        const approvals = format.approvals(message);
+        for (const approval of approvals) {
+          if (approval.kind === "request") expect(ids).toContain(approval.toolCallId);
+          else
+            expect(
+              approvals.some((one) => one.kind === "request" && one.approvalId === approval.approvalId),
+            ).toBe(true);
+        }
+      }),
+      runs,
+    );
+  });
+});
