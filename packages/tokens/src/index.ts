@@ -1,3 +1,4 @@
+export { type BoundName, boundCounter } from "./bound-counter.ts";
 export type { EncodingName } from "./encoding.ts";
 export { estimateMedia, type MediaPiece } from "./media.ts";
 export {

@@ -1,6 +1,6 @@
 import type { Piece } from "@turnkeep/core";
 import { imageSizeOf } from "./image-size.ts";
-import { defaultImages, type ImageRule, imageTokens } from "./images.ts";
+import { defaultImages, type ImageSize, imageTokens } from "./images.ts";
 
 /** A medium in a message: its type, size, data and detail, where the message tells them. */
 export type MediaPiece = Extract<Piece, { readonly type: "media" }>;
@@ -25,15 +25,22 @@ const bytesPerFileToken = 4;
  * ```
  */
 export function estimateMedia(piece: MediaPiece): number {
-  return mediaTokens(piece, defaultImages);
+  return mediaTokens(piece, (size, detail) => imageTokens(defaultImages, size, detail));
 }
 
-/** The same for another model's images. */
-export function mediaTokens(piece: MediaPiece, images: ImageRule): number {
+/** What an image of that size costs, or one of unknown size. */
+export type ImageCost = (size: ImageSize | undefined, detail: string | undefined) => number;
+
+/** The same for another model. */
+export function mediaTokens(
+  piece: MediaPiece,
+  imageCost: ImageCost,
+  bytesPerAudio: number = bytesPerAudioToken,
+): number {
   const { mediaType, bytes, data, detail } = piece;
   if (bytes === undefined || mediaType?.startsWith("image")) {
-    return imageTokens(images, data === undefined ? undefined : imageSizeOf(data), detail);
+    return imageCost(data === undefined ? undefined : imageSizeOf(data), detail);
   }
-  const bytesPerToken = mediaType?.startsWith("audio") ? bytesPerAudioToken : bytesPerFileToken;
+  const bytesPerToken = mediaType?.startsWith("audio") ? bytesPerAudio : bytesPerFileToken;
   return Math.ceil(bytes / bytesPerToken);
 }

@@ -1,6 +1,6 @@
 import { type MessageFormat, type TokenCounter, TurnkeepError } from "@turnkeep/core";
 import { type EncodingName, loadEncoding, vocabularyOf } from "./encoding.ts";
-import { defaultImages } from "./images.ts";
+import { defaultImages, imageTokens } from "./images.ts";
 import { type MediaPiece, mediaTokens } from "./media.ts";
 import { ruleOf } from "./models.ts";
 
@@ -8,7 +8,7 @@ import { ruleOf } from "./models.ts";
 export type EncodingOrModel = EncodingName | (string & {});
 
 /** How a list of messages is framed, in tokens. */
-interface Framing {
+export interface Framing {
   readonly perMessage: number;
   readonly perName: number;
   readonly perAssistant: number;
@@ -65,6 +65,9 @@ export async function tokenCounter(
   const { encoding, images } = ruleOf(name);
   const media = checkedRule(options.media);
   const bytePairs = await loadEncoding(encoding);
+  const countMedia =
+    media?.count ??
+    ((piece: MediaPiece) => mediaTokens(piece, (size, detail) => imageTokens(images, size, detail)));
   const framing = encoding === "o200k_harmony" ? harmony : chat;
   const names = [
     vocabularyOf(encoding),
@@ -75,13 +78,7 @@ export async function tokenCounter(
     name: names.join("+"),
     base: framing.reply,
     count: (message, format) =>
-      countMessage(
-        message,
-        format,
-        (text) => bytePairs().count(text),
-        framing,
-        media?.count ?? ((piece) => mediaTokens(piece, images)),
-      ),
+      countMessage(message, format, (text) => bytePairs().count(text), framing, countMedia),
   };
 }
 
@@ -104,7 +101,8 @@ export async function textCounter(name: EncodingOrModel): Promise<(text: string)
   return (text) => bytePairs().count(text);
 }
 
-function countMessage<M>(
+/** What a message costs, with its role, its name and its frame. */
+export function countMessage<M>(
   message: M,
   format: MessageFormat<M>,
   countText: (text: string) => number,
