@@ -24,6 +24,15 @@ describe("imageTokens", () => {
     expect(imageTokens(gpt4o, { width, height })).toBe(tokens);
   });
 
+  // The same report for 128 by 64 pixels, at low and at high detail.
+  it.each([
+    { rule: tiles(2833, 5667), low: 2845 - 12, high: 8512 - 12 },
+    { rule: tiles(75, 150), low: 86 - 11, high: 236 - 11 },
+  ])("of $rule.name were billed at $low and $high", ({ rule, low, high }) => {
+    expect(imageTokens(rule, { width: 128, height: 64 }, "low")).toBe(low);
+    expect(imageTokens(rule, { width: 128, height: 64 }, "high")).toBe(high);
+  });
+
   // The guide's worked examples for models that count patches.
   it.each([
     { width: 1024, height: 1024, squares: 1024 },
