@@ -123,6 +123,12 @@ describe("calibrate", () => {
     // 22 tokens were 120, that is 88 and 32; 42 are 168 and 32.
     await memory.add(ten("c"), ten("d"));
     expect(await memory.messages()).toHaveLength(4);
+    const tighter = remembering({ maxTokens: 199, target: 1 });
+    await tighter.add(ten("a"), ten("b"));
+    await tighter.messages();
+    await tighter.calibrate({ inputTokens: 120 });
+    await tighter.add(ten("c"), ten("d"));
+    expect(await tighter.messages()).toHaveLength(3);
     await memory.add(ten("e"));
     expect(await memory.messages()).toHaveLength(4);
     await memory.calibrate({ inputTokens: 1 });
