@@ -40,6 +40,14 @@ export interface ViewOptions<M> extends MemoryCallOptions {
   readonly extra?: readonly M[] | undefined;
 }
 
+/** What a provider counted for a request. */
+export interface CalibrateOptions {
+  /** All input tokens, those read from a cache included: some providers report these apart. A positive integer. */
+  readonly inputTokens: number;
+  /** What of them was no message: tool definitions, say. They are the reserve's. Default 0. */
+  readonly otherTokens?: number | undefined;
+}
+
 export interface MemoryHistoryQuery extends MemoryCallOptions {
   /** Only messages with a greater `seq`. */
   readonly after?: number | undefined;
@@ -108,6 +116,14 @@ export type MemoryEvent =
       readonly interruptedCalls: readonly string[];
       /** The messages from which something was left out: results without a call, late or repeated results. */
       readonly leftOut: readonly string[];
+    }
+  | {
+      readonly type: "calibrated";
+      readonly memoryId: string;
+      /** What the counter says of the view. */
+      readonly counted: number;
+      /** What the provider counted for it. */
+      readonly reported: number;
     }
   | { readonly type: "warning"; readonly memoryId: string; readonly code: string; readonly message: string };
 
@@ -224,6 +240,28 @@ export interface ChatMemory<M> {
   history(query?: MemoryHistoryQuery): Promise<MemoryHistoryPage<M>>;
   /** Everything that was said, page after page. */
   historyPages(query?: MemoryHistoryQuery): AsyncIterableIterator<MemoryHistoryPage<M>>;
+  /**
+   * Corrects the counter by what the provider counted for the last view that this instance handed out (`messages`,
+   * `prompt`): from now on, a window takes messages at the rate that was reported, so that the same view counts exactly
+   * what the provider counted. `base` is a part of the view; `reserve` is not corrected, and counts in the store stay
+   * the counter's. The newest call holds; kept in this instance only, so that another instance begins uncorrected.
+   *
+   * A rate below 0.5 is taken as 0.5. What is beyond four times the view's count is taken as sent beside the messages
+   * each time. Both are `warning` events with the code `calibration`.
+   *
+   * Errors: `INVALID_OPTION` for numbers of the wrong kind, before the first view, and without a `window.counter`.
+   *
+   * @example
+   * ```ts
+   * import { type ChatMemory, type ModelMessage } from "@turnkeep/core";
+   *
+   * async function answer(memory: ChatMemory<ModelMessage>, ask: (messages: ModelMessage[]) => Promise<number>) {
+   *   const inputTokens = await ask(await memory.messages()); // the provider's usage
+   *   await memory.calibrate({ inputTokens });
+   * }
+   * ```
+   */
+  calibrate(options: CalibrateOptions): Promise<void>;
   /** Waits for the calls made so far; later ones are `CLOSED`. Idempotent. Closes the store only if the memory made it. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

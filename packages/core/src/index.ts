@@ -4,6 +4,7 @@
  * @module
  */
 export type {
+  CalibrateOptions,
   ChatMemories,
   ChatMemoriesOptions,
   ChatMemory,

@@ -36,6 +36,10 @@ export type Piece =
       readonly mediaType: string | undefined;
       /** Size of the decoded medium in bytes, where the message carries it. */
       readonly bytes: number | undefined;
+      /** The medium itself, base64 text or bytes, where the message carries it: a counter may read an image's size in it. */
+      readonly data?: string | Uint8Array | ArrayBuffer | undefined;
+      /** How closely a model looks at an image (`low`, `high`, …), where the message says so. */
+      readonly detail?: string | undefined;
       readonly of: "content" | "reasoning" | "tool-result";
     };
 

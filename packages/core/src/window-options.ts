@@ -36,7 +36,7 @@ export type WindowOverflow = "throw" | "keep" | "evict";
 export interface WindowOptions<M> {
   /** At most so many messages, the system message included. */
   readonly maxMessages?: Limit | undefined;
-  /** At most so many tokens by `counter`, its `base` and `reserve` included. */
+  /** At most so many tokens by `counter`, as calibrated, its `base` and `reserve` included. */
   readonly maxTokens?: Limit | undefined;
   /** Required with `maxTokens`. */
   readonly counter?: TokenCounter | undefined;

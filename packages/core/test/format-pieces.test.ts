@@ -21,12 +21,17 @@ describe("pieces", () => {
   const medium = (bytes: number | undefined, mediaType?: string, of = "content"): Piece =>
     ({ type: "media", mediaType, bytes, of }) as Piece;
 
+  /** The pieces without the media themselves, which are looked at further below. */
+  const sized = (message: Parameters<typeof format.pieces>[0]): Piece[] =>
+    format.pieces(message).map((found) => {
+      if (found.type !== "media") return found;
+      const { data: _, ...rest } = found;
+      return rest;
+    });
+
   test("of text", () => {
-    expect(format.pieces({ role: "system", content: "Be brief." })).toEqual([piece("content", "Be brief.")]);
-    expect(format.pieces(userParts(text, blank))).toEqual([
-      piece("content", "secret"),
-      piece("content", blank.text),
-    ]);
+    expect(sized({ role: "system", content: "Be brief." })).toEqual([piece("content", "Be brief.")]);
+    expect(sized(userParts(text, blank))).toEqual([piece("content", "secret"), piece("content", blank.text)]);
   });
 
   test.each<[string, object, Piece[]]>([
@@ -49,7 +54,7 @@ describe("pieces", () => {
     ["a response", response("1"), []],
     ["an unknown part", { type: "hologram", depth: 3 }, [piece("content", '{"type":"hologram","depth":3}')]],
   ])("of %s", (_name, part, expected) => {
-    expect(format.pieces(assistant(part))).toEqual(expected);
+    expect(sized(assistant(part))).toEqual(expected);
   });
 
   test.each<[string, object, Piece[]]>([
@@ -100,7 +105,7 @@ describe("pieces", () => {
       ],
     ],
   ])("of an output: %s", (_name, output, expected) => {
-    expect(format.pieces(tool(result("1", output)))).toEqual([piece("name", "t-1"), ...expected]);
+    expect(sized(tool(result("1", output)))).toEqual([piece("name", "t-1"), ...expected]);
   });
 
   test.each<[string, unknown, number | undefined]>([
@@ -126,10 +131,10 @@ describe("pieces", () => {
     ["a tagged reference", { type: "reference", reference: { openai: "1" } }, undefined],
     ["a reference", { openai: "1" }, undefined],
   ])("size of %s", (_name, data, bytes) => {
-    expect(format.pieces(userParts({ type: "image", image: data, mediaType: "image/png" }))).toEqual([
+    expect(sized(userParts({ type: "image", image: data, mediaType: "image/png" }))).toEqual([
       medium(bytes, "image/png"),
     ]);
-    expect(format.pieces(userParts({ type: "file", data, mediaType: "image/png" }))).toEqual([
+    expect(sized(userParts({ type: "file", data, mediaType: "image/png" }))).toEqual([
       medium(bytes, "image/png"),
     ]);
   });
@@ -138,10 +143,34 @@ describe("pieces", () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         const data = Buffer.from(bytes).toString("base64");
-        expect(format.pieces(userParts({ ...file, data }))).toEqual([
-          medium(bytes.length, "application/pdf"),
-        ]);
+        expect(sized(userParts({ ...file, data }))).toEqual([medium(bytes.length, "application/pdf")]);
       }),
     );
+  });
+
+  test.each<[string, unknown, unknown]>([
+    ["bytes", new Uint8Array([1, 2]), new Uint8Array([1, 2])],
+    ["base64", "QUJD", "QUJD"],
+    ["a data URL", "data:image/png;base64,QUI=", "QUI="],
+    ["tagged base64", { type: "data", data: "QUJD" }, "QUJD"],
+    ["a tagged data URL", { type: "url", url: new URL("data:;base64,QUJD") }, "QUJD"],
+    ["a data URL of text", "data:,a", undefined],
+    ["a web address", "https://example.com/a.png", undefined],
+    ["a reference", { openai: "1" }, undefined],
+  ])("carry the medium itself: %s", (_name, data, carried) => {
+    const [found] = format.pieces(userParts({ type: "file", data, mediaType: "image/png" }));
+    expect(found).toMatchObject({ type: "media" });
+    expect(found !== undefined && "data" in found ? found.data : undefined).toEqual(carried);
+  });
+
+  test("tell the detail that a message asks of OpenAI's models", () => {
+    const image = { type: "image", image: "QUJD" } as const;
+    const detail = (providerOptions: object): unknown => {
+      const [found] = format.pieces(userParts({ ...image, providerOptions } as never));
+      return found?.type === "media" ? found.detail : "no medium";
+    };
+    expect(detail({ openai: { imageDetail: "low" } })).toBe("low");
+    expect(detail({ openai: { imageDetail: 7 } })).toBeUndefined();
+    expect(detail({ anthropic: {} })).toBeUndefined();
   });
 });

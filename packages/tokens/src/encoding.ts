@@ -1,12 +1,44 @@
-import { TurnkeepError } from "@turnkeep/core";
 import { type BytePairEncoding, bytePairEncoding, type Ranks } from "./bpe.ts";
-import { cl100kPattern, o200kPattern } from "./split.ts";
+import { cl100kPattern, o200kPattern, r50kPattern } from "./split.ts";
 
-/** `o200k_base`: GPT-4o and later. `cl100k_base`: GPT-4 and GPT-3.5. */
-export type EncodingName = "o200k_base" | "cl100k_base";
+/**
+ * OpenAI's public encodings. `o200k_base`: GPT-4o and later; `o200k_harmony`: the same for text, as `gpt-oss` frames
+ * messages; `cl100k_base`: GPT-4 and GPT-3.5; the others: models before those. `p50k_edit` and `gpt2` cut text as
+ * `p50k_base` and `r50k_base` do and differ in special tokens only, which text never holds.
+ */
+export type EncodingName =
+  | "o200k_base"
+  | "o200k_harmony"
+  | "cl100k_base"
+  | "p50k_base"
+  | "p50k_edit"
+  | "r50k_base"
+  | "gpt2";
+
+/** The encodings that count text differently. */
+export type Vocabulary = "o200k_base" | "cl100k_base" | "p50k_base" | "r50k_base";
+
+const vocabularies: Readonly<Record<EncodingName, Vocabulary>> = {
+  o200k_base: "o200k_base",
+  o200k_harmony: "o200k_base",
+  cl100k_base: "cl100k_base",
+  p50k_base: "p50k_base",
+  p50k_edit: "p50k_base",
+  r50k_base: "r50k_base",
+  gpt2: "r50k_base",
+};
+
+export const encodingNames: readonly EncodingName[] = Object.keys(vocabularies) as EncodingName[];
+
+/** The vocabulary by which an encoding counts text. */
+export function vocabularyOf(name: EncodingName): Vocabulary {
+  return vocabularies[name];
+}
 
 /** The specifiers are literals, so that a bundler sees them and keeps each vocabulary in a file of its own. */
-const sources: Record<EncodingName, { readonly ranks: () => Promise<Ranks>; readonly pattern: string }> = {
+const sources: Readonly<
+  Record<Vocabulary, { readonly ranks: () => Promise<Ranks>; readonly pattern: string }>
+> = {
   o200k_base: {
     ranks: async () => (await import("gpt-tokenizer/bpeRanks/o200k_base")).default,
     pattern: o200kPattern,
@@ -15,33 +47,35 @@ const sources: Record<EncodingName, { readonly ranks: () => Promise<Ranks>; read
     ranks: async () => (await import("gpt-tokenizer/bpeRanks/cl100k_base")).default,
     pattern: cl100kPattern,
   },
+  p50k_base: {
+    ranks: async () => (await import("gpt-tokenizer/bpeRanks/p50k_base")).default,
+    pattern: r50kPattern,
+  },
+  r50k_base: {
+    ranks: async () => (await import("gpt-tokenizer/bpeRanks/r50k_base")).default,
+    pattern: r50kPattern,
+  },
 };
 
-const loaded = new Map<EncodingName, Promise<() => BytePairEncoding>>();
+const loaded = new Map<Vocabulary, Promise<() => BytePairEncoding>>();
 
 /**
  * Reads the vocabulary, once a process. The function it answers builds the lookup table when first called: a counter
  * that is never asked costs no more than the reading.
  */
 export function loadEncoding(name: EncodingName): Promise<() => BytePairEncoding> {
-  if (!Object.hasOwn(sources, name)) {
-    const names = Object.keys(sources).join(", ");
-    throw new TurnkeepError(
-      "INVALID_OPTION",
-      `Unknown encoding ${JSON.stringify(name)}. Use one of: ${names}.`,
-    );
-  }
-  let loading = loaded.get(name);
+  const vocabulary = vocabularies[name];
+  let loading = loaded.get(vocabulary);
   if (loading === undefined) {
-    loading = load(name);
-    loaded.set(name, loading);
+    loading = load(vocabulary);
+    loaded.set(vocabulary, loading);
     // A failed import may succeed later; it must not be kept.
-    loading.catch(() => loaded.delete(name));
+    loading.catch(() => loaded.delete(vocabulary));
   }
   return loading;
 }
 
-async function load(name: EncodingName): Promise<() => BytePairEncoding> {
+async function load(name: Vocabulary): Promise<() => BytePairEncoding> {
   const { ranks, pattern } = sources[name];
   const vocabulary = await ranks();
   let encoding: BytePairEncoding | undefined;

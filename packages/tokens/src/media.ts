@@ -1,14 +1,9 @@
 import type { Piece } from "@turnkeep/core";
+import { imageSizeOf } from "./image-size.ts";
+import { defaultImages, type ImageSize, imageTokens } from "./images.ts";
 
-/** A medium in a message: its type and decoded size, where the message tells them. */
+/** A medium in a message: its type, size, data and detail, where the message tells them. */
 export type MediaPiece = Extract<Piece, { readonly type: "media" }>;
-
-/**
- * What an image costs at most by OpenAI's tile rule for the GPT-4o family (not its mini models): 85 tokens, and 170
- * for each of at most eight squares of 512 pixels, at high detail.
- * Source: platform.openai.com, guide "Images and vision", "Calculating costs".
- */
-const imageTokens = 85 + 8 * 170;
 
 /** Ten tokens a second of speech, taken at 32 kbit/s, a low rate for compressed speech. */
 const bytesPerAudioToken = 400;
@@ -17,19 +12,35 @@ const bytesPerAudioToken = 400;
 const bytesPerFileToken = 4;
 
 /**
- * The estimate that counters use for media. No text tokenizer can count a medium exactly: its cost depends on the
- * model and on pixels, seconds or pages, which a message does not tell. An image is taken at the most it can cost;
- * audio at 400 bytes a token; anything else at four bytes a token; a medium of unknown size like an image.
+ * What a counter takes media at if it is given no other rule, for a model whose images cost like GPT-4o's. An image
+ * that the message carries (PNG, JPEG, GIF, WebP) costs by its width, height and detail, as OpenAI documents; one
+ * behind a URL is taken at the most that an image can cost. No tokenizer can count other media: audio is taken at 400
+ * bytes a token, anything else at four, and a medium of unknown size like an image of unknown size.
  *
  * @example
  * ```ts
  * import { estimateMedia } from "@turnkeep/tokens";
  *
- * estimateMedia({ type: "media", mediaType: "image/png", bytes: 40_000, of: "content" }); // 1445
+ * estimateMedia({ type: "media", mediaType: "image/png", bytes: undefined, of: "content" }); // 1445
  * ```
  */
 export function estimateMedia(piece: MediaPiece): number {
-  if (piece.bytes === undefined || piece.mediaType?.startsWith("image/")) return imageTokens;
-  const bytesPerToken = piece.mediaType?.startsWith("audio/") ? bytesPerAudioToken : bytesPerFileToken;
-  return Math.ceil(piece.bytes / bytesPerToken);
+  return mediaTokens(piece, (size, detail) => imageTokens(defaultImages, size, detail));
+}
+
+/** What an image of that size costs, or one of unknown size. */
+export type ImageCost = (size: ImageSize | undefined, detail: string | undefined) => number;
+
+/** The same for another model. */
+export function mediaTokens(
+  piece: MediaPiece,
+  imageCost: ImageCost,
+  bytesPerAudio: number = bytesPerAudioToken,
+): number {
+  const { mediaType, bytes, data, detail } = piece;
+  if (bytes === undefined || mediaType?.startsWith("image")) {
+    return imageCost(data === undefined ? undefined : imageSizeOf(data), detail);
+  }
+  const bytesPerToken = mediaType?.startsWith("audio") ? bytesPerAudio : bytesPerFileToken;
+  return Math.ceil(bytes / bytesPerToken);
 }

@@ -29,3 +29,13 @@ export const cl100kPattern: string = [
   `${space}+(?=${space}|$)`,
   space,
 ].join("|");
+
+export const r50kPattern: string = [
+  "'(?:[sdmt]|ll|ve|re)",
+  String.raw` ?\p{L}+`,
+  String.raw` ?\p{N}+`,
+  String.raw` ?[^${space}\p{L}\p{N}]+`,
+  `${space}+$`,
+  `${space}+(?=${space}|$)`,
+  space,
+].join("|");

@@ -1,14 +1,28 @@
 import { type MessageFormat, type TokenCounter, TurnkeepError } from "@turnkeep/core";
-import type { BytePairEncoding } from "./bpe.ts";
-import { type EncodingName, loadEncoding } from "./encoding.ts";
-import { estimateMedia, type MediaPiece } from "./media.ts";
+import { type EncodingName, loadEncoding, vocabularyOf } from "./encoding.ts";
+import { defaultImages, imageTokens } from "./images.ts";
+import { type MediaPiece, mediaTokens } from "./media.ts";
+import { ruleOf } from "./models.ts";
 
-/** OpenAI cookbook, "How to count tokens with tiktoken": each message is framed by three tokens, */
-const tokensPerMessage = 3;
-/** a name costs one token beside its text, */
-const tokensPerName = 1;
-/** and every reply is primed with three. */
-const tokensPerReply = 3;
+/** An encoding's name, or a model's. */
+export type EncodingOrModel = EncodingName | (string & {});
+
+/** How a list of messages is framed, in tokens. */
+export interface Framing {
+  readonly perMessage: number;
+  readonly perName: number;
+  readonly perAssistant: number;
+  readonly reply: number;
+}
+
+/**
+ * OpenAI cookbook, "How to count tokens with tiktoken": each message is framed by three tokens, a name costs one token
+ * beside its text, and every reply is primed with three.
+ */
+const chat: Framing = { perMessage: 3, perName: 1, perAssistant: 0, reply: 3 };
+
+/** OpenAI cookbook, "OpenAI harmony response format": an assistant message names its channel too. */
+const harmony: Framing = { ...chat, perAssistant: 2 };
 
 /** A rule of one's own for media. */
 export interface MediaRule {
@@ -19,56 +33,60 @@ export interface MediaRule {
 }
 
 export interface TokenCounterOptions {
-  /** Default: {@link estimateMedia}. */
+  /** Default: the model's documented rule for images, {@link estimateMedia}'s for other media. */
   readonly media?: MediaRule | undefined;
 }
 
 /**
- * A counter of a window's tokens by one of OpenAI's encodings. Text is counted exactly as OpenAI's `tiktoken` counts
- * it, the text of special tokens (`<|endoftext|>`) as plain text. A message costs its texts, its role and the
- * overhead that OpenAI's cookbook documents in "How to count tokens with tiktoken": three tokens a message, one a
- * name; a list costs three beyond its messages, for the reply that it opens (`base`). Media are estimated.
+ * A counter of a window's tokens for one of OpenAI's encodings or models. Text is counted exactly as OpenAI's
+ * `tiktoken` counts it, the text of special tokens (`<|endoftext|>`) as plain text. A message costs its texts, its role
+ * and the overhead that OpenAI's cookbook documents in "How to count tokens with tiktoken": three tokens a message, one
+ * a name; a list costs three beyond its messages, for the reply that it opens (`base`). Images cost by the model's
+ * documented rule; other media are estimated. Models that count alike share a counter's name, and so stored counts.
  *
- * Only the encoding asked for is loaded, once a process.
+ * Only the vocabulary asked for is loaded, once a process.
  *
- * Errors: `INVALID_OPTION` for an unknown encoding or a media rule without a name, and when a media rule answers no
- * non-negative integer.
+ * Errors: `INVALID_OPTION` for an unknown encoding or model and a media rule without a name, and when a media rule
+ * answers no non-negative integer.
  *
  * @example
  * ```ts
  * import { createChatMemory } from "@turnkeep/core";
  * import { tokenCounter } from "@turnkeep/tokens";
  *
- * const counter = await tokenCounter("o200k_base");
+ * const counter = await tokenCounter("gpt-4o");
  * const memory = createChatMemory({ window: { maxTokens: 8_000, counter } });
  * ```
  */
 export async function tokenCounter(
-  encoding: EncodingName,
+  name: EncodingOrModel,
   options: TokenCounterOptions = {},
 ): Promise<TokenCounter> {
-  const { media } = options;
-  if (media !== undefined && (typeof media.name !== "string" || media.name === "")) {
-    throw new TurnkeepError(
-      "INVALID_OPTION",
-      "media.name must be a non-empty string: counts are stored under it, and another rule needs another name.",
-    );
-  }
+  const { encoding, images } = ruleOf(name);
+  const media = checkedRule(options.media);
   const bytePairs = await loadEncoding(encoding);
-  const countMedia = media === undefined ? estimateMedia : checked(media);
+  const countMedia =
+    media?.count ??
+    ((piece: MediaPiece) => mediaTokens(piece, (size, detail) => imageTokens(images, size, detail)));
+  const framing = encoding === "o200k_harmony" ? harmony : chat;
+  const names = [
+    vocabularyOf(encoding),
+    ...(framing === harmony ? ["harmony"] : []),
+    ...(media !== undefined ? [media.name] : images === defaultImages ? [] : [images.name]),
+  ];
   return {
-    name: media === undefined ? encoding : `${encoding}+${media.name}`,
-    base: tokensPerReply,
-    count: <M>(message: M, format: MessageFormat<M>): number =>
-      countMessage(message, format, bytePairs(), countMedia),
+    name: names.join("+"),
+    base: framing.reply,
+    count: (message, format) =>
+      countMessage(message, format, (text) => bytePairs().count(text), framing, countMedia),
   };
 }
 
 /**
- * Counts the tokens of a text by one of OpenAI's encodings, as `tiktoken` does with special tokens taken as plain
- * text.
+ * Counts the tokens of a text by one of OpenAI's encodings or models, as `tiktoken` does with special tokens taken as
+ * plain text.
  *
- * Errors: `INVALID_OPTION` for an unknown encoding.
+ * Errors: `INVALID_OPTION` for an unknown encoding or model.
  *
  * @example
  * ```ts
@@ -78,38 +96,48 @@ export async function tokenCounter(
  * count("Hello, world!"); // 4
  * ```
  */
-export async function textCounter(encoding: EncodingName): Promise<(text: string) => number> {
-  const bytePairs = await loadEncoding(encoding);
+export async function textCounter(name: EncodingOrModel): Promise<(text: string) => number> {
+  const bytePairs = await loadEncoding(ruleOf(name).encoding);
   return (text) => bytePairs().count(text);
 }
 
-function countMessage<M>(
+/** What a message costs, with its role, its name and its frame. */
+export function countMessage<M>(
   message: M,
   format: MessageFormat<M>,
-  bytePairs: BytePairEncoding,
+  countText: (text: string) => number,
+  framing: Framing,
   countMedia: (piece: MediaPiece) => number,
 ): number {
-  let tokens = tokensPerMessage + bytePairs.count(format.role(message));
+  const role = format.role(message);
+  let tokens = framing.perMessage + countText(role) + (role === "assistant" ? framing.perAssistant : 0);
   for (const piece of format.pieces(message)) {
     if (piece.type === "media") {
       tokens += countMedia(piece);
     } else {
-      tokens += bytePairs.count(piece.text);
-      if (piece.of === "name") tokens += tokensPerName;
+      tokens += countText(piece.text);
+      if (piece.of === "name") tokens += framing.perName;
     }
   }
   return tokens;
 }
 
-function checked(rule: MediaRule): (piece: MediaPiece) => number {
-  return (piece) => {
-    const count = rule.count(piece);
-    if (!Number.isSafeInteger(count) || count < 0) {
-      throw new TurnkeepError(
-        "INVALID_OPTION",
-        `The media rule ${JSON.stringify(rule.name)} answered ${String(count)}. Answer a non-negative integer.`,
-      );
-    }
-    return count;
+/** The same rule, with its answers checked. */
+export function checkedRule(rule: MediaRule | undefined): MediaRule | undefined {
+  if (rule === undefined) return undefined;
+  if (typeof rule.name !== "string" || rule.name === "") {
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      "media.name must be a non-empty string: counts are stored under it, and another rule needs another name.",
+    );
+  }
+  const count = (piece: MediaPiece): number => {
+    const tokens = rule.count(piece);
+    if (Number.isSafeInteger(tokens) && tokens >= 0) return tokens;
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      `The media rule ${JSON.stringify(rule.name)} answered ${String(tokens)}. Answer a non-negative integer.`,
+    );
   };
+  return { name: rule.name, count };
 }

@@ -65,6 +65,50 @@ describe("tokenCounter", () => {
     },
   );
 
+  it.each([
+    ["gpt-4o", "o200k_base"],
+    ["gpt-4.1-2025-04-14", "o200k_base"],
+    ["ft:gpt-4o-2024-08-06:acme::1", "o200k_base"],
+    ["gpt-4o-mini", "o200k_base+tiles-2833-5667"],
+    ["o3", "o200k_base+tiles-75-150"],
+    ["o1-pro", "o200k_base+tiles-75-150"],
+    ["gpt-5", "o200k_base+tiles-70-140"],
+    ["gpt-5.1", "o200k_base+tiles-70-140"],
+    ["gpt-5-mini", "o200k_base+patches-1.62-1536"],
+    ["gpt-4.1-mini", "o200k_base+patches-1.62-1536"],
+    ["gpt-5.4-pro", "o200k_base+patches-1.2-2500"],
+    ["o200k_harmony", "o200k_base+harmony"],
+    ["gpt-oss-120b", "o200k_base+harmony"],
+    ["gpt-4-turbo", "cl100k_base"],
+    ["p50k_edit", "p50k_base"],
+  ])("counts for %s under the name %s: one name for all that count alike", async (model, name) => {
+    expect((await tokenCounter(model)).name).toBe(name);
+  });
+
+  it("counts the channel that gpt-oss's assistant messages name", async () => {
+    const [plain, harmony] = [await tokenCounter("o200k_base"), await tokenCounter("gpt-oss-20b")];
+    const said = (role: Role): Message => ({ role, content: "2 + 2 = 4." });
+    expect(harmony.count(said("assistant"), format)).toBe(plain.count(said("assistant"), format) + 2);
+    expect(harmony.count(said("user"), format)).toBe(plain.count(said("user"), format));
+  });
+
+  it("counts an image by its size and detail, for each model by its own rule", async () => {
+    const png =
+      "iVBORw0KGgoAAAANSUhEUgAABAAAAAQACAYAAAB/HSuDAAAADElEQVQIHWP4DwQACfsD/fteaysAAAAASUVORK5CYII=";
+    const shown = (detail?: string): Message => ({
+      role: "user",
+      content: "",
+      media: { type: "media", mediaType: "image/png", bytes: 70, data: png, detail, of: "content" },
+    });
+    const cost = async (model: string, detail?: string): Promise<number> =>
+      (await tokenCounter(model)).count(shown(detail), format) - 4;
+    // 1,024 by 1,024 pixels: the guide's own example.
+    expect(await cost("gpt-4o")).toBe(765);
+    expect(await cost("gpt-4o", "low")).toBe(85);
+    expect(await cost("gpt-5")).toBe(70 + 4 * 140);
+    expect(await cost("gpt-4.1-mini")).toBe(Math.ceil(1024 * 1.62));
+  });
+
   it("adds an estimate for media, and says another rule by another name", async () => {
     const plain = await tokenCounter("o200k_base");
     const own = await tokenCounter("o200k_base", { media: { name: "low-detail", count: () => 85 } });
@@ -73,6 +117,9 @@ describe("tokenCounter", () => {
     expect(plain.count({ ...message, media: image }, format)).toBe(text + estimateMedia(image));
     expect(own.count({ ...message, media: image }, format)).toBe(text + 85);
     expect(own.name).toBe("o200k_base+low-detail");
+    expect((await tokenCounter("gpt-5", { media: { name: "low-detail", count: () => 85 } })).name).toBe(
+      own.name,
+    );
   });
 
   it.each([-1, 0.5, Number.NaN])("refuses a media rule that answers %s", async (answer) => {

@@ -72,29 +72,45 @@ function asJson(_key: string, member: unknown): unknown {
 
 function media(part: AnyPart, of: Place): Piece {
   const mediaType = typeof part.mediaType === "string" ? part.mediaType : undefined;
-  return { type: "media", mediaType, bytes: byteLength(part.image ?? part.data ?? part.url), of };
+  const carried = carriedBy(part.image ?? part.data ?? part.url);
+  const { openai } = (part.providerOptions ?? {}) as { openai?: { imageDetail?: unknown } };
+  const detail = openai?.imageDetail;
+  return {
+    type: "media",
+    mediaType,
+    bytes: carried?.bytes,
+    ...(carried?.data !== undefined && { data: carried.data }),
+    ...(typeof detail === "string" && { detail }),
+    of,
+  };
 }
 
-/** The decoded size of data that the message carries; `undefined` for what stands elsewhere. */
-function byteLength(data: unknown): number | undefined {
-  if (data instanceof Uint8Array || data instanceof ArrayBuffer) return data.byteLength;
-  if (data instanceof URL) return textByteLength(data.href);
-  if (typeof data === "string") return textByteLength(data);
+/** Data that a message carries, with its decoded size; as text only where it stands in base64. */
+interface Carried {
+  readonly bytes: number;
+  readonly data?: string | Uint8Array | ArrayBuffer | undefined;
+}
+
+/** `undefined` for what stands elsewhere. */
+function carriedBy(data: unknown): Carried | undefined {
+  if (data instanceof Uint8Array || data instanceof ArrayBuffer) return { bytes: data.byteLength, data };
+  if (data instanceof URL) return carriedByText(data.href);
+  if (typeof data === "string") return carriedByText(data);
   const file = (data ?? {}) as { type?: unknown; data?: unknown; url?: unknown; text?: unknown };
-  if (file.type === "data") return byteLength(file.data);
-  if (file.type === "url") return byteLength(file.url);
-  return file.type === "text" && typeof file.text === "string" ? utf8Length(file.text) : undefined;
+  if (file.type === "data") return carriedBy(file.data);
+  if (file.type === "url") return carriedBy(file.url);
+  return file.type === "text" && typeof file.text === "string" ? { bytes: utf8Length(file.text) } : undefined;
 }
 
 /** Base64 has no colon, so that a colon tells a URL. */
-function textByteLength(text: string): number | undefined {
-  if (!/^[a-z][a-z0-9+.-]*:/i.test(text)) return base64ByteLength(text);
+function carriedByText(text: string): Carried | undefined {
+  if (!/^[a-z][a-z0-9+.-]*:/i.test(text)) return { bytes: base64ByteLength(text), data: text };
   if (!/^data:/i.test(text)) return undefined;
   const comma = text.indexOf(",");
   if (comma < 0) return undefined;
   const body = text.slice(comma + 1);
-  if (/;base64$/i.test(text.slice(0, comma).trimEnd())) return base64ByteLength(body);
-  return utf8Length(body.replace(/%[0-9a-f]{2}/gi, "_"));
+  if (/;base64$/i.test(text.slice(0, comma).trimEnd())) return { bytes: base64ByteLength(body), data: body };
+  return { bytes: utf8Length(body.replace(/%[0-9a-f]{2}/gi, "_")) };
 }
 
 function utf8Length(text: string): number {

@@ -1,4 +1,5 @@
 import type {
+  CalibrateOptions,
   ChatMemory,
   ChatMemoryOptions,
   Entry,
@@ -17,6 +18,14 @@ import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts"
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { buildView } from "../view/view.ts";
+import {
+  type Correction,
+  calibration,
+  countShown,
+  reportedTokens,
+  type Shown,
+  uncorrected,
+} from "../window/calibration.ts";
 import { resolveLimits } from "../window/policy.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import { compactThrough, putMessage, replaceAll } from "./change.ts";
@@ -64,6 +73,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   readonly #policy: Policy<M>;
   readonly #session: Session<M>;
   readonly #ownsStore: boolean;
+  #shown: Shown<M> | undefined;
+  #correction: Correction = uncorrected;
 
   constructor(options: ChatMemoryOptions<M>, format: MessageFormat<M>) {
     const { policy, session, ownsStore } = normalizeOptions(options, format);
@@ -215,6 +226,21 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     }
   }
 
+  async calibrate(options: CalibrateOptions): Promise<void> {
+    const reported = reportedTokens(options);
+    return this.#session.run(undefined, async () => {
+      const counted = countShown(this.#shown, this.#policy.reader);
+      const { correction, plausible } = calibration(counted, reported);
+      this.#correction = correction;
+      this.#session.emit({ type: "calibrated", memoryId: this.id, counted, reported });
+      if (plausible) return;
+      const message =
+        `${reported} input tokens were reported for a view that the counter takes at ${counted}. ` +
+        "inputTokens must hold cached tokens too; what is sent beside the messages goes into otherTokens.";
+      this.#session.emit({ type: "warning", memoryId: this.id, code: "calibration", message });
+    });
+  }
+
   get closed(): boolean {
     return this.#session.closed;
   }
@@ -232,7 +258,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   }
 
   #limits(): ReturnType<typeof resolveLimits> {
-    return resolveLimits(this.#policy.window, this.id);
+    return resolveLimits(this.#policy.window, this.id, this.#correction);
   }
 
   async #addPrepared(
@@ -285,6 +311,10 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     const { messages, interruptedCalls, leftOut } = buildView(live, this.#policy, limits);
     if (interruptedCalls.length + leftOut.length > 0) {
       this.#session.emit({ type: "repaired", memoryId: this.id, interruptedCalls, leftOut });
+    }
+    // Copies: the caller may change the array, and the next change the items.
+    if (this.#policy.reader.counter !== undefined) {
+      this.#shown = { messages: [...messages], items: [...live.items] };
     }
     return messages;
   }

@@ -72,7 +72,7 @@ export function factsOf<M>(message: M, reader: ItemReader<M>, stored?: ItemMeta)
   };
 }
 
-function countTokens<M>(message: M, counter: TokenCounter, format: MessageFormat<M>): number {
+export function countTokens<M>(message: M, counter: TokenCounter, format: MessageFormat<M>): number {
   const count = counter.count(message, format);
   if (!Number.isSafeInteger(count) || count < 0) {
     throw new TurnkeepError(

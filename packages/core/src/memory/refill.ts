@@ -36,7 +36,7 @@ async function readCandidates<M>(
   const { store, memoryId, reader } = policy;
   const candidates: Item<M>[] = [];
   if (!store.capabilities.history) return candidates;
-  let tokens = live.tokens + limits.fixedTokens;
+  let { tokens } = live;
   for (let end = before; ; ) {
     const query = {
       after,
@@ -53,7 +53,8 @@ async function readCandidates<M>(
       candidates.push(item);
       tokens += item.tokens;
     }
-    const full = live.items.length + candidates.length > limits.maxMessages || tokens > limits.maxTokens;
+    const full =
+      live.items.length + candidates.length > limits.maxMessages || limits.taken(tokens) > limits.maxTokens;
     if (!page.hasMore || full) return candidates;
   }
 }

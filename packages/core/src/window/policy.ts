@@ -1,5 +1,6 @@
 import { TurnkeepError } from "../errors.ts";
 import type { Limit, TokenCounter, WindowOptions, WindowOverflow, WindowUnit } from "../window-options.ts";
+import { type Correction, corrected, uncorrected } from "./calibration.ts";
 
 /** Window options with every default in place. */
 export interface WindowPolicy<M> {
@@ -17,8 +18,8 @@ export interface WindowPolicy<M> {
 export interface Limits {
   readonly maxMessages: number;
   readonly maxTokens: number;
-  /** Tokens that no message can have: the counter's base and the reserve. */
-  readonly fixedTokens: number;
+  /** What messages of so many tokens take of `maxTokens`: with the counter's base, as calibrated, and the reserve. */
+  readonly taken: (tokens: number) => number;
 }
 
 const units: readonly WindowUnit[] = ["step", "turn", "message"];
@@ -87,17 +88,22 @@ function invalid(name: string, value: unknown, expected: string): TurnkeepError 
 }
 
 /** Asks the limits for one call. An answer that is no positive integer is `INVALID_OPTION`, and nothing is written. */
-export async function resolveLimits<M>(policy: WindowPolicy<M>, memoryId: string): Promise<Limits> {
+export async function resolveLimits<M>(
+  policy: WindowPolicy<M>,
+  memoryId: string,
+  correction: Correction = uncorrected,
+): Promise<Limits> {
   const ask = async (name: string, limit: Limit | undefined, least: 0 | 1): Promise<number> => {
     if (limit === undefined) return Number.POSITIVE_INFINITY;
     return typeof limit === "function" ? checkAnswer(name, await limit(memoryId), least) : limit;
   };
   const maxMessages = await ask("window.maxMessages", policy.maxMessages, 1);
   const maxTokens = await ask("window.maxTokens", policy.maxTokens, 1);
-  if (policy.maxTokens === undefined) return { maxMessages, maxTokens, fixedTokens: 0 };
+  if (policy.maxTokens === undefined) return { maxMessages, maxTokens, taken: (tokens) => tokens };
   const reserve = await ask("window.reserve", policy.reserve, 0);
   if (reserve >= maxTokens) {
     throw invalid("window.reserve", reserve, `smaller than window.maxTokens, which is ${maxTokens}`);
   }
-  return { maxMessages, maxTokens, fixedTokens: (policy.counter?.base ?? 0) + reserve };
+  const base = policy.counter?.base ?? 0;
+  return { maxMessages, maxTokens, taken: (tokens) => corrected(tokens + base, correction) + reserve };
 }

@@ -16,13 +16,18 @@ export interface WindowPlan<M> {
 /** Running totals of what would stay. */
 export class Room {
   messages: number;
-  tokens: number;
+  #tokens: number;
   readonly #limits: Limits;
 
   constructor(messages: number, tokens: number, limits: Limits) {
     this.messages = messages;
-    this.tokens = tokens + limits.fixedTokens;
+    this.#tokens = tokens;
     this.#limits = limits;
+  }
+
+  /** What the messages take of the limit. */
+  get tokens(): number {
+    return this.#limits.taken(this.#tokens);
   }
 
   get fits(): boolean {
@@ -41,12 +46,12 @@ export class Room {
 
   enter(added: AddedCost): void {
     this.messages += added.messages;
-    this.tokens += added.tokens;
+    this.#tokens += added.tokens;
   }
 
   leave(messages: number, tokens: number): void {
     this.messages -= messages;
-    this.tokens -= tokens;
+    this.#tokens -= tokens;
   }
 
   overflow(): WindowPlan<never>["overflow"] {

@@ -1,0 +1,87 @@
+import type { CalibrateOptions } from "../chat-memory.ts";
+import { TurnkeepError } from "../errors.ts";
+import { countTokens, type Item, type ItemReader } from "../memory/item.ts";
+
+/** The messages that a view showed, and the items that it was made of. */
+export interface Shown<M> {
+  readonly messages: readonly M[];
+  readonly items: readonly Item<M>[];
+}
+
+/**
+ * What a provider counts for messages that the counter counts at `n` tokens: `n × reported / counted + extra`, rounded
+ * up. A fraction of two whole numbers, so that the view it was made from comes out at exactly what was reported.
+ */
+export interface Correction {
+  readonly reported: number;
+  readonly counted: number;
+  readonly extra: number;
+}
+
+export const uncorrected: Correction = { reported: 1, counted: 1, extra: 0 };
+
+export function corrected(tokens: number, { reported, counted, extra }: Correction): number {
+  return Math.ceil((tokens * reported) / counted) + extra;
+}
+
+/**
+ * The rates that a difference between two tokenizers explains. Below, what was reported left something out, cached
+ * tokens say; above, it held what no message of the view is.
+ */
+const lowestRate = 0.5;
+const highestRate = 4;
+
+/** A correction, and whether the reported number had to be taken for something else than a rate. */
+export interface Calibration {
+  readonly correction: Correction;
+  readonly plausible: boolean;
+}
+
+/** Never corrects the view below what was reported for it. */
+export function calibration(counted: number, reported: number): Calibration {
+  if (reported < counted * lowestRate) {
+    return { correction: { reported: 1, counted: 2, extra: 0 }, plausible: false };
+  }
+  if (reported > counted * highestRate) {
+    const extra = reported - counted * highestRate;
+    return { correction: { reported: highestRate, counted: 1, extra }, plausible: false };
+  }
+  return { correction: { reported, counted, extra: 0 }, plausible: true };
+}
+
+/** What the provider counted for the messages alone. Errors: `INVALID_OPTION`. */
+export function reportedTokens(options: CalibrateOptions): number {
+  const { inputTokens, otherTokens = 0 } = options;
+  if (!Number.isSafeInteger(inputTokens) || inputTokens < 1) {
+    throw invalid(`calibrate needs inputTokens, a positive integer; it is ${String(inputTokens)}.`);
+  }
+  if (!Number.isSafeInteger(otherTokens) || otherTokens < 0 || otherTokens >= inputTokens) {
+    throw invalid(
+      `otherTokens must be a non-negative integer below inputTokens, which is ${inputTokens}; it is ${String(otherTokens)}.`,
+    );
+  }
+  return inputTokens - otherTokens;
+}
+
+/** What the counter says of a view. Errors: `INVALID_OPTION` if there is none, or nothing in it. */
+export function countShown<M>(shown: Shown<M> | undefined, reader: ItemReader<M>): number {
+  const { counter, format } = reader;
+  if (counter === undefined) {
+    throw invalid("calibrate corrects a window's token counts: give window.maxTokens and window.counter.");
+  }
+  if (shown === undefined) {
+    throw invalid("calibrate speaks of the last view: call messages() or prompt() on this memory before it.");
+  }
+  const stored = new Map(shown.items.map((item) => [item.message, item.tokens]));
+  const tokens = shown.messages.reduce(
+    (sum, message) => sum + (stored.get(message) ?? countTokens(message, counter, format)),
+    counter.base ?? 0,
+  );
+  if (tokens === 0)
+    throw invalid("calibrate needs a view that holds something: the last one counts 0 tokens.");
+  return tokens;
+}
+
+function invalid(message: string): TurnkeepError {
+  return new TurnkeepError("INVALID_OPTION", message);
+}

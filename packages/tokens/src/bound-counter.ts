@@ -1,0 +1,125 @@
+import { type TokenCounter, TurnkeepError } from "@turnkeep/core";
+import { loadEncoding } from "./encoding.ts";
+import type { ImageSize } from "./images.ts";
+import { type MediaPiece, mediaTokens } from "./media.ts";
+import { checkedRule, countMessage, type Framing, type TokenCounterOptions } from "./token-counter.ts";
+
+/** Providers that publish no tokenizer for the models they sell. */
+export type BoundName = "anthropic" | "gemini";
+
+/** How many tokens a text may be at most, from what OpenAI's `o200k_base` counts. */
+interface Bound {
+  /** Goes into the counter's name; another rule needs another number. */
+  readonly name: string;
+  /** Times the tokens of what is ASCII. */
+  readonly ascii: number;
+  /** Times the tokens of what is not ASCII, and no less than its UTF-8 bytes divided by `bytes`. */
+  readonly other: number;
+  readonly bytes: number;
+  /** Whether a digit is a token. */
+  readonly digits: boolean;
+  /** Characters that one token of a run of spaces stands for at least. */
+  readonly spaces: number;
+  readonly framing: Framing;
+  readonly image: (size: ImageSize | undefined) => number;
+  readonly bytesPerAudioToken: number;
+}
+
+/** Decision record 0016 says where the numbers come from and how far they were measured. */
+const bounds: Readonly<Record<BoundName, Bound>> = {
+  anthropic: {
+    name: "anthropic-bound-1",
+    ascii: 2,
+    other: 1.1,
+    bytes: 1.5,
+    digits: false,
+    spaces: Number.POSITIVE_INFINITY,
+    framing: { perMessage: 8, perName: 1, perAssistant: 0, reply: 16 },
+    // Anthropic's guide "Vision": width × height / 750, and at most 4,784 for the models that take the largest images.
+    image: (size) => Math.min(4784, size === undefined ? 4784 : Math.ceil((size.width * size.height) / 750)),
+    bytesPerAudioToken: 125,
+  },
+  gemini: {
+    name: "gemini-bound-1",
+    ascii: 1.5,
+    other: 1.5,
+    bytes: Number.POSITIVE_INFINITY,
+    digits: true,
+    spaces: 16,
+    framing: { perMessage: 8, perName: 1, perAssistant: 0, reply: 16 },
+    image: geminiImage,
+    // Google's guide "Audio understanding": 32 tokens a second, taken at 32 kbit/s.
+    bytesPerAudioToken: 125,
+  },
+};
+
+/**
+ * A counter for a provider without a public tokenizer. It does not count tokens: it answers a number that they should
+ * not exceed, from the tokens of `o200k_base` and, for text that is not ASCII, from UTF-8 bytes. It held for each kind of
+ * text that it was measured on (decision record 0016), against the last tokenizers that were published, and is above
+ * them by a half to three times. No rule but one token a byte holds for every text. The usage that the provider reports
+ * is the truth: pass it to `memory.calibrate`, which also gives back the room that the bound takes too much.
+ *
+ * Errors: `INVALID_OPTION` for an unknown provider and for a media rule as in `tokenCounter`.
+ *
+ * @example
+ * ```ts
+ * import { createChatMemory } from "@turnkeep/core";
+ * import { boundCounter } from "@turnkeep/tokens";
+ *
+ * const counter = await boundCounter("anthropic");
+ * const memory = createChatMemory({ window: { maxTokens: 180_000, counter } });
+ * ```
+ */
+export async function boundCounter(
+  provider: BoundName,
+  options: TokenCounterOptions = {},
+): Promise<TokenCounter> {
+  if (!Object.hasOwn(bounds, provider)) {
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      `No bound for ${JSON.stringify(provider)}. Use one of: ${Object.keys(bounds).join(", ")}; tokenCounter knows OpenAI's models.`,
+    );
+  }
+  const bound = bounds[provider];
+  const media = checkedRule(options.media);
+  const bytePairs = await loadEncoding("o200k_base");
+  const countText = (text: string): number => boundOf(text, bound, (part) => bytePairs().count(part));
+  const countMedia =
+    media?.count ?? ((piece: MediaPiece) => mediaTokens(piece, bound.image, bound.bytesPerAudioToken));
+  return {
+    name: media === undefined ? bound.name : `${bound.name}+${media.name}`,
+    base: bound.framing.reply,
+    count: (message, format) => countMessage(message, format, countText, bound.framing, countMedia),
+  };
+}
+
+function boundOf(text: string, bound: Bound, count: (text: string) => number): number {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: U+0000 to U+007F are ASCII
+  const other = text.match(/[^\u0000-\u007f]+/g) ?? [];
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: U+0000 to U+007F are ASCII
+  const ascii = text.replace(/[^\u0000-\u007f]+/g, " ");
+  const digits = bound.digits ? (ascii.match(/[0-9]/g)?.length ?? 0) : 0;
+  const spaces = (ascii.match(/\s{17,}/g) ?? []).reduce((sum, run) => sum + run.length, 0);
+  let tokens = digits + spaces / bound.spaces;
+  tokens += bound.ascii * count(digits === 0 ? ascii : ascii.replace(/[0-9]+/g, " "));
+  for (const run of other) {
+    tokens += Math.max(bound.other * count(run), utf8Length(run) / bound.bytes);
+  }
+  return Math.ceil(tokens);
+}
+
+function utf8Length(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+/**
+ * Google's guides "Understand and count tokens" and "Media resolution": 258 tokens for each tile of 768 pixels, of at
+ * most 3,072 by 3,072; Gemini 3 takes up to 1,120 whatever the size.
+ */
+function geminiImage(size: ImageSize | undefined): number {
+  if (size === undefined) return 16 * 258;
+  const scale = Math.min(1, 3072 / Math.max(size.width, size.height));
+  const across = (pixels: number): number => Math.ceil((pixels * scale) / 768 - 1e-9);
+  return Math.max(1120, 258 * across(size.width) * across(size.height));
+}

@@ -1,0 +1,76 @@
+/** How a model charges for an image, by OpenAI's documented rules. */
+export type ImageRule = TileRule | PatchRule;
+
+/**
+ * At high detail the image is made to fit 2,048 by 2,048 pixels, then its shorter side 768, and each square of 512
+ * pixels costs `tile`, on top of `base`. At low detail it costs `base`.
+ */
+export interface TileRule {
+  readonly kind: "tiles";
+  /** Goes into the counter's name. */
+  readonly name: string;
+  readonly base: number;
+  readonly tile: number;
+}
+
+/** Each square of 32 pixels costs `multiplier`; an image of more squares than `most` is made smaller first. */
+export interface PatchRule {
+  readonly kind: "patches";
+  /** Goes into the counter's name. */
+  readonly name: string;
+  readonly multiplier: number;
+  readonly most: number;
+  /** The same at detail `original`, where the model has it. */
+  readonly original: number;
+}
+
+export function tiles(base: number, tile: number): TileRule {
+  return { kind: "tiles", name: `tiles-${base}-${tile}`, base, tile };
+}
+
+export function patches(multiplier: number, most: number, original: number = most): PatchRule {
+  return { kind: "patches", name: `patches-${multiplier}-${most}`, multiplier, most, original };
+}
+
+/** GPT-4o's rule; also of GPT-4.1, and assumed where nothing is known but an encoding. */
+export const defaultImages: TileRule = tiles(85, 170);
+
+/** An image's width and height in pixels. */
+export interface ImageSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What an image costs. Of unknown size: the most that one can cost. */
+export function imageTokens(rule: ImageRule, size: ImageSize | undefined, detail?: string): number {
+  if (rule.kind === "tiles") {
+    if (detail === "low") return rule.base;
+    return rule.base + rule.tile * (size === undefined ? 8 : tileCount(size));
+  }
+  // These models charge the same at low detail.
+  const most = detail === "original" ? rule.original : rule.most;
+  return Math.ceil(rule.multiplier * (size === undefined ? most : patchCount(size, most)) - 1e-9);
+}
+
+const tileSide = 512;
+
+function tileCount({ width, height }: ImageSize): number {
+  const fitting = Math.min(1, 2048 / Math.max(width, height));
+  const scale = Math.min(fitting, 768 / Math.min(width, height));
+  // Half a pixel is dropped: 2,050 by 513 is billed as one row of squares, 2,049 by 513 as two.
+  const across = (pixels: number): number => Math.ceil(Math.ceil(pixels * scale - 0.5) / tileSide);
+  return Math.max(1, across(width)) * Math.max(1, across(height));
+}
+
+const patchSide = 32;
+
+function patchCount({ width, height }: ImageSize, most: number): number {
+  const columns = Math.ceil(width / patchSide);
+  const rows = Math.ceil(height / patchSide);
+  if (columns * rows <= most) return columns * rows;
+  const shrink = Math.sqrt((patchSide * patchSide * most) / (width * height));
+  const [across, down] = [(width * shrink) / patchSide, (height * shrink) / patchSide];
+  // So that one side is a whole number of squares, and the area is not exceeded.
+  const whole = Math.min(Math.max(1, Math.floor(across)) / across, Math.max(1, Math.floor(down)) / down);
+  return Math.min(most, Math.ceil(across * whole - 1e-9) * Math.ceil(down * whole - 1e-9));
+}

@@ -1,0 +1,80 @@
+import { TurnkeepError } from "@turnkeep/core";
+import { type EncodingName, encodingNames } from "./encoding.ts";
+import { defaultImages, type ImageRule, patches, tiles } from "./images.ts";
+
+/** How a model counts: its encoding, and what its images cost. */
+export interface ModelRule {
+  readonly encoding: EncodingName;
+  readonly images: ImageRule;
+}
+
+/**
+ * Model → encoding as in OpenAI's `tiktoken` 0.14.0 (`tiktoken/model.py`), which a test compares. Model → images as in
+ * the table of OpenAI's guide "Images and vision", section "Calculating costs"; where that names no number for a model
+ * (`gpt-5.2` and later), by what OpenAI's API billed (community.openai.com/t/1377015), and for `original` detail by the
+ * limit that OpenAI's own `codex` cites from the guide (github.com/openai/codex/pull/19865).
+ *
+ * A row holds for its name and for that name followed by `-…`, such as a date; the longest row decides. A row that ends
+ * with a dot holds for whatever follows.
+ */
+const models: Readonly<Record<string, readonly [EncodingName, ImageRule?]>> = {
+  "gpt-5": ["o200k_base", tiles(70, 140)],
+  "gpt-5-mini": ["o200k_base", patches(1.62, 1536)],
+  "gpt-5-nano": ["o200k_base", patches(2.46, 1536)],
+  "gpt-5.": ["o200k_base", patches(1.2, 2500, 10_000)],
+  "gpt-5.1": ["o200k_base", tiles(70, 140)],
+  "gpt-5.2": ["o200k_base", patches(1.2, 1536)],
+  "gpt-5.3": ["o200k_base", patches(1.2, 1536)],
+  "gpt-5.4-mini": ["o200k_base", patches(1.62, 1536)],
+  "gpt-5.4-nano": ["o200k_base", patches(2.46, 1536)],
+  "gpt-4.5": ["o200k_base"],
+  "gpt-4.1": ["o200k_base"],
+  "gpt-4.1-mini": ["o200k_base", patches(1.62, 1536)],
+  "gpt-4.1-nano": ["o200k_base", patches(2.46, 1536)],
+  "gpt-4o": ["o200k_base"],
+  "gpt-4o-mini": ["o200k_base", tiles(2833, 5667)],
+  "chatgpt-4o": ["o200k_base"],
+  o1: ["o200k_base", tiles(75, 150)],
+  o3: ["o200k_base", tiles(75, 150)],
+  "o4-mini": ["o200k_base", patches(1.72, 1536)],
+  "gpt-oss": ["o200k_harmony"],
+  "gpt-4": ["cl100k_base"],
+  "gpt-3.5": ["cl100k_base"],
+  "gpt-3.5-turbo": ["cl100k_base"],
+  "gpt-35-turbo": ["cl100k_base"],
+  "davinci-002": ["cl100k_base"],
+  "babbage-002": ["cl100k_base"],
+  "text-embedding-ada-002": ["cl100k_base"],
+  "text-embedding-3-small": ["cl100k_base"],
+  "text-embedding-3-large": ["cl100k_base"],
+};
+
+/**
+ * Finds how an encoding or a model counts. A fine-tuned model (`ft:gpt-4o-mini-2024-07-18:…`) counts like its base.
+ * Errors: `INVALID_OPTION`.
+ */
+export function ruleOf(name: string): ModelRule {
+  const encoding = encodingNames.find((known) => known === name);
+  if (encoding !== undefined) return { encoding, images: defaultImages };
+  const base = typeof name === "string" && name.startsWith("ft:") ? (name.split(":")[1] ?? "") : String(name);
+  const [row] = Object.keys(models)
+    .filter((model) => base === model || (base.startsWith(model) && /[-.]/.test(boundary(base, model))))
+    .sort((a, b) => b.length - a.length);
+  const found = row === undefined ? undefined : models[row];
+  if (found === undefined) {
+    const known = Object.keys(models).filter((model) => !model.endsWith("."));
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      `Unknown encoding or model ${JSON.stringify(name)}. Use an encoding (${encodingNames.join(", ")}) or a model ` +
+        `(${known.join(", ")}, also with a suffix such as a date). For other providers use boundCounter.`,
+    );
+  }
+  return { encoding: found[0], images: found[1] ?? defaultImages };
+}
+
+/** The character that decides whether a row's name ends where it should: `gpt-4` is no prefix of `gpt-4o`. */
+function boundary(name: string, model: string): string {
+  if (model.endsWith(".")) return ".";
+  const next = name[model.length] ?? "";
+  return next === "." ? "" : next;
+}

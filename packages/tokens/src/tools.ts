@@ -1,0 +1,94 @@
+import { loadEncoding, vocabularyOf } from "./encoding.ts";
+import { ruleOf } from "./models.ts";
+import type { EncodingOrModel } from "./token-counter.ts";
+
+/** What is counted of a function that a model may call. `parameters` is a JSON Schema. */
+export interface FunctionDefinition {
+  readonly name: string;
+  readonly description?: string | null | undefined;
+  readonly parameters?: object | null | undefined;
+}
+
+/** A tool as OpenAI's Chat Completions take it (`{ type: "function", function }`), or its Responses, or a bare function. */
+export type ToolDefinition = FunctionDefinition | { readonly function: FunctionDefinition };
+
+/**
+ * OpenAI cookbook, "How to count tokens with tiktoken", section on tool calls: what a function, its list of properties, a
+ * property, an enum's value and the end of the list cost beside their texts; an enum gives three back.
+ */
+const perProperties = 3;
+const perProperty = 3;
+const perEnum = -3;
+const perEnumValue = 3;
+const end = 12;
+
+/**
+ * What tool definitions cost one of OpenAI's models, by the rule of OpenAI's cookbook: room to keep free with a
+ * window's `reserve`. For functions whose parameters are a flat object the rule gives what the API counts; nested
+ * schemas, which it does not describe, cost the JSON text of what is nested. No tools cost nothing.
+ *
+ * Errors: `INVALID_OPTION` for an unknown encoding or model.
+ *
+ * @example
+ * ```ts
+ * import { createChatMemory } from "@turnkeep/core";
+ * import { countTools, tokenCounter } from "@turnkeep/tokens";
+ *
+ * const tools = [{ name: "now", description: "The time", parameters: { type: "object", properties: {} } }];
+ * const reserve = 1_000 + (await countTools("gpt-4o", tools)); // 1,000 for the answer
+ * const counter = await tokenCounter("gpt-4o");
+ * const memory = createChatMemory({ window: { maxTokens: 8_000, counter, reserve } });
+ * ```
+ */
+export async function countTools(name: EncodingOrModel, tools: readonly ToolDefinition[]): Promise<number> {
+  const { encoding } = ruleOf(name);
+  if (tools.length === 0) return 0;
+  const bytePairs = (await loadEncoding(encoding))();
+  const count = (text: string): number => bytePairs.count(text);
+  const perFunction = vocabularyOf(encoding) === "o200k_base" ? 7 : 10;
+  let tokens = end;
+  for (const tool of tools) {
+    const { name, description, parameters } = "function" in tool ? tool.function : tool;
+    tokens += perFunction + count(`${name}:${withoutStop(description)}`);
+    const { properties, ...rest } = (parameters ?? {}) as JsonSchema;
+    const listed = Object.entries(properties ?? {});
+    if (listed.length > 0) tokens += perProperties;
+    for (const [key, schema] of listed) tokens += propertyTokens(key, schema, count);
+    tokens += nestedTokens(rest, ["type", "required", "additionalProperties", "$schema"], count);
+  }
+  return tokens;
+}
+
+type JsonSchema = {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly [member: string]: unknown;
+};
+
+function propertyTokens(key: string, schema: JsonSchema | boolean, count: (text: string) => number): number {
+  if (typeof schema === "boolean") return perProperty + count(key);
+  const { type, description, enum: values, ...rest } = schema;
+  let tokens = perProperty;
+  if (Array.isArray(values)) {
+    tokens += perEnum;
+    for (const value of values) {
+      tokens += perEnumValue + count(typeof value === "string" ? value : JSON.stringify(value));
+    }
+  }
+  const kind = typeof type === "string" ? type : type === undefined ? "" : JSON.stringify(type);
+  tokens += count(`${key}:${kind}:${withoutStop(typeof description === "string" ? description : "")}`);
+  return tokens + nestedTokens(rest, [], count);
+}
+
+/** What the rule says nothing about: its JSON text. */
+function nestedTokens(
+  members: Readonly<Record<string, unknown>>,
+  free: readonly string[],
+  count: (text: string) => number,
+): number {
+  const counted = Object.fromEntries(Object.entries(members).filter(([key]) => !free.includes(key)));
+  return Object.keys(counted).length === 0 ? 0 : count(JSON.stringify(counted));
+}
+
+function withoutStop(text: string | null | undefined): string {
+  return (text ?? "").replace(/\.$/, "");
+}

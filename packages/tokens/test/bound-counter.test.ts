@@ -1,0 +1,97 @@
+import { readFileSync } from "node:fs";
+import type { MessageFormat, Piece, Role } from "@turnkeep/core";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type BoundName, boundCounter, type MediaPiece, tokenCounter } from "../src/index.ts";
+
+interface Case {
+  readonly kind: string;
+  /** Whether Anthropic's newest tokenizer was found to count more of it. */
+  readonly latin: boolean;
+  readonly text: string;
+  readonly claude2: number;
+  readonly gemma: number;
+}
+const { cases } = JSON.parse(readFileSync(new URL("./vectors/bounds.json", import.meta.url), "utf8")) as {
+  readonly cases: readonly Case[];
+};
+
+const format = {
+  role: (): Role => "user",
+  pieces: (message: string | MediaPiece): Piece[] =>
+    typeof message === "string" ? [{ type: "text", text: message, of: "content" }] : [message],
+} as unknown as MessageFormat<string | MediaPiece>;
+
+/** What the bound says of the message without its frame. */
+async function bound(provider: BoundName, message: string | MediaPiece): Promise<number> {
+  const counter = await boundCounter(provider);
+  return counter.count(message, format) - counter.count("", format);
+}
+
+describe("boundCounter", () => {
+  // What a public measurement of Anthropic's tokenizer of 2026 found at most for Latin scripts and code, over the one before.
+  const newest = 1.47;
+
+  it.each(cases)(
+    "is above Claude 2 and Gemma for $kind, and not far",
+    async ({ text, latin, ...counted }) => {
+      const claude = counted.claude2 * (latin ? newest : 1);
+      expect(await bound("anthropic", text)).toBeGreaterThanOrEqual(Math.floor(claude));
+      expect(await bound("gemini", text)).toBeGreaterThanOrEqual(counted.gemma);
+      expect(await bound("anthropic", text)).toBeLessThanOrEqual(10 + 3.2 * claude);
+      expect(await bound("gemini", text)).toBeLessThanOrEqual(10 + 3 * counted.gemma);
+    },
+  );
+
+  it("is a whole number, more than nothing for any text, and no less for the same text many times", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom("anthropic" as const, "gemini" as const),
+        fc.string({ unit: "binary", maxLength: 40 }),
+        async (provider, text) => {
+          const tokens = await bound(provider, text);
+          expect(Number.isSafeInteger(tokens)).toBe(true);
+          expect(tokens).toBeGreaterThanOrEqual(text === "" ? 0 : 1);
+          expect(await bound(provider, text.repeat(20))).toBeGreaterThanOrEqual(tokens);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it.each([
+    ["anthropic", undefined, 4784],
+    ["anthropic", { width: 1000, height: 750 }, 1000],
+    ["anthropic", { width: 8000, height: 8000 }, 4784],
+    ["gemini", undefined, 4128],
+    ["gemini", { width: 300, height: 300 }, 1120],
+    ["gemini", { width: 3072, height: 1536 }, 8 * 258],
+    ["gemini", { width: 30_720, height: 15_360 }, 8 * 258],
+  ] as const)("takes an image for %s of %j at %d", async (provider, size, tokens) => {
+    const gif = Buffer.from("4749463839610000000080000000", "hex");
+    gif.writeUInt16LE(size?.width ?? 0, 6);
+    gif.writeUInt16LE(size?.height ?? 0, 8);
+    const image: MediaPiece = {
+      type: "media",
+      mediaType: "image/gif",
+      bytes: 14,
+      data: gif,
+      of: "content",
+    };
+    expect(await bound(provider, image)).toBe(tokens);
+  });
+
+  it("says by its name that it is a bound, and by which rule", async () => {
+    expect((await boundCounter("anthropic")).name).toBe("anthropic-bound-1");
+    const own = await boundCounter("gemini", { media: { name: "free", count: () => 0 } });
+    expect(own.name).toBe("gemini-bound-1+free");
+    expect(own.count({ type: "media", mediaType: "image/png", bytes: 9, of: "content" }, format)).toBe(
+      own.count("", format),
+    );
+  });
+
+  it("refuses a provider that it does not know, and a counter of OpenAI's names it for the others", async () => {
+    await expect(boundCounter("toString" as BoundName)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(tokenCounter("claude-opus-4-7")).rejects.toThrow("boundCounter");
+  });
+});
