@@ -5,6 +5,25 @@ export interface MediaFacts {
   readonly bytes: number | undefined;
 }
 
+/** What a piece tells of an image, which a counter may want to measure. */
+export interface ImageFacts extends MediaFacts {
+  /** Base64 text, where the message carries the image. */
+  readonly data?: string;
+  readonly detail?: string;
+}
+
+/** Of an image at a URL, of any kind. `detail`: how closely a model is to look, where the message says so. */
+export function imageFacts(url: string, detail?: unknown): ImageFacts {
+  const { mediaType = "image/*", bytes } = dataUrlFacts(url) ?? {};
+  const inline = /^data:[^,]*;base64,/i.exec(url)?.[0];
+  return {
+    mediaType,
+    bytes,
+    ...(inline === undefined ? {} : { data: url.slice(inline.length) }),
+    ...(typeof detail === "string" ? { detail } : {}),
+  };
+}
+
 /** Type and size of what a `data:` URL holds; `undefined` for any other URL. */
 export function dataUrlFacts(url: string): MediaFacts | undefined {
   const comma = url.indexOf(",");

@@ -195,7 +195,7 @@ describe("pieces", () => {
       { type: "steering-message", id: "s", parts: [text("Quick!")] },
     );
     expect(format.pieces(message)).toEqual([
-      { type: "media", mediaType: "image/png", bytes: 5, of: "content" },
+      { type: "media", mediaType: "image/png", bytes: 5, data: "aGVsbG8=", of: "content" },
       { type: "media", mediaType: "image/png", bytes: undefined, of: "content" },
       { type: "media", mediaType: "audio", bytes: undefined, of: "content" },
       { type: "text", text: "Quick!", of: "content" },
@@ -204,7 +204,7 @@ describe("pieces", () => {
       format.pieces(
         assistant({ type: "reasoning-file", mediaType: "image/png", url: "data:image/png;base64,aGk=" }),
       ),
-    ).toEqual([{ type: "media", mediaType: "image/png", bytes: 2, of: "reasoning" }]);
+    ).toEqual([{ type: "media", mediaType: "image/png", bytes: 2, data: "aGk=", of: "reasoning" }]);
   });
 
   it("counts a part of an unknown type by its JSON", () => {

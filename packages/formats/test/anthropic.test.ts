@@ -119,7 +119,7 @@ describe("pieces", () => {
     ]);
     expect(format.pieces(user({ ...result("a"), content: [text("rain"), picture] }, text("more")))).toEqual([
       { type: "text", text: "rain", of: "tool-result" },
-      { type: "media", mediaType: "image/png", bytes: 5, of: "tool-result" },
+      { type: "media", mediaType: "image/png", bytes: 5, data: "aGVsbG8=", of: "tool-result" },
       { type: "text", text: "more", of: "content" },
     ]);
   });
@@ -157,7 +157,7 @@ describe("pieces", () => {
       { type: "text", text: "plain", of: "content" },
       { type: "text", text: "one", of: "content" },
       { type: "text", text: "two", of: "content" },
-      { type: "media", mediaType: "image/png", bytes: 5, of: "content" },
+      { type: "media", mediaType: "image/png", bytes: 5, data: "aGVsbG8=", of: "content" },
       { type: "text", text: "T", of: "content" },
       { type: "text", text: "S", of: "content" },
       { type: "text", text: "three", of: "content" },

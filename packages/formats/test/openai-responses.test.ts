@@ -224,15 +224,15 @@ describe("pieces", () => {
     });
     const media = { type: "media", mediaType: undefined, bytes: undefined, of: "content" };
     expect(format.pieces(message)).toEqual([
-      { ...media, mediaType: "image/png", bytes: 5 },
-      { ...media, mediaType: "image/*" },
+      { ...media, mediaType: "image/png", bytes: 5, data: "aGVsbG8=", detail: "auto" },
+      { ...media, mediaType: "image/*", detail: "low" },
       { ...media, mediaType: "application/pdf", bytes: 2 },
       { ...media, bytes: 2 },
       media,
     ]);
     const screenshot = { type: "computer_screenshot", image_url: picture.image_url };
     expect(format.pieces(item({ type: "computer_call_output", call_id: "a", output: screenshot }))).toEqual([
-      { ...media, mediaType: "image/png", bytes: 5, of: "tool-result" },
+      { ...media, mediaType: "image/png", bytes: 5, data: "aGVsbG8=", of: "tool-result" },
     ]);
     expect(
       format.pieces(item({ type: "image_generation_call", id: "i", result: "aGk=", output_format: "webp" })),
@@ -261,7 +261,7 @@ describe("pieces", () => {
       { type: "text", text: "code_interpreter", of: "name" },
       { type: "text", text: "6*7", of: "tool-call" },
       { type: "text", text: "42", of: "tool-result" },
-      { type: "media", mediaType: "image/png", bytes: 5, of: "tool-result" },
+      { type: "media", mediaType: "image/png", bytes: 5, data: "aGVsbG8=", of: "tool-result" },
     ]);
     const results = [{ text: "found" }];
     expect(format.pieces(item({ type: "file_search_call", id: "f", queries: ["q"], results }))).toEqual([

@@ -81,15 +81,15 @@ describe("pieces", () => {
       role: "user",
       content: [
         { type: "image_url", image_url: { url: "data:image/png;base64,aGVsbG8=" } },
-        { type: "image_url", image_url: { url: "https://example.org/a.png" } },
+        { type: "image_url", image_url: { url: "https://example.org/a.png", detail: "low" } },
         { type: "input_audio", input_audio: { data: "aGVsbG8=", format: "mp3" } },
         { type: "file", file: { file_id: "file-1" } },
         { type: "file", file: { file_data: "data:application/pdf;base64,aGk=", filename: "a.pdf" } },
       ],
     };
     expect(format.pieces(content)).toEqual([
-      { type: "media", mediaType: "image/png", bytes: 5, of: "content" },
-      { type: "media", mediaType: "image/*", bytes: undefined, of: "content" },
+      { type: "media", mediaType: "image/png", bytes: 5, data: "aGVsbG8=", of: "content" },
+      { type: "media", mediaType: "image/*", bytes: undefined, detail: "low", of: "content" },
       { type: "media", mediaType: "audio/mpeg", bytes: 5, of: "content" },
       { type: "media", mediaType: undefined, bytes: undefined, of: "content" },
       { type: "media", mediaType: "application/pdf", bytes: 2, of: "content" },

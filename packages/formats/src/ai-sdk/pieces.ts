@@ -1,6 +1,6 @@
 import type { Piece } from "@turnkeep/core";
 import { asText } from "../as-text.ts";
-import { dataUrlFacts } from "../media.ts";
+import { imageFacts } from "../media.ts";
 import type { ConvertDataPart, UIMessageLike } from "./messages.ts";
 import {
   type AnyPart,
@@ -61,6 +61,6 @@ function resultOf(part: ToolPart): unknown {
 function mediaPiece(part: AnyPart, of: "content" | "reasoning"): Piece {
   // A file that the provider already has is sent by its reference; `data` is what a data part may have become.
   const source = part.providerReference === undefined ? (part.url ?? part.data) : undefined;
-  const facts = typeof source === "string" ? dataUrlFacts(source) : undefined;
-  return { type: "media", mediaType: part.mediaType as string, bytes: facts?.bytes, of };
+  const facts = typeof source === "string" ? imageFacts(source) : { bytes: undefined };
+  return { type: "media", ...facts, mediaType: part.mediaType as string, of };
 }

@@ -1,6 +1,6 @@
 import type { Piece } from "@turnkeep/core";
 import { asText } from "../as-text.ts";
-import { base64Bytes, dataUrlFacts } from "../media.ts";
+import { base64Bytes, imageFacts } from "../media.ts";
 import { type AnyBlock, blocksOf, isCall, isResult, listOf, sourceOf } from "./blocks.ts";
 import type { AnthropicMessage } from "./messages.ts";
 
@@ -49,10 +49,9 @@ function nestedPieces(content: unknown, of: Place): readonly Piece[] {
 
 function imagePiece(block: AnyBlock, of: Place): Piece {
   const source = sourceOf(block);
-  if (typeof source.data === "string")
-    return { type: "media", mediaType: mediaTypeOf(source, "image/*"), bytes: base64Bytes(source.data), of };
-  const facts = dataUrlFacts(asText(source.url));
-  return { type: "media", mediaType: facts?.mediaType ?? "image/*", bytes: facts?.bytes, of };
+  if (typeof source.data !== "string") return { type: "media", ...imageFacts(asText(source.url)), of };
+  const { data } = source;
+  return { type: "media", mediaType: mediaTypeOf(source, "image/*"), bytes: base64Bytes(data), data, of };
 }
 
 function documentPieces(block: AnyBlock, of: Place): readonly Piece[] {

@@ -1,6 +1,6 @@
 import type { Piece } from "@turnkeep/core";
 import { asText } from "../as-text.ts";
-import { base64Bytes, dataUrlFacts, type MediaFacts } from "../media.ts";
+import { base64Bytes, dataUrlFacts, imageFacts, type MediaFacts } from "../media.ts";
 import { type AnyItem, itemOf, partsOf } from "./any-item.ts";
 import { callName } from "./calls.ts";
 import type { ResponsesItem } from "./items.ts";
@@ -111,7 +111,7 @@ function contentPieces(content: unknown, of: Place): readonly Piece[] {
       case "refusal":
         return text(part.refusal, of);
       case "input_image":
-        return imagePiece(part.image_url, of);
+        return imagePiece(part.image_url, of, part.detail);
       case "input_file":
         return { type: "media", ...fileFacts(part), of };
       default:
@@ -120,9 +120,8 @@ function contentPieces(content: unknown, of: Place): readonly Piece[] {
   });
 }
 
-function imagePiece(url: unknown, of: Place): Piece {
-  const facts = dataUrlFacts(asText(url));
-  return { type: "media", mediaType: facts?.mediaType ?? "image/*", bytes: facts?.bytes, of };
+function imagePiece(url: unknown, of: Place, detail?: unknown): Piece {
+  return { type: "media", ...imageFacts(asText(url), detail), of };
 }
 
 function fileFacts({ file_data: data }: AnyItem): MediaFacts {

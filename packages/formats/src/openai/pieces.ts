@@ -1,6 +1,6 @@
 import type { Piece } from "@turnkeep/core";
 import { asText } from "../as-text.ts";
-import { base64Bytes, dataUrlFacts } from "../media.ts";
+import { base64Bytes, dataUrlFacts, imageFacts } from "../media.ts";
 import { callInput, callName, callsOf } from "./calls.ts";
 import type { ChatMessage } from "./messages.ts";
 import { reasoningOf } from "./reasoning.ts";
@@ -12,7 +12,7 @@ export interface AnyPart {
   readonly type: string;
   readonly text?: unknown;
   readonly refusal?: unknown;
-  readonly image_url?: { readonly url?: unknown } | null;
+  readonly image_url?: { readonly url?: unknown; readonly detail?: unknown } | null;
   readonly input_audio?: { readonly data?: unknown; readonly format?: unknown } | null;
   readonly file?: { readonly file_data?: unknown } | null;
 }
@@ -43,10 +43,8 @@ function pieceOf(part: AnyPart, of: Place): Piece {
       return { type: "text", text: asText(part.text), of };
     case "refusal":
       return { type: "text", text: asText(part.refusal), of };
-    case "image_url": {
-      const facts = dataUrlFacts(asText(part.image_url?.url));
-      return { type: "media", mediaType: facts?.mediaType ?? "image/*", bytes: facts?.bytes, of };
-    }
+    case "image_url":
+      return { type: "media", ...imageFacts(asText(part.image_url?.url), part.image_url?.detail), of };
     case "input_audio": {
       const data = part.input_audio?.data;
       const format = asText(part.input_audio?.format) || "*";
