@@ -7,6 +7,8 @@ export const shared: ViteUserConfig = defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     retry: 0,
+    // Vitest leaves one core free, which on a machine of two is half of it; most tests here wait for a database.
+    maxWorkers: "100%",
     testTimeout: 30_000,
     hookTimeout: 120_000,
   },
