@@ -36,10 +36,15 @@ describeConformance("PGlite in a folder", {
   ...rawAccess(() => onDisk),
 });
 
-describeConformance("PGlite in memory", {
-  create: ({ ttlMs }) => storeIn(inMemory, ttlMs),
-  ...rawAccess(() => inMemory),
-});
+// The same database: what differs is what survives.
+describeConformance(
+  "PGlite in memory",
+  {
+    create: ({ ttlMs }) => storeIn(inMemory, ttlMs),
+    ...rawAccess(() => inMemory),
+  },
+  { groups: ["basic", "versions", "lifecycle", "model"] },
+);
 
 describe("a PGlite", () => {
   test("is durable only in a folder", async () => {

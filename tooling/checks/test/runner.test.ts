@@ -1,12 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { conformanceRows, conformanceTable } from "../src/runner/conformance-table.mjs";
+import { conformanceGroups, conformanceRows, conformanceTable } from "../src/runner/conformance-table.mjs";
 import { type Counts, closingLine, countsOf, none, sum } from "../src/runner/counts.mjs";
 import { runSteps } from "../src/runner/steps.mjs";
 import { runVitest } from "../src/runner/test-step.mjs";
-import { pnpmPin } from "../src/runner/workspace.mjs";
+import { pnpmPin, root } from "../src/runner/workspace.mjs";
 
 const ok = () => Promise.resolve({ ok: true, output: "never shown" });
 const fails = () => Promise.resolve({ ok: false, output: "the reason" });
@@ -183,22 +183,20 @@ describe("the conformance kit's runs", () => {
   const report = {
     testResults: [
       {
-        name: "/x/test/conformance-cluster.test.ts",
         assertionResults: [
-          test("passed", "a cluster", "reads"),
-          test("passed", "a cluster", "ttl"),
-          test("skipped", "a cluster", "ttl"),
+          test("passed", "of three nodes", "a cluster", "basic"),
+          test("passed", "of three nodes", "a cluster", "ttl"),
+          test("skipped", "of three nodes", "a cluster", "ttl"),
         ],
       },
       {
-        name: "/x/test/conformance.test.ts",
         assertionResults: [
-          test("failed", "one server", "reads"),
+          test("failed", "one server", "basic"),
           test("pending", "one server", "ids"),
           test("passed", "a test beside the kit"),
         ],
       },
-      { name: "/x/test/races.test.ts", assertionResults: [test("passed", "one server", "races")] },
+      { assertionResults: [test("passed", "one server", "races")] },
     ],
   };
 
@@ -207,6 +205,12 @@ describe("the conformance kit's runs", () => {
       { store: "@turnkeep/store-x", server: "a cluster", passed: 2, skipped: 1, failed: 0 },
       { store: "@turnkeep/store-x", server: "one server", passed: 0, skipped: 1, failed: 1 },
     ]);
+  });
+
+  it("are told by the kit's own groups", () => {
+    const source = readFileSync(join(root, "packages/conformance/src/case.ts"), "utf8");
+    const list = /conformanceGroups: readonly ConformanceGroup\[\] = \[([^\]]*)\]/.exec(source)?.[1] ?? "";
+    expect(conformanceGroups).toEqual(list.match(/\w+/g));
   });
 
   it("are shown as a table", () => {
