@@ -46,9 +46,12 @@ export type {
   Omission,
   Piece,
   Role,
+  TextPlace,
   ToolCallRef,
   ToolResultRef,
 } from "./message-format.ts";
+export type { Processor, ProcessorContext } from "./processors/processor.ts";
+export type { ProviderProfile, ShapedView } from "./provider-profile.ts";
 export type {
   CallOptions,
   ChatMemoryStore,

@@ -23,6 +23,9 @@ export type ApprovalRef =
   | { readonly kind: "request"; readonly approvalId: string; readonly toolCallId: string }
   | { readonly kind: "response"; readonly approvalId: string };
 
+/** Where a text of a message stands. */
+export type TextPlace = "content" | "reasoning" | "tool-call" | "tool-result";
+
 /** What a token counter counts: every text of a message, and every medium with what is known of its size. */
 export type Piece =
   | {
@@ -88,6 +91,30 @@ export interface MessageFormat<M> {
    * with an error of that text, whatever answered it before. Then it is asked instead of `interruptedResults`.
    */
   interrupted?(message: M, calls: readonly ToolCallRef[], text: string): M;
+  /** A message of that role with that text and nothing else. Provider profiles ask for it. */
+  textMessage?(role: "user" | "assistant", text: string): M;
+  /**
+   * A copy in which every id of a tool call, in calls, results and approval requests alike, is what `rename` answers for
+   * it; the message itself when nothing changed. Provider profiles ask for it.
+   */
+  renameCalls?(message: M, rename: (id: string) => string): M;
+  /**
+   * Two neighbours as one message with the content of both, in their order; `undefined` where the two are no message of
+   * one role, or where who sends them joins them himself. Provider profiles ask for it.
+   */
+  joined?(first: M, second: M): M | undefined;
+  /**
+   * A copy without its empty texts, or, with `blank`, without those of blanks alone; texts of tool calls and results,
+   * and reasoning, stay as they are. `undefined` when nothing is left that a provider would see; the message itself when
+   * nothing changed. Provider profiles ask for it.
+   */
+  withoutEmptyText?(message: M, which: "empty" | "blank"): M | undefined;
+  /**
+   * A copy in which every text that `pieces` answers, but those of names, is what `change` answers for it; the message
+   * itself when nothing changed. A text of a tool call or result that is no plain text (JSON, say) is given and taken
+   * as JSON text. Processors ask for it.
+   */
+  mapText?(message: M, change: (text: string, of: TextPlace) => string): M;
   /** Equality of content: an absent and an undefined member are the same, the order of an object's members does not matter. */
   equals(a: M, b: M): boolean;
   /**
