@@ -1,5 +1,7 @@
 import type { TurnkeepError } from "./errors.ts";
 import type { MessageFormat } from "./message-format.ts";
+import type { Processor } from "./processors/processor.ts";
+import type { ProviderProfile } from "./provider-profile.ts";
 import type { ChatMemoryStore, ListPage, MessageState } from "./store-contract.ts";
 import type { WindowOptions } from "./window-options.ts";
 
@@ -38,6 +40,13 @@ export interface Prompt<M> {
 export interface ViewOptions<M> extends MemoryCallOptions {
   /** Messages for this call only: counted and shown as if they had been added last, never stored. */
   readonly extra?: readonly M[] | undefined;
+  /** What the provider of this call accepts. Default: the memory's `profile`. */
+  readonly profile?: ProviderProfile | undefined;
+  /**
+   * The model that the view is for. Reasoning that another model made, by its {@link entry}, is left out where a
+   * `profile` is given: signatures and encrypted reasoning are a model's own.
+   */
+  readonly model?: string | undefined;
 }
 
 /** What a provider counted for a request. */
@@ -116,6 +125,8 @@ export type MemoryEvent =
       readonly interruptedCalls: readonly string[];
       /** The messages from which something was left out: results without a call, late or repeated results. */
       readonly leftOut: readonly string[];
+      /** The rules of the profile that asked for a change. */
+      readonly rules: readonly string[];
     }
   | {
       readonly type: "calibrated";
@@ -135,7 +146,17 @@ export interface MemoryPolicy<M> {
   readonly history?: boolean | undefined;
   /** Whether the system message stands first. Default `true`; `false` with unit `message`. */
   readonly systemFirst?: boolean | undefined;
-  /** `false`: the view shows the memory as it is. Default `true`; `false` with unit `message`. */
+  /** Shape the view, in this order, behind the window; what is stored stays as it is. */
+  readonly processors?: readonly Processor<M>[] | undefined;
+  /**
+   * What the provider accepts: an object of `@turnkeep/formats/profiles`, or of your own. The view is then a list that
+   * this provider takes. Default: none.
+   */
+  readonly profile?: ProviderProfile | undefined;
+  /**
+   * `false`: the view shows the memory as it is; not together with a `profile`. Default `true`; `false` with unit
+   * `message` and no profile.
+   */
   readonly repair?: boolean | undefined;
   /** How long one call may take, retries included, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number | undefined;
@@ -189,9 +210,10 @@ export interface ChatMemory<M> {
    */
   put(id: string, message: M | Entry<M>, options?: MemoryCallOptions): Promise<void>;
   /**
-   * The view, what the model is shown: the window, then repair. Read from the store each time, so that what other
+   * The view, what the model is shown: the window, then the processors, then repair for the `profile`. Read from the store each time, so that what other
    * processes wrote is there; never writes. The array is the caller's; the messages are frozen, so copy one to change
-   * it. Errors: `WINDOW_OVERFLOW` with `details.needed` and `details.limit`.
+   * it. Errors: `WINDOW_OVERFLOW` with `details.needed` and `details.limit`, `INVALID_OPTION` for a processor that
+   * changes what it is given, and what a processor throws.
    */
   messages(options?: ViewOptions<M>): Promise<M[]>;
   /** The same view with the system message apart, as AI SDK 7 (`instructions`), Anthropic and Gemini want it. */

@@ -42,7 +42,7 @@ export interface WindowOptions<M> {
   readonly counter?: TokenCounter | undefined;
   /** Tokens kept free for what is no message: tool definitions, the answer. Default 0. */
   readonly reserve?: Limit | undefined;
-  /** Default `step`. */
+  /** Default `turn` for a memory whose `profile` wants the user's message first, else `step`. */
   readonly unit?: WindowUnit | undefined;
   /**
    * 0 < target ≤ 1. Once over a limit, evict down to `target` × that limit, so that the prompt's beginning stays the

@@ -32,7 +32,7 @@ import { compactThrough, putMessage, replaceAll } from "./change.ts";
 import type { Call } from "./deadline.ts";
 import type { Loaded, Prepared } from "./draft.ts";
 import { following, readHistory } from "./history.ts";
-import { normalizeOptions } from "./options.ts";
+import { checkProfile, normalizeOptions } from "./options.ts";
 import type { Policy } from "./policy.ts";
 import { prepare } from "./prepare.ts";
 import { removeStep, rewindTo } from "./rewind.ts";
@@ -75,6 +75,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   readonly #ownsStore: boolean;
   #shown: Shown<M> | undefined;
   #correction: Correction = uncorrected;
+  /** Whether the last view held messages for that call only. */
+  #shownExtra = false;
 
   constructor(options: ChatMemoryOptions<M>, format: MessageFormat<M>) {
     const { policy, session, ownsStore } = normalizeOptions(options, format);
@@ -83,6 +85,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     this.#policy = policy;
     this.#session = new Session(session);
     this.#ownsStore = ownsStore;
+    this.#warnOfOrder();
   }
 
   async add(...messages: (M | Entry<M>)[]): Promise<string[]> {
@@ -104,7 +107,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   messages(options?: ViewOptions<M>): Promise<M[]> {
     return this.#session.run(options?.signal, async (call) => {
       const extra = this.#prepareAll(options?.extra ?? []);
-      return this.#view(await this.#session.look(call), extra, call);
+      return this.#view(await this.#session.look(call), extra, call, options);
     });
   }
 
@@ -181,7 +184,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
           checkOpen();
           const loaded = await session.look(call);
           base ??= { version: loaded.version };
-          return this.#view(loaded, [...collected, ...this.#prepareAll(view?.extra ?? [])], call);
+          return this.#view(loaded, [...collected, ...this.#prepareAll(view?.extra ?? [])], call, view);
         }),
     };
     try {
@@ -257,8 +260,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     return messages.map((message) => prepare(message, this.#policy.reader));
   }
 
-  #limits(): ReturnType<typeof resolveLimits> {
-    return resolveLimits(this.#policy.window, this.id, this.#correction);
+  #limits(profile = this.#policy.profile): ReturnType<typeof resolveLimits> {
+    return resolveLimits(this.#policy.window, this.id, this.#correction, profile);
   }
 
   async #addPrepared(
@@ -272,6 +275,9 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       async (draft, loaded) => {
         const fresh = await withoutRepeated(prepared, loaded, this.#policy, call);
         const added = addAll(draft, fresh, this.#policy, limits);
+        // What the model reasoned with an extra message in sight is bound to it, and it will not be shown again.
+        if (this.#shownExtra && fresh.some(({ facts }) => this.format.hasReasoning(facts.message)))
+          draft.raiseEpoch();
         const ids = new Map(fresh.map((message, index) => [message, added[index]]));
         return prepared.map((message) => ids.get(message) ?? message.id);
       },
@@ -300,23 +306,43 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     return result;
   }
 
-  async #view(loaded: Loaded<M>, extra: readonly Prepared<M>[], call: Call): Promise<M[]> {
-    const limits = await this.#limits();
-    let { live } = loaded;
+  async #view(
+    loaded: Loaded<M>,
+    extra: readonly Prepared<M>[],
+    call: Call,
+    options: ViewOptions<M> = {},
+  ): Promise<M[]> {
+    const policy = this.#policy;
+    const { profile = policy.profile, model } = options;
+    if (profile !== undefined) checkProfile(profile);
+    const limits = await this.#limits(profile);
+    let { live, epoch } = loaded;
     if (extra.length > 0) {
       const draft = this.#session.newDraft({ ...loaded, live: live.copy() });
-      addAll(draft, await withoutRepeated(extra, loaded, this.#policy, call), this.#policy, limits);
-      live = draft.live;
+      addAll(draft, await withoutRepeated(extra, loaded, policy, call), policy, limits);
+      ({ live, epoch } = draft);
     }
-    const { messages, interruptedCalls, leftOut } = buildView(live, this.#policy, limits);
-    if (interruptedCalls.length + leftOut.length > 0) {
-      this.#session.emit({ type: "repaired", memoryId: this.id, interruptedCalls, leftOut });
+    const view = await buildView({ live, epoch, policy, limits, profile, model, signal: call.signal });
+    this.#shownExtra = (options.extra ?? []).length > 0;
+    const { messages, interruptedCalls, leftOut, rules } = view;
+    if (interruptedCalls.length + leftOut.length + rules.length > 0) {
+      this.#session.emit({ type: "repaired", memoryId: this.id, interruptedCalls, leftOut, rules });
     }
     // Copies: the caller may change the array, and the next change the items.
-    if (this.#policy.reader.counter !== undefined) {
+    if (policy.reader.counter !== undefined)
       this.#shown = { messages: [...messages], items: [...live.items] };
-    }
     return messages;
+  }
+
+  /** A processor behind one that keeps the view within a limit could break that limit. */
+  #warnOfOrder(): void {
+    const { processors } = this.#policy;
+    const misplaced = processors.slice(0, -1).find((processor) => processor.limitsView === true);
+    if (misplaced === undefined) return;
+    const message =
+      `The processor ${JSON.stringify(misplaced.name)} keeps the view within a limit, and others follow it. ` +
+      "Put it last, so that what they add counts.";
+    this.#session.emit({ type: "warning", memoryId: this.id, code: "processor-order", message });
   }
 
   #checkReplacement({ facts }: Prepared<M>): void {

@@ -119,6 +119,10 @@ export class Draft<M> {
     for (const seq of seqs) this.#moves.set(seq, to);
   }
 
+  get epoch(): number {
+    return this.#epoch;
+  }
+
   raiseEpoch(): void {
     this.#epoch = this.#from.epoch + 1;
   }

@@ -1,6 +1,8 @@
 import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
+import type { Processor } from "../processors/processor.ts";
+import type { ProviderProfile } from "../provider-profile.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { singleSlotStore } from "../stores/single-slot-store.ts";
 import { addedByRepair } from "../view/repair.ts";
@@ -34,7 +36,8 @@ export function normalizeOptions<M>(
   }
   checkMemoryId(id);
   if (owner !== undefined) checkOwner(owner);
-  const window = windowPolicy(options.window);
+  const { profile, processors = [] } = options;
+  const window = windowPolicy(options.window, profile);
   const byMessage = window.unit === "message";
   const systemFirst = options.systemFirst ?? !byMessage;
   const reader = { format, counter: window.counter, pinned: window.pinned };
@@ -45,8 +48,10 @@ export function normalizeOptions<M>(
       reader,
       window,
       systemFirst,
-      repair: options.repair ?? !byMessage,
-      addedByRepair: addedByRepair(reader),
+      repair: options.repair ?? (!byMessage || profile !== undefined),
+      profile,
+      processors: [...processors],
+      addedByRepair: addedByRepair(reader, profile === undefined ? "any" : "approved"),
     },
     session: {
       memoryId: id,
@@ -68,12 +73,47 @@ export function checkPolicy<M>(options: MemoryPolicy<M>): void {
   for (const [name, value] of Object.entries({ history, systemFirst, repair })) {
     if (value !== undefined && typeof value !== "boolean") throw invalidOption(name, value, "true or false");
   }
+  checkProcessors(options.processors);
+  if (options.profile !== undefined) {
+    checkProfile(options.profile);
+    if (repair === false) {
+      throw new TurnkeepError(
+        "INVALID_OPTION",
+        "repair: false shows the memory as it is, a profile shows it as a provider accepts it: leave one of the two out.",
+      );
+    }
+  }
   // 2 ** 31 - 1 ms is the longest delay that a timer takes.
   if (timeoutMs !== undefined && !(Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 2 ** 31)) {
     throw invalidOption("timeoutMs", timeoutMs, "a positive integer of milliseconds below 2147483648");
   }
   if (onEvent !== undefined && typeof onEvent !== "function")
     throw invalidOption("onEvent", onEvent, "a function");
+}
+
+/** Errors: `INVALID_OPTION`. */
+export function checkProfile(profile: ProviderProfile): void {
+  if (typeof profile === "object" && profile !== null && typeof profile.shape === "function") return;
+  throw invalidOption("profile", kindOf(profile), "an object such as those of @turnkeep/formats/profiles");
+}
+
+function checkProcessors<M>(processors: readonly Processor<M>[] | undefined): void {
+  if (processors === undefined) return;
+  if (!Array.isArray(processors)) throw invalidOption("processors", kindOf(processors), "an array");
+  for (const [index, processor] of (processors as readonly unknown[]).entries()) {
+    const { name, process } = (processor ?? {}) as Partial<Processor<M>>;
+    if (typeof name !== "string" || name === "" || typeof process !== "function") {
+      throw invalidOption(
+        `processors[${index}]`,
+        kindOf(processor),
+        "an object with a name and a process function",
+      );
+    }
+  }
+}
+
+function kindOf(value: unknown): string {
+  return typeof value === "object" ? (value === null ? "null" : "an object") : String(value);
 }
 
 function invalidOption(name: string, value: unknown, expected: string): TurnkeepError {

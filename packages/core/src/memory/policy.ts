@@ -1,3 +1,5 @@
+import type { Processor } from "../processors/processor.ts";
+import type { ProviderProfile } from "../provider-profile.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
 import type { AddedCost } from "../view/repair.ts";
 import type { WindowPolicy } from "../window/policy.ts";
@@ -12,6 +14,8 @@ export interface Policy<M> {
   readonly window: WindowPolicy<M>;
   readonly systemFirst: boolean;
   readonly repair: boolean;
+  readonly profile: ProviderProfile | undefined;
+  readonly processors: readonly Processor<M>[];
   /** What repair adds to a step, which may be the last one. */
   readonly addedByRepair: (step: Step<M>, isLast: boolean) => AddedCost;
 }

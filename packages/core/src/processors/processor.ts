@@ -27,6 +27,8 @@ export interface Processor<M> {
    * before it then stays in the view; behind a change of any other processor it is left out.
    */
   readonly eachAlone?: boolean | undefined;
+  /** Set where it keeps the view within a limit: one that follows it could break that limit, so a memory warns of it. */
+  readonly limitsView?: boolean | undefined;
   /** Answers the messages to show, in their order. The messages and the array are frozen: answer copies of what changes. */
   process(messages: readonly M[], context: ProcessorContext<M>): readonly M[] | Promise<readonly M[]>;
 }

@@ -1,5 +1,5 @@
-import { type Item, type ItemReader, messageOf } from "../memory/item.ts";
-import type { Step } from "../memory/live.ts";
+import { factsOf, type Item, type ItemReader, messageOf } from "../memory/item.ts";
+import { Live, type Step } from "../memory/live.ts";
 import type { MessageFormat } from "../message-format.ts";
 
 /** What stands in the place of a result that never came. */
@@ -14,12 +14,19 @@ export interface Repaired<M> {
   readonly leftOut: readonly string[];
 }
 
+/** Which calls of the last step may stay open: those that wait for anything, or those alone that were approved. */
+export type OpenCalls = "any" | "approved";
+
 /**
  * The default repair: every result stands right behind its call, none stands without it, and every call before the
  * last step is answered. What the model has once been shown as interrupted stays so, even if the result came late.
  * Depends on nothing but the steps: no clock, no chance.
  */
-export function repairSteps<M>(steps: readonly Step<M>[], format: MessageFormat<M>): Repaired<M> {
+export function repairSteps<M>(
+  steps: readonly Step<M>[],
+  format: MessageFormat<M>,
+  openCalls: OpenCalls,
+): Repaired<M> {
   const repaired = { messages: [] as M[], interruptedCalls: [] as string[], leftOut: [] as string[] };
   const last = steps.at(-1);
   for (const step of steps) {
@@ -27,10 +34,41 @@ export function repairSteps<M>(steps: readonly Step<M>[], format: MessageFormat<
     if (step.items.length === 1 && only.calls.length + only.results.length + only.approvals.length === 0) {
       repaired.messages.push(messageOf(only));
     } else {
-      repairStep(step, step === last, format, repaired);
+      repairStep(step, mayStayOpen(step, step === last, openCalls), format, repaired);
     }
   }
   return repaired;
+}
+
+/** Repairs messages that no memory holds, or that were changed since they left it. */
+export function repairMessages<M>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  openCalls: OpenCalls,
+): Repaired<M> {
+  const reader = { format, counter: undefined, pinned: undefined };
+  const items = messages.map((message, seq): Item<M> => {
+    const place = { id: String(seq), seq, createdAt: 0, payload: "", meta: {}, metaText: undefined };
+    return { ...place, ...factsOf(message, reader) };
+  });
+  return repairSteps(new Live(items, () => false).steps, format, openCalls);
+}
+
+/** Says of a call whether it may stay unanswered. */
+type MayStayOpen = (callId: string) => boolean;
+
+function mayStayOpen<M>(step: Step<M>, isLast: boolean, openCalls: OpenCalls): MayStayOpen {
+  if (!isLast) return () => false;
+  if (openCalls === "any") return () => true;
+  // Who runs an approved call looks for the approval in the last message.
+  const approved = new Set(
+    step.items
+      .at(-1)
+      ?.approvals.map((approval) =>
+        approval.kind === "response" ? step.approvals.get(approval.approvalId) : undefined,
+      ),
+  );
+  return (callId) => approved.has(callId);
 }
 
 /** How much larger repair makes a step. */
@@ -45,7 +83,10 @@ export const nothingAdded: AddedCost = { messages: 0, tokens: 0 };
  * Counts what repair adds to a step, so that the window can make room for it: never less than nothing, so that what is
  * left out of the view still counts and leaves memory in its turn.
  */
-export function addedByRepair<M>(reader: ItemReader<M>): (step: Step<M>, isLast: boolean) => AddedCost {
+export function addedByRepair<M>(
+  reader: ItemReader<M>,
+  openCalls: OpenCalls,
+): (step: Step<M>, isLast: boolean) => AddedCost {
   const { format, counter } = reader;
   const known = new WeakMap<
     Step<M>,
@@ -54,7 +95,7 @@ export function addedByRepair<M>(reader: ItemReader<M>): (step: Step<M>, isLast:
   const measure = (step: Step<M>, isLast: boolean): AddedCost => {
     const stored = new Map(step.items.map((item) => [item.message, item.tokens]));
     const repaired: Growing<M> = { messages: [], interruptedCalls: [], leftOut: [] };
-    repairStep(step, isLast, format, repaired);
+    repairStep(step, mayStayOpen(step, isLast, openCalls), format, repaired);
     const tokens = repaired.messages.reduce(
       (sum, message) => sum + (stored.get(message) ?? counter?.count(message, format) ?? 0),
       0,
@@ -83,9 +124,14 @@ function isRegular<M>(step: Step<M>): boolean {
 
 type Growing<M> = { messages: M[]; interruptedCalls: string[]; leftOut: string[] };
 
-function repairStep<M>(step: Step<M>, isLast: boolean, format: MessageFormat<M>, repaired: Growing<M>): void {
+function repairStep<M>(
+  step: Step<M>,
+  mayStay: MayStayOpen,
+  format: MessageFormat<M>,
+  repaired: Growing<M>,
+): void {
   if (step.calls.size > 0 && step.items.some((item) => item.part)) {
-    repairAnswer(step, isLast, format, repaired);
+    repairAnswer(step, mayStay, format, repaired);
     return;
   }
   const callers = step.items.filter((item) => item.calls.length > 0);
@@ -94,10 +140,12 @@ function repairStep<M>(step: Step<M>, isLast: boolean, format: MessageFormat<M>,
   const inTime = answeredInTime(step);
   const shownResults = new Map(answers.map((item) => [item, 0]));
   for (const caller of callers) {
-    const isWaiting = isLast && caller === callers.at(-1);
-    const open = isWaiting
-      ? []
-      : caller.calls.filter((call) => !inTime.has(call.id) && call.providerExecuted !== true);
+    const open = caller.calls.filter(
+      (call) =>
+        !inTime.has(call.id) &&
+        call.providerExecuted !== true &&
+        !(caller === callers.at(-1) && mayStay(call.id)),
+    );
     repaired.interruptedCalls.push(...open.map((call) => call.id));
     const message = messageOf(caller);
     const inPlace = open.length > 0 ? format.interrupted?.(message, open, interruptedText) : undefined;
@@ -129,7 +177,7 @@ function repairStep<M>(step: Step<M>, isLast: boolean, format: MessageFormat<M>,
  */
 function repairAnswer<M>(
   step: Step<M>,
-  isLast: boolean,
+  mayStay: MayStayOpen,
   format: MessageFormat<M>,
   repaired: Growing<M>,
 ): void {
@@ -153,9 +201,10 @@ function repairAnswer<M>(
     (isEarly ? early : repaired.messages).push(message);
   }
   repaired.messages.push(...early);
-  if (isLast) return;
   const calls = parts.flatMap((part) => part.calls);
-  const open = calls.filter((call) => !inTime.has(call.id) && call.providerExecuted !== true);
+  const open = calls.filter(
+    (call) => !inTime.has(call.id) && call.providerExecuted !== true && !mayStay(call.id),
+  );
   if (open.length === 0) return;
   repaired.messages.push(...format.interruptedResults(open, interruptedText));
   repaired.interruptedCalls.push(...open.map((call) => call.id));

@@ -1,41 +1,170 @@
 import { TurnkeepError } from "../errors.ts";
-import { messageOf } from "../memory/item.ts";
+import { countTokens, messageOf } from "../memory/item.ts";
 import type { Live, Step } from "../memory/live.ts";
 import type { Policy } from "../memory/policy.ts";
+import { applyProcessors } from "../processors/apply-processors.ts";
+import type { ProviderProfile } from "../provider-profile.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
-import { isDerived, isSystem, isUser } from "../window/room.ts";
-import { type Repaired, repairSteps } from "./repair.ts";
+import { isDerived, isSystem, isUser, type WindowPlan } from "../window/room.ts";
+import { afterChanges, withoutStaleReasoning } from "./reasoning.ts";
+import { type AddedCost, nothingAdded, type Repaired, repairMessages, repairSteps } from "./repair.ts";
+
+/** What a view is made of. */
+export interface ViewRequest<M> {
+  readonly live: Live<M>;
+  /** The memory's epoch: reasoning of an earlier one was made behind a beginning that has changed since. */
+  readonly epoch: number;
+  readonly policy: Policy<M>;
+  readonly limits: Limits;
+  readonly profile: ProviderProfile | undefined;
+  /** The model that the view is for. */
+  readonly model: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** One processor's part in a view. */
+export interface Stage<M> {
+  readonly name: string;
+  readonly messages: readonly M[];
+}
+
+/** What the model is shown, and how it came about. */
+export interface View<M> extends Repaired<M> {
+  /** The profile's rules that asked for a change. */
+  readonly rules: readonly string[];
+  /** The messages of the window as repaired, and as each processor answered them. */
+  readonly stages: readonly Stage<M>[];
+}
 
 /**
- * What the model is shown: the window, then the repair. Leaves `live` as it is.
+ * What the model is shown: the window, repaired, then the processors, then the shape that the provider accepts. Leaves
+ * `live` as it is. What processors and the profile add is measured, and the window makes room for it.
+ *
  * Throws `WINDOW_OVERFLOW`, and what made a shown record unreadable.
  */
-export function buildView<M>(live: Live<M>, policy: Policy<M>, limits: Limits): Repaired<M> {
-  const { window, memoryId } = policy;
-  const plan = planWindow(live, policy, limits);
-  if (plan.overflow !== undefined && window.overflow !== "keep") {
-    const { unit, needed, limit } = plan.overflow;
-    throw new TurnkeepError(
-      "WINDOW_OVERFLOW",
-      `The newest step of memory ${JSON.stringify(memoryId)} with what is never evicted needs ${needed} ${unit}; the limit is ${limit}. ` +
-        'Raise the limit, shorten the messages, or set window.overflow to "keep" or "evict". Nothing is lost.',
-      { details: { memoryId, needed, limit } },
-    );
+export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
+  const { live, policy, limits, profile } = request;
+  const { overflow } = policy.window;
+  const isMeasured = profile !== undefined || policy.processors.length > 0;
+  let slack = nothingAdded;
+  for (let left = -1; ; ) {
+    const plan = planWindow(live, policy, limits, { slack });
+    if (!isMeasured && plan.overflow !== undefined && overflow !== "keep") {
+      throw overflowError(policy.memoryId, plan.overflow);
+    }
+    const view = await render(request, plan);
+    if (!isMeasured) return view;
+    const over = beyond(view.messages, request);
+    if (over === undefined) return view;
+    if (plan.evict.length === left) {
+      if (overflow !== "throw") return view;
+      throw overflowError(policy.memoryId, over.overflow);
+    }
+    left = plan.evict.length;
+    slack = { messages: slack.messages + over.messages, tokens: slack.tokens + over.tokens };
   }
+}
+
+async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<View<M>> {
+  const { policy, profile, signal } = request;
+  const { format } = policy.reader;
+  const shown = shownByWindow(request, plan);
+  const stages: Stage<M>[] = [{ name: "window", messages: shown.messages }];
+  const interruptedCalls = [...shown.interruptedCalls];
+  let messages: readonly M[] = shown.messages;
+  for (const processor of policy.processors) {
+    messages = await applyProcessors(messages, [processor], { format, signal });
+    stages.push({ name: processor.name, messages });
+  }
+  if (policy.processors.length > 0) {
+    if (profile?.reasoning === "bound") messages = afterChanges(stages, policy.processors, format);
+    if (policy.repair || profile !== undefined) {
+      const repaired = repairMessages(messages, format, openCalls(profile));
+      interruptedCalls.push(...repaired.interruptedCalls);
+      messages = repaired.messages;
+    }
+  }
+  const shaped = profile?.shape(messages, format);
+  return {
+    messages: shaped?.messages ?? [...messages],
+    interruptedCalls,
+    leftOut: shown.leftOut,
+    rules: shaped?.rules ?? [],
+    stages,
+  };
+}
+
+/** The messages that the window leaves, repaired. */
+function shownByWindow<M>(
+  { live, epoch, policy, profile, model }: ViewRequest<M>,
+  plan: WindowPlan<M>,
+): Repaired<M> {
   const hidden = new Set(plan.evict);
   const isShown = (step: Step<M>): boolean => step.items.some((item) => !hidden.has(item));
-  const steps = live.steps.filter(isShown);
-  const unopened = window.unit === "turn" ? stepsBeforeFirstUser(steps) : new Set<Step<M>>();
-  if (policy.repair) {
-    const shown = steps.filter((step) => !unopened.has(step));
-    return repairSteps(
-      hidden.size === 0 ? shown : shown.map((step) => without(step, hidden)),
-      policy.reader.format,
+  const { window, reader } = policy;
+  let steps = live.steps.filter(isShown);
+  if (window.unit === "turn") {
+    const unopened = stepsBeforeFirstUser(steps);
+    // A profile opens the view itself where there is no user message to begin with.
+    const isEmptied = steps.every((step) => unopened.has(step) || isSystem(step));
+    if (profile === undefined || !isEmptied) steps = steps.filter((step) => !unopened.has(step));
+  }
+  if (!policy.repair && profile === undefined) {
+    const shown = new Set(steps);
+    const items = live.items.filter((item) => !hidden.has(item) && shown.has(live.stepOf(item)));
+    return { messages: items.map(messageOf), interruptedCalls: [], leftOut: [] };
+  }
+  if (hidden.size > 0) steps = steps.map((step) => without(step, hidden));
+  if (profile !== undefined) {
+    // What the window hides, but memory still holds, was there when the reasoning was made.
+    const changed = hidden.size > 0 ? Number.POSITIVE_INFINITY : epoch;
+    steps = withoutStaleReasoning(steps, { profile, epoch: changed, model, format: reader.format });
+  }
+  return repairSteps(steps, reader.format, openCalls(profile));
+}
+
+function openCalls(profile: ProviderProfile | undefined): "any" | "approved" {
+  return profile === undefined ? "any" : "approved";
+}
+
+/** What a view takes beyond the limits. */
+function beyond<M>(
+  messages: readonly M[],
+  { live, policy, limits }: ViewRequest<M>,
+): (AddedCost & { readonly overflow: NonNullable<WindowPlan<M>["overflow"]> }) | undefined {
+  const { counter, format } = policy.reader;
+  const extra = Math.max(0, messages.length - limits.maxMessages);
+  let needed = 0;
+  if (counter !== undefined) {
+    const stored = new Map(live.items.map((item) => [item.message, item.tokens]));
+    needed = limits.taken(
+      messages.reduce(
+        (sum, message) => sum + (stored.get(message) ?? countTokens(message, counter, format)),
+        0,
+      ),
     );
   }
-  const items = live.items.filter((item) => !hidden.has(item) && !unopened.has(live.stepOf(item)));
-  return { messages: items.map(messageOf), interruptedCalls: [], leftOut: [] };
+  const tokens = Math.max(0, needed - limits.maxTokens);
+  if (tokens > 0) {
+    return { messages: extra, tokens, overflow: { unit: "tokens", needed, limit: limits.maxTokens } };
+  }
+  if (extra === 0) return undefined;
+  const overflow = { unit: "messages" as const, needed: messages.length, limit: limits.maxMessages };
+  return { messages: extra, tokens: 0, overflow };
+}
+
+function overflowError(
+  memoryId: string,
+  overflow: NonNullable<WindowPlan<never>["overflow"]>,
+): TurnkeepError {
+  const { unit, needed, limit } = overflow;
+  return new TurnkeepError(
+    "WINDOW_OVERFLOW",
+    `The newest step of memory ${JSON.stringify(memoryId)} with what is never evicted needs ${needed} ${unit}; the limit is ${limit}. ` +
+      'Raise the limit, shorten the messages, or set window.overflow to "keep" or "evict". Nothing is lost.',
+    { details: { memoryId, needed, limit } },
+  );
 }
 
 /** With unit `turn` a view starts with a user message after the system message. */

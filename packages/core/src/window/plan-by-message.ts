@@ -1,6 +1,8 @@
 import type { Item } from "../memory/item.ts";
 import type { Live } from "../memory/live.ts";
 import type { Policy } from "../memory/policy.ts";
+import { nothingAdded } from "../view/repair.ts";
+import type { PlanOptions } from "./plan.ts";
 import type { Limits } from "./policy.ts";
 import { isPinned, Room, type WindowPlan } from "./room.ts";
 
@@ -13,11 +15,12 @@ export function planByMessage<M>(
   live: Live<M>,
   policy: Policy<M>,
   limits: Limits,
-  refill: boolean,
+  { refill = false, slack = nothingAdded }: PlanOptions,
 ): WindowPlan<M> {
   const { items } = live;
   const { target, overflow, pinned } = policy.window;
   const room = new Room(items.length, live.tokens, limits);
+  room.enter(slack);
   const evict: Item<M>[] = [];
   if (room.fits && !refill) return { evict, overflow: undefined };
   const reached = room.goal(target, refill);

@@ -6,9 +6,11 @@ import { planByMessage } from "./plan-by-message.ts";
 import type { Limits } from "./policy.ts";
 import { isDerived, isPinned, isSystem, isUser, Room, type WindowPlan } from "./room.ts";
 
-/** How a plan is made when it is not for an add: `refill` goes down to the target at once, over the limit or not. */
+/** How a plan is made: `refill` goes down to the target at once, over the limit or not. */
 export interface PlanOptions {
   readonly refill?: boolean;
+  /** What the view takes beyond the live messages and their repair. */
+  readonly slack?: AddedCost;
 }
 
 /**
@@ -25,16 +27,22 @@ export function planWindow<M>(
   const unbounded = !Number.isFinite(maxMessages) && !Number.isFinite(maxTokens);
   if (unbounded && live.boundaries === 0) return { evict: [], overflow: undefined };
   const plan = policy.window.unit === "message" ? planByMessage : planBySteps;
-  return plan(live, policy, limits, options.refill === true);
+  return plan(live, policy, limits, options);
 }
 
-function planBySteps<M>(live: Live<M>, policy: Policy<M>, limits: Limits, refill: boolean): WindowPlan<M> {
+function planBySteps<M>(
+  live: Live<M>,
+  policy: Policy<M>,
+  limits: Limits,
+  { refill = false, slack = nothingAdded }: PlanOptions,
+): WindowPlan<M> {
   const { window } = policy;
   const evict: Item<M>[] = [];
   const room = new Room(live.items.length, live.tokens, limits);
   const last = live.steps.at(-1);
   const addedTo = (step: Step<M>): AddedCost =>
     policy.repair ? policy.addedByRepair(step, step === last) : nothingAdded;
+  room.enter(slack);
   for (const step of live.steps) room.enter(addedTo(step));
   const leave = (step: Step<M>): void => {
     const added = addedTo(step);

@@ -1,4 +1,5 @@
 import { TurnkeepError } from "../errors.ts";
+import type { ProviderProfile } from "../provider-profile.ts";
 import type { Limit, TokenCounter, WindowOptions, WindowOverflow, WindowUnit } from "../window-options.ts";
 import { type Correction, corrected, uncorrected } from "./calibration.ts";
 
@@ -26,10 +27,14 @@ const units: readonly WindowUnit[] = ["step", "turn", "message"];
 const overflows: readonly WindowOverflow[] = ["throw", "keep", "evict"];
 
 /** Checks the options; whatever is wrong is `INVALID_OPTION`, naming the option and the value. */
-export function windowPolicy<M>(options: WindowOptions<M> | undefined): WindowPolicy<M> {
+export function windowPolicy<M>(
+  options: WindowOptions<M> | undefined,
+  profile?: ProviderProfile | undefined,
+): WindowPolicy<M> {
   const window = options ?? {};
   if (typeof window !== "object") throw invalid("window", window, "an object such as { maxMessages: 20 }");
-  const { maxMessages, maxTokens, counter, reserve, unit = "step", pinned } = window;
+  const { maxMessages, maxTokens, counter, reserve, pinned } = window;
+  const unit = window.unit ?? (profile?.firstMessage === "user" ? "turn" : "step");
   if (options !== undefined && maxMessages === undefined && maxTokens === undefined) {
     throw invalid(
       "window",
@@ -92,12 +97,14 @@ export async function resolveLimits<M>(
   policy: WindowPolicy<M>,
   memoryId: string,
   correction: Correction = uncorrected,
+  profile?: ProviderProfile | undefined,
 ): Promise<Limits> {
   const ask = async (name: string, limit: Limit | undefined, least: 0 | 1): Promise<number> => {
     if (limit === undefined) return Number.POSITIVE_INFINITY;
     return typeof limit === "function" ? checkAnswer(name, await limit(memoryId), least) : limit;
   };
-  const maxMessages = await ask("window.maxMessages", policy.maxMessages, 1);
+  const asked = await ask("window.maxMessages", policy.maxMessages, 1);
+  const maxMessages = Math.min(asked, profile?.maxMessages ?? Number.POSITIVE_INFINITY);
   const maxTokens = await ask("window.maxTokens", policy.maxTokens, 1);
   if (policy.maxTokens === undefined) return { maxMessages, maxTokens, taken: (tokens) => tokens };
   const reserve = await ask("window.reserve", policy.reserve, 0);

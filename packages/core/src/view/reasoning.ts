@@ -1,0 +1,88 @@
+import type { Item } from "../memory/item.ts";
+import type { Step } from "../memory/live.ts";
+import type { MessageFormat } from "../message-format.ts";
+import type { Processor } from "../processors/processor.ts";
+import type { ProviderProfile } from "../provider-profile.ts";
+
+/** What decides which reasoning a provider still takes. */
+export interface ReasoningRule<M> {
+  readonly profile: ProviderProfile;
+  /** The epoch that the view is shown in. */
+  readonly epoch: number;
+  /** The model that the view is for; reasoning that names another model as its maker is left out. */
+  readonly model: string | undefined;
+  readonly format: MessageFormat<M>;
+}
+
+/**
+ * Leaves out the reasoning that the provider would refuse: all of a step's or none of it. What is bound to the messages
+ * before it goes with everything older, since a provider lets only the first of a list be missing.
+ */
+export function withoutStaleReasoning<M>(steps: readonly Step<M>[], rule: ReasoningRule<M>): Step<M>[] {
+  const { profile, format } = rule;
+  const last = profile.reasoning === "bound" ? steps.findLastIndex((step) => isStale(step, rule)) : -1;
+  return steps.flatMap((step, index) => {
+    const isDropped = profile.reasoning === "none" || index <= last || isForeign(step, rule);
+    if (!isDropped || !hasReasoning(step, format)) return [step];
+    const rest = stepWithout(step, format);
+    return rest.items.length === 0 ? [] : [rest];
+  });
+}
+
+function isStale<M>(step: Step<M>, rule: ReasoningRule<M>): boolean {
+  if (!hasReasoning(step, rule.format)) return false;
+  return isForeign(step, rule) || step.items.some((item) => (item.meta.epoch ?? 0) < rule.epoch);
+}
+
+function isForeign<M>(step: Step<M>, { model, format }: ReasoningRule<M>): boolean {
+  if (model === undefined) return false;
+  return step.items.some(
+    (item) => item.meta.model !== undefined && item.meta.model !== model && itemReasons(item, format),
+  );
+}
+
+function hasReasoning<M>(step: Step<M>, format: MessageFormat<M>): boolean {
+  return step.items.some((item) => itemReasons(item, format));
+}
+
+function itemReasons<M>(item: Item<M>, format: MessageFormat<M>): boolean {
+  return item.role === "assistant" && item.error === undefined && format.hasReasoning(item.message as M);
+}
+
+function stepWithout<M>(step: Step<M>, format: MessageFormat<M>): Step<M> {
+  const items = step.items.flatMap((item): Item<M>[] => {
+    if (!itemReasons(item, format)) return [item];
+    const message = format.without(item.message as M, { reasoning: true });
+    return message === undefined ? [] : [{ ...item, message }];
+  });
+  return { ...step, items };
+}
+
+/**
+ * The messages that the processors answered, without the reasoning that stands behind a change of theirs: it was made
+ * when what is changed now may still have been there. What processors do to each message alone they did then too.
+ */
+export function afterChanges<M>(
+  stages: readonly { readonly messages: readonly M[] }[],
+  processors: readonly Processor<M>[],
+  format: MessageFormat<M>,
+): readonly M[] {
+  const answered = stages.at(-1)?.messages ?? [];
+  let known = stages[0]?.messages ?? [];
+  let isChanged = false;
+  for (const [index, processor] of processors.entries()) {
+    const before = stages[index]?.messages ?? [];
+    const after = stages[index + 1]?.messages ?? [];
+    const same = before.length === after.length && before.every((message, place) => message === after[place]);
+    if (same) continue;
+    if (processor.eachAlone !== true) isChanged = true;
+    else if (!isChanged) known = after;
+  }
+  if (!isChanged) return answered;
+  const first = answered.findIndex((message, place) => message !== known[place]);
+  if (first < 0) return answered;
+  return answered.flatMap((message, place) => {
+    if (place < first || !format.hasReasoning(message)) return [message];
+    return format.without(message, { reasoning: true }) ?? [];
+  });
+}
