@@ -8,5 +8,6 @@ const config: UserConfig = library(
   "src/langchain4j.ts",
   "src/openai.ts",
   "src/openai-responses.ts",
+  "src/profiles.ts",
 );
 export default config;

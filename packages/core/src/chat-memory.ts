@@ -43,8 +43,8 @@ export interface ViewOptions<M> extends MemoryCallOptions {
   /** What the provider of this call accepts. Default: the memory's `profile`. */
   readonly profile?: ProviderProfile | undefined;
   /**
-   * The model that the view is for. Reasoning that another model made, by its {@link entry}, is left out where a
-   * `profile` is given: signatures and encrypted reasoning are a model's own.
+   * The model that the view is for. Reasoning that another model made, by its {@link entry}, is left out, with all
+   * before it, where the `profile` says that a provider binds reasoning to what it was made from.
    */
   readonly model?: string | undefined;
 }

@@ -22,7 +22,7 @@ export function withoutStaleReasoning<M>(steps: readonly Step<M>[], rule: Reason
   const { profile, format } = rule;
   const last = profile.reasoning === "bound" ? steps.findLastIndex((step) => isStale(step, rule)) : -1;
   return steps.flatMap((step, index) => {
-    const isDropped = profile.reasoning === "none" || index <= last || isForeign(step, rule);
+    const isDropped = profile.reasoning === "none" || index <= last;
     if (!isDropped || !hasReasoning(step, format)) return [step];
     const rest = stepWithout(step, format);
     return rest.items.length === 0 ? [] : [rest];

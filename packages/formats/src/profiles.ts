@@ -1,0 +1,18 @@
+/**
+ * What providers accept, as tables of rules, and what makes a list of messages fit them.
+ *
+ * @module
+ */
+export type { ProviderProfile, ShapedView } from "@turnkeep/core";
+export { type ProfileRules, profileOf } from "./profiles/profile-of.ts";
+export {
+  anthropic,
+  bedrock,
+  gemini,
+  mistral,
+  openai,
+  openaiResponses,
+  strict,
+} from "./profiles/profiles.ts";
+export type { ProviderRule, RuleName } from "./profiles/rules.ts";
+export { type Violation, validate } from "./profiles/validate.ts";

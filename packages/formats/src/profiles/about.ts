@@ -1,0 +1,44 @@
+import type { MessageFormat } from "@turnkeep/core";
+
+/** Whether a message holds results of calls that another message makes. */
+export function answersCalls<M>(message: M, format: MessageFormat<M>): boolean {
+  return format.role(message) !== "assistant" && format.toolResults(message).length > 0;
+}
+
+export function isSystem<M>(message: M, format: MessageFormat<M>): boolean {
+  return format.role(message) === "system";
+}
+
+/**
+ * Whether the model has said all it had to say: a message that ends in a call or a result waits for the rest, be it
+ * that it holds its own results, or that the provider runs the call itself.
+ */
+export function isAnswer<M>(message: M, format: MessageFormat<M>): boolean {
+  if (format.role(message) !== "assistant" || format.isBoundary(message)) return false;
+  const last = format.pieces(message).at(-1)?.of;
+  return last !== "tool-call" && last !== "tool-result";
+}
+
+/** Reasoning and nothing else. */
+export function isReasoningAlone<M>(message: M, format: MessageFormat<M>): boolean {
+  return (
+    format.role(message) === "assistant" &&
+    format.hasReasoning(message) &&
+    format.without(message, { reasoning: true }) === undefined
+  );
+}
+
+/** What a user sends beside text. */
+export function mediaOf<M>(message: M, format: MessageFormat<M>, kind: "image" | "document"): number {
+  return format.pieces(message).filter((piece) => {
+    if (piece.type !== "media" || piece.of !== "content") return false;
+    const type = piece.mediaType ?? "image";
+    return kind === "image" ? type.startsWith("image") : !/^(image|audio|video)/.test(type);
+  }).length;
+}
+
+export function hasText<M>(message: M, format: MessageFormat<M>): boolean {
+  return format
+    .pieces(message)
+    .some((piece) => piece.type === "text" && piece.of === "content" && piece.text.trim() !== "");
+}

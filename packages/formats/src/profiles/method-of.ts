@@ -1,0 +1,19 @@
+import { type MessageFormat, TurnkeepError } from "@turnkeep/core";
+
+type Optional = "textMessage" | "renameCalls" | "joined" | "withoutEmptyText";
+
+/** A format's method that not every format has. Errors: `UNSUPPORTED`. */
+export function methodOf<M, K extends Optional>(
+  format: MessageFormat<M>,
+  name: K,
+): NonNullable<MessageFormat<M>[K]> {
+  const method = format[name];
+  if (method === undefined) {
+    throw new TurnkeepError(
+      "UNSUPPORTED",
+      `The format ${JSON.stringify(format.name)} has no ${name}, which this provider's profile needs. ` +
+        "Add it to the format, or leave the profile out.",
+    );
+  }
+  return method.bind(format) as NonNullable<MessageFormat<M>[K]>;
+}

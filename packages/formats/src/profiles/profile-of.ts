@@ -1,0 +1,34 @@
+import type { ProviderProfile } from "@turnkeep/core";
+import { type ProviderRule, ruleOf } from "./rules.ts";
+import { shape } from "./shape.ts";
+
+/** A provider's profile with the rules that it is made of. */
+export interface ProfileRules extends ProviderProfile {
+  readonly rules: readonly ProviderRule[];
+}
+
+/**
+ * A profile of your own: of a provider that has none here, or of one that has changed.
+ *
+ * @example
+ * ```ts
+ * import { createChatMemory } from "@turnkeep/core";
+ * import { openai, profileOf } from "@turnkeep/formats/profiles";
+ *
+ * const local = profileOf("local", [
+ *   ...openai.rules,
+ *   { rule: "first-message", source: "https://example.com/chat-template" },
+ * ]);
+ * const memory = createChatMemory({ profile: local });
+ * ```
+ */
+export function profileOf(name: string, rules: readonly ProviderRule[]): ProfileRules {
+  return {
+    name,
+    rules,
+    firstMessage: ruleOf(rules, "first-message") === undefined ? "any" : "user",
+    reasoning: ruleOf(rules, "reasoning")?.kept ?? "any",
+    maxMessages: ruleOf(rules, "messages")?.limit,
+    shape: (messages, format) => shape(messages, format, { name, rules }),
+  };
+}

@@ -1,0 +1,176 @@
+import { type ProfileRules, profileOf } from "./profile-of.ts";
+import type { ProviderRule } from "./rules.ts";
+
+const openaiChatApi = "https://platform.openai.com/docs/api-reference/chat/create";
+const openaiResponsesApi = "https://platform.openai.com/docs/api-reference/responses/create";
+const anthropicApi = "https://platform.claude.com/docs/en/api/messages";
+const anthropicTools = "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use";
+const preservedThinking = "https://platform.claude.com/docs/build-with-claude/preserved-thinking";
+const bedrockThinking =
+  "https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-thinking-block-binding.html";
+const converseApi = "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html";
+const converseMessage = "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html";
+const geminiFunctions = "https://ai.google.dev/gemini-api/docs/function-calling";
+const mistralOrder = "https://github.com/avante-corp/avante.nvim/pull/2695";
+
+const lastOfMistral: ProviderRule = {
+  rule: "last-message",
+  source: "https://github.com/0xPlaygrounds/rig/pull/1130",
+};
+const answerAfterResults: ProviderRule = { rule: "answer-after-results", source: mistralOrder };
+const mistralCallIds: ProviderRule = {
+  rule: "call-ids",
+  pattern: /^[a-zA-Z0-9]{9}$/,
+  unique: false,
+  source: "https://mistralai.github.io/mistral-common/usage/tools/#tool-calling-and-messages",
+};
+const blankOfAnthropic: ProviderRule = {
+  rule: "empty-text",
+  which: "blank",
+  source: "https://github.com/home-assistant/core/issues/175637",
+};
+const documentWithText: ProviderRule = {
+  rule: "document-with-text",
+  source: "https://github.com/archestra-ai/archestra/pull/4220",
+};
+const reasoningAlone: ProviderRule = {
+  rule: "reasoning-alone",
+  source: "https://github.com/tailcallhq/forgecode/pull/3073",
+};
+const noReasoning: ProviderRule = { rule: "reasoning", kept: "none", source: openaiChatApi };
+const firstOfBedrock: ProviderRule = {
+  rule: "first-message",
+  source: "https://github.com/elastic/kibana/pull/246393",
+};
+const openaiMessages: ProviderRule = {
+  rule: "messages",
+  limit: 2048,
+  source: "https://github.com/obot-platform/obot/issues/1009",
+};
+const openaiCalls: ProviderRule = {
+  rule: "calls",
+  limit: 128,
+  source: "https://github.com/openai/openai-dotnet/issues/317",
+};
+const openaiTextLength: ProviderRule = { rule: "text-length", limit: 10_485_760, source: openaiChatApi };
+const bedrockImages: ProviderRule = { rule: "images", limit: 20, source: converseMessage };
+const bedrockDocuments: ProviderRule = { rule: "documents", limit: 5, source: converseMessage };
+
+/** OpenAI's Chat Completions API. */
+export const openai: ProfileRules = profileOf("openai", [
+  { rule: "not-empty", source: openaiChatApi },
+  { rule: "tool-results", source: openaiChatApi },
+  {
+    rule: "call-ids",
+    pattern: /^.{1,40}$/s,
+    unique: false,
+    source: "https://github.com/microsoft/autogen/issues/6377",
+  },
+  noReasoning,
+  openaiMessages,
+  openaiCalls,
+  openaiTextLength,
+]);
+
+/** OpenAI's Responses API. */
+export const openaiResponses: ProfileRules = profileOf("openai-responses", [
+  { rule: "not-empty", source: openaiResponsesApi },
+  { rule: "tool-results", source: openaiResponsesApi },
+  {
+    rule: "call-ids",
+    pattern: /^.{1,64}$/s,
+    unique: false,
+    source: "https://github.com/AnswerDotAI/fastllm/issues/45",
+  },
+  { rule: "reasoning-alone", source: "https://github.com/openai/openai-node/issues/1567" },
+]);
+
+/** Anthropic's Messages API, with a model that takes no prefilled answer and keeps its thinking to one conversation. */
+export const anthropic: ProfileRules = profileOf("anthropic", [
+  { rule: "not-empty", source: anthropicApi },
+  { rule: "tool-results", source: anthropicTools },
+  { rule: "system-first", source: anthropicApi },
+  { rule: "first-message", source: anthropicApi },
+  { rule: "last-message", source: "https://github.com/vybestack/llxprt-code/pull/3695" },
+  { rule: "same-role", roles: ["tool"], source: anthropicTools },
+  blankOfAnthropic,
+  {
+    rule: "call-ids",
+    pattern: /^[a-zA-Z0-9_-]{1,64}$/,
+    unique: true,
+    source: "https://github.com/LibreChat-AI/agents/pull/153",
+  },
+  { rule: "reasoning", kept: "bound", source: preservedThinking },
+  reasoningAlone,
+  { rule: "messages", limit: 100_000, source: anthropicApi },
+]);
+
+/** Google's Gemini API (`generateContent`). */
+export const gemini: ProfileRules = profileOf("gemini", [
+  { rule: "not-empty", source: "https://github.com/vercel/ai/issues/3775" },
+  { rule: "tool-results", source: "https://github.com/google-gemini/gemini-cli/issues/3814" },
+  { rule: "system-first", source: "https://ai.google.dev/api/generate-content" },
+  { rule: "first-message", source: geminiFunctions },
+  { rule: "last-message", source: "https://github.com/crewAIInc/crewAI/pull/6973" },
+  { rule: "same-role", roles: ["user", "assistant", "tool"], source: geminiFunctions },
+  { rule: "empty-text", which: "blank", source: "https://github.com/54xzh/FLIT/issues/69" },
+]);
+
+/** Amazon Bedrock's Converse API. */
+export const bedrock: ProfileRules = profileOf("bedrock", [
+  { rule: "not-empty", source: converseApi },
+  { rule: "tool-results", source: "https://github.com/langgenius/dify-official-plugins/issues/765" },
+  { rule: "system-first", source: converseApi },
+  firstOfBedrock,
+  { rule: "last-message", source: "https://github.com/microsoft/semantic-kernel/issues/10281" },
+  {
+    rule: "same-role",
+    roles: ["user", "assistant", "tool"],
+    besideResults: true,
+    source: "https://github.com/Portkey-AI/gateway/issues/748",
+  },
+  { rule: "empty-text", which: "blank", source: "https://github.com/LibreChat-AI/agents/pull/501" },
+  {
+    rule: "call-ids",
+    pattern: /^[a-zA-Z0-9_-]{1,64}$/,
+    unique: true,
+    source: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html",
+  },
+  { rule: "reasoning", kept: "bound", source: bedrockThinking },
+  reasoningAlone,
+  documentWithText,
+  bedrockImages,
+  bedrockDocuments,
+]);
+
+/** Mistral's chat completions API. */
+export const mistral: ProfileRules = profileOf("mistral", [
+  { rule: "not-empty", source: "https://docs.mistral.ai/api/" },
+  { rule: "tool-results", source: "https://docs.mistral.ai/api/" },
+  { rule: "system-first", source: mistralOrder },
+  lastOfMistral,
+  answerAfterResults,
+  { rule: "empty-text", which: "empty", source: "https://docs.mistral.ai/api/" },
+  mistralCallIds,
+]);
+
+/** All rules of all providers at once, each in its strictest form: for a list that any of them takes. */
+export const strict: ProfileRules = profileOf("strict", [
+  { rule: "not-empty", source: openaiChatApi },
+  { rule: "tool-results", source: anthropicTools },
+  { rule: "system-first", source: anthropicApi },
+  firstOfBedrock,
+  lastOfMistral,
+  { rule: "same-role", roles: ["user", "assistant", "tool"], source: converseApi },
+  answerAfterResults,
+  blankOfAnthropic,
+  { ...mistralCallIds, unique: true },
+  noReasoning,
+  reasoningAlone,
+  documentWithText,
+  openaiMessages,
+  openaiCalls,
+  openaiTextLength,
+  bedrockImages,
+  bedrockDocuments,
+]);

@@ -1,0 +1,77 @@
+import type { Role } from "@turnkeep/core";
+
+/**
+ * One rule of a provider, as data. `source` is where it is written down, or the public report of a request that was
+ * refused for breaking it.
+ */
+export type ProviderRule = { readonly source: string } & (
+  | {
+      /**
+       * - `not-empty`: a request holds a message beside the system message.
+       * - `tool-results`: every call is answered once, right behind the message that makes it; no result stands without
+       *   its call.
+       * - `system-first`: the system message stands first, or apart from the messages.
+       * - `first-message`: the first message is the user's.
+       * - `last-message`: the last message is the user's, or holds tool results.
+       * - `answer-after-results`: the model's answer stands between tool results and the user's next message.
+       * - `reasoning-alone`: no message of the model is reasoning and nothing else.
+       * - `document-with-text`: who sends a document sends a text with it.
+       */
+      readonly rule:
+        | "not-empty"
+        | "tool-results"
+        | "system-first"
+        | "first-message"
+        | "last-message"
+        | "answer-after-results"
+        | "reasoning-alone"
+        | "document-with-text";
+    }
+  | {
+      /**
+       * Neighbours of one of these roles are one message, wherever the format can join them; with `besideResults`, tool
+       * results and the user's message behind them too.
+       */
+      readonly rule: "same-role";
+      readonly roles: readonly Role[];
+      readonly besideResults?: boolean | undefined;
+    }
+  | {
+      /** No text is empty, or, with `blank`, holds nothing but blanks. */
+      readonly rule: "empty-text";
+      readonly which: "empty" | "blank";
+    }
+  | {
+      /** A call's id looks so, and, with `unique`, is made once in a request. */
+      readonly rule: "call-ids";
+      readonly pattern: RegExp;
+      readonly unique: boolean;
+    }
+  | {
+      /** `none`: no reasoning comes back. `bound`: only what was made while all before it was as it is now. */
+      readonly rule: "reasoning";
+      readonly kept: "none" | "bound";
+    }
+  | {
+      /** At most so many messages in a request; calls in a message; UTF-16 units in a text; images, documents in a message. */
+      readonly rule: "messages" | "calls" | "text-length" | "images" | "documents";
+      readonly limit: number;
+    }
+);
+
+export type RuleName = ProviderRule["rule"];
+
+/** The rule of that name. */
+export type RuleNamed<N extends RuleName, R = ProviderRule> = R extends { readonly rule: infer X }
+  ? N extends X
+    ? R & { readonly rule: N }
+    : never
+  : never;
+
+/** The rule of that name, where the provider has it. */
+export function ruleOf<N extends RuleName>(
+  rules: readonly ProviderRule[],
+  name: N,
+): RuleNamed<N> | undefined {
+  return rules.find((rule) => rule.rule === name) as RuleNamed<N> | undefined;
+}

@@ -1,0 +1,227 @@
+import { type MessageFormat, type ShapedView, TurnkeepError } from "@turnkeep/core";
+import { answersCalls, hasText, isAnswer, isReasoningAlone, isSystem, mediaOf } from "./about.ts";
+import { withCallIds } from "./call-ids.ts";
+import { methodOf } from "./method-of.ts";
+import { type ProviderRule, type RuleName, type RuleNamed, ruleOf } from "./rules.ts";
+
+/** Opens a view whose first message would be the model's, where the provider wants the user's. */
+export const openingText = "Here is our conversation so far.";
+/** Stands between two answers of the model, and behind the last message if that is one. */
+export const continueText = "Please continue.";
+/** Stands for the answer that never came, between tool results and the user's next message. */
+export const noAnswerText = "(No answer was given.)";
+/** Stands for a user's message without text. */
+export const emptyText = "(An empty message.)";
+/** Stands beside a document that was sent without a text. */
+export const attachedText = "(A file is attached.)";
+
+type Change<M, N extends RuleName> = (
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  rule: RuleNamed<N>,
+) => readonly M[];
+
+/** A list of messages whose calls and results are in order, in the shape that the rules ask for. */
+export function shape<M>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  { name, rules }: { readonly name: string; readonly rules: readonly ProviderRule[] },
+): ShapedView<M> {
+  const changed = new Set<RuleName>();
+  let current = messages;
+  const apply = <N extends RuleName>(rule: N, change: Change<M, N>): void => {
+    const found = ruleOf(rules, rule);
+    if (found === undefined) return;
+    const next = change(current, format, found);
+    if (next.length === current.length && next.every((message, index) => message === current[index])) return;
+    changed.add(rule);
+    current = next;
+  };
+  apply("system-first", systemFirst);
+  apply("reasoning", (list, _, rule) => (rule.kept === "none" ? withoutReasoning(list, format) : list));
+  apply("empty-text", (list, _, rule) => withoutEmptyText(list, format, rule.which));
+  apply("reasoning-alone", withoutReasoningAlone);
+  apply("not-empty", (list) => notEmpty(list, messages, format));
+  apply("document-with-text", documentsWithText);
+  apply("first-message", opened);
+  apply("answer-after-results", answered);
+  apply("last-message", continued);
+  apply("same-role", joined);
+  apply("call-ids", withCallIds);
+  checkLimits(current, format, name, rules);
+  return { messages: [...current], rules: [...changed] };
+}
+
+function systemFirst<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
+  const systems = messages.filter((message) => isSystem(message, format));
+  return [...systems, ...messages.filter((message) => !isSystem(message, format))];
+}
+
+function withoutReasoning<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
+  return messages.flatMap((message) =>
+    format.hasReasoning(message) ? (format.without(message, { reasoning: true }) ?? []) : [message],
+  );
+}
+
+function withoutEmptyText<M>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  which: "empty" | "blank",
+): readonly M[] {
+  return messages.flatMap((message) => {
+    if (format.role(message) === "tool" || format.isBoundary(message)) return [message];
+    const rest = methodOf(format, "withoutEmptyText")(message, which);
+    if (rest !== undefined) return [rest];
+    // The model's answer to an empty message stays an answer to something.
+    return format.role(message) === "user" ? [methodOf(format, "textMessage")("user", emptyText)] : [];
+  });
+}
+
+/** Where an answer comes in parts, reasoning goes with the part that follows it; alone at its end, it belongs to none. */
+function withoutReasoningAlone<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
+  let isFollowed = false;
+  return messages
+    .toReversed()
+    .flatMap((message) => {
+      const isAlone = isReasoningAlone(message, format);
+      if (isAlone && !isFollowed) return [];
+      if (!isAlone) isFollowed = format.answersInParts === true && format.role(message) === "assistant";
+      return [message];
+    })
+    .reverse();
+}
+
+function notEmpty<M>(messages: readonly M[], before: readonly M[], format: MessageFormat<M>): readonly M[] {
+  const isAnything = (message: M): boolean => !isSystem(message, format);
+  if (messages.some(isAnything) || !before.some(isAnything)) return messages;
+  return [...messages, methodOf(format, "textMessage")("user", emptyText)];
+}
+
+function documentsWithText<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
+  return messages.map((message) => {
+    if (format.role(message) !== "user" || hasText(message, format)) return message;
+    if (mediaOf(message, format, "document") === 0) return message;
+    const text = methodOf(format, "textMessage")("user", attachedText);
+    return methodOf(format, "joined")(message, text) ?? message;
+  });
+}
+
+function opened<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
+  const index = messages.findIndex((message) => !isSystem(message, format));
+  const first = messages[index];
+  // Nothing stands before a provider's own compaction.
+  if (first === undefined || format.role(first) === "user" || format.isBoundary(first)) return messages;
+  return messages.toSpliced(index, 0, methodOf(format, "textMessage")("user", openingText));
+}
+
+function answered<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
+  return messages.flatMap((message, index) => {
+    const before = messages[index - 1];
+    const isUser = format.role(message) === "user" && !answersCalls(message, format);
+    if (!isUser || before === undefined || !answersCalls(before, format)) return [message];
+    return [methodOf(format, "textMessage")("assistant", noAnswerText), message];
+  });
+}
+
+/** The model is asked to go on in the same words now and when its next answer stands there: the beginning stays. */
+function continued<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
+  return messages.flatMap((message, index) => {
+    const next = messages[index + 1];
+    if (!isAnswer(message, format)) return [message];
+    if (next !== undefined && (format.role(next) !== "assistant" || format.answersInParts === true)) {
+      return [message];
+    }
+    return [message, methodOf(format, "textMessage")("user", continueText)];
+  });
+}
+
+/** Whether the rule wants the two as one message, if the format can join them. */
+export function belongTogether<M>(
+  first: M,
+  second: M,
+  format: MessageFormat<M>,
+  rule: RuleNamed<"same-role">,
+): boolean {
+  if (format.answersInParts === true) return false;
+  if ([first, second].some((message) => isSystem(message, format) || format.isBoundary(message)))
+    return false;
+  const [role, next] = [format.role(first), format.role(second)];
+  if (role === next) return rule.roles.includes(role);
+  return rule.besideResults === true && role === "tool" && next === "user";
+}
+
+function joined<M>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  rule: RuleNamed<"same-role">,
+): readonly M[] {
+  const together: M[] = [];
+  for (const message of messages) {
+    const before = together.at(-1);
+    const one =
+      before !== undefined && belongTogether(before, message, format, rule)
+        ? methodOf(format, "joined")(before, message)
+        : undefined;
+    if (one === undefined) together.push(message);
+    else together.splice(-1, 1, one);
+  }
+  return together;
+}
+
+/** What is too much and cannot be left out. Errors: `WINDOW_OVERFLOW`. */
+function checkLimits<M>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  name: string,
+  rules: readonly ProviderRule[],
+): void {
+  for (const { rule, needed, limit } of excesses(messages, format, rules)) {
+    throw new TurnkeepError(
+      "WINDOW_OVERFLOW",
+      `${name} takes at most ${limit} ${counted[rule]}; the view has ${needed}. ${remedies[rule]}`,
+      { details: { needed, limit } },
+    );
+  }
+}
+
+type LimitRule = "messages" | "calls" | "text-length" | "images" | "documents";
+
+const counted: Readonly<Record<LimitRule, string>> = {
+  messages: "messages in a request",
+  calls: "tool calls in a message",
+  "text-length": "UTF-16 units in a text",
+  images: "images in a message",
+  documents: "documents in a message",
+};
+
+const remedies: Readonly<Record<LimitRule, string>> = {
+  messages: "Give the memory a window.",
+  calls: "Remove the message, or take its calls apart.",
+  "text-length": "Shorten it, by a processor for example.",
+  images: "Leave some out, by a processor for example.",
+  documents: "Leave some out, by a processor for example.",
+};
+
+/** What exceeds a rule's limit, and where. */
+export function excesses<M>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  rules: readonly ProviderRule[],
+): { readonly rule: LimitRule; readonly index: number; readonly needed: number; readonly limit: number }[] {
+  const measures: Readonly<Record<Exclude<LimitRule, "messages">, (message: M) => number>> = {
+    calls: (message) => format.toolCalls(message).length,
+    "text-length": (message) =>
+      Math.max(0, ...format.pieces(message).map((piece) => (piece.type === "text" ? piece.text.length : 0))),
+    images: (message) => mediaOf(message, format, "image"),
+    documents: (message) => mediaOf(message, format, "document"),
+  };
+  return rules.flatMap((rule) => {
+    if (!("limit" in rule)) return [];
+    const { limit } = rule;
+    const found = (index: number, needed: number): ReturnType<typeof excesses>[number][] =>
+      needed > limit ? [{ rule: rule.rule, index, needed, limit }] : [];
+    if (rule.rule === "messages") return found(limit, messages.length);
+    const measure = measures[rule.rule];
+    return messages.flatMap((message, index) => found(index, measure(message)));
+  });
+}

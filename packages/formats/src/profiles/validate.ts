@@ -1,0 +1,215 @@
+import type { MessageFormat } from "@turnkeep/core";
+import { answersCalls, hasText, isAnswer, isReasoningAlone, isSystem, mediaOf } from "./about.ts";
+import type { ProfileRules } from "./profile-of.ts";
+import type { ProviderRule, RuleName } from "./rules.ts";
+import { belongTogether, excesses } from "./shape.ts";
+
+/** What breaks a rule, and where. */
+export interface Violation {
+  readonly rule: RuleName;
+  /** The index of the message; for an empty list, 0. */
+  readonly index: number;
+  /** What is wrong there, without the message's content. */
+  readonly problem: string;
+  /** Where the rule is written down. */
+  readonly source: string;
+}
+
+/**
+ * What a provider would refuse in a list of messages, in the rules' order; nothing for a list that it takes. A rule
+ * about how reasoning came about (`bound`) cannot be checked in a list, so that it is left to the memory.
+ *
+ * @example
+ * ```ts
+ * import { assistant, modelMessageFormat, user } from "@turnkeep/core";
+ * import { anthropic, validate } from "@turnkeep/formats/profiles";
+ *
+ * const messages = [user("Hello"), assistant("Good morning.")];
+ * const [violation] = validate(messages, anthropic, { format: modelMessageFormat });
+ * console.log(violation?.rule, violation?.index); // "last-message" 1
+ * ```
+ */
+export function validate<M>(
+  messages: readonly M[],
+  profile: ProfileRules,
+  { format }: { readonly format: MessageFormat<M> },
+): Violation[] {
+  return profile.rules.flatMap((rule) =>
+    check(messages, format, rule).map(([index, problem]) => ({
+      rule: rule.rule,
+      index,
+      problem,
+      source: rule.source,
+    })),
+  );
+}
+
+type Finding = readonly [index: number, problem: string];
+
+function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: ProviderRule): readonly Finding[] {
+  const where = (isWrong: (message: M, index: number) => boolean, problem: string): Finding[] =>
+    messages.flatMap((message, index) => (isWrong(message, index) ? [[index, problem] as const] : []));
+  const first = messages.findIndex((message) => !isSystem(message, format));
+  switch (rule.rule) {
+    case "not-empty":
+      return first < 0 ? [[0, "there is no message beside the system message"]] : [];
+    case "tool-results":
+      return format.answersInParts === true ? unpairedParts(messages, format) : unpaired(messages, format);
+    case "system-first":
+      return where(
+        (message, index) => isSystem(message, format) && index > 0,
+        "a system message stands here",
+      );
+    case "first-message":
+      return where(
+        (message, index) => index === first && format.role(message) !== "user" && !format.isBoundary(message),
+        "the first message is not the user's",
+      );
+    case "last-message":
+      return where(
+        (message, index) => index === messages.length - 1 && isAnswer(message, format),
+        "the last message is an answer of the model",
+      );
+    case "answer-after-results":
+      return where((message, index) => {
+        const before = messages[index - 1];
+        const isUser = format.role(message) === "user" && !answersCalls(message, format);
+        return isUser && before !== undefined && answersCalls(before, format);
+      }, "the user's message stands right behind tool results");
+    case "reasoning-alone":
+      return where(
+        (message, index) =>
+          isReasoningAlone(message, format) && !isPartOfMore(messages.slice(index + 1), format),
+        "the message is reasoning and nothing else",
+      );
+    case "document-with-text":
+      return where(
+        (message) =>
+          format.role(message) === "user" &&
+          mediaOf(message, format, "document") > 0 &&
+          !hasText(message, format),
+        "a document stands without a text",
+      );
+    case "same-role":
+      return where((message, index) => {
+        const before = messages[index - 1];
+        if (before === undefined || !belongTogether(before, message, format, rule)) return false;
+        return format.joined?.(before, message) !== undefined;
+      }, "the message could be one with the message before it");
+    case "empty-text":
+      return where((message) => {
+        if (format.role(message) === "tool" || format.isBoundary(message)) return false;
+        const texts = format
+          .pieces(message)
+          .flatMap((piece) => (piece.type === "text" && piece.of === "content" ? [piece.text] : []));
+        const isNothing = (text: string): boolean => (rule.which === "blank" ? text.trim() : text) === "";
+        return texts.some(isNothing) || format.isEmpty(message);
+      }, `a text is ${rule.which}`);
+    case "call-ids":
+      return wrongIds(messages, format, rule);
+    case "reasoning":
+      return rule.kept === "none"
+        ? where((message) => format.hasReasoning(message), "the message holds reasoning")
+        : [];
+    default:
+      return excesses(messages, format, [rule]).map(
+        ({ index, needed, limit }) => [index, `${needed} where ${limit} may be`] as const,
+      );
+  }
+}
+
+/** Whether what follows goes on with an answer that comes in parts. */
+function isPartOfMore<M>(following: readonly M[], format: MessageFormat<M>): boolean {
+  if (format.answersInParts !== true) return false;
+  const next = following.find((message) => !isReasoningAlone(message, format));
+  return next !== undefined && format.role(next) === "assistant";
+}
+
+/** Calls without a result right behind them, and results without such a call. */
+function unpaired<M>(messages: readonly M[], format: MessageFormat<M>): Finding[] {
+  const findings: Finding[] = [];
+  let asked = -1;
+  let open = new Set<string>();
+  const close = (): void => {
+    for (const _ of open) findings.push([asked, "a call has no result right behind it"]);
+    open = new Set();
+  };
+  for (const [index, message] of messages.entries()) {
+    const calls = format.toolCalls(message).filter((call) => call.providerExecuted !== true);
+    const own = new Set(format.toolCalls(message).map(({ id }) => id));
+    const foreign = format.toolResults(message).filter(({ id }) => !own.has(id));
+    const approves = format.approvals(message).some(({ kind }) => kind === "response");
+    const isAnswering = foreign.length > 0 || (format.role(message) === "tool" && approves);
+    if (!isAnswering) close();
+    for (const { id } of foreign) {
+      if (!open.delete(id)) findings.push([index, "a result has no call right before it"]);
+    }
+    if (isAnswering && calls.length > 0) close();
+    if (calls.length === 0) continue;
+    asked = index;
+    const answeredHere = new Set(format.toolResults(message).map(({ id }) => id));
+    open = new Set(calls.map(({ id }) => id).filter((id) => !answeredHere.has(id)));
+  }
+  for (const id of approvedAtEnd(messages, format)) open.delete(id);
+  close();
+  return findings;
+}
+
+/** Where an answer comes in parts, a result may stand anywhere behind its call. */
+function unpairedParts<M>(messages: readonly M[], format: MessageFormat<M>): Finding[] {
+  const findings: Finding[] = [];
+  const open = new Map<string, number>();
+  for (const [index, message] of messages.entries()) {
+    for (const { id, providerExecuted } of format.toolCalls(message)) {
+      if (providerExecuted !== true) open.set(id, index);
+    }
+    const own = format.role(message) === "assistant";
+    for (const { id } of format.toolResults(message)) {
+      if (!open.delete(id) && !own) findings.push([index, "a result has no call before it"]);
+    }
+  }
+  for (const index of open.values()) findings.push([index, "a call has no result"]);
+  return findings;
+}
+
+/** The calls that the last message approves: whoever sends the list runs them first. */
+function approvedAtEnd<M>(messages: readonly M[], format: MessageFormat<M>): readonly string[] {
+  const last = messages.at(-1);
+  if (last === undefined) return [];
+  const calls = new Map<string, string>();
+  for (const message of messages) {
+    for (const approval of format.approvals(message)) {
+      if (approval.kind === "request") calls.set(approval.approvalId, approval.toolCallId);
+    }
+  }
+  return format
+    .approvals(last)
+    .flatMap((approval) => (approval.kind === "response" ? (calls.get(approval.approvalId) ?? []) : []));
+}
+
+function wrongIds<M>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  { pattern, unique }: { readonly pattern: RegExp; readonly unique: boolean },
+): Finding[] {
+  const findings: Finding[] = [];
+  const made = new Set<string>();
+  const providers = new Set<string>();
+  for (const [index, message] of messages.entries()) {
+    for (const { id, providerExecuted } of format.toolCalls(message)) {
+      if (providerExecuted === true) {
+        providers.add(id);
+        continue;
+      }
+      if (!pattern.test(id)) findings.push([index, "a call's id has not the form that the provider takes"]);
+      if (unique && made.has(id)) findings.push([index, "a call bears the id of an earlier one"]);
+      made.add(id);
+    }
+    for (const { id } of format.toolResults(message)) {
+      if (!pattern.test(id) && !providers.has(id)) {
+        findings.push([index, "a result's id has not the form that the provider takes"]);
+      }
+    }
+  }
+  return findings;
+}
