@@ -117,8 +117,9 @@ export interface MessageFormat<M> {
    * compactions, which it would refuse if they were changed.
    *
    * A text that is no plain text (JSON, say) is given and taken as JSON text. What is then no JSON becomes a plain text
-   * where one may stand; the input of a call that was an object, and is none then, becomes `{ text }`. Reasoning that a
-   * provider signed is refused once its text was changed: leave it out with `without`. Processors ask for it.
+   * where one may stand. Elsewhere, as in the input of a call, `change` is asked for each text and number in it instead:
+   * see `mapJsonText`. Reasoning that a provider signed is refused once its text was changed: leave it out with
+   * `without`. Processors ask for it.
    */
   mapText?(message: M, change: (text: string, of: TextPlace) => string): M;
   /** Equality of content: an absent and an undefined member are the same, the order of an object's members does not matter. */

@@ -204,15 +204,20 @@ describe("mapText", () => {
     );
   });
 
-  test("an input that was an object stays one, whatever became of its text", () => {
-    const cut = (text: string): string => text.slice(0, 4);
-    expect(format.mapText(assistant(call("1")), cut)).toEqual(
-      assistant({ ...call("1"), input: { text: '{"a"' } }),
+  test("an input keeps its kind, whatever became of its text", () => {
+    const cut = (text: string): string => text.slice(0, 3);
+    const input = { path: "a.txt", lines: ["first", 4111, 12n, null, true], at: new Date(0) };
+    expect(format.mapText(assistant({ ...call("1"), input }), cut)).toEqual(
+      assistant({
+        ...call("1"),
+        input: { path: "a.t", lines: ["fir", "411", 12n, null, true], at: new Date(0) },
+      }),
     );
     const list = { ...call("1"), input: [1, 2, 3] };
-    expect(format.mapText(assistant(list), cut)).toEqual(assistant({ ...call("1"), input: "[1,2" }));
-    const nothing = (): string => "null";
-    expect(format.mapText(assistant(list), nothing)).toEqual(assistant({ ...call("1"), input: null }));
+    expect(format.mapText(assistant(list), cut)).toEqual(assistant(list));
+    expect(format.mapText(assistant({ ...call("1"), input: 1.25 }), (text) => `no ${text}`)).toEqual(
+      assistant({ ...call("1"), input: "no 1.25" }),
+    );
   });
 });
 

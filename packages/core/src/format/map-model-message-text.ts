@@ -1,5 +1,6 @@
 import type { TextPlace } from "../message-format.ts";
 import { type AnyPart, isCompaction, partsOf, withParts } from "./any-part.ts";
+import { mapJsonText } from "./map-json-text.ts";
 import type { ModelMessageLike } from "./model-message.ts";
 import { asText, isMedia } from "./model-message-pieces.ts";
 
@@ -44,15 +45,10 @@ function mapMember(part: AnyPart, member: string, of: TextPlace, change: Change)
   return after === before ? part : { ...part, [member]: after };
 }
 
+/** Providers refuse an input that is no object where the tool takes one. */
 function mapInput(part: AnyPart, change: Change): AnyPart {
-  const before = asText(part.input);
-  const after = change(before, "tool-call");
-  if (after === before) return part;
-  if (typeof part.input === "string") return { ...part, input: after };
-  const input = parsed(after);
-  // Providers refuse an input that is no object where the tool takes one.
-  if (isObject(part.input) && !isObject(input)) return { ...part, input: { text: after } };
-  return { ...part, input: input === undefined ? after : input };
+  const input = mapJsonText(part.input, asText(part.input), (text) => change(text, "tool-call"), true);
+  return input === part.input ? part : { ...part, input };
 }
 
 const asTextOutput: Readonly<Record<string, string>> = { json: "text", "error-json": "error-text" };
@@ -67,33 +63,18 @@ function mapOutput(output: AnyPart, change: Change): AnyPart {
     });
     return value.every((part, index) => part === before[index]) ? output : { ...output, value };
   }
-  const before = asText(output.value);
-  const after = change(before, "tool-result");
-  if (after === before) return output;
-  const value = typeof output.value === "string" ? after : parsed(after);
-  if (value !== undefined) return { ...output, value };
-  return { ...output, type: asTextOutput[output.type] ?? output.type, value: after };
+  const before = output.value;
+  const value = mapJsonText(before, asText(before), (text) => change(text, "tool-result"), false);
+  if (value === before) return output;
+  const isText = typeof value === "string" && typeof before !== "string";
+  return { ...output, type: (isText && asTextOutput[output.type]) || output.type, value };
 }
 
-/** A part of an unknown type is read and taken as its JSON; what is then no part becomes a text. */
+/** A part of an unknown type is read and taken as its JSON; what is then no such part becomes a text. */
 function mapUnknown(part: AnyPart, of: TextPlace, change: Change): AnyPart {
-  const before = asText(part);
-  const after = change(before, of);
-  if (after === before) return part;
-  const changed = parsed(after);
-  const isAlike = isObject(changed) && changed.type === part.type && typeof changed.kind === typeof part.kind;
-  return isAlike ? (changed as AnyPart) : { type: "text", text: after };
-}
-
-/** `undefined` for what is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  const changed = mapJsonText(part, asText(part), (text) => change(text, of), false);
+  if (changed === part) return part;
+  const alike = changed as Partial<AnyPart> | null;
+  const isAlike = alike?.type === part.type && typeof alike.kind === typeof part.kind;
+  return isAlike ? (changed as AnyPart) : { type: "text", text: asText(changed) };
 }
