@@ -34,6 +34,7 @@ export {
 } from "./errors.ts";
 export { decodePayload, encodePayload } from "./format/codec.ts";
 export { equalContent } from "./format/equal-content.ts";
+export { mapJsonText } from "./format/map-json-text.ts";
 export { assistant, system, toolCall, toolResult, user } from "./format/message-helpers.ts";
 export type * from "./format/model-message.ts";
 export { modelMessageFormat } from "./format/model-message-format.ts";

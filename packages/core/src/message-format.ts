@@ -95,12 +95,14 @@ export interface MessageFormat<M> {
   textMessage?(role: "user" | "assistant", text: string): M;
   /**
    * A copy in which every id of a tool call, in calls, results and approval requests alike, is what `rename` answers for
-   * it; the message itself when nothing changed. Provider profiles ask for it.
+   * it; the message itself when nothing changed. Calls that the provider runs itself keep their ids, which are its own,
+   * and so do their results and requests. Provider profiles ask for it.
    */
   renameCalls?(message: M, rename: (id: string) => string): M;
   /**
    * Two neighbours as one message with the content of both, in their order; `undefined` where the two are no message of
-   * one role, or where who sends them joins them himself. Provider profiles ask for it.
+   * one role, or where who sends them joins them himself; also for system messages, boundaries, and where the two
+   * disagree in a member of which one message has only one. Provider profiles ask for it.
    */
   joined?(first: M, second: M): M | undefined;
   /**
@@ -110,9 +112,14 @@ export interface MessageFormat<M> {
    */
   withoutEmptyText?(message: M, which: "empty" | "blank"): M | undefined;
   /**
-   * A copy in which every text that `pieces` answers, but those of names, is what `change` answers for it; the message
-   * itself when nothing changed. A text of a tool call or result that is no plain text (JSON, say) is given and taken
-   * as JSON text. Processors ask for it.
+   * A copy in which every text that `pieces` answers is what `change` answers for it; the message itself when nothing
+   * changed. Names are not given to `change`, nor is what only the provider can read: signatures, encrypted content and
+   * compactions, which it would refuse if they were changed.
+   *
+   * A text that is no plain text (JSON, say) is given and taken as JSON text. What is then no JSON becomes a plain text
+   * where one may stand. Elsewhere, as in the input of a call, `change` is asked for each text and number in it instead:
+   * see `mapJsonText`. Reasoning that a provider signed is refused once its text was changed: leave it out with
+   * `without`. Processors ask for it.
    */
   mapText?(message: M, change: (text: string, of: TextPlace) => string): M;
   /** Equality of content: an absent and an undefined member are the same, the order of an object's members does not matter. */

@@ -7,20 +7,17 @@ import type {
   ToolCallRef,
   ToolResultRef,
 } from "../message-format.ts";
+import { type AnyPart, isBoundary, partsOf, withParts } from "./any-part.ts";
 import { modelMessageProblem } from "./check-model-message.ts";
 import { decodePayload, encodePayload } from "./codec.ts";
 import { equalContent } from "./equal-content.ts";
+import { mapText } from "./map-model-message-text.ts";
 import type { ModelMessage, ModelMessageLike } from "./model-message.ts";
 import { isMedia, piecesOf } from "./model-message-pieces.ts";
+import { joined, renameCalls, withoutEmptyText } from "./reshape-model-message.ts";
 
 const name = "model-message";
 const version = 1;
-
-/** A part of a checked message: the members that its type asks for are there. */
-export interface AnyPart {
-  readonly type: string;
-  readonly [member: string]: unknown;
-}
 
 /**
  * The default format: messages in the shape of the AI SDK's `ModelMessage`. Parts of unknown types are kept as they are.
@@ -48,7 +45,7 @@ export const modelMessageFormat: MessageFormat<ModelMessageLike> = {
     ),
   approvals: (message) => partsOf(message).flatMap(approvalsOf),
   hasReasoning: (message) => partsOf(message).some(isReasoning),
-  isBoundary: (message) => message.role === "assistant" && partsOf(message).some(isCompaction),
+  isBoundary,
   isEmpty,
   pieces: (message) =>
     typeof message.content === "string"
@@ -65,6 +62,11 @@ export const modelMessageFormat: MessageFormat<ModelMessageLike> = {
     }));
     return [{ role: "tool", content } satisfies ModelMessage];
   },
+  textMessage: (role, text) => ({ role, content: text }),
+  renameCalls,
+  joined,
+  withoutEmptyText,
+  mapText,
   equals: equalContent,
   encode,
   decode,
@@ -88,12 +90,6 @@ function decode(text: string): ModelMessageLike {
   );
 }
 
-function partsOf(message: ModelMessageLike): readonly AnyPart[] {
-  return typeof message.content === "string"
-    ? []
-    : (message.content as readonly unknown[] as readonly AnyPart[]);
-}
-
 function callOf(part: AnyPart): ToolCallRef {
   const call = { id: part.toolCallId as string, name: part.toolName as string };
   return part.providerExecuted === true ? { ...call, providerExecuted: true } : call;
@@ -110,26 +106,15 @@ function isReasoning(part: AnyPart): boolean {
   return part.type === "reasoning" || part.type === "reasoning-file";
 }
 
-/** Only what the provider packages send: an item without its id, or an empty text, they leave out in silence. */
-function isCompaction(part: AnyPart): boolean {
-  const options = part.providerOptions as Record<string, Record<string, unknown> | undefined> | undefined;
-  if (part.type === "text") return part.text !== "" && options?.anthropic?.type === "compaction";
-  if (part.type !== "custom" || part.kind !== "openai.compaction") return false;
-  // Azure's variant of the provider keeps the id under its own name.
-  return Object.values(options ?? {}).some((own) => typeof own?.itemId === "string");
-}
-
 function isEmpty(message: ModelMessageLike): boolean {
   if (typeof message.content === "string") return message.content.trim() === "";
   return partsOf(message).every((part) => part.type === "text" && (part.text as string).trim() === "");
 }
 
 function without(message: ModelMessageLike, omission: Omission): ModelMessageLike | undefined {
-  const parts = partsOf(message);
-  const kept = parts.flatMap((part) => keep(part, omission));
-  if (kept.length === parts.length && kept.every((part, index) => part === parts[index])) return message;
-  const copy = { ...message, content: kept } as ModelMessageLike;
-  return isEmpty(copy) ? undefined : copy;
+  const kept = partsOf(message).flatMap((part) => keep(part, omission));
+  const copy = withParts(message, kept);
+  return copy !== message && isEmpty(copy) ? undefined : copy;
 }
 
 function keep(part: AnyPart, omission: Omission): AnyPart[] {

@@ -1,6 +1,6 @@
 import type { Piece } from "../message-format.ts";
+import type { AnyPart } from "./any-part.ts";
 import { base64ByteLength, toBase64 } from "./base64.ts";
-import type { AnyPart } from "./model-message-format.ts";
 
 type Place = "content" | "reasoning" | "tool-result";
 
@@ -59,7 +59,8 @@ function text(value: unknown, of: "content" | "reasoning" | "name" | "tool-call"
   return [{ type: "text", text: asText(value), of }];
 }
 
-function asText(value: unknown): string {
+/** A text itself, anything else as JSON. */
+export function asText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value, asJson) ?? "");
 }
 

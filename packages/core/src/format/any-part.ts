@@ -1,0 +1,33 @@
+import type { ModelMessageLike } from "./model-message.ts";
+
+/** A part of a checked message: the members that its type asks for are there. */
+export interface AnyPart {
+  readonly type: string;
+  readonly [member: string]: unknown;
+}
+
+export function partsOf(message: ModelMessageLike): readonly AnyPart[] {
+  return typeof message.content === "string"
+    ? []
+    : (message.content as readonly unknown[] as readonly AnyPart[]);
+}
+
+/** The message with other parts; the message itself where they are those that it has. */
+export function withParts(message: ModelMessageLike, parts: readonly AnyPart[]): ModelMessageLike {
+  const before = partsOf(message);
+  const isSame = parts.length === before.length && parts.every((part, index) => part === before[index]);
+  return isSame ? message : ({ ...message, content: parts } as unknown as ModelMessageLike);
+}
+
+/** Only what the provider packages send: an item without its id, or an empty text, they leave out in silence. */
+export function isCompaction(part: AnyPart): boolean {
+  const options = part.providerOptions as Record<string, Record<string, unknown> | undefined> | undefined;
+  if (part.type === "text") return part.text !== "" && options?.anthropic?.type === "compaction";
+  if (part.type !== "custom" || part.kind !== "openai.compaction") return false;
+  // Azure's variant of the provider keeps the id under its own name.
+  return Object.values(options ?? {}).some((own) => typeof own?.itemId === "string");
+}
+
+export function isBoundary(message: ModelMessageLike): boolean {
+  return message.role === "assistant" && partsOf(message).some(isCompaction);
+}

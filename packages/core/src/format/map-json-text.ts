@@ -1,0 +1,54 @@
+import { isRecord } from "./to-plain.ts";
+
+/**
+ * For authors of formats, who need it in `mapText`: a value after `change` changed the text that `pieces` answers for
+ * it. A value that is a text itself is given and taken as it is, anything else as JSON text; what is then no JSON is a
+ * plain text.
+ *
+ * With `keepsKind` an object stays an object and a list a list: when the changed text is no JSON of that kind, `change`
+ * is asked for each text and each number in it instead.
+ *
+ * @example
+ * ```ts
+ * import { mapJsonText } from "@turnkeep/core";
+ *
+ * const input = { card: 4111111111111111, name: "Ada" };
+ * mapJsonText(input, JSON.stringify(input), (text) => text.replace(/\d{16}/, "…"), true); // { card: "…", name: "Ada" }
+ * ```
+ */
+export function mapJsonText(
+  value: unknown,
+  text: string,
+  change: (text: string) => string,
+  keepsKind: boolean,
+): unknown {
+  const after = change(text);
+  if (after === text) return value;
+  if (typeof value === "string" || value === undefined) return after;
+  const changed = parsed(after);
+  if (!keepsKind || typeof value !== "object" || value === null)
+    return changed === undefined ? after : changed;
+  const isAlike =
+    typeof changed === "object" && changed !== null && Array.isArray(changed) === Array.isArray(value);
+  return isAlike ? changed : mapLeaves(value, change);
+}
+
+function mapLeaves(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === "string") return change(value);
+  if (typeof value === "number" || typeof value === "bigint") {
+    const after = change(String(value));
+    return after === String(value) ? value : after;
+  }
+  if (Array.isArray(value)) return value.map((item) => mapLeaves(item, change));
+  if (typeof value !== "object" || value === null || !isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, mapLeaves(member, change)]));
+}
+
+/** `undefined` for what is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,80 @@
+import type { TextPlace } from "../message-format.ts";
+import { type AnyPart, isCompaction, partsOf, withParts } from "./any-part.ts";
+import { mapJsonText } from "./map-json-text.ts";
+import type { ModelMessageLike } from "./model-message.ts";
+import { asText, isMedia } from "./model-message-pieces.ts";
+
+type Change = (text: string, of: TextPlace) => string;
+
+/** See `MessageFormat.mapText`. */
+export function mapText(message: ModelMessageLike, change: Change): ModelMessageLike {
+  if (typeof message.content !== "string")
+    return withParts(
+      message,
+      partsOf(message).map((part) => mapPart(part, change)),
+    );
+  const content = change(message.content, "content");
+  return content === message.content ? message : ({ ...message, content } as ModelMessageLike);
+}
+
+function mapPart(part: AnyPart, change: Change): AnyPart {
+  switch (part.type) {
+    case "text":
+      return mapMember(part, "text", "content", change);
+    case "reasoning":
+      return mapMember(part, "text", "reasoning", change);
+    case "tool-call":
+      return mapInput(part, change);
+    case "tool-result": {
+      const output = mapOutput(part.output as AnyPart, change);
+      return output === part.output ? part : { ...part, output };
+    }
+    case "reasoning-file":
+    case "tool-approval-request":
+    case "tool-approval-response":
+      return part;
+    default:
+      // A compaction names an item that the provider keeps: there is nothing in it to read.
+      return isMedia(part) || isCompaction(part) ? part : mapUnknown(part, "content", change);
+  }
+}
+
+function mapMember(part: AnyPart, member: string, of: TextPlace, change: Change): AnyPart {
+  const before = asText(part[member] ?? "");
+  const after = change(before, of);
+  return after === before ? part : { ...part, [member]: after };
+}
+
+/** Providers refuse an input that is no object where the tool takes one. */
+function mapInput(part: AnyPart, change: Change): AnyPart {
+  const input = mapJsonText(part.input, asText(part.input), (text) => change(text, "tool-call"), true);
+  return input === part.input ? part : { ...part, input };
+}
+
+const asTextOutput: Readonly<Record<string, string>> = { json: "text", "error-json": "error-text" };
+
+function mapOutput(output: AnyPart, change: Change): AnyPart {
+  if (output.type === "execution-denied") return mapMember(output, "reason", "tool-result", change);
+  if (output.type === "content") {
+    const before = output.value as readonly AnyPart[];
+    const value = before.map((part) => {
+      if (part.type === "text") return mapMember(part, "text", "tool-result", change);
+      return isMedia(part) ? part : mapUnknown(part, "tool-result", change);
+    });
+    return value.every((part, index) => part === before[index]) ? output : { ...output, value };
+  }
+  const before = output.value;
+  const value = mapJsonText(before, asText(before), (text) => change(text, "tool-result"), false);
+  if (value === before) return output;
+  const isText = typeof value === "string" && typeof before !== "string";
+  return { ...output, type: (isText && asTextOutput[output.type]) || output.type, value };
+}
+
+/** A part of an unknown type is read and taken as its JSON; what is then no such part becomes a text. */
+function mapUnknown(part: AnyPart, of: TextPlace, change: Change): AnyPart {
+  const changed = mapJsonText(part, asText(part), (text) => change(text, of), false);
+  if (changed === part) return part;
+  const alike = changed as Partial<AnyPart> | null;
+  const isAlike = alike?.type === part.type && typeof alike.kind === typeof part.kind;
+  return isAlike ? (changed as AnyPart) : { type: "text", text: asText(changed) };
+}

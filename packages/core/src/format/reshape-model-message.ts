@@ -1,0 +1,58 @@
+import { type AnyPart, isBoundary, isCompaction, partsOf, withParts } from "./any-part.ts";
+import { equalContent } from "./equal-content.ts";
+import type { ModelMessageLike } from "./model-message.ts";
+
+/** See `MessageFormat.renameCalls`. In an assistant message a result is the provider's, unless it answers a call there. */
+export function renameCalls(message: ModelMessageLike, rename: (id: string) => string): ModelMessageLike {
+  const calls = partsOf(message).filter((part) => part.type === "tool-call");
+  const isProviders = (part: AnyPart): boolean => {
+    const call = calls.find((candidate) => candidate.toolCallId === part.toolCallId);
+    if (call !== undefined) return call.providerExecuted === true;
+    return part.type === "tool-result" && message.role === "assistant";
+  };
+  const parts = partsOf(message).map((part) => {
+    if (!namesCall(part) || isProviders(part)) return part;
+    const toolCallId = rename(part.toolCallId as string);
+    return toolCallId === part.toolCallId ? part : { ...part, toolCallId };
+  });
+  return withParts(message, parts);
+}
+
+function namesCall({ type }: AnyPart): boolean {
+  return type === "tool-call" || type === "tool-result" || type === "tool-approval-request";
+}
+
+/** See `MessageFormat.joined`. Members beside the content must be equal where both messages have them. */
+export function joined(first: ModelMessageLike, second: ModelMessageLike): ModelMessageLike | undefined {
+  if (first.role !== second.role || first.role === "system") return undefined;
+  if (isBoundary(first) || isBoundary(second)) return undefined;
+  const members = new Map(membersOf(first));
+  for (const [key, member] of membersOf(second)) {
+    if (members.has(key) && !equalContent(members.get(key), member)) return undefined;
+    members.set(key, member);
+  }
+  const content = [...contentParts(first), ...contentParts(second)];
+  return { ...Object.fromEntries(members), content } as unknown as ModelMessageLike;
+}
+
+function membersOf(message: ModelMessageLike): readonly (readonly [string, unknown])[] {
+  return Object.entries(message).filter(([key, member]) => key !== "content" && member !== undefined);
+}
+
+function contentParts(message: ModelMessageLike): readonly AnyPart[] {
+  return typeof message.content === "string" ? [{ type: "text", text: message.content }] : partsOf(message);
+}
+
+/** See `MessageFormat.withoutEmptyText`. */
+export function withoutEmptyText(
+  message: ModelMessageLike,
+  which: "empty" | "blank",
+): ModelMessageLike | undefined {
+  const isLeftOut = (text: string): boolean => (which === "blank" ? text.trim() : text) === "";
+  if (typeof message.content === "string") return isLeftOut(message.content) ? undefined : message;
+  const kept = partsOf(message).filter(
+    (part) => part.type !== "text" || isCompaction(part) || !isLeftOut(part.text as string),
+  );
+  const copy = withParts(message, kept);
+  return copy !== message && kept.length === 0 ? undefined : copy;
+}
