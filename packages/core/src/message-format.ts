@@ -50,7 +50,7 @@ export type Piece =
 export interface Omission {
   /** Leave out the calls with these ids, and the approval requests for them. */
   readonly toolCalls?: ((id: string) => boolean) | undefined;
-  /** Leave out the results that answer calls with these ids. */
+  /** Leave out the results that answer calls with these ids. Asked once for each result, in their order. */
   readonly toolResults?: ((id: string) => boolean) | undefined;
   readonly reasoning?: boolean | undefined;
   readonly media?: boolean | undefined;

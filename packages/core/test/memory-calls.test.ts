@@ -501,3 +501,34 @@ test("the epoch rises with whatever changes the view other than at its end, and 
   expect(metas.map((meta) => meta.epoch ?? 0)).toEqual([0, 0, 0, 1, 2, 3]);
   expect(metas[0].model).toBe("model-1");
 });
+
+describe("a message that answers one call twice", () => {
+  const twice = {
+    role: "tool" as const,
+    content: [...toolResult("c1", "t", "first").content, ...toolResult("c1", "t", "second").content],
+  };
+
+  test("before its call shows the first result, behind the call", async () => {
+    const memory = createChatMemory();
+    await memory.add(user("Go"), twice);
+    await memory.add(toolCall("c1", "t", {}));
+    await memory.add(assistant("Done"));
+    expect(await memory.messages()).toEqual([
+      user("Go"),
+      toolCall("c1", "t", {}),
+      toolResult("c1", "t", "first"),
+      assistant("Done"),
+    ]);
+  });
+
+  test("behind its call shows the first result", async () => {
+    const memory = createChatMemory();
+    await memory.add(user("Go"), toolCall("c1", "t", {}), twice, assistant("Done"));
+    expect(await memory.messages()).toEqual([
+      user("Go"),
+      toolCall("c1", "t", {}),
+      toolResult("c1", "t", "first"),
+      assistant("Done"),
+    ]);
+  });
+});

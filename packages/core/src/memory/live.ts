@@ -198,7 +198,8 @@ export class Live<M> {
         const call = step.calls.get(result.id);
         if (call !== undefined) call.answered = true;
         else if (item.role === "tool" && step.items.length === 1 && this.#caller(result.id) === undefined) {
-          this.#orphans.set(result.id, [...(this.#orphans.get(result.id) ?? []), step]);
+          const orphans = this.#orphans.get(result.id) ?? [];
+          if (!orphans.includes(step)) this.#orphans.set(result.id, [...orphans, step]);
         }
       }
     }

@@ -2,11 +2,9 @@ import type { Item } from "../memory/item.ts";
 import type { Step } from "../memory/live.ts";
 import type { MessageFormat } from "../message-format.ts";
 import type { Processor } from "../processors/processor.ts";
-import type { ProviderProfile } from "../provider-profile.ts";
 
-/** What decides which reasoning a provider still takes. */
+/** What decides which reasoning a provider still takes that binds it to what stood before it. */
 export interface ReasoningRule<M> {
-  readonly profile: ProviderProfile;
   /** The epoch that the view is shown in. */
   readonly epoch: number;
   /** The model that the view is for; reasoning that names another model as its maker is left out. */
@@ -15,15 +13,14 @@ export interface ReasoningRule<M> {
 }
 
 /**
- * Leaves out the reasoning that the provider would refuse: all of a step's or none of it. What is bound to the messages
- * before it goes with everything older, since a provider lets only the first of a list be missing.
+ * Leaves out the reasoning that was made behind a beginning that has changed since, or by another model: all of a step's
+ * or none of it. It goes with everything older, since the provider lets only the first of a list be missing.
  */
 export function withoutStaleReasoning<M>(steps: readonly Step<M>[], rule: ReasoningRule<M>): Step<M>[] {
-  const { profile, format } = rule;
-  const last = profile.reasoning === "bound" ? steps.findLastIndex((step) => isStale(step, rule)) : -1;
+  const { format } = rule;
+  const last = steps.findLastIndex((step) => isStale(step, rule));
   return steps.flatMap((step, index) => {
-    const isDropped = profile.reasoning === "none" || index <= last;
-    if (!isDropped || !hasReasoning(step, format)) return [step];
+    if (index > last || !hasReasoning(step, format)) return [step];
     const rest = stepWithout(step, format);
     return rest.items.length === 0 ? [] : [rest];
   });

@@ -242,9 +242,10 @@ function timelyAnswers<M>(
   return { results, count: results.size + approvals.length };
 }
 
-/** The message with these of its results and no other. */
+/** The message with these of its results, each once, and no other. */
 function withOnly<M>(item: Item<M>, results: ReadonlySet<string>, format: MessageFormat<M>): M | undefined {
   const message = messageOf(item);
-  if (item.results.every((result) => results.has(result.id))) return message;
-  return format.without(message, { toolResults: (id) => !results.has(id) });
+  if (item.results.length === results.size && item.results.every(({ id }) => results.has(id))) return message;
+  const kept = new Set(results);
+  return format.without(message, { toolResults: (id) => !kept.delete(id) });
 }

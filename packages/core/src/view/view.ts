@@ -6,7 +6,7 @@ import { applyProcessors } from "../processors/apply-processors.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
-import { isDerived, isSystem, isUser, type WindowPlan } from "../window/room.ts";
+import { isDerived, isSystem, isUser, overflowOf, type WindowPlan } from "../window/room.ts";
 import { afterChanges, withoutStaleReasoning } from "./reasoning.ts";
 import { type AddedCost, nothingAdded, type Repaired, repairMessages, repairSteps } from "./repair.ts";
 
@@ -22,6 +22,8 @@ export interface ViewRequest<M> {
   readonly model: string | undefined;
   readonly signal: AbortSignal;
 }
+
+type Overflow = NonNullable<WindowPlan<never>["overflow"]>;
 
 /** One processor's part in a view. */
 export interface Stage<M> {
@@ -48,6 +50,7 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
   const { overflow } = policy.window;
   const isMeasured = profile !== undefined || policy.processors.length > 0;
   let slack = nothingAdded;
+  let larger: { readonly view: View<M>; readonly beyond: Overflow } | undefined;
   for (let left = -1; ; ) {
     const plan = planWindow(live, policy, limits, { slack });
     if (!isMeasured && plan.overflow !== undefined && overflow !== "keep") {
@@ -55,14 +58,27 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
     }
     const view = await render(request, plan);
     if (!isMeasured) return view;
-    const over = beyond(view.messages, request);
-    if (over === undefined) return view;
+    const size = sizeOf(view.messages, request);
+    const beyond = overflowOf(size, limits);
+    // What remains may be nothing that is shown: a result without its call, say. Never empty in silence.
+    const isEmptied =
+      larger !== undefined && !saysAnything(view, policy) && saysAnything(larger.view, policy);
+    if (larger !== undefined && isEmptied && overflow !== "evict") {
+      if (overflow === "keep") return larger.view;
+      throw overflowError(policy.memoryId, larger.beyond);
+    }
+    if (beyond === undefined) return view;
     if (plan.evict.length === left) {
       if (overflow !== "throw") return view;
-      throw overflowError(policy.memoryId, over.overflow);
+      throw overflowError(policy.memoryId, beyond);
     }
     left = plan.evict.length;
-    slack = { messages: slack.messages + over.messages, tokens: slack.tokens + over.tokens };
+    larger = { view, beyond };
+    // As much more than what was planned for: so much must leave in its stead.
+    slack = {
+      messages: Math.max(slack.messages, size.messages - plan.stays.messages + slack.messages),
+      tokens: Math.max(slack.tokens, size.tokens - plan.stays.tokens + slack.tokens),
+    };
   }
 }
 
@@ -116,10 +132,10 @@ function shownByWindow<M>(
     return { messages: items.map(messageOf), interruptedCalls: [], leftOut: [] };
   }
   if (hidden.size > 0) steps = steps.map((step) => without(step, hidden));
-  if (profile !== undefined) {
+  if (profile?.reasoning === "bound") {
     // What the window hides, but memory still holds, was there when the reasoning was made.
     const changed = hidden.size > 0 ? Number.POSITIVE_INFINITY : epoch;
-    steps = withoutStaleReasoning(steps, { profile, epoch: changed, model, format: reader.format });
+    steps = withoutStaleReasoning(steps, { epoch: changed, model, format: reader.format });
   }
   return repairSteps(steps, reader.format, openCalls(profile));
 }
@@ -128,30 +144,16 @@ function openCalls(profile: ProviderProfile | undefined): "any" | "approved" {
   return profile === undefined ? "any" : "approved";
 }
 
-/** What a view takes beyond the limits. */
-function beyond<M>(
-  messages: readonly M[],
-  { live, policy, limits }: ViewRequest<M>,
-): (AddedCost & { readonly overflow: NonNullable<WindowPlan<M>["overflow"]> }) | undefined {
+function saysAnything<M>({ messages }: View<M>, { reader }: Policy<M>): boolean {
+  return messages.some((message) => reader.format.role(message) !== "system");
+}
+
+function sizeOf<M>(messages: readonly M[], { live, policy }: ViewRequest<M>): AddedCost {
   const { counter, format } = policy.reader;
-  const extra = Math.max(0, messages.length - limits.maxMessages);
-  let needed = 0;
-  if (counter !== undefined) {
-    const stored = new Map(live.items.map((item) => [item.message, item.tokens]));
-    needed = limits.taken(
-      messages.reduce(
-        (sum, message) => sum + (stored.get(message) ?? countTokens(message, counter, format)),
-        0,
-      ),
-    );
-  }
-  const tokens = Math.max(0, needed - limits.maxTokens);
-  if (tokens > 0) {
-    return { messages: extra, tokens, overflow: { unit: "tokens", needed, limit: limits.maxTokens } };
-  }
-  if (extra === 0) return undefined;
-  const overflow = { unit: "messages" as const, needed: messages.length, limit: limits.maxMessages };
-  return { messages: extra, tokens: 0, overflow };
+  if (counter === undefined) return { messages: messages.length, tokens: 0 };
+  const stored = new Map(live.items.map((item) => [item.message, item.tokens]));
+  const count = (message: M): number => stored.get(message) ?? countTokens(message, counter, format);
+  return { messages: messages.length, tokens: messages.reduce((sum, message) => sum + count(message), 0) };
 }
 
 function overflowError(

@@ -25,7 +25,10 @@ export function planWindow<M>(
 ): WindowPlan<M> {
   const { maxMessages, maxTokens } = limits;
   const unbounded = !Number.isFinite(maxMessages) && !Number.isFinite(maxTokens);
-  if (unbounded && live.boundaries === 0) return { evict: [], overflow: undefined };
+  if (unbounded && live.boundaries === 0) {
+    const stays = { messages: live.items.length, tokens: live.tokens };
+    return { evict: [], stays, overflow: undefined };
+  }
   const plan = policy.window.unit === "message" ? planByMessage : planBySteps;
   return plan(live, policy, limits, options);
 }
@@ -53,7 +56,8 @@ function planBySteps<M>(
     live.boundaries === 0 ? -1 : live.steps.findLastIndex((step) => step.items.some((item) => item.boundary));
   for (const step of live.steps.slice(0, Math.max(beyond, 0))) if (!isSystem(step)) leave(step);
   const steps = live.steps.slice(Math.max(beyond, 0)).filter((step) => !isSystem(step) && !isDerived(step));
-  if (steps.length === 0 || (room.fits && !refill)) return { evict, overflow: room.overflow() };
+  if (steps.length === 0 || (room.fits && !refill))
+    return { evict, stays: room.total, overflow: room.overflow() };
 
   const reached = room.goal(window.target, refill);
   const { older, newest } = window.unit === "turn" ? turnsOf(steps) : groupsOf(steps);
@@ -73,7 +77,7 @@ function planBySteps<M>(
     const gone = new Set(evict);
     for (const step of newest) if (!gone.has(step.items[0] as Item<M>)) leave(step);
   }
-  return { evict, overflow: room.overflow() };
+  return { evict, stays: room.total, overflow: room.overflow() };
 }
 
 interface Groups<M> {

@@ -7,6 +7,8 @@ import type { Limits } from "./policy.ts";
 export interface WindowPlan<M> {
   /** What leaves, oldest first. */
   readonly evict: readonly Item<M>[];
+  /** What stays, with what repair adds to it, as the counter counts it. */
+  readonly stays: AddedCost;
   /** Set when what may not leave exceeds a limit. */
   readonly overflow:
     | { readonly unit: "tokens" | "messages"; readonly needed: number; readonly limit: number }
@@ -23,6 +25,11 @@ export class Room {
     this.messages = messages;
     this.#tokens = tokens;
     this.#limits = limits;
+  }
+
+  /** What the messages are, as the counter counts them. */
+  get total(): AddedCost {
+    return { messages: this.messages, tokens: this.#tokens };
   }
 
   /** What the messages take of the limit. */
@@ -55,11 +62,17 @@ export class Room {
   }
 
   overflow(): WindowPlan<never>["overflow"] {
-    const { maxMessages, maxTokens } = this.#limits;
-    if (this.tokens > maxTokens) return { unit: "tokens", needed: this.tokens, limit: maxTokens };
-    if (this.messages > maxMessages) return { unit: "messages", needed: this.messages, limit: maxMessages };
-    return undefined;
+    return overflowOf(this.total, this.#limits);
   }
+}
+
+/** What exceeds a limit, and by how much. */
+export function overflowOf({ messages, tokens }: AddedCost, limits: Limits): WindowPlan<never>["overflow"] {
+  const { maxMessages, maxTokens } = limits;
+  const needed = limits.taken(tokens);
+  if (needed > maxTokens) return { unit: "tokens", needed, limit: maxTokens };
+  if (messages > maxMessages) return { unit: "messages", needed: messages, limit: maxMessages };
+  return undefined;
 }
 
 export function isSystem<M>(step: Step<M>): boolean {

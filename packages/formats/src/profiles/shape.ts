@@ -41,9 +41,8 @@ export function shape<M>(
   apply("reasoning", (list, _, rule) => (rule.kept === "none" ? withoutReasoning(list, format) : list));
   apply("empty-text", (list, _, rule) => withoutEmptyText(list, format, rule.which));
   apply("reasoning-alone", withoutReasoningAlone);
-  apply("not-empty", (list) => notEmpty(list, messages, format));
   apply("document-with-text", documentsWithText);
-  apply("first-message", opened);
+  apply("first-message", (list) => opened(list, messages, format));
   apply("answer-after-results", answered);
   apply("last-message", continued);
   apply("same-role", joined);
@@ -91,12 +90,6 @@ function withoutReasoningAlone<M>(messages: readonly M[], format: MessageFormat<
     .reverse();
 }
 
-function notEmpty<M>(messages: readonly M[], before: readonly M[], format: MessageFormat<M>): readonly M[] {
-  const isAnything = (message: M): boolean => !isSystem(message, format);
-  if (messages.some(isAnything) || !before.some(isAnything)) return messages;
-  return [...messages, methodOf(format, "textMessage")("user", emptyText)];
-}
-
 function documentsWithText<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
   return messages.map((message) => {
     if (format.role(message) !== "user" || hasText(message, format)) return message;
@@ -106,11 +99,14 @@ function documentsWithText<M>(messages: readonly M[], format: MessageFormat<M>):
   });
 }
 
-function opened<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
-  const index = messages.findIndex((message) => !isSystem(message, format));
-  const first = messages[index];
+function opened<M>(messages: readonly M[], before: readonly M[], format: MessageFormat<M>): readonly M[] {
+  const isSaid = (message: M): boolean => !isSystem(message, format);
+  const first = messages.find(isSaid);
+  // Nothing was said, or all that was said is nothing that the provider takes.
+  if (first === undefined && !before.some(isSaid)) return messages;
   // Nothing stands before a provider's own compaction.
-  if (first === undefined || format.role(first) === "user" || format.isBoundary(first)) return messages;
+  if (first !== undefined && (format.role(first) === "user" || format.isBoundary(first))) return messages;
+  const index = first === undefined ? messages.length : messages.indexOf(first);
   return messages.toSpliced(index, 0, methodOf(format, "textMessage")("user", openingText));
 }
 

@@ -99,11 +99,12 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
     case "empty-text":
       return where((message) => {
         if (format.role(message) === "tool" || format.isBoundary(message)) return false;
-        const texts = format
-          .pieces(message)
-          .flatMap((piece) => (piece.type === "text" && piece.of === "content" ? [piece.text] : []));
+        const pieces = format.pieces(message);
         const isNothing = (text: string): boolean => (rule.which === "blank" ? text.trim() : text) === "";
-        return texts.some(isNothing) || format.isEmpty(message);
+        return (
+          pieces.length === 0 ||
+          pieces.some((piece) => piece.type === "text" && piece.of === "content" && isNothing(piece.text))
+        );
       }, `a text is ${rule.which}`);
     case "call-ids":
       return wrongIds(messages, format, rule);

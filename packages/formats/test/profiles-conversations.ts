@@ -1,0 +1,111 @@
+import {
+  assistant,
+  type ModelMessage,
+  system,
+  type TokenCounter,
+  toolCall,
+  toolResult,
+  user,
+} from "@turnkeep/core";
+import fc from "fast-check";
+
+/** Ids as providers make them, as applications make them, and used again in every step. */
+export const callIds: readonly string[] = [
+  "call_0",
+  "call_1",
+  "toolu_01UsBRMJWT8xAssuztCGEZNu",
+  "abcDEF123",
+  "functions.search:0",
+  `ws_${"689e2d48".repeat(10)}`,
+  "appel-n°7",
+];
+
+type Part = Exclude<Extract<ModelMessage, { role: "assistant" }>["content"], string>[number];
+type Content = Part[];
+
+const text = fc.oneof(
+  { weight: 6, arbitrary: fc.stringMatching(/^[a-z ]{1,30}$/) },
+  fc.constantFrom("", " ", "\n\t", "Grüße", "🙂"),
+);
+
+const reasoning: fc.Arbitrary<Content> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant<Content>([]) },
+  {
+    weight: 1,
+    arbitrary: text.map(
+      (thought): Content => [
+        { type: "reasoning", text: thought, providerOptions: { anthropic: { signature: "c2lnbmVk" } } },
+      ],
+    ),
+  },
+);
+
+const calls = fc.array(fc.constantFrom(...callIds), { minLength: 1, maxLength: 3 });
+
+const document: Extract<ModelMessage, { role: "user" }> = {
+  role: "user",
+  content: [{ type: "file", data: "JVBERi0=", mediaType: "application/pdf" }],
+};
+
+/**
+ * What may stand next in a conversation. Calls and results are made apart, so that results come in time, late, twice or
+ * never, that ids repeat, and that a process may have died between any two messages.
+ */
+export const anyMessage: fc.Arbitrary<ModelMessage> = fc.oneof(
+  { weight: 5, arbitrary: text.map((said) => user(said)) },
+  { weight: 1, arbitrary: fc.constant(document) },
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(reasoning, text)
+      .map(([thoughts, said]) => assistant([...thoughts, { type: "text", text: said }])),
+  },
+  { weight: 1, arbitrary: reasoning.filter((all) => all.length > 0).map((thoughts) => assistant(thoughts)) },
+  {
+    weight: 5,
+    arbitrary: fc
+      .tuple(reasoning, fc.option(text, { nil: undefined }), calls)
+      .map(([thoughts, said, ids]): ModelMessage => {
+        const parts = [...new Set(ids)].flatMap(
+          (id) => toolCall(id, "search", { q: said ?? "" }).content as Content,
+        );
+        return assistant([
+          ...thoughts,
+          ...(said === undefined ? [] : [{ type: "text" as const, text: said }]),
+          ...parts,
+        ]);
+      }),
+  },
+  {
+    weight: 6,
+    arbitrary: calls.map(
+      (ids): ModelMessage => ({
+        role: "tool",
+        content: ids.flatMap((id) => toolResult(id, "search", "found").content),
+      }),
+    ),
+  },
+  { weight: 1, arbitrary: fc.constantFrom("Be brief.", "Be kind.").map((said) => system(said)) },
+);
+
+/** A conversation as it should be: each user's message is answered, each call too. */
+export const orderlyTurn: fc.Arbitrary<ModelMessage[]> = fc
+  .tuple(text, fc.array(fc.tuple(reasoning, calls), { maxLength: 3 }), reasoning, text)
+  .map(([question, steps, thoughts, answer]) => [
+    user(question),
+    ...steps.flatMap(([thought, ids]): ModelMessage[] => {
+      const unique = [...new Set(ids)];
+      return [
+        assistant([...thought, ...unique.flatMap((id) => toolCall(id, "search", {}).content as Content)]),
+        { role: "tool", content: unique.flatMap((id) => toolResult(id, "search", "found").content) },
+      ];
+    }),
+    assistant([...thoughts, { type: "text", text: answer }]),
+  ]);
+
+/** One token a character of any text, so that a count can be checked by eye. */
+export const characters: TokenCounter = {
+  name: "characters",
+  count: (message, format) =>
+    format.pieces(message).reduce((sum, piece) => sum + (piece.type === "text" ? piece.text.length : 20), 1),
+};

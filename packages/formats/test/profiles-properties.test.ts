@@ -1,0 +1,132 @@
+import {
+  assistant,
+  type ChatMemory,
+  createChatMemory,
+  modelMessageFormat as format,
+  inMemoryStore,
+  isTurnkeepError,
+  type ModelMessage,
+  type ModelMessageLike,
+  type Piece,
+  type WindowOptions,
+} from "@turnkeep/core";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import * as profiles from "../src/profiles.ts";
+import { anyMessage, characters, orderlyTurn } from "./profiles-conversations.ts";
+
+const { validate } = profiles;
+const all: readonly profiles.ProfileRules[] = [
+  profiles.openai,
+  profiles.openaiResponses,
+  profiles.anthropic,
+  profiles.gemini,
+  profiles.bedrock,
+  profiles.mistral,
+  profiles.strict,
+];
+
+const conversation = fc.oneof(
+  { weight: 2, arbitrary: fc.array(anyMessage, { minLength: 1, maxLength: 24 }) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.array(orderlyTurn, { minLength: 1, maxLength: 6 }), fc.nat(20))
+      .map(([turns, cut]) => turns.flat().slice(0, Math.max(1, turns.flat().length - cut))),
+  },
+);
+
+const window: fc.Arbitrary<WindowOptions<ModelMessage> | undefined> = fc.option(
+  fc.record({
+    maxMessages: fc.option(fc.integer({ min: 1, max: 14 }), { nil: undefined }),
+    maxTokens: fc.integer({ min: 40, max: 500 }),
+    counter: fc.constant(characters),
+    unit: fc.constantFrom("step" as const, "turn" as const, "message" as const, undefined),
+    target: fc.constantFrom(0.5, 0.7, 1, undefined),
+    overflow: fc.constantFrom("throw" as const, "evict" as const, undefined),
+  }),
+  { nil: undefined },
+);
+
+const counted = (messages: readonly ModelMessage[]): number =>
+  messages.reduce((sum, message) => sum + characters.count(message, format), 0);
+
+/** A result without its call, reasoning alone and a text of blanks may all leave a view with nothing to show. */
+function isShowable(message: ModelMessageLike): boolean {
+  if (message.role === "user") return true;
+  const isText = (piece: Piece): boolean =>
+    piece.type === "text" && piece.of === "content" && piece.text.trim() !== "";
+  return (
+    message.role === "assistant" &&
+    (format.toolCalls(message).length > 0 || format.pieces(message).some(isText))
+  );
+}
+
+async function viewOf(memory: ChatMemory<ModelMessage>): Promise<ModelMessage[] | undefined> {
+  try {
+    return await memory.messages();
+  } catch (error) {
+    if (isTurnkeepError(error, "WINDOW_OVERFLOW")) return undefined;
+    throw error;
+  }
+}
+
+describe.each(all.map((profile) => [profile.name, profile] as const))("a view for %s", (_, profile) => {
+  it("is never refused, within the budget, not empty without need, and the same when computed twice", async () => {
+    await fc.assert(
+      fc.asyncProperty(conversation, window, fc.boolean(), async (messages, bounds, restarts) => {
+        const store = inMemoryStore();
+        const open = (): ChatMemory<ModelMessage> =>
+          createChatMemory({ id: "c", store, profile, window: bounds });
+        let memory = open();
+        for (const message of messages) {
+          await memory.add(message);
+          if (restarts) memory = open();
+          const view = await viewOf(memory);
+          if (view === undefined) continue;
+          const kept = await store.getMessages("c");
+          const isSaid = (one: ModelMessage): boolean => one.role !== "system";
+          const something = kept.messages.some(({ payload }) => isShowable(format.decode(payload)));
+          expect(
+            view.some(isSaid) || !something || bounds?.overflow === "evict" || bounds?.unit === "message",
+          ).toBe(true);
+          if (view.some(isSaid)) expect(validate(view, profile, { format })).toEqual([]);
+          expect(view.length).toBeLessThanOrEqual(
+            (bounds?.maxMessages as number) ?? Number.POSITIVE_INFINITY,
+          );
+          if (bounds !== undefined) expect(counted(view)).toBeLessThanOrEqual(bounds.maxTokens as number);
+          expect(await viewOf(memory)).toEqual(view);
+          expect(await viewOf(open())).toEqual(view);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("keeps what it has shown when the model's answer is added", async () => {
+    await fc.assert(
+      fc.asyncProperty(conversation, async (messages) => {
+        const memory = createChatMemory({ profile });
+        for (const message of messages) await memory.add(message);
+        const shown = await memory.messages();
+        await memory.add(assistant("An answer."));
+        const next = await memory.messages();
+        if (shown.length > 0) expect(next.slice(0, shown.length)).toEqual(shown);
+        else expect(messages.some(isShowable)).toBe(false);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("shapes a list that it has shaped no further", () => {
+    fc.assert(
+      fc.property(fc.array(orderlyTurn, { maxLength: 4 }), (turns) => {
+        const { messages } = profile.shape(turns.flat(), format);
+        const again = profile.shape(messages, format);
+        expect(again.messages).toEqual(messages);
+        expect(again.rules).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,198 @@
+import {
+  assistant,
+  type ChatMemory,
+  type ChatMemoryOptions,
+  createChatMemory,
+  entry,
+  modelMessageFormat as format,
+  inMemoryStore,
+  type ModelMessage,
+  system,
+  toolCall,
+  toolResult,
+  user,
+} from "@turnkeep/core";
+import { describe, expect, it } from "vitest";
+import { anthropic, openaiResponses } from "../src/profiles.ts";
+
+/** An answer that the model reasoned about, under a name to find it by. */
+function reasoned(name: string): ModelMessage {
+  return assistant([
+    { type: "reasoning", text: name, providerOptions: { anthropic: { signature: "c2lnbmVk" } } },
+    { type: "text", text: `answer ${name}` },
+  ]);
+}
+
+/** The names of the reasoning that a view shows. */
+async function reasoningOf(
+  memory: ChatMemory<ModelMessage>,
+  options?: Parameters<ChatMemory<ModelMessage>["messages"]>[0],
+): Promise<string[]> {
+  const view = await memory.messages(options);
+  return view.flatMap((message) =>
+    format
+      .pieces(message)
+      .flatMap((piece) => (piece.type === "text" && piece.of === "reasoning" ? [piece.text] : [])),
+  );
+}
+
+function memoryOf(options: Partial<ChatMemoryOptions<ModelMessage>> = {}): ChatMemory<ModelMessage> {
+  return createChatMemory<ModelMessage>({
+    id: "c",
+    store: inMemoryStore(),
+    profile: anthropic,
+    ...options,
+  } as ChatMemoryOptions<ModelMessage>);
+}
+
+describe("reasoning that is bound to what stood before it", () => {
+  it("stays while the conversation only grows, over restarts too", async () => {
+    const store = inMemoryStore();
+    const first = memoryOf({ store });
+    await first.add(system("Be brief."), user("1"), reasoned("a"), user("2"), reasoned("b"), user("3"));
+    expect(await reasoningOf(first)).toEqual(["a", "b"]);
+    expect(await reasoningOf(memoryOf({ store }))).toEqual(["a", "b"]);
+  });
+
+  it.each<[string, (memory: ChatMemory<ModelMessage>, ids: readonly string[]) => Promise<unknown>]>([
+    ["an eviction", (memory) => memory.add(user("3"), assistant("x"), user("4"))],
+    ["another system message", (memory) => memory.add(system("Be kind."))],
+    ["a removal", (memory, ids) => memory.remove(ids[1] as string)],
+    [
+      "a summary",
+      (memory, ids) => memory.compact({ through: ids[2] as string, replacement: user("So far: 1.") }),
+    ],
+    ["a replaced message", (memory, ids) => memory.put(ids[1] as string, user("One"))],
+  ])("goes, all of it, after %s", async (_, change) => {
+    const memory = memoryOf({ window: { maxMessages: 9, target: 0.6 } });
+    const ids = await memory.add(
+      system("Be brief."),
+      user("1"),
+      reasoned("a"),
+      user("2"),
+      reasoned("b"),
+      user("?"),
+      reasoned("c"),
+    );
+    expect(await reasoningOf(memory)).toEqual(["a", "b", "c"]);
+    await change(memory, ids);
+    expect(await reasoningOf(memory)).toEqual([]);
+    const view = await memory.messages();
+    expect(view).toContainEqual(assistant([{ type: "text", text: "answer c" }]));
+    await memory.add(user("next"));
+    await memory.add(reasoned("d"));
+    expect(await reasoningOf(memory)).toEqual(["d"]);
+  });
+
+  it("goes when an answer was made with an extra message in sight", async () => {
+    const memory = memoryOf();
+    await memory.add(user("1"), reasoned("a"), user("2"));
+    await memory.messages({ extra: [user("The time is 12:00.")] });
+    await memory.add(reasoned("b"));
+    expect(await reasoningOf(memory)).toEqual([]);
+    await memory.add(user("3"));
+    await memory.messages();
+    await memory.add(reasoned("c"));
+    expect(await reasoningOf(memory)).toEqual(["c"]);
+  });
+
+  it("goes where the window hides what was there when it was made", async () => {
+    let limit = 10;
+    const memory = memoryOf({ window: { maxMessages: () => limit } });
+    await memory.add(user("1"), reasoned("a"), user("2"), reasoned("b"), user("3"));
+    expect(await reasoningOf(memory)).toEqual(["a", "b"]);
+    limit = 4;
+    expect(await reasoningOf(memory)).toEqual([]);
+  });
+
+  it("goes behind what a processor changes, and stays where it changes each message alone", async () => {
+    const messages = [user("1 secret"), reasoned("a"), user("2"), reasoned("b"), user("3")];
+    const redacted = (eachAlone: boolean): Partial<ChatMemoryOptions<ModelMessage>> => ({
+      processors: [
+        {
+          name: "redacted",
+          eachAlone,
+          process: (all) => all.map((one) => (one.content === "1 secret" ? user("1") : one)),
+        },
+      ],
+    });
+    const alone = memoryOf(redacted(true));
+    await alone.add(...messages);
+    expect(await reasoningOf(alone)).toEqual(["a", "b"]);
+    const border = memoryOf(redacted(false));
+    await border.add(...messages);
+    expect(await reasoningOf(border)).toEqual([]);
+  });
+
+  it("goes with all before it when another model made it", async () => {
+    const memory = memoryOf();
+    await memory.add(user("1"), entry(reasoned("a"), { model: "large" }));
+    await memory.add(user("2"), entry(reasoned("b"), { model: "small" }));
+    await memory.add(user("3"), entry(reasoned("c"), { model: "large" }), user("4"));
+    expect(await reasoningOf(memory)).toEqual(["a", "b", "c"]);
+    expect(await reasoningOf(memory, { model: "large" })).toEqual(["c"]);
+    expect(await reasoningOf(memory, { model: "small" })).toEqual([]);
+  });
+
+  it("stays through a late result, which the model was shown as interrupted", async () => {
+    const memory = memoryOf();
+    await memory.add(user("1"), toolCall("toolu_1", "t", {}), user("2"), reasoned("a"));
+    const before = await memory.messages();
+    await memory.add(toolResult("toolu_1", "t", "late"), user("3"));
+    expect((await memory.messages()).slice(0, 5)).toEqual(before.slice(0, 5));
+    expect(await reasoningOf(memory)).toEqual(["a"]);
+  });
+
+  it("stays for a provider that binds it to nothing", async () => {
+    const memory = memoryOf({ window: { maxMessages: 4 }, profile: openaiResponses });
+    await memory.add(user("1"), reasoned("a"), user("2"), reasoned("b"), user("3"));
+    expect(await reasoningOf(memory)).toEqual(["a", "b"]);
+  });
+});
+
+describe("the profile of one call", () => {
+  it("holds for that call alone", async () => {
+    const memory = createChatMemory();
+    await memory.add(user("1"), assistant("a"));
+    expect(await memory.messages({ profile: anthropic })).toEqual([
+      user("1"),
+      assistant("a"),
+      user("Please continue."),
+    ]);
+    expect(await memory.messages()).toEqual([user("1"), assistant("a")]);
+  });
+
+  it("repairs a memory that shows itself as it is otherwise", async () => {
+    const memory = createChatMemory({ repair: false });
+    await memory.add(user("1"), toolCall("c1", "t", {}), user("2"));
+    expect((await memory.messages()).length).toBe(3);
+    expect((await memory.messages({ profile: openaiResponses })).length).toBe(4);
+  });
+
+  it("that is no profile, or stands beside repair: false, is INVALID_OPTION", async () => {
+    const invalid = expect.objectContaining({ code: "INVALID_OPTION" });
+    expect(() => createChatMemory({ profile: anthropic, repair: false })).toThrow(invalid);
+    expect(() => createChatMemory({ profile: "anthropic" as never })).toThrow(invalid);
+    const memory = createChatMemory();
+    await expect(memory.messages({ profile: {} as never })).rejects.toEqual(invalid);
+  });
+});
+
+describe("a call that waits for its approved run", () => {
+  const asked: ModelMessage = assistant([
+    { type: "tool-call", toolCallId: "toolu_1", toolName: "pay", input: {} },
+    { type: "tool-approval-request", approvalId: "ok_1", toolCallId: "toolu_1" },
+  ]);
+  const approved: ModelMessage = {
+    role: "tool",
+    content: [{ type: "tool-approval-response", approvalId: "ok_1", approved: true }],
+  };
+
+  it("stays open in the last step, once it is approved", async () => {
+    const memory = memoryOf();
+    await memory.add(user("Pay"), asked);
+    expect((await memory.messages()).length).toBe(3);
+    await memory.add(approved);
+    expect(await memory.messages()).toEqual([user("Pay"), asked, approved]);
+  });
+});

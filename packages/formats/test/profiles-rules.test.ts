@@ -1,0 +1,389 @@
+import {
+  assistant,
+  createChatMemory,
+  modelMessageFormat as format,
+  type ModelMessage,
+  system,
+  toolCall,
+  toolResult,
+  user,
+} from "@turnkeep/core";
+import { describe, expect, it } from "vitest";
+import * as profiles from "../src/profiles.ts";
+
+const { validate, profileOf } = profiles;
+
+const byName: Readonly<Record<string, profiles.ProfileRules>> = {
+  openai: profiles.openai,
+  "openai-responses": profiles.openaiResponses,
+  anthropic: profiles.anthropic,
+  gemini: profiles.gemini,
+  bedrock: profiles.bedrock,
+  mistral: profiles.mistral,
+  strict: profiles.strict,
+};
+
+const call = toolCall("toolu_1", "search", {});
+const result = toolResult("toolu_1", "search", "found");
+const thought = { type: "reasoning" as const, text: "Hm." };
+const document: ModelMessage = {
+  role: "user",
+  content: [{ type: "file", data: "JVBERi0=", mediaType: "application/pdf" }],
+};
+const image = { type: "image" as const, image: "iVBORw0KGgo=", mediaType: "image/png" };
+const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `call_${index}`);
+const callsOf = (count: number): ModelMessage =>
+  assistant(many(count).map((id) => ({ type: "tool-call", toolCallId: id, toolName: "t", input: {} })));
+const resultsOf = (count: number): ModelMessage => ({
+  role: "tool",
+  content: many(count).flatMap((id) => toolResult(id, "t", "ok").content),
+});
+
+interface Case {
+  readonly rule: profiles.RuleName;
+  readonly breaks: string;
+  readonly messages: readonly ModelMessage[];
+  /** The index that `validate` names. */
+  readonly index: number;
+  /** Who refuses it, and by this rule. */
+  readonly refusedBy: readonly string[];
+  /** What the profile makes of it, without the rules that the profile has beside this one; absent: it cannot. */
+  readonly becomes?: readonly ModelMessage[];
+}
+
+const everybody = Object.keys(byName);
+const cases: readonly Case[] = [
+  { rule: "not-empty", breaks: "no message", messages: [], index: 0, refusedBy: everybody, becomes: [] },
+  {
+    rule: "not-empty",
+    breaks: "a system message alone",
+    messages: [system("Be brief.")],
+    index: 0,
+    refusedBy: everybody,
+    becomes: [system("Be brief.")],
+  },
+  {
+    rule: "tool-results",
+    breaks: "a call without its result",
+    messages: [user("a"), call, user("b")],
+    index: 1,
+    refusedBy: everybody,
+  },
+  {
+    rule: "tool-results",
+    breaks: "a call at the end without its result",
+    messages: [user("a"), call],
+    index: 1,
+    refusedBy: everybody,
+  },
+  {
+    rule: "tool-results",
+    breaks: "a result without its call",
+    messages: [user("a"), result],
+    index: 1,
+    refusedBy: everybody,
+  },
+  {
+    rule: "tool-results",
+    breaks: "a result twice",
+    messages: [user("a"), call, result, result],
+    index: 3,
+    refusedBy: everybody,
+  },
+  {
+    rule: "tool-results",
+    breaks: "a message between a call and its result",
+    messages: [user("a"), call, user("b"), result],
+    index: 1,
+    refusedBy: everybody,
+  },
+  {
+    rule: "system-first",
+    breaks: "a system message behind others",
+    messages: [user("a"), system("Be brief.")],
+    index: 1,
+    refusedBy: ["anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [system("Be brief."), user("a")],
+  },
+  {
+    rule: "first-message",
+    breaks: "the model's message first",
+    messages: [system("Be brief."), assistant("Hello"), user("a")],
+    index: 1,
+    refusedBy: ["anthropic", "gemini", "bedrock", "strict"],
+    becomes: [system("Be brief."), user("Here is our conversation so far."), assistant("Hello"), user("a")],
+  },
+  {
+    rule: "last-message",
+    breaks: "the model's answer last",
+    messages: [user("a"), assistant("b")],
+    index: 1,
+    refusedBy: ["anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), assistant("b"), user("Please continue.")],
+  },
+  {
+    rule: "same-role",
+    breaks: "results in two messages",
+    messages: [user("a"), callsOf(2), toolResult("call_0", "t", "ok"), toolResult("call_1", "t", "ok")],
+    index: 3,
+    refusedBy: ["anthropic", "gemini", "bedrock", "strict"],
+    becomes: [user("a"), callsOf(2), resultsOf(2)],
+  },
+  {
+    rule: "same-role",
+    breaks: "two messages of the user",
+    messages: [user("a"), user("b")],
+    index: 1,
+    refusedBy: ["gemini", "bedrock", "strict"],
+    becomes: [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "a" },
+          { type: "text", text: "b" },
+        ],
+      },
+    ],
+  },
+  {
+    rule: "answer-after-results",
+    breaks: "the user's message behind results",
+    messages: [user("a"), call, result, user("b")],
+    index: 3,
+    refusedBy: ["mistral", "strict"],
+    becomes: [user("a"), call, result, assistant("(No answer was given.)"), user("b")],
+  },
+  {
+    rule: "empty-text",
+    breaks: "an empty text beside another",
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "" },
+          { type: "text", text: "a" },
+        ],
+      },
+    ],
+    index: 0,
+    refusedBy: ["anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [{ role: "user", content: [{ type: "text", text: "a" }] }],
+  },
+  {
+    rule: "empty-text",
+    breaks: "an empty message of the user",
+    messages: [user("")],
+    index: 0,
+    refusedBy: ["anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [user("(An empty message.)")],
+  },
+  {
+    rule: "empty-text",
+    breaks: "an empty message of the model",
+    messages: [user("a"), assistant(""), user("b")],
+    index: 1,
+    refusedBy: ["anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), user("b")],
+  },
+  {
+    rule: "empty-text",
+    breaks: "a text of blanks",
+    messages: [user(" \n")],
+    index: 0,
+    refusedBy: ["anthropic", "gemini", "bedrock", "strict"],
+    becomes: [user("(An empty message.)")],
+  },
+  {
+    rule: "call-ids",
+    breaks: "an id of 65 characters",
+    messages: [user("a"), toolCall("x".repeat(65), "t", {}), toolResult("x".repeat(65), "t", "ok")],
+    index: 1,
+    refusedBy: ["openai", "openai-responses", "anthropic", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), toolCall("b0bgbi8qf", "t", {}), toolResult("b0bgbi8qf", "t", "ok")],
+  },
+  {
+    rule: "call-ids",
+    breaks: "an id of 41 characters",
+    messages: [user("a"), toolCall("x".repeat(41), "t", {}), toolResult("x".repeat(41), "t", "ok")],
+    index: 1,
+    refusedBy: ["openai", "mistral", "strict"],
+    becomes: [user("a"), toolCall("qzqxwa253", "t", {}), toolResult("qzqxwa253", "t", "ok")],
+  },
+  {
+    rule: "call-ids",
+    breaks: "an id with a colon",
+    messages: [user("a"), toolCall("search:0", "t", {}), toolResult("search:0", "t", "ok")],
+    index: 1,
+    refusedBy: ["anthropic", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), toolCall("yc4vcn3o3", "t", {}), toolResult("yc4vcn3o3", "t", "ok")],
+  },
+  {
+    rule: "call-ids",
+    breaks: "an id that is used again",
+    messages: [
+      user("a"),
+      toolCall("abcDEF123", "t", {}),
+      toolResult("abcDEF123", "t", "ok"),
+      toolCall("abcDEF123", "t", {}),
+      toolResult("abcDEF123", "t", "ok"),
+    ],
+    index: 3,
+    refusedBy: ["anthropic", "bedrock", "strict"],
+    becomes: [
+      user("a"),
+      toolCall("abcDEF123", "t", {}),
+      toolResult("abcDEF123", "t", "ok"),
+      toolCall("mqgakuw6l", "t", {}),
+      toolResult("mqgakuw6l", "t", "ok"),
+    ],
+  },
+  {
+    rule: "reasoning",
+    breaks: "reasoning",
+    messages: [user("a"), assistant([thought, { type: "text", text: "b" }]), user("c")],
+    index: 1,
+    refusedBy: ["openai", "strict"],
+    becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
+  },
+  {
+    rule: "reasoning-alone",
+    breaks: "a message of reasoning alone",
+    messages: [user("a"), assistant([thought]), user("b")],
+    index: 1,
+    refusedBy: ["openai-responses", "anthropic", "bedrock", "strict"],
+    becomes: [user("a"), user("b")],
+  },
+  {
+    rule: "document-with-text",
+    breaks: "a document without a text",
+    messages: [document],
+    index: 0,
+    refusedBy: ["bedrock", "strict"],
+    becomes: [
+      {
+        role: "user",
+        content: [
+          { type: "file", data: "JVBERi0=", mediaType: "application/pdf" },
+          { type: "text", text: "(A file is attached.)" },
+        ],
+      },
+    ],
+  },
+  {
+    rule: "messages",
+    breaks: "2,049 messages",
+    messages: Array.from({ length: 2049 }, () => user("a")),
+    index: 2048,
+    refusedBy: ["openai", "strict"],
+  },
+  {
+    rule: "calls",
+    breaks: "129 calls in a message",
+    messages: [user("a"), callsOf(129), resultsOf(129)],
+    index: 1,
+    refusedBy: ["openai", "strict"],
+  },
+  {
+    rule: "text-length",
+    breaks: "a text of 10,485,761 characters",
+    messages: [user("a".repeat(10_485_761))],
+    index: 0,
+    refusedBy: ["openai", "strict"],
+  },
+  {
+    rule: "images",
+    breaks: "21 images in a message",
+    messages: [{ role: "user", content: Array.from({ length: 21 }, () => image) }],
+    index: 0,
+    refusedBy: ["bedrock", "strict"],
+  },
+  {
+    rule: "documents",
+    breaks: "six documents in a message",
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "a" },
+          ...Array.from({ length: 6 }, () => document.content[0] as never),
+        ],
+      },
+    ],
+    index: 0,
+    refusedBy: ["bedrock", "strict"],
+  },
+];
+
+const limits = ["messages", "calls", "text-length", "images", "documents"];
+
+describe.each(cases.map((one) => [`${one.rule}: ${one.breaks}`, one] as const))("%s", (_, one) => {
+  it("is named by validate for those who refuse it, and for no other", () => {
+    const refusing = Object.entries(byName).flatMap(([name, profile]) => {
+      const found = validate(one.messages, profile, { format }).find(({ rule }) => rule === one.rule);
+      if (found !== undefined) expect(found.index).toBe(one.index);
+      return found === undefined ? [] : [name];
+    });
+    expect(refusing).toEqual(one.refusedBy);
+  });
+
+  it("becomes what they take, or a clear error", async () => {
+    for (const name of one.refusedBy) {
+      const rule = byName[name]?.rules.find((candidate) => candidate.rule === one.rule);
+      const alone = profileOf(name, rule === undefined ? [] : [rule]);
+      if (one.rule === "tool-results") {
+        const memory = createChatMemory({ profile: alone });
+        await memory.add(...one.messages);
+        const view = await memory.messages();
+        expect(view).toContainEqual(user("a"));
+        expect(validate(view, alone, { format })).toEqual([]);
+      } else if (one.becomes === undefined) {
+        expect(limits).toContain(one.rule);
+        expect(() => alone.shape(one.messages, format)).toThrow(
+          expect.objectContaining({ code: "WINDOW_OVERFLOW", message: expect.stringContaining(name) }),
+        );
+      } else {
+        const shaped = alone.shape(one.messages, format);
+        expect(shaped.messages).toEqual(one.becomes);
+        expect(shaped.rules).toEqual(one.rule === "not-empty" ? [] : [one.rule]);
+      }
+    }
+  });
+});
+
+it("every rule of every profile has a case that its provider refuses", () => {
+  const reasoningOfMemory = ["anthropic", "bedrock"];
+  for (const [name, { rules }] of Object.entries(byName)) {
+    for (const { rule, source } of rules) {
+      expect(source).toMatch(/^https:\/\//);
+      const isTold = cases.some((one) => one.rule === rule && one.refusedBy.includes(name));
+      // What binds reasoning to its beginning is no property of a list: profiles-reasoning.test.ts.
+      const isOfMemory = rule === "reasoning" && reasoningOfMemory.includes(name);
+      const isLong = name === "anthropic" && rule === "messages";
+      expect(isTold || isOfMemory || isLong, `${name}: ${rule}`).toBe(true);
+    }
+  }
+});
+
+it("a list that nobody refuses stays as it is, message for message", () => {
+  const messages = [
+    system("Be brief."),
+    user("a"),
+    toolCall("abcDEF123", "t", {}),
+    toolResult("abcDEF123", "t", "ok"),
+    assistant("b"),
+    user("c"),
+  ];
+  for (const profile of Object.values(byName)) {
+    const shaped = profile.shape(messages, format);
+    expect(shaped.rules).toEqual([]);
+    for (const [index, message] of shaped.messages.entries()) expect(message).toBe(messages[index]);
+  }
+});
+
+it("strict refuses whatever another refuses", () => {
+  for (const one of cases) {
+    if (one.refusedBy.length > 0) expect(one.refusedBy, one.breaks).toContain("strict");
+  }
+  const own = new Set(profiles.strict.rules.map(({ rule }) => rule));
+  for (const { rules } of Object.values(byName)) for (const { rule } of rules) expect(own).toContain(rule);
+});
