@@ -146,7 +146,17 @@ describe("mapText", () => {
   const mark = (text: string, of: string): string => `${of}:${text}`;
 
   test("maps the texts of each kind of part, and no other part", () => {
-    const message = assistant(text, thought, thoughtFile, image, file, call("1"), request("1"), compaction);
+    const message = assistant(
+      text,
+      thought,
+      thoughtFile,
+      image,
+      file,
+      call("1"),
+      request("1"),
+      compaction,
+      summary,
+    );
     const before = described(message);
     expect(format.mapText(message, (text, of) => (of === "tool-call" ? '{"b":2}' : mark(text, of)))).toEqual(
       assistant(
@@ -158,6 +168,7 @@ describe("mapText", () => {
         { ...call("1"), input: { b: 2 } },
         request("1"),
         compaction,
+        summary,
       ),
     );
     expect(described(message)).toEqual(before);

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { type AnyPart, isCompaction } from "../src/ai-sdk/parts.ts";
 import { type UIMessageLike, uiMessageFormat } from "../src/ai-sdk.ts";
 import { uiMessage } from "./arbitrary-ui-messages.ts";
+import { testReshaping } from "./reshape-properties.ts";
 
 const runs = { numRuns: 1_500 };
 const format = uiMessageFormat();
@@ -118,4 +120,32 @@ describe("uiMessageFormat, for any message", () => {
       runs,
     );
   });
+});
+
+/** Without a provider's compactions. */
+function readable(message: UIMessageLike): UIMessageLike {
+  const keep = (part: AnyPart): AnyPart[] => {
+    if (part.type !== "steering-message") return isCompaction(part) ? [] : [part];
+    return [{ ...part, parts: (part.parts as AnyPart[]).flatMap(keep) }];
+  };
+  return { ...message, parts: (message.parts as unknown as AnyPart[]).flatMap(keep) };
+}
+
+const shaped = {
+  message: uiMessage,
+  readable,
+  // A compaction of blanks stays.
+  nestsText: (message: UIMessageLike) => !format.equals(readable(message), message),
+};
+
+describe("uiMessageFormat, for any message that is shaped", () => {
+  testReshaping({ ...shaped, format });
+});
+
+describe("uiMessageFormat with converted data parts, for any message that is shaped", () => {
+  const convertDataPart = ({ data }: { data: unknown }): unknown => {
+    if (typeof data === "string") return { type: "text", text: data };
+    return typeof data === "number" ? { type: "file", url: "data:,a", mediaType: "text/plain" } : undefined;
+  };
+  testReshaping({ ...shaped, format: uiMessageFormat({ convertDataPart }) });
 });

@@ -8,6 +8,7 @@ import {
   messageToJson,
 } from "../src/langchain4j.ts";
 import { langchain4jMessage, pureLangChain4jMessage } from "./arbitrary-langchain4j.ts";
+import { testReshaping } from "./reshape-properties.ts";
 
 const runs = { numRuns: 1_500 };
 
@@ -138,4 +139,8 @@ describe("LangChain4j's JSON, for any of its messages", () => {
       { numRuns: 300 },
     );
   });
+});
+
+describe("langchain4jFormat, for any message that is shaped", () => {
+  testReshaping({ format, message: langchain4jMessage });
 });

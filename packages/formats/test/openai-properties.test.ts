@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openaiFormat } from "../src/openai.ts";
 import { chatMessage } from "./arbitrary-messages.ts";
+import { testReshaping } from "./reshape-properties.ts";
 
 const runs = { numRuns: 1_500 };
 
@@ -85,4 +86,8 @@ describe("openaiFormat, for any message", () => {
       runs,
     );
   });
+});
+
+describe("openaiFormat, for any message that is shaped", () => {
+  testReshaping({ format: openaiFormat, message: chatMessage });
 });

@@ -18,6 +18,8 @@ export function mapText(message: ModelMessageLike, change: Change): ModelMessage
 }
 
 function mapPart(part: AnyPart, change: Change): AnyPart {
+  // Of a compaction the provider takes back only what it made.
+  if (isCompaction(part)) return part;
   switch (part.type) {
     case "text":
       return mapMember(part, "text", "content", change);
@@ -34,8 +36,7 @@ function mapPart(part: AnyPart, change: Change): AnyPart {
     case "tool-approval-response":
       return part;
     default:
-      // A compaction names an item that the provider keeps: there is nothing in it to read.
-      return isMedia(part) || isCompaction(part) ? part : mapUnknown(part, "content", change);
+      return isMedia(part) ? part : mapUnknown(part, "content", change);
   }
 }
 

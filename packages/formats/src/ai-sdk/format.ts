@@ -8,6 +8,7 @@ import {
 import { checkedCodec } from "../codec.ts";
 import { checkMessage } from "./check.ts";
 import { interrupted } from "./interrupted.ts";
+import { mapText } from "./map-text.ts";
 import type { ConvertDataPart, UIMessageLike } from "./messages.ts";
 import {
   isAnswered,
@@ -19,6 +20,7 @@ import {
   toolNameOf,
 } from "./parts.ts";
 import { piecesOf } from "./pieces.ts";
+import { joined, renameCalls, textMessage, withoutEmptyText } from "./reshape.ts";
 import { hasResponse, isEmptyMessage, withoutParts } from "./without.ts";
 
 const name = "ai-sdk-ui-message";
@@ -73,6 +75,11 @@ export function uiMessageFormat<M extends UIMessageLike = UIMessageLike>(
     without: (message, omission) => withoutParts(message, omission, convertDataPart),
     interruptedResults: () => [],
     interrupted,
+    textMessage: (role, text) => textMessage(role, text) as M,
+    renameCalls,
+    joined,
+    withoutEmptyText: (message, which) => withoutEmptyText(message, which, convertDataPart),
+    mapText: (message, change) => mapText(message, change, convertDataPart),
     equals: equalContent,
     ...checkedCodec<M>(name, version, checkMessage),
   };

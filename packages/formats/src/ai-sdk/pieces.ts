@@ -15,7 +15,7 @@ import {
 } from "./parts.ts";
 
 /** What the SDK says where a denial gives no reason. */
-const denied = "Tool call execution denied.";
+export const denied = "Tool call execution denied.";
 
 /** Everything of a message that a model reads, once the SDK has converted it. */
 export function piecesOf(message: UIMessageLike, convertDataPart: ConvertDataPart): readonly Piece[] {

@@ -3,8 +3,10 @@ import { checkedCodec } from "../codec.ts";
 import { blocksOf, isCompaction, isReasoning } from "./blocks.ts";
 import { interruptedResults, roleOf, toolCallRefs, toolResultRefs } from "./calls.ts";
 import { checkMessage } from "./check.ts";
+import { mapText } from "./map-text.ts";
 import type { AnthropicMessage } from "./messages.ts";
 import { piecesOf } from "./pieces.ts";
+import { joined, renameCalls, withoutEmptyText } from "./reshape.ts";
 import { isEmptyMessage, withoutParts } from "./without.ts";
 
 const name = "anthropic-messages";
@@ -43,6 +45,11 @@ export const anthropicFormat: MessageFormat<AnthropicMessage> = {
   pieces: piecesOf,
   without: withoutParts,
   interruptedResults,
+  textMessage: (role, text) => ({ role, content: text }),
+  renameCalls,
+  joined,
+  withoutEmptyText,
+  mapText,
   equals: equalContent,
   ...checkedCodec<AnthropicMessage>(name, version, checkMessage),
 };

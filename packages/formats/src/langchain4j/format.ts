@@ -3,8 +3,10 @@ import { checkedCodec } from "../codec.ts";
 import { interruptedResults, toolCallRefs, toolResultRefs } from "./calls.ts";
 import { checkMessage } from "./check.ts";
 import { defaultsOf, withDefaults } from "./defaults.ts";
+import { mapText } from "./map-text.ts";
 import type { LangChain4jMessage } from "./messages.ts";
 import { piecesOf } from "./pieces.ts";
+import { joined, renameCalls, textMessage, withoutEmptyText } from "./reshape.ts";
 import { hasReasoning, isEmptyMessage, withoutParts } from "./without.ts";
 
 const name = "langchain4j";
@@ -49,6 +51,11 @@ export const langchain4jFormat: MessageFormat<LangChain4jMessage> = {
   pieces: piecesOf,
   without: withoutParts,
   interruptedResults,
+  textMessage,
+  renameCalls,
+  joined,
+  withoutEmptyText,
+  mapText,
   equals: (a, b) => equalContent(filled(a), filled(b)),
   ...checkedCodec<LangChain4jMessage>(name, version, (message) => checkMessage(message)),
 };

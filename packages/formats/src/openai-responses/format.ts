@@ -5,7 +5,9 @@ import { approvalRefs, roleOf, toolCallRefs, toolResultRefs } from "./calls.ts";
 import { checkItem } from "./check.ts";
 import { interruptedResults } from "./interrupted.ts";
 import type { ResponsesItem } from "./items.ts";
+import { mapText } from "./map-text.ts";
 import { piecesOf } from "./pieces.ts";
+import { renameCalls, withoutEmptyText } from "./reshape.ts";
 import { isEmptyItem, withoutParts } from "./without.ts";
 
 const name = "openai-responses";
@@ -43,6 +45,12 @@ export const openaiResponsesFormat: MessageFormat<ResponsesItem> = {
   pieces: piecesOf,
   without: withoutParts,
   interruptedResults,
+  textMessage: (role, text) => ({ role, content: text }),
+  renameCalls,
+  // Each item stands alone: the API takes any number of messages of one role.
+  joined: () => undefined,
+  withoutEmptyText,
+  mapText,
   equals: equalContent,
   ...checkedCodec<ResponsesItem>(name, version, checkItem),
 };

@@ -8,7 +8,7 @@ import type { ResponsesItem } from "./items.ts";
 type Place = "content" | "tool-result";
 
 /** What a call says, by the member that says it. */
-const inputs: Readonly<Record<string, readonly string[]>> = {
+export const inputs: Readonly<Record<string, readonly string[]>> = {
   function_call: ["arguments"],
   custom_tool_call: ["input"],
   computer_call: ["action", "actions"],
@@ -26,7 +26,7 @@ const inputs: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What answers a call, by the member that does. */
-const results: Readonly<Record<string, readonly string[]>> = {
+export const results: Readonly<Record<string, readonly string[]>> = {
   file_search_call: ["results"],
   mcp_call: ["output", "error"],
   mcp_approval_response: ["reason"],
@@ -38,7 +38,7 @@ const results: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What else a model reads of an item. A reference does not tell what it stands for. */
-const contents: Readonly<Record<string, readonly string[]>> = {
+export const contents: Readonly<Record<string, readonly string[]>> = {
   compaction: ["encrypted_content"],
   mcp_list_tools: ["tools"],
   additional_tools: ["tools"],

@@ -1,9 +1,11 @@
 import { decodePayload, encodePayload, equalContent, type MessageFormat, type Role } from "@turnkeep/core";
 import { interruptedResults, toolCallRefs, toolResultRefs } from "./calls.ts";
 import { checkMessage } from "./check.ts";
+import { mapText } from "./map-text.ts";
 import type { ChatMessage } from "./messages.ts";
 import { piecesOf } from "./pieces.ts";
 import { reasoningOf } from "./reasoning.ts";
+import { joined, renameCalls, withoutEmptyText } from "./reshape.ts";
 import { isEmptyMessage, withoutParts } from "./without.ts";
 
 const name = "openai-chat";
@@ -49,6 +51,11 @@ export const openaiFormat: MessageFormat<ChatMessage> = {
   pieces: piecesOf,
   without: withoutParts,
   interruptedResults,
+  textMessage: (role, text) => ({ role, content: text }),
+  renameCalls,
+  joined,
+  withoutEmptyText,
+  mapText,
   equals: equalContent,
   encode(message) {
     checkMessage(message);

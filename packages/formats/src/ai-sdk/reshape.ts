@@ -1,0 +1,53 @@
+import { isLeftOut, joinedMembers, mapList, withMember } from "../reshape.ts";
+import type { ConvertDataPart, UIMessageLike } from "./messages.ts";
+import { type AnyPart, isCompaction, isData, isTool, isUnseen, partsOf, steeringParts } from "./parts.ts";
+
+/** A message for a view. The SDK sends no ids, so that it needs none of its own. */
+export function textMessage(role: "user" | "assistant", text: string): UIMessageLike {
+  return { id: "", role, parts: [{ type: "text", text } as AnyPart] };
+}
+
+export function renameCalls<M extends UIMessageLike>(message: M, rename: (id: string) => string): M {
+  const parts = mapList(partsOf(message), (part) =>
+    isTool(part) && part.providerExecuted !== true
+      ? withMember(part, "toolCallId", rename(part.toolCallId))
+      : part,
+  );
+  return withMember(message, "parts", parts);
+}
+
+/** One message under the id of the first. */
+export function joined<M extends UIMessageLike>(first: M, second: M): M | undefined {
+  if (first.role !== second.role || first.role === "system") return undefined;
+  const [before, after] = [partsOf(first), partsOf(second)];
+  if (first.role === "assistant" && [...before, ...after].some(isCompaction)) return undefined;
+  const members = joinedMembers(first, second, ["id", "parts"]);
+  if (members === undefined) return undefined;
+  // Without it the SDK would send the results of the first behind what the second says.
+  const isOwnStep = first.role === "user" || after[0]?.type === "step-start";
+  const parts = [...before, ...(isOwnStep ? [] : [{ type: "step-start" }]), ...after];
+  return { ...members, id: first.id, parts } as unknown as M;
+}
+
+export function withoutEmptyText<M extends UIMessageLike>(
+  message: M,
+  which: "empty" | "blank",
+  convertDataPart: ConvertDataPart,
+): M | undefined {
+  const shownAs = (part: AnyPart): AnyPart | undefined =>
+    isData(part) ? ((convertDataPart(part) as AnyPart | undefined) ?? undefined) : part;
+  const keep = (part: AnyPart): AnyPart[] => {
+    const shown = shownAs(part);
+    if (shown?.type === "text") return isCompaction(part) || !isLeftOut(shown.text, which) ? [part] : [];
+    if (part.type !== "steering-message") return [part];
+    const inner = steeringParts(part);
+    const kept = inner.flatMap(keep);
+    if (kept.length === inner.length) return [part];
+    return kept.length > 0 ? [{ ...part, parts: kept }] : [];
+  };
+  const parts = partsOf(message);
+  const kept = parts.flatMap(keep);
+  if (kept.length === parts.length && kept.every((part, at) => part === parts[at])) return message;
+  const isNothing = kept.every((part) => isUnseen(part) || shownAs(part) === undefined);
+  return isNothing ? undefined : withMember(message, "parts", kept);
+}

@@ -1,0 +1,49 @@
+import { isLeftOut, joinedMembers, mapList, withMember } from "../reshape.ts";
+import { type AnyBlock, blocksOf, isCompaction, isResult } from "./blocks.ts";
+import type { AnthropicMessage } from "./messages.ts";
+
+/** Only of the application's calls: `server_tool_use` and its like, and what answers them, have ids of the API's. */
+export function renameCalls(message: AnthropicMessage, rename: (id: string) => string): AnthropicMessage {
+  return withBlocks(
+    message,
+    mapList(blocksOf(message), (block) => {
+      if (block.type === "tool_use") return withMember(block, "id", rename(block.id as string));
+      if (block.type !== "tool_result") return block;
+      return withMember(block, "tool_use_id", rename(block.tool_use_id as string));
+    }),
+  );
+}
+
+/** The API wants results before anything else of a message. */
+export function joined(first: AnthropicMessage, second: AnthropicMessage): AnthropicMessage | undefined {
+  if (first.role !== second.role || first.role === "system") return undefined;
+  const blocks = [...contentBlocks(first), ...contentBlocks(second)];
+  if (blocks.some(isCompaction)) return undefined;
+  const members = joinedMembers(first, second, ["content"]);
+  if (members === undefined) return undefined;
+  const content =
+    first.role === "user"
+      ? [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))]
+      : blocks;
+  return { ...members, content } as unknown as AnthropicMessage;
+}
+
+function contentBlocks(message: AnthropicMessage): readonly AnyBlock[] {
+  return typeof message.content === "string" ? [{ type: "text", text: message.content }] : blocksOf(message);
+}
+
+export function withoutEmptyText(
+  message: AnthropicMessage,
+  which: "empty" | "blank",
+): AnthropicMessage | undefined {
+  if (typeof message.content === "string") return isLeftOut(message.content, which) ? undefined : message;
+  const blocks = blocksOf(message);
+  const kept = blocks.filter((block) => block.type !== "text" || !isLeftOut(block.text, which));
+  if (kept.length === blocks.length) return message;
+  return kept.length > 0 ? withBlocks(message, kept) : undefined;
+}
+
+/** The message with other blocks; a message without any stays as it is. */
+export function withBlocks(message: AnthropicMessage, blocks: readonly AnyBlock[]): AnthropicMessage {
+  return Array.isArray(message.content) ? withMember(message, "content", blocks) : message;
+}

@@ -1,0 +1,61 @@
+import { isLeftOut, joinedMembers, mapList, withMember } from "../reshape.ts";
+import type { LangChain4jContent, LangChain4jMessage } from "./messages.ts";
+import { isEmptyMessage } from "./without.ts";
+
+export function textMessage(role: "user" | "assistant", text: string): LangChain4jMessage {
+  return role === "user" ? { type: "USER", contents: [{ type: "TEXT", text }] } : { type: "AI", text };
+}
+
+/** A call without an id is paired by its tool's name: there is nothing to rename. */
+export function renameCalls(message: LangChain4jMessage, rename: (id: string) => string): LangChain4jMessage {
+  const renamed = <T extends { readonly id?: string | undefined }>(of: T): T =>
+    of.id ? withMember(of, "id", rename(of.id)) : of;
+  if (message.type === "TOOL_EXECUTION_RESULT") return renamed(message);
+  if (message.type !== "AI" || message.toolExecutionRequests === undefined) return message;
+  const calls = mapList(message.toolExecutionRequests, (call) => (call === null ? null : renamed(call)));
+  return withMember(message, "toolExecutionRequests", calls);
+}
+
+/** A model's answer has one text, and a result answers one call: only what a user says has room for more. */
+export function joined(
+  first: LangChain4jMessage,
+  second: LangChain4jMessage,
+): LangChain4jMessage | undefined {
+  if (first.type !== "USER" || second.type !== "USER") return undefined;
+  if ((first.name ?? "") !== (second.name ?? "")) return undefined;
+  const members = joinedMembers(givenMembers(first), givenMembers(second), ["contents"]);
+  if (members === undefined) return undefined;
+  const contents = [...first.contents, ...second.contents];
+  return { ...members, contents } as unknown as LangChain4jMessage;
+}
+
+/** To LangChain4j, no attributes are the same as empty ones. */
+function givenMembers(message: LangChain4jMessage): object {
+  const isGiven = ([name, member]: [string, unknown]): boolean =>
+    name !== "attributes" || Object.keys((member ?? {}) as object).length > 0;
+  return Object.fromEntries(Object.entries(message).filter(isGiven));
+}
+
+export function withoutEmptyText(
+  message: LangChain4jMessage,
+  which: "empty" | "blank",
+): LangChain4jMessage | undefined {
+  switch (message.type) {
+    case "SYSTEM":
+      return isLeftOut(message.text, which) ? undefined : message;
+    case "USER": {
+      const isKept = (content: LangChain4jContent | null): boolean =>
+        content?.type !== "TEXT" || !isLeftOut(content.text, which);
+      const contents = message.contents.filter(isKept);
+      if (contents.length === message.contents.length) return message;
+      return contents.some((content) => content !== null) ? { ...message, contents } : undefined;
+    }
+    case "AI": {
+      if (message.text === undefined || !isLeftOut(message.text, which)) return message;
+      const { text: _, ...copy } = message;
+      return isEmptyMessage(copy) ? undefined : copy;
+    }
+    default:
+      return message;
+  }
+}

@@ -1,0 +1,65 @@
+import { isLeftOut, joinedMembers, mapList, withMember } from "../reshape.ts";
+import { callsOf } from "./calls.ts";
+import type { ChatMessage } from "./messages.ts";
+import { type AnyPart, partsOf } from "./pieces.ts";
+import { reasoningOf } from "./reasoning.ts";
+import { isEmptyMessage } from "./without.ts";
+
+/** A `function_call` and its result have no id on the wire: there is nothing to rename. */
+export function renameCalls(message: ChatMessage, rename: (id: string) => string): ChatMessage {
+  if (message.role === "tool") return withMember(message, "tool_call_id", rename(message.tool_call_id));
+  const calls = callsOf(message);
+  if (calls.length === 0) return message;
+  return withMember(
+    message,
+    "tool_calls",
+    mapList(calls, (call) => withMember(call, "id", rename(call.id))),
+  );
+}
+
+/** Of an assistant's messages only those with nothing but content: what else one holds has its place behind it. */
+export function joined(first: ChatMessage, second: ChatMessage): ChatMessage | undefined {
+  if (first.role !== second.role || (first.role !== "user" && first.role !== "assistant")) return undefined;
+  const speakers = [first, second].map((message) => (message as { readonly name?: string }).name ?? "");
+  if (speakers[0] !== speakers[1] || holdsMore(first) || holdsMore(second)) return undefined;
+  const members = joinedMembers(first, second, ["content"]);
+  if (members === undefined) return undefined;
+  return { ...members, content: [...contentParts(first), ...contentParts(second)] } as unknown as ChatMessage;
+}
+
+function holdsMore(message: ChatMessage): boolean {
+  if (message.role !== "assistant") return false;
+  const { refusal, audio, function_call: legacy } = message;
+  const others = [refusal, audio, legacy, ...callsOf(message), ...reasoningOf(message)];
+  return others.some((other) => other !== undefined && other !== null && other !== "");
+}
+
+function contentParts(message: ChatMessage): readonly AnyPart[] {
+  if (typeof message.content === "string") return [{ type: "text", text: message.content }];
+  return partsOf(message) ?? [];
+}
+
+export function withoutEmptyText(message: ChatMessage, which: "empty" | "blank"): ChatMessage | undefined {
+  if (message.role === "tool" || message.role === "function") return message;
+  const content = withoutEmptyParts(message.content, which);
+  let copy = withMember(message, "content", content);
+  if (copy.role === "assistant" && copy.refusal && isLeftOut(copy.refusal, which))
+    copy = { ...copy, refusal: null };
+  if (copy === message) return message;
+  // An assistant's calls, and whatever else it may hold beside content, stand without any.
+  const isNothing = (content ?? null) === null && (message.role !== "assistant" || isEmptyMessage(copy));
+  return isNothing ? undefined : copy;
+}
+
+function withoutEmptyParts(content: unknown, which: "empty" | "blank"): unknown {
+  if (typeof content === "string") return isLeftOut(content, which) ? null : content;
+  if (!Array.isArray(content)) return content;
+  const kept = (content as readonly AnyPart[]).filter((part) => !isEmptyPart(part, which));
+  if (kept.length === content.length) return content;
+  return kept.length > 0 ? kept : null;
+}
+
+function isEmptyPart(part: AnyPart, which: "empty" | "blank"): boolean {
+  if (part.type === "text") return isLeftOut(part.text, which);
+  return part.type === "refusal" && isLeftOut(part.refusal, which);
+}

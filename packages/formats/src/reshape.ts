@@ -1,0 +1,70 @@
+import { equalContent, mapJsonText, type TextPlace } from "@turnkeep/core";
+import { asText } from "./as-text.ts";
+
+/** What formats share in the methods that shape messages for providers and processors. */
+
+export type Change = (text: string, of: TextPlace) => string;
+
+interface Typed {
+  readonly type: string;
+}
+
+export function isLeftOut(text: unknown, which: "empty" | "blank"): boolean {
+  const shown = asText(text);
+  return (which === "blank" ? shown.trim() : shown) === "";
+}
+
+/** The same list where each item stayed the same. */
+export function mapList<T>(list: readonly T[], change: (item: T) => T): readonly T[] {
+  const changed = list.map(change);
+  return changed.every((item, at) => item === list[at]) ? list : changed;
+}
+
+/** The same object where the member stayed the same. */
+export function withMember<T extends object>(of: T, member: string, value: unknown): T {
+  return (of as Record<string, unknown>)[member] === value ? of : { ...of, [member]: value };
+}
+
+/** A copy whose member is what `change` answers for its text; anything but a text is given and taken as JSON. */
+export function mapMember<T extends object>(of: T, member: string, place: TextPlace, change: Change): T {
+  return withMember(of, member, mapValue((of as Record<string, unknown>)[member], place, change));
+}
+
+/** A value after `change` changed its text; one that is no plain text, and must not become one, keeps its kind. */
+export function mapValue(value: unknown, of: TextPlace, change: Change, keepsKind = false): unknown {
+  if (value === null || value === undefined) return change("", of) || value;
+  return mapJsonText(value, asText(value), (text) => change(text, of), keepsKind);
+}
+
+/** A part of an unknown type is read and taken as its JSON; what is then no such part becomes what `asPart` makes. */
+export function mapUnknownPart<T extends Typed>(
+  part: T,
+  of: TextPlace,
+  change: Change,
+  asPart: (text: string) => T,
+): T {
+  const changed = mapValue(part, of, change);
+  if (changed === part) return part;
+  return (changed as Partial<T> | null)?.type === part.type ? (changed as T) : asPart(asText(changed));
+}
+
+/**
+ * The members of two messages beside those in `except`, where none of them is lost in one message: equal in both, or
+ * absent in one. `undefined` where they disagree.
+ */
+export function joinedMembers(
+  first: object,
+  second: object,
+  except: readonly string[],
+): Record<string, unknown> | undefined {
+  const members = new Map(membersOf(first, except));
+  for (const [name, member] of membersOf(second, except)) {
+    if (members.has(name) && !equalContent(members.get(name), member)) return undefined;
+    members.set(name, member);
+  }
+  return Object.fromEntries(members);
+}
+
+function membersOf(message: object, except: readonly string[]): readonly (readonly [string, unknown])[] {
+  return Object.entries(message).filter(([name, member]) => member !== undefined && !except.includes(name));
+}
