@@ -55,7 +55,10 @@ describe("reasoning that is bound to what stood before it", () => {
   });
 
   it.each<[string, (memory: ChatMemory<ModelMessage>, ids: readonly string[]) => Promise<unknown>]>([
-    ["an eviction", (memory) => memory.add(user("3"), assistant("x"), user("4"))],
+    [
+      "an eviction",
+      (memory) => memory.add(user("3"), assistant("x"), user("4"), assistant("y"), user("5"), assistant("z")),
+    ],
     ["another system message", (memory) => memory.add(system("Be kind."))],
     ["a removal", (memory, ids) => memory.remove(ids[1] as string)],
     [
@@ -64,7 +67,7 @@ describe("reasoning that is bound to what stood before it", () => {
     ],
     ["a replaced message", (memory, ids) => memory.put(ids[1] as string, user("One"))],
   ])("goes, all of it, after %s", async (_, change) => {
-    const memory = memoryOf({ window: { maxMessages: 9, target: 0.6 } });
+    const memory = memoryOf({ window: { maxMessages: 12, target: 0.75 } });
     const ids = await memory.add(
       system("Be brief."),
       user("1"),

@@ -233,8 +233,8 @@ const cases: readonly Case[] = [
       user("a"),
       toolCall("abcDEF123", "t", {}),
       toolResult("abcDEF123", "t", "ok"),
-      toolCall("mqgakuw6l", "t", {}),
-      toolResult("mqgakuw6l", "t", "ok"),
+      toolCall("uqxt6gx29", "t", {}),
+      toolResult("uqxt6gx29", "t", "ok"),
     ],
   },
   {

@@ -1,6 +1,6 @@
 import { factsOf, type Item, type ItemReader, messageOf } from "../memory/item.ts";
 import { Live, type Step } from "../memory/live.ts";
-import type { MessageFormat } from "../message-format.ts";
+import type { MessageFormat, ToolCallRef } from "../message-format.ts";
 
 /** What stands in the place of a result that never came. */
 export const interruptedText = "The tool call was interrupted: no result was recorded.";
@@ -140,12 +140,7 @@ function repairStep<M>(
   const inTime = answeredInTime(step);
   const shownResults = new Map(answers.map((item) => [item, 0]));
   for (const caller of callers) {
-    const open = caller.calls.filter(
-      (call) =>
-        !inTime.has(call.id) &&
-        call.providerExecuted !== true &&
-        !(caller === callers.at(-1) && mayStay(call.id)),
-    );
+    const open = unanswered(caller.calls, inTime, (id) => caller === callers.at(-1) && mayStay(id));
     repaired.interruptedCalls.push(...open.map((call) => call.id));
     const message = messageOf(caller);
     const inPlace = open.length > 0 ? format.interrupted?.(message, open, interruptedText) : undefined;
@@ -202,12 +197,25 @@ function repairAnswer<M>(
   }
   repaired.messages.push(...early);
   const calls = parts.flatMap((part) => part.calls);
-  const open = calls.filter(
-    (call) => !inTime.has(call.id) && call.providerExecuted !== true && !mayStay(call.id),
-  );
+  const open = unanswered(calls, inTime, mayStay);
   if (open.length === 0) return;
   repaired.messages.push(...format.interruptedResults(open, interruptedText));
   repaired.interruptedCalls.push(...open.map((call) => call.id));
+}
+
+/** The calls that need an "interrupted" result, one for each id. */
+function unanswered(
+  calls: readonly ToolCallRef[],
+  inTime: ReadonlySet<string>,
+  mayStay: MayStayOpen,
+): ToolCallRef[] {
+  const open = new Map<string, ToolCallRef>();
+  for (const call of calls) {
+    if (inTime.has(call.id) || call.providerExecuted === true || mayStay(call.id) || open.has(call.id))
+      continue;
+    open.set(call.id, call);
+  }
+  return [...open.values()];
 }
 
 /** The ids of a step's calls that a result answers in time. */

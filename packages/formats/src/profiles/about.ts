@@ -10,11 +10,13 @@ export function isSystem<M>(message: M, format: MessageFormat<M>): boolean {
 }
 
 /**
- * Whether the model has said all it had to say: a message that ends in a call or a result waits for the rest, be it
- * that it holds its own results, or that the provider runs the call itself.
+ * Whether the model has said all it had to say. A message with an open call waits for its result, be it that the
+ * provider runs the call itself; one that ends in a result that it holds waits for what the model makes of it.
  */
 export function isAnswer<M>(message: M, format: MessageFormat<M>): boolean {
   if (format.role(message) !== "assistant" || format.isBoundary(message)) return false;
+  const answered = new Set(format.toolResults(message).map(({ id }) => id));
+  if (format.toolCalls(message).some(({ id }) => !answered.has(id))) return false;
   const last = format.pieces(message).at(-1)?.of;
   return last !== "tool-call" && last !== "tool-result";
 }
@@ -41,4 +43,17 @@ export function hasText<M>(message: M, format: MessageFormat<M>): boolean {
   return format
     .pieces(message)
     .some((piece) => piece.type === "text" && piece.of === "content" && piece.text.trim() !== "");
+}
+
+/** Whether a text is one that the rule `empty-text` refuses. */
+export function isEmptyText(text: string, which: "empty" | "blank"): boolean {
+  return (which === "blank" ? text.trim() : text) === "";
+}
+
+/** Whether a message holds no part but texts that the rule `empty-text` refuses. */
+export function holdsNothing<M>(message: M, format: MessageFormat<M>, which: "empty" | "blank"): boolean {
+  return (
+    format.isEmpty(message) &&
+    format.pieces(message).every((piece) => piece.type === "text" && isEmptyText(piece.text, which))
+  );
 }

@@ -9,7 +9,7 @@ export interface CallIdRule {
 
 /**
  * The messages with ids that the provider takes, call and results alike. An id that it takes stays; any other becomes
- * nine letters and digits that depend on the id and on how many calls before it bore the same one.
+ * nine letters and digits that depend on the id and, where ids must be unique, on how many calls before it bore the same.
  */
 export function withCallIds<M>(
   messages: readonly M[],
@@ -20,14 +20,17 @@ export function withCallIds<M>(
   const taken = new Set(all.filter((id) => pattern.test(id)));
   if (taken.size === all.length) return [...messages];
   const seen = new Map<string, number>();
+  const names = new Map<string, string>();
   const current = new Map<string, string>();
   return messages.map((message) => {
     const calls = format.toolCalls(message);
     for (const { id, providerExecuted } of calls) {
-      const times = seen.get(id) ?? 0;
+      const times = unique ? (seen.get(id) ?? 0) : 0;
       seen.set(id, times + 1);
-      const stays = providerExecuted === true || (pattern.test(id) && !(unique && times > 0));
-      current.set(id, stays ? id : made(id, times, taken));
+      const stays = providerExecuted === true || (pattern.test(id) && times === 0);
+      const key = `${times}:${id}`;
+      if (!stays && !names.has(key)) names.set(key, made(key, taken));
+      current.set(id, names.get(key) ?? id);
     }
     const results = format.toolResults(message);
     const isNamed = ({ id }: { id: string }): boolean => (current.get(id) ?? id) !== id;
@@ -36,9 +39,9 @@ export function withCallIds<M>(
   });
 }
 
-function made(id: string, times: number, taken: Set<string>): string {
+function made(key: string, taken: Set<string>): string {
   for (let attempt = 0; ; attempt++) {
-    const name = hash(`${times}:${attempt}:${id}`);
+    const name = hash(`${attempt}:${key}`);
     if (taken.has(name)) continue;
     taken.add(name);
     return name;

@@ -1,5 +1,13 @@
 import { type MessageFormat, type ShapedView, TurnkeepError } from "@turnkeep/core";
-import { answersCalls, hasText, isAnswer, isReasoningAlone, isSystem, mediaOf } from "./about.ts";
+import {
+  answersCalls,
+  hasText,
+  holdsNothing,
+  isAnswer,
+  isReasoningAlone,
+  isSystem,
+  mediaOf,
+} from "./about.ts";
 import { withCallIds } from "./call-ids.ts";
 import { methodOf } from "./method-of.ts";
 import { type ProviderRule, type RuleName, type RuleNamed, ruleOf } from "./rules.ts";
@@ -45,8 +53,9 @@ export function shape<M>(
   apply("first-message", (list) => opened(list, messages, format));
   apply("answer-after-results", answered);
   apply("last-message", continued);
-  apply("same-role", joined);
+  // Before messages become one: calls of one message are told apart by their ids.
   apply("call-ids", withCallIds);
+  apply("same-role", joined);
   checkLimits(current, format, name, rules);
   return { messages: [...current], rules: [...changed] };
 }
@@ -70,7 +79,7 @@ function withoutEmptyText<M>(
   return messages.flatMap((message) => {
     if (format.role(message) === "tool" || format.isBoundary(message)) return [message];
     const rest = methodOf(format, "withoutEmptyText")(message, which);
-    if (rest !== undefined) return [rest];
+    if (rest !== undefined && !holdsNothing(rest, format, which)) return [rest];
     // The model's answer to an empty message stays an answer to something.
     return format.role(message) === "user" ? [methodOf(format, "textMessage")("user", emptyText)] : [];
   });

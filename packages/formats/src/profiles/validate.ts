@@ -1,5 +1,14 @@
-import type { MessageFormat } from "@turnkeep/core";
-import { answersCalls, hasText, isAnswer, isReasoningAlone, isSystem, mediaOf } from "./about.ts";
+import type { MessageFormat, Piece } from "@turnkeep/core";
+import {
+  answersCalls,
+  hasText,
+  holdsNothing,
+  isAnswer,
+  isEmptyText,
+  isReasoningAlone,
+  isSystem,
+  mediaOf,
+} from "./about.ts";
 import type { ProfileRules } from "./profile-of.ts";
 import type { ProviderRule, RuleName } from "./rules.ts";
 import { belongTogether, excesses } from "./shape.ts";
@@ -99,12 +108,9 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
     case "empty-text":
       return where((message) => {
         if (format.role(message) === "tool" || format.isBoundary(message)) return false;
-        const pieces = format.pieces(message);
-        const isNothing = (text: string): boolean => (rule.which === "blank" ? text.trim() : text) === "";
-        return (
-          pieces.length === 0 ||
-          pieces.some((piece) => piece.type === "text" && piece.of === "content" && isNothing(piece.text))
-        );
+        const isRefused = (piece: Piece): boolean =>
+          piece.type === "text" && piece.of === "content" && isEmptyText(piece.text, rule.which);
+        return format.pieces(message).some(isRefused) || holdsNothing(message, format, rule.which);
       }, `a text is ${rule.which}`);
     case "call-ids":
       return wrongIds(messages, format, rule);

@@ -1,0 +1,211 @@
+import { createChatMemory, isTurnkeepError, type MessageFormat } from "@turnkeep/core";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type UIMessageLike, uiMessageFormat } from "../src/ai-sdk.ts";
+import { type AnthropicMessage, anthropicFormat } from "../src/anthropic.ts";
+import { type LangChain4jMessage, langchain4jFormat } from "../src/langchain4j.ts";
+import { type ChatMessage, openaiFormat } from "../src/openai.ts";
+import { openaiResponsesFormat, type ResponsesItem } from "../src/openai-responses.ts";
+import {
+  anthropic,
+  bedrock,
+  gemini,
+  mistral,
+  openai,
+  openaiResponses,
+  type ProfileRules,
+  strict,
+  validate,
+} from "../src/profiles.ts";
+import { callIds, characters } from "./profiles-conversations.ts";
+
+/** What may stand next in a conversation, in no format yet. */
+type Said =
+  | { readonly kind: "user" | "assistant" | "system"; readonly text: string; readonly thought: boolean }
+  | { readonly kind: "calls"; readonly ids: readonly string[]; readonly thought: boolean }
+  | { readonly kind: "results"; readonly ids: readonly string[] };
+
+const text = fc.oneof({ weight: 5, arbitrary: fc.stringMatching(/^[a-z]{1,20}$/) }, fc.constantFrom("", " "));
+const ids = fc.uniqueArray(fc.constantFrom(...callIds), { minLength: 1, maxLength: 3 });
+const thought = fc.boolean();
+const said: fc.Arbitrary<Said> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("user" as const), text, thought }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("assistant" as const), text, thought }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("system" as const), text, thought }) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant("calls" as const), ids, thought }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("results" as const), ids }) },
+);
+
+const toOpenai = (one: Said): ChatMessage[] => {
+  switch (one.kind) {
+    case "calls":
+      return [
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: one.ids.map((id) => ({
+            type: "function",
+            id,
+            function: { name: "t", arguments: "{}" },
+          })),
+        },
+      ];
+    case "results":
+      return one.ids.map((id) => ({ role: "tool", tool_call_id: id, content: "ok" }));
+    default:
+      return [{ role: one.kind, content: one.text }];
+  }
+};
+
+const toAnthropic = (one: Said): AnthropicMessage[] => {
+  const thinking = { type: "thinking" as const, thinking: "Hm.", signature: "c2lnbmVk" };
+  switch (one.kind) {
+    case "calls":
+      return [
+        {
+          role: "assistant",
+          content: [
+            ...(one.thought ? [thinking] : []),
+            ...one.ids.map((id) => ({ type: "tool_use" as const, id, name: "t", input: {} })),
+          ],
+        },
+      ];
+    case "results":
+      return one.ids.map((id) => ({
+        role: "user",
+        content: [{ type: "tool_result", tool_use_id: id, content: "ok" }],
+      }));
+    case "assistant":
+      return [
+        {
+          role: "assistant",
+          content: [...(one.thought ? [thinking] : []), { type: "text" as const, text: one.text }],
+        },
+      ];
+    default:
+      return [{ role: one.kind, content: one.text }];
+  }
+};
+
+const toResponses = (one: Said): ResponsesItem[] => {
+  const reasoning = { type: "reasoning" as const, id: "rs_1", summary: [] };
+  switch (one.kind) {
+    case "calls":
+      return [
+        ...(one.thought ? [reasoning] : []),
+        ...one.ids.map((id) => ({ type: "function_call" as const, call_id: id, name: "t", arguments: "{}" })),
+      ];
+    case "results":
+      return one.ids.map((id) => ({ type: "function_call_output", call_id: id, output: "ok" }));
+    case "assistant":
+      return [...(one.thought ? [reasoning] : []), { role: "assistant", content: one.text }];
+    default:
+      return [{ role: one.kind, content: one.text }];
+  }
+};
+
+/** A UI message holds its calls with their results. */
+const toUi = (one: Said, index: number): UIMessageLike[] => {
+  const id = `m${index}`;
+  const reasoning = { type: "reasoning", text: "Hm." };
+  switch (one.kind) {
+    case "calls":
+      return [
+        {
+          id,
+          role: "assistant",
+          parts: [
+            ...(one.thought ? [reasoning] : []),
+            ...one.ids.map((toolCallId, place) =>
+              place % 2 === 0
+                ? { type: "tool-t", toolCallId, state: "output-available", input: {}, output: "ok" }
+                : { type: "tool-t", toolCallId, state: "input-available", input: {} },
+            ),
+          ],
+        },
+      ];
+    case "results":
+      return [];
+    default:
+      return [
+        {
+          id,
+          role: one.kind,
+          parts: [
+            ...(one.kind === "assistant" && one.thought ? [reasoning] : []),
+            ...[{ type: "text", text: one.text }],
+          ],
+        },
+      ];
+  }
+};
+
+const toLangchain4j = (one: Said): LangChain4jMessage[] => {
+  switch (one.kind) {
+    case "calls":
+      return [
+        { type: "AI", toolExecutionRequests: one.ids.map((id) => ({ id, name: "t", arguments: "{}" })) },
+      ];
+    case "results":
+      return one.ids.map((id) => ({
+        type: "TOOL_EXECUTION_RESULT",
+        id,
+        toolName: "t",
+        contents: [{ type: "TEXT", text: "ok" }],
+      }));
+    case "assistant":
+      return [{ type: "AI", text: one.text }];
+    case "user":
+      return [{ type: "USER", contents: [{ type: "TEXT", text: one.text }] }];
+    default:
+      return [{ type: "SYSTEM", text: one.text.trim() || "Be brief." }];
+  }
+};
+
+/**
+ * Conversations that were cut anywhere, with results in time, late, twice or never, in one format, for everybody that
+ * messages of this format are sent to.
+ */
+function testFormat<M>(
+  format: MessageFormat<M>,
+  write: (one: Said, index: number) => readonly M[],
+  ...profiles: ProfileRules[]
+): void {
+  const conversation = fc
+    .array(said, { minLength: 1, maxLength: 14 })
+    .map((all) => all.flatMap((one, index) => write(one, index)));
+  const limit = fc.option(fc.integer({ min: 60, max: 400 }), { nil: undefined });
+
+  it.each(profiles.map((profile) => [format.name, profile.name, profile] as const))(
+    "%s for %s",
+    async (_, __, profile) => {
+      await fc.assert(
+        fc.asyncProperty(conversation, limit, async (messages, maxTokens) => {
+          const window = maxTokens === undefined ? undefined : { maxTokens, counter: characters };
+          const memory = createChatMemory<M>({ format, profile, window });
+          for (const message of messages) {
+            await memory.add(message);
+            try {
+              const view = await memory.messages();
+              expect(await memory.messages()).toEqual(view);
+              for (const one of view) format.encode(one);
+              if (view.every((one) => format.role(one) === "system")) continue;
+              expect(validate(view, profile, { format })).toEqual([]);
+            } catch (error) {
+              if (!isTurnkeepError(error, "WINDOW_OVERFLOW")) throw error;
+            }
+          }
+        }),
+        { numRuns: 150 },
+      );
+    },
+  );
+}
+
+describe("conversations in every format are never refused", () => {
+  testFormat(openaiFormat, toOpenai, openai, mistral, gemini, strict);
+  testFormat(openaiResponsesFormat, toResponses, openaiResponses);
+  testFormat(anthropicFormat, toAnthropic, anthropic, bedrock, strict);
+  testFormat(uiMessageFormat(), toUi, openai, openaiResponses, anthropic, gemini, bedrock, mistral, strict);
+  testFormat(langchain4jFormat, toLangchain4j, openai, anthropic, gemini, bedrock, mistral, strict);
+});
