@@ -43,13 +43,13 @@ function mapPart(part: AnyPart, change: Change): AnyPart {
 function mapMember(part: AnyPart, member: string, of: TextPlace, change: Change): AnyPart {
   const before = asText(part[member] ?? "");
   const after = change(before, of);
-  return after === before ? part : { ...part, [member]: after };
+  return Object.is(after, before) ? part : { ...part, [member]: after };
 }
 
 /** Providers refuse an input that is no object where the tool takes one. */
 function mapInput(part: AnyPart, change: Change): AnyPart {
   const input = mapJsonText(part.input, asText(part.input), (text) => change(text, "tool-call"), true);
-  return input === part.input ? part : { ...part, input };
+  return Object.is(input, part.input) ? part : { ...part, input };
 }
 
 const asTextOutput: Readonly<Record<string, string>> = { json: "text", "error-json": "error-text" };
@@ -66,7 +66,7 @@ function mapOutput(output: AnyPart, change: Change): AnyPart {
   }
   const before = output.value;
   const value = mapJsonText(before, asText(before), (text) => change(text, "tool-result"), false);
-  if (value === before) return output;
+  if (Object.is(value, before)) return output;
   const isText = typeof value === "string" && typeof before !== "string";
   return { ...output, type: (isText && asTextOutput[output.type]) || output.type, value };
 }
