@@ -199,3 +199,34 @@ describe("a call that waits for its approved run", () => {
     expect(await memory.messages()).toEqual([user("Pay"), asked, approved]);
   });
 });
+
+describe("a window for a provider that binds reasoning", () => {
+  const filled = async (profile: typeof anthropic | typeof openaiResponses): Promise<string[]> => {
+    const memory = memoryOf({ window: { maxMessages: 20, target: 0.5, unit: "turn" }, profile });
+    for (let turn = 1; turn <= 8; turn++) await memory.add(user(`${turn}`), assistant("ok"));
+    await memory.add(user("9"));
+    for (let step = 1; step <= 3; step++) {
+      await memory.add(
+        assistant([
+          { type: "reasoning", text: `${step}`, providerOptions: { anthropic: { signature: "c2lnbmVk" } } },
+          { type: "tool-call", toolCallId: `toolu_${step}`, toolName: "t", input: {} },
+        ]),
+      );
+      await memory.add(toolResult(`toolu_${step}`, "t", "ok"));
+    }
+    return reasoningOf(memory);
+  };
+
+  it("makes room when the user's message comes, so that it need not while the model works with tools", async () => {
+    expect(await filled(anthropic)).toEqual(["1", "2", "3"]);
+  });
+
+  it("of another provider evicts as late as it may", async () => {
+    const memory = memoryOf({
+      window: { maxMessages: 20, target: 0.5, unit: "turn" },
+      profile: openaiResponses,
+    });
+    for (let turn = 1; turn <= 9; turn++) await memory.add(user(`${turn}`), assistant("ok"));
+    expect((await memory.messages()).length).toBe(18);
+  });
+});

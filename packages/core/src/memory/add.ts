@@ -1,5 +1,5 @@
 import { TurnkeepError } from "../errors.ts";
-import { planWindow } from "../window/plan.ts";
+import { type PlanOptions, planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Loaded, Prepared } from "./draft.ts";
@@ -15,13 +15,21 @@ export function addAll<M>(
 ): string[] {
   const byMessage = policy.window.unit === "message";
   const ids = messages.map((message) => addOne(draft, message, policy, byMessage ? limits : undefined));
-  if (draft.changed) evict(draft, policy, limits);
+  // A provider that binds reasoning to its beginning loses it by an eviction, and needs it most while the model works
+  // with tools: so the window makes room before that, when the user's message comes.
+  const early = policy.profile?.reasoning === "bound" && messages.at(-1)?.facts.role === "user";
+  if (draft.changed) evict(draft, policy, limits, { early });
   return ids;
 }
 
 /** Lets the window evict what does not fit. */
-export function evict<M>(draft: Draft<M>, policy: Policy<M>, limits: Limits): void {
-  draft.leave(planWindow(draft.live, policy, limits).evict, "evicted");
+export function evict<M>(
+  draft: Draft<M>,
+  policy: Policy<M>,
+  limits: Limits,
+  options: PlanOptions = {},
+): void {
+  draft.leave(planWindow(draft.live, policy, limits, options).evict, "evicted");
 }
 
 /** With unit `message` the window is applied before and after each message, as LangChain4j does. */

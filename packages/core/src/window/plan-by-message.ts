@@ -23,7 +23,7 @@ export function planByMessage<M>(
   room.enter(slack);
   const evict: Item<M>[] = [];
   if (room.fits && !refill) return { evict, stays: room.total, overflow: undefined };
-  const reached = room.goal(target, refill);
+  const reached = room.goal(target, refill ? 0 : 1);
   const mayLeave = (item: Item<M>): boolean => pinned === undefined || !isPinned(live.stepOf(item));
   const leave = (item: Item<M>): void => {
     evict.push(item);

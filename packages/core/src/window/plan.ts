@@ -11,6 +11,8 @@ export interface PlanOptions {
   readonly refill?: boolean;
   /** What the view takes beyond the live messages and their repair. */
   readonly slack?: AddedCost;
+  /** Half-way between target and limit is full already: to be made while it costs least. */
+  readonly early?: boolean;
 }
 
 /**
@@ -37,7 +39,7 @@ function planBySteps<M>(
   live: Live<M>,
   policy: Policy<M>,
   limits: Limits,
-  { refill = false, slack = nothingAdded }: PlanOptions,
+  { refill = false, slack = nothingAdded, early = false }: PlanOptions,
 ): WindowPlan<M> {
   const { window } = policy;
   const evict: Item<M>[] = [];
@@ -56,10 +58,11 @@ function planBySteps<M>(
     live.boundaries === 0 ? -1 : live.steps.findLastIndex((step) => step.items.some((item) => item.boundary));
   for (const step of live.steps.slice(0, Math.max(beyond, 0))) if (!isSystem(step)) leave(step);
   const steps = live.steps.slice(Math.max(beyond, 0)).filter((step) => !isSystem(step) && !isDerived(step));
-  if (steps.length === 0 || (room.fits && !refill))
+  const share = refill ? 0 : early ? (1 + window.target) / 2 : 1;
+  if (steps.length === 0 || room.fitsWithin(share))
     return { evict, stays: room.total, overflow: room.overflow() };
 
-  const reached = room.goal(window.target, refill);
+  const reached = room.goal(window.target, share);
   const { older, newest } = window.unit === "turn" ? turnsOf(steps) : groupsOf(steps);
   for (const group of older) {
     if (reached()) break;

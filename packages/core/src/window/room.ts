@@ -38,14 +38,20 @@ export class Room {
   }
 
   get fits(): boolean {
-    return this.messages <= this.#limits.maxMessages && this.tokens <= this.#limits.maxTokens;
+    return this.fitsWithin(1);
   }
 
-  /** The same totals against lower limits: `target` of each limit that is exceeded now, or of both. */
-  goal(target: number, both: boolean): () => boolean {
+  /** Whether no limit is used beyond that share of it. */
+  fitsWithin(share: number): boolean {
+    const { maxMessages, maxTokens } = this.#limits;
+    return this.messages <= maxMessages * share && this.tokens <= maxTokens * share;
+  }
+
+  /** The same totals against lower limits: `target` of each limit that is used beyond that share of it now. */
+  goal(target: number, share: number): () => boolean {
     const { maxMessages, maxTokens } = this.#limits;
     const lower = (total: number, limit: number): number =>
-      both || total > limit ? Math.floor(limit * target + 1e-9) : limit;
+      total > limit * share ? Math.floor(limit * target + 1e-9) : limit;
     const messages = lower(this.messages, maxMessages);
     const tokens = lower(this.tokens, maxTokens);
     return () => this.messages <= messages && this.tokens <= tokens;
