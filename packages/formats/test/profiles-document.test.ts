@@ -1,0 +1,63 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import {
+  anthropic,
+  bedrock,
+  gemini,
+  mistral,
+  openai,
+  openaiResponses,
+  type ProviderRule,
+  type RuleName,
+  strict,
+} from "../src/profiles.ts";
+
+const profiles = [openai, openaiResponses, anthropic, gemini, bedrock, mistral, strict];
+
+const repairs: Readonly<Record<RuleName, string>> = {
+  "not-empty": "nothing: an empty memory is shown empty",
+  "tool-results": "results stand behind their calls; a missing one says that the call was interrupted",
+  "system-first": "the system message moves to the front",
+  "first-message": "a sentence of the user's opens it",
+  "last-message": "a sentence of the user's asks the model to go on",
+  "same-role": "neighbours become one message",
+  "answer-after-results": "a sentence of the model's stands between results and the user",
+  "empty-text": "empty texts go; an empty message of the user's says so",
+  "call-ids": "other ids become nine letters and digits, unique where they must be",
+  reasoning: "reasoning that may not come back goes",
+  "reasoning-alone": "a message of reasoning alone goes",
+  "document-with-text": "a sentence stands beside the document",
+  messages: "the window evicts what is beyond",
+  calls: "`WINDOW_OVERFLOW`",
+  "text-length": "`WINDOW_OVERFLOW`",
+  images: "`WINDOW_OVERFLOW`",
+  documents: "`WINDOW_OVERFLOW`",
+};
+
+function cellOf(rule: ProviderRule | undefined): string {
+  if (rule === undefined) return "";
+  switch (rule.rule) {
+    case "same-role":
+      return rule.roles.join(", ");
+    case "empty-text":
+      return rule.which;
+    case "call-ids":
+      return `\`${rule.pattern.source}\`${rule.unique ? ", unique" : ""}`;
+    case "reasoning":
+      return rule.kept;
+    default:
+      return "limit" in rule ? rule.limit.toLocaleString("en") : "yes";
+  }
+}
+
+it("docs/provider-profiles.md has the table of the rules as they are", () => {
+  const document = readFileSync(new URL("../../../docs/provider-profiles.md", import.meta.url), "utf8");
+  const rows = Object.entries(repairs).map(([name, repair]) => {
+    const cells = profiles.map(({ rules }) => cellOf(rules.find(({ rule }) => rule === name)));
+    return `| ${[name, repair, ...cells].join(" | ")} |`;
+  });
+  const table = document
+    .split("\n")
+    .filter((line) => /^\| [a-z-]+ \|/.test(line) && !line.startsWith("| rule |"));
+  expect(table).toEqual(rows);
+});
