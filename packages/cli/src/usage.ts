@@ -14,6 +14,9 @@ export const usage: string = `turnkeep replay [FILE.jsonl ...]
                       default: a temporary folder
   --run NAME          go on with an interrupted replay of that name; default: a new name, so that nothing
                       else in the store is touched
+  --profile NAME      show what a provider accepts: openai, openai-responses, anthropic, gemini, bedrock,
+                      mistral or strict
+  --explain           after each turn, what became of each message, and by what
   -q, --quiet         one line a conversation instead of every turn
   -h, --help          this text
   -v, --version       the version

@@ -41,6 +41,27 @@ async function changeStore(folder: string, statement: string): Promise<number> {
 }
 
 describe("replay", () => {
+  it("explains after each turn what became of every message, and shows what a provider accepts", async () => {
+    const { ok, text } = await replayed({ store: emptyStore(), profile: "anthropic", explain: true });
+    expect(ok).toBe(true);
+    const blocks = text.split(/^ {2}turn /m).slice(1);
+    for (const block of blocks) {
+      const [, shown] = /shown +(\d+) messages? /.exec(block) ?? [];
+      const lines = block
+        .split("\n")
+        .filter((line) => /^ +(shown|cut|repaired) +(message \d+|put in)/.test(line));
+      expect(lines.length).toBe(Number(shown));
+    }
+    expect(text).toMatch(/evicted +messages \d+ to \d+, by window/);
+    expect(text).toMatch(/repaired +put in, by last-message, \d+ tokens: user Please continue\./);
+  });
+
+  it("refuses a profile that it does not know", async () => {
+    await expect(replayed({ profile: "nobody" })).rejects.toThrow(
+      /profile must be one of openai,.* "nobody"/,
+    );
+  });
+
   it("replays the shipped conversations and finds every message in its place", async () => {
     const { text, ...report } = await replayed({});
     expect(report).toMatchObject({

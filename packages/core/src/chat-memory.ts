@@ -49,6 +49,43 @@ export interface ViewOptions<M> extends MemoryCallOptions {
   readonly model?: string | undefined;
 }
 
+/** How a question about the view is asked: as `messages` would be, for the same view. */
+export interface ExplainOptions<M> extends ViewOptions<M> {
+  /** How many of the messages that have left memory are told of, the newest. 0 to 1,000; default 100. */
+  readonly evicted?: number | undefined;
+}
+
+/** One message, and what became of it in the view. */
+export interface ExplainedMessage<M> {
+  /** Of the stored message; `undefined` for one that stands in the view alone. */
+  readonly id: string | undefined;
+  /**
+   * `shown` as it is; `evicted`: the window has no place for it; `filtered`: a processor left it out; `cut`: a processor
+   * changed it; `repaired`: it was changed, left out or put in so that the provider takes the list.
+   */
+  readonly state: "shown" | "evicted" | "filtered" | "cut" | "repaired";
+  /** `window`, `compact` (a summary stands for it), the processor's name, `repair`, `reasoning` or the profile's rule. */
+  readonly by: string | undefined;
+  /** As it was added; `undefined` for one that stands in the view alone, and for a record that cannot be read. */
+  readonly stored: M | undefined;
+  /** As the model is shown it; `undefined` if it is not. */
+  readonly shown: M | undefined;
+  /** What it takes of the view as the counter counts it; 0 for a message that is not shown, and without a counter. */
+  readonly tokens: number;
+}
+
+/** What the model sees, and why. */
+export interface Explanation<M> {
+  /** In the order of the view, what is not shown behind what stood before it. */
+  readonly messages: ExplainedMessage<M>[];
+  /** What the view takes of the limit, with the counter's base and the reserve, as calibrated; 0 without a counter. */
+  readonly tokens: number;
+  readonly maxTokens: number | undefined;
+  readonly maxMessages: number | undefined;
+  /** Set where `messages()` would throw `WINDOW_OVERFLOW`, or shows more than the limit. */
+  readonly overflow: { readonly needed: number; readonly limit: number } | undefined;
+}
+
 /** What a provider counted for a request. */
 export interface CalibrateOptions {
   /** All input tokens, those read from a cache included: some providers report these apart. A positive integer. */
@@ -216,6 +253,23 @@ export interface ChatMemory<M> {
    * changes what it is given, and what a processor throws.
    */
   messages(options?: ViewOptions<M>): Promise<M[]>;
+  /**
+   * What the view that `messages` answers is made of, and what became of each message: for whoever asks what the model
+   * saw, or why a message is gone. Never writes, and is not a look at the memory (see {@link ChatMemory.set}).
+   *
+   * Errors: as `messages`, but for `WINDOW_OVERFLOW`, which stands in the answer; `INVALID_OPTION`.
+   *
+   * @example
+   * ```ts
+   * import { assistant, createChatMemory, user } from "@turnkeep/core";
+   *
+   * const memory = createChatMemory({ window: { maxMessages: 2 } });
+   * await memory.add(user("One"), assistant("Two"), user("Three"));
+   * const { messages } = await memory.explain();
+   * console.log(messages.map(({ state, by }) => [state, by])); // [["evicted", "window"], ["shown", undefined], ["shown", undefined]]
+   * ```
+   */
+  explain(options?: ExplainOptions<M>): Promise<Explanation<M>>;
   /** The same view with the system message apart, as AI SDK 7 (`instructions`), Anthropic and Gemini want it. */
   prompt(options?: ViewOptions<M>): Promise<Prompt<M>>;
   /**

@@ -10,6 +10,9 @@ export type {
   ChatMemory,
   ChatMemoryOptions,
   Entry,
+  ExplainedMessage,
+  ExplainOptions,
+  Explanation,
   ForkOptions,
   HistoryMessage,
   MemoryCallOptions,
@@ -52,7 +55,7 @@ export type {
   ToolResultRef,
 } from "./message-format.ts";
 export type { Processor, ProcessorContext } from "./processors/processor.ts";
-export type { ProviderProfile, ShapedView } from "./provider-profile.ts";
+export type { ProviderProfile, ShapedView, ViewStage } from "./provider-profile.ts";
 export type {
   CallOptions,
   ChatMemoryStore,

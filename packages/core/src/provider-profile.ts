@@ -3,8 +3,15 @@ import type { MessageFormat } from "./message-format.ts";
 /** A view in the shape that a provider accepts. */
 export interface ShapedView<M> {
   readonly messages: M[];
-  /** The names of the rules that asked for a change, each once. */
-  readonly rules: readonly string[];
+  /** The rules that asked for a change, each with the messages as they were behind it. */
+  readonly stages: readonly ViewStage<M>[];
+}
+
+/** The messages of a view behind one change. */
+export interface ViewStage<M> {
+  /** Of the rule, or of the processor. */
+  readonly name: string;
+  readonly messages: readonly M[];
 }
 
 /**

@@ -3,7 +3,7 @@
  *
  * @module
  */
-export type { ProviderProfile, ShapedView } from "@turnkeep/core";
+export type { ProviderProfile, ShapedView, ViewStage } from "@turnkeep/core";
 export { type ProfileRules, profileOf } from "./profiles/profile-of.ts";
 export {
   anthropic,

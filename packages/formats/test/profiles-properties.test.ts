@@ -124,7 +124,7 @@ describe.each(all.map((profile) => [profile.name, profile] as const))("a view fo
         const { messages } = profile.shape(turns.flat(), format);
         const again = profile.shape(messages, format);
         expect(again.messages).toEqual(messages);
-        expect(again.rules).toEqual([]);
+        expect(again.stages).toEqual([]);
       }),
       { numRuns: 300 },
     );

@@ -344,7 +344,7 @@ describe.each(cases.map((one) => [`${one.rule}: ${one.breaks}`, one] as const))(
       } else {
         const shaped = alone.shape(one.messages, format);
         expect(shaped.messages).toEqual(one.becomes);
-        expect(shaped.rules).toEqual(one.rule === "not-empty" ? [] : [one.rule]);
+        expect(shaped.stages.map(({ name }) => name)).toEqual(one.rule === "not-empty" ? [] : [one.rule]);
       }
     }
   });
@@ -375,7 +375,7 @@ it("a list that nobody refuses stays as it is, message for message", () => {
   ];
   for (const profile of Object.values(byName)) {
     const shaped = profile.shape(messages, format);
-    expect(shaped.rules).toEqual([]);
+    expect(shaped.stages).toEqual([]);
     for (const [index, message] of shaped.messages.entries()) expect(message).toBe(messages[index]);
   }
 });

@@ -16,6 +16,7 @@ import type { Conversation } from "./read-conversations.ts";
 import {
   addFigures,
   type Departure,
+  type ExplainedLine,
   noViews,
   type TurnReport,
   type View,
@@ -41,12 +42,13 @@ export function openMemory(
   counter: TokenCounter,
   onEvent?: (event: MemoryEvent) => void,
 ): ChatMemory<unknown> {
-  const { run, maxTokens, maxMessages, unit } = settings;
+  const { run, maxTokens, maxMessages, unit, profile } = settings;
   return createChatMemory<unknown>({
     id: `replay/${run}/${conversation.id}`,
     owner: `replay/${run}`,
     store: place.store,
     format: formats[conversation.kind],
+    profile,
     window: { maxTokens, maxMessages, unit, ...(maxTokens === undefined ? {} : { counter }) },
     onEvent,
   });
@@ -133,6 +135,7 @@ export class ConversationRun {
       overflow,
       left: departures.reduce<Departure | undefined>(joined, undefined),
       systemReplaced: replaced.includes(true),
+      explained: this.#settings.explain ? await this.#explain() : [],
       history: { kept: this.#kept, live: this.#live.size },
     };
   }
@@ -202,6 +205,29 @@ export class ConversationRun {
       overflows: Number(view.overflow !== undefined),
     });
     return view;
+  }
+
+  async #explain(): Promise<ExplainedLine[]> {
+    const lines: ExplainedLine[] = [];
+    const { messages } = await this.#memory.explain({ evicted: 1000 });
+    for (const { id, state, by, stored, shown, tokens } of messages) {
+      const number = id === undefined ? undefined : (indexOfId(id) ?? 0) + 1;
+      const last = lines.at(-1);
+      if (state === "evicted" && last?.state === "evicted" && last.by === by && last.messages && number) {
+        lines.splice(-1, 1, { ...last, messages: [last.messages[0], number], arrival: undefined });
+        continue;
+      }
+      const message = shown ?? stored;
+      const [arrival] = message === undefined ? [] : arrivalsOf([message], this.#format);
+      lines.push({
+        state,
+        by,
+        messages: number === undefined ? undefined : [number, number],
+        tokens,
+        arrival,
+      });
+    }
+    return lines;
   }
 
   #tokensOf(messages: readonly unknown[]): number {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import { TurnkeepError, type WindowUnit } from "@turnkeep/core";
+import { type ProviderProfile, TurnkeepError, type WindowUnit } from "@turnkeep/core";
+import * as known from "@turnkeep/formats/profiles";
 import { shippedConversations } from "../conversations.ts";
 import { isPostgresUrl } from "./place.ts";
 
@@ -20,6 +21,10 @@ export interface ReplayOptions {
    * name each time, so that nothing in the store is touched but what the replay wrote.
    */
   readonly run?: string | undefined;
+  /** What the provider accepts, by the name of a profile: `anthropic`, say. Default: none. */
+  readonly profile?: string | undefined;
+  /** After each turn, what became of each message of the conversation, and by what. Default `false`. */
+  readonly explain?: boolean | undefined;
   /** One line a conversation instead of each turn. Default `false`. */
   readonly quiet?: boolean | undefined;
   /** Default `false`. */
@@ -43,6 +48,8 @@ export interface Settings {
   readonly maxTokens: number | undefined;
   readonly maxMessages: number | undefined;
   readonly unit: WindowUnit;
+  readonly profile: ProviderProfile | undefined;
+  readonly explain: boolean;
   /** `undefined`: a temporary folder, made when the replay begins. */
   readonly store: string | undefined;
   readonly run: string;
@@ -83,11 +90,30 @@ export function settingsOf(options: ReplayOptions): Settings {
     unit,
     store: store === undefined || isPostgresUrl(store) ? store : resolve(store),
     run,
+    profile: options.profile === undefined ? undefined : profileNamed(options.profile),
+    explain: options.explain ?? false,
     quiet: options.quiet ?? false,
     colour: options.colour ?? false,
     columns: Math.max(60, columns),
     write: options.write ?? (() => {}),
   };
+}
+
+const profiles: readonly ProviderProfile[] = [
+  known.openai,
+  known.openaiResponses,
+  known.anthropic,
+  known.gemini,
+  known.bedrock,
+  known.mistral,
+  known.strict,
+];
+
+function profileNamed(name: string): ProviderProfile {
+  const found = profiles.find((profile) => profile.name === name);
+  if (found !== undefined) return found;
+  const names = profiles.map((profile) => profile.name).join(", ");
+  throw invalid(`profile must be one of ${names}, not ${JSON.stringify(name)}.`);
 }
 
 function checkLimit(name: string, limit: number | undefined): void {

@@ -6,6 +6,7 @@ import type {
   CheckReport,
   ConversationSummary,
   Departure,
+  ExplainedLine,
   PartReport,
   TurnReport,
   View,
@@ -81,6 +82,19 @@ export class Printer {
     const { kept, live } = report.history;
     const rest = kept === live ? "all in memory" : `${live} in memory, ${kept - live} no longer`;
     this.#line(`${this.#mark("history", style.kept)}${some(kept, "message")}: ${rest}`);
+    for (const line of report.explained) this.#explained(line);
+  }
+
+  #explained({ state, by, messages, tokens, arrival }: ExplainedLine): void {
+    const [first, last] = messages ?? [];
+    const which =
+      first === undefined ? "put in" : first === last ? `message ${first}` : `messages ${first} to ${last}`;
+    const facts = [by === undefined ? "" : `by ${by}`, tokens === 0 ? "" : some(tokens, "token")];
+    const head = [which, ...facts.filter((fact) => fact !== "")].join(", ");
+    const text = arrival === undefined ? "" : `: ${arrival.who} ${arrival.text}`;
+    const width = this.#settings.columns - labelWidth - whoWidth;
+    const paint = state === "shown" ? this.#style.shown : this.#style.left;
+    this.#line(`${this.#mark(state, paint)}${cutTo(head + text, width)}`);
   }
 
   /** One line for a conversation that is complete, where turns are not shown. */

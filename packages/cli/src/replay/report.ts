@@ -1,4 +1,4 @@
-import type { WindowUnit } from "@turnkeep/core";
+import type { ExplainedMessage, WindowUnit } from "@turnkeep/core";
 import type { MessageKind } from "./message-kind.ts";
 
 /** What a model would be shown. */
@@ -25,7 +25,21 @@ export interface TurnReport {
   readonly overflow: View["overflow"];
   readonly left: Departure | undefined;
   readonly systemReplaced: boolean;
+  /** Where it was asked for: after the turn. */
+  readonly explained: readonly ExplainedLine[];
   readonly history: { readonly kept: number; readonly live: number };
+}
+
+/** What became of one message, or of several that follow each other and left memory. */
+export interface ExplainedLine {
+  readonly state: ExplainedMessage<unknown>["state"];
+  readonly by: string | undefined;
+  /** From 1; `undefined` for a message that stands in the view alone. */
+  readonly messages: readonly [first: number, last: number] | undefined;
+  /** Of the view. */
+  readonly tokens: number;
+  /** As it is shown, or as it was added. */
+  readonly arrival: Arrival | undefined;
 }
 
 /** What was evicted in a turn, and what was too much. */

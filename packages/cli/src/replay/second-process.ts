@@ -49,7 +49,7 @@ export function runSecondProcess(
 }
 
 function commandLine(settings: Settings, store: string): string[] {
-  const { files, maxTokens, maxMessages, unit, run, quiet, columns } = settings;
+  const { files, maxTokens, maxMessages, unit, run, quiet, columns, profile, explain } = settings;
   return [
     "replay",
     `--${secondHalfFlag}`,
@@ -57,6 +57,8 @@ function commandLine(settings: Settings, store: string): string[] {
     `--store=${store}`,
     `--run=${run}`,
     `--unit=${unit}`,
+    ...(profile === undefined ? [] : [`--profile=${profile.name}`]),
+    ...(explain ? ["--explain"] : []),
     ...(maxTokens === undefined ? [] : [`--max-tokens=${maxTokens}`]),
     ...(maxMessages === undefined ? [] : [`--max-messages=${maxMessages}`]),
     ...(quiet ? ["--quiet"] : []),

@@ -3,6 +3,8 @@ import type {
   ChatMemory,
   ChatMemoryOptions,
   Entry,
+  ExplainOptions,
+  Explanation,
   MemoryCallOptions,
   MemoryHistoryPage,
   MemoryHistoryQuery,
@@ -17,7 +19,8 @@ import { TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { buildView } from "../view/view.ts";
+import { evictedAsked, explainView, readEvicted } from "../view/explain.ts";
+import { buildView, type View } from "../view/view.ts";
 import {
   type Correction,
   calibration,
@@ -26,12 +29,13 @@ import {
   type Shown,
   uncorrected,
 } from "../window/calibration.ts";
-import { resolveLimits } from "../window/policy.ts";
+import { type Limits, resolveLimits } from "../window/policy.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import { compactThrough, putMessage, replaceAll } from "./change.ts";
 import type { Call } from "./deadline.ts";
 import type { Loaded, Prepared } from "./draft.ts";
 import { following, readHistory } from "./history.ts";
+import type { Live } from "./live.ts";
 import { checkProfile, normalizeOptions } from "./options.ts";
 import type { Policy } from "./policy.ts";
 import { prepare } from "./prepare.ts";
@@ -116,6 +120,19 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     const index = messages.findIndex((message) => this.format.role(message) === "system");
     const system = index < 0 ? undefined : messages.splice(index, 1)[0];
     return { system: system as SystemOf<M> | undefined, messages: messages as NonSystemOf<M>[] };
+  }
+
+  async explain(options: ExplainOptions<M> = {}): Promise<Explanation<M>> {
+    const evicted = evictedAsked(options);
+    return this.#session.run(options.signal, async (call) => {
+      const loaded = await this.#session.load(call);
+      const extra = this.#prepareAll(options.extra ?? []);
+      // What does not fit is shown all the same: that is what the question is about.
+      const policy = { ...this.#policy, window: { ...this.#policy.window, overflow: "keep" as const } };
+      const { view, live, limits } = await this.#build(loaded, extra, call, options, policy);
+      const left = await readEvicted(evicted, loaded, policy, call);
+      return explainView(view, live, left, policy, limits);
+    });
   }
 
   async set(messages: readonly (M | Entry<M>)[], options?: MemoryCallOptions): Promise<string[]> {
@@ -312,8 +329,27 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     call: Call,
     options: ViewOptions<M> = {},
   ): Promise<M[]> {
-    const policy = this.#policy;
-    const { profile = policy.profile, model } = options;
+    const { view, live } = await this.#build(loaded, extra, call, options, this.#policy);
+    this.#shownExtra = (options.extra ?? []).length > 0;
+    const { messages, interruptedCalls, leftOut, stages } = view;
+    const rules = stages.flatMap(({ by, name }) => (by === "rule" ? [name] : []));
+    if (interruptedCalls.length + leftOut.length + rules.length > 0) {
+      this.#session.emit({ type: "repaired", memoryId: this.id, interruptedCalls, leftOut, rules });
+    }
+    // Copies: the caller may change the array, and the next change the items.
+    if (this.#policy.reader.counter !== undefined) {
+      this.#shown = { messages: [...messages], items: [...live.items] };
+    }
+    return messages;
+  }
+
+  async #build(
+    loaded: Loaded<M>,
+    extra: readonly Prepared<M>[],
+    call: Call,
+    { profile = this.#policy.profile, model }: ViewOptions<M>,
+    policy: Policy<M>,
+  ): Promise<{ readonly view: View<M>; readonly live: Live<M>; readonly limits: Limits }> {
     if (profile !== undefined) checkProfile(profile);
     const limits = await this.#limits(profile);
     let { live, epoch } = loaded;
@@ -323,15 +359,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       ({ live, epoch } = draft);
     }
     const view = await buildView({ live, epoch, policy, limits, profile, model, signal: call.signal });
-    this.#shownExtra = (options.extra ?? []).length > 0;
-    const { messages, interruptedCalls, leftOut, rules } = view;
-    if (interruptedCalls.length + leftOut.length + rules.length > 0) {
-      this.#session.emit({ type: "repaired", memoryId: this.id, interruptedCalls, leftOut, rules });
-    }
-    // Copies: the caller may change the array, and the next change the items.
-    if (policy.reader.counter !== undefined)
-      this.#shown = { messages: [...messages], items: [...live.items] };
-    return messages;
+    return { view, live, limits };
   }
 
   /** A processor behind one that keeps the view within a limit could break that limit. */

@@ -1,9 +1,9 @@
 import { TurnkeepError } from "../errors.ts";
-import { countTokens, messageOf } from "../memory/item.ts";
+import { countTokens, type Item, messageOf } from "../memory/item.ts";
 import type { Live, Step } from "../memory/live.ts";
 import type { Policy } from "../memory/policy.ts";
 import { applyProcessors } from "../processors/apply-processors.ts";
-import type { ProviderProfile } from "../provider-profile.ts";
+import type { ProviderProfile, ViewStage } from "../provider-profile.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import { isDerived, isSystem, isUser, overflowOf, type WindowPlan } from "../window/room.ts";
@@ -25,18 +25,14 @@ export interface ViewRequest<M> {
 
 type Overflow = NonNullable<WindowPlan<never>["overflow"]>;
 
-/** One processor's part in a view. */
-export interface Stage<M> {
-  readonly name: string;
-  readonly messages: readonly M[];
-}
-
 /** What the model is shown, and how it came about. */
 export interface View<M> extends Repaired<M> {
-  /** The profile's rules that asked for a change. */
-  readonly rules: readonly string[];
-  /** The messages of the window as repaired, and as each processor answered them. */
-  readonly stages: readonly Stage<M>[];
+  /** What memory holds and the window does not show. */
+  readonly hidden: readonly Item<M>[];
+  /** The messages of the window as repaired, then as each processor answered them, as repaired, and by each rule. */
+  readonly stages: readonly (ViewStage<M> & { readonly by: "repair" | "processor" | "rule" })[];
+  /** Set where the view is shown although it exceeds a limit. */
+  readonly overflow: Overflow | undefined;
 }
 
 /**
@@ -57,19 +53,19 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
       throw overflowError(policy.memoryId, plan.overflow);
     }
     const view = await render(request, plan);
-    if (!isMeasured) return view;
+    if (!isMeasured) return { ...view, overflow: plan.overflow };
     const size = sizeOf(view.messages, request);
     const beyond = overflowOf(size, limits);
     // What remains may be nothing that is shown: a result without its call, say. Never empty in silence.
     const isEmptied =
       larger !== undefined && !saysAnything(view, policy) && saysAnything(larger.view, policy);
     if (larger !== undefined && isEmptied && overflow !== "evict") {
-      if (overflow === "keep") return larger.view;
+      if (overflow === "keep") return { ...larger.view, overflow: larger.beyond };
       throw overflowError(policy.memoryId, larger.beyond);
     }
     if (beyond === undefined) return view;
     if (plan.evict.length === left) {
-      if (overflow !== "throw") return view;
+      if (overflow !== "throw") return { ...view, overflow: beyond };
       throw overflowError(policy.memoryId, beyond);
     }
     left = plan.evict.length;
@@ -86,12 +82,12 @@ async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<
   const { policy, profile, signal } = request;
   const { format } = policy.reader;
   const shown = shownByWindow(request, plan);
-  const stages: Stage<M>[] = [{ name: "window", messages: shown.messages }];
+  const stages: View<M>["stages"][number][] = [{ by: "repair", name: "repair", messages: shown.messages }];
   const interruptedCalls = [...shown.interruptedCalls];
   let messages: readonly M[] = shown.messages;
   for (const processor of policy.processors) {
     messages = await applyProcessors(messages, [processor], { format, signal });
-    stages.push({ name: processor.name, messages });
+    stages.push({ by: "processor", name: processor.name, messages });
   }
   if (policy.processors.length > 0) {
     if (profile?.reasoning === "bound") messages = afterChanges(stages, policy.processors, format);
@@ -100,14 +96,17 @@ async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<
       interruptedCalls.push(...repaired.interruptedCalls);
       messages = repaired.messages;
     }
+    stages.push({ by: "repair", name: "repair", messages });
   }
   const shaped = profile?.shape(messages, format);
+  for (const stage of shaped?.stages ?? []) stages.push({ by: "rule", ...stage });
   return {
     messages: shaped?.messages ?? [...messages],
     interruptedCalls,
     leftOut: shown.leftOut,
-    rules: shaped?.rules ?? [],
+    hidden: plan.evict,
     stages,
+    overflow: undefined,
   };
 }
 

@@ -1,4 +1,4 @@
-import { type MessageFormat, type ShapedView, TurnkeepError } from "@turnkeep/core";
+import { type MessageFormat, type ShapedView, TurnkeepError, type ViewStage } from "@turnkeep/core";
 import {
   answersCalls,
   hasText,
@@ -35,14 +35,14 @@ export function shape<M>(
   format: MessageFormat<M>,
   { name, rules }: { readonly name: string; readonly rules: readonly ProviderRule[] },
 ): ShapedView<M> {
-  const changed = new Set<RuleName>();
+  const stages: ViewStage<M>[] = [];
   let current = messages;
   const apply = <N extends RuleName>(rule: N, change: Change<M, N>): void => {
     const found = ruleOf(rules, rule);
     if (found === undefined) return;
     const next = change(current, format, found);
     if (next.length === current.length && next.every((message, index) => message === current[index])) return;
-    changed.add(rule);
+    stages.push({ name: rule, messages: next });
     current = next;
   };
   apply("system-first", systemFirst);
@@ -57,7 +57,7 @@ export function shape<M>(
   apply("call-ids", withCallIds);
   apply("same-role", joined);
   checkLimits(current, format, name, rules);
-  return { messages: [...current], rules: [...changed] };
+  return { messages: [...current], stages };
 }
 
 function systemFirst<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {

@@ -1,0 +1,139 @@
+import type { ExplainedMessage, ExplainOptions, Explanation } from "../chat-memory.ts";
+import { TurnkeepError } from "../errors.ts";
+import type { Call } from "../memory/deadline.ts";
+import type { Loaded } from "../memory/draft.ts";
+import { countTokens, type Item, readItem } from "../memory/item.ts";
+import type { Live } from "../memory/live.ts";
+import type { Policy } from "../memory/policy.ts";
+import type { Limits } from "../window/policy.ts";
+import type { View } from "./view.ts";
+
+/** How many of the evicted messages are asked for. Errors: `INVALID_OPTION`. */
+export function evictedAsked<M>({ evicted = 100 }: ExplainOptions<M>): number {
+  if (Number.isSafeInteger(evicted) && evicted >= 0 && evicted <= 1000) return evicted;
+  throw new TurnkeepError(
+    "INVALID_OPTION",
+    `explain's evicted must be an integer from 0 to 1000; it is ${String(evicted)}.`,
+  );
+}
+
+/** The newest messages that have left memory, oldest first; none where the store keeps no history. */
+export async function readEvicted<M>(
+  limit: number,
+  loaded: Loaded<M>,
+  { store, memoryId, reader }: Policy<M>,
+  call: Call,
+): Promise<Item<M>[]> {
+  if (limit === 0 || loaded.version === null || !store.capabilities.history) return [];
+  const query = { order: "descending" as const, limit, states: ["evicted" as const] };
+  const page = await store.getHistory(memoryId, query, { signal: call.signal });
+  return page.messages.map((stored) => readItem(stored, reader)).reverse();
+}
+
+/** A message on its way through the stages of a view. */
+interface Traced<M> {
+  readonly item: Item<M> | undefined;
+  state: ExplainedMessage<M>["state"];
+  by: string | undefined;
+  shown: M | undefined;
+}
+
+export function explainView<M>(
+  view: View<M>,
+  live: Live<M>,
+  left: readonly Item<M>[],
+  { reader }: Policy<M>,
+  limits: Limits,
+): Explanation<M> {
+  const hidden = new Set(view.hidden);
+  const through = Math.max(0, ...live.items.map((item) => item.meta.derived?.through ?? 0));
+  const gone = left.map((item): Traced<M> => {
+    return { item, state: "evicted", by: item.seq <= through ? "compact" : "window", shown: undefined };
+  });
+  let traced = live.items.map((item): Traced<M> => {
+    if (hidden.has(item)) return { item, state: "evicted", by: "window", shown: undefined };
+    return { item, state: "shown", by: undefined, shown: item.message };
+  });
+  for (const stage of view.stages) traced = follow(traced, stage, reader.format);
+  const counted = new Map(live.items.map((item) => [item.message, item.tokens]));
+  const tokensOf = (message: M | undefined): number => {
+    if (message === undefined || reader.counter === undefined) return 0;
+    return counted.get(message) ?? countTokens(message, reader.counter, reader.format);
+  };
+  const messages = [...gone, ...traced].map(({ item, state, by, shown }): ExplainedMessage<M> => {
+    return { id: item?.id, state, by, stored: item?.message, shown, tokens: tokensOf(shown) };
+  });
+  const { maxTokens, maxMessages } = limits;
+  return {
+    messages,
+    tokens:
+      reader.counter === undefined ? 0 : limits.taken(messages.reduce((sum, { tokens }) => sum + tokens, 0)),
+    maxTokens: Number.isFinite(maxTokens) ? maxTokens : undefined,
+    maxMessages: Number.isFinite(maxMessages) ? maxMessages : undefined,
+    overflow: view.overflow && { needed: view.overflow.needed, limit: view.overflow.limit },
+  };
+}
+
+/** What a stage did: which messages went on as they were, which were changed, left out, or put in. */
+function follow<M>(
+  traced: readonly Traced<M>[],
+  { by, name, messages }: View<M>["stages"][number],
+  format: Policy<M>["reader"]["format"],
+): Traced<M>[] {
+  const alive = traced.filter(({ shown }) => shown !== undefined);
+  const waiting = new Map(alive.map((one) => [one.shown as M, one]));
+  const matched = messages.map((message) => {
+    const same = waiting.get(message);
+    waiting.delete(message);
+    return same;
+  });
+  const changed = new Set(waiting.values());
+  const isProcessor = by === "processor";
+  const following = messages.map((message, index): Traced<M> => {
+    const same = matched[index];
+    if (same !== undefined) return same;
+    const next = alive.indexOf(matched.slice(index).find((one) => one !== undefined) ?? (undefined as never));
+    const source = [...changed].find((one) => {
+      const isBefore = next < 0 || alive.indexOf(one) < next;
+      return isBefore && format.role(one.shown as M) === format.role(message);
+    });
+    if (source === undefined) return { item: undefined, state: "repaired", by: name, shown: message };
+    changed.delete(source);
+    const isReasoning =
+      by === "repair" && format.hasReasoning(source.shown as M) && !format.hasReasoning(message);
+    return {
+      ...source,
+      state: isProcessor ? "cut" : "repaired",
+      by: isReasoning ? "reasoning" : name,
+      shown: message,
+    };
+  });
+  return inOrder(traced, following, (one) => {
+    return { ...one, state: isProcessor ? "filtered" : "repaired", by: name, shown: undefined };
+  });
+}
+
+/** The messages that went on, in their new order, and each of the others behind the one that stood before it. */
+function inOrder<M>(
+  before: readonly Traced<M>[],
+  following: readonly Traced<M>[],
+  leave: (one: Traced<M>) => Traced<M>,
+): Traced<M>[] {
+  const places = new Map<unknown, number>();
+  for (const [index, one] of following.entries()) places.set(one.item ?? one.shown, index);
+  const behind = new Map<number, Traced<M>[]>();
+  let place = -1;
+  for (const one of before) {
+    const found = places.get(one.item ?? one.shown);
+    if (found !== undefined) place = found;
+    else {
+      const left = one.shown === undefined ? one : leave(one);
+      // What stood in the view alone and left it again is nobody's message.
+      if (left.item !== undefined) behind.set(place, [...(behind.get(place) ?? []), left]);
+    }
+  }
+  return [
+    ...(behind.get(-1) ?? []),
+    ...following.flatMap((one, index) => [one, ...(behind.get(index) ?? [])]),
+  ];
+}

@@ -1,0 +1,171 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  assistant,
+  type ChatMemory,
+  createChatMemory,
+  type ExplainedMessage,
+  inMemoryStore,
+  type ModelMessage,
+  modelMessageFormat,
+  type Processor,
+  type ProviderProfile,
+  system,
+  toolCall,
+  toolResult,
+  user,
+} from "../src/index.ts";
+import { characterCounter } from "./window-reference.ts";
+
+const withoutTools: Processor<ModelMessage> = {
+  name: "without-tools",
+  process: (messages) =>
+    messages.filter(
+      ({ role, content }) => role !== "tool" && (role !== "assistant" || typeof content === "string"),
+    ),
+};
+
+const shortened: Processor<ModelMessage> = {
+  name: "shortened",
+  process: (messages) =>
+    messages.map((message) => (message.content === "very long" ? user("short") : message)),
+};
+
+const polite: ProviderProfile = {
+  name: "polite",
+  firstMessage: "any",
+  reasoning: "any",
+  shape: (messages, format) => {
+    const shaped = [...messages, format.textMessage?.("user", "Please.") as (typeof messages)[number]];
+    return { messages: shaped, stages: [{ name: "polite", messages: shaped }] };
+  },
+};
+
+type Line = [ExplainedMessage<ModelMessage>["state"], string | undefined, ...unknown[]];
+
+async function linesOf(memory: ChatMemory<ModelMessage>): Promise<Line[]> {
+  const { messages } = await memory.explain();
+  return messages.map(({ state, by, stored, shown }) => [state, by, stored?.content, shown?.content]);
+}
+
+describe("explain", () => {
+  test("says of each message whether it is shown, and what took it away or changed it", async () => {
+    const memory = createChatMemory({
+      window: { maxMessages: 6 },
+      processors: [withoutTools, shortened],
+      profile: polite,
+    });
+    await memory.add(system("Be brief."), user("gone"), user("very long"));
+    await memory.add(toolCall("c1", "t", {}), toolResult("c1", "t", "ok"), assistant("b"));
+    await memory.add(user("c"));
+    expect(await linesOf(memory)).toEqual([
+      ["evicted", "window", "gone", undefined],
+      ["shown", undefined, "Be brief.", "Be brief."],
+      ["cut", "shortened", "very long", "short"],
+      ["filtered", "without-tools", toolCall("c1", "t", {}).content, undefined],
+      ["filtered", "without-tools", toolResult("c1", "t", "ok").content, undefined],
+      ["shown", undefined, "b", "b"],
+      ["shown", undefined, "c", "c"],
+      ["repaired", "polite", undefined, "Please."],
+    ]);
+  });
+
+  test("tells what repair put in, left out and changed", async () => {
+    const memory = createChatMemory();
+    const both: ModelMessage = {
+      role: "tool",
+      content: [...toolResult("c1", "t", "first").content, ...toolResult("c9", "t", "nobody's").content],
+    };
+    await memory.add(user("a"), toolCall("c1", "t", {}), both, toolCall("c2", "t", {}), user("b"));
+    expect((await linesOf(memory)).map(([state, by]) => [state, by])).toEqual([
+      ["shown", undefined],
+      ["shown", undefined],
+      ["repaired", "repair"],
+      ["shown", undefined],
+      ["repaired", "repair"],
+      ["shown", undefined],
+    ]);
+  });
+
+  test("tells a summary from an eviction", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 3 } });
+    const ids = await memory.add(user("1"), user("2"), user("3"), user("4"));
+    await memory.compact({ through: ids[2] as string, replacement: user("1 to 3") });
+    expect(await linesOf(memory)).toEqual([
+      ["evicted", "compact", "1", undefined],
+      ["evicted", "compact", "2", undefined],
+      ["evicted", "compact", "3", undefined],
+      ["shown", undefined, "1 to 3", "1 to 3"],
+      ["shown", undefined, "4", "4"],
+    ]);
+  });
+
+  test("answers where messages() throws, with what is needed and the limit", async () => {
+    const memory = createChatMemory({ window: { maxTokens: 5, counter: characterCounter } });
+    await memory.add(user("much too long"));
+    await expect(memory.messages()).rejects.toMatchObject({ code: "WINDOW_OVERFLOW" });
+    const { messages, overflow, maxTokens, tokens } = await memory.explain();
+    expect(messages.map(({ state }) => state)).toEqual(["shown"]);
+    expect(overflow).toEqual({ needed: tokens, limit: 5 });
+    expect(maxTokens).toBe(5);
+  });
+
+  test("tells of as many evicted messages as it is asked for", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 1 } });
+    for (let index = 0; index < 5; index++) await memory.add(user(`${index}`));
+    const stored = async (evicted: number): Promise<unknown[]> =>
+      (await memory.explain({ evicted })).messages.map((message) => message.stored?.content);
+    expect(await stored(2)).toEqual(["2", "3", "4"]);
+    expect(await stored(0)).toEqual(["4"]);
+    for (const evicted of [-1, 1.5, 1001]) {
+      await expect(memory.explain({ evicted })).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    }
+  });
+
+  test("is no look at the memory: a set after it still meets the conflict", async () => {
+    const store = inMemoryStore();
+    const [one, other] = [createChatMemory({ id: "c", store }), createChatMemory({ id: "c", store })];
+    await one.add(user("1"));
+    await one.messages();
+    await other.add(user("2"));
+    await one.explain();
+    await expect(one.set([user("3")])).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+  });
+
+  test("shows what messages() shows, in its order and with its tokens, and each message once", async () => {
+    const message = fc.constantFrom<ModelMessage>(
+      user("a"),
+      user("very long"),
+      assistant("b"),
+      system("Be brief."),
+      toolCall("c1", "t", {}),
+      toolCall("c2", "t", {}),
+      toolResult("c1", "t", "ok"),
+      toolResult("c2", "t", "ok"),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(message, { minLength: 1, maxLength: 12 }),
+        fc.subarray([withoutTools, shortened]),
+        fc.constantFrom(undefined, polite),
+        fc.integer({ min: 4, max: 12 }),
+        async (all, processors, profile, maxMessages) => {
+          const window = { maxMessages, maxTokens: 10_000, counter: characterCounter };
+          const memory = createChatMemory({ window, processors, profile });
+          const ids = await memory.add(...all);
+          const view = await memory.messages();
+          const { messages, tokens } = await memory.explain();
+          expect(messages.flatMap(({ shown }) => (shown === undefined ? [] : [shown]))).toEqual(view);
+          const counted = view.reduce((sum, one) => sum + characterCounter.count(one, modelMessageFormat), 0);
+          expect(tokens).toBe(counted + (characterCounter.base ?? 0));
+          const told = messages.flatMap(({ id }) => id ?? []);
+          expect(new Set(told).size).toBe(told.length);
+          const superseded = (await memory.history({ states: ["superseded"] })).messages.map(({ id }) => id);
+          expect(new Set([...told, ...superseded])).toEqual(new Set(ids));
+          for (const { state, by } of messages) expect(by === undefined).toBe(state === "shown");
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
