@@ -387,3 +387,16 @@ it("strict refuses whatever another refuses", () => {
   const own = new Set(profiles.strict.rules.map(({ rule }) => rule));
   for (const { rules } of Object.values(byName)) for (const { rule } of rules) expect(own).toContain(rule);
 });
+
+it("nothing is put before a provider's own compaction, and nothing before it is shown", async () => {
+  const compaction: ModelMessage = assistant([
+    { type: "text", text: "So far: 1.", providerOptions: { anthropic: { type: "compaction" } } },
+  ]);
+  for (const profile of [profiles.anthropic, profiles.strict]) {
+    const memory = createChatMemory({ profile });
+    await memory.add(system("Be brief."), user("1"), assistant("a"), compaction, user("2"));
+    const view = await memory.messages();
+    expect(view).toEqual([system("Be brief."), compaction, user("2")]);
+    expect(validate(view, profile, { format })).toEqual([]);
+  }
+});
