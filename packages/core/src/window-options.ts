@@ -47,7 +47,8 @@ export interface WindowOptions<M> {
   /**
    * 0 < target ≤ 1. Once over a limit, evict down to `target` × that limit, so that the prompt's beginning stays the
    * same for many turns and a provider's prompt cache keeps hitting. Default 0.7 with `maxTokens`, 1 with
-   * `maxMessages` alone or with unit `message`.
+   * `maxMessages` alone or with unit `message`. Where the memory's `profile` binds reasoning to what stands before it, a
+   * user's message makes room already when more than half-way from `target` to the limit is used.
    */
   readonly target?: number | undefined;
   /** Default `throw`; `evict` with unit `message`. */
