@@ -15,7 +15,7 @@ interface Medium {
   readonly mimeType?: string | undefined;
 }
 
-const mediaKinds: ReadonlyMap<string, readonly [member: string, mediaType: string]> = new Map([
+export const mediaKinds: ReadonlyMap<string, readonly [member: string, mediaType: string]> = new Map([
   ["IMAGE", ["image", "image/*"]],
   ["AUDIO", ["audio", "audio/*"]],
   ["VIDEO", ["video", "video/*"]],

@@ -1,0 +1,79 @@
+import type { ProviderSettings, SourcedPart } from "./neutral.ts";
+
+/** Something of a message that has no place in the other format. */
+export interface Loss {
+  /** The message, by its place in the list that was given. */
+  readonly index: number;
+  /**
+   * What of it: the type of a part or an item (`"thinking"`), a member of one (`"text.citations"`), a provider's
+   * setting of one (`"text.anthropic.cacheControl"`), or a member of the message (`"message.name"`).
+   */
+  readonly kind: string;
+}
+
+/** The message that is being read. */
+export interface Source {
+  readonly index: number;
+  readonly losses: Losses;
+}
+
+/** Collects what got lost, each kind once a message. */
+export class Losses {
+  readonly #kinds = new Map<number, Set<string>>();
+  readonly #calls = new Set<string>();
+
+  add(index: number, kind: string): void {
+    const kinds = this.#kinds.get(index) ?? new Set();
+    this.#kinds.set(index, kinds.add(kind));
+  }
+
+  /** A part as a whole. */
+  part({ index, kind }: SourcedPart): void {
+    this.add(index, kind);
+  }
+
+  /** A call whose result then has nothing to answer. */
+  call(index: number, kind: string, id: string): void {
+    this.add(index, kind);
+    this.#calls.add(id);
+  }
+
+  hasCall(id: string): boolean {
+    return this.#calls.has(id);
+  }
+
+  /** The members of an object that the converter does not read. What is absent, null or an empty list says nothing. */
+  members(index: number, kind: string, of: object, known: readonly string[]): void {
+    for (const [name, value] of Object.entries(of)) {
+      if (!known.includes(name) && !saysNothing(value)) this.add(index, `${kind}.${name}`);
+    }
+  }
+
+  /** The settings of a part beside those that the format has a place for, each `provider.name`. */
+  options({ index, kind, part }: SourcedPart, kept: readonly string[] = []): void {
+    const options = "options" in part ? part.options : undefined;
+    for (const path of settingsOf(options)) {
+      if (!kept.includes(path) && path !== itemId) this.add(index, `${kind}.${path}`);
+    }
+  }
+
+  list(): Loss[] {
+    const indexes = [...this.#kinds.keys()].sort((a, b) => a - b);
+    return indexes.flatMap((index) => [...(this.#kinds.get(index) ?? [])].map((kind) => ({ index, kind })));
+  }
+}
+
+/** An item's id, which names it to the API that gave it. */
+const itemId = "openai.itemId";
+
+function saysNothing(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+function settingsOf(options: ProviderSettings | undefined): string[] {
+  return Object.entries(options ?? {}).flatMap(([provider, settings]) =>
+    Object.entries(settings ?? {}).flatMap(([name, value]) =>
+      saysNothing(value) ? [] : [`${provider}.${name}`],
+    ),
+  );
+}

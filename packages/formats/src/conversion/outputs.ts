@@ -1,0 +1,61 @@
+import type { Losses } from "./losses.ts";
+import type { NeutralResult, Output, OutputPart, SourcedPart } from "./neutral.ts";
+
+/** What a model reads where a denial gives no reason: the AI SDK's words. */
+const denied = "Tool call execution denied.";
+
+export type SourcedResult = SourcedPart & { readonly part: NeutralResult };
+
+/** Content as a result: a single text, or none, is plain text. */
+export function outputOf(content: readonly OutputPart[], failed?: Output["failed"]): Output {
+  const [first] = content;
+  const isPlain = content.length === 0 || (content.length === 1 && first?.type === "text" && !first.options);
+  const text = first?.type === "text" ? first.text : "";
+  const value: Output["value"] = isPlain ? { type: "text", text } : { type: "content", content };
+  return failed === undefined ? { value } : { value, failed };
+}
+
+/** A result as parts: what is no content is one text. */
+export function outputParts({ value, failed }: Output): readonly OutputPart[] {
+  if (value.type === "content") return value.content;
+  if (value.type === "json") return [{ type: "text", text: jsonText(value.json) }];
+  return [{ type: "text", text: failed === "denied" ? value.text || denied : value.text }];
+}
+
+/** A result as one text, for formats that hold no other; media are lost. */
+export function outputText(result: SourcedResult, losses: Losses): string {
+  const texts = outputParts(result.part.output).flatMap((part) => {
+    if (part.type === "text") return [part.text];
+    losses.add(result.index, `${result.kind}.media`);
+    return [];
+  });
+  return texts.join("\n");
+}
+
+/** For formats in which a result says nothing of its success. */
+export function loseFailure({ index, kind, part }: SourcedResult, losses: Losses): void {
+  if (part.output.failed !== undefined) losses.add(index, `${kind}.error`);
+}
+
+export function jsonText(value: unknown): string {
+  return (
+    JSON.stringify(value, (_key, member: unknown) =>
+      typeof member === "bigint" ? String(member) : member,
+    ) ?? "null"
+  );
+}
+
+/** What a call says, from the text in which a model gave it. A text that is no JSON of an object or a list stays one. */
+export function inputOf(text: string): unknown {
+  if (text.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : text;
+  } catch {
+    return text;
+  }
+}
+
+export function inputText(input: unknown): string {
+  return typeof input === "string" ? input : jsonText(input ?? {});
+}

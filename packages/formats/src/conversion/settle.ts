@@ -1,0 +1,36 @@
+import type { Losses } from "./losses.ts";
+import type { NeutralMessage, NeutralResult, SourcedPart } from "./neutral.ts";
+
+/**
+ * What every target may rely on: a result has a name where a call before it told one, none answers a call that got
+ * lost, an empty text stands alone, and every message has a part.
+ */
+export function settled(messages: readonly NeutralMessage[], losses: Losses): NeutralMessage[] {
+  const names = new Map<string, string>();
+  return messages.flatMap(({ role, parts }) => {
+    const kept = parts.flatMap((sourced): SourcedPart[] => {
+      const { part } = sourced;
+      if (part.type === "call") names.set(part.id, part.name);
+      if (part.type !== "result") return [sourced];
+      if (!losses.hasCall(part.id)) return [{ ...sourced, part: withName(part, names) }];
+      losses.part(sourced);
+      return [];
+    });
+    const shown = withoutEmptyTexts(kept, losses);
+    return shown.length === 0 ? [] : [{ role, parts: shown }];
+  });
+}
+
+function withName(result: NeutralResult, names: ReadonlyMap<string, string>): NeutralResult {
+  const name = result.name ?? names.get(result.id);
+  return name === undefined ? result : { ...result, name };
+}
+
+/** Beside a call, some providers give an empty text, which others refuse. */
+function withoutEmptyTexts(parts: readonly SourcedPart[], losses: Losses): readonly SourcedPart[] {
+  const isEmpty = ({ part }: SourcedPart): boolean => part.type === "text" && part.text === "";
+  const full = parts.filter((sourced) => !isEmpty(sourced));
+  const kept = full.length > 0 ? full : parts.slice(0, 1);
+  for (const sourced of parts) if (!kept.includes(sourced)) losses.options(sourced);
+  return kept;
+}

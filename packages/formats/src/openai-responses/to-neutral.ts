@@ -1,0 +1,151 @@
+import { asText } from "../as-text.ts";
+import type { Losses, Source } from "../conversion/losses.ts";
+import { mediumOf, named } from "../conversion/media.ts";
+import {
+  type Medium,
+  type NeutralMessage,
+  type OutputPart,
+  type SourcedPart,
+  sourced,
+  type WithOptions,
+} from "../conversion/neutral.ts";
+import { inputOf, outputOf } from "../conversion/outputs.ts";
+import { type AnyItem, itemOf, partsOf } from "./any-item.ts";
+import { roleOf, toolCallRefs, toolResultRefs } from "./calls.ts";
+import type { ResponsesItem } from "./items.ts";
+
+/** See `Conversion.read`. What the model put out in a row is one message. */
+export function readItems(items: readonly ResponsesItem[], losses: Losses): NeutralMessage[] {
+  const messages: { role: NeutralMessage["role"]; parts: SourcedPart[] }[] = [];
+  items.forEach((item, index) => {
+    const parts = readItem(itemOf(item), item, { index, losses });
+    const role = roleOf(item);
+    const last = messages.at(-1);
+    if (role === "assistant" && last?.role === "assistant") last.parts.push(...parts);
+    else if (parts.length > 0) messages.push({ role, parts });
+  });
+  return messages;
+}
+
+function readItem(item: AnyItem, message: ResponsesItem, source: Source): SourcedPart[] {
+  const { index, losses } = source;
+  const { type } = item;
+  const lose = (...known: string[]): void => {
+    const caller = isDirect(item.caller) ? ["caller"] : [];
+    losses.members(index, type, item, ["type", "id", "status", ...caller, ...known]);
+  };
+  switch (type) {
+    case "message":
+      losses.members(index, "message", item, ["type", "id", "status", "role", "content"]);
+      return readContent(item.content, source).map(({ kind, part }) =>
+        sourced(source, kind, part.type === "text" ? { ...part, ...itemOptions(item) } : part),
+      );
+    case "reasoning":
+      return readReasoning(item, source);
+    case "function_call":
+    case "custom_tool_call": {
+      lose("call_id", "name", "arguments", "input");
+      const isFunction = type === "function_call";
+      const input = isFunction ? inputOf(asText(item.arguments)) : asText(item.input);
+      const call = { id: item.call_id as string, name: item.name as string, input };
+      return [sourced(source, type, { type: "call", ...call, ...itemOptions(item) })];
+    }
+    case "function_call_output":
+    case "custom_tool_call_output": {
+      const [result] = toolResultRefs(message);
+      if (result === undefined) break;
+      lose("call_id", "output", "name");
+      const output = outputOf(readContent(item.output, source).map(({ part }) => part));
+      const name = typeof item.name === "string" ? { name: item.name } : {};
+      return [sourced(source, type, { type: "result", id: result.id, ...name, output })];
+    }
+  }
+  // Calls of other kinds, and what answers them, mean nothing to another API.
+  const calls = toolCallRefs(message);
+  for (const { id } of calls) losses.call(index, type, id);
+  if (calls.length === 0) losses.add(index, type);
+  return [];
+}
+
+function isDirect(caller: unknown): boolean {
+  return (caller as { type?: unknown } | null | undefined)?.type === "direct";
+}
+
+/** The item's own id, which other items may need beside it. */
+function itemOptions({ id }: AnyItem): WithOptions {
+  return typeof id === "string" && id !== "" ? { options: { openai: { itemId: id } } } : {};
+}
+
+function readReasoning(item: AnyItem, source: Source): SourcedPart[] {
+  const { id, encrypted_content: encrypted, content, summary } = item;
+  source.losses.members(source.index, item.type, item, [
+    "type",
+    "id",
+    "status",
+    "summary",
+    "content",
+    "encrypted_content",
+  ]);
+  const thoughts = partsOf(content);
+  const texts = (thoughts.length > 0 ? thoughts : partsOf(summary)).flatMap(({ text }) =>
+    typeof text === "string" ? [text] : [],
+  );
+  const openai = {
+    ...(typeof id === "string" ? { itemId: id } : {}),
+    ...(typeof encrypted === "string" ? { reasoningEncryptedContent: encrypted } : {}),
+  };
+  if (texts.length === 0 && openai.reasoningEncryptedContent === undefined) {
+    source.losses.add(source.index, item.type);
+    return [];
+  }
+  return (texts.length > 0 ? texts : [""]).map((text) =>
+    sourced(source, item.type, { type: "reasoning", text, options: { openai } }),
+  );
+}
+
+interface ContentPart {
+  readonly kind: string;
+  readonly part: OutputPart;
+}
+
+function readContent(content: unknown, source: Source): ContentPart[] {
+  if (typeof content === "string") return [{ kind: "text", part: { type: "text", text: content } }];
+  return partsOf(content).flatMap((part) => readPart(part, source));
+}
+
+function readPart(part: AnyItem, { index, losses }: Source): ContentPart[] {
+  const { type } = part;
+  if (type === "input_text" || type === "output_text") {
+    losses.members(index, type, part, ["type", "text"]);
+    return [{ kind: type, part: { type: "text", text: part.text as string } }];
+  }
+  const medium = mediumOfPart(part);
+  if (medium === undefined) {
+    losses.add(index, type);
+    return [];
+  }
+  losses.members(index, type, part, ["type", "detail", ...mediaMembers]);
+  const detail = typeof part.detail === "string" && part.detail !== "auto" ? part.detail : undefined;
+  const options = detail === undefined ? {} : { options: { openai: { imageDetail: detail } } };
+  return [{ kind: type, part: { type: "media", medium, ...options } }];
+}
+
+const mediaMembers: readonly string[] = ["image_url", "file_id", "file_data", "file_url", "filename"];
+
+function mediumOfPart(part: AnyItem): Medium | undefined {
+  const { type, image_url: image, file_id: id, file_url: url, file_data: data } = part;
+  const reference = typeof id === "string" && id !== "" ? { reference: { openai: id } } : undefined;
+  if (type === "input_image") {
+    if (typeof image === "string" && image !== "") return mediumOf(image, "image/*");
+    return reference && { ...reference, mediaType: "image/*" };
+  }
+  if (type !== "input_file") return undefined;
+  const name = named(part.filename);
+  if (typeof data === "string" && data !== "") {
+    const medium = /^data:/i.test(data) ? mediumOf(data) : { base64: data };
+    return medium && { ...medium, ...name };
+  }
+  const linked = typeof url === "string" ? mediumOf(url) : undefined;
+  const medium = linked ?? reference;
+  return medium && { ...medium, ...name };
+}
