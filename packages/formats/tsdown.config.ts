@@ -5,6 +5,7 @@ const config: UserConfig = library(
   "neutral",
   "src/ai-sdk.ts",
   "src/anthropic.ts",
+  "src/convert.ts",
   "src/langchain4j.ts",
   "src/openai.ts",
   "src/openai-responses.ts",

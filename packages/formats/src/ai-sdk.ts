@@ -3,5 +3,6 @@
  *
  * @module
  */
+export { type UIMessageConversionOptions, uiMessageConversion } from "./ai-sdk/conversion.ts";
 export { type UIMessageFormatOptions, uiMessageFormat } from "./ai-sdk/format.ts";
 export type { ConvertDataPart, UIDataPartLike, UIMessageLike, UIMessagePartLike } from "./ai-sdk/messages.ts";

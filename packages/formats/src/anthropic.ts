@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { anthropicConversion } from "./anthropic/conversion.ts";
 export { anthropicFormat } from "./anthropic/format.ts";
 export type {
   AnthropicAssistantMessage,

@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { langchain4jConversion } from "./langchain4j/conversion.ts";
 export { langchain4jFormat } from "./langchain4j/format.ts";
 export type {
   LangChain4jAiMessage,

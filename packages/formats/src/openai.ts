@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { openaiConversion } from "./openai/conversion.ts";
 export { openaiFormat } from "./openai/format.ts";
 export type {
   ChatAssistantMessage,

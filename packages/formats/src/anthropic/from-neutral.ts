@@ -11,24 +11,16 @@ import type {
 import { outputParts } from "../conversion/outputs.ts";
 import type { AnthropicBlock, AnthropicMessage, AnthropicToolResultBlock } from "./messages.ts";
 
-/** See `Conversion.write`. The results of one answer share a message. */
+/** See `Conversion.write`. */
 export function writeMessages(messages: readonly NeutralMessage[], losses: Losses): AnthropicMessage[] {
-  const written: AnthropicMessage[] = [];
-  let results: AnthropicBlock[] | undefined;
-  for (const { role, parts } of messages) {
+  return messages.flatMap(({ role, parts }) => {
     const blocks = parts.flatMap((sourced) => writePart(sourced, role, losses));
-    if (role === "tool" && results !== undefined) {
-      results.push(...blocks);
-      continue;
-    }
-    if (blocks.length === 0) continue;
-    results = role === "tool" ? blocks : undefined;
     const [first] = blocks;
-    const isPlain = blocks.length === 1 && first?.type === "text" && first.cache_control === undefined;
+    if (first === undefined) return [];
+    const isPlain = blocks.length === 1 && first.type === "text" && first.cache_control === undefined;
     const content = isPlain ? first.text : blocks;
-    written.push({ role: role === "tool" ? "user" : role, content } as AnthropicMessage);
-  }
-  return written;
+    return [{ role: role === "tool" ? "user" : role, content } as AnthropicMessage];
+  });
 }
 
 function writePart(sourced: SourcedPart, role: NeutralMessage["role"], losses: Losses): AnthropicBlock[] {
@@ -50,7 +42,7 @@ function blockOf(
     case "media": {
       // The API takes images and documents from the user alone.
       const block = role === "user" ? mediaBlock(part) : undefined;
-      if (block !== undefined) losses.options(sourced, mediaOptions);
+      if (block !== undefined) loseFrom(sourced, block, losses);
       return block;
     }
     case "reasoning":
@@ -73,7 +65,12 @@ function blockOf(
   }
 }
 
-const mediaOptions: readonly string[] = ["anthropic.cacheControl", "anthropic.context"];
+/** What a text or a medium has no place for here: of images, only documents have a title. */
+function loseFrom(sourced: SourcedPart, { type }: AnthropicBlock, losses: Losses): void {
+  const isDocument = type === "document";
+  losses.options(sourced, ["anthropic.cacheControl", ...(isDocument ? ["anthropic.context"] : [])]);
+  if (!isDocument) losses.filename(sourced);
+}
 
 /** The API takes back no thinking without the signature that it gave. */
 function thinkingBlock(sourced: SourcedPart, losses: Losses): AnthropicBlock | undefined {
@@ -101,7 +98,7 @@ function resultBlock(part: NeutralResult, sourced: SourcedPart, losses: Losses):
     const block = nestedBlock(nested);
     const at = { index: sourced.index, kind: `${sourced.kind}.${nested.type}`, part: nested };
     if (block === undefined) losses.part(at);
-    else losses.options(at, mediaOptions);
+    else loseFrom(at, block, losses);
     return block === undefined ? [] : [block];
   });
   return { ...result, content, ...failed, ...cacheOf(part) } as AnthropicToolResultBlock;

@@ -48,7 +48,7 @@ export interface Converted<M> {
  */
 export function convert<In, Out>(
   messages: readonly In[],
-  { from, to }: { readonly from: Conversion<In, unknown>; readonly to: Conversion<never, Out> },
+  { from, to }: { readonly from: Conversion<In, unknown>; readonly to: Conversion<unknown, Out> },
 ): Converted<Out> {
   for (const message of messages) from.format.encode(message);
   if (from.format.name === to.format.name) {

@@ -57,6 +57,11 @@ export class Losses {
     }
   }
 
+  /** A medium's name, where the format has none for it. */
+  filename({ index, kind, part }: SourcedPart): void {
+    if ("medium" in part && part.medium.filename !== undefined) this.add(index, `${kind}.filename`);
+  }
+
   list(): Loss[] {
     const indexes = [...this.#kinds.keys()].sort((a, b) => a - b);
     return indexes.flatMap((index) => [...(this.#kinds.get(index) ?? [])].map((kind) => ({ index, kind })));

@@ -92,6 +92,11 @@ export function filenameOf(medium: Medium): string {
   );
 }
 
+/** The medium under its name; one that {@link filenameOf} gave is none. */
+export function withFilename(medium: Medium | undefined, filename: unknown): Medium | undefined {
+  return medium && filename !== filenameOf(medium) ? { ...medium, ...named(filename) } : medium;
+}
+
 const chunk = 0x2000;
 
 export function toBase64(bytes: Uint8Array): string {

@@ -96,3 +96,11 @@ export type Medium = {
   /** What a provider keeps, by the provider's name. */
   | { readonly reference: Readonly<Record<string, string>> }
 );
+
+/** The settings that a part carries; none where they are no settings by provider. */
+export function optionsOf(value: unknown): WithOptions {
+  const isSettings = (member: unknown): boolean => typeof member === "object" && member !== null;
+  if (!isSettings(value)) return {};
+  const entries = Object.entries(value as object).filter(([, settings]) => isSettings(settings));
+  return entries.length > 0 ? { options: Object.fromEntries(entries) as ProviderSettings } : {};
+}

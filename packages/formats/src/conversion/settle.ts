@@ -3,11 +3,12 @@ import type { NeutralMessage, NeutralResult, SourcedPart } from "./neutral.ts";
 
 /**
  * What every target may rely on: a result has a name where a call before it told one, none answers a call that got
- * lost, an empty text stands alone, and every message has a part.
+ * lost, those in a row share a message, an empty text stands alone, and every message has a part.
  */
 export function settled(messages: readonly NeutralMessage[], losses: Losses): NeutralMessage[] {
   const names = new Map<string, string>();
-  return messages.flatMap(({ role, parts }) => {
+  const written: { role: NeutralMessage["role"]; parts: SourcedPart[] }[] = [];
+  for (const { role, parts } of messages) {
     const kept = parts.flatMap((sourced): SourcedPart[] => {
       const { part } = sourced;
       if (part.type === "call") names.set(part.id, part.name);
@@ -17,8 +18,11 @@ export function settled(messages: readonly NeutralMessage[], losses: Losses): Ne
       return [];
     });
     const shown = withoutEmptyTexts(kept, losses);
-    return shown.length === 0 ? [] : [{ role, parts: shown }];
-  });
+    const last = written.at(-1);
+    if (role === "tool" && last?.role === "tool") last.parts.push(...shown);
+    else if (shown.length > 0) written.push({ role, parts: [...shown] });
+  }
+  return written;
 }
 
 function withName(result: NeutralResult, names: ReadonlyMap<string, string>): NeutralResult {

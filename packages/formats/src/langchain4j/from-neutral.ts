@@ -15,8 +15,11 @@ function writeMessage({ role, parts }: NeutralMessage, losses: Losses): LangChai
   switch (role) {
     case "system": {
       const text = textOf(parts, losses);
+      if (text === undefined) return [];
+      if (trimmed(text) !== "") return [{ type: "SYSTEM", text }];
       // LangChain4j builds no system message without a text.
-      return text === undefined || trimmed(text) === "" ? [] : [{ type: "SYSTEM", text }];
+      for (const sourced of parts) losses.part(sourced);
+      return [];
     }
     case "user": {
       const contents = parts.flatMap((sourced) => writeContent(sourced, losses));
@@ -100,7 +103,9 @@ function writeContent(sourced: SourcedPart, losses: Losses): LangChain4jContent[
         ? ({ type: "TEXT", text: part.text } as const)
         : undefined;
   if (content === undefined) losses.part(sourced);
-  else losses.options(sourced, content.type === "IMAGE" && content.detailLevel ? ["openai.imageDetail"] : []);
+  else losses.filename(sourced);
+  if (content !== undefined)
+    losses.options(sourced, content.type === "IMAGE" && content.detailLevel ? ["openai.imageDetail"] : []);
   return content === undefined ? [] : [content];
 }
 

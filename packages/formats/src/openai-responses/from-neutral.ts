@@ -23,6 +23,7 @@ function inputPart(sourced: SourcedPart, losses: Losses): ResponsesInputPart[] {
   const content = part.type === "text" || part.type === "media" ? contentPart(part) : undefined;
   if (content === undefined) losses.part(sourced);
   else losses.options(sourced, content.type === "input_text" ? [] : kept);
+  if (content?.type === "input_image") losses.filename(sourced);
   return content === undefined ? [] : [content];
 }
 

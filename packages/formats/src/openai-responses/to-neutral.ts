@@ -1,6 +1,6 @@
 import { asText } from "../as-text.ts";
 import type { Losses, Source } from "../conversion/losses.ts";
-import { mediumOf, named } from "../conversion/media.ts";
+import { mediumOf, withFilename } from "../conversion/media.ts";
 import {
   type Medium,
   type NeutralMessage,
@@ -140,12 +140,8 @@ function mediumOfPart(part: AnyItem): Medium | undefined {
     return reference && { ...reference, mediaType: "image/*" };
   }
   if (type !== "input_file") return undefined;
-  const name = named(part.filename);
-  if (typeof data === "string" && data !== "") {
-    const medium = /^data:/i.test(data) ? mediumOf(data) : { base64: data };
-    return medium && { ...medium, ...name };
-  }
+  if (typeof data === "string" && data !== "")
+    return withFilename(/^data:/i.test(data) ? mediumOf(data) : { base64: data }, part.filename);
   const linked = typeof url === "string" ? mediumOf(url) : undefined;
-  const medium = linked ?? reference;
-  return medium && { ...medium, ...name };
+  return withFilename(linked ?? reference, part.filename);
 }

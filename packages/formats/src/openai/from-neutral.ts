@@ -63,6 +63,8 @@ function userParts(parts: readonly SourcedPart[], losses: Losses): UserPart[] {
       return [];
     }
     losses.options(sourced, media.type === "image_url" ? ["openai.imageDetail"] : []);
+    // The API finds a file of its own by the id alone.
+    if (media.type !== "file" || media.file.filename === undefined) losses.filename(sourced);
     return [media];
   });
 }

@@ -1,7 +1,7 @@
 import { asText } from "../as-text.ts";
 import { isObject } from "../checks.ts";
 import type { Losses, Source } from "../conversion/losses.ts";
-import { mediumOf, named } from "../conversion/media.ts";
+import { mediumOf, named, withFilename } from "../conversion/media.ts";
 import {
   type Medium,
   type NeutralMessage,
@@ -158,9 +158,7 @@ function mediaPart(part: AnyPart): { part: NeutralPart; known: readonly string[]
 
 /** `file_data` is a `data:` URL; bare base64 is taken for what it is. */
 function fileMedium({ file_data: data, file_id: id, filename }: Record<string, unknown>): Medium | undefined {
-  if (typeof data === "string" && data !== "") {
-    const medium = /^data:/i.test(data) ? mediumOf(data) : { base64: data };
-    return medium && { ...medium, ...named(filename) };
-  }
+  if (typeof data === "string" && data !== "")
+    return withFilename(/^data:/i.test(data) ? mediumOf(data) : { base64: data }, filename);
   return typeof id === "string" && id !== "" ? { reference: { openai: id }, ...named(filename) } : undefined;
 }

@@ -1,0 +1,42 @@
+import type { Conversion } from "../conversion/convert.ts";
+import { type UIMessageFormatOptions, uiMessageFormat } from "./format.ts";
+import { writeMessages } from "./from-neutral.ts";
+import type { UIMessageLike } from "./messages.ts";
+import { readMessages } from "./to-neutral.ts";
+
+/** How {@link uiMessageConversion} reads and writes what only the application knows. */
+export interface UIMessageConversionOptions extends UIMessageFormatOptions {
+  /** The id of each message that is written, by its place in the list. Default: `message-1` and so on. */
+  readonly generateId?: ((index: number) => string) | undefined;
+}
+
+/**
+ * For `convert` of `@turnkeep/formats/convert`. A UI message is read step by step, as the SDK sends it. What a model
+ * answers is written as one message: its calls with their results, and what it says to them. Calls are written as parts
+ * `tool-<name>`; a result that answers no call before it is lost.
+ *
+ * @example
+ * ```ts
+ * import { uiMessageConversion } from "@turnkeep/formats/ai-sdk";
+ * import { convert } from "@turnkeep/formats/convert";
+ * import { openaiConversion } from "@turnkeep/formats/openai";
+ * import type { UIMessage } from "ai";
+ *
+ * const { messages } = convert([{ role: "user", content: "Hello" }], {
+ *   from: openaiConversion,
+ *   to: uiMessageConversion<UIMessage>(),
+ * });
+ * // [{ id: "message-1", role: "user", parts: [{ type: "text", text: "Hello" }] }]
+ * ```
+ */
+export function uiMessageConversion<M extends UIMessageLike = UIMessageLike>(
+  options: UIMessageConversionOptions = {},
+): Conversion<M> {
+  const convertDataPart = options.convertDataPart ?? (() => undefined);
+  const generateId = options.generateId ?? ((index) => `message-${index + 1}`);
+  return {
+    format: uiMessageFormat<M>(options),
+    read: (messages, losses) => readMessages(messages, losses, convertDataPart),
+    write: (messages, losses) => writeMessages(messages, losses, generateId) as M[],
+  };
+}

@@ -1,0 +1,45 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { convert, modelMessageConversion } from "../src/convert.ts";
+import { commonConversation } from "./arbitrary-conversations.ts";
+import { conversionOf, names, pairs, said } from "./conversions.ts";
+
+const runs = { numRuns: 150 };
+
+describe("what every format holds", () => {
+  it.each(pairs)("comes back from %s by way of %s as it was", (from, by) => {
+    const [own, other] = [conversionOf(from), conversionOf(by)];
+    fc.assert(
+      fc.property(commonConversation, (conversation) => {
+        const given = convert(conversation, { from: modelMessageConversion, to: own }).messages;
+        const before = structuredClone(said(given, own.format));
+        const there = convert(given, { from: own, to: other });
+        expect(there.lost).toEqual([]);
+        for (const message of there.messages) other.format.encode(message);
+        const back = convert(there.messages, { from: other, to: own });
+        expect(back.lost).toEqual([]);
+        for (const message of back.messages) own.format.encode(message);
+        expect(said(back.messages, own.format)).toEqual(before);
+        expect(said(given, own.format)).toEqual(before);
+      }),
+      runs,
+    );
+  });
+
+  it.each(names)("is the same messages where %s stays what it is", (name) => {
+    const own = conversionOf(name);
+    fc.assert(
+      fc.property(commonConversation, (conversation) => {
+        const given = convert(conversation, { from: modelMessageConversion, to: own }).messages;
+        const same = convert(given, { from: own, to: own });
+        expect(same.lost).toEqual([]);
+        expect(same.messages).toEqual(given);
+        expect(same.messages).not.toBe(given);
+        same.messages.forEach((message, index) => {
+          expect(message).toBe(given[index]);
+        });
+      }),
+      runs,
+    );
+  });
+});
