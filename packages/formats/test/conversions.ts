@@ -1,4 +1,4 @@
-import { type MessageFormat, modelMessageFormat, type Piece } from "@turnkeep/core";
+import type { MessageFormat, Piece } from "@turnkeep/core";
 import { uiMessageConversion } from "../src/ai-sdk.ts";
 import { anthropicConversion } from "../src/anthropic.ts";
 import { type Conversion, modelMessageConversion } from "../src/convert.ts";
@@ -54,4 +54,19 @@ function pieceOf(piece: Piece): unknown[] {
   return [piece.of, piece.mediaType, piece.bytes, piece.data === undefined ? undefined : String(piece.data)];
 }
 
-export { modelMessageFormat };
+/** What a conversation tells, in whatever format: what a model reads, by its place, and which calls it has. */
+export function told<M>(messages: readonly M[], format: MessageFormat<M>): unknown {
+  const pieces = messages.flatMap((message) => {
+    const role = format.role(message);
+    return format.pieces(message).flatMap((piece) => {
+      if (piece.type === "media") return [`${piece.of} media`];
+      if (piece.of === "name") return [];
+      return [`${piece.of === "content" ? role : ""} ${piece.of} ${normal(piece.text)}`];
+    });
+  });
+  const calls = messages
+    .flatMap((message) => format.toolCalls(message))
+    .map(({ id, name }) => ({ id, name }));
+  const results = messages.flatMap((message) => format.toolResults(message)).map(({ id }) => id);
+  return { pieces: pieces.sort(), calls, results };
+}

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { convert, modelMessageConversion } from "../src/convert.ts";
 import { commonConversation } from "./arbitrary-conversations.ts";
-import { conversionOf, names, pairs, said } from "./conversions.ts";
+import { conversionOf, names, pairs, said, told } from "./conversions.ts";
 
 const runs = { numRuns: 150 };
 
@@ -16,6 +16,7 @@ describe("what every format holds", () => {
         const there = convert(given, { from: own, to: other });
         expect(there.lost).toEqual([]);
         for (const message of there.messages) other.format.encode(message);
+        expect(told(there.messages, other.format)).toEqual(told(given, own.format));
         const back = convert(there.messages, { from: other, to: own });
         expect(back.lost).toEqual([]);
         for (const message of back.messages) own.format.encode(message);

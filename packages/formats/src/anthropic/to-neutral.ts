@@ -1,6 +1,6 @@
 import { isObject } from "../checks.ts";
 import type { Losses, Source } from "../conversion/losses.ts";
-import { mediumOf, named } from "../conversion/media.ts";
+import { mediumOf, named, textMedium } from "../conversion/media.ts";
 import {
   type Medium,
   type NeutralMessage,
@@ -150,7 +150,7 @@ function readDocument(
 
 function mediumOfSource(from: { readonly [member: string]: unknown }, otherwise: string): Medium | undefined {
   const { type, media_type: mediaType, data, url, file_id: id } = from;
-  if (type === "text" && typeof data === "string") return { text: data, mediaType: "text/plain" };
+  if (type === "text") return textMedium(data);
   if (type === "base64" && typeof data === "string")
     return { base64: data, mediaType: typeof mediaType === "string" ? mediaType : otherwise };
   if (type === "url" && typeof url === "string") return mediumOf(url, otherwise);

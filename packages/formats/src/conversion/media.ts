@@ -55,6 +55,11 @@ export function topType(medium: Medium): string | undefined {
   return (exactType(medium) ?? medium.mediaType)?.split("/", 1)[0]?.toLowerCase();
 }
 
+/** A file of text; `undefined` where a lone surrogate has no bytes. */
+export function textMedium(text: unknown, mediaType = "text/plain"): Medium | undefined {
+  return typeof text === "string" && !/\p{Surrogate}/u.test(text) ? { text, mediaType } : undefined;
+}
+
 /** Base64 of a medium that the message carries. */
 export function carriedBase64(medium: Medium): string | undefined {
   if ("base64" in medium) return medium.base64;

@@ -10,10 +10,18 @@ export function settled(messages: readonly NeutralMessage[], losses: Losses): Ne
   const written: { role: NeutralMessage["role"]; parts: SourcedPart[] }[] = [];
   for (const { role, parts } of messages) {
     const kept = parts.flatMap((sourced): SourcedPart[] => {
-      const { part } = sourced;
-      if (part.type === "call") names.set(part.id, part.name);
-      if (part.type !== "result") return [sourced];
-      if (!losses.hasCall(part.id)) return [{ ...sourced, part: withName(part, names) }];
+      const { part, index, kind } = sourced;
+      if (part.type === "call") {
+        names.set(part.id, part.name);
+        if (part.id !== "" && part.name !== "") return [sourced];
+        // No API takes a call that lacks either.
+        losses.call(index, kind, part.id);
+        return [];
+      }
+      const isKnown = part.type !== "result" || (part.id !== "" && !losses.hasCall(part.id));
+      const isNamed = (part.type !== "request" && part.type !== "response") || part.approvalId !== "";
+      if (isKnown && isNamed)
+        return [part.type === "result" ? { ...sourced, part: withName(part, names) } : sourced];
       losses.part(sourced);
       return [];
     });

@@ -1,7 +1,7 @@
 import type { ModelMessageLike } from "@turnkeep/core";
 import { isObject } from "../checks.ts";
 import type { Losses, Source } from "../conversion/losses.ts";
-import { mediumOf, named, toBase64, typed } from "../conversion/media.ts";
+import { mediumOf, named, textMedium, toBase64, typed } from "../conversion/media.ts";
 import {
   type Medium,
   type NeutralMessage,
@@ -218,9 +218,7 @@ function mediumOfData(data: unknown, type: unknown): Medium | undefined {
     case "reference":
       return mediumOfData(data.reference, mediaType);
     case "text":
-      return typeof data.text === "string"
-        ? { text: data.text, ...typed(mediaType ?? "text/plain") }
-        : undefined;
+      return textMedium(data.text, mediaType);
     case undefined: {
       const ids = Object.entries(data).filter(
         (entry): entry is [string, string] => typeof entry[1] === "string",
