@@ -47,7 +47,7 @@ export interface Converted<M> {
  * ```
  */
 export function convert<In, Out>(
-  messages: readonly In[],
+  messages: readonly NoInfer<In>[],
   { from, to }: { readonly from: Conversion<In, unknown>; readonly to: Conversion<unknown, Out> },
 ): Converted<Out> {
   for (const message of messages) from.format.encode(message);

@@ -21,40 +21,47 @@ export function writeItems(messages: readonly NeutralMessage[], losses: Losses):
 function inputPart(sourced: SourcedPart, losses: Losses): ResponsesInputPart[] {
   const { part } = sourced;
   const content = part.type === "text" || part.type === "media" ? contentPart(part) : undefined;
-  if (content === undefined) losses.part(sourced);
-  else losses.options(sourced, content.type === "input_text" ? [] : kept);
-  if (content?.type === "input_image") losses.filename(sourced);
-  return content === undefined ? [] : [content];
+  if (content === undefined) {
+    losses.part(sourced);
+    return [];
+  }
+  const asked = part.type === "media" ? part.options?.openai?.imageDetail : undefined;
+  const isKept = content.type !== "input_text" && content.detail === asked;
+  losses.options(sourced, isKept ? ["openai.imageDetail"] : []);
+  if (content.type === "input_image") losses.filename(sourced);
+  return [content];
 }
-
-const kept: readonly string[] = ["openai.imageDetail"];
-
-const details: readonly unknown[] = ["low", "high", "auto", "original"];
 
 function contentPart(part: OutputPart): ResponsesInputPart | undefined {
   if (part.type === "text") return { type: "input_text", text: part.text };
   const { medium, options } = part;
-  const top = topType(medium);
-  if (top === "audio" || top === "video") return undefined;
-  const given = options?.openai?.imageDetail;
-  const detail = details.includes(given) ? (given as "auto") : undefined;
-  const seen = detail === undefined ? {} : { detail };
-  if (top === "image") {
-    const at = placeOf(medium);
-    return at && { type: "input_image", detail: detail ?? "auto", ...at };
+  const asked = options?.openai?.imageDetail;
+  switch (topType(medium)) {
+    case "audio":
+    case "video":
+      return undefined;
+    case "image": {
+      const at = placeOf(medium);
+      const detail = oneOf(["low", "high", "auto", "original"], asked) ?? "auto";
+      return at && { type: "input_image", detail, ...at };
+    }
   }
-  const name = medium.filename === undefined ? {} : { filename: medium.filename };
-  if ("url" in medium) return { type: "input_file", file_url: medium.url, ...name, ...(seen as object) };
+  const detail = oneOf(["low", "high", "auto"], asked);
+  const file = {
+    type: "input_file" as const,
+    ...(detail === undefined ? {} : { detail }),
+    ...(medium.filename === undefined ? {} : { filename: medium.filename }),
+  };
+  if ("url" in medium) return { ...file, file_url: medium.url };
   if ("reference" in medium) {
     const id = medium.reference.openai;
-    return id === undefined ? undefined : { type: "input_file", file_id: id, ...name, ...(seen as object) };
+    return id === undefined ? undefined : { ...file, file_id: id };
   }
-  return {
-    type: "input_file",
-    file_data: dataUrl(medium) as string,
-    filename: filenameOf(medium),
-    ...(seen as object),
-  };
+  return { ...file, file_data: dataUrl(medium) as string, filename: filenameOf(medium) };
+}
+
+function oneOf<T extends string>(values: readonly T[], value: unknown): T | undefined {
+  return values.find((one) => one === value);
 }
 
 function placeOf(medium: Medium): { image_url: string } | { file_id: string } | undefined {
@@ -75,12 +82,8 @@ function outputItems(parts: readonly SourcedPart[], losses: Losses): ResponsesIt
       addText(items, part);
     } else if (part.type === "call" && part.providerExecuted !== true) {
       losses.options(sourced);
-      items.push({
-        type: "function_call",
-        call_id: part.id,
-        name: part.name,
-        arguments: inputText(part.input),
-      });
+      const call = { call_id: part.id, name: part.name, arguments: inputText(part.input) };
+      items.push({ type: "function_call", ...call, ...itemId(part) });
     } else if (!addThought(items, sourced, losses)) {
       losses.part(sourced);
     }

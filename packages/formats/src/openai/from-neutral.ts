@@ -62,7 +62,8 @@ function userParts(parts: readonly SourcedPart[], losses: Losses): UserPart[] {
       losses.part(sourced);
       return [];
     }
-    losses.options(sourced, media.type === "image_url" ? ["openai.imageDetail"] : []);
+    const hasDetail = media.type === "image_url" && media.image_url.detail !== undefined;
+    losses.options(sourced, hasDetail ? ["openai.imageDetail"] : []);
     // The API finds a file of its own by the id alone.
     if (media.type !== "file" || media.file.filename === undefined) losses.filename(sourced);
     return [media];
