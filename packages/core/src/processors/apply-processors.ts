@@ -1,3 +1,5 @@
+import type { ModelMessageLike } from "../format/model-message.ts";
+import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { frozenCopy } from "./frozen-copy.ts";
 import { invalid } from "./options.ts";
@@ -5,7 +7,8 @@ import type { Processor } from "./processor.ts";
 import { runProcessor } from "./run-processor.ts";
 
 export interface ApplyOptions<M> {
-  readonly format: MessageFormat<M>;
+  /** Default: `modelMessageFormat`, for messages of the AI SDK. */
+  readonly format?: MessageFormat<M> | undefined;
   /** Ends the call with `ABORTED`, whether the processor that runs listens or not. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -22,7 +25,7 @@ export interface ApplyOptions<M> {
  *
  * @example
  * ```ts
- * import { assistant, modelMessageFormat as format, toolCall, toolResult, user } from "@turnkeep/core";
+ * import { assistant, toolCall, toolResult, user } from "@turnkeep/core";
  * import { applyProcessors, toolCallFilter } from "@turnkeep/core/processors";
  *
  * const messages = [
@@ -31,17 +34,28 @@ export interface ApplyOptions<M> {
  *   toolResult("call-1", "weather", "4 °C"),
  *   assistant("4 °C."),
  * ];
- * const shown = await applyProcessors(messages, [toolCallFilter()], { format });
+ * const shown = await applyProcessors(messages, [toolCallFilter()]);
  * shown.map(({ role }) => role); // ["user", "assistant"]
  * ```
  */
-export async function applyProcessors<M>(
+export function applyProcessors<M extends ModelMessageLike>(
   messages: readonly M[],
   processors: readonly Processor<NoInfer<M>>[],
-  options: ApplyOptions<NoInfer<M>>,
+  options?: ApplyOptions<ModelMessageLike>,
+): Promise<M[]>;
+export function applyProcessors<M>(
+  messages: readonly M[],
+  processors: readonly Processor<NoInfer<M>>[],
+  options: ApplyOptions<NoInfer<M>> & { readonly format: MessageFormat<NoInfer<M>> },
+): Promise<M[]>;
+export async function applyProcessors<M>(
+  messages: readonly M[],
+  processors: readonly Processor<M>[],
+  options: ApplyOptions<M> = {},
 ): Promise<M[]> {
   checkProcessors(processors);
-  const { format, signal = new AbortController().signal } = options;
+  const { signal = new AbortController().signal } = options;
+  const format = options.format ?? (modelMessageFormat as unknown as MessageFormat<M>);
   const given = new Map<M, M>();
   let shown: readonly M[] = Object.freeze(
     messages.map((message) => {

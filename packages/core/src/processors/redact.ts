@@ -39,11 +39,11 @@ const name = "redact";
  *
  * @example
  * ```ts
- * import { modelMessageFormat as format, user } from "@turnkeep/core";
+ * import { user } from "@turnkeep/core";
  * import { applyProcessors, redact } from "@turnkeep/core/processors";
  *
  * const withoutKeys = redact({ patterns: [/\bsk-[A-Za-z0-9_-]{20,}/] });
- * const [shown] = await applyProcessors([user("It is sk-1234567890abcdefghijkl.")], [withoutKeys], { format });
+ * const [shown] = await applyProcessors([user("It is sk-1234567890abcdefghijkl.")], [withoutKeys]);
  * // { role: "user", content: "It is [redacted]." }
  * ```
  */

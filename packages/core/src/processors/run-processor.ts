@@ -11,7 +11,7 @@ const thrownBy = new WeakMap<object, string>();
  *
  * @example
  * ```ts
- * import { modelMessageFormat as format, user } from "@turnkeep/core";
+ * import { user } from "@turnkeep/core";
  * import { applyProcessors, processorOf } from "@turnkeep/core/processors";
  *
  * const broken = {
@@ -20,7 +20,7 @@ const thrownBy = new WeakMap<object, string>();
  *     throw new Error("no");
  *   },
  * };
- * await applyProcessors([user("Hello")], [broken], { format }).catch((error) => processorOf(error)); // "broken"
+ * await applyProcessors([user("Hello")], [broken]).catch((error) => processorOf(error)); // "broken"
  * ```
  */
 export function processorOf(error: unknown): string | undefined {

@@ -1,12 +1,11 @@
 import { TurnkeepError } from "../errors.ts";
 import { countTokens } from "../memory/item.ts";
-import type { Step } from "../memory/live.ts";
 import type { MessageFormat } from "../message-format.ts";
 import type { TokenCounter, WindowOverflow } from "../window-options.ts";
 import { cutBefore } from "./border.ts";
 import { type AnyProcessor, checkCounter, checkInteger, checkObject, invalid } from "./options.ts";
 import { perMessage } from "./per-message.ts";
-import { stepsOf } from "./steps.ts";
+import { type Group, groupsOf } from "./steps.ts";
 
 export interface TokenLimiterOptions {
   /** At most so many tokens by `counter`, its `base` and `reserve` included. A positive integer. */
@@ -45,11 +44,11 @@ const overflows: readonly unknown[] = ["throw", "keep", "evict"];
  *
  * @example
  * ```ts
- * import { modelMessageFormat as format, type TokenCounter, user } from "@turnkeep/core";
+ * import { type TokenCounter, user } from "@turnkeep/core";
  * import { applyProcessors, tokenLimiter } from "@turnkeep/core/processors";
  *
  * const counter: TokenCounter = { name: "words", count: (message, of) => of.pieces(message).length };
- * const shown = await applyProcessors([user("One"), user("Two")], [tokenLimiter({ limit: 1, counter })], { format });
+ * const shown = await applyProcessors([user("One"), user("Two")], [tokenLimiter({ limit: 1, counter })]);
  * // [user("Two")]
  * ```
  */
@@ -66,7 +65,7 @@ export function tokenLimiter(options: TokenLimiterOptions): AnyProcessor {
       const total = costs.reduce((sum, cost) => sum + cost, (counter.base ?? 0) + reserve);
       if (total <= limit) return messages;
       const gone = new Set<number>();
-      for (const step of leftOut(stepsOf(messages, format), costs, checked)) {
+      for (const step of leftOut(groupsOf(messages, format), costs, checked)) {
         for (const { seq } of step.items) gone.add(seq);
       }
       return messages.filter((_, index) => !gone.has(index));
@@ -91,9 +90,13 @@ function checkedOptions(options: TokenLimiterOptions): Checked {
   return { limit, counter, reserve, unit, target, overflow };
 }
 
-function leftOut<M>(all: readonly Step<M>[], costs: readonly number[], options: Checked): readonly Step<M>[] {
+function leftOut<M>(
+  all: readonly Group<M>[],
+  costs: readonly number[],
+  options: Checked,
+): readonly Group<M>[] {
   const { limit, counter, reserve, unit, target, overflow } = options;
-  const costOf = (step: Step<M>): number => step.items.reduce((sum, { seq }) => sum + (costs[seq] ?? 0), 0);
+  const costOf = (step: Group<M>): number => step.items.reduce((sum, { seq }) => sum + (costs[seq] ?? 0), 0);
   const boundary = all.findLastIndex((step) => step.items.some((item) => item.boundary));
   const beyond = all.slice(0, Math.max(boundary, 0)).filter((step) => !isSystem(step));
   const stays = all.filter((step, index) => index === boundary || isSystem(step));
@@ -130,10 +133,10 @@ function leftOut<M>(all: readonly Step<M>[], costs: readonly number[], options: 
   );
 }
 
-function isSystem<M>(step: Step<M>): boolean {
+function isSystem<M>(step: Group<M>): boolean {
   return step.items[0]?.role === "system";
 }
 
-function isUser<M>(step: Step<M> | undefined): boolean {
+function isUser<M>(step: Group<M> | undefined): boolean {
   return step?.items[0]?.role === "user";
 }
