@@ -1,0 +1,132 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  assistant,
+  modelMessageFormat as format,
+  type ModelMessage,
+  type ModelMessageLike,
+  system,
+  toolCall,
+  toolResult,
+  user,
+} from "../src/index.ts";
+import { beforeBorder, cutBefore } from "../src/processors/border.ts";
+import {
+  applyProcessors,
+  type Processor,
+  stripMedia,
+  stripReasoning,
+  tokenLimiter,
+  toolCallFilter,
+} from "../src/processors.ts";
+import { characterCounter as counter } from "./window-reference.ts";
+
+/** How many of the messages that are shown at first are shown again, at the beginning, once more were added. */
+function sharedBeginning(before: readonly unknown[], after: readonly unknown[]): number {
+  let shared = 0;
+  while (shared < before.length && before[shared] === after[shared]) shared++;
+  return shared;
+}
+
+/** After which additions the beginning of what is shown was another one than before them. */
+async function changes(
+  conversation: readonly ModelMessageLike[],
+  processor: Processor<ModelMessageLike>,
+): Promise<number[]> {
+  const messages = conversation.map((message) => Object.freeze(message));
+  const moved: number[] = [];
+  let before: readonly unknown[] = [];
+  for (let length = 1; length <= messages.length; length++) {
+    const shown = await applyProcessors(messages.slice(0, length), [processor]);
+    const texts = shown.map((message) => JSON.stringify(message));
+    if (sharedBeginning(before, texts) < before.length) moved.push(length);
+    before = texts;
+  }
+  return moved;
+}
+
+describe("a border that moves on a grid", () => {
+  test("leaves as many as asked for and less than a quarter more, and moves by a quarter at once", () => {
+    fc.assert(
+      fc.property(fc.nat(500), fc.nat(100), (count, keep) => {
+        const before = beforeBorder(count, keep);
+        const stride = Math.max(1, Math.ceil(keep / 4));
+        expect(before % stride).toBe(0);
+        if (count <= keep) expect(before).toBe(0);
+        else {
+          expect(count - before).toBeGreaterThanOrEqual(keep);
+          expect(count - before).toBeLessThan(keep + stride);
+        }
+        expect(beforeBorder(count + 1, keep)).toBeGreaterThanOrEqual(before);
+      }),
+    );
+  });
+
+  test("leaves what fits, less a stride at most; while steps are added it moves twice a stride at most", () => {
+    const steps = fc.array(fc.nat(60), { minLength: 1, maxLength: 80 });
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 1, max: 300 }), fc.nat(100), (costs, room, stride) => {
+        const sum = (some: readonly number[]): number => some.reduce((total, cost) => total + cost, 0);
+        const mayBegin = (): boolean => true;
+        const cuts = new Set<number>();
+        for (let length = 1; length <= costs.length; length++) {
+          const list = costs.slice(0, length);
+          const cut = cutBefore({ costs: list, mayBegin, room, stride });
+          const exact = cutBefore({ costs: list, mayBegin, room, stride: 0 });
+          if (cut === undefined) {
+            expect(list.at(-1)).toBeGreaterThan(room);
+            continue;
+          }
+          expect(sum(list.slice(cut))).toBeLessThanOrEqual(room);
+          if (exact !== undefined && cut > exact) expect(sum(list.slice(cut))).toBeGreaterThan(room - stride);
+          if (exact !== undefined && exact > 0) expect(sum(list.slice(exact - 1))).toBeGreaterThan(room);
+          cuts.add(cut);
+        }
+        if (stride > 0) expect(cuts.size).toBeLessThanOrEqual(2 * Math.ceil(sum(costs) / stride) + 1);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("over a conversation that grows, the beginning of what is shown stays", () => {
+  const turn = (index: number): ModelMessage[] => [
+    user(`question ${index}`),
+    toolCall(`call-${index}`, "read", { index }),
+    toolResult(`call-${index}`, "read", "x".repeat(40)),
+    assistant([
+      { type: "reasoning", text: `thought ${index}` },
+      { type: "text", text: `answer ${index}` },
+      { type: "file", data: "AAAA", mediaType: "image/png" },
+    ]),
+  ];
+  const conversation: ModelMessage[] = [
+    system("Be brief."),
+    ...Array.from({ length: 60 }, (_, index) => turn(index)).flat(),
+  ];
+
+  test("tokenLimiter moves its cut when a stride is full, and not before", async () => {
+    const tokens = conversation.map((message) => counter.count(message, format));
+    const turnCost = tokens.slice(1).reduce((sum, cost) => sum + cost, 0) / 60;
+    const limit = Math.round(turnCost * 20);
+    const often = await changes(conversation, tokenLimiter({ limit, counter, target: 1 }));
+    const rarely = await changes(conversation, tokenLimiter({ limit, counter, target: 0.7 }));
+    // 40 turns are beyond the limit of 20: their steps leave one by one, or six turns at once.
+    expect(often.length).toBeGreaterThan(80);
+    expect(rarely.length).toBeLessThanOrEqual(Math.ceil(40 / 6));
+    const gaps = rarely.slice(1).map((at, index) => at - (rarely[index] as number));
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(20);
+  });
+
+  test.each<[string, (keepLastSteps: number) => Processor<ModelMessageLike>]>([
+    ["toolCallFilter", (keepLastSteps) => toolCallFilter({ keepLastSteps })],
+    ["stripMedia", (keepLastSteps) => stripMedia({ keepLastSteps })],
+    ["stripReasoning", (keepLastSteps) => stripReasoning({ keepLastSteps })],
+  ])("%s moves its border every fifth step of 20", async (_, make) => {
+    const moved = await changes(conversation, make(20));
+    expect(moved).toHaveLength(8);
+    const turns = moved.map((length) => Math.ceil((length - 1) / 4));
+    expect(turns).toEqual([25, 30, 35, 40, 45, 50, 55, 60]);
+    expect(await changes(conversation, make(0))).toEqual([]);
+  });
+});
