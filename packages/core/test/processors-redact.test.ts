@@ -64,6 +64,9 @@ describe("redact", () => {
     const messages = [toolCall("1", "save", input), toolResult("1", "save", input)];
     const shown = await redacted<ModelMessage>(messages, { patterns });
     expect(shown).toEqual([toolCall("1", "save", clean), toolResult("1", "save", clean)]);
+    const quoting = { patterns: ["pass"], replacement: '"…\\' };
+    const [result] = await redacted([toolResult("1", "save", { note: "a pass" })], quoting);
+    expect(result).toEqual(toolResult("1", "save", { note: 'a "…\\' }));
   });
 
   test("finds what spans members of JSON, and nothing of it is left", async () => {

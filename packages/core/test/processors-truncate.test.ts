@@ -27,8 +27,10 @@ const words = (count: number): string =>
   Array.from({ length: count }, (_, index) => `word${index}`).join(" ");
 
 function outputOf(messages: readonly ModelMessage[]): { readonly type: string; readonly value: string } {
-  return (messages.at(-1)?.content as unknown as { output: { type: string; value: string } }[])[0]
-    ?.output as never;
+  const { content } = messages.at(-1) as unknown as {
+    content: { output: { type: string; value: string } }[];
+  };
+  return (content[0] as (typeof content)[number]).output;
 }
 
 async function cut(
@@ -118,6 +120,25 @@ describe("truncateToolResults", () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  test("makes room where the pieces cost more together than alone", async () => {
+    const joining: TokenCounter = {
+      name: "joining",
+      count: (message, format) =>
+        format
+          .pieces(message)
+          .map((piece) => (piece.type === "text" ? piece.text : ""))
+          .reduce((sum, text) => sum + Math.ceil(text.length / 4) + (/a\n\[/.test(text) ? 20 : 0), 0),
+    };
+    const processor = truncateToolResults({ maxTokens: 60, counter: joining });
+    const shown = await applyProcessors<ModelMessage>(
+      [toolResult("1", "read", "a".repeat(900))],
+      [processor],
+    );
+    const { value } = outputOf(shown);
+    expect(value).toMatch(/a\n\[/);
+    expect(Math.ceil(value.length / 4) + 20).toBeLessThanOrEqual(60);
   });
 
   test("reads no more of a long text than its limit asks for", async () => {
