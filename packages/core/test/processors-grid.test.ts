@@ -106,14 +106,16 @@ describe("over a conversation that grows, the beginning of what is shown stays",
   ];
 
   test("tokenLimiter moves its cut when a stride is full, and not before", async () => {
-    const tokens = conversation.map((message) => counter.count(message, format));
-    const turnCost = tokens.slice(1).reduce((sum, cost) => sum + cost, 0) / 60;
-    const limit = Math.round(turnCost * 20);
+    const [system = 0, ...said] = conversation.map((message) => counter.count(message, format));
+    const total = said.reduce((sum, cost) => sum + cost, 0);
+    const room = Math.round(total / 3);
+    const limit = room + system + (counter.base ?? 0);
     const often = await changes(conversation, tokenLimiter({ limit, counter, target: 1 }));
     const rarely = await changes(conversation, tokenLimiter({ limit, counter, target: 0.7 }));
-    // 40 turns are beyond the limit of 20: their steps leave one by one, or six turns at once.
     expect(often.length).toBeGreaterThan(80);
-    expect(rarely.length).toBeLessThanOrEqual(Math.ceil(40 / 6));
+    const stride = Math.floor(room * 0.3);
+    expect(rarely).toHaveLength(Math.ceil((total - room) / stride));
+    // A stride of six turns, of four messages each.
     const gaps = rarely.slice(1).map((at, index) => at - (rarely[index] as number));
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(20);
   });

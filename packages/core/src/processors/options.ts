@@ -7,6 +7,7 @@ import type { ProcessorContext } from "./processor.ts";
 export interface AnyProcessor {
   readonly name: string;
   readonly eachAlone?: boolean | undefined;
+  readonly limitsView?: boolean | undefined;
   process<M>(messages: readonly M[], context: ProcessorContext<M>): readonly M[];
 }
 

@@ -58,6 +58,7 @@ export function tokenLimiter(options: TokenLimiterOptions): AnyProcessor {
   const known = perMessage();
   return {
     name,
+    limitsView: true,
     process<M>(messages: readonly M[], { format }: { readonly format: MessageFormat<M> }): readonly M[] {
       const costs = messages.map((message) =>
         known(message, format, () => countTokens(message, counter, format)),
