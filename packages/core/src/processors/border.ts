@@ -22,18 +22,23 @@ export interface CutOptions {
 
 /**
  * How many of the oldest steps are left out so that the rest fits; `undefined` if not even the newest does, from where
- * the cut may stand. The cut lies at the last place within a whole number of strides from the beginning, and beyond
- * that only where a long step leaves no other: it is the same for all lists that are longer by less than a stride.
+ * the cut may stand. Of the places where it may, the cut takes the last before each whole number of strides, so that it
+ * moves once a stride while steps are added; any other only where a step is too long for that. It depends on the steps
+ * alone.
  */
 export function cutBefore({ costs, mayBegin, room, stride }: CutOptions): number | undefined {
-  const excess = costs.reduce((sum, cost) => sum + cost, 0) - room;
-  if (excess <= 0) return 0;
-  const reach = stride > 0 ? Math.ceil(excess / stride) * stride : 0;
-  let before = 0;
-  let cut: number | undefined;
+  let total = 0;
+  const places: { readonly index: number; readonly before: number }[] = [];
   for (const [index, cost] of costs.entries()) {
-    if (mayBegin(index) && before >= excess && (cut === undefined || before <= reach)) cut = index;
-    before += cost;
+    if (mayBegin(index)) places.push({ index, before: total });
+    total += cost;
   }
-  return cut;
+  const excess = total - room;
+  if (excess <= 0) return 0;
+  const enough = places.filter(({ before }) => before >= excess);
+  const onGrid = enough.find(({ before }, at) => {
+    const next = enough[at + 1]?.before ?? total;
+    return stride > 0 && Math.ceil(before / stride) * stride < next;
+  });
+  return (onGrid ?? enough[0])?.index;
 }
