@@ -21,7 +21,7 @@ import {
   singles,
   type Tenth,
 } from "./mastra-reference.ts";
-import { expectRow } from "./mastra-tally.ts";
+import { expectRow, onceEach } from "./mastra-tally.ts";
 
 interface Run<T> {
   readonly exclude?: readonly string[];
@@ -150,7 +150,7 @@ describe.each(["old", "new"] as const)("Mastra's recorded chains, %s", (name) =>
     }
   }
 
-  const compare = async (recorded: Case): Promise<Set<Reason>[]> => {
+  const compare = onceEach(async (recorded: Case): Promise<Set<Reason>[]> => {
     const messages = recorded.messages.map(toModelMessage);
     const all: Set<Reason>[] = [];
     const counts = new Map<string, number>();
@@ -179,7 +179,7 @@ describe.each(["old", "new"] as const)("Mastra's recorded chains, %s", (name) =>
       }
     }
     return all;
-  };
+  });
 
   test.each(cases.map((recorded) => [recorded.id, recorded] as const))("%s", async (_, recorded) => {
     await compare(recorded);

@@ -134,10 +134,13 @@ export function limiterFaults(
   const isKept = (message: Marked): boolean => kept.includes(message);
   if (messages.some((message) => message.role === "system" && !isKept(message))) faults.add("system");
   const calls = callsOfResults(messages);
+  const callers = new Map(
+    messages.flatMap((message) => partsOf(message).map((part) => [part, message] as const)),
+  );
   for (const message of messages) {
     for (const part of partsOf(message)) {
       const call = calls.get(`${message.index}:${part.part}`);
-      const caller = messages.find((other) => call !== undefined && partsOf(other).includes(call));
+      const caller = call === undefined ? undefined : callers.get(call);
       if (caller !== undefined && isKept(caller) !== isKept(message)) faults.add("step");
     }
   }

@@ -9,7 +9,7 @@ import {
   type RecordedMessage,
   toModelMessage,
 } from "./mastra-messages.ts";
-import { expectRow } from "./mastra-tally.ts";
+import { expectRow, onceEach } from "./mastra-tally.ts";
 
 interface Run extends FilterRun {
   readonly old?: readonly number[];
@@ -36,7 +36,7 @@ async function ours(messages: readonly Marked[], run: Run): Promise<Left> {
 }
 
 describe.each(Object.entries(theirs))("Mastra's recorded ToolCallFilter, %s", (version, left) => {
-  const compare = async (recorded: Case): Promise<Set<Reason>[]> => {
+  const compare = onceEach(async (recorded: Case): Promise<Set<Reason>[]> => {
     const messages = recorded.messages.map(toModelMessage);
     const all: Set<Reason>[] = [];
     for (const [index, run] of recorded.runs.entries()) {
@@ -50,7 +50,7 @@ describe.each(Object.entries(theirs))("Mastra's recorded ToolCallFilter, %s", (v
       all.push(faults);
     }
     return all;
-  };
+  });
 
   test.each(cases.map((recorded) => [recorded.id, recorded] as const))("%s", async (_, recorded) => {
     await compare(recorded);

@@ -5,7 +5,7 @@ import type { WindowOverflow } from "../src/window-options.ts";
 import { limiterFaults, type Reason } from "./mastra-differences.ts";
 import { loadCases, type Marked, type RecordedMessage, toModelMessage } from "./mastra-messages.ts";
 import { promptUnits, singles } from "./mastra-reference.ts";
-import { expectRow } from "./mastra-tally.ts";
+import { expectRow, onceEach } from "./mastra-tally.ts";
 
 interface OldRuns {
   readonly counts: readonly (number | null)[];
@@ -60,7 +60,7 @@ async function ours(
 }
 
 describe.each(["o200k_base", "cl100k_base"] as const)("Mastra's recorded TokenLimiter, %s", (encoding) => {
-  const compare = async (recorded: Case): Promise<Set<Reason>[]> => {
+  const compare = onceEach(async (recorded: Case): Promise<Set<Reason>[]> => {
     const all: Set<Reason>[] = [];
     const messages = recorded.messages.map(toModelMessage);
     const { base, newCounts = [], runs, ...old } = recorded.old[encoding];
@@ -93,7 +93,7 @@ describe.each(["o200k_base", "cl100k_base"] as const)("Mastra's recorded TokenLi
       all.push(faults);
     }
     return all;
-  };
+  });
 
   test.each(cases.map((recorded) => [recorded.id, recorded] as const))("%s", async (_, recorded) => {
     await compare(recorded);
@@ -104,7 +104,7 @@ describe.each(["o200k_base", "cl100k_base"] as const)("Mastra's recorded TokenLi
 });
 
 describe.each(["contiguous", "bestFit"] as const)("Mastra's recorded TokenLimiterProcessor, %s", (mode) => {
-  const compare = async (recorded: Case): Promise<Set<Reason>[]> => {
+  const compare = onceEach(async (recorded: Case): Promise<Set<Reason>[]> => {
     const all: Set<Reason>[] = [];
     const { counts: counted, runs } = recorded.new ?? { counts: [], runs: [] };
     const messages = recorded.messages.map(toModelMessage);
@@ -136,7 +136,7 @@ describe.each(["contiguous", "bestFit"] as const)("Mastra's recorded TokenLimite
       all.push(faults);
     }
     return all;
-  };
+  });
   const asked = cases.filter((recorded) => recorded.new !== undefined);
 
   test.each(asked.map((recorded) => [recorded.id, recorded] as const))("%s", async (_, recorded) => {

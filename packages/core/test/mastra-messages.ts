@@ -85,8 +85,16 @@ export function messagesLeft(all: readonly Marked[], left: Left): Marked[] {
   });
 }
 
-/** Each result with the message that calls it, the slow and obvious way; by `index:part`. */
+const known = new WeakMap<readonly Marked[], ReadonlyMap<string, MarkedPart | undefined>>();
+
+/** Each result with its call, the slow and obvious way; by `index:part`. */
 export function callsOfResults(messages: readonly Marked[]): ReadonlyMap<string, MarkedPart | undefined> {
+  const found = known.get(messages) ?? findCalls(messages);
+  known.set(messages, found);
+  return found;
+}
+
+function findCalls(messages: readonly Marked[]): ReadonlyMap<string, MarkedPart | undefined> {
   const found = new Map<string, MarkedPart | undefined>();
   const answered = new Set<MarkedPart>();
   for (const [at, message] of messages.entries()) {

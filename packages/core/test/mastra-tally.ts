@@ -31,7 +31,19 @@ class Tally {
   }
 }
 
-/** Runs every case again, and looks for the row that says how they went. */
+/** The same comparison, made once a case: each has a test of its own, and all of them make a row. */
+export function onceEach<T extends { readonly id: string }, R>(
+  compare: (recorded: T) => Promise<R>,
+): (recorded: T) => Promise<R> {
+  const made = new Map<string, Promise<R>>();
+  return (recorded) => {
+    const result = made.get(recorded.id) ?? compare(recorded);
+    made.set(recorded.id, result);
+    return result;
+  };
+}
+
+/** Looks for the row of the document that says how all cases went. */
 export async function expectRow<T>(
   name: string,
   cases: readonly T[],
