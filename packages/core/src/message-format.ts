@@ -52,6 +52,8 @@ export interface Omission {
   readonly toolCalls?: ((id: string) => boolean) | undefined;
   /** Leave out the results that answer calls with these ids. Asked once for each result, in their order. */
   readonly toolResults?: ((id: string) => boolean) | undefined;
+  /** Leave out the responses to approval requests with these ids, where one stands apart from its call. */
+  readonly approvals?: ((approvalId: string) => boolean) | undefined;
   readonly reasoning?: boolean | undefined;
   readonly media?: boolean | undefined;
 }

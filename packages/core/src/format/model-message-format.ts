@@ -122,6 +122,7 @@ function keep(part: AnyPart, omission: Omission): AnyPart[] {
   if (part.type === "tool-call" || part.type === "tool-approval-request")
     return omission.toolCalls?.(id) ? [] : [part];
   if (part.type === "tool-result" && omission.toolResults?.(id)) return [];
+  if (part.type === "tool-approval-response" && omission.approvals?.(part.approvalId as string)) return [];
   if (omission.reasoning === true && isReasoning(part)) return [];
   if (omission.media !== true) return [part];
   return isMedia(part) ? [] : [withoutMediaInOutput(part)];

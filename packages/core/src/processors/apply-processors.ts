@@ -1,79 +1,83 @@
-import { TurnkeepError } from "../errors.ts";
-import { deepFreeze } from "../memory/item.ts";
+import type { ModelMessageLike } from "../format/model-message.ts";
+import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
+import { frozenCopy } from "./frozen-copy.ts";
+import { invalid } from "./options.ts";
 import type { Processor } from "./processor.ts";
+import { runProcessor } from "./run-processor.ts";
 
-export interface ApplyProcessorsOptions<M> {
-  readonly format: MessageFormat<M>;
-  /** Ends the call with the signal's reason, between two processors; each processor is given it too. */
+export interface ApplyOptions<M> {
+  /** Default: `modelMessageFormat`, for messages of the AI SDK. */
+  readonly format?: MessageFormat<M> | undefined;
+  /** Ends the call with `ABORTED`, whether the processor that runs listens or not. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs processors over messages, one after the other, each on what the one before it answered. Works without a memory,
- * too. The messages are frozen on the way in; the array that is answered is the caller's.
+ * Runs processors over a list of messages, in their order, as a memory does over its view. Answers a fresh array. What
+ * no processor changed is in it as it was given; what one changed or added is frozen.
  *
- * Errors: `INVALID_OPTION`, naming the processor, for one that changes what it was given or answers no array of
- * messages. What a processor throws otherwise is passed on as it is.
+ * Processors are given frozen messages in a frozen array. Nothing of the caller's is frozen: he may hand in messages
+ * that are not, and then copies of them go to the processors.
+ *
+ * Errors: `INVALID_OPTION` that names the processor, for one that changes what it was given or answers anything but
+ * messages; `ABORTED`; and whatever a processor throws itself, unchanged: `processorOf` tells whose it was.
  *
  * @example
  * ```ts
- * import { modelMessageFormat, user } from "@turnkeep/core";
- * import { applyProcessors, type Processor } from "@turnkeep/core/processors";
+ * import { assistant, toolCall, toolResult, user } from "@turnkeep/core";
+ * import { applyProcessors, toolCallFilter } from "@turnkeep/core/processors";
  *
- * const lastTwo: Processor<unknown> = { name: "last-two", process: (messages) => messages.slice(-2) };
- * const messages = [user("One"), user("Two"), user("Three")];
- * await applyProcessors(messages, [lastTwo], { format: modelMessageFormat }); // the last two
+ * const messages = [
+ *   user("Weather in Oslo?"),
+ *   toolCall("call-1", "weather", { city: "Oslo" }),
+ *   toolResult("call-1", "weather", "4 °C"),
+ *   assistant("4 °C."),
+ * ];
+ * const shown = await applyProcessors(messages, [toolCallFilter()]);
+ * shown.map(({ role }) => role); // ["user", "assistant"]
  * ```
  */
+export function applyProcessors<M extends ModelMessageLike>(
+  messages: readonly M[],
+  processors: readonly Processor<NoInfer<M>>[],
+  options?: ApplyOptions<ModelMessageLike>,
+): Promise<M[]>;
+export function applyProcessors<M>(
+  messages: readonly M[],
+  processors: readonly Processor<NoInfer<M>>[],
+  options: ApplyOptions<NoInfer<M>> & { readonly format: MessageFormat<NoInfer<M>> },
+): Promise<M[]>;
 export async function applyProcessors<M>(
   messages: readonly M[],
   processors: readonly Processor<M>[],
-  { format, signal = new AbortController().signal }: ApplyProcessorsOptions<M>,
+  options: ApplyOptions<M> = {},
 ): Promise<M[]> {
-  let current: readonly M[] = messages;
-  for (const processor of processors) {
-    signal.throwIfAborted();
-    const given = Object.freeze(current.map((message) => deepFreeze(message)));
-    const answer = await run(processor, given, { format, signal });
-    if (!Array.isArray(answer) || answer.some((message) => message === null || message === undefined)) {
-      throw new TurnkeepError(
-        "INVALID_OPTION",
-        `The processor ${JSON.stringify(processor.name)} must answer an array of messages; it answered ${kindOf(answer)}.`,
-      );
-    }
-    current = answer;
-  }
-  return [...current];
-}
-
-async function run<M>(
-  processor: Processor<M>,
-  messages: readonly M[],
-  context: { readonly format: MessageFormat<M>; readonly signal: AbortSignal },
-): Promise<unknown> {
-  try {
-    return await processor.process(messages, context);
-  } catch (error) {
-    if (!isMutation(error)) throw error;
-    throw new TurnkeepError(
-      "INVALID_OPTION",
-      `The processor ${JSON.stringify(processor.name)} changed a message that it was given. ` +
-        "Messages are frozen: answer a copy of what changes.",
-      { cause: error },
-    );
-  }
-}
-
-/** What engines throw for a change of a frozen object (V8, SpiderMonkey, JavaScriptCore). */
-function isMutation(error: unknown): boolean {
-  return (
-    error instanceof TypeError &&
-    /read[- ]?only|not extensible|non-configurable|Cannot (assign|add|delete|redefine)/i.test(error.message)
+  checkProcessors(processors);
+  const { signal = new AbortController().signal } = options;
+  const format = options.format ?? (modelMessageFormat as unknown as MessageFormat<M>);
+  const given = new Map<M, M>();
+  let shown: readonly M[] = Object.freeze(
+    messages.map((message) => {
+      const copy = frozenCopy(message, format);
+      if (copy !== message) given.set(copy, message);
+      return copy;
+    }),
   );
+  for (const processor of processors) shown = await runProcessor(shown, processor, { format, signal });
+  return shown.map((message) => given.get(message) ?? message);
 }
 
-function kindOf(answer: unknown): string {
-  if (Array.isArray(answer)) return "an array with holes";
-  return answer === null ? "null" : `a value of type ${typeof answer}`;
+/** Errors: `INVALID_OPTION` for what is no list of processors. */
+export function checkProcessors(processors: unknown): void {
+  if (!Array.isArray(processors)) throw invalid("processors", processors, "an array of processors");
+  for (const [index, processor] of (processors as readonly unknown[]).entries()) {
+    const { name, process } = (processor ?? {}) as { name?: unknown; process?: unknown };
+    if (typeof name !== "string" || name === "") {
+      throw invalid(`processors[${index}].name`, name, "a non-empty text, to name it in errors");
+    }
+    if (typeof process !== "function") {
+      throw invalid(`processors[${index}].process`, process, `a function, in ${JSON.stringify(name)}`);
+    }
+  }
 }

@@ -18,10 +18,12 @@ export function isEmptyItem(message: ResponsesItem): boolean {
 
 /** An item goes as a whole but for its media, and for the request that a call answers beside its own result. */
 export function withoutParts(message: ResponsesItem, omission: Omission): ResponsesItem | undefined {
-  const { toolCalls, toolResults } = omission;
+  const { toolCalls, toolResults, approvals } = omission;
   const item = itemOf(message);
   if (omission.reasoning === true && item.type === "reasoning") return undefined;
   if (toolCalls !== undefined && toolCallRefs(message).some(({ id }) => toolCalls(id))) return undefined;
+  if (item.type === "mcp_approval_response" && approvals?.(item.approval_request_id as string))
+    return undefined;
   let copy = message;
   if (toolResults !== undefined) {
     const gone = toolResultRefs(message).filter(({ id }) => toolResults(id));

@@ -1,0 +1,16 @@
+/**
+ * Processors: what shapes the view between memory and model. Each fits messages of every format; in a memory's
+ * `processors` or by itself.
+ *
+ * @module
+ */
+export { type ApplyOptions, applyProcessors } from "./processors/apply-processors.ts";
+export type { AnyProcessor } from "./processors/options.ts";
+export type { Processor, ProcessorContext } from "./processors/processor.ts";
+export { type RedactOptions, redact } from "./processors/redact.ts";
+export { processorOf } from "./processors/run-processor.ts";
+export { type StripMediaOptions, stripMedia } from "./processors/strip-media.ts";
+export { type StripReasoningOptions, stripReasoning } from "./processors/strip-reasoning.ts";
+export { type TokenLimiterOptions, tokenLimiter } from "./processors/token-limiter.ts";
+export { type ToolCallFilterOptions, toolCallFilter } from "./processors/tool-call-filter.ts";
+export { type TruncateToolResultsOptions, truncateToolResults } from "./processors/truncate-tool-results.ts";

@@ -1,0 +1,63 @@
+import { deepFreeze } from "../memory/item.ts";
+import type { MessageFormat } from "../message-format.ts";
+
+/** Messages of which every part is known to be frozen: those of a memory, and the copies made here. */
+const frozen = new WeakSet<object>();
+
+/** Nesting beyond this is left to the format, which refuses what it could not hold. */
+const maxDepth = 200;
+
+/**
+ * The message with everything in it frozen: itself where it is so already, else a copy that shares what is frozen, so
+ * that nothing of the caller's is frozen for him. Binary data cannot be frozen and is shared. A message that holds
+ * instances of classes is copied as a memory would hold it, by `encode` and `decode`; errors: as theirs.
+ */
+export function frozenCopy<M>(message: M, format: MessageFormat<M>): M {
+  if (typeof message !== "object" || message === null || frozen.has(message)) return message;
+  let copy: unknown;
+  try {
+    copy = frozenValue(message, 0);
+  } catch (error) {
+    if (error !== notPlain) throw error;
+    copy = deepFreeze(format.decode(format.encode(message)));
+  }
+  frozen.add(copy as object);
+  return copy as M;
+}
+
+const notPlain: unique symbol = Symbol("not plain");
+
+function frozenValue(value: unknown, depth: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value;
+  if (depth > maxDepth) throw notPlain;
+  if (Array.isArray(value)) return frozenArray(value, depth);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null) return frozenRecord(value, depth);
+  if (Object.isFrozen(value)) return value;
+  if (value instanceof Date) return Object.freeze(new Date(value));
+  if (value instanceof URL) return Object.freeze(new URL(value));
+  throw notPlain;
+}
+
+function frozenArray(value: readonly unknown[], depth: number): readonly unknown[] {
+  const items = value.map((item) => frozenValue(item, depth + 1));
+  const isSame = Object.isFrozen(value) && items.every((item, index) => item === value[index]);
+  return isSame ? value : Object.freeze(items);
+}
+
+function frozenRecord(value: object, depth: number): object {
+  const members = Object.entries(value).map(
+    ([key, member]) => [key, frozenValue(member, depth + 1)] as const,
+  );
+  const isSame =
+    Object.isFrozen(value) &&
+    members.every(([key, member]) => member === (value as Record<string, unknown>)[key]);
+  if (isSame) return value;
+  const copy: object = Object.create(Object.getPrototypeOf(value) as object | null);
+  for (const [key, member] of members) {
+    // Not by assignment: a member may be called `__proto__`.
+    Object.defineProperty(copy, key, { value: member, enumerable: true });
+  }
+  return Object.freeze(copy);
+}

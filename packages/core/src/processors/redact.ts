@@ -1,0 +1,123 @@
+import type { MessageFormat, TextPlace } from "../message-format.ts";
+import { mapJsonLeaves } from "./json-leaves.ts";
+import { type AnyProcessor, checkObject, invalid, methodOf } from "./options.ts";
+import { perMessage } from "./per-message.ts";
+
+export type RedactOptions =
+  | {
+      /** What is replaced wherever it stands: expressions, or texts that are taken literally. */
+      readonly patterns: readonly (RegExp | string)[];
+      /** Default `"[redacted]"`. */
+      readonly replacement?: string | undefined;
+      readonly change?: undefined;
+    }
+  | {
+      /** The text to show in place of that one: the same for the same text, whenever it is asked. */
+      readonly change: (text: string, of: TextPlace) => string;
+      readonly patterns?: undefined;
+      readonly replacement?: undefined;
+    };
+
+type Change = (text: string, of: TextPlace) => string;
+
+const name = "redact";
+
+/**
+ * Replaces what the model must not see, in all texts that it would be shown: what was said, calls, results, the system
+ * message. What is stored stays as it is.
+ *
+ * Where a text of a call or result is a JSON object or list, its strings and numbers are read one by one, as they are
+ * meant and not as they are escaped, and it stays JSON. Patterns are then tried on its text as well, so that they may
+ * name a member: `/"password":"[^"]*"/`.
+ *
+ * Reasoning in which something would change leaves the message, since providers refuse reasoning that was changed. Names
+ * and ids, media and what only a provider can read are not looked at.
+ *
+ * There are no patterns ready-made: which texts are personal, and how keys look, only the application knows.
+ *
+ * Errors: `INVALID_OPTION`; while it runs, `UNSUPPORTED` for a format without `mapText`.
+ *
+ * @example
+ * ```ts
+ * import { user } from "@turnkeep/core";
+ * import { applyProcessors, redact } from "@turnkeep/core/processors";
+ *
+ * const withoutKeys = redact({ patterns: [/\bsk-[A-Za-z0-9_-]{20,}/] });
+ * const [shown] = await applyProcessors([user("It is sk-1234567890abcdefghijkl.")], [withoutKeys]);
+ * // { role: "user", content: "It is [redacted]." }
+ * ```
+ */
+export function redact(options: RedactOptions): AnyProcessor {
+  const change = changeOf(options);
+  const known = perMessage();
+  return {
+    name,
+    eachAlone: true,
+    process<M>(messages: readonly M[], { format }: { readonly format: MessageFormat<M> }): readonly M[] {
+      const mapText = methodOf(format, "mapText", name);
+      return messages.flatMap((message) => {
+        const redacted = known(message, format, () => redactedMessage(message, format, mapText, change));
+        return redacted === undefined ? [] : [redacted];
+      });
+    },
+  };
+}
+
+function redactedMessage<M>(
+  message: M,
+  format: MessageFormat<M>,
+  mapText: (message: M, change: Change) => M,
+  change: Change,
+): M | undefined {
+  let inReasoning = false;
+  const redacted = mapText(message, (text, of) => {
+    const after = change(text, of);
+    if (of !== "reasoning") return after;
+    inReasoning ||= after !== text;
+    return text;
+  });
+  return inReasoning ? format.without(redacted, { reasoning: true }) : redacted;
+}
+
+function changeOf(options: RedactOptions): Change {
+  checkObject("redact", options);
+  const { patterns, replacement = "[redacted]", change } = options;
+  if ((patterns === undefined) === (change === undefined)) {
+    throw invalid("redact", options, "given either patterns or change");
+  }
+  if (change !== undefined) {
+    if (typeof change !== "function") throw invalid("redact.change", change, "a function");
+    const checked: Change = (text, of) => {
+      const after: unknown = change(text, of);
+      if (typeof after === "string") return after;
+      throw invalid("What redact.change answers", after, "a text");
+    };
+    return (text, of) => inLeaves(text, of, (leaf) => checked(leaf, of)) ?? checked(text, of);
+  }
+  if (!Array.isArray(patterns)) throw invalid("redact.patterns", patterns, "a list of expressions and texts");
+  if (typeof replacement !== "string") throw invalid("redact.replacement", replacement, "a text");
+  const expressions = (patterns as readonly unknown[]).map(expressionOf);
+  const replaced = (text: string): string =>
+    expressions.reduce((left, expression) => left.replace(expression, () => replacement), text);
+  return (text, of) => replaced(inLeaves(text, of, replaced) ?? text);
+}
+
+function inLeaves(text: string, of: TextPlace, change: (text: string) => string): string | undefined {
+  return of === "tool-call" || of === "tool-result" ? mapJsonLeaves(text, change) : undefined;
+}
+
+/** Every match and no state: `g` is set, `y` is not. */
+function expressionOf(pattern: unknown, index: number): RegExp {
+  const where = `redact.patterns[${index}]`;
+  if (typeof pattern === "string") {
+    if (pattern === "")
+      throw invalid(where, "an empty text", "a text or an expression that matches something");
+    return new RegExp(pattern.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"), "g");
+  }
+  if (!(pattern instanceof RegExp)) throw invalid(where, pattern, "a text or an expression");
+  const expression = new RegExp(pattern.source, `${pattern.flags.replace(/[gy]/g, "")}g`);
+  if (expression.test(""))
+    throw invalid(where, String(pattern), "an expression that does not match an empty text");
+  expression.lastIndex = 0;
+  return expression;
+}

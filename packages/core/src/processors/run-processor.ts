@@ -1,0 +1,96 @@
+import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { orAborted, throwIfCallerAborted } from "../memory/deadline.ts";
+import { frozenCopy } from "./frozen-copy.ts";
+import type { Processor, ProcessorContext } from "./processor.ts";
+
+const thrownBy = new WeakMap<object, string>();
+
+/**
+ * The name of the processor that threw this error while it ran in a chain. A processor's own errors are passed on as
+ * they are; this tells whose they are.
+ *
+ * @example
+ * ```ts
+ * import { user } from "@turnkeep/core";
+ * import { applyProcessors, processorOf } from "@turnkeep/core/processors";
+ *
+ * const broken = {
+ *   name: "broken",
+ *   process() {
+ *     throw new Error("no");
+ *   },
+ * };
+ * await applyProcessors([user("Hello")], [broken]).catch((error) => processorOf(error)); // "broken"
+ * ```
+ */
+export function processorOf(error: unknown): string | undefined {
+  return typeof error === "object" && error !== null ? thrownBy.get(error) : undefined;
+}
+
+/**
+ * Runs one processor on frozen messages, and answers what it made of them, frozen as well.
+ * Errors: see `applyProcessors`.
+ */
+export async function runProcessor<M>(
+  messages: readonly M[],
+  processor: Processor<M>,
+  context: ProcessorContext<M>,
+): Promise<readonly M[]> {
+  const { signal } = context;
+  throwIfCallerAborted(signal);
+  let answer: unknown;
+  try {
+    answer = await orAborted(Promise.resolve(processor.process(messages, context)), signal);
+  } catch (error) {
+    throwIfCallerAborted(signal);
+    throw asThrownBy(processor.name, error);
+  }
+  if (answer === messages) return messages;
+  if (!Array.isArray(answer)) {
+    throw wrongAnswer(processor.name, `${nameOf(answer)} in place of an array of messages`);
+  }
+  // Not `map`, which would skip holes.
+  return Object.freeze(
+    Array.from(answer as readonly M[], (message, index) => {
+      if (message !== null && message !== undefined) return frozenCopy(message, context.format);
+      throw wrongAnswer(processor.name, `${String(message)} in place of a message, at index ${index}`);
+    }),
+  );
+}
+
+function asThrownBy(name: string, error: unknown): unknown {
+  const reported = isMutation(error)
+    ? new TurnkeepError(
+        "INVALID_OPTION",
+        `The processor ${JSON.stringify(name)} tried to change what it was given: the messages and their array are frozen. ` +
+          "Answer copies of what changes.",
+        { cause: error },
+      )
+    : error;
+  if (typeof reported === "object" && reported !== null && !thrownBy.has(reported)) {
+    thrownBy.set(reported, name);
+  }
+  return reported;
+}
+
+/** How V8, JavaScriptCore and SpiderMonkey say that something frozen was to be changed: the type alone tells nothing. */
+const mutationTexts: RegExp =
+  /read[- ]?only property|is read-only|not extensible|(?:cannot|unable to) delete property|can't be deleted|can(?:no|')t redefine/i;
+
+function isMutation(error: unknown): boolean {
+  return error instanceof TypeError && !isTurnkeepError(error) && mutationTexts.test(error.message);
+}
+
+function wrongAnswer(name: string, what: string): TurnkeepError {
+  const error = new TurnkeepError(
+    "INVALID_OPTION",
+    `The processor ${JSON.stringify(name)} answered ${what}. It must answer the messages to show, in their order.`,
+  );
+  thrownBy.set(error, name);
+  return error;
+}
+
+function nameOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

@@ -1,0 +1,47 @@
+import type { MessageFormat } from "../message-format.ts";
+import { type AnyProcessor, checkInteger, checkObject, invalid } from "./options.ts";
+import { stripper } from "./strip.ts";
+
+export interface StripMediaOptions {
+  /**
+   * So many of the newest steps with media keep them; the border moves on by a quarter of that number at once.
+   * Default 0: no media at all.
+   */
+  readonly keepLastSteps?: number | undefined;
+  /** The text that stands for a message that held nothing but media. Default `"[media left out]"`. */
+  readonly placeholder?: string | undefined;
+}
+
+/**
+ * Leaves out images, audio and files, of tool results too. A message that held nothing else becomes a text, so that a
+ * user's turn stays one; in a format without `textMessage` it goes. A tool result stays an answer to its call.
+ *
+ * Errors: `INVALID_OPTION`.
+ *
+ * @example
+ * ```ts
+ * import { stripMedia } from "@turnkeep/core/processors";
+ *
+ * const processors = [stripMedia({ keepLastSteps: 8 })]; // 8 or 9 steps keep their screenshots
+ * ```
+ */
+export function stripMedia(options: StripMediaOptions = {}): AnyProcessor {
+  checkObject("stripMedia", options);
+  const { keepLastSteps = 0, placeholder = "[media left out]" } = options;
+  checkInteger("stripMedia.keepLastSteps", keepLastSteps, 0);
+  if (typeof placeholder !== "string" || placeholder.trim() === "") {
+    throw invalid("stripMedia.placeholder", placeholder, "a text that is not blank");
+  }
+  return stripper({
+    name: "strip-media",
+    keepLastSteps,
+    holds: (message, format) => format.pieces(message).some((piece) => piece.type === "media"),
+    strip: (message, format) =>
+      format.without(message, { media: true }) ?? textInPlaceOf(message, placeholder, format),
+  });
+}
+
+function textInPlaceOf<M>(message: M, text: string, format: MessageFormat<M>): M | undefined {
+  const role = format.role(message);
+  return role === "user" || role === "assistant" ? format.textMessage?.(role, text) : undefined;
+}

@@ -1,0 +1,36 @@
+import { type AnyProcessor, checkInteger, checkObject } from "./options.ts";
+import { stripper } from "./strip.ts";
+
+export interface StripReasoningOptions {
+  /**
+   * So many of the newest steps with reasoning keep it; the border moves on by a quarter of that number at once.
+   * Default 0: no reasoning at all.
+   */
+  readonly keepLastSteps?: number | undefined;
+}
+
+/**
+ * Leaves out what the model thought before it answered. A message that holds nothing else goes.
+ *
+ * Some providers want the reasoning of a tool loop back until the loop ends: with them, keep as many steps as a loop has.
+ *
+ * Errors: `INVALID_OPTION`.
+ *
+ * @example
+ * ```ts
+ * import { stripReasoning } from "@turnkeep/core/processors";
+ *
+ * const processors = [stripReasoning({ keepLastSteps: 4 })];
+ * ```
+ */
+export function stripReasoning(options: StripReasoningOptions = {}): AnyProcessor {
+  checkObject("stripReasoning", options);
+  const { keepLastSteps = 0 } = options;
+  checkInteger("stripReasoning.keepLastSteps", keepLastSteps, 0);
+  return stripper({
+    name: "strip-reasoning",
+    keepLastSteps,
+    holds: (message, format) => format.hasReasoning(message),
+    strip: (message, format) => format.without(message, { reasoning: true }),
+  });
+}

@@ -1,0 +1,99 @@
+import type { MessageFormat } from "../message-format.ts";
+import type { TokenCounter } from "../window-options.ts";
+import { beginning, ending, fits } from "./cut-text.ts";
+import { type AnyProcessor, checkCounter, checkInteger, checkObject, invalid, methodOf } from "./options.ts";
+import { perMessage } from "./per-message.ts";
+import { textTokens } from "./text-tokens.ts";
+
+export interface TruncateToolResultsOptions {
+  /** A text of a tool result with more tokens than that is cut. */
+  readonly maxTokens: number;
+  /** Tokens kept of its beginning. Default: what `maxTokens` leaves beside `tail` and the notice; without `tail` too, three quarters of it. */
+  readonly head?: number | undefined;
+  /** Tokens kept of its end. Default: what `maxTokens` leaves beside `head` and the notice. */
+  readonly tail?: number | undefined;
+  readonly counter: TokenCounter;
+}
+
+const name = "truncate-tool-results";
+
+const notice = (characters: number): string => `\n[… ${characters} characters left out …]\n`;
+const longestNotice: string = notice(2 ** 40);
+
+/**
+ * Cuts long texts of tool results: their beginning and their end stay, with a notice between that says how much was left
+ * out. What comes out has at most `maxTokens` tokens. A result that is JSON becomes a text. The call stays answered.
+ *
+ * Errors: `INVALID_OPTION`, also when `head`, `tail` and the notice (some 15 tokens) exceed `maxTokens`; while it runs,
+ * `UNSUPPORTED` for a format without `mapText`.
+ *
+ * @example
+ * ```ts
+ * import type { TokenCounter } from "@turnkeep/core";
+ * import { truncateToolResults } from "@turnkeep/core/processors";
+ *
+ * declare const counter: TokenCounter; // tokenCounter("o200k_base") of @turnkeep/tokens
+ * const processors = [truncateToolResults({ maxTokens: 2_000, tail: 500, counter })];
+ * ```
+ */
+export function truncateToolResults(options: TruncateToolResultsOptions): AnyProcessor {
+  const { maxTokens, head, tail, count } = checkedOptions(options);
+  const known = perMessage();
+  const cut = (text: string): string => {
+    if (fits(text, maxTokens, count)) return text;
+    const end = ending(text, tail, count);
+    for (let tokens = head; ; ) {
+      const start = beginning(text, tokens, count);
+      const kept = start + notice(text.length - start.length - end.length) + end;
+      const over = count(kept) - maxTokens;
+      // Where the pieces meet, a tokenizer may need more tokens than for each of them.
+      if (over <= 0 || tokens === 0) return kept;
+      tokens = Math.max(0, tokens - over);
+    }
+  };
+  return {
+    name,
+    eachAlone: true,
+    process<M>(messages: readonly M[], { format }: { readonly format: MessageFormat<M> }): readonly M[] {
+      const mapText = methodOf(format, "mapText", name);
+      const truncated = (message: M): M =>
+        known(message, format, () =>
+          mapText(message, (text, of) => (of === "tool-result" ? cut(text) : text)),
+        );
+      return messages.map((message) =>
+        format.toolResults(message).length > 0 ? truncated(message) : message,
+      );
+    },
+  };
+}
+
+function checkedOptions(options: TruncateToolResultsOptions): {
+  readonly maxTokens: number;
+  readonly head: number;
+  readonly tail: number;
+  readonly count: (text: string) => number;
+} {
+  checkObject("truncateToolResults", options);
+  const { maxTokens, counter } = options;
+  checkInteger("truncateToolResults.maxTokens", maxTokens, 1);
+  checkCounter("truncateToolResults.counter", counter);
+  if (options.head !== undefined) checkInteger("truncateToolResults.head", options.head, 0);
+  if (options.tail !== undefined) checkInteger("truncateToolResults.tail", options.tail, 0);
+  const count = textTokens(counter);
+  const room = maxTokens - count(longestNotice);
+  if (room < 0) {
+    const least = `at least ${count(longestNotice)}, what the notice of a cut takes`;
+    throw invalid("truncateToolResults.maxTokens", maxTokens, least);
+  }
+  const head = options.head ?? (options.tail === undefined ? Math.ceil(room * 0.75) : room - options.tail);
+  const tail = options.tail ?? room - head;
+  if (head < 0 || tail < 0 || head + tail > room) {
+    const given = `${options.head ?? "none"} and ${options.tail ?? "none"}`;
+    throw invalid(
+      "truncateToolResults.head and tail",
+      given,
+      `at most ${room} together, what maxTokens leaves beside the notice of a cut`,
+    );
+  }
+  return { maxTokens, head, tail, count };
+}

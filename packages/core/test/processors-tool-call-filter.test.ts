@@ -1,0 +1,149 @@
+import { describe, expect, test } from "vitest";
+import {
+  assistant,
+  type ModelMessage,
+  type ModelMessageLike,
+  system,
+  toolCall,
+  toolResult,
+  user,
+} from "../src/index.ts";
+import { applyProcessors, toolCallFilter } from "../src/processors.ts";
+import { call, assistant as parts, request, response, result, text, thought, tool } from "./format-parts.ts";
+
+async function filtered(
+  messages: readonly ModelMessageLike[],
+  options?: Parameters<typeof toolCallFilter>[0],
+): Promise<ModelMessageLike[]> {
+  return applyProcessors(messages, [toolCallFilter(options)]);
+}
+
+const turn = (id: string, name = "read"): ModelMessage[] => [
+  user(`question ${id}`),
+  toolCall(id, name, {}),
+  toolResult(id, name, "ok"),
+  assistant(`answer ${id}`),
+];
+const kinds = (messages: readonly ModelMessageLike[]): string => messages.map(({ role }) => role[0]).join("");
+
+describe("toolCallFilter", () => {
+  test("leaves out calls and results, and keeps the text and reasoning beside them", async () => {
+    const messages = [user("a"), parts(thought, text, call("1")), tool(result("1")), assistant("b")];
+    expect(await filtered(messages)).toEqual([user("a"), parts(thought, text), assistant("b")]);
+    expect(kinds(await filtered([...turn("1"), ...turn("2")]))).toBe("uaua");
+  });
+
+  test("leaves out named tools only, wherever their results stand", async () => {
+    const messages = [
+      user("a"),
+      parts(call("1"), call("2")),
+      tool(result("1"), result("2")),
+      parts(call("3")),
+      tool(result("3")),
+      assistant("b"),
+    ];
+    const shown = await filtered(messages, { exclude: ["t-1", "t-3"] });
+    expect(shown).toEqual([user("a"), parts(call("2")), tool(result("2")), assistant("b")]);
+    expect(await filtered(messages, { exclude: [] })).toEqual(messages);
+    expect(await filtered(messages, { exclude: ["T-1", "t-1 ", "constructor", "__proto__"] })).toEqual(
+      messages,
+    );
+  });
+
+  test("matches a result to its call by id, whatever name it bears; one without a call goes by its own", async () => {
+    const other = { ...result("1"), toolName: "other" };
+    const messages = [user("a"), parts(call("1")), tool(other), tool(result("9")), assistant("b")];
+    expect(await filtered(messages, { exclude: ["other"] })).toEqual(messages);
+    expect(kinds(await filtered(messages, { exclude: ["t-1"] }))).toBe("uta");
+    expect(kinds(await filtered(messages, { exclude: ["t-9"] }))).toBe("uata");
+  });
+
+  test("tells apart calls that have the same id", async () => {
+    const messages = [...turn("same", "read"), ...turn("same", "write"), user("b")];
+    const shown = await filtered(messages, { exclude: ["read"] });
+    expect(shown).toEqual([messages[0], messages[3], ...messages.slice(4)]);
+    expect(kinds(await filtered(messages, { keepLastSteps: 1 }))).toBe("uauatau");
+  });
+
+  test("keeps what the model is working on until it has answered", async () => {
+    const running = [...turn("1"), ...turn("2").slice(0, 3), ...turn("3").slice(1, 3)];
+    expect(kinds(await filtered(running))).toBe("uauatat");
+    expect(kinds(await filtered([...running, assistant("done")]))).toBe("uaua");
+    expect(kinds(await filtered([...turn("1"), ...turn("2").slice(0, 2)]))).toBe("uaua");
+    expect(await filtered([...turn("1"), ...turn("2").slice(0, 2)])).toContainEqual(
+      toolCall("2", "read", {}),
+    );
+    expect(kinds(await filtered(running, { keepLastSteps: 0 }))).toBe("uau");
+    expect(kinds(await filtered(running, { exclude: ["read"] }))).toBe("uauatat");
+  });
+
+  test("keeps the newest steps with calls, and all within them", async () => {
+    const messages = [...turn("1"), ...turn("2"), ...turn("3"), user("b")];
+    expect(kinds(await filtered(messages, { keepLastSteps: 2 }))).toBe("uauatauatau");
+    expect(kinds(await filtered(messages, { keepLastSteps: 9 }))).toBe("uatauatauatau");
+    expect(kinds(await filtered(messages, { keepLastSteps: 1, exclude: ["write"] }))).toBe("uatauatauatau");
+  });
+
+  test("splits no pair when one message answers calls of two steps", async () => {
+    const messages = [
+      user("a"),
+      parts(call("1")),
+      parts(text, call("2")),
+      tool(result("1"), result("2")),
+      user("b"),
+    ];
+    expect(await filtered(messages, { keepLastSteps: 1 })).toEqual([
+      user("a"),
+      parts(text, call("2")),
+      tool(result("2")),
+      user("b"),
+    ]);
+  });
+
+  test("leaves out the approvals of what it leaves out, and no other", async () => {
+    const messages = [
+      user("a"),
+      parts(call("1"), call("2"), request("1"), request("2")),
+      tool(response("1"), response("2")),
+      tool(result("1"), result("2")),
+      assistant("b"),
+    ];
+    expect(await filtered(messages, { exclude: ["t-1"] })).toEqual([
+      user("a"),
+      parts(call("2"), request("2")),
+      tool(response("2")),
+      tool(result("2")),
+      assistant("b"),
+    ]);
+    expect(kinds(await filtered(messages))).toBe("ua");
+  });
+
+  test("leaves out what a provider ran itself as well", async () => {
+    const own = { ...call("1"), providerExecuted: true };
+    const messages = [user("a"), parts(own, result("1"), text), user("b")];
+    expect(await filtered(messages)).toEqual([user("a"), parts(text), user("b")]);
+  });
+
+  test("leaves the newest step where there would be nothing to send", async () => {
+    const calls = [...turn("1").slice(1, 3), ...turn("2").slice(1, 3)];
+    expect(await filtered([system("s"), ...calls], { keepLastSteps: 0 })).toEqual([
+      system("s"),
+      ...calls.slice(2),
+    ]);
+    expect(await filtered([system("s")])).toEqual([system("s")]);
+    expect(await filtered([])).toEqual([]);
+  });
+
+  test.each<[string, unknown]>([
+    ["options that are none", "read"],
+    ["one name in place of a list", { exclude: "read" }],
+    ["null in place of a list", { exclude: null }],
+    ["a list with something else", { exclude: [1] }],
+    ["a negative number of steps", { keepLastSteps: -1 }],
+    ["a fraction of a step", { keepLastSteps: 0.5 }],
+  ])("refuses %s", (_, options) => {
+    expect(() => toolCallFilter(options as never)).toThrow(
+      expect.objectContaining({ code: "INVALID_OPTION" }),
+    );
+  });
+});
