@@ -371,8 +371,8 @@ export interface ChatMemory<M> {
   calibrate(options: CalibrateOptions): Promise<void>;
   /**
    * One step smaller, after a provider found the prompt too long: the oldest steps (turns, with unit `turn`) leave for
-   * history until the view has `target` of its size, in tokens if the window has a counter, else in characters as
-   * stored. At least one leaves. The system message, the newest step, with unit `turn` the newest question, and what is
+   * history until the view has `target` of its size, in tokens if the window has a counter, else in characters of
+   * text, a medium taken for 4,000. At least one leaves. The system message, the newest step, with unit `turn` the newest question, and what is
    * pinned stay; a derived message leaves when nothing else can. Nothing is summarized: the request waits.
    *
    * Answers `false`, and changes nothing, when nothing can leave any more, so that a loop of retries ends. The limits

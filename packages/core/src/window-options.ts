@@ -26,8 +26,10 @@ export interface SummarizeContext<M> {
   readonly signal: AbortSignal;
   /** The message that stood for what was summarized before: also the first of `evicted`. */
   readonly previous: M | undefined;
-  /** How many tokens the answer may have by the window's counter; `undefined` without a counter. */
+  /** How many tokens the answer may have by the window's counter, as a message; `undefined` without a counter. */
   readonly maxTokens: number | undefined;
+  /** How many characters of text it may have; `undefined` with a counter. */
+  readonly maxCharacters: number | undefined;
 }
 
 /**
@@ -127,10 +129,10 @@ export interface WindowOptions<M> {
    *   window: {
    *     maxMessages: 40,
    *     unit: "turn",
-   *     summarize: async (evicted, { signal }) => {
+   *     summarize: async (evicted, { signal, maxCharacters }) => {
    *       const pieces = evicted.flatMap((message) => modelMessageFormat.pieces(message));
    *       const said = pieces.flatMap((piece) => (piece.type === "text" ? [piece.text] : [])).join("\n");
-   *       return user(`Earlier: ${await ask(`Sum up in 200 words:\n${said}`, signal)}`);
+   *       return user(await ask(`Sum up in less than ${maxCharacters} characters:\n${said}`, signal));
    *     },
    *   },
    * });

@@ -20,8 +20,8 @@ export interface Folding<M> {
   readonly messages: readonly M[];
   readonly previous: M | undefined;
   readonly through: number;
-  /** How many tokens the summary may have; `undefined` without a counter. */
-  readonly maxTokens: number | undefined;
+  /** How large the summary may be: in tokens, or, without a counter, in characters. */
+  readonly maxSize: number;
   /** Why there is nothing to ask for. */
   readonly refusal: SummarizeFailure | undefined;
 }
@@ -51,8 +51,8 @@ export function planFolding<M>(live: Live<M>, policy: Policy<M>, limits: Limits)
   const through = [...steps].reduce((seq, { items: [first] }) => {
     return Math.max(seq, first?.meta.derived?.through ?? first?.seq ?? 0);
   }, 0);
-  const maxTokens = policy.reader.counter === undefined ? undefined : Math.max(0, most);
-  return { derived, items, messages, previous: derived[0]?.message, through, maxTokens, refusal };
+  const previous = derived[0]?.message;
+  return { derived, items, messages, previous, through, maxSize: Math.max(0, most), refusal };
 }
 
 /** Whether a window that summarizes has nothing to evict: what a provider's compaction stands for is no matter of it. */
@@ -74,7 +74,7 @@ function asShown<M>(steps: readonly Step<M>[], policy: Policy<M>): readonly M[] 
 /** The answer as a message that can be stored in place of what was asked about, or why it cannot. */
 export function acceptSummary<M>(
   answer: M | undefined,
-  { derived, items, maxTokens }: Folding<M>,
+  { maxSize }: Folding<M>,
   policy: Policy<M>,
 ): Prepared<M> | SummarizeFailure {
   if (answer === undefined) return "empty";
@@ -87,8 +87,7 @@ export function acceptSummary<M>(
   } catch {
     return "invalid";
   }
-  const size = sizeOf([{ tokens: summary.facts.tokens, payload: summary.payload }], reader);
-  return size > (maxTokens ?? sizeOf([...derived, ...items], reader)) ? "too-long" : summary;
+  return sizeOf([summary.facts], reader) > maxSize ? "too-long" : summary;
 }
 
 /**

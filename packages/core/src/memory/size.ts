@@ -1,13 +1,20 @@
-import type { Item, ItemFacts, ItemReader } from "./item.ts";
+import type { ItemFacts, ItemReader } from "./item.ts";
 
-/**
- * How large messages are: in tokens where there is a counter, else in characters of their stored text, which grows with
- * a model's cost more evenly than the number of messages does.
- */
+/** What an image, a page or a few seconds of sound cost a model: about 1,000 tokens, as so many characters of text. */
+const charactersOfMedium = 4000;
+
+/** How large messages are: in tokens where there is a counter, else in characters of text. */
 export function sizeOf<M>(
-  items: readonly (Pick<ItemFacts<M>, "tokens"> & Pick<Item<M>, "payload">)[],
+  items: readonly Pick<ItemFacts<M>, "message" | "tokens">[],
   reader: ItemReader<M>,
 ): number {
-  const isCounted = reader.counter !== undefined;
-  return items.reduce((sum, { tokens, payload }) => sum + (isCounted ? tokens : payload.length), 0);
+  const { counter, format } = reader;
+  const charactersOf = (message: M): number =>
+    format
+      .pieces(message)
+      .reduce((sum, piece) => sum + (piece.type === "text" ? piece.text.length : charactersOfMedium), 0);
+  return items.reduce((sum, { message, tokens }) => {
+    if (counter !== undefined) return sum + tokens;
+    return sum + (message === undefined ? 0 : charactersOf(message));
+  }, 0);
 }

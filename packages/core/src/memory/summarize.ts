@@ -144,16 +144,21 @@ export class Summarizer<M> {
   }
 
   async #ask(
-    { messages, previous, maxTokens }: Folding<M>,
+    { messages, previous, maxSize }: Folding<M>,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly answer?: M | undefined; readonly failure?: SummarizeFailure }> {
     const { policy, timeoutMs } = this.#options;
     const { memoryId } = policy;
+    const isCounted = policy.reader.counter !== undefined;
+    const size = {
+      maxTokens: isCounted ? maxSize : undefined,
+      maxCharacters: isCounted ? undefined : maxSize,
+    };
     let ended: AbortSignal | undefined;
     try {
       const answer = await withDeadline({ timeoutMs, signal }, async (call) => {
         ended = call.signal;
-        return this.#summarize([...messages], { memoryId, signal: ended, previous, maxTokens });
+        return this.#summarize([...messages], { memoryId, signal: ended, previous, ...size });
       });
       return { answer };
     } catch {
