@@ -245,7 +245,8 @@ describe("shrink", () => {
             expect(next.length).toBeLessThan(view.length);
             expect(view).toEqual(expect.arrayContaining(next));
             expect(next.at(-1)).toEqual(view.at(-1));
-            const stays = (message: ModelMessageLike): boolean => message.role === "system" || pinned(message);
+            const stays = (message: ModelMessageLike): boolean =>
+              message.role === "system" || pinned(message);
             if (options.window !== undefined) expect(next.filter(stays)).toEqual(view.filter(stays));
             view = next;
           }

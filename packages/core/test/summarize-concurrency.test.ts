@@ -56,112 +56,127 @@ function plainly(events: readonly MemoryEvent[]): string[] {
     .filter((id) => !folded.has(id));
 }
 
-describe.each(stores)("two memories over one store %s, both summarizing, interleaved at every wait", (_name, create) => {
-  test("every message is shown, summarized or plainly evicted, and none twice; no view exceeds the window", async () => {
-    const plan = fc.array(fc.record({ who: fc.nat(1), size: fc.integer({ min: 1, max: 4 }) }), {
-      minLength: 3,
-      maxLength: 8,
+describe.each(stores)(
+  "two memories over one store %s, both summarizing, interleaved at every wait",
+  (_name, create) => {
+    test("every message is shown, summarized or plainly evicted, and none twice; no view exceeds the window", async () => {
+      const plan = fc.array(fc.record({ who: fc.nat(1), size: fc.integer({ min: 1, max: 4 }) }), {
+        minLength: 3,
+        maxLength: 8,
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.scheduler(), plan, fc.boolean(), async (scheduler, adds, looks) => {
+          const ledger = new Ledger();
+          const store = audited(create(), ledger);
+          const events: MemoryEvent[] = [];
+          const wait = (label: string): Promise<void> => scheduler.schedule(Promise.resolve(), label);
+          const summarize: Summarize<ModelMessageLike> = async (evicted) => {
+            await wait("summary asked");
+            const answer = ledger.answerFor(evicted);
+            await wait("summary answered");
+            return answer;
+          };
+          const memories = [0, 1].map(() =>
+            summarizing(delayed(store, wait), summarize, (event) => events.push(event)),
+          ) as [Memory, Memory];
+          const views: Promise<string[]>[] = [];
+          const done = adds.map(({ who, size }, index) => {
+            const memory = memories[who] as Memory;
+            const said = say(memory, ...Array.from({ length: size }, (_, part) => `${who} ${index} ${part}`));
+            if (looks) views.push(texts(memory));
+            return said;
+          });
+          const ids = (await scheduler.waitFor(Promise.all(done))).flat();
+          const seen = await scheduler.waitFor(Promise.all([...views, ...memories.map(texts)]));
+          for (const view of seen) {
+            expect(view.length).toBeLessThanOrEqual(limit);
+            expect(view.filter(isSummary).length).toBeLessThanOrEqual(1);
+            expect(view.slice(1).some(isSummary)).toBe(false);
+          }
+          expect(store.faults).toEqual([]);
+          const { messages } = await createChatMemory<ModelMessageLike>({ id: "m", store }).history();
+          const said = messages.map(({ message }) => textOf(message));
+          const textOfId = new Map(messages.map(({ id, message }) => [id, textOf(message)]));
+          expect([...textOfId.keys()].sort()).toEqual([...ids].sort());
+          const view = seen.at(-1) as string[];
+          expect(seen.at(-2)).toEqual(view);
+          expect((await store.getMessages("m")).messages.length).toBeLessThanOrEqual(limit);
+          const without = plainly(events).map((id) => textOfId.get(id));
+          expect([...ledger.expand(view), ...without].sort()).toEqual([...said].sort());
+        }),
+        { numRuns: 120 },
+      );
     });
-    await fc.assert(
-      fc.asyncProperty(fc.scheduler(), plan, fc.boolean(), async (scheduler, adds, looks) => {
-        const ledger = new Ledger();
-        const store = audited(create(), ledger);
-        const events: MemoryEvent[] = [];
-        const wait = (label: string): Promise<void> => scheduler.schedule(Promise.resolve(), label);
-        const summarize: Summarize<ModelMessageLike> = async (evicted) => {
-          await wait("summary asked");
-          const answer = ledger.answerFor(evicted);
-          await wait("summary answered");
-          return answer;
-        };
-        const memories = [0, 1].map(() =>
-          summarizing(delayed(store, wait), summarize, (event) => events.push(event)),
-        ) as [Memory, Memory];
-        const views: Promise<string[]>[] = [];
-        const done = adds.map(({ who, size }, index) => {
-          const memory = memories[who] as Memory;
-          const said = say(memory, ...Array.from({ length: size }, (_, part) => `${who} ${index} ${part}`));
-          if (looks) views.push(texts(memory));
-          return said;
-        });
-        const ids = (await scheduler.waitFor(Promise.all(done))).flat();
-        const seen = await scheduler.waitFor(Promise.all([...views, ...memories.map(texts)]));
-        for (const view of seen) {
-          expect(view.length).toBeLessThanOrEqual(limit);
-          expect(view.filter(isSummary).length).toBeLessThanOrEqual(1);
-          expect(view.slice(1).some(isSummary)).toBe(false);
-        }
-        expect(store.faults).toEqual([]);
-        const { messages } = await createChatMemory<ModelMessageLike>({ id: "m", store }).history();
-        const said = messages.map(({ message }) => textOf(message));
-        const textOfId = new Map(messages.map(({ id, message }) => [id, textOf(message)]));
-        expect([...textOfId.keys()].sort()).toEqual([...ids].sort());
-        const view = seen.at(-1) as string[];
-        expect(seen.at(-2)).toEqual(view);
-        expect((await store.getMessages("m")).messages.length).toBeLessThanOrEqual(limit);
-        const without = plainly(events).map((id) => textOfId.get(id));
-        expect([...ledger.expand(view), ...without].sort()).toEqual([...said].sort());
-      }),
-      { numRuns: 120 },
-    );
-  });
 
-  test("whatever else is called meanwhile takes effect, and no summary stands for what it took away", async () => {
-    const act = fc.record({
-      who: fc.nat(1),
-      kind: fc.constantFrom("add", "put", "remove", "rewind", "clear", "set", "compact", "shrink", "system"),
-      place: fc.nat(8),
+    test("whatever else is called meanwhile takes effect, and no summary stands for what it took away", async () => {
+      const act = fc.record({
+        who: fc.nat(1),
+        kind: fc.constantFrom(
+          "add",
+          "put",
+          "remove",
+          "rewind",
+          "clear",
+          "set",
+          "compact",
+          "shrink",
+          "system",
+        ),
+        place: fc.nat(8),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.scheduler(), fc.array(act, { maxLength: 6 }), async (scheduler, acts) => {
+          const ledger = new Ledger();
+          const raw = create();
+          const store = audited(raw, ledger);
+          const wait = (label: string): Promise<void> => scheduler.schedule(Promise.resolve(), label);
+          const summarize: Summarize<ModelMessageLike> = async (evicted) => {
+            await wait("summary asked");
+            return ledger.answerFor(evicted);
+          };
+          const plain = createChatMemory<ModelMessageLike>({ id: "m", store: raw });
+          const ids = await say(plain, ...words(0, 5));
+          const memories = [0, 1].map(() => summarizing(delayed(store, wait), summarize)) as [Memory, Memory];
+          const adding = say(memories[0], ...words(6, 8));
+          const run = ({ who, kind, place }: (typeof acts)[number], index: number): Promise<unknown> => {
+            const memory = memories[who] as Memory;
+            const id = ids[place % ids.length] as string;
+            if (kind === "add") return say(memory, `added ${index}`);
+            if (kind === "put") return memory.put(id, user(`put ${index}`));
+            if (kind === "remove") return memory.remove(id);
+            if (kind === "rewind") return memory.rewind(id);
+            if (kind === "clear") return memory.clear();
+            if (kind === "set") return memory.set(words(20, 20 + place).map((word) => user(word)));
+            if (kind === "shrink") return memory.shrink();
+            if (kind === "system") return memory.add(system(`system ${index}`));
+            return memory.compact({ through: id, replacement: user(`compacted ${index}`) });
+          };
+          const settled = await scheduler.waitFor(Promise.allSettled([adding, ...acts.map(run)]));
+          for (const result of settled) {
+            if (result.status === "fulfilled") continue;
+            const expected = ["VERSION_CONFLICT", "ID_CONFLICT", "INVALID_OPTION"] as const;
+            if (!expected.some((code) => isTurnkeepError(result.reason, code))) throw result.reason;
+          }
+          expect(store.faults).toEqual([]);
+          const views = await scheduler.waitFor(Promise.all(memories.map(texts)));
+          expect(views[0]).toEqual(views[1]);
+          expect(views[0]?.length).toBeLessThanOrEqual(limit);
+          const derived = (await raw.getMessages("m")).messages.filter(({ meta }) =>
+            meta?.includes("derived"),
+          );
+          expect(derived.length).toBeLessThanOrEqual(1);
+          const said = (await plain.history()).messages.map(({ message }) => textOf(message));
+          expect(said.filter((text) => isSummary(text) || text.startsWith("compacted"))).toEqual([]);
+          if (acts.some(({ kind }) => kind === "clear" || kind === "remove" || kind === "put")) return;
+          expect(said).toEqual(expect.arrayContaining(words(0, 8)));
+          for (const [index, { kind }] of acts.entries())
+            if (kind === "add") expect(said).toContain(`added ${index}`);
+        }),
+        { numRuns: 200 },
+      );
     });
-    await fc.assert(
-      fc.asyncProperty(fc.scheduler(), fc.array(act, { maxLength: 6 }), async (scheduler, acts) => {
-        const ledger = new Ledger();
-        const raw = create();
-        const store = audited(raw, ledger);
-        const wait = (label: string): Promise<void> => scheduler.schedule(Promise.resolve(), label);
-        const summarize: Summarize<ModelMessageLike> = async (evicted) => {
-          await wait("summary asked");
-          return ledger.answerFor(evicted);
-        };
-        const plain = createChatMemory<ModelMessageLike>({ id: "m", store: raw });
-        const ids = await say(plain, ...words(0, 5));
-        const memories = [0, 1].map(() => summarizing(delayed(store, wait), summarize)) as [Memory, Memory];
-        const adding = say(memories[0], ...words(6, 8));
-        const run = ({ who, kind, place }: (typeof acts)[number], index: number): Promise<unknown> => {
-          const memory = memories[who] as Memory;
-          const id = ids[place % ids.length] as string;
-          if (kind === "add") return say(memory, `added ${index}`);
-          if (kind === "put") return memory.put(id, user(`put ${index}`));
-          if (kind === "remove") return memory.remove(id);
-          if (kind === "rewind") return memory.rewind(id);
-          if (kind === "clear") return memory.clear();
-          if (kind === "set") return memory.set(words(20, 20 + place).map((word) => user(word)));
-          if (kind === "shrink") return memory.shrink();
-          if (kind === "system") return memory.add(system(`system ${index}`));
-          return memory.compact({ through: id, replacement: user(`compacted ${index}`) });
-        };
-        const settled = await scheduler.waitFor(Promise.allSettled([adding, ...acts.map(run)]));
-        for (const result of settled) {
-          if (result.status === "fulfilled") continue;
-          const expected = ["VERSION_CONFLICT", "ID_CONFLICT", "INVALID_OPTION"] as const;
-          if (!expected.some((code) => isTurnkeepError(result.reason, code))) throw result.reason;
-        }
-        expect(store.faults).toEqual([]);
-        const views = await scheduler.waitFor(Promise.all(memories.map(texts)));
-        expect(views[0]).toEqual(views[1]);
-        expect(views[0]?.length).toBeLessThanOrEqual(limit);
-        const derived = (await raw.getMessages("m")).messages.filter(({ meta }) => meta?.includes("derived"));
-        expect(derived.length).toBeLessThanOrEqual(1);
-        const said = (await plain.history()).messages.map(({ message }) => textOf(message));
-        expect(said.filter((text) => isSummary(text) || text.startsWith("compacted"))).toEqual([]);
-        if (acts.some(({ kind }) => kind === "clear" || kind === "remove" || kind === "put")) return;
-        expect(said).toEqual(expect.arrayContaining(words(0, 8)));
-        for (const [index, { kind }] of acts.entries())
-          if (kind === "add") expect(said).toContain(`added ${index}`);
-      }),
-      { numRuns: 200 },
-    );
-  });
-});
+  },
+);
 
 describe("the memory is changed while a summary of five messages is made", () => {
   type Change = (memory: Memory, ids: readonly string[], store: ChatMemoryStore) => Promise<unknown>;
@@ -215,9 +230,24 @@ describe("the memory is changed while a summary of five messages is made", () =>
       1,
     ],
     ["a rewind to what leaves", (memory, ids) => memory.rewind(ids[3] as string), words(1, 3), [], 0],
-    ["a rewind to what stays: all fits", (memory, ids) => memory.rewind(ids[6] as string), words(1, 6), [], 0],
+    [
+      "a rewind to what stays: all fits",
+      (memory, ids) => memory.rewind(ids[6] as string),
+      words(1, 6),
+      [],
+      0,
+    ],
     ["clear: nothing is begun again", (memory) => memory.clear(), [], [], 0],
-    ["set", async (memory) => void (await memory.messages(), await memory.set([user("new")])), ["new"], [], 0],
+    [
+      "set",
+      async (memory) => {
+        await memory.messages();
+        await memory.set([user("new")]);
+      },
+      ["new"],
+      [],
+      0,
+    ],
     [
       "somebody compacts",
       (memory, ids) => memory.compact({ through: ids[2] as string, replacement: user("own") }),
@@ -264,7 +294,9 @@ describe("the memory is changed while a summary of five messages is made", () =>
     expect(store.summaries).toHaveLength(commits);
     expect(store.faults).toEqual([]);
     const unused = events.filter((event) => event.type === "summarize-failed");
-    expect(unused.map((event) => event.reason)).toEqual(commits === 0 || shown[0] === "§1" && commits === 1 ? ["conflict"] : []);
+    expect(unused.map((event) => event.reason)).toEqual(
+      commits === 0 || (shown[0] === "§1" && commits === 1) ? ["conflict"] : [],
+    );
   });
 
   test("a result that comes for a call that leaves: asked again, with it", async () => {
@@ -338,41 +370,44 @@ describe("the process is killed", () => {
     };
   }
 
-  test.each(stores)("at any call to the store (%s) or the model, before or after it acted: the next add makes up for it", async (_name, create) => {
-    for (const acts of [false, true]) {
-      let calls = 0;
-      for (let finished = false; !finished; calls++) {
-        const ledger = new Ledger();
-        const store = audited(create(), ledger);
-        const process = mortal(store, calls, acts);
-        const dying = summarizing(process.store, (evicted) =>
-          process.step(async () => ledger.answerFor(evicted)),
-        );
-        const acknowledged: string[] = [];
-        const living = (async () => {
-          for (const word of words(1, 12)) {
-            await say(dying, word);
-            acknowledged.push(word);
-          }
-          finished = true;
-        })();
-        await Promise.race([living, process.died]);
-        const next = summarizing(store, ledger.summarize);
-        expect((await texts(next)).length).toBeLessThanOrEqual(limit);
-        await say(next, "word 13");
-        const view = await texts(next);
-        const said = (await next.history()).messages.map(({ message }) => textOf(message));
-        expect(view.length).toBeLessThanOrEqual(limit);
-        expect((await store.getMessages("m")).messages.length).toBeLessThanOrEqual(limit);
-        expect(said).toEqual([...words(1, said.length - 1), "word 13"]);
-        expect(said.length - 1).toBeGreaterThanOrEqual(acknowledged.length);
-        expect(ledger.expand(view)).toEqual(said);
-        expect(store.faults).toEqual([]);
+  test.each(stores)(
+    "at any call to the store (%s) or the model, before or after it acted: the next add makes up for it",
+    async (_name, create) => {
+      for (const acts of [false, true]) {
+        let calls = 0;
+        for (let finished = false; !finished; calls++) {
+          const ledger = new Ledger();
+          const store = audited(create(), ledger);
+          const process = mortal(store, calls, acts);
+          const dying = summarizing(process.store, (evicted) =>
+            process.step(async () => ledger.answerFor(evicted)),
+          );
+          const acknowledged: string[] = [];
+          const living = (async () => {
+            for (const word of words(1, 12)) {
+              await say(dying, word);
+              acknowledged.push(word);
+            }
+            finished = true;
+          })();
+          await Promise.race([living, process.died]);
+          const next = summarizing(store, ledger.summarize);
+          expect((await texts(next)).length).toBeLessThanOrEqual(limit);
+          await say(next, "word 13");
+          const view = await texts(next);
+          const said = (await next.history()).messages.map(({ message }) => textOf(message));
+          expect(view.length).toBeLessThanOrEqual(limit);
+          expect((await store.getMessages("m")).messages.length).toBeLessThanOrEqual(limit);
+          expect(said).toEqual([...words(1, said.length - 1), "word 13"]);
+          expect(said.length - 1).toBeGreaterThanOrEqual(acknowledged.length);
+          expect(ledger.expand(view)).toEqual(said);
+          expect(store.faults).toEqual([]);
+        }
+        // A read and twelve adds, and two rounds, each a question and a write: there was no kill that was not tried.
+        expect(calls).toBeGreaterThan(13 + 2 * 2);
       }
-      // A read and twelve adds, and two rounds, each a question and a write: there was no kill that was not tried.
-      expect(calls).toBeGreaterThan(13 + 2 * 2);
-    }
-  });
+    },
+  );
 });
 
 describe("the acknowledgement of a summary is lost", () => {
@@ -404,7 +439,9 @@ describe("the acknowledgement of a summary is lost", () => {
     await say(memory, ...words(1, 7));
     expect(lost).toBe(1);
     expect(await texts(memory)).toEqual(shown);
-    expect(ledger.expand(await texts(memory))).toEqual(words(1, shown.includes("word 12") ? 12 : shown.length + 4));
+    expect(ledger.expand(await texts(memory))).toEqual(
+      words(1, shown.includes("word 12") ? 12 : shown.length + 4),
+    );
     expect(raw.summaries).toHaveLength(shown[0] === "§1" ? 2 : 1);
     expect(raw.faults).toEqual([]);
     expect((await states(memory)).every((state) => !isSummary(state))).toBe(true);

@@ -28,8 +28,10 @@ export const states = async (memory: ChatMemory<ModelMessageLike>): Promise<stri
  * for every message that it shows or stands for.
  */
 export class Ledger {
-  readonly calls: { readonly texts: readonly string[]; readonly context: SummarizeContext<ModelMessageLike> }[] =
-    [];
+  readonly calls: {
+    readonly texts: readonly string[];
+    readonly context: SummarizeContext<ModelMessageLike>;
+  }[] = [];
   readonly #stoodFor: string[][] = [];
 
   readonly summarize: Summarize<ModelMessageLike> = (evicted, context) => {

@@ -291,7 +291,11 @@ describe("a summary that fails", () => {
     ["hangs for ever", "timeout", () => new Promise<never>(() => {})],
     ["answers nothing", "empty", () => undefined],
     ["answers an empty message", "empty", () => user("  ")],
-    ["answers more than it stands for", "too-long", (evicted) => user("x".repeat(evicted.map(textOf).join("").length + 1))],
+    [
+      "answers more than it stands for",
+      "too-long",
+      (evicted) => user("x".repeat(evicted.map(textOf).join("").length + 1)),
+    ],
     ["answers a system message", "invalid", () => system("sum")],
     ["answers a tool message", "invalid", () => toolResult("c", "look", "sum")],
     ["answers a tool call", "invalid", () => toolCall("c", "look", {})],
@@ -299,30 +303,36 @@ describe("a summary that fails", () => {
     ["answers null", "invalid", () => null as never],
   ];
 
-  test.each(faults)("%s: the messages stay while they fit, and leave plainly when they do not", async (_name, reason, fault) => {
-    let fails = true;
-    const setting = setUp(undefined, (ledger) => (evicted, context) => {
-      return fails ? fault(evicted, context) : ledger.summarize(evicted, context);
-    });
-    const { events, store, ledger, another } = setting;
-    const memory = another({ timeoutMs: 40 });
-    const ids = await say(memory, ...numbers(1, 7));
-    // One too many for six: one leaves, though a summary would have stood for five.
-    expect(await texts(memory)).toEqual(numbers(2, 7));
-    expect(await states(memory)).toEqual(["word 1 evicted", ...numbers(2, 7).map((word) => `${word} live`)]);
-    const failed = { type: "summarize-failed", memoryId: "m", messageIds: ids.slice(0, 5), reason };
-    expect(events).toEqual([
-      failed,
-      { type: "evicted", memoryId: "m", messageIds: ids.slice(0, 1), reason: "window" },
-    ]);
-    expect(JSON.stringify(events)).not.toContain("secret");
-    fails = false;
-    await say(memory, "word 8");
-    expect(await texts(memory)).toEqual(["§0", ...numbers(7, 8)]);
-    expect(ledger.calls[0]?.texts).toEqual(numbers(2, 6));
-    expect(store.faults).toEqual([]);
-    expect(store.summaries).toHaveLength(1);
-  });
+  test.each(faults)(
+    "%s: the messages stay while they fit, and leave plainly when they do not",
+    async (_name, reason, fault) => {
+      let fails = true;
+      const setting = setUp(undefined, (ledger) => (evicted, context) => {
+        return fails ? fault(evicted, context) : ledger.summarize(evicted, context);
+      });
+      const { events, store, ledger, another } = setting;
+      const memory = another({ timeoutMs: 40 });
+      const ids = await say(memory, ...numbers(1, 7));
+      // One too many for six: one leaves, though a summary would have stood for five.
+      expect(await texts(memory)).toEqual(numbers(2, 7));
+      expect(await states(memory)).toEqual([
+        "word 1 evicted",
+        ...numbers(2, 7).map((word) => `${word} live`),
+      ]);
+      const failed = { type: "summarize-failed", memoryId: "m", messageIds: ids.slice(0, 5), reason };
+      expect(events).toEqual([
+        failed,
+        { type: "evicted", memoryId: "m", messageIds: ids.slice(0, 1), reason: "window" },
+      ]);
+      expect(JSON.stringify(events)).not.toContain("secret");
+      fails = false;
+      await say(memory, "word 8");
+      expect(await texts(memory)).toEqual(["§0", ...numbers(7, 8)]);
+      expect(ledger.calls[0]?.texts).toEqual(numbers(2, 6));
+      expect(store.faults).toEqual([]);
+      expect(store.summaries).toHaveLength(1);
+    },
+  );
 
   test("an assistant's message is a summary, but not with unit turn, where a view begins with a user message", async () => {
     const answer = (): ModelMessage => assistant("sum");
@@ -482,7 +492,9 @@ describe("a summary that fails", () => {
       ...raw,
       updateMessages: (id, update, options) => {
         const derives = update.append.some(({ meta }) => meta?.includes("derived"));
-        return derives && fault !== undefined ? Promise.reject(fault) : raw.updateMessages(id, update, options);
+        return derives && fault !== undefined
+          ? Promise.reject(fault)
+          : raw.updateMessages(id, update, options);
       },
     });
     const { memory, events, another } = setting;
