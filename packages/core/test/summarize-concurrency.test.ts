@@ -320,6 +320,37 @@ describe("the memory is changed while a summary of five messages is made", () =>
     expect(await texts(memory)).toEqual(["§1", "word 4", "word 5"]);
   });
 
+  test.each<
+    [string, (memory: Memory, summaryId: string, fifth: string) => Promise<unknown>, readonly string[]]
+  >([
+    ["removed: what is left fits", (memory, summaryId) => memory.remove(summaryId), words(6, 11)],
+    [
+      "replaced by a compact that reaches no further: asked again, with that",
+      (memory, _summaryId, fifth) => memory.compact({ through: fifth, replacement: user("own") }),
+      ["§2", ...words(10, 11)],
+    ],
+  ])("the earlier summary is %s", async (_name, change, shown) => {
+    const ledger = new Ledger();
+    const raw = inMemoryStore();
+    const store = audited(raw, ledger);
+    const { opened, open } = gate();
+    const memory = summarizing(store, async (evicted, context) => {
+      const answer = await ledger.summarize(evicted, context);
+      if (ledger.calls.length === 2) await opened;
+      return answer;
+    });
+    const ids = await say(memory, ...words(1, 7));
+    const [summary] = store.summaries[0]?.append ?? [];
+    const adding = say(memory, ...words(8, 11));
+    await expect.poll(() => ledger.calls.length).toBe(2);
+    const other = createChatMemory<ModelMessageLike>({ id: "m", store: raw });
+    await change(other, summary?.id as string, ids[4] as string);
+    open();
+    await adding;
+    expect(await texts(memory)).toEqual(shown);
+    expect(store.faults).toEqual([]);
+  });
+
   test("changed each time it is asked: after three times what does not fit leaves without a summary", async () => {
     const raw = inMemoryStore();
     const events: MemoryEvent[] = [];
