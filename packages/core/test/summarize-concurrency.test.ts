@@ -323,6 +323,11 @@ describe("the memory is changed while a summary of five messages is made", () =>
   test.each<
     [string, (memory: Memory, summaryId: string, fifth: string) => Promise<unknown>, readonly string[]]
   >([
+    [
+      "edited: asked again, with what it says now",
+      (memory, summaryId) => memory.put(summaryId, user("edited")),
+      ["§2", ...words(10, 11)],
+    ],
     ["removed: what is left fits", (memory, summaryId) => memory.remove(summaryId), words(6, 11)],
     [
       "replaced by a compact that reaches no further: asked again, with that",

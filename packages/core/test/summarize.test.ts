@@ -200,6 +200,13 @@ describe("what leaves by the window is summarized", () => {
     expect(given).toHaveLength(1);
     expect(given[0]?.map(({ role }) => role)).toEqual(["assistant", "tool", "user", "assistant"]);
     expect(JSON.stringify(given[0]?.[1])).toContain("interrupted");
+    const waiting = setUp({ maxMessages: 5, target: 0.8 }, (ledger) => (evicted) => {
+      given.push(evicted);
+      return ledger.answerFor(evicted);
+    });
+    await waiting.memory.add(user("question"), toolCall("c", "look", {}));
+    await waiting.memory.add(user("go on"), user("last"), user("really"));
+    expect(given.pop()?.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
     const asIs = setUp({ maxMessages: 3, target: 0.5 }, (ledger) => (evicted) => {
       given.push(evicted);
       return ledger.answerFor(evicted);

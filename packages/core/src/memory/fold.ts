@@ -105,7 +105,10 @@ export function putSummary<M>(
   const covered = asItWas(live, items);
   const replaced = live.items.filter((item) => item.meta.derived !== undefined);
   const sameDerived =
-    replaced.length === derived.length && replaced.every((item, index) => item.id === derived[index]?.id);
+    replaced.length === derived.length &&
+    replaced.every(
+      ({ id, payload }, index) => id === derived[index]?.id && payload === derived[index]?.payload,
+    );
   if (covered === undefined || !sameDerived || fitsAsItIs(live, policy, limits)) return undefined;
   return putInPlace(draft, { derived: replaced, covered, through }, summary);
 }
