@@ -226,7 +226,7 @@ export interface MemoryPolicy<M> {
    * `message` and no profile.
    */
   readonly repair?: boolean | undefined;
-  /** How long one call may take, retries included, in milliseconds. Default 30,000. */
+  /** How long one call may take, retries included, in milliseconds; a summary may take as long again. Default 30,000. */
   readonly timeoutMs?: number | undefined;
   /** Called synchronously after the fact; what it throws is ignored. */
   readonly onEvent?: ((event: MemoryEvent) => void) | undefined;
@@ -262,7 +262,8 @@ export interface ChatMemory<M> {
   /**
    * Adds messages, all or none, and evicts what no longer fits. Answers their ids, in order. Nothing given: nothing
    * happens. Messages are copied. When others write at the same time the add is made again on the new state, until
-   * `timeoutMs` ends it; for a signal use {@link ChatMemory.transaction}.
+   * `timeoutMs` ends it; for a signal use {@link ChatMemory.transaction}. With `window.summarize` it waits for the
+   * summary that it makes due, whose failure is an event.
    *
    * A system message equal to the present one is ignored (its id is answered); another takes its place. A message with
    * an id of the caller's own ({@link entry}) is ignored if it was added before.

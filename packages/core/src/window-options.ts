@@ -34,7 +34,8 @@ export interface SummarizeContext<M> {
 
 /**
  * Makes one message of those that leave, oldest first, as the model was shown them; `undefined` if it cannot. The answer
- * is a user message, or, but for unit `turn`, an assistant's, without tool calls.
+ * is a user message, or, but for unit `turn`, an assistant's, without tool calls. Written in place as an object, it needs
+ * its type said: `async (evicted): Promise<MyMessage> => …`, or `createChatMemory<MyMessage>(…)`.
  */
 export type Summarize<M> = (
   evicted: readonly M[],
@@ -118,6 +119,9 @@ export interface WindowOptions<M> {
    * again, unless {@link WindowOptions.waitUntil} is given; it does not fail with it. If no summary comes
    * ({@link SummarizeFailure}), the messages stay as long as they fit, and what does not fit leaves as without it. After
    * its second failure in a row it is not asked at the next occasion, then not at 3, at 7, at 15. Not with unit `message`.
+   *
+   * It must not wait for an `add` to this memory, which would wait for it. What is removed later may still be told of in a
+   * summary: `remove` that one too (`summaryId` of the event `summarized`).
    *
    * @example
    * ```ts

@@ -60,6 +60,9 @@ describe("shrink", () => {
       tokensAfter: 65,
     });
     expect(await memory.shrink({ target: 0.99 })).toMatchObject({ messagesBefore: 5, messagesAfter: 4 });
+    const free = remembering({ window: { maxMessages: 9, counter: { name: "free", count: () => 0 } } });
+    await free.add(...tens(1, 3));
+    expect(await free.shrink()).toMatchObject({ messagesAfter: 2, tokensAfter: 0 });
     const few = remembering({ window: { maxMessages: 100, counter: characterCounter } });
     await few.add(user("x".repeat(97)), ...tens(1, 10));
     expect(await few.shrink()).toMatchObject({ messagesAfter: 10, tokensBefore: 230, tokensAfter: 130 });

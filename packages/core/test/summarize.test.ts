@@ -539,6 +539,7 @@ describe("who waits for it", () => {
     expect(ofType(events, "summarized")).toHaveLength(0);
     open();
     await closed;
+    expect(ofType(events, "summarized")).toHaveLength(1);
     await work[0];
     expect(await texts(another())).toEqual(["§0", ...numbers(6, 8)]);
   });
