@@ -104,7 +104,7 @@ describe.each(stores)(
           const without = plainly(events).map((id) => textOfId.get(id));
           expect([...ledger.expand(view), ...without].sort()).toEqual([...said].sort());
         }),
-        { numRuns: 120 },
+        { numRuns: 60 },
       );
     });
 
@@ -172,7 +172,7 @@ describe.each(stores)(
           for (const [index, { kind }] of acts.entries())
             if (kind === "add") expect(said).toContain(`added ${index}`);
         }),
-        { numRuns: 200 },
+        { numRuns: 80 },
       );
     });
   },

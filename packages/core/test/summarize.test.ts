@@ -9,6 +9,7 @@ import {
   type MemoryEvent,
   type ModelMessage,
   type ModelMessageLike,
+  type ProviderProfile,
   type Summarize,
   type SummarizeFailure,
   system,
@@ -276,6 +277,50 @@ describe("what leaves by the window is summarized", () => {
     expect(await texts(memory)).toEqual(["§0", "hurry", "done", "thanks", "bye"]);
     await memory.rewind(hurry as string);
     expect(await texts(memory)).toEqual(["§0"]);
+  });
+});
+
+describe("with a provider that binds reasoning to what stands before it", () => {
+  const bound: ProviderProfile = {
+    name: "bound",
+    firstMessage: "any",
+    reasoning: "bound",
+    shape: (messages) => ({ messages: [...messages], stages: [] }),
+  };
+
+  test("a summary is made when the user's message comes and half of what is left to the limit is used", async () => {
+    const { another, ledger, events } = setUp({ maxMessages: 10, target: 0.4 });
+    const memory = another({ profile: bound });
+    await say(memory, ...numbers(1, 6));
+    for (const word of ["step 1", "step 2"]) await memory.add(assistant(word));
+    expect(ledger.calls).toHaveLength(0);
+    await say(memory, "word 7");
+    expect(await texts(memory)).toEqual(["§0", "step 1", "step 2", "word 7"]);
+    for (let step = 3; step <= 8; step++) await memory.add(assistant(`step ${step}`));
+    expect(ledger.calls).toHaveLength(1);
+    expect(await texts(memory)).toHaveLength(10);
+    expect(events.map(({ type }) => type)).toEqual(["evicted", "summarized"]);
+  });
+
+  test("once, however large it is; and if it fails everything stays", async () => {
+    let answer: ModelMessageLike | undefined = user("x".repeat(30));
+    let asked = 0;
+    const { another, events } = setUp(
+      { maxTokens: 100, counter: characterCounter, target: 0.5 },
+      () => () => {
+        asked++;
+        return answer;
+      },
+    );
+    const memory = another({ profile: bound });
+    for (let index = 0; index < 7; index++) await say(memory, `word 10${index}`);
+    // Seven of 11 tokens, and 2: more than 75. Four stay, and the summary of 33 brings them to 79 again.
+    expect(asked).toBe(1);
+    answer = undefined;
+    await say(memory, "word 108");
+    expect(asked).toBe(2);
+    expect(ofType(events, "summarize-failed")).toMatchObject([{ reason: "empty" }]);
+    expect(ofType(events, "evicted")).toHaveLength(1);
   });
 });
 

@@ -37,6 +37,7 @@ import { checkReplacement, compactThrough, putMessage, replaceAll } from "./chan
 import type { Call } from "./deadline.ts";
 import type { Loaded, Prepared } from "./draft.ts";
 import { following, readHistory } from "./history.ts";
+import type { Item } from "./item.ts";
 import type { Live } from "./live.ts";
 import { checkProfile, normalizeOptions } from "./options.ts";
 import type { Policy } from "./policy.ts";
@@ -277,9 +278,11 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   async shrink(options?: ShrinkOptions): Promise<Shrunk | false> {
     const target = targetOf(options);
     return this.#session.run(options?.signal, async (call) => {
-      const limits = await this.#limits();
-      const plan = shrinkOnce(this.#policy, limits, target);
-      return this.#commit(call, plan, undefined, "shrink");
+      // What is too long for the window too is shown all the same: the question is what leaves.
+      const policy = { ...this.#policy, window: { ...this.#policy.window, overflow: "keep" as const } };
+      const hidden = async (loaded: Loaded<M>): Promise<readonly Item<M>[]> =>
+        (await this.#build(loaded, [], call, {}, policy)).view.hidden;
+      return this.#commit(call, shrinkOnce(this.#policy, target, hidden), undefined, "shrink");
     });
   }
 
@@ -309,7 +312,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     let work: Promise<void> | undefined;
     const result = await this.#session.run(signal, async (call) => {
       const changed = await change(call);
-      if (call.awaitsSummary) work = this.#summarizer?.begin(signal);
+      if (call.awaitsSummary !== undefined) work = this.#summarizer?.begin(call.awaitsSummary, signal);
       return changed;
     });
     if (work !== undefined) await waitFor(work, signal);

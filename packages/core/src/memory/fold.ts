@@ -1,6 +1,7 @@
 import { repairSteps } from "../view/repair.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
+import { Room } from "../window/room.ts";
 import type { SummarizeFailure } from "../window-options.ts";
 import { checkReplacement, putInPlace } from "./change.ts";
 import type { Draft, Prepared } from "./draft.ts";
@@ -24,12 +25,19 @@ export interface Folding<M> {
   readonly maxSize: number;
   /** Why there is nothing to ask for. */
   readonly refusal: SummarizeFailure | undefined;
+  readonly early: boolean;
 }
 
-/** Decides what leaves and is to be summarized; `undefined` if all fits. */
-export function planFolding<M>(live: Live<M>, policy: Policy<M>, limits: Limits): Folding<M> | undefined {
-  if (fitsAsItIs(live, policy, limits)) return undefined;
-  const { evict, passed, room } = planWindow(live, policy, limits, { fold: true });
+/** Decides what leaves and is to be summarized, `early` or because it does not fit; `undefined` if nothing is. */
+export function planFolding<M>(
+  live: Live<M>,
+  policy: Policy<M>,
+  limits: Limits,
+  early: boolean,
+): Folding<M> | undefined {
+  const { evict, passed, stays } = planWindow(live, policy, limits, { fold: true, early });
+  if (evict.length === passed.length) return undefined;
+  const room = new Room(stays.messages, stays.tokens, limits);
   const gone = new Set(passed);
   const leaving = evict.filter((item) => !gone.has(item));
   const derived = live.items.filter((item) => item.meta.derived !== undefined && !gone.has(item));
@@ -52,13 +60,7 @@ export function planFolding<M>(live: Live<M>, policy: Policy<M>, limits: Limits)
     return Math.max(seq, first?.meta.derived?.through ?? first?.seq ?? 0);
   }, 0);
   const previous = derived[0]?.message;
-  return { derived, items, messages, previous, through, maxSize: Math.max(0, most), refusal };
-}
-
-/** Whether a window that summarizes has nothing to evict: what a provider's compaction stands for is no matter of it. */
-function fitsAsItIs<M>(live: Live<M>, policy: Policy<M>, limits: Limits): boolean {
-  const { evict, passed } = planWindow(live, policy, limits);
-  return evict.length === passed.length;
+  return { derived, items, messages, previous, through, maxSize: Math.max(0, most), refusal, early };
 }
 
 /** Stands last, so that repair takes none of the steps before it for one that still waits for its results. */
@@ -68,7 +70,7 @@ const nothingMore: Step<never> = { items: [], calls: new Map(), approvals: new M
 function asShown<M>(steps: readonly Step<M>[], policy: Policy<M>): readonly M[] {
   const readable = steps.filter((step) => step.items.every((item) => item.error === undefined));
   if (!policy.repair) return readable.flatMap((step) => step.items.map(messageOf));
-  return repairSteps([...readable, nothingMore], policy.reader.format).messages;
+  return repairSteps([...readable, nothingMore], policy.reader.format, "any").messages;
 }
 
 /** The answer as a message that can be stored in place of what was asked about, or why it cannot. */
@@ -96,7 +98,7 @@ export function acceptSummary<M>(
  */
 export function putSummary<M>(
   draft: Draft<M>,
-  { derived, items, through }: Folding<M>,
+  { derived, items, through, early }: Folding<M>,
   summary: Prepared<M>,
   policy: Policy<M>,
   limits: Limits,
@@ -109,7 +111,8 @@ export function putSummary<M>(
     replaced.every(
       ({ id, payload }, index) => id === derived[index]?.id && payload === derived[index]?.payload,
     );
-  if (covered === undefined || !sameDerived || fitsAsItIs(live, policy, limits)) return undefined;
+  const isDue = planFolding(live, policy, limits, early) !== undefined;
+  if (covered === undefined || !sameDerived || !isDue) return undefined;
   return putInPlace(draft, { derived: replaced, covered, through }, summary);
 }
 

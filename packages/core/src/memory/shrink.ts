@@ -1,13 +1,13 @@
 import type { ShrinkOptions, Shrunk } from "../chat-memory.ts";
 import { TurnkeepError } from "../errors.ts";
 import { stepsBeforeFirstUser } from "../view/view.ts";
-import { groupsOf, planWindow, withinTurn } from "../window/plan.ts";
-import type { Limits } from "../window/policy.ts";
+import { groupsOf, withinTurn } from "../window/plan.ts";
 import { isDerived, isPinned, isSystem } from "../window/room.ts";
-import type { Draft } from "./draft.ts";
+import type { Loaded } from "./draft.ts";
 import type { Item, ItemReader } from "./item.ts";
 import type { Live, Step } from "./live.ts";
 import type { Policy } from "./policy.ts";
+import type { Plan } from "./session.ts";
 import { sizeOf } from "./size.ts";
 
 const defaultTarget = 0.7;
@@ -41,13 +41,13 @@ interface Totals {
  */
 export function shrinkOnce<M>(
   policy: Policy<M>,
-  limits: Limits,
   target: number,
-): (draft: Draft<M>) => Shrunk | false {
+  hiddenOf: (loaded: Loaded<M>) => Promise<readonly Item<M>[]>,
+): Plan<M, Shrunk | false> {
   const { reader } = policy;
   let before: Totals | undefined;
-  return (draft) => {
-    const shown = whatIsShown(draft.live, policy, limits);
+  return async (draft, loaded) => {
+    const shown = whatIsShown(draft.live, policy, await hiddenOf(loaded));
     const now = totalsOf([...shown.items], reader);
     const isSmaller = before !== undefined && now.size < before.size;
     before ??= now;
@@ -81,8 +81,7 @@ function totalsOf<M>(items: readonly Item<M>[], reader: ItemReader<M>): Totals {
   return { size, messages: items.length, tokens: reader.counter === undefined ? undefined : size };
 }
 
-function whatIsShown<M>(live: Live<M>, policy: Policy<M>, limits: Limits): Shown<M> {
-  const hidden = planWindow(live, policy, limits).evict;
+function whatIsShown<M>(live: Live<M>, policy: Policy<M>, hidden: readonly Item<M>[]): Shown<M> {
   const gone = new Set(hidden);
   const fitting = live.steps.filter((step) => step.items.some((item) => !gone.has(item)));
   const unopened = policy.window.unit === "turn" ? stepsBeforeFirstUser(fitting) : new Set<Step<M>>();

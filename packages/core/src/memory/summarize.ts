@@ -30,7 +30,7 @@ export class Summarizer<M> {
   readonly #options: SummarizerOptions<M>;
   readonly #summarize: Summarize<M>;
   #running: Promise<void> | undefined;
-  #asked: { readonly signal: AbortSignal | undefined } | undefined;
+  #asked: { readonly signal: AbortSignal | undefined; readonly early: boolean } | undefined;
   #failures = 0;
   #rests = 0;
 
@@ -44,9 +44,9 @@ export class Summarizer<M> {
     return this.#running;
   }
 
-  /** Sees to what does not fit the window. Answers what the caller has to wait for. */
-  begin(signal: AbortSignal | undefined): Promise<void> | undefined {
-    this.#asked = { signal };
+  /** Sees to what is to be summarized, `early` or now. Answers what the caller has to wait for. */
+  begin(when: "now" | "early", signal: AbortSignal | undefined): Promise<void> | undefined {
+    this.#asked = { signal, early: when === "early" };
     const { waitUntil } = this.#options.policy.window;
     const begins = this.#running === undefined;
     this.#running ??= this.#work();
@@ -65,7 +65,7 @@ export class Summarizer<M> {
       // Whoever asks while a round is under way may have added what that round has not seen.
       for (let asked = this.#asked; asked !== undefined; asked = this.#asked) {
         this.#asked = undefined;
-        await this.#foldAll(asked.signal);
+        await this.#foldAll(asked.early, asked.signal);
       }
     } finally {
       this.#running = undefined;
@@ -73,18 +73,21 @@ export class Summarizer<M> {
   }
 
   /** Goes on until everything fits. */
-  async #foldAll(signal: AbortSignal | undefined): Promise<void> {
+  async #foldAll(isEarly: boolean, signal: AbortSignal | undefined): Promise<void> {
     let folding: Folding<M> | undefined;
     try {
-      for (let conflicts = 0; ; ) {
-        folding = await this.#plan();
+      for (let conflicts = 0, early = isEarly; ; ) {
+        folding = await this.#plan(early);
         if (folding === undefined) return;
         if (this.#rests > 0) {
           this.#rests--;
           break;
         }
         const failure = await this.#fold(folding, signal);
-        if (failure === undefined) continue;
+        if (failure === undefined) {
+          early = false;
+          continue;
+        }
         this.#emitFailure(folding, failure);
         if (failure !== "conflict" || ++conflicts === maxConflicts) break;
       }
@@ -95,11 +98,11 @@ export class Summarizer<M> {
     }
   }
 
-  #plan(): Promise<Folding<M> | undefined> {
+  #plan(early: boolean): Promise<Folding<M> | undefined> {
     const { policy, session } = this.#options;
     return session.finish(undefined, async (call) => {
       const limits = await this.#options.limits();
-      return session.commit(call, (draft) => planFolding(draft.live, policy, limits));
+      return session.commit(call, (draft) => planFolding(draft.live, policy, limits, early));
     });
   }
 

@@ -82,7 +82,11 @@ function checkSummarize(
   if (summarize === undefined) return;
   if (typeof summarize !== "function") throw invalid("window.summarize", summarize, "a function");
   if (unit === "message")
-    throw invalid("window.unit", unit, "step or turn with summarize: LangChain4j's windows have no summaries");
+    throw invalid(
+      "window.unit",
+      unit,
+      "step or turn with summarize: LangChain4j's windows have no summaries",
+    );
   if (target === 1 && maxTokens !== undefined)
     throw invalid("window.target", target, "below 1 with maxTokens and summarize: a summary needs room");
 }
