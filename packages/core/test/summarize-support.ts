@@ -1,12 +1,17 @@
 import { modelMessageFormat as format } from "../src/format/model-message-format.ts";
 import {
   type ChatMemory,
+  type ChatMemoryOptions,
   type ChatMemoryStore,
+  createChatMemory,
+  inMemoryStore,
+  type MemoryEvent,
   type MemoryUpdate,
   type ModelMessageLike,
   type Summarize,
   type SummarizeContext,
   user,
+  type WindowOptions,
 } from "../src/index.ts";
 
 const mark = "§";
@@ -120,4 +125,59 @@ export function gate(): { readonly opened: Promise<void>; readonly open: () => v
     open = resolve;
   });
   return { opened, open };
+}
+
+export const say = (memory: ChatMemory<ModelMessageLike>, ...words: string[]): Promise<string[]> =>
+  memory.add(...words.map((word) => user(word)));
+export const numbers = (from: number, to: number): string[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => `word ${from + index}`);
+
+export interface Setting {
+  readonly memory: ChatMemory<ModelMessageLike>;
+  readonly ledger: Ledger;
+  readonly events: MemoryEvent[];
+  readonly store: ReturnType<typeof audited>;
+  readonly another: (options?: Partial<ChatMemoryOptions<ModelMessageLike>>) => ChatMemory<ModelMessageLike>;
+}
+
+/** A memory with a ledger for its summarizer, or with one that the ledger hands on to. */
+export function setUp(
+  window: WindowOptions<ModelMessageLike> = { maxMessages: 6, target: 0.5 },
+  summarize?: (ledger: Ledger) => Summarize<ModelMessageLike>,
+  raw: ChatMemoryStore = inMemoryStore(),
+): Setting {
+  const ledger = new Ledger();
+  const events: MemoryEvent[] = [];
+  const store = audited(raw, ledger);
+  const another: Setting["another"] = (options) =>
+    createChatMemory<ModelMessageLike>({
+      id: "m",
+      store,
+      window: { summarize: summarize?.(ledger) ?? ledger.summarize, ...window },
+      onEvent: (event) => events.push(event),
+      ...options,
+    } as ChatMemoryOptions<ModelMessageLike> & { format?: undefined });
+  return { memory: another(), ledger, events, store, another };
+}
+
+export const ofType = <T extends MemoryEvent["type"]>(
+  events: readonly MemoryEvent[],
+  type: T,
+): Extract<MemoryEvent, { type: T }>[] =>
+  events.filter((event): event is Extract<MemoryEvent, { type: T }> => event.type === type);
+
+/** A memory of six messages, three of which stay when a summary is made. */
+export function summarizing(
+  store: ChatMemoryStore,
+  summarize: Summarize<ModelMessageLike>,
+  onEvent?: (event: MemoryEvent) => void,
+  timeoutMs?: number,
+): ChatMemory<ModelMessageLike> {
+  return createChatMemory<ModelMessageLike>({
+    id: "m",
+    store,
+    window: { maxMessages: 6, target: 0.5, summarize },
+    onEvent,
+    timeoutMs,
+  });
 }
