@@ -30,7 +30,6 @@ export class Summarizer<M> {
   readonly #options: SummarizerOptions<M>;
   readonly #summarize: Summarize<M>;
   #running: Promise<void> | undefined;
-  #asked: { readonly signal: AbortSignal | undefined; readonly early: boolean } | undefined;
   #failures = 0;
   #rests = 0;
 
@@ -46,10 +45,9 @@ export class Summarizer<M> {
 
   /** Sees to what is to be summarized, `early` or now. Answers what the caller has to wait for. */
   begin(when: "now" | "early", signal: AbortSignal | undefined): Promise<void> | undefined {
-    this.#asked = { signal, early: when === "early" };
     const { waitUntil } = this.#options.policy.window;
     const begins = this.#running === undefined;
-    this.#running ??= this.#work();
+    this.#running ??= this.#foldAll(when === "early", signal);
     if (waitUntil === undefined) return this.#running;
     try {
       if (begins) waitUntil(this.#running);
@@ -60,19 +58,10 @@ export class Summarizer<M> {
     }
   }
 
-  async #work(): Promise<void> {
-    try {
-      // Whoever asks while a round is under way may have added what that round has not seen.
-      for (let asked = this.#asked; asked !== undefined; asked = this.#asked) {
-        this.#asked = undefined;
-        await this.#foldAll(asked.early, asked.signal);
-      }
-    } finally {
-      this.#running = undefined;
-    }
-  }
-
-  /** Goes on until everything fits. */
+  /**
+   * Goes on until everything fits, also what others have added meanwhile. What is added once it has seen that comes too
+   * late to find it under way: before that is stored, this has ended.
+   */
   async #foldAll(isEarly: boolean, signal: AbortSignal | undefined): Promise<void> {
     let folding: Folding<M> | undefined;
     try {
@@ -95,6 +84,8 @@ export class Summarizer<M> {
     } catch {
       // Nothing has left: the view hides what does not fit, and the next add comes back to it.
       this.#emitFailure(folding, "store");
+    } finally {
+      this.#running = undefined;
     }
   }
 
