@@ -103,6 +103,10 @@ describe("shrink", () => {
     expect(await memory.shrink()).toBe(false);
     expect(await memory.history()).toEqual(version);
     expect(await remembering().shrink()).toBe(false);
+    const full = remembering({ window: { maxTokens: 20, counter: characterCounter } });
+    await full.add(user("far too long for this window"));
+    await expect(full.messages()).rejects.toMatchObject({ code: "WINDOW_OVERFLOW" });
+    expect(await full.shrink()).toBe(false);
   });
 
   test("with unit turn whole turns leave, then what is between the newest question and its newest step", async () => {
