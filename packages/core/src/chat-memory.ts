@@ -3,7 +3,7 @@ import type { MessageFormat } from "./message-format.ts";
 import type { Processor } from "./processors/processor.ts";
 import type { ProviderProfile } from "./provider-profile.ts";
 import type { ChatMemoryStore, ListPage, MessageState } from "./store-contract.ts";
-import type { WindowOptions } from "./window-options.ts";
+import type { SummarizeFailure, WindowOptions } from "./window-options.ts";
 
 /** Options of every call that reads or writes. */
 export interface MemoryCallOptions {
@@ -94,6 +94,23 @@ export interface CalibrateOptions {
   readonly otherTokens?: number | undefined;
 }
 
+export interface ShrinkOptions extends MemoryCallOptions {
+  /** What part of the view shall stay: above 0, below 1. Default 0.7. */
+  readonly target?: number | undefined;
+}
+
+/** What a {@link ChatMemory.shrink} did. */
+export interface Shrunk {
+  /** The ids of the messages that left, oldest first. */
+  readonly messageIds: readonly string[];
+  /** How many messages the window showed, and shows now. */
+  readonly messagesBefore: number;
+  readonly messagesAfter: number;
+  /** Their tokens by the window's counter, nothing added; `undefined` without a counter. */
+  readonly tokensBefore: number | undefined;
+  readonly tokensAfter: number | undefined;
+}
+
 export interface MemoryHistoryQuery extends MemoryCallOptions {
   /** Only messages with a greater `seq`. */
   readonly after?: number | undefined;
@@ -147,7 +164,21 @@ export type MemoryEvent =
       readonly type: "evicted";
       readonly memoryId: string;
       readonly messageIds: readonly string[];
-      readonly reason: "window" | "compact";
+      readonly reason: "window" | "compact" | "shrink";
+    }
+  | {
+      readonly type: "summarized";
+      readonly memoryId: string;
+      /** The messages that have left memory and for which the summary stands, with what an earlier one stood for. */
+      readonly messageIds: readonly string[];
+      readonly summaryId: string;
+    }
+  | {
+      readonly type: "summarize-failed";
+      readonly memoryId: string;
+      /** The messages that were to be summarized. */
+      readonly messageIds: readonly string[];
+      readonly reason: SummarizeFailure;
     }
   | {
       readonly type: "conflict";
@@ -195,7 +226,7 @@ export interface MemoryPolicy<M> {
    * `message` and no profile.
    */
   readonly repair?: boolean | undefined;
-  /** How long one call may take, retries included, in milliseconds. Default 30,000. */
+  /** How long one call may take, retries included, in milliseconds; a summary may take as long again. Default 30,000. */
   readonly timeoutMs?: number | undefined;
   /** Called synchronously after the fact; what it throws is ignored. */
   readonly onEvent?: ((event: MemoryEvent) => void) | undefined;
@@ -231,7 +262,8 @@ export interface ChatMemory<M> {
   /**
    * Adds messages, all or none, and evicts what no longer fits. Answers their ids, in order. Nothing given: nothing
    * happens. Messages are copied. When others write at the same time the add is made again on the new state, until
-   * `timeoutMs` ends it; for a signal use {@link ChatMemory.transaction}.
+   * `timeoutMs` ends it; for a signal use {@link ChatMemory.transaction}. With `window.summarize` it waits for the
+   * summary that it makes due, whose failure is an event.
    *
    * A system message equal to the present one is ignored (its id is answered); another takes its place. A message with
    * an id of the caller's own ({@link entry}) is ignored if it was added before.
@@ -338,7 +370,36 @@ export interface ChatMemory<M> {
    * ```
    */
   calibrate(options: CalibrateOptions): Promise<void>;
-  /** Waits for the calls made so far; later ones are `CLOSED`. Idempotent. Closes the store only if the memory made it. */
+  /**
+   * One step smaller, after a provider found the prompt too long: the oldest steps (turns, with unit `turn`) leave for
+   * history until the view has `target` of its size, in tokens if the window has a counter, else in characters of
+   * text, a medium taken for 4,000. At least one leaves. The system message, the newest step, with unit `turn` the newest question, and what is
+   * pinned stay; a derived message leaves when nothing else can. Nothing is summarized: the request waits.
+   *
+   * Answers `false`, and changes nothing, when nothing can leave any more, so that a loop of retries ends. The limits
+   * stay as they are: give the provider's own count to {@link ChatMemory.calibrate} where its error names one.
+   *
+   * Errors: `INVALID_OPTION` for a target that is not between 0 and 1.
+   *
+   * @example
+   * ```ts
+   * import { type ChatMemory, type ModelMessage } from "@turnkeep/core";
+   *
+   * declare function isTooLong(error: unknown): boolean; // as your provider says it
+   *
+   * async function answer(memory: ChatMemory<ModelMessage>, ask: (messages: ModelMessage[]) => Promise<string>) {
+   *   for (;;) {
+   *     try {
+   *       return await ask(await memory.messages());
+   *     } catch (error) {
+   *       if (!isTooLong(error) || !(await memory.shrink())) throw error;
+   *     }
+   *   }
+   * }
+   * ```
+   */
+  shrink(options?: ShrinkOptions): Promise<Shrunk | false>;
+  /** Waits for the calls made so far, summaries included; later ones are `CLOSED`. Idempotent. Closes the store only if the memory made it. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -25,6 +25,8 @@ export type {
   MemoryTransaction,
   NonSystemOf,
   Prompt,
+  ShrinkOptions,
+  Shrunk,
   SystemOf,
   TransactionOptions,
   ViewOptions,
@@ -78,4 +80,13 @@ export {
   keyValueStore,
 } from "./stores/key-value-store.ts";
 export { singleSlotStore } from "./stores/single-slot-store.ts";
-export type { Limit, TokenCounter, WindowOptions, WindowOverflow, WindowUnit } from "./window-options.ts";
+export type {
+  Limit,
+  Summarize,
+  SummarizeContext,
+  SummarizeFailure,
+  TokenCounter,
+  WindowOptions,
+  WindowOverflow,
+  WindowUnit,
+} from "./window-options.ts";

@@ -19,6 +19,59 @@ export interface TokenCounter {
  */
 export type WindowUnit = "step" | "turn" | "message";
 
+/** What {@link Summarize} is told beside the messages. */
+export interface SummarizeContext<M> {
+  readonly memoryId: string;
+  /** Fires when `timeoutMs` is over, or when the signal of the call that waits does. Hand it on to the model. */
+  readonly signal: AbortSignal;
+  /** The message that stood for what was summarized before: also the first of `evicted`. */
+  readonly previous: M | undefined;
+  /** How many tokens the answer may have by the window's counter, as a message; `undefined` without a counter. */
+  readonly maxTokens: number | undefined;
+  /** How many characters of text it may have; `undefined` with a counter. */
+  readonly maxCharacters: number | undefined;
+}
+
+/**
+ * Makes one message of those that leave, oldest first, as the model was shown them; `undefined` if it cannot. The answer
+ * is a user message, or, but for unit `turn`, an assistant's, without tool calls. Written in place as an object, it needs
+ * its type said: `async (evicted): Promise<MyMessage> => …`, or `createChatMemory<MyMessage>(…)`.
+ */
+export type Summarize<M> = (
+  evicted: readonly M[],
+  context: SummarizeContext<M>,
+) => M | undefined | Promise<M | undefined>;
+
+/**
+ * Why messages were not summarized.
+ *
+ * | reason | what happened |
+ * |---|---|
+ * | `error` | the function threw |
+ * | `timeout` | it took longer than `timeoutMs` |
+ * | `aborted` | the signal of the call that waited for it fired |
+ * | `empty` | it answered nothing, or a message that holds nothing |
+ * | `too-long` | its answer is longer than what it stands for, or than the room there is |
+ * | `invalid` | its answer is no message of the format, or none that `compact` would take |
+ * | `no-room` | what stays leaves no room for a summary; it was not asked |
+ * | `boundary` | a provider's compaction stays, and nothing may stand before that; it was not asked |
+ * | `unreadable` | none of the stored messages could be read; it was not asked |
+ * | `conflict` | what it was asked about was changed meanwhile, by another writer say; its answer was left unused |
+ * | `store` | the store, or a limit that is a function, failed; the next `add` tries again |
+ */
+export type SummarizeFailure =
+  | "error"
+  | "timeout"
+  | "aborted"
+  | "empty"
+  | "too-long"
+  | "invalid"
+  | "no-room"
+  | "boundary"
+  | "unreadable"
+  | "conflict"
+  | "store";
+
 /** What happens when the newest step alone does not fit. */
 export type WindowOverflow = "throw" | "keep" | "evict";
 
@@ -46,13 +99,54 @@ export interface WindowOptions<M> {
   readonly unit?: WindowUnit | undefined;
   /**
    * 0 < target ≤ 1. Once over a limit, evict down to `target` × that limit, so that the prompt's beginning stays the
-   * same for many turns and a provider's prompt cache keeps hitting. Default 0.7 with `maxTokens`, 1 with
-   * `maxMessages` alone or with unit `message`. Where the memory's `profile` binds reasoning to what stands before it, a
-   * user's message makes room already when more than half-way from `target` to the limit is used.
+   * same for many turns and a provider's prompt cache keeps hitting. Default 0.7 with `maxTokens` or `summarize`, 1
+   * with `maxMessages` alone or with unit `message`. Below 1 with `maxTokens` and `summarize`: a summary needs room.
+   * Where the memory's `profile` binds reasoning to what stands before it, a user's message makes room already when more
+   * than half-way from `target` to the limit is used.
    */
   readonly target?: number | undefined;
   /** Default `throw`; `evict` with unit `message`. */
   readonly overflow?: WindowOverflow | undefined;
   /** Messages that are never evicted, nor is the rest of their step (with unit `turn`: of their turn). */
   readonly pinned?: ((message: M) => boolean) | undefined;
+  /**
+   * What leaves is summarized into one message after the system message, which the next summary replaces. History keeps
+   * what was said, never a summary. The messages are stored before it is asked, and leave in one step with its answer
+   * being put in their place; until then, a view shows as many of them as fit. Meanwhile the memory can be used, also by
+   * others: an answer about what they changed is left unused, and it is asked again, three times at most.
+   *
+   * The call that made it due (`add`, `put`, `set`, `compact`, a transaction) waits for it, for as long as `timeoutMs`
+   * again, unless {@link WindowOptions.waitUntil} is given; it does not fail with it. If no summary comes
+   * ({@link SummarizeFailure}), the messages stay as long as they fit, and what does not fit leaves as without it. After
+   * its second failure in a row it is not asked at the next occasion, then not at 3, at 7, at 15. Not with unit `message`.
+   *
+   * It must not wait for an `add` to this memory, which would wait for it. What is removed later may still be told of in a
+   * summary: `remove` that one too (`summaryId` of the event `summarized`).
+   *
+   * @example
+   * ```ts
+   * import { createChatMemory, modelMessageFormat, user } from "@turnkeep/core";
+   *
+   * declare function ask(prompt: string, signal: AbortSignal): Promise<string>; // your model
+   *
+   * const memory = createChatMemory({
+   *   window: {
+   *     maxMessages: 40,
+   *     unit: "turn",
+   *     summarize: async (evicted, { signal, maxCharacters }) => {
+   *       const pieces = evicted.flatMap((message) => modelMessageFormat.pieces(message));
+   *       const said = pieces.flatMap((piece) => (piece.type === "text" ? [piece.text] : [])).join("\n");
+   *       return user(await ask(`Sum up in less than ${maxCharacters} characters:\n${said}`, signal));
+   *     },
+   *   },
+   * });
+   * ```
+   */
+  readonly summarize?: Summarize<M> | undefined;
+  /**
+   * Takes over the wait for a summary, so that no call waits for it: the `waitUntil` of a serverless platform, which
+   * keeps the function alive after its answer, or `() => {}` in a process that lives on. The promise never rejects. What
+   * is cut off is made up for by the next `add`. `close` waits for it all the same.
+   */
+  readonly waitUntil?: ((work: Promise<void>) => void) | undefined;
 }

@@ -22,14 +22,18 @@ export function addAll<M>(
   return ids;
 }
 
-/** Lets the window evict what does not fit. */
+/** Lets the window evict what does not fit; where it is to be summarized, that waits until the summary is there. */
 export function evict<M>(
   draft: Draft<M>,
   policy: Policy<M>,
   limits: Limits,
   options: PlanOptions = {},
 ): void {
-  draft.leave(planWindow(draft.live, policy, limits, options).evict, "evicted");
+  const fold = policy.window.summarize !== undefined;
+  const plan = planWindow(draft.live, policy, limits, { ...options, fold });
+  draft.leave(fold ? plan.passed : plan.evict, "evicted");
+  const isDue = fold && plan.evict.length > plan.passed.length;
+  draft.awaitsSummary = isDue ? (options.early === true ? "early" : "now") : undefined;
 }
 
 /** With unit `message` the window is applied before and after each message, as LangChain4j does. */

@@ -86,12 +86,42 @@ export async function compactThrough<M>(
     .flatMap((step) => step.items)
     .filter((item) => item.role !== "system" && item.meta.derived === undefined)
     .filter((item) => !draft.live.stepOf(item).items.some((member) => member.pinned));
-  draft.leave(derived, "removed");
-  draft.leave(covered, "evicted");
-  const item = draft.append(replacement, { derived: { through: last.seq } });
-  draft.raiseEpoch();
+  const item = putInPlace(draft, { derived, covered, through: last.seq }, replacement);
   evict(draft, policy, limits);
   return item.id;
+}
+
+/** What a derived message stands for. */
+export interface Covered<M> {
+  /** The derived messages that it replaces. */
+  readonly derived: readonly Item<M>[];
+  readonly covered: readonly Item<M>[];
+  /** It stands for what is covered up to this `seq`. */
+  readonly through: number;
+}
+
+/** Puts a derived message in place of live ones: after the system message, in one change. */
+export function putInPlace<M>(
+  draft: Draft<M>,
+  { derived, covered, through }: Covered<M>,
+  replacement: Prepared<M>,
+): Item<M> {
+  draft.leave(derived, "removed");
+  draft.leave(covered, "evicted");
+  const item = draft.append(replacement, { derived: { through } });
+  draft.raiseEpoch();
+  return item;
+}
+
+/** Errors: `INVALID_MESSAGE` for a message that cannot stand in place of others. */
+export function checkReplacement<M>({ facts }: Prepared<M>, policy: Policy<M>): void {
+  const { role, calls, results } = facts;
+  const allowed = policy.window.unit === "turn" ? ["user"] : ["user", "assistant"];
+  if (allowed.includes(role) && calls.length === 0 && results.length === 0) return;
+  throw new TurnkeepError(
+    "INVALID_MESSAGE",
+    `A replacement must be a message of role ${allowed.join(" or ")} without tool calls or results; this one has the role ${role}.`,
+  );
 }
 
 async function findThrough<M>(

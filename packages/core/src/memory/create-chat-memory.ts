@@ -11,6 +11,8 @@ import type {
   MemoryTransaction,
   NonSystemOf,
   Prompt,
+  ShrinkOptions,
+  Shrunk,
   SystemOf,
   TransactionOptions,
   ViewOptions,
@@ -31,16 +33,19 @@ import {
 } from "../window/calibration.ts";
 import { type Limits, resolveLimits } from "../window/policy.ts";
 import { addAll, withoutRepeated } from "./add.ts";
-import { compactThrough, putMessage, replaceAll } from "./change.ts";
+import { checkReplacement, compactThrough, putMessage, replaceAll } from "./change.ts";
 import type { Call } from "./deadline.ts";
 import type { Loaded, Prepared } from "./draft.ts";
 import { following, readHistory } from "./history.ts";
+import type { Item } from "./item.ts";
 import type { Live } from "./live.ts";
 import { checkProfile, normalizeOptions } from "./options.ts";
 import type { Policy } from "./policy.ts";
 import { prepare } from "./prepare.ts";
 import { removeStep, rewindTo } from "./rewind.ts";
 import { type Plan, Session } from "./session.ts";
+import { shrinkOnce, targetOf } from "./shrink.ts";
+import { Summarizer, waitFor } from "./summarize.ts";
 
 /**
  * A chat memory: one conversation, within a budget, kept in a store. Without a store it lives in this process alone.
@@ -77,6 +82,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   readonly #policy: Policy<M>;
   readonly #session: Session<M>;
   readonly #ownsStore: boolean;
+  readonly #summarizer: Summarizer<M> | undefined;
   #shown: Shown<M> | undefined;
   #correction: Correction = uncorrected;
   /** Whether the last view held messages for that call only. */
@@ -89,18 +95,26 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     this.#policy = policy;
     this.#session = new Session(session);
     this.#ownsStore = ownsStore;
+    const work = {
+      policy,
+      session: this.#session,
+      timeoutMs: session.timeoutMs,
+      limits: () => this.#limits(),
+    };
+    const { summarize } = policy.window;
+    this.#summarizer = summarize === undefined ? undefined : new Summarizer(work, summarize);
     this.#warnOfOrder();
   }
 
   async add(...messages: (M | Entry<M>)[]): Promise<string[]> {
     const prepared = messages.map((message) => prepare(message, this.#policy.reader));
     if (prepared.length === 0) return [];
-    return this.#session.run(undefined, (call) => this.#addPrepared(prepared, call));
+    return this.#change(undefined, (call) => this.#addPrepared(prepared, call));
   }
 
   async put(id: string, message: M | Entry<M>, options?: MemoryCallOptions): Promise<void> {
     const prepared = prepare(message, this.#policy.reader, id);
-    return this.#session.run(options?.signal, async (call) => {
+    return this.#change(options?.signal, async (call) => {
       const limits = await this.#limits();
       await this.#commit(call, (draft, loaded) =>
         putMessage(draft, loaded, prepared, this.#policy, limits, call),
@@ -143,7 +157,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       );
     }
     const prepared = this.#prepareAll(messages);
-    return this.#session.run(options?.signal, async (call) => {
+    return this.#change(options?.signal, async (call) => {
       const limits = await this.#limits();
       const base = { version: await this.#session.lookedAt(call) };
       return this.#commit(
@@ -159,8 +173,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     options?: MemoryCallOptions,
   ): Promise<string> {
     const prepared = prepare(request.replacement, this.#policy.reader);
-    this.#checkReplacement(prepared);
-    return this.#session.run(options?.signal, async (call) => {
+    checkReplacement(prepared, this.#policy);
+    return this.#change(options?.signal, async (call) => {
       const limits = await this.#limits();
       return this.#commit(
         call,
@@ -209,7 +223,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       open = false;
       if (collected.length === 0) return result;
       const isMerge = (options?.onConflict ?? (base === undefined ? "merge" : "throw")) === "merge";
-      await session.run(options?.signal, (call) =>
+      await this.#change(options?.signal, (call) =>
         this.#addPrepared(collected, call, isMerge ? undefined : base),
       );
       return result;
@@ -261,12 +275,24 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     });
   }
 
+  async shrink(options?: ShrinkOptions): Promise<Shrunk | false> {
+    const target = targetOf(options);
+    return this.#session.run(options?.signal, async (call) => {
+      // What is too long for the window too is shown all the same: the question is what leaves.
+      const policy = { ...this.#policy, window: { ...this.#policy.window, overflow: "keep" as const } };
+      const hidden = async (loaded: Loaded<M>): Promise<readonly Item<M>[]> =>
+        (await this.#build(loaded, [], call, {}, policy)).view.hidden;
+      return this.#commit(call, shrinkOnce(this.#policy, target, hidden), undefined, "shrink");
+    });
+  }
+
   get closed(): boolean {
     return this.#session.closed;
   }
 
   async close(): Promise<void> {
-    if ((await this.#session.close()) && this.#ownsStore) await this.#policy.store.close();
+    if ((await this.#session.close(() => this.#summarizer?.running)) && this.#ownsStore)
+      await this.#policy.store.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -279,6 +305,18 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
 
   #limits(profile = this.#policy.profile): ReturnType<typeof resolveLimits> {
     return resolveLimits(this.#policy.window, this.id, this.#correction, profile);
+  }
+
+  /** Runs a call that may add, then waits for the summary that is due because of it. */
+  async #change<T>(signal: AbortSignal | undefined, change: (call: Call) => Promise<T>): Promise<T> {
+    let work: Promise<void> | undefined;
+    const result = await this.#session.run(signal, async (call) => {
+      const changed = await change(call);
+      if (call.awaitsSummary !== undefined) work = this.#summarizer?.begin(call.awaitsSummary, signal);
+      return changed;
+    });
+    if (work !== undefined) await waitFor(work, signal);
+    return result;
   }
 
   async #addPrepared(
@@ -307,7 +345,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     call: Call,
     plan: Plan<M, T>,
     base?: { readonly version: string | null | undefined },
-    reason: "window" | "compact" = "window",
+    reason: "window" | "compact" | "shrink" = "window",
   ): Promise<T> {
     let messageIds: readonly string[] = [];
     const result = await this.#session.commit(
@@ -315,6 +353,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       async (draft, loaded) => {
         const planned = await plan(draft, loaded);
         messageIds = draft.evictedIds;
+        call.awaitsSummary = draft.awaitsSummary;
         return planned;
       },
       base,
@@ -371,15 +410,5 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       `The processor ${JSON.stringify(misplaced.name)} keeps the view within a limit, and others follow it. ` +
       "Put it last, so that what they add counts.";
     this.#session.emit({ type: "warning", memoryId: this.id, code: "processor-order", message });
-  }
-
-  #checkReplacement({ facts }: Prepared<M>): void {
-    const role = facts.role;
-    const allowed = this.#policy.window.unit === "turn" ? ["user"] : ["user", "assistant"];
-    if (allowed.includes(role) && facts.calls.length === 0 && facts.results.length === 0) return;
-    throw new TurnkeepError(
-      "INVALID_MESSAGE",
-      `A replacement must be a message of role ${allowed.join(" or ")} without tool calls or results; this one has the role ${role}.`,
-    );
   }
 }

@@ -11,6 +11,8 @@ export interface Call {
   readonly signal: AbortSignal;
   /** The newest conflict: what to report if time runs out while retrying. */
   conflict: TurnkeepError | undefined;
+  /** Set when a change of the call left behind what is to be summarized. */
+  awaitsSummary: "now" | "early" | undefined;
 }
 
 /**
@@ -21,7 +23,7 @@ export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => P
   const { timeoutMs, signal } = limits;
   throwIfCallerAborted(signal);
   const controller = new AbortController();
-  const call: Call = { signal: controller.signal, conflict: undefined };
+  const call: Call = { signal: controller.signal, conflict: undefined, awaitsSummary: undefined };
   let timedOut = false;
   const timer = setTimeout(() => {
     timedOut = true;

@@ -29,6 +29,8 @@ export interface Prepared<M> {
  */
 export class Draft<M> {
   readonly live: Live<M>;
+  /** Set where some of the live messages are to be summarized: `now`, because they do not fit, or already. */
+  awaitsSummary: "now" | "early" | undefined;
   readonly #from: Loaded<M>;
   readonly #counterName: string | undefined;
   readonly #keepsHistory: boolean;

@@ -43,7 +43,7 @@ export class Session<M> {
   #known: readonly Item<M>[] = [];
   /** The version the caller last looked at, followed through changes of its own; `undefined` before the first look. */
   #looked: string | null | undefined;
-  #closed = false;
+  #closing: Promise<void> | undefined;
 
   constructor(options: SessionOptions<M>) {
     this.#options = options;
@@ -51,11 +51,13 @@ export class Session<M> {
 
   /** Runs a call after all calls made before it. */
   run<T>(signal: AbortSignal | undefined, call: (call: Call) => Promise<T>): Promise<T> {
+    return this.closed ? Promise.reject(this.#closedError()) : this.finish(signal, call);
+  }
+
+  /** The same for what a call left behind, which may run when the memory has been closed since. */
+  finish<T>(signal: AbortSignal | undefined, call: (call: Call) => Promise<T>): Promise<T> {
     const { timeoutMs } = this.#options;
-    const turn = this.#tail.then(() => {
-      if (this.#closed) throw this.#closedError();
-      return withDeadline({ timeoutMs, signal }, call);
-    });
+    const turn = this.#tail.then(() => withDeadline({ timeoutMs, signal }, call));
     this.#tail = turn.catch(() => undefined);
     return signal === undefined ? turn : endedBy(signal, turn);
   }
@@ -175,15 +177,14 @@ export class Session<M> {
   }
 
   get closed(): boolean {
-    return this.#closed;
+    return this.#closing !== undefined;
   }
 
-  /** Waits for the calls made so far; every later one is `CLOSED`. Answers whether it was open. */
-  async close(): Promise<boolean> {
-    if (this.#closed) return false;
-    await this.#tail;
-    const wasOpen = !this.#closed;
-    this.#closed = true;
+  /** Waits for the calls made so far and what they left behind; every later one is `CLOSED`. Answers whether it was open. */
+  async close(leftBehind: () => Promise<void> | undefined): Promise<boolean> {
+    const wasOpen = this.#closing === undefined;
+    this.#closing ??= this.#tail.then(leftBehind);
+    await this.#closing;
     return wasOpen;
   }
 

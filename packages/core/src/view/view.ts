@@ -169,7 +169,7 @@ function overflowError(
 }
 
 /** With unit `turn` a view starts with a user message after the system message, or with what a provider made of all before. */
-function stepsBeforeFirstUser<M>(steps: readonly Step<M>[]): ReadonlySet<Step<M>> {
+export function stepsBeforeFirstUser<M>(steps: readonly Step<M>[]): ReadonlySet<Step<M>> {
   const unopened = new Set<Step<M>>();
   for (const step of steps) {
     if (isUser(step) || isDerived(step) || step.items.some((item) => item.boundary)) break;

@@ -22,7 +22,7 @@ export function planByMessage<M>(
   const room = new Room(items.length, live.tokens, limits);
   room.enter(slack);
   const evict: Item<M>[] = [];
-  if (room.fits && !refill) return { evict, stays: room.total, overflow: undefined };
+  if (room.fits && !refill) return { evict, passed: [], stays: room.total, overflow: undefined };
   const reached = room.goal(target, refill ? 0 : 1);
   const mayLeave = (item: Item<M>): boolean => pinned === undefined || !isPinned(live.stepOf(item));
   const leave = (item: Item<M>): void => {
@@ -46,5 +46,6 @@ export function planByMessage<M>(
       leave(next);
     }
   }
-  return { evict, stays: room.total, overflow: overflow === "evict" ? undefined : room.overflow() };
+  const exceeding = overflow === "evict" ? undefined : room.overflow();
+  return { evict, passed: [], stays: room.total, overflow: exceeding };
 }

@@ -2,6 +2,7 @@ import type { Item } from "../memory/item.ts";
 import type { Live, Step } from "../memory/live.ts";
 import type { Policy } from "../memory/policy.ts";
 import { type AddedCost, nothingAdded } from "../view/repair.ts";
+import type { WindowUnit } from "../window-options.ts";
 import { planByMessage } from "./plan-by-message.ts";
 import type { Limits } from "./policy.ts";
 import { isDerived, isPinned, isSystem, isUser, Room, type WindowPlan } from "./room.ts";
@@ -13,6 +14,8 @@ export interface PlanOptions {
   readonly slack?: AddedCost;
   /** Half-way between target and limit is full already: to be made while it costs least. */
   readonly early?: boolean;
+  /** What to summarize: down to the target, with room for the message that will stand for it. */
+  readonly fold?: boolean;
 }
 
 /**
@@ -29,7 +32,7 @@ export function planWindow<M>(
   const unbounded = !Number.isFinite(maxMessages) && !Number.isFinite(maxTokens);
   if (unbounded && live.boundaries === 0) {
     const stays = { messages: live.items.length, tokens: live.tokens };
-    return { evict: [], stays, overflow: undefined };
+    return { evict: [], passed: [], stays, overflow: undefined };
   }
   const plan = policy.window.unit === "message" ? planByMessage : planBySteps;
   return plan(live, policy, limits, options);
@@ -39,9 +42,10 @@ function planBySteps<M>(
   live: Live<M>,
   policy: Policy<M>,
   limits: Limits,
-  { refill = false, slack = nothingAdded, early = false }: PlanOptions,
+  { refill = false, slack = nothingAdded, early = false, fold = false }: PlanOptions,
 ): WindowPlan<M> {
   const { window } = policy;
+  const summarizes = window.summarize !== undefined;
   const evict: Item<M>[] = [];
   const room = new Room(live.items.length, live.tokens, limits);
   const last = live.steps.at(-1);
@@ -57,46 +61,58 @@ function planBySteps<M>(
   const beyond =
     live.boundaries === 0 ? -1 : live.steps.findLastIndex((step) => step.items.some((item) => item.boundary));
   for (const step of live.steps.slice(0, Math.max(beyond, 0))) if (!isSystem(step)) leave(step);
-  const steps = live.steps.slice(Math.max(beyond, 0)).filter((step) => !isSystem(step) && !isDerived(step));
+  const passed = [...evict];
+  const rest = live.steps.slice(Math.max(beyond, 0)).filter((step) => !isSystem(step));
   const share = refill ? 0 : early ? (1 + window.target) / 2 : 1;
-  if (steps.length === 0 || room.fitsWithin(share))
-    return { evict, stays: room.total, overflow: room.overflow() };
+  if (rest.length === 0 || room.fitsWithin(share))
+    return { evict, passed, stays: room.total, overflow: room.overflow() };
 
-  const reached = room.goal(window.target, share);
-  const { older, newest } = window.unit === "turn" ? turnsOf(steps) : groupsOf(steps);
+  // Where a summary is to come, what fits stays to be shown, and to be summarized, until it does.
+  const reached = room.goal(fold || refill || !summarizes ? window.target : 1, share);
+  const derived = rest.filter(isDerived);
+  const summary = { messages: fold && derived.length === 0 ? 1 : 0, tokens: 0 };
+  room.enter(summary);
+  const steps = rest.filter((step) => !isDerived(step));
+  const { older, newest } = groupsOf(steps, window.unit);
   for (const group of older) {
     if (reached()) break;
     if (!group.some(isPinned)) group.forEach(leave);
   }
   // The newest turn alone is too long: what lies between its question and its newest step goes, oldest first.
   if (!room.fits) {
-    const within = newest.slice(isUser(newest[0]) ? 1 : 0, -1);
-    for (const step of within) {
+    for (const step of withinTurn(newest)) {
       if (reached()) break;
       if (!isPinned(step)) leave(step);
     }
   }
+  room.leave(summary.messages, summary.tokens);
+  // A summary is no reason to show less than the newest step.
+  if (!room.fits && summarizes) derived.forEach(leave);
   if (!room.fits && window.overflow === "evict" && !newest.some(isPinned)) {
     const gone = new Set(evict);
     for (const step of newest) if (!gone.has(step.items[0] as Item<M>)) leave(step);
   }
-  return { evict, stays: room.total, overflow: room.overflow() };
+  return { evict, passed, stays: room.total, overflow: room.overflow() };
 }
 
-interface Groups<M> {
+/** What leaves at once, oldest first, and what is the last to leave. */
+export interface Groups<M> {
   readonly older: readonly (readonly Step<M>[])[];
   readonly newest: readonly Step<M>[];
 }
 
-function groupsOf<M>(steps: readonly Step<M>[]): Groups<M> {
-  return { older: steps.slice(0, -1).map((step) => [step]), newest: steps.slice(-1) };
-}
-
-function turnsOf<M>(steps: readonly Step<M>[]): Groups<M> {
+/** Steps in the groups that leave at once. */
+export function groupsOf<M>(steps: readonly Step<M>[], unit: WindowUnit): Groups<M> {
+  if (unit !== "turn") return { older: steps.slice(0, -1).map((step) => [step]), newest: steps.slice(-1) };
   const turns: Step<M>[][] = [];
   for (const step of steps) {
     if (turns.length === 0 || isUser(step)) turns.push([]);
     turns.at(-1)?.push(step);
   }
   return { older: turns.slice(0, -1), newest: turns.at(-1) ?? [] };
+}
+
+/** The steps between a turn's question and its newest step; none where the newest group is one step. */
+export function withinTurn<M>(newest: readonly Step<M>[]): readonly Step<M>[] {
+  return newest.slice(isUser(newest[0]) ? 1 : 0, -1);
 }

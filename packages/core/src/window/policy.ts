@@ -1,6 +1,13 @@
 import { TurnkeepError } from "../errors.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
-import type { Limit, TokenCounter, WindowOptions, WindowOverflow, WindowUnit } from "../window-options.ts";
+import type {
+  Limit,
+  Summarize,
+  TokenCounter,
+  WindowOptions,
+  WindowOverflow,
+  WindowUnit,
+} from "../window-options.ts";
 import { type Correction, corrected, uncorrected } from "./calibration.ts";
 
 /** Window options with every default in place. */
@@ -13,6 +20,8 @@ export interface WindowPolicy<M> {
   readonly target: number;
   readonly overflow: WindowOverflow;
   readonly pinned: ((message: M) => boolean) | undefined;
+  readonly summarize: Summarize<M> | undefined;
+  readonly waitUntil: ((work: Promise<void>) => void) | undefined;
 }
 
 /** The limits of one call, asked once. */
@@ -33,7 +42,7 @@ export function windowPolicy<M>(
 ): WindowPolicy<M> {
   const window = options ?? {};
   if (typeof window !== "object") throw invalid("window", window, "an object such as { maxMessages: 20 }");
-  const { maxMessages, maxTokens, counter, reserve, pinned } = window;
+  const { maxMessages, maxTokens, counter, reserve, pinned, summarize, waitUntil } = window;
   const unit = window.unit ?? (profile?.firstMessage === "user" ? "turn" : "step");
   if (options !== undefined && maxMessages === undefined && maxTokens === undefined) {
     throw invalid(
@@ -48,7 +57,8 @@ export function windowPolicy<M>(
   if (!units.includes(unit)) throw invalid("window.unit", unit, `one of ${units.join(", ")}`);
   if (maxTokens !== undefined) checkCounter(counter);
   else if (reserve !== undefined) throw invalid("window.reserve", reserve, "given together with maxTokens");
-  const target = window.target ?? (maxTokens === undefined || unit === "message" ? 1 : 0.7);
+  const evictsOften = unit === "message" || (maxTokens === undefined && summarize === undefined);
+  const target = window.target ?? (evictsOften ? 1 : 0.7);
   if (typeof target !== "number" || !(target > 0 && target <= 1)) {
     throw invalid("window.target", target, "greater than 0 and at most 1");
   }
@@ -57,7 +67,28 @@ export function windowPolicy<M>(
     throw invalid("window.overflow", overflow, `one of ${overflows.join(", ")}`);
   if (pinned !== undefined && typeof pinned !== "function")
     throw invalid("window.pinned", pinned, "a function");
-  return { maxMessages, maxTokens, counter, reserve: reserve ?? 0, unit, target, overflow, pinned };
+  const policy = { maxMessages, maxTokens, counter, reserve: reserve ?? 0, unit, target, overflow, pinned };
+  checkSummarize(policy, summarize, waitUntil);
+  return { ...policy, summarize, waitUntil };
+}
+
+function checkSummarize(
+  { unit, target, maxTokens }: { unit: WindowUnit; target: number; maxTokens: Limit | undefined },
+  summarize: unknown,
+  waitUntil: unknown,
+): void {
+  if (waitUntil !== undefined && (typeof waitUntil !== "function" || summarize === undefined))
+    throw invalid("window.waitUntil", waitUntil, "a function, given together with summarize");
+  if (summarize === undefined) return;
+  if (typeof summarize !== "function") throw invalid("window.summarize", summarize, "a function");
+  if (unit === "message")
+    throw invalid(
+      "window.unit",
+      unit,
+      "step or turn with summarize: LangChain4j's windows have no summaries",
+    );
+  if (target === 1 && maxTokens !== undefined)
+    throw invalid("window.target", target, "below 1 with maxTokens and summarize: a summary needs room");
 }
 
 function checkCounter(counter: TokenCounter | undefined): void {

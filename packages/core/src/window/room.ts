@@ -7,6 +7,8 @@ import type { Limits } from "./policy.ts";
 export interface WindowPlan<M> {
   /** What leaves, oldest first. */
   readonly evict: readonly Item<M>[];
+  /** Those of them that a provider's compaction stands for. */
+  readonly passed: readonly Item<M>[];
   /** What stays, with what repair adds to it, as the counter counts it. */
   readonly stays: AddedCost;
   /** Set when what may not leave exceeds a limit. */
@@ -55,6 +57,19 @@ export class Room {
     const messages = lower(this.messages, maxMessages);
     const tokens = lower(this.tokens, maxTokens);
     return () => this.messages <= messages && this.tokens <= tokens;
+  }
+
+  /** How many tokens, `most` at most, one more message may have; -1 if not even an empty one fits. */
+  tokensForOneMore(most: number): number {
+    const { maxMessages, maxTokens, taken } = this.#limits;
+    if (this.messages >= maxMessages || taken(this.#tokens) > maxTokens) return -1;
+    let fits = 0;
+    for (let above = most + 1; above - fits > 1; ) {
+      const middle = Math.floor((fits + above) / 2);
+      if (taken(this.#tokens + middle) <= maxTokens) fits = middle;
+      else above = middle;
+    }
+    return fits;
   }
 
   enter(added: AddedCost): void {

@@ -22,6 +22,14 @@ export async function aFormatDecidesTheType(): Promise<void> {
         same<typeof message, Note>();
         return message.by === "me";
       },
+      summarize: async (evicted, { previous, signal, maxTokens }): Promise<Note> => {
+        same<typeof evicted, readonly Note[]>();
+        same<typeof previous, Note | undefined>();
+        same<typeof signal, AbortSignal>();
+        same<typeof maxTokens, number | undefined>();
+        return previous ?? { by: "me", note: "sum" };
+      },
+      waitUntil: (work) => same<typeof work, Promise<void>>(),
     },
   });
   same<typeof memory, core.ChatMemory<Note>>();
@@ -92,6 +100,9 @@ export function windows(): void {
   createChatMemory({ window: { maxMessages: () => "10" } });
   // @ts-expect-error a counter has a name
   createChatMemory({ window: { maxTokens: 1000, counter: { count: () => 1 } } });
+  createChatMemory({ window: { maxMessages: 4, summarize: undefined, waitUntil: undefined } });
+  // @ts-expect-error a summary is a message
+  createChatMemory({ window: { maxMessages: 4, summarize: async () => "sum" } });
   // @ts-expect-error no such unit
   createChatMemory({ window: { maxMessages: 4, unit: "word" } });
   // @ts-expect-error no such overflow

@@ -1,0 +1,128 @@
+import { repairSteps } from "../view/repair.ts";
+import { planWindow } from "../window/plan.ts";
+import type { Limits } from "../window/policy.ts";
+import { Room } from "../window/room.ts";
+import type { SummarizeFailure } from "../window-options.ts";
+import { checkReplacement, putInPlace } from "./change.ts";
+import type { Draft, Prepared } from "./draft.ts";
+import { type Item, messageOf } from "./item.ts";
+import type { Live, Step } from "./live.ts";
+import type { Policy } from "./policy.ts";
+import { prepare } from "./prepare.ts";
+import { sizeOf } from "./size.ts";
+
+/** What is to be summarized, as it was when that was decided. */
+export interface Folding<M> {
+  /** The derived messages that the summary replaces: one, or none. */
+  readonly derived: readonly Item<M>[];
+  /** Whole steps. */
+  readonly items: readonly Item<M>[];
+  /** The same as the model was shown it: first the derived message, then the others, repaired. */
+  readonly messages: readonly M[];
+  readonly previous: M | undefined;
+  readonly through: number;
+  /** How large the summary may be: in tokens, or, without a counter, in characters. */
+  readonly maxSize: number;
+  /** Why there is nothing to ask for. */
+  readonly refusal: SummarizeFailure | undefined;
+  readonly early: boolean;
+}
+
+/** Decides what leaves and is to be summarized, `early` or because it does not fit; `undefined` if nothing is. */
+export function planFolding<M>(
+  live: Live<M>,
+  policy: Policy<M>,
+  limits: Limits,
+  early: boolean,
+): Folding<M> | undefined {
+  const { evict, passed, stays } = planWindow(live, policy, limits, { fold: true, early });
+  if (evict.length === passed.length) return undefined;
+  const room = new Room(stays.messages, stays.tokens, limits);
+  const gone = new Set(passed);
+  const leaving = evict.filter((item) => !gone.has(item));
+  const derived = live.items.filter((item) => item.meta.derived !== undefined && !gone.has(item));
+  for (const item of derived) if (!leaving.includes(item)) room.leave(1, item.tokens);
+  const items = leaving.filter((item) => item.meta.derived === undefined);
+  const all = [...derived, ...items];
+  const steps = new Set(all.map((item) => live.stepOf(item)));
+  const messages = asShown(
+    live.steps.filter((step) => steps.has(step)),
+    policy,
+  );
+  const most = room.tokensForOneMore(sizeOf(all, policy.reader));
+  for (const item of leaving) gone.add(item);
+  const kept = live.items.filter((item) => !gone.has(item));
+  let refusal: SummarizeFailure | undefined;
+  if (kept.some((item) => item.boundary)) refusal = "boundary";
+  else if (messages.length === 0) refusal = "unreadable";
+  else if (most < 1) refusal = "no-room";
+  const through = [...steps].reduce((seq, { items: [first] }) => {
+    return Math.max(seq, first?.meta.derived?.through ?? first?.seq ?? 0);
+  }, 0);
+  const previous = derived[0]?.message;
+  return { derived, items, messages, previous, through, maxSize: Math.max(0, most), refusal, early };
+}
+
+/** Stands last, so that repair takes none of the steps before it for one that still waits for its results. */
+const nothingMore: Step<never> = { items: [], calls: new Map(), approvals: new Map(), tokens: 0 };
+
+/** The messages of the steps that can be read, in the form in which a view shows them. */
+function asShown<M>(steps: readonly Step<M>[], policy: Policy<M>): readonly M[] {
+  const readable = steps.filter((step) => step.items.every((item) => item.error === undefined));
+  if (!policy.repair) return readable.flatMap((step) => step.items.map(messageOf));
+  return repairSteps([...readable, nothingMore], policy.reader.format, "any").messages;
+}
+
+/** The answer as a message that can be stored in place of what was asked about, or why it cannot. */
+export function acceptSummary<M>(
+  answer: M | undefined,
+  { maxSize }: Folding<M>,
+  policy: Policy<M>,
+): Prepared<M> | SummarizeFailure {
+  if (answer === undefined) return "empty";
+  const { reader } = policy;
+  let summary: Prepared<M>;
+  try {
+    summary = prepare(answer, reader);
+    if (reader.format.isEmpty(summary.facts.message)) return "empty";
+    checkReplacement(summary, policy);
+  } catch {
+    return "invalid";
+  }
+  return sizeOf([summary.facts], reader) > maxSize ? "too-long" : summary;
+}
+
+/**
+ * Puts a summary in place of what it was made of, unless that is no longer as it was, or fits by now; then the draft is
+ * left as it is.
+ */
+export function putSummary<M>(
+  draft: Draft<M>,
+  { derived, items, through, early }: Folding<M>,
+  summary: Prepared<M>,
+  policy: Policy<M>,
+  limits: Limits,
+): Item<M> | undefined {
+  const { live } = draft;
+  const covered = asItWas(live, items);
+  const replaced = live.items.filter((item) => item.meta.derived !== undefined);
+  const sameDerived =
+    replaced.length === derived.length &&
+    replaced.every(
+      ({ id, payload }, index) => id === derived[index]?.id && payload === derived[index]?.payload,
+    );
+  const isDue = planFolding(live, policy, limits, early) !== undefined;
+  if (covered === undefined || !sameDerived || !isDue) return undefined;
+  return putInPlace(draft, { derived: replaced, covered, through }, summary);
+}
+
+/** The same messages as they are live now, if each is unchanged and no other has joined their steps. */
+function asItWas<M>(live: Live<M>, items: readonly Item<M>[]): Item<M>[] | undefined {
+  const ids = new Set(items.map((item) => item.id));
+  const found = items.flatMap(({ id, payload }) => {
+    const item = live.byId.get(id);
+    const isSame = item?.payload === payload && live.stepOf(item).items.every((member) => ids.has(member.id));
+    return isSame ? [item] : [];
+  });
+  return found.length === items.length ? found : undefined;
+}

@@ -1,0 +1,105 @@
+import type { ShrinkOptions, Shrunk } from "../chat-memory.ts";
+import { TurnkeepError } from "../errors.ts";
+import { stepsBeforeFirstUser } from "../view/view.ts";
+import { groupsOf, withinTurn } from "../window/plan.ts";
+import { isDerived, isPinned, isSystem } from "../window/room.ts";
+import type { Loaded } from "./draft.ts";
+import type { Item, ItemReader } from "./item.ts";
+import type { Live, Step } from "./live.ts";
+import type { Policy } from "./policy.ts";
+import type { Plan } from "./session.ts";
+import { sizeOf } from "./size.ts";
+
+const defaultTarget = 0.7;
+
+/** Errors: `INVALID_OPTION`. */
+export function targetOf(options: ShrinkOptions | undefined): number {
+  const target = options?.target ?? defaultTarget;
+  if (typeof target === "number" && target > 0 && target < 1) return target;
+  throw new TurnkeepError(
+    "INVALID_OPTION",
+    `target must be greater than 0 and less than 1; it is ${String(target)}.`,
+  );
+}
+
+/** What a view shows of a memory, and what the window hides. */
+interface Shown<M> {
+  readonly steps: readonly Step<M>[];
+  readonly items: ReadonlySet<Item<M>>;
+  readonly hidden: readonly Item<M>[];
+}
+
+interface Totals {
+  readonly size: number;
+  readonly messages: number;
+  readonly tokens: number | undefined;
+}
+
+/**
+ * The plan of one shrink. Planned again after a conflict it aims at the size that its first attempt aimed at, so that
+ * what somebody else took out meanwhile is no reason to take out more.
+ */
+export function shrinkOnce<M>(
+  policy: Policy<M>,
+  target: number,
+  hiddenOf: (loaded: Loaded<M>) => Promise<readonly Item<M>[]>,
+): Plan<M, Shrunk | false> {
+  const { reader } = policy;
+  let before: Totals | undefined;
+  return async (draft, loaded) => {
+    const shown = whatIsShown(draft.live, policy, await hiddenOf(loaded));
+    const now = totalsOf([...shown.items], reader);
+    const isSmaller = before !== undefined && now.size < before.size;
+    before ??= now;
+    const leaving = new Set<Item<M>>();
+    let { size } = now;
+    for (const group of leavingInOrder(shown.steps, policy)) {
+      if (size <= before.size * target && (isSmaller || leaving.size > 0)) break;
+      const items = group.flatMap((step) => step.items).filter((item) => shown.items.has(item));
+      for (const item of items) leaving.add(item);
+      size -= sizeOf(items, reader);
+    }
+    if (leaving.size === 0 && !isSmaller) return false;
+    // What the window hid would be shown again in the room that is made here.
+    if (leaving.size > 0) draft.leave([...shown.hidden, ...leaving], "evicted");
+    const after = totalsOf(
+      [...shown.items].filter((item) => !leaving.has(item)),
+      reader,
+    );
+    return {
+      messageIds: draft.evictedIds,
+      messagesBefore: before.messages,
+      messagesAfter: after.messages,
+      tokensBefore: before.tokens,
+      tokensAfter: after.tokens,
+    };
+  };
+}
+
+function totalsOf<M>(items: readonly Item<M>[], reader: ItemReader<M>): Totals {
+  const size = sizeOf(items, reader);
+  return { size, messages: items.length, tokens: reader.counter === undefined ? undefined : size };
+}
+
+function whatIsShown<M>(live: Live<M>, policy: Policy<M>, hidden: readonly Item<M>[]): Shown<M> {
+  const gone = new Set(hidden);
+  const fitting = live.steps.filter((step) => step.items.some((item) => !gone.has(item)));
+  const unopened = policy.window.unit === "turn" ? stepsBeforeFirstUser(fitting) : new Set<Step<M>>();
+  const steps = fitting.filter((step) => !unopened.has(step));
+  const shown = new Set(steps);
+  const items = live.items.filter((item) => !gone.has(item) && shown.has(live.stepOf(item)));
+  return { steps, items: new Set(items), hidden };
+}
+
+/** What may leave a view, one group after another; a derived message only if there is no other group. */
+function leavingInOrder<M>(shown: readonly Step<M>[], policy: Policy<M>): readonly (readonly Step<M>[])[] {
+  const steps = shown.filter((step) => !isSystem(step));
+  const { older, newest } = groupsOf(
+    steps.filter((step) => !isDerived(step)),
+    policy.window.unit,
+  );
+  const groups = [...older, ...withinTurn(newest).map((step) => [step])].filter(
+    (group) => !group.some(isPinned),
+  );
+  return groups.length > 0 ? groups : steps.filter(isDerived).map((step) => [step]);
+}

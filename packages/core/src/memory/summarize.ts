@@ -1,0 +1,193 @@
+import { isTurnkeepError } from "../errors.ts";
+import { planWindow } from "../window/plan.ts";
+import type { Limits } from "../window/policy.ts";
+import type { Summarize, SummarizeFailure } from "../window-options.ts";
+import { orAborted, withDeadline } from "./deadline.ts";
+import type { Prepared } from "./draft.ts";
+import { acceptSummary, type Folding, planFolding, putSummary } from "./fold.ts";
+import type { Policy } from "./policy.ts";
+import type { Session } from "./session.ts";
+
+/** How often an answer may come too late before what does not fit leaves without one. */
+const maxConflicts = 3;
+
+/** At most so many occasions pass without the summarizer being asked. */
+const longestRest = 15;
+
+/** What a memory needs to summarize what leaves by its window. */
+export interface SummarizerOptions<M> {
+  readonly policy: Policy<M>;
+  readonly session: Session<M>;
+  readonly timeoutMs: number;
+  readonly limits: () => Promise<Limits>;
+}
+
+/**
+ * Summarizes what leaves by a memory's window: one summary at a time, apart from the memory's calls, which go on
+ * meanwhile. Nothing leaves before its summary is there, in the same change; what came of it is an event.
+ */
+export class Summarizer<M> {
+  readonly #options: SummarizerOptions<M>;
+  readonly #summarize: Summarize<M>;
+  #running: Promise<void> | undefined;
+  #failures = 0;
+  #rests = 0;
+
+  constructor(options: SummarizerOptions<M>, summarize: Summarize<M>) {
+    this.#options = options;
+    this.#summarize = summarize;
+  }
+
+  /** The work under way, if there is some. It never rejects. */
+  get running(): Promise<void> | undefined {
+    return this.#running;
+  }
+
+  /** Sees to what is to be summarized, `early` or now. Answers what the caller has to wait for. */
+  begin(when: "now" | "early", signal: AbortSignal | undefined): Promise<void> | undefined {
+    const { waitUntil } = this.#options.policy.window;
+    const begins = this.#running === undefined;
+    this.#running ??= this.#foldAll(when === "early", signal);
+    if (waitUntil === undefined) return this.#running;
+    try {
+      if (begins) waitUntil(this.#running);
+      return undefined;
+    } catch {
+      // Outside of a request, say: then the call itself is what keeps the process alive.
+      return this.#running;
+    }
+  }
+
+  /**
+   * Goes on until everything fits, also what others have added meanwhile. What is added once it has seen that comes too
+   * late to find it under way: before that is stored, this has ended.
+   */
+  async #foldAll(isEarly: boolean, signal: AbortSignal | undefined): Promise<void> {
+    let folding: Folding<M> | undefined;
+    try {
+      for (let conflicts = 0, early = isEarly; ; ) {
+        folding = await this.#plan(early);
+        if (folding === undefined) return;
+        if (this.#rests > 0) {
+          this.#rests--;
+          break;
+        }
+        const failure = await this.#fold(folding, signal);
+        if (failure === undefined) {
+          early = false;
+          continue;
+        }
+        this.#emitFailure(folding, failure);
+        if (failure !== "conflict" || ++conflicts === maxConflicts) break;
+      }
+      await this.#evict();
+    } catch {
+      // Nothing has left: the view hides what does not fit, and the next add comes back to it.
+      this.#emitFailure(folding, "store");
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  #plan(early: boolean): Promise<Folding<M> | undefined> {
+    const { policy, session } = this.#options;
+    return session.finish(undefined, async (call) => {
+      const limits = await this.#options.limits();
+      return session.commit(call, (draft) => planFolding(draft.live, policy, limits, early));
+    });
+  }
+
+  /** One summary, from the question to its place in the memory. Answers why it came to nothing. */
+  async #fold(folding: Folding<M>, signal: AbortSignal | undefined): Promise<SummarizeFailure | undefined> {
+    if (folding.refusal !== undefined) return folding.refusal;
+    const { answer, failure } = await this.#ask(folding, signal);
+    const summary = failure ?? acceptSummary(answer, folding, this.#options.policy);
+    if (summary === "aborted") return summary;
+    if (typeof summary === "string") return this.#failed(summary);
+    try {
+      const isPut = await this.#put(folding, summary);
+      this.#failures = 0;
+      return isPut ? undefined : "conflict";
+    } catch (error) {
+      if (isTurnkeepError(error, "MESSAGE_TOO_LARGE")) return this.#failed("too-long");
+      throw error;
+    }
+  }
+
+  #failed(reason: SummarizeFailure): SummarizeFailure {
+    this.#failures++;
+    this.#rests = Math.min(2 ** (this.#failures - 1) - 1, longestRest);
+    return reason;
+  }
+
+  /** Answers whether the summary stands where that was which it was made of. */
+  async #put(folding: Folding<M>, summary: Prepared<M>): Promise<boolean> {
+    const { policy, session, limits } = this.#options;
+    const { memoryId } = policy;
+    const { item, evictedIds } = await session.finish(undefined, async (call) => {
+      const now = await limits();
+      return session.commit(call, (draft) => ({
+        item: putSummary(draft, folding, summary, policy, now),
+        evictedIds: draft.evictedIds,
+      }));
+    });
+    if (item === undefined) return false;
+    this.#emitEvicted(evictedIds);
+    session.emit({ type: "summarized", memoryId, messageIds: evictedIds, summaryId: item.id });
+    return true;
+  }
+
+  async #ask(
+    { messages, previous, maxSize }: Folding<M>,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly answer?: M | undefined; readonly failure?: SummarizeFailure }> {
+    const { policy, timeoutMs } = this.#options;
+    const { memoryId } = policy;
+    const isCounted = policy.reader.counter !== undefined;
+    const size = {
+      maxTokens: isCounted ? maxSize : undefined,
+      maxCharacters: isCounted ? undefined : maxSize,
+    };
+    let ended: AbortSignal | undefined;
+    try {
+      const answer = await withDeadline({ timeoutMs, signal }, async (call) => {
+        ended = call.signal;
+        return this.#summarize([...messages], { memoryId, signal: ended, previous, ...size });
+      });
+      return { answer };
+    } catch {
+      if (signal?.aborted === true) return { failure: "aborted" };
+      return { failure: ended?.aborted === true ? "timeout" : "error" };
+    }
+  }
+
+  /** What does not fit leaves without a summary; what fits stays. */
+  async #evict(): Promise<void> {
+    const { policy, session, limits } = this.#options;
+    const evictedIds = await session.finish(undefined, async (call) => {
+      const now = await limits();
+      return session.commit(call, (draft) => {
+        draft.leave(planWindow(draft.live, policy, now).evict, "evicted");
+        return draft.evictedIds;
+      });
+    });
+    this.#emitEvicted(evictedIds);
+  }
+
+  #emitEvicted(messageIds: readonly string[]): void {
+    const { policy, session } = this.#options;
+    if (messageIds.length === 0) return;
+    session.emit({ type: "evicted", memoryId: policy.memoryId, messageIds, reason: "window" });
+  }
+
+  #emitFailure(folding: Folding<M> | undefined, reason: SummarizeFailure): void {
+    const { policy, session } = this.#options;
+    const messageIds = (folding?.items ?? []).map((item) => item.id);
+    session.emit({ type: "summarize-failed", memoryId: policy.memoryId, messageIds, reason });
+  }
+}
+
+/** Waits for a summary until it is there, or the signal ends the wait. Never rejects. */
+export function waitFor(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  return signal === undefined ? work : orAborted(work, signal).catch(() => undefined);
+}
