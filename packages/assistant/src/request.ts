@@ -1,0 +1,70 @@
+import { type ChatMemory, isTurnkeepError, type MessageFormat, TurnkeepError } from "@turnkeep/core";
+import type { ModelUsage } from "./model.ts";
+
+/** The user's message, and what the model sees in its place. */
+export interface Shown<M> {
+  readonly stored: M;
+  readonly shown: M;
+}
+
+/**
+ * What the model is sent: the memory's view, with the results of an answer in the order of its calls.
+ * Errors: `WINDOW_OVERFLOW`, also if the window left nothing.
+ */
+export async function requestMessages<M>(
+  memory: ChatMemory<M>,
+  shown: Shown<M> | undefined,
+  signal: AbortSignal,
+): Promise<M[]> {
+  const { format } = memory;
+  const messages = inCallOrder(await memory.messages({ signal }), format);
+  if (messages.length === 0) {
+    throw new TurnkeepError(
+      "WINDOW_OVERFLOW",
+      `The window of memory ${JSON.stringify(memory.id)} left no message to send: the newest step is larger than it. ` +
+        "Raise the limit, or shorten what the tools answer.",
+      { details: { memoryId: memory.id } },
+    );
+  }
+  if (shown !== undefined) {
+    const place = messages.findLastIndex(
+      (message) => format.role(message) === "user" && format.equals(message, shown.stored),
+    );
+    if (place >= 0) messages[place] = shown.shown;
+  }
+  return messages;
+}
+
+/**
+ * Results are stored as their tools are done. Some providers pair them with calls by position, so they go out in the
+ * order of the calls. Pure: the same messages come out the same each time.
+ */
+export function inCallOrder<M>(messages: readonly M[], format: MessageFormat<M>): M[] {
+  const ordered = [...messages];
+  for (let at = 0; at < ordered.length; at++) {
+    const calls = format.toolCalls(ordered[at] as M);
+    if (calls.length < 2) continue;
+    let end = at + 1;
+    while (end < ordered.length && format.role(ordered[end] as M) === "tool") end++;
+    const places = new Map(calls.map(({ id }, place) => [id, place] as const).reverse());
+    const placeOf = (message: M): number => {
+      const [first] = format.toolResults(message);
+      return (first === undefined ? undefined : places.get(first.id)) ?? calls.length;
+    };
+    const results = ordered.slice(at + 1, end).sort((a, b) => placeOf(a) - placeOf(b));
+    ordered.splice(at + 1, results.length, ...results);
+  }
+  return ordered;
+}
+
+/** Corrects the window's counter by what the provider counted for the view that was just sent. */
+export async function calibrate<M>(memory: ChatMemory<M>, usage: ModelUsage | undefined): Promise<void> {
+  const { inputTokens, otherTokens } = usage ?? {};
+  if (inputTokens === undefined || !Number.isSafeInteger(inputTokens) || inputTokens < 1) return;
+  try {
+    await memory.calibrate({ inputTokens, otherTokens });
+  } catch (error) {
+    // A memory without a counter has nothing to correct, and does not say before whether it has one.
+    if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
+  }
+}
