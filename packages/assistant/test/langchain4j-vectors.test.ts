@@ -165,8 +165,9 @@ describe("LangChain4j 1.19.0, recorded AI services", () => {
 
   test.each(different.map((vector) => [vector.name, vector] as const))(
     "differs on purpose: %s",
-    async (_name, vector) => {
-      await expect(run(vector)).rejects.toThrow();
+    async (name, vector) => {
+      const { at } = differencesOnPurpose.get(name) ?? {};
+      await expect(run(vector)).rejects.toThrow(`${at}:`);
     },
   );
 
