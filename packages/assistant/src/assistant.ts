@@ -101,7 +101,7 @@ export interface ChatResult<M> {
   readonly toolResults: readonly ToolResult[];
   /** What the model's requests of this chat used together. */
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
-  /** Whether a turn of that id had been begun before. */
+  /** Whether something of the turn behind the user's message was stored before. */
   readonly continued: boolean;
 }
 
