@@ -11,6 +11,7 @@ import {
 import { assistant, calling, scripted } from "./script.ts";
 
 const model = scripted();
+const run = (): number => 1;
 const memory = createChatMemory();
 const memories = createChatMemories({ store: inMemoryStore() });
 
@@ -28,11 +29,8 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
     ["strategies.tooManyRoundTrips", { strategies: { tooManyRoundTrips: "continue" } }],
     ['tools["t"].execute', { tools: { t: { inputSchema: {} } } }],
     ['tools["t"].execute', { tools: { t: undefined } }],
-    ['tools["t"].inputSchema', { tools: { t: { inputSchema: "object", execute: () => 1 } } }],
-    [
-      'tools["t"].returnBehavior',
-      { tools: { t: { inputSchema: {}, execute: () => 1, returnBehavior: "now" } } },
-    ],
+    ['tools["t"].inputSchema', { tools: { t: { inputSchema: "object", execute: run } } }],
+    ['tools["t"].returnBehavior', { tools: { t: { inputSchema: {}, execute: run, returnBehavior: "now" } } }],
     ["memory must be", { memory: {} }],
     ["memories must be", { memories: {}, memory: undefined }],
     ["Give memory or memories", { memories }],
