@@ -79,11 +79,6 @@ export interface ChatOptions<M> {
   readonly memoryId?: string | undefined;
   /** Ends the turn with `ABORTED`. */
   readonly signal?: AbortSignal | undefined;
-  /**
-   * What the model sees in this turn instead of the user's message, with retrieved texts in it, say; only the user's own
-   * message is stored, and counted.
-   */
-  readonly shown?: string | M | undefined;
 }
 
 /** What a turn came to. */

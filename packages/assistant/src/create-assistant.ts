@@ -138,9 +138,9 @@ class MemoryAssistant<M> implements Assistant<M> {
     signal: AbortSignal,
     emit: ((event: ChatEvent<M>) => void) | undefined,
   ): Promise<ChatResult<M>> {
-    const { id, shown } = options;
+    const { id } = options;
     const { memory, memoryId } = this.#memoryOf(options.memoryId);
-    const user = this.#userMessage("message", message, memory);
+    const user = this.#userMessage(message, memory);
     if (id !== undefined && (id === "" || new TextEncoder().encode(id).length > longestId)) {
       throw invalid("id", id, `a text of 1 to ${longestId} bytes`);
     }
@@ -151,10 +151,6 @@ class MemoryAssistant<M> implements Assistant<M> {
         memoryId,
         system,
         user,
-        shown:
-          shown === undefined
-            ? undefined
-            : { stored: user, shown: this.#userMessage("shown", shown, memory) },
         id,
         signal,
         emit,
@@ -184,10 +180,10 @@ class MemoryAssistant<M> implements Assistant<M> {
     return { memory: this.#memory, memoryId: this.#memory.id };
   }
 
-  #userMessage(name: string, message: string | M, { format }: ChatMemory<M>): M {
+  #userMessage(message: string | M, { format }: ChatMemory<M>): M {
     if (typeof message === "string") return this.#setup.messages.user(message);
     if (typeof message === "object" && message !== null && format.role(message) === "user") return message;
-    throw invalid(name, typeof message, "text, or a message of the user");
+    throw invalid("message", typeof message, "text, or a message of the user");
   }
 
   async #systemMessage(memoryId: string, { format }: ChatMemory<M>): Promise<M | undefined> {

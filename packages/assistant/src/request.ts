@@ -1,23 +1,12 @@
 import { type ChatMemory, isTurnkeepError, type MessageFormat, TurnkeepError } from "@turnkeep/core";
 import type { ModelUsage } from "./model.ts";
 
-/** The user's message, and what the model sees in its place. */
-export interface Shown<M> {
-  readonly stored: M;
-  readonly shown: M;
-}
-
 /**
  * What the model is sent: the memory's view, with the results of an answer in the order of its calls.
  * Errors: `WINDOW_OVERFLOW`, also if the window left nothing.
  */
-export async function requestMessages<M>(
-  memory: ChatMemory<M>,
-  shown: Shown<M> | undefined,
-  signal: AbortSignal,
-): Promise<M[]> {
-  const { format } = memory;
-  const messages = inCallOrder(await memory.messages({ signal }), format);
+export async function requestMessages<M>(memory: ChatMemory<M>, signal: AbortSignal): Promise<M[]> {
+  const messages = inCallOrder(await memory.messages({ signal }), memory.format);
   if (messages.length === 0) {
     throw new TurnkeepError(
       "WINDOW_OVERFLOW",
@@ -25,12 +14,6 @@ export async function requestMessages<M>(
         "Raise the limit, or shorten what the tools answer.",
       { details: { memoryId: memory.id } },
     );
-  }
-  if (shown !== undefined) {
-    const place = messages.findLastIndex(
-      (message) => format.role(message) === "user" && format.equals(message, shown.stored),
-    );
-    if (place >= 0) messages[place] = shown.shown;
   }
   return messages;
 }

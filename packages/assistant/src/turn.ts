@@ -4,7 +4,7 @@ import { eachBounded } from "./bounded.ts";
 import { AssistantError } from "./errors.ts";
 import type { ToolCall, ToolResult } from "./messages.ts";
 import type { ModelResponse } from "./model.ts";
-import { calibrate, requestMessages, type Shown } from "./request.ts";
+import { calibrate, requestMessages } from "./request.ts";
 import { errorText, runCall } from "./run-call.ts";
 import { invalid, type Setup } from "./setup.ts";
 import { conflict, readTurn, type Step } from "./stored-turn.ts";
@@ -16,7 +16,6 @@ export interface TurnRequest<M> {
   readonly memoryId: string;
   readonly system: M | undefined;
   readonly user: M;
-  readonly shown: Shown<M> | undefined;
   /** The caller's own id for the user's message. */
   readonly id: string | undefined;
   readonly signal: AbortSignal;
@@ -112,8 +111,8 @@ export class Turn<M> {
 
   async #ask(toolChoice: "auto" | "none"): Promise<ModelResponse<M>> {
     const { model, definitions } = this.#setup;
-    const { memory, memoryId, shown, signal, emit } = this.#request;
-    const messages = Object.freeze(await requestMessages(memory, shown, signal));
+    const { memory, memoryId, signal, emit } = this.#request;
+    const messages = Object.freeze(await requestMessages(memory, signal));
     throwIfAborted(signal);
     const response = await orAborted(
       model({
@@ -132,7 +131,7 @@ export class Turn<M> {
     const { inputTokens = 0, outputTokens = 0 } = response.usage ?? {};
     this.#usage.inputTokens += inputTokens;
     this.#usage.outputTokens += outputTokens;
-    if (shown === undefined) await calibrate(memory, response.usage);
+    await calibrate(memory, response.usage);
     return response;
   }
 

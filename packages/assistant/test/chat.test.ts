@@ -92,24 +92,6 @@ describe("a turn", () => {
     expect(model.requests[1]?.messages[0]).toEqual(system("You are A."));
   });
 
-  test("shows the model another user message than it stores, in every request of the turn", async () => {
-    const model = scripted(
-      toolCall("c1", "weather", { city: "Oslo" }),
-      assistant("Cold."),
-      assistant("Bye."),
-    );
-    const memory = createChatMemory();
-    const chat = createAssistant({ model, memory, tools: { weather } });
-    await chat.chat("Weather?", { shown: "Weather? Facts: we are in Oslo." });
-    await chat.chat("Bye");
-    expect(model.requests.map(({ messages }) => messages[0])).toEqual([
-      user("Weather? Facts: we are in Oslo."),
-      user("Weather? Facts: we are in Oslo."),
-      user("Weather?"),
-    ]);
-    expect((await memory.messages())[0]).toEqual(user("Weather?"));
-  });
-
   test("tells the window's counter what the provider counted", async () => {
     const events: MemoryEvent[] = [];
     const counter = { name: "each-4", count: () => 4 };
@@ -117,10 +99,6 @@ describe("a turn", () => {
     const memory = createChatMemory({ window, onEvent: (event) => events.push(event) });
     await createAssistant({ model: scripted(assistant("Hi")), memory }).chat("Hello");
     expect(events).toContainEqual({ type: "calibrated", memoryId: "default", counted: 4, reported: 10 });
-    // What is shown in the place of the user's message is no part of the view.
-    events.length = 0;
-    await createAssistant({ model: scripted(assistant("Hi")), memory }).chat("Hello", { shown: "Hello!" });
-    expect(events).toEqual([]);
   });
 
   test("keeps the model's name with its messages, and takes messages of the caller's type", async () => {

@@ -88,7 +88,7 @@ export class Scenario {
     let asked = 0;
     const { systemMessage = options.systemAnnotation, systemMessages: system } = options;
     this.#assistant = createAssistant<VectorMessage>({
-      model: this.#moderated(this.#transformed(this.#scripted(script))),
+      model: this.#moderated(this.#augmented(this.#transformed(this.#scripted(script)))),
       memories: this.#memories ?? fresh,
       messages: vectorMessages,
       tools: Object.fromEntries((options.tools ?? []).map((tool) => [tool.name, this.#tool(tool)])),
@@ -104,13 +104,11 @@ export class Scenario {
   }
 
   chat(text: string, memoryId: string): Promise<ChatResult<VectorMessage>> {
-    const { message, options } = this.#question(text, memoryId);
-    return this.#assistant.chat(message, options);
+    return this.#assistant.chat(this.#stored(text), { memoryId });
   }
 
   stream(text: string, memoryId: string): AsyncIterableIterator<ChatEvent<VectorMessage>> {
-    const { message, options } = this.#question(text, memoryId);
-    return this.#assistant.stream(message, options);
+    return this.#assistant.stream(this.#stored(text), { memoryId });
   }
 
   async memory(id: string): Promise<VectorMessage[]> {
@@ -118,15 +116,22 @@ export class Scenario {
     return this.#memories.get(id).messages();
   }
 
-  #question(
-    text: string,
-    memoryId: string,
-  ): { readonly message: string; readonly options: { readonly memoryId: string; readonly shown?: string } } {
+  #stored(text: string): string {
     const { augment, storeRetrievedContentInChatMemory: isStored = true } = this.#options;
-    const augmented = text + (augment?.suffix ?? "");
-    return isStored
-      ? { message: augmented, options: { memoryId } }
-      : { message: text, options: { memoryId, shown: augmented } };
+    return isStored ? text + (augment?.suffix ?? "") : text;
+  }
+
+  /** What is retrieved but not stored is put into what the model is sent. */
+  #augmented(model: Model<VectorMessage>): Model<VectorMessage> {
+    const { augment, storeRetrievedContentInChatMemory: isStored = true } = this.#options;
+    if (augment === undefined || isStored) return model;
+    return (request) => {
+      const last = request.messages.findLastIndex(({ role }) => role === "user");
+      const messages = request.messages.map((message, place) =>
+        place === last ? { ...message, text: message.text + augment.suffix } : message,
+      );
+      return model({ ...request, messages });
+    };
   }
 
   #scripted(script: readonly ScriptedAnswer[]): Model<VectorMessage> {

@@ -44,7 +44,6 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
   test.each([
     ["message", 7, {}],
     ["message", assistant("I am no user"), {}],
-    ["shown", "Go", { shown: assistant("no") }],
     ["id", "Go", { id: "" }],
     ["id", "Go", { id: "é".repeat(121) }],
     ["memoryId", "Go", { memoryId: "other" }],
@@ -80,7 +79,7 @@ test("every option may be undefined", async () => {
     memories: undefined,
   };
   const chat = createAssistant({ model: scripted(assistant("Hi")), ...policy });
-  const options = { id: undefined, memoryId: undefined, signal: undefined, shown: undefined };
+  const options = { id: undefined, memoryId: undefined, signal: undefined };
   expect((await chat.chat("Go", options)).text).toBe("Hi");
 });
 
