@@ -68,9 +68,9 @@ export interface ManyMemories<M> {
 }
 
 /** What belongs to one chat alone. */
-export interface ChatOptions<M> {
+export interface ChatOptions {
   /**
-   * The id of the user's message, 1 to 256 bytes. Ask again with the same id after a failure, a crash or a lost answer:
+   * The id of the user's message, 1 to 240 bytes. Ask again with the same id after a failure, a crash or a lost answer:
    * a turn that is not finished goes on from what is stored, a finished one answers what is stored. Such a memory's store
    * must keep history.
    */
@@ -111,8 +111,8 @@ export type ChatEvent<M> =
   | { readonly type: "finish"; readonly result: ChatResult<M> };
 
 /** What `chat` and `stream` take beside the message: nothing need be given to an assistant with one memory. */
-export type OfOneMemory<M> = [options?: ChatOptions<M>];
-export type OfManyMemories<M> = [options: ChatOptions<M> & { readonly memoryId: string }];
+export type OfOneMemory = [options?: ChatOptions];
+export type OfManyMemories = [options: ChatOptions & { readonly memoryId: string }];
 
 /**
  * A chat loop with tools over a memory.
@@ -127,7 +127,7 @@ export type OfManyMemories<M> = [options: ChatOptions<M> & { readonly memoryId: 
  * id was used for another message, or its turn cannot go on; of {@link AssistantError} `BUSY`, `EMPTY_ANSWER`,
  * `TOO_MANY_ROUND_TRIPS`, `UNKNOWN_TOOL`, `INVALID_TOOL_INPUT` and `UNDO_FAILED`.
  */
-export interface Assistant<M, Args extends readonly unknown[] = OfOneMemory<M>> {
+export interface Assistant<M, Args extends readonly unknown[] = OfOneMemory> {
   /** One turn: the user's message, the tools that the model calls, its answer. */
   chat(message: string | M, ...options: Args): Promise<ChatResult<M>>;
   /**

@@ -59,7 +59,7 @@ export function createAssistant<M extends ModelMessageLike = ModelMessage>(
 ): Assistant<M>;
 export function createAssistant<M extends ModelMessageLike = ModelMessage>(
   options: AssistantPolicy<NoInfer<M>> & DefaultMessages & OfMany<M>,
-): Assistant<M, OfManyMemories<M>>;
+): Assistant<M, OfManyMemories>;
 export function createAssistant<M extends ModelMessageLike = ModelMessage>(
   options: AssistantPolicy<M> & DefaultMessages & OfNone,
 ): Assistant<M>;
@@ -68,7 +68,7 @@ export function createAssistant<M>(
 ): Assistant<M>;
 export function createAssistant<M>(
   options: AssistantPolicy<NoInfer<M>> & OwnMessages<M> & OfMany<M>,
-): Assistant<M, OfManyMemories<M>>;
+): Assistant<M, OfManyMemories>;
 export function createAssistant<M>(
   options: AssistantPolicy<M> & {
     readonly messages?: AssistantMessages<M> | undefined;
@@ -106,11 +106,11 @@ class MemoryAssistant<M> implements Assistant<M> {
     this.#memories = memories;
   }
 
-  async chat(message: string | M, options: ChatOptions<M> = {}): Promise<ChatResult<M>> {
+  async chat(message: string | M, options: ChatOptions = {}): Promise<ChatResult<M>> {
     return this.#turn(message, options, options.signal ?? new AbortController().signal, undefined);
   }
 
-  async *stream(message: string | M, options: ChatOptions<M> = {}): AsyncIterableIterator<ChatEvent<M>> {
+  async *stream(message: string | M, options: ChatOptions = {}): AsyncIterableIterator<ChatEvent<M>> {
     const left = new AbortController();
     const signal =
       options.signal === undefined ? left.signal : AbortSignal.any([options.signal, left.signal]);
@@ -134,7 +134,7 @@ class MemoryAssistant<M> implements Assistant<M> {
 
   async #turn(
     message: string | M,
-    options: ChatOptions<M>,
+    options: ChatOptions,
     signal: AbortSignal,
     emit: ((event: ChatEvent<M>) => void) | undefined,
   ): Promise<ChatResult<M>> {

@@ -30,14 +30,39 @@ export function inCallOrder<M>(messages: readonly M[], format: MessageFormat<M>)
     let end = at + 1;
     while (end < ordered.length && format.role(ordered[end] as M) === "tool") end++;
     const places = new Map(calls.map(({ id }, place) => [id, place] as const).reverse());
-    const placeOf = (message: M): number => {
-      const [first] = format.toolResults(message);
-      return (first === undefined ? undefined : places.get(first.id)) ?? calls.length;
-    };
-    const results = ordered.slice(at + 1, end).sort((a, b) => placeOf(a) - placeOf(b));
-    ordered.splice(at + 1, results.length, ...results);
+    const answers = ordered.slice(at + 1, end);
+    ordered.splice(at + 1, answers.length, ...sorted(answers, places, format));
   }
   return ordered;
+}
+
+function sorted<M>(
+  answers: readonly M[],
+  places: ReadonlyMap<string, number>,
+  format: MessageFormat<M>,
+): M[] {
+  const placesOf = (message: M): number[] =>
+    format.toolResults(message).map(({ id }) => places.get(id) ?? places.size);
+  const placeOf = (message: M): number => placesOf(message)[0] ?? places.size;
+  const byPlace = (a: M, b: M): number => placeOf(a) - placeOf(b);
+  const [only] = answers;
+  const isJoined = answers.length === 1 && only !== undefined && format.approvals(only).length === 0;
+  const inOne = isJoined ? placesOf(only) : [];
+  if (!isJoined || inOne.every((place, index) => index === 0 || place >= (inOne[index - 1] ?? 0))) {
+    return [...answers].sort(byPlace);
+  }
+  // A profile has made one message of them: taken apart, and put together again in order.
+  const apart = format
+    .toolResults(only)
+    .flatMap(({ id }) => format.without(only, { toolResults: (other) => other !== id }) ?? []);
+  const joined: M[] = [];
+  for (const next of apart.sort(byPlace)) {
+    const last = joined.pop();
+    const both = last === undefined ? undefined : format.joined?.(last, next);
+    if (last !== undefined && both === undefined) joined.push(last);
+    joined.push(both ?? next);
+  }
+  return joined;
 }
 
 /** Corrects the window's counter by what the provider counted for the view that was just sent. */

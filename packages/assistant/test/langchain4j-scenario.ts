@@ -75,7 +75,7 @@ export class Scenario {
   readonly toolRuns: Record<string, unknown>[] = [];
   readonly #options: Options;
   readonly #memories: ChatMemories<VectorMessage> | undefined;
-  readonly #assistant: Assistant<VectorMessage, OfManyMemories<VectorMessage>>;
+  readonly #assistant: Assistant<VectorMessage, OfManyMemories>;
   /** The arguments of each call as the model wrote them: a tool of ours gets what they mean. */
   readonly #arguments = new Map<string, string>();
 
