@@ -8,8 +8,22 @@ import {
 } from "@turnkeep/core";
 import type { AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
 
+/**
+ * A call whose input is no JSON: providers take back objects only, so that the message holds an empty one, and beside it
+ * what the model wrote, which no provider looks at.
+ */
+export function unreadableInput(text: string): {
+  readonly input: Record<string, never>;
+  readonly providerOptions: { readonly turnkeep: { readonly unreadableInput: string } };
+} {
+  return { input: {}, providerOptions: { turnkeep: { unreadableInput: text } } };
+}
+
 interface AnyPart {
   readonly type: string;
+  readonly providerOptions?:
+    | { readonly turnkeep?: { readonly unreadableInput?: unknown } | undefined }
+    | undefined;
   readonly [member: string]: unknown;
 }
 
@@ -26,7 +40,7 @@ export const modelMessages: AssistantMessages<ModelMessageLike> = {
   toolCalls: (message) =>
     partsOf(message).flatMap((part): ToolCall[] =>
       part.type === "tool-call" && part.providerExecuted !== true
-        ? [{ id: part.toolCallId as string, name: part.toolName as string, input: part.input }]
+        ? [{ id: part.toolCallId as string, name: part.toolName as string, input: inputOf(part) }]
         : [],
     ),
   toolResult: ({ toolCallId, toolName, output, isError }) =>
@@ -38,6 +52,10 @@ function partsOf(message: ModelMessageLike): readonly AnyPart[] {
   return typeof message.content === "string"
     ? []
     : (message.content as readonly unknown[] as readonly AnyPart[]);
+}
+
+function inputOf({ input, providerOptions }: AnyPart): unknown {
+  return providerOptions?.turnkeep?.unreadableInput ?? input;
 }
 
 function resultOf(part: AnyPart): ToolResult[] {

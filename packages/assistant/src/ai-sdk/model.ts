@@ -2,6 +2,7 @@ import type { ModelMessageLike } from "@turnkeep/core";
 import { generateText, jsonSchema, type LanguageModel, streamText } from "ai";
 import { AssistantError } from "../errors.ts";
 import type { Model, ModelRequest, ModelResponse } from "../model.ts";
+import { unreadableInput } from "../model-messages.ts";
 import { isContextLengthError } from "../openai-compatible/context-length.ts";
 
 /** Which model, and the SDK's own settings for it. */
@@ -26,7 +27,11 @@ export interface AiSdkOptions {
 
 /** What both majors answer, as far as it is read here. */
 interface Answer {
-  readonly response: { readonly messages: readonly { readonly role: string }[]; readonly modelId: string };
+  readonly response: {
+    readonly messages: readonly { readonly role: string; readonly content: unknown }[];
+    readonly modelId: string;
+  };
+  readonly toolCalls: readonly { readonly toolCallId: string; readonly input: unknown }[];
   readonly usage: { readonly inputTokens: number | undefined; readonly outputTokens: number | undefined };
 }
 
@@ -78,7 +83,7 @@ async function streamed<M>(options: AiSdkOptions, request: ModelRequest<M>): Pro
     else if (part.type === "error") throw part.error;
     else if (part.type === "abort") request.signal.throwIfAborted();
   }
-  return { response: await result.response, usage: await result.usage };
+  return { response: await result.response, toolCalls: await result.toolCalls, usage: await result.usage };
 }
 
 function settingsOf<M>(
@@ -111,11 +116,34 @@ function settingsOf<M>(
 }
 
 /** The assistant's message alone: a result that the SDK made itself, of a call that it finds invalid, is none of ours. */
-function responseOf<M>({ response, usage }: Answer): ModelResponse<M> {
-  const message = response.messages.find(({ role }) => role === "assistant") ?? {
-    role: "assistant",
-    content: [],
-  };
+function responseOf<M>({ response, toolCalls, usage }: Answer): ModelResponse<M> {
+  const { content = [] } = response.messages.find(({ role }) => role === "assistant") ?? {};
+  // In messages the SDK puts an empty object in the place of an input that it could not read.
+  const unreadable = new Map(
+    toolCalls.flatMap(({ toolCallId, input }) =>
+      typeof input === "string" ? [[toolCallId, unreadableInput(input)] as const] : [],
+    ),
+  );
+  const kept = Array.isArray(content)
+    ? content.map((part: { readonly toolCallId?: string }) => withUnreadable(part, unreadable))
+    : content;
   const { inputTokens, outputTokens } = usage;
-  return { message: message as unknown as M, usage: { inputTokens, outputTokens }, model: response.modelId };
+  return {
+    message: { role: "assistant", content: kept } as unknown as M,
+    usage: { inputTokens, outputTokens },
+    model: response.modelId,
+  };
+}
+
+function withUnreadable(
+  part: { readonly toolCallId?: string; readonly providerOptions?: object },
+  unreadable: ReadonlyMap<string, ReturnType<typeof unreadableInput>>,
+): object {
+  const found = part.toolCallId === undefined ? undefined : unreadable.get(part.toolCallId);
+  if (found === undefined) return part;
+  return {
+    ...part,
+    input: found.input,
+    providerOptions: { ...part.providerOptions, ...found.providerOptions },
+  };
 }

@@ -1,4 +1,10 @@
-import { type ModelMessage, type ModelMessageLike, TurnkeepError } from "@turnkeep/core";
+import {
+  type ModelMessage,
+  type ModelMessageLike,
+  type ProviderOptions,
+  TurnkeepError,
+} from "@turnkeep/core";
+import { unreadableInput } from "../model-messages.ts";
 import { dataUrl } from "./data-url.ts";
 import type { WireMessage } from "./wire.ts";
 
@@ -49,7 +55,7 @@ function assistantMessage(parts: readonly AnyPart[]): Record<string, unknown> {
   const calls = parts.flatMap((part) => {
     if (part.type !== "tool-call" || part.providerExecuted === true) return [];
     const { toolCallId: id, toolName: name, input } = part;
-    const text = typeof input === "string" ? input : JSON.stringify(input ?? {});
+    const text = JSON.stringify(input ?? {});
     return [
       { ...part.providerOptions?.[provider], id, type: "function", function: { name, arguments: text } },
     ];
@@ -94,19 +100,22 @@ export function fromWire(message: WireMessage): ModelMessage {
         type: "tool-call" as const,
         toolCallId: id,
         toolName: name,
-        input: readInput(input),
-        ...(Object.keys(others).length > 0 ? { providerOptions: { [provider]: others as never } } : {}),
+        ...inputOf(input, Object.keys(others).length > 0 ? { [provider]: others as never } : {}),
       })),
     ],
   };
 }
 
-/** What cannot be read stays text, for whoever checks the input. */
-function readInput(text: string): unknown {
+function inputOf(
+  text: string,
+  options: ProviderOptions,
+): { input: unknown; providerOptions?: ProviderOptions } {
+  const members = Object.keys(options).length > 0 ? { providerOptions: options } : {};
   try {
-    return text.trim() === "" ? {} : JSON.parse(text);
+    return { input: text.trim() === "" ? {} : JSON.parse(text), ...members };
   } catch {
-    return text;
+    const { input, providerOptions } = unreadableInput(text);
+    return { input, providerOptions: { ...options, ...providerOptions } };
   }
 }
 
