@@ -60,9 +60,9 @@ export function createAssistant<M extends ModelMessageLike = ModelMessage>(
 export function createAssistant<M extends ModelMessageLike = ModelMessage>(
   options: AssistantPolicy<NoInfer<M>> & DefaultMessages & OfMany<M>,
 ): Assistant<M, OfManyMemories>;
-export function createAssistant<M extends ModelMessageLike = ModelMessage>(
-  options: AssistantPolicy<M> & DefaultMessages & OfNone,
-): Assistant<M>;
+export function createAssistant(
+  options: AssistantPolicy<ModelMessage> & DefaultMessages & OfNone,
+): Assistant<ModelMessage>;
 export function createAssistant<M>(
   options: AssistantPolicy<NoInfer<M>> & OwnMessages<M> & OfOne<M>,
 ): Assistant<M>;

@@ -9,7 +9,7 @@ import {
 import type { AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
 
 /**
- * A call whose input is no JSON: providers take back objects only, so that the message holds an empty one, and beside it
+ * A call whose input is no JSON object: providers take back objects only, so that the message holds an empty one, and beside it
  * what the model wrote, which no provider looks at.
  */
 export function unreadableInput(text: string): {
@@ -17,6 +17,10 @@ export function unreadableInput(text: string): {
   readonly providerOptions: { readonly turnkeep: { readonly unreadableInput: string } };
 } {
   return { input: {}, providerOptions: { turnkeep: { unreadableInput: text } } };
+}
+
+export function isObject(input: unknown): boolean {
+  return typeof input === "object" && input !== null && !Array.isArray(input);
 }
 
 interface AnyPart {

@@ -62,30 +62,38 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
     ]);
   });
 
-  test("a call of a tool that there is not, or whose input is no JSON, is the assistant's matter", async () => {
-    const unknown = { ...call, toolName: "whether" };
-    const broken = { ...call, toolCallId: "c2", input: '{"city"' };
-    const { model } = mock([[unknown, broken], [text]]);
-    const memory = createChatMemory();
-    const chat = createAssistant({
-      model: aiSdkModel({ model }),
-      memory,
-      tools: { weather },
-      toolConcurrency: 1,
-    });
-    const { toolResults } = await chat.chat("Weather?");
-    expect(toolResults).toMatchObject([
-      { toolCallId: "c1", isError: true, output: expect.stringContaining("whether") },
-      { toolCallId: "c2", isError: true, output: expect.stringContaining("JSON") },
-    ]);
-    expect((await memory.messages()).map(({ role }) => role)).toEqual([
-      "user",
-      "assistant",
-      "tool",
-      "tool",
-      "assistant",
-    ]);
-  });
+  test.each([false, true])(
+    "a call that the SDK finds invalid is the assistant's matter, streamed: %j",
+    async (isStreamed) => {
+      const unknown = { ...call, toolName: "whether" };
+      const broken = { ...call, toolCallId: "c2", input: '{"city"' };
+      const number = { ...call, toolCallId: "c3", input: "7" };
+      const { model } = mock([[unknown, broken, number], [text]]);
+      const memory = createChatMemory();
+      const chat = createAssistant({
+        model: aiSdkModel({ model }),
+        memory,
+        tools: { weather },
+        toolConcurrency: 1,
+      });
+      const toolResults: unknown[] = [];
+      if (isStreamed) {
+        for await (const event of chat.stream("Weather?")) {
+          if (event.type === "tool-result") toolResults.push(event.result);
+        }
+      } else {
+        toolResults.push(...(await chat.chat("Weather?")).toolResults);
+      }
+      expect(toolResults).toMatchObject([
+        { toolCallId: "c1", isError: true, output: expect.stringContaining("whether") },
+        { toolCallId: "c2", isError: true, output: expect.stringContaining("valid JSON") },
+        { toolCallId: "c3", isError: true, output: expect.stringContaining("JSON object") },
+      ]);
+      const [, calls, ...rest] = await memory.messages();
+      expect(calls?.content).toMatchObject([{ input: { city: "Oslo" } }, { input: {} }, { input: {} }]);
+      expect(rest.map(({ role }) => role)).toEqual(["tool", "tool", "tool", "assistant"]);
+    },
+  );
 
   test.each([false, true])("an error of the provider, streamed: %j", async (isStreamed) => {
     const run = async (error: Error): Promise<unknown> => {

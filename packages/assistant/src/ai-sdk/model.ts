@@ -2,7 +2,7 @@ import type { ModelMessageLike } from "@turnkeep/core";
 import { generateText, jsonSchema, type LanguageModel, streamText } from "ai";
 import { AssistantError } from "../errors.ts";
 import type { Model, ModelRequest, ModelResponse } from "../model.ts";
-import { unreadableInput } from "../model-messages.ts";
+import { isObject, unreadableInput } from "../model-messages.ts";
 import { isContextLengthError } from "../openai-compatible/context-length.ts";
 
 /** Which model, and the SDK's own settings for it. */
@@ -121,7 +121,7 @@ function responseOf<M>({ response, toolCalls, usage }: Answer): ModelResponse<M>
   // In messages the SDK puts an empty object in the place of an input that it could not read.
   const unreadable = new Map(
     toolCalls.flatMap(({ toolCallId, input }) =>
-      typeof input === "string" ? [[toolCallId, unreadableInput(input)] as const] : [],
+      isObject(input) ? [] : [[toolCallId, unreadableInput(textOf(input))] as const],
     ),
   );
   const kept = Array.isArray(content)
@@ -146,4 +146,8 @@ function withUnreadable(
     input: found.input,
     providerOptions: { ...part.providerOptions, ...found.providerOptions },
   };
+}
+
+function textOf(input: unknown): string {
+  return typeof input === "string" ? input : (JSON.stringify(input) ?? "");
 }

@@ -4,7 +4,7 @@ import {
   type ProviderOptions,
   TurnkeepError,
 } from "@turnkeep/core";
-import { unreadableInput } from "../model-messages.ts";
+import { isObject, unreadableInput } from "../model-messages.ts";
 import { dataUrl } from "./data-url.ts";
 import type { WireMessage } from "./wire.ts";
 
@@ -112,11 +112,13 @@ function inputOf(
 ): { input: unknown; providerOptions?: ProviderOptions } {
   const members = Object.keys(options).length > 0 ? { providerOptions: options } : {};
   try {
-    return { input: text.trim() === "" ? {} : JSON.parse(text), ...members };
+    const value: unknown = text.trim() === "" ? {} : JSON.parse(text);
+    if (isObject(value)) return { input: value, ...members };
   } catch {
-    const { input, providerOptions } = unreadableInput(text);
-    return { input, providerOptions: { ...options, ...providerOptions } };
+    // The same as another value than an object.
   }
+  const { input, providerOptions } = unreadableInput(text);
+  return { input, providerOptions: { ...options, ...providerOptions } };
 }
 
 function unsupported(what: string, mediaType: string): TurnkeepError {
