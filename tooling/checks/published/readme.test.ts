@@ -19,6 +19,7 @@ afterAll(() => server?.stop());
 describe("what a user installs", () => {
   it.each([
     { packages: ["@turnkeep/core"] },
+    { packages: ["@turnkeep/core", "@turnkeep/assistant"] },
     { packages: ["@turnkeep/core", "@turnkeep/store-postgres", "pg"] },
   ])("$packages brings nothing else, and its types hold by themselves", async ({ packages }) => {
     await inProject(packages, async (project) => {

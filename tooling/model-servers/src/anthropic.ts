@@ -43,7 +43,9 @@ function faultOf({ path, headers, body }: Received, key: string): Reply | undefi
     json: { type: "error", error: { type, message } },
   });
   if (path !== "/v1/messages") return error(404, `Not found: ${path}`, "not_found_error");
-  if (headers["x-api-key"] !== key) return error(401, "invalid x-api-key", "authentication_error");
+  // The API takes either; the newer clients of its own package send the second.
+  const isKnown = headers["x-api-key"] === key || headers.authorization === `Bearer ${key}`;
+  if (!isKnown) return error(401, "invalid x-api-key", "authentication_error");
   if (headers["anthropic-version"] === undefined) return error(400, "anthropic-version: header is required");
   const messages = body.messages as Message[] | undefined;
   if (!Array.isArray(messages) || messages.length === 0)

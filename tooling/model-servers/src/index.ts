@@ -6,4 +6,5 @@
 export { anthropicServer } from "./anthropic.ts";
 export { type Conversation, type Said, weatherBot } from "./bot.ts";
 export { openaiServer } from "./openai.ts";
+export { type ProgramRun, runProgram } from "./run-program.ts";
 export { type ModelServer, type Received, type Reply, startServer } from "./server.ts";

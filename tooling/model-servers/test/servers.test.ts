@@ -99,5 +99,6 @@ describe("Anthropic's protocol", () => {
 
   test("refuses another key", async () => {
     expect((await ask([user], { "x-api-key": "other" }))[0]).toBe(401);
+    expect((await ask([user], { "x-api-key": "", authorization: "Bearer key" }))[0]).toBe(200);
   });
 });
