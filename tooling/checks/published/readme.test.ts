@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type PostgresServer, startPostgres } from "@turnkeep/servers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -6,7 +6,12 @@ import { examplesOf } from "../src/published/examples.mjs";
 import { root, workspacePackages } from "../src/runner/workspace.mjs";
 import { inProject, packed } from "./in-project.ts";
 
-const documents = ["README.md", ...workspacePackages().map(({ folder }) => `${folder}/README.md`)]
+const guides = readdirSync(join(root, "docs")).filter((name) => /^coming-from-.*\.md$/.test(name));
+const documents = [
+  "README.md",
+  ...workspacePackages().map(({ folder }) => `${folder}/README.md`),
+  ...guides.map((name) => `docs/${name}`),
+]
   .filter((path) => existsSync(join(root, path)))
   .map((path) => ({ path, examples: examplesOf(readFileSync(join(root, path), "utf8")) }));
 
