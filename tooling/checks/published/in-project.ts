@@ -9,10 +9,10 @@ export const packed: ReadonlyMap<string, string> = new Map(
   inject("packed").map(({ name, tarball }) => [name, tarball]),
 );
 
-/** Core and the stores have no dependencies of their own: a user's driver is all that comes with them. */
-const bringsNothing = /^@turnkeep\/(?:core|store-\w+)$/;
+/** Core, the assistant and the stores have no dependencies of their own: a user's driver is all that comes with them. */
+const bringsNothing = /^@turnkeep\/(?:assistant|core|store-\w+)$/;
 
-/** An empty project with these packages, ours from their tarballs; core and the stores may bring no other. */
+/** An empty project with these packages, ours from their tarballs; those that bring nothing may bring no other. */
 export async function inProject(
   packages: readonly string[],
   use: (project: UserProject) => Promise<void>,

@@ -1,51 +1,68 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { anthropicServer, openaiServer, weatherBot } from "@turnkeep/model-servers";
 import { startDynamo, startMongo, startPostgres, startRedis } from "@turnkeep/servers";
 import { describe, expect, it } from "vitest";
 import { root, workspacePackages } from "../src/runner/workspace.mjs";
 import { inProject } from "./in-project.ts";
 
-interface Server {
-  readonly url: string;
-  stop(): Promise<void>;
+/** What a program runs against. */
+interface World {
+  readonly env: NodeJS.ProcessEnv;
+  stop(): Promise<unknown>;
 }
 
-/** What an example's program runs against, by its folder, and the variable that brings it the address; no database: none. */
-const databases: Readonly<
-  Record<string, { readonly variable: string; start(): Promise<Server> } | undefined>
-> = {
-  summarize: undefined,
-  dynamo: { variable: "DYNAMO_URL", start: () => startDynamo() },
-  mongo: { variable: "MONGO_URL", start: () => startMongo() },
-  postgres: { variable: "DATABASE_URL", start: () => startPostgres() },
-  redis: { variable: "REDIS_URL", start: () => startRedis() },
+const at = async (
+  variable: string,
+  server: Promise<{ readonly url: string; stop(): Promise<void> }>,
+  more: NodeJS.ProcessEnv = {},
+): Promise<World> => {
+  const { url, stop } = await server;
+  return { env: { [variable]: url, ...more }, stop };
+};
+
+/** By the example's folder. */
+const worlds: Readonly<Record<string, () => Promise<World>>> = {
+  "ai-sdk-chat": async () => ({ env: {}, stop: async () => undefined }),
+  anthropic: () => at("ANTHROPIC_BASE_URL", anthropicServer(weatherBot, "key"), { ANTHROPIC_API_KEY: "key" }),
+  dynamo: () => at("DYNAMO_URL", startDynamo()),
+  mongo: () => at("MONGO_URL", startMongo()),
+  openai: async () => {
+    const { env, stop } = await at("url", openaiServer(weatherBot, "key"));
+    return { env: { OPENAI_BASE_URL: `${env.url}/v1`, OPENAI_API_KEY: "key" }, stop };
+  },
+  postgres: () => at("DATABASE_URL", startPostgres()),
+  redis: () => at("REDIS_URL", startRedis()),
+  // No account of whoever runs this is used.
+  summarize: async () => ({ env: { MODEL: "" }, stop: async () => undefined }),
 };
 
 const programs = workspacePackages()
   .map(({ folder }) => folder)
   .filter((folder) => folder.startsWith("examples/") && existsSync(join(root, folder, "src/main.ts")));
 
-it("every program stands here with what it runs against, and the other way round", () => {
-  expect(programs.map((folder) => basename(folder)).sort()).toEqual(Object.keys(databases).sort());
+it("every program has what it runs against here, and the other way round", () => {
+  expect(programs.map((folder) => basename(folder)).sort()).toEqual(Object.keys(worlds).sort());
 });
 
 describe.each(programs)("%s", (folder) => {
   it("prints what it should, installed from tarballs", async () => {
     const read = (path: string): string => readFileSync(join(root, folder, path), "utf8");
     const { dependencies } = JSON.parse(read("package.json")) as { dependencies: Record<string, string> };
-    const database = databases[basename(folder)];
+    const beside = readdirSync(join(root, folder, "src")).filter((name) => name !== "main.ts");
+    const args = existsSync(join(root, folder, "questions.json"))
+      ? (JSON.parse(read("questions.json")) as string[])
+      : [];
     await inProject(Object.keys(dependencies), async (project) => {
-      const server = await database?.start();
+      const { env, stop } = await (worlds[basename(folder)] as () => Promise<World>)();
       try {
-        const printed = await project.run(await project.compile(read("src/main.ts")), {
-          ...(database === undefined ? {} : { [database.variable]: server?.url }),
-          // No account of whoever runs this is used, and a driver may warn of the Node that it will no longer support.
-          MODEL: "",
-          NODE_NO_WARNINGS: "1",
-        });
+        const files = Object.fromEntries(beside.map((name) => [name, read(`src/${name}`)]));
+        const program = await project.compile(read("src/main.ts"), files);
+        // A driver may warn of the Node that it will no longer support.
+        const printed = await project.run(program, { ...env, NODE_NO_WARNINGS: "1" }, args);
         expect(printed).toBe(read("output.txt"));
       } finally {
-        await server?.stop();
+        await stop();
       }
     });
   });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type PostgresServer, startPostgres } from "@turnkeep/servers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -6,7 +6,12 @@ import { examplesOf } from "../src/published/examples.mjs";
 import { root, workspacePackages } from "../src/runner/workspace.mjs";
 import { inProject, packed } from "./in-project.ts";
 
-const documents = ["README.md", ...workspacePackages().map(({ folder }) => `${folder}/README.md`)]
+const guides = readdirSync(join(root, "docs")).filter((name) => /^coming-from-.*\.md$/.test(name));
+const documents = [
+  "README.md",
+  ...workspacePackages().map(({ folder }) => `${folder}/README.md`),
+  ...guides.map((name) => `docs/${name}`),
+]
   .filter((path) => existsSync(join(root, path)))
   .map((path) => ({ path, examples: examplesOf(readFileSync(join(root, path), "utf8")) }));
 
@@ -19,6 +24,7 @@ afterAll(() => server?.stop());
 describe("what a user installs", () => {
   it.each([
     { packages: ["@turnkeep/core"] },
+    { packages: ["@turnkeep/core", "@turnkeep/assistant"] },
     { packages: ["@turnkeep/core", "@turnkeep/store-postgres", "pg"] },
   ])("$packages brings nothing else, and its types hold by themselves", async ({ packages }) => {
     await inProject(packages, async (project) => {

@@ -1,7 +1,7 @@
 import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
-import type { Processor } from "../processors/processor.ts";
+import { checkProcessors } from "../processors/apply-processors.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { singleSlotStore } from "../stores/single-slot-store.ts";
@@ -73,7 +73,7 @@ export function checkPolicy<M>(options: MemoryPolicy<M>): void {
   for (const [name, value] of Object.entries({ history, systemFirst, repair })) {
     if (value !== undefined && typeof value !== "boolean") throw invalidOption(name, value, "true or false");
   }
-  checkProcessors(options.processors);
+  if (options.processors !== undefined) checkProcessors(options.processors);
   if (options.profile !== undefined) {
     checkProfile(options.profile);
     if (repair === false) {
@@ -95,21 +95,6 @@ export function checkPolicy<M>(options: MemoryPolicy<M>): void {
 export function checkProfile(profile: ProviderProfile): void {
   if (typeof profile === "object" && profile !== null && typeof profile.shape === "function") return;
   throw invalidOption("profile", kindOf(profile), "an object such as those of @turnkeep/formats/profiles");
-}
-
-function checkProcessors<M>(processors: readonly Processor<M>[] | undefined): void {
-  if (processors === undefined) return;
-  if (!Array.isArray(processors)) throw invalidOption("processors", kindOf(processors), "an array");
-  for (const [index, processor] of (processors as readonly unknown[]).entries()) {
-    const { name, process } = (processor ?? {}) as Partial<Processor<M>>;
-    if (typeof name !== "string" || name === "" || typeof process !== "function") {
-      throw invalidOption(
-        `processors[${index}]`,
-        kindOf(processor),
-        "an object with a name and a process function",
-      );
-    }
-  }
 }
 
 function kindOf(value: unknown): string {

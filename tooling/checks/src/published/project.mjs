@@ -88,9 +88,10 @@ export class UserProject {
    * within another library's declarations is that library's matter (PGlite's need the DOM's types, say).
    *
    * @param {string} code
+   * @param {Readonly<Record<string, string>>} [beside] further files that it imports, by their names
    * @returns {Promise<string>} the compiled file
    */
-  async compile(code) {
+  async compile(code, beside = {}) {
     const options = {
       target: "ES2023",
       lib: ["ES2023"],
@@ -104,8 +105,10 @@ export class UserProject {
       types: ["node"],
       outDir: "out",
       rootDir: ".",
+      rewriteRelativeImportExtensions: true,
     };
     writeFileSync(join(this.folder, "example.ts"), code);
+    for (const [name, text] of Object.entries(beside)) writeFileSync(join(this.folder, name), text);
     writeFileSync(
       join(this.folder, "tsconfig.json"),
       JSON.stringify({ compilerOptions: options, files: ["example.ts"] }),
@@ -123,9 +126,10 @@ export class UserProject {
    *
    * @param {string} file
    * @param {NodeJS.ProcessEnv} env
+   * @param {readonly string[]} [args]
    */
-  run(file, env) {
-    return this.command(process.execPath, [file], env);
+  run(file, env, args = []) {
+    return this.command(process.execPath, [file, ...args], env);
   }
 
   remove() {

@@ -118,7 +118,10 @@ export function arrowsRunOneWay(tree) {
 function arrows(name) {
   if (name.startsWith("store-")) return { src: ["core"], test: ["conformance", "servers", "store-tests"] };
   if (name === "conformance") return { src: ["core"], test: ["servers"] };
-  if (["formats", "tokens", "assistant"].includes(name)) return { src: ["core"], test: [] };
+  if (name === "assistant") {
+    return { src: ["core"], test: ["formats", "model-servers", "store-postgres"] };
+  }
+  if (["formats", "tokens"].includes(name)) return { src: ["core"], test: [] };
   return undefined;
 }
 

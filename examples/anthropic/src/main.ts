@@ -1,0 +1,67 @@
+import { createInterface } from "node:readline";
+import Anthropic from "@anthropic-ai/sdk";
+import { createAssistant, type Model, tool } from "@turnkeep/assistant";
+import { anthropicMessages } from "@turnkeep/assistant/anthropic";
+import { createChatMemory } from "@turnkeep/core";
+import { type AnthropicMessage, anthropicFormat } from "@turnkeep/formats/anthropic";
+import { anthropic } from "@turnkeep/formats/profiles";
+
+const client = new Anthropic(); // ANTHROPIC_API_KEY, and ANTHROPIC_BASE_URL for a server of your own
+
+/** One answer of the model, as it is made. The API takes the system message apart from the others. */
+const model: Model<AnthropicMessage> = async ({ messages, tools, signal, onDelta }) => {
+  const [system] = messages.filter(({ role }) => role === "system");
+  const stream = client.messages.stream(
+    {
+      model: process.env.ANTHROPIC_MODEL ?? "claude-sonnet-5-5",
+      max_tokens: 1000,
+      ...(typeof system?.content === "string" && { system: system.content }),
+      messages: messages.filter(({ role }) => role !== "system"),
+      tools: tools.map(({ name, description = "", inputSchema }) => ({
+        name,
+        description,
+        input_schema: { type: "object", ...inputSchema },
+      })),
+    },
+    { signal },
+  );
+  stream.on("text", (text) => onDelta?.({ type: "text", text }));
+  const { role, content, usage } = await stream.finalMessage();
+  const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage;
+  return {
+    message: { role, content },
+    usage: {
+      inputTokens: input_tokens + (cache_read_input_tokens ?? 0) + (cache_creation_input_tokens ?? 0),
+      outputTokens: output_tokens,
+    },
+  };
+};
+
+const assistant = createAssistant({
+  model,
+  messages: anthropicMessages<AnthropicMessage>(),
+  memory: createChatMemory({
+    format: anthropicFormat,
+    profile: anthropic,
+    window: { maxMessages: 40, unit: "turn" },
+  }),
+  systemMessage: "You know the weather, by your tool. Be brief.",
+  tools: {
+    weather: tool({
+      description: "The weather in a city",
+      inputSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+      execute: async ({ city }) => `${city}: 4 °C, rain`, // ask a weather service here
+    }),
+  },
+});
+
+// Questions are the program's arguments, or else the lines that are typed.
+const typed = process.argv.length > 2 ? process.argv.slice(2) : createInterface({ input: process.stdin });
+for await (const question of typed) {
+  console.log(`> ${question}`);
+  for await (const event of assistant.stream(question)) {
+    if (event.type === "text") process.stdout.write(event.text);
+    if (event.type === "tool-call") console.log(`[${event.call.name} ${JSON.stringify(event.call.input)}]`);
+    if (event.type === "finish") console.log();
+  }
+}

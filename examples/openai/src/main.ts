@@ -1,0 +1,73 @@
+import { createInterface } from "node:readline";
+import { createAssistant, type Model, tool } from "@turnkeep/assistant";
+import { openaiMessages } from "@turnkeep/assistant/openai";
+import { createChatMemory } from "@turnkeep/core";
+import { type ChatMessage, openaiFormat } from "@turnkeep/formats/openai";
+import { openai } from "@turnkeep/formats/profiles";
+import OpenAI from "openai";
+
+const client = new OpenAI(); // OPENAI_API_KEY, and OPENAI_BASE_URL for a server of your own
+
+/** One answer of the model, as it is made. */
+const model: Model<ChatMessage> = async ({ messages, tools, signal, onDelta }) => {
+  const stream = client.chat.completions.stream(
+    {
+      model: process.env.OPENAI_MODEL ?? "gpt-5",
+      messages: [...messages],
+      tools: tools.map(({ name, description = "", inputSchema: parameters }) => ({
+        type: "function",
+        function: { name, description, parameters },
+      })),
+      stream_options: { include_usage: true },
+    },
+    { signal },
+  );
+  stream.on("content", (text) => onDelta?.({ type: "text", text }));
+  const { choices, usage } = await stream.finalChatCompletion();
+  const { content = null, tool_calls: parsed = [] } = choices[0]?.message ?? {};
+  // What the package adds to a call for itself, the API would not take back.
+  const calls = parsed.flatMap((call) =>
+    call.type === "function"
+      ? [
+          {
+            id: call.id,
+            type: call.type,
+            function: { name: call.function.name, arguments: call.function.arguments },
+          },
+        ]
+      : [],
+  );
+  return {
+    message: { role: "assistant", content, ...(calls.length > 0 && { tool_calls: calls }) },
+    usage: { inputTokens: usage?.prompt_tokens, outputTokens: usage?.completion_tokens },
+  };
+};
+
+const assistant = createAssistant({
+  model,
+  messages: openaiMessages<ChatMessage>(),
+  memory: createChatMemory({
+    format: openaiFormat,
+    profile: openai,
+    window: { maxMessages: 40, unit: "turn" },
+  }),
+  systemMessage: "You know the weather, by your tool. Be brief.",
+  tools: {
+    weather: tool({
+      description: "The weather in a city",
+      inputSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+      execute: async ({ city }) => `${city}: 4 °C, rain`, // ask a weather service here
+    }),
+  },
+});
+
+// Questions are the program's arguments, or else the lines that are typed.
+const typed = process.argv.length > 2 ? process.argv.slice(2) : createInterface({ input: process.stdin });
+for await (const question of typed) {
+  console.log(`> ${question}`);
+  for await (const event of assistant.stream(question)) {
+    if (event.type === "text") process.stdout.write(event.text);
+    if (event.type === "tool-call") console.log(`[${event.call.name} ${event.call.input}]`);
+    if (event.type === "finish") console.log();
+  }
+}

@@ -1,0 +1,80 @@
+import type { AssistantMessages, ToolCall, ToolResult } from "../messages.ts";
+
+/**
+ * What an assistant reads in a message of Anthropic's. `AnthropicMessage` of `@turnkeep/formats/anthropic` is one, and so
+ * is the `@anthropic-ai/sdk` package's `MessageParam`.
+ */
+export interface AnthropicMessageLike {
+  readonly role: string;
+  readonly content: unknown;
+}
+
+interface AnyBlock {
+  readonly type: string;
+  readonly [member: string]: unknown;
+}
+
+/**
+ * How an assistant reads and makes Anthropic's messages. Calls that the API runs itself (`server_tool_use`) are none of
+ * the assistant's.
+ *
+ * @example
+ * ```ts
+ * import Anthropic from "@anthropic-ai/sdk";
+ * import { createAssistant, type Model } from "@turnkeep/assistant";
+ * import { anthropicMessages } from "@turnkeep/assistant/anthropic";
+ * import { createChatMemory } from "@turnkeep/core";
+ * import { type AnthropicMessage, anthropicFormat } from "@turnkeep/formats/anthropic";
+ *
+ * const client = new Anthropic({ apiKey: "…" });
+ * const model: Model<AnthropicMessage> = async ({ messages, signal }) => {
+ *   const request = { model: "claude-sonnet-5-5", max_tokens: 1000, messages: [...messages] };
+ *   const { role, content, usage } = await client.messages.create(request, { signal });
+ *   return { message: { role, content }, usage: { inputTokens: usage.input_tokens } };
+ * };
+ * const assistant = createAssistant({
+ *   model,
+ *   memory: createChatMemory({ format: anthropicFormat }),
+ *   messages: anthropicMessages<AnthropicMessage>(),
+ * });
+ * ```
+ */
+export function anthropicMessages<M extends AnthropicMessageLike>(): AssistantMessages<M> {
+  return {
+    // What is made here is in the shape that every type of Anthropic's messages has.
+    system: (text) => ({ role: "system", content: text }) as unknown as M,
+    user: (text) => ({ role: "user", content: text }) as unknown as M,
+    text: (message) =>
+      typeof message.content === "string"
+        ? message.content
+        : blocksOf(message)
+            .flatMap((block) => (block.type === "text" ? [block.text as string] : []))
+            .join(""),
+    toolCalls: (message) =>
+      blocksOf(message).flatMap(({ type, id, name, input }): ToolCall[] =>
+        type === "tool_use" ? [{ id: id as string, name: name as string, input }] : [],
+      ),
+    toolResult: ({ toolCallId, output, isError }) =>
+      ({
+        role: "user",
+        content: [
+          {
+            type: "tool_result",
+            tool_use_id: toolCallId,
+            content: typeof output === "string" ? output : JSON.stringify(output),
+            ...(isError ? { is_error: true } : {}),
+          },
+        ],
+      }) as unknown as M,
+    toolResults: (message) =>
+      blocksOf(message).flatMap(({ type, tool_use_id: id, content, is_error: isError }): ToolResult[] =>
+        type === "tool_result"
+          ? [{ toolCallId: id as string, toolName: "", output: content ?? "", isError: isError === true }]
+          : [],
+      ),
+  };
+}
+
+function blocksOf({ content }: AnthropicMessageLike): readonly AnyBlock[] {
+  return Array.isArray(content) ? content : [];
+}

@@ -1,0 +1,149 @@
+import type { ChatMemory } from "@turnkeep/core";
+import type { ToolCall, ToolResult } from "./messages.ts";
+import type { Model } from "./model.ts";
+import type { Tools } from "./tool.ts";
+
+/** What answers a call that no tool answered: text, or any output; as an error unless `isError` is `false`. */
+export type ToolAnswer = string | { readonly output: unknown; readonly isError?: boolean | undefined };
+
+/**
+ * What to do with a call that failed: tell the model (`"answer"`), end the turn with the error (`"throw"`), or what a
+ * function decides: what it answers goes to the model, what it throws ends the turn.
+ */
+export type CallStrategy<Answer = ToolAnswer> =
+  | "answer"
+  | "throw"
+  | ((error: unknown, call: ToolCall) => Answer | Promise<Answer>);
+
+/** What to do when something in a turn goes wrong. */
+export interface Strategies {
+  /** A tool threw. Default `"answer"`: the model is told the error's message. */
+  readonly toolError?: CallStrategy | undefined;
+  /**
+   * The input of a call is no JSON object, or not what the tool's schema wants. Default `"answer"`: the model is told
+   * what is wrong. A function may answer `{ input }`, a repaired input, which is checked again.
+   */
+  readonly invalidInput?: CallStrategy<ToolAnswer | { readonly input: unknown }> | undefined;
+  /** The model calls a tool that there is not. Default `"answer"`: the model is told which there are. */
+  readonly unknownTool?: CallStrategy | undefined;
+  /**
+   * The model has called tools in `maxRoundTrips` answers and does so again. Default `"throw"`; `"answer"`: after the last
+   * round it is asked for an answer without calls.
+   */
+  readonly tooManyRoundTrips?: "throw" | "answer" | undefined;
+}
+
+export type SystemMessage<M> =
+  | string
+  | M
+  | ((memoryId: string) => string | M | undefined | Promise<string | M | undefined>);
+
+/** The options of an assistant but for where its conversations are kept. */
+export interface AssistantPolicy<M> {
+  readonly model: Model<M>;
+  readonly tools?: Tools | undefined;
+  /**
+   * Set at the beginning of each turn: text, a message, or a function of the memory's id. If it answers nothing, the
+   * system message that the memory has stays.
+   */
+  readonly systemMessage?: SystemMessage<M> | undefined;
+  /** How many answers with tool calls a turn may have. Default 100; 0 forbids tools. */
+  readonly maxRoundTrips?: number | undefined;
+  /** How many tools of one answer run at once. Default 4; 1 runs them in order, one after another. */
+  readonly toolConcurrency?: number | undefined;
+  readonly strategies?: Strategies | undefined;
+  /** What a chat does while another turn of its memory is under way in this process. Default `"enqueue"`. */
+  readonly busy?: "reject" | "enqueue" | undefined;
+  /**
+   * `true`: a turn that fails stays in memory as it is. Default `false`: if no tool has run, what the turn added is taken
+   * out again; if one has, that cannot be undone and stays, and calls that nothing answered get an error as their result.
+   */
+  readonly keepFailedTurns?: boolean | undefined;
+}
+
+/** The conversation, or the conversations, that an assistant is for. */
+export interface ManyMemories<M> {
+  /** The memory with that id: the same instance each time. `ChatMemories` of `@turnkeep/core` does that. */
+  get(id: string): ChatMemory<M>;
+}
+
+/** What belongs to one chat alone. */
+export interface ChatOptions {
+  /**
+   * The id of the user's message, 1 to 240 bytes. Ask again with the same id after a failure, a crash or a lost answer:
+   * a turn that is not finished goes on from what is stored, a finished one answers what is stored. Such a memory's store
+   * must keep history.
+   */
+  readonly id?: string | undefined;
+  /** Which memory: required where the assistant has `memories`. */
+  readonly memoryId?: string | undefined;
+  /** Ends the turn with `ABORTED`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a turn came to. */
+export interface ChatResult<M> {
+  /** What the model says in the end; after an immediate return what it said beside the calls, usually nothing. */
+  readonly text: string;
+  /** `"stop"`: the model's answer; `"tool"`: an immediate return, whose `toolResults` are the answer. */
+  readonly finishReason: "stop" | "tool";
+  /** The id of the user's message in memory. */
+  readonly id: string;
+  readonly memoryId: string;
+  /** The assistant's messages of the turn, in order. */
+  readonly messages: readonly M[];
+  /** The results of the turn's tool calls, in the order of the calls; of a continued turn as far as they can be read. */
+  readonly toolResults: readonly ToolResult[];
+  /** What the model's requests of this chat used together. */
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+  /** Whether something of the turn behind the user's message was stored before. */
+  readonly continued: boolean;
+}
+
+/** What happens in a turn, as it happens. */
+export type ChatEvent<M> =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "reasoning"; readonly text: string }
+  | { readonly type: "tool-call"; readonly call: ToolCall }
+  /** The result is stored. */
+  | { readonly type: "tool-result"; readonly result: ToolResult }
+  /** The last one. */
+  | { readonly type: "finish"; readonly result: ChatResult<M> };
+
+/** What `chat` and `stream` take beside the message: nothing need be given to an assistant with one memory. */
+export type OfOneMemory = [options?: ChatOptions];
+export type OfManyMemories = [options: ChatOptions & { readonly memoryId: string }];
+
+/**
+ * A chat loop with tools over a memory.
+ *
+ * One turn of a memory runs at a time in a process (`busy`). Every step is stored before the next is begun: the user's
+ * message, each answer of the model, each result as soon as its tool is done. So a turn that a crash cut off can go on
+ * where it was: see {@link ChatOptions.id}. In one process at a time: two that run turns of one memory at once lose
+ * nothing, but may ask the model twice.
+ *
+ * Errors: those of the memory (`TurnkeepError`), of the model function and of tools (strategy `"throw"`) as they are;
+ * `ABORTED` (a `TurnkeepError`) by the signal; `WINDOW_OVERFLOW` if the window leaves nothing to send; `ID_CONFLICT` if the
+ * id was used for another message, or its turn cannot go on; of {@link AssistantError} `BUSY`, `EMPTY_ANSWER`,
+ * `TOO_MANY_ROUND_TRIPS`, `UNKNOWN_TOOL`, `INVALID_TOOL_INPUT` and `UNDO_FAILED`.
+ */
+export interface Assistant<M, Args extends readonly unknown[] = OfOneMemory> {
+  /** One turn: the user's message, the tools that the model calls, its answer. */
+  chat(message: string | M, ...options: Args): Promise<ChatResult<M>>;
+  /**
+   * The same, as it happens. Nothing is done before the first event is asked for; leaving the loop aborts the turn.
+   *
+   * @example
+   * ```ts
+   * import type { Assistant } from "@turnkeep/assistant";
+   * import type { ModelMessage } from "@turnkeep/core";
+   *
+   * async function print(assistant: Assistant<ModelMessage>, question: string): Promise<void> {
+   *   for await (const event of assistant.stream(question)) {
+   *     if (event.type === "text") process.stdout.write(event.text);
+   *   }
+   * }
+   * ```
+   */
+  stream(message: string | M, ...options: Args): AsyncIterableIterator<ChatEvent<M>>;
+}

@@ -1,0 +1,200 @@
+import {
+  type ChatMemory,
+  createChatMemory,
+  type ModelMessage,
+  type ModelMessageLike,
+  TurnkeepError,
+} from "@turnkeep/core";
+import type {
+  Assistant,
+  AssistantPolicy,
+  ChatEvent,
+  ChatOptions,
+  ChatResult,
+  ManyMemories,
+  OfManyMemories,
+} from "./assistant.ts";
+import { EventQueue } from "./event-queue.ts";
+import type { AssistantMessages } from "./messages.ts";
+import { modelMessages } from "./model-messages.ts";
+import { invalid, type Setup, setupOf } from "./setup.ts";
+import { Turn } from "./turn.ts";
+import { whileFree } from "./turns-of.ts";
+
+type DefaultMessages = { readonly messages?: undefined };
+type OwnMessages<M> = { readonly messages: AssistantMessages<NoInfer<M>> };
+type OfOne<M> = { readonly memory: ChatMemory<M>; readonly memories?: undefined };
+type OfMany<M> = { readonly memories: ManyMemories<M>; readonly memory?: undefined };
+type OfNone = { readonly memory?: undefined; readonly memories?: undefined };
+
+/**
+ * An assistant over one memory, or over many (`memories`, by the id that each chat names). With neither, each chat begins
+ * with nothing and leaves nothing. `messages` says how messages of another format than the default one are made.
+ *
+ * Errors: `INVALID_OPTION` (a `TurnkeepError`) for an option of the wrong shape.
+ *
+ * @example
+ * ```ts
+ * import { createAssistant, tool } from "@turnkeep/assistant";
+ * import { openaiCompatible } from "@turnkeep/assistant/openai-compatible";
+ * import { createChatMemory } from "@turnkeep/core";
+ *
+ * const assistant = createAssistant({
+ *   model: openaiCompatible({ baseUrl: "http://localhost:11434/v1", model: "llama3.2" }),
+ *   memory: createChatMemory({ window: { maxMessages: 40, unit: "turn" } }),
+ *   systemMessage: "You are brief.",
+ *   tools: {
+ *     weather: tool({
+ *       description: "The weather in a city",
+ *       inputSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+ *       execute: async ({ city }) => `4 °C in ${city}`,
+ *     }),
+ *   },
+ * });
+ * const { text } = await assistant.chat("Do I need a coat in Oslo?");
+ * ```
+ */
+export function createAssistant<M extends ModelMessageLike = ModelMessage>(
+  options: AssistantPolicy<NoInfer<M>> & DefaultMessages & OfOne<M>,
+): Assistant<M>;
+export function createAssistant<M extends ModelMessageLike = ModelMessage>(
+  options: AssistantPolicy<NoInfer<M>> & DefaultMessages & OfMany<M>,
+): Assistant<M, OfManyMemories>;
+export function createAssistant(
+  options: AssistantPolicy<ModelMessage> & DefaultMessages & OfNone,
+): Assistant<ModelMessage>;
+export function createAssistant<M>(
+  options: AssistantPolicy<NoInfer<M>> & OwnMessages<M> & OfOne<M>,
+): Assistant<M>;
+export function createAssistant<M>(
+  options: AssistantPolicy<NoInfer<M>> & OwnMessages<M> & OfMany<M>,
+): Assistant<M, OfManyMemories>;
+export function createAssistant<M>(
+  options: AssistantPolicy<M> & {
+    readonly messages?: AssistantMessages<M> | undefined;
+    readonly memory?: ChatMemory<M> | undefined;
+    readonly memories?: ManyMemories<M> | undefined;
+  },
+): Assistant<M> {
+  const { memory, memories, messages } = options;
+  if (memory !== undefined && memories !== undefined) {
+    throw new TurnkeepError("INVALID_OPTION", "Give memory or memories, not both.");
+  }
+  if (memory !== undefined && typeof memory?.add !== "function") {
+    throw invalid("memory", memory, "a ChatMemory, such as createChatMemory()");
+  }
+  if (memories !== undefined && typeof memories?.get !== "function") {
+    throw invalid("memories", memories, "ChatMemories, such as createChatMemories({ store })");
+  }
+  const setup = setupOf(options, messages ?? (modelMessages as unknown as AssistantMessages<M>));
+  return new MemoryAssistant(setup, memory, memories);
+}
+
+type SystemMessageOf<M> = (memoryId: string) => string | M | undefined | Promise<string | M | undefined>;
+
+/** The longest id of a caller's: the turn's other messages have longer ones, made of it, and a store takes 256 bytes. */
+const longestId = 240;
+
+class MemoryAssistant<M> implements Assistant<M> {
+  readonly #setup: Setup<M>;
+  readonly #memory: ChatMemory<M> | undefined;
+  readonly #memories: ManyMemories<M> | undefined;
+
+  constructor(setup: Setup<M>, memory: ChatMemory<M> | undefined, memories: ManyMemories<M> | undefined) {
+    this.#setup = setup;
+    this.#memory = memory;
+    this.#memories = memories;
+  }
+
+  async chat(message: string | M, options: ChatOptions = {}): Promise<ChatResult<M>> {
+    return this.#turn(message, options, options.signal ?? new AbortController().signal, undefined);
+  }
+
+  async *stream(message: string | M, options: ChatOptions = {}): AsyncIterableIterator<ChatEvent<M>> {
+    const left = new AbortController();
+    const signal =
+      options.signal === undefined ? left.signal : AbortSignal.any([options.signal, left.signal]);
+    const queue = new EventQueue<ChatEvent<M>>();
+    const turn = this.#turn(message, options, signal, (event) => queue.push(event));
+    // What it rejects with is thrown below, unless nobody asks any more.
+    turn.catch(() => undefined).finally(() => queue.end());
+    let isLeft = true;
+    try {
+      yield* queue.values();
+      isLeft = false;
+      yield { type: "finish", result: await turn };
+    } finally {
+      if (isLeft) {
+        left.abort(new TurnkeepError("ABORTED", "The stream was left before its end."));
+        // What has to be taken back is, before whoever left goes on.
+        await turn.catch(() => undefined);
+      }
+    }
+  }
+
+  async #turn(
+    message: string | M,
+    options: ChatOptions,
+    signal: AbortSignal,
+    emit: ((event: ChatEvent<M>) => void) | undefined,
+  ): Promise<ChatResult<M>> {
+    const { id } = options;
+    const { memory, memoryId } = this.#memoryOf(options.memoryId);
+    const user = this.#userMessage(message, memory);
+    if (id !== undefined && (id === "" || new TextEncoder().encode(id).length > longestId)) {
+      throw invalid("id", id, `a text of 1 to ${longestId} bytes`);
+    }
+    return whileFree(memory, this.#setup.busy, signal, async () => {
+      const system = await this.#systemMessage(memoryId, memory);
+      const turn = new Turn(this.#setup, {
+        memory,
+        memoryId,
+        system,
+        user,
+        id,
+        signal,
+        emit,
+      });
+      return turn.run();
+    });
+  }
+
+  #memoryOf(id: string | undefined): { readonly memory: ChatMemory<M>; readonly memoryId: string } {
+    if (this.#memories !== undefined) {
+      if (typeof id !== "string") {
+        throw invalid("memoryId", id, "the id of a memory: without it, all users would share one");
+      }
+      return { memory: this.#memories.get(id), memoryId: id };
+    }
+    if (this.#memory === undefined) {
+      const memory = createChatMemory<ModelMessageLike>({ id }) as unknown as ChatMemory<M>;
+      return { memory, memoryId: memory.id };
+    }
+    if (id !== undefined && id !== this.#memory.id) {
+      throw invalid(
+        "memoryId",
+        id,
+        `${JSON.stringify(this.#memory.id)}, the id of the one memory that this assistant has`,
+      );
+    }
+    return { memory: this.#memory, memoryId: this.#memory.id };
+  }
+
+  #userMessage(message: string | M, { format }: ChatMemory<M>): M {
+    if (typeof message === "string") return this.#setup.messages.user(message);
+    if (typeof message === "object" && message !== null && format.role(message) === "user") return message;
+    throw invalid("message", typeof message, "text, or a message of the user");
+  }
+
+  async #systemMessage(memoryId: string, { format }: ChatMemory<M>): Promise<M | undefined> {
+    const given = this.#setup.systemMessage;
+    const message: string | M | undefined =
+      typeof given === "function"
+        ? await (given as SystemMessageOf<M>)(memoryId)
+        : (given as string | M | undefined);
+    if (message === undefined || message === null) return undefined;
+    if (typeof message === "string") return this.#setup.messages.system(message);
+    if (format.role(message) === "system") return message;
+    throw invalid("systemMessage", typeof message, "text, a system message, or a function that answers one");
+  }
+}

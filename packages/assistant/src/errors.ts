@@ -1,0 +1,97 @@
+/**
+ * The codes of an {@link AssistantError}. A code never changes within a major version; a message may.
+ *
+ * | code | what happened | what to do |
+ * |---|---|---|
+ * | `BUSY` | a turn of that memory is under way, and `busy` is `"reject"` | wait for it, or set `busy: "enqueue"` |
+ * | `EMPTY_ANSWER` | the model answered neither text nor a tool call | ask again |
+ * | `INVALID_TOOL_INPUT` | the arguments of a call are not what the tool's schema wants | choose another strategy, or ask again |
+ * | `MODEL_ERROR` | a model's server refused the request, broke off, or was not reached | see `details.status` |
+ * | `PROMPT_TOO_LONG` | the messages exceed what the model can read | shrink the memory's window, then ask again |
+ * | `TOO_MANY_ROUND_TRIPS` | the model still calls tools after `maxRoundTrips` rounds | raise it, or set `tooManyRoundTrips: "answer"` |
+ * | `UNDO_FAILED` | a turn failed, and so did what had to be taken back; `errors` has both | look at the store |
+ * | `UNKNOWN_TOOL` | the model calls a tool that there is not | choose another strategy, or ask again |
+ */
+export type AssistantErrorCode =
+  | "BUSY"
+  | "EMPTY_ANSWER"
+  | "INVALID_TOOL_INPUT"
+  | "MODEL_ERROR"
+  | "PROMPT_TOO_LONG"
+  | "TOO_MANY_ROUND_TRIPS"
+  | "UNDO_FAILED"
+  | "UNKNOWN_TOOL";
+
+/** Facts that belong to an error, for programs. Never a message's content or a key. */
+export interface AssistantErrorDetails {
+  readonly memoryId?: string | undefined;
+  /** The HTTP status that a model's server answered. */
+  readonly status?: number | undefined;
+  readonly toolName?: string | undefined;
+  readonly toolCallId?: string | undefined;
+}
+
+const marker: unique symbol = Symbol.for("turnkeep.assistant.error") as never;
+
+/**
+ * What an assistant reports beside the errors of the memory (`TurnkeepError`), of the tools and of the model function,
+ * which are passed on as they are.
+ *
+ * @example
+ * ```ts
+ * import { type Assistant, isAssistantError } from "@turnkeep/assistant";
+ * import type { ModelMessage } from "@turnkeep/core";
+ *
+ * async function ask(assistant: Assistant<ModelMessage>, question: string): Promise<string> {
+ *   try {
+ *     return (await assistant.chat(question)).text;
+ *   } catch (error) {
+ *     if (isAssistantError(error, "BUSY")) return "One question at a time, please.";
+ *     throw error;
+ *   }
+ * }
+ * ```
+ */
+export class AssistantError extends Error {
+  override readonly name: string = "AssistantError";
+  readonly code: AssistantErrorCode;
+  readonly details: AssistantErrorDetails;
+  /** With `UNDO_FAILED`: what failed first, then what could not be taken back. */
+  readonly errors: readonly unknown[];
+
+  constructor(
+    code: AssistantErrorCode,
+    message: string,
+    options: {
+      readonly cause?: unknown;
+      readonly details?: AssistantErrorDetails | undefined;
+      readonly errors?: readonly unknown[] | undefined;
+    } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.details = options.details ?? {};
+    this.errors = options.errors ?? [];
+    Object.defineProperty(this, marker, { value: true });
+  }
+}
+
+/**
+ * Whether `error` is an {@link AssistantError}, of the given code if one is named. Recognises errors of another installed
+ * copy of this package too, which `instanceof` does not.
+ *
+ * @example
+ * ```ts
+ * import { AssistantError, isAssistantError } from "@turnkeep/assistant";
+ *
+ * isAssistantError(new AssistantError("BUSY", "busy"), "BUSY"); // true
+ * ```
+ */
+export function isAssistantError(error: unknown, code?: AssistantErrorCode): error is AssistantError {
+  return (
+    typeof error === "object" &&
+    error !== null &&
+    (error as { [marker]?: unknown })[marker] === true &&
+    (code === undefined || (error as AssistantError).code === code)
+  );
+}

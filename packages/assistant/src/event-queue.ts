@@ -1,0 +1,27 @@
+/** Hands values from one that makes them to one that asks for them, in order. */
+export class EventQueue<T> {
+  readonly #values: T[] = [];
+  #wake: (() => void) | undefined;
+  #ended = false;
+
+  push(value: T): void {
+    this.#values.push(value);
+    this.#wake?.();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+
+  /** Ends when {@link EventQueue.end} was called and everything before was taken. */
+  async *values(): AsyncGenerator<T, void> {
+    for (;;) {
+      while (this.#values.length > 0) yield this.#values.shift() as T;
+      if (this.#ended) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}

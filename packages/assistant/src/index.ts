@@ -1,0 +1,37 @@
+/**
+ * A chat loop with tools over a chat memory.
+ *
+ * @module
+ */
+export type {
+  Assistant,
+  AssistantPolicy,
+  CallStrategy,
+  ChatEvent,
+  ChatOptions,
+  ChatResult,
+  ManyMemories,
+  OfManyMemories,
+  OfOneMemory,
+  Strategies,
+  SystemMessage,
+  ToolAnswer,
+} from "./assistant.ts";
+export { createAssistant } from "./create-assistant.ts";
+export {
+  AssistantError,
+  type AssistantErrorCode,
+  type AssistantErrorDetails,
+  isAssistantError,
+} from "./errors.ts";
+export type { AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
+export type {
+  Model,
+  ModelDelta,
+  ModelRequest,
+  ModelResponse,
+  ModelUsage,
+  ToolDefinition,
+} from "./model.ts";
+export type { JsonSchema, OutputOf, StandardIssue, StandardResult, StandardSchema } from "./schema.ts";
+export { type Tool, type ToolContext, type Tools, tool } from "./tool.ts";

@@ -1,0 +1,164 @@
+import { AssistantError } from "../errors.ts";
+import type { ModelDelta } from "../model.ts";
+import { isContextLengthText } from "./context-length.ts";
+import { Gatherer, wireMessage } from "./gather.ts";
+import type { OpenAICompatibleOptions } from "./options.ts";
+import { eventData } from "./sse.ts";
+import type { WireAnswer, WireMessage, WireUsage } from "./wire.ts";
+
+/** One request of the Chat Completions protocol. */
+export interface ChatRequest {
+  readonly messages: readonly unknown[];
+  readonly tools: readonly unknown[];
+  readonly toolChoice: "auto" | "none";
+  readonly signal: AbortSignal;
+  readonly onDelta?: ((delta: ModelDelta) => void) | undefined;
+}
+
+export interface ChatAnswer {
+  readonly message: WireMessage;
+  readonly usage: WireUsage | undefined;
+  readonly model: string | undefined;
+}
+
+/** Errors: `MODEL_ERROR` with `details.status` where the server answered, `PROMPT_TOO_LONG`; none holds the key. */
+export async function complete(options: OpenAICompatibleOptions, request: ChatRequest): Promise<ChatAnswer> {
+  const response = await post(options, request);
+  if (!response.ok) throw refusal(options, response.status, await response.text().catch(() => ""));
+  const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
+  try {
+    return isStream ? await readStream(options, response, request) : await readWhole(options, response);
+  } catch (error) {
+    request.signal.throwIfAborted();
+    throw error instanceof AssistantError ? error : broken(options, "broke off its answer", error);
+  }
+}
+
+async function post(options: OpenAICompatibleOptions, request: ChatRequest): Promise<Response> {
+  const { apiKey, headers, fetch: send = fetch } = options;
+  try {
+    return await send(`${options.baseUrl.replace(/\/+$/, "")}/chat/completions`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+        ...headers,
+      },
+      body: JSON.stringify(bodyOf(options, request)),
+      signal: request.signal,
+    });
+  } catch (error) {
+    request.signal.throwIfAborted();
+    throw broken(options, "was not reached", error);
+  }
+}
+
+function bodyOf(
+  { model, parameters }: OpenAICompatibleOptions,
+  request: ChatRequest,
+): Record<string, unknown> {
+  const { messages, tools, toolChoice, onDelta } = request;
+  return {
+    model,
+    messages,
+    ...(tools.length === 0 ? {} : { tools, ...(toolChoice === "none" ? { tool_choice: "none" } : {}) }),
+    ...(onDelta === undefined ? {} : { stream: true, stream_options: { include_usage: true } }),
+    ...parameters,
+  };
+}
+
+async function readWhole(options: OpenAICompatibleOptions, response: Response): Promise<ChatAnswer> {
+  const answer = (await response.json()) as WireAnswer;
+  if (answer.error) throw refusal(options, response.status, JSON.stringify(answer));
+  const message = answer.choices?.[0]?.message;
+  if (message === undefined) throw broken(options, "answered without a message");
+  return { message: wireMessage(message), usage: answer.usage ?? undefined, model: answer.model };
+}
+
+async function readStream(
+  options: OpenAICompatibleOptions,
+  response: Response,
+  { onDelta }: ChatRequest,
+): Promise<ChatAnswer> {
+  const gatherer = new Gatherer();
+  let usage: WireUsage | undefined;
+  let model: string | undefined;
+  let isComplete = false;
+  if (response.body === null) throw broken(options, "answered without a body");
+  for await (const data of eventData(response.body)) {
+    if (data.trim() === "[DONE]") {
+      isComplete = true;
+      break;
+    }
+    const chunk = JSON.parse(data) as WireAnswer;
+    if (chunk.error) throw refusal(options, response.status, data);
+    model ??= chunk.model;
+    usage = chunk.usage ?? usage;
+    const choice = chunk.choices?.[0];
+    if (choice?.delta !== undefined) gatherer.add(choice.delta, onDelta);
+    if (choice?.finish_reason) isComplete = true;
+  }
+  if (!isComplete) throw broken(options, "ended its stream before its answer");
+  return { message: gatherer.message(), usage, model };
+}
+
+function broken(options: OpenAICompatibleOptions, what: string, cause?: unknown): AssistantError {
+  return new AssistantError("MODEL_ERROR", `The model's server at ${addressOf(options)} ${what}.`, { cause });
+}
+
+/**
+ * What the server says stands in the cause, without the key, and not at all where the key was refused: then some servers
+ * repeat a part of it.
+ */
+function refusal(options: OpenAICompatibleOptions, status: number, text: string): AssistantError {
+  const { code, type, message } = errorIn(text);
+  const details = { status };
+  const hint = [code, type].filter((each) => each !== undefined).join(", ");
+  const about = hint === "" ? "" : ` (${withoutKey(options, hint)})`;
+  const cause =
+    status === 401 || status === 403 || message === undefined
+      ? undefined
+      : new Error(withoutKey(options, message.slice(0, 2000)));
+  const place = `The model's server at ${addressOf(options)}`;
+  if ([code, type, message].some((each) => each !== undefined && isContextLengthText(each))) {
+    const what = `${place} says that the messages are too long for ${JSON.stringify(options.model)}${about}.`;
+    return new AssistantError("PROMPT_TOO_LONG", what, { cause, details });
+  }
+  return new AssistantError("MODEL_ERROR", `${place} answered with status ${status}${about}.`, {
+    cause,
+    details,
+  });
+}
+
+/** `{ error: { code, type, message } }` as OpenAI has it, `{ error: "…" }`, `{ message }` or plain text as others. */
+function errorIn(text: string): {
+  readonly code?: string | undefined;
+  readonly type?: string | undefined;
+  readonly message?: string | undefined;
+} {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { message: text.trim() === "" ? undefined : text };
+  }
+  // Google answers a list of one.
+  const body = (Array.isArray(value) ? value[0] : value) as Record<string, unknown> | null;
+  const error = body?.error ?? body;
+  if (typeof error === "string") return { message: error };
+  const { code, type, message } = (error ?? {}) as Record<string, unknown>;
+  const asText = (member: unknown): string | undefined =>
+    typeof member === "string" || typeof member === "number" ? String(member) : undefined;
+  return { code: asText(code), type: asText(type), message: asText(message) };
+}
+
+function withoutKey({ apiKey, headers }: OpenAICompatibleOptions, text: string): string {
+  const secrets = [apiKey, ...Object.values(headers ?? {})].filter((secret) => (secret?.length ?? 0) > 3);
+  return secrets.reduce<string>((clean, secret) => clean.replaceAll(secret as string, "…"), text);
+}
+
+/** Without its query, where some servers want the key. */
+function addressOf({ baseUrl }: OpenAICompatibleOptions): string {
+  const { origin, pathname } = new URL(baseUrl);
+  return origin + pathname.replace(/\/+$/, "");
+}

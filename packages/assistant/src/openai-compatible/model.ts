@@ -1,0 +1,88 @@
+import type { ModelMessageLike } from "@turnkeep/core";
+import type { Model, ModelRequest, ModelResponse } from "../model.ts";
+import type { ChatMessageLike } from "../openai/messages.ts";
+import { fromWire, toWire } from "./convert.ts";
+import { type ChatAnswer, complete } from "./http.ts";
+import { checkOptions, type OpenAICompatibleOptions } from "./options.ts";
+import type { WireCall } from "./wire.ts";
+
+/** An answer as the server gave it, with members that only that server knows. */
+export interface ChatAssistantMessage {
+  role: "assistant";
+  content?: string | null;
+  tool_calls?: WireCall[];
+  [member: string]: unknown;
+}
+
+/**
+ * A model behind a server that speaks OpenAI's Chat Completions protocol (OpenAI, Azure, Mistral, Groq, OpenRouter, vLLM,
+ * llama.cpp, Ollama and others), over a memory of the default format. Streams where somebody follows the answer.
+ *
+ * A request is made once: retries are the caller's matter, by the same message id.
+ *
+ * Errors: `INVALID_OPTION` when it is made; of `AssistantError` `PROMPT_TOO_LONG`, and `MODEL_ERROR` with `details.status`
+ * if the server answered; `UNSUPPORTED` for content that the protocol has no place for. None holds the key.
+ *
+ * @example
+ * ```ts
+ * import { openaiCompatible } from "@turnkeep/assistant/openai-compatible";
+ *
+ * const model = openaiCompatible({
+ *   baseUrl: "https://api.openai.com/v1",
+ *   apiKey: "…",
+ *   model: "gpt-5",
+ *   parameters: { temperature: 0 },
+ * });
+ * ```
+ */
+export function openaiCompatible<M extends ModelMessageLike>(options: OpenAICompatibleOptions): Model<M> {
+  checkOptions(options);
+  return async (request) => {
+    const answer = await complete(options, {
+      ...request,
+      messages: toWire(request.messages),
+      tools: toolsOf(request),
+    });
+    // A message of an assistant is in the shape that both majors of the AI SDK have.
+    return responseOf(fromWire(answer.message) as unknown as M, answer);
+  };
+}
+
+/**
+ * The same over a memory of OpenAI's chat messages (`openaiFormat` of `@turnkeep/formats/openai`): messages go out as they
+ * are stored, and answers are stored as they come, members that only one server knows among them.
+ *
+ * @example
+ * ```ts
+ * import { createAssistant } from "@turnkeep/assistant";
+ * import { openaiMessages } from "@turnkeep/assistant/openai";
+ * import { openaiCompatibleChat } from "@turnkeep/assistant/openai-compatible";
+ * import { createChatMemory } from "@turnkeep/core";
+ * import { type ChatMessage, openaiFormat } from "@turnkeep/formats/openai";
+ *
+ * const assistant = createAssistant({
+ *   model: openaiCompatibleChat({ baseUrl: "http://localhost:8000/v1", model: "qwen3" }),
+ *   memory: createChatMemory({ format: openaiFormat }),
+ *   messages: openaiMessages<ChatMessage>(),
+ * });
+ * ```
+ */
+export function openaiCompatibleChat<M extends ChatMessageLike>(options: OpenAICompatibleOptions): Model<M> {
+  checkOptions(options);
+  return async (request) => {
+    const answer = await complete(options, { ...request, tools: toolsOf(request) });
+    return responseOf(answer.message satisfies ChatAssistantMessage as unknown as M, answer);
+  };
+}
+
+function toolsOf<M>({ tools }: ModelRequest<M>): Record<string, unknown>[] {
+  return tools.map(({ name, description, inputSchema: parameters }) => ({
+    type: "function",
+    function: { name, ...(description === undefined ? {} : { description }), parameters },
+  }));
+}
+
+function responseOf<M>(message: M, { usage, model }: ChatAnswer): ModelResponse<M> {
+  const { prompt_tokens: inputTokens, completion_tokens: outputTokens } = usage ?? {};
+  return { message, usage: { inputTokens, outputTokens }, model };
+}

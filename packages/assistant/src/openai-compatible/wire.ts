@@ -1,0 +1,40 @@
+/** What goes over the wire, as far as it is read or made here; other members are kept as they come. */
+export interface WireMessage {
+  role: "assistant";
+  content?: string | null;
+  tool_calls?: WireCall[];
+  [member: string]: unknown;
+}
+
+export interface WireCall {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
+}
+
+export interface WireUsage {
+  readonly prompt_tokens?: number | undefined;
+  readonly completion_tokens?: number | undefined;
+}
+
+/** A whole answer, or one chunk of it. */
+export interface WireAnswer {
+  readonly model?: string | undefined;
+  readonly choices?: readonly WireChoice[] | undefined;
+  readonly usage?: WireUsage | null | undefined;
+  readonly error?: unknown;
+}
+
+export interface WireChoice {
+  readonly message?: Record<string, unknown> | undefined;
+  readonly delta?: Record<string, unknown> | undefined;
+  readonly finish_reason?: string | null | undefined;
+}
+
+/** A call as a chunk brings it; some servers leave out the index, others the id. */
+export interface WireCallDelta {
+  readonly index?: number | undefined;
+  readonly id?: string | null | undefined;
+  readonly function?: { readonly name?: string | null; readonly arguments?: unknown } | undefined;
+  readonly [member: string]: unknown;
+}

@@ -1,0 +1,115 @@
+import type { CallStrategy, ToolAnswer } from "./assistant.ts";
+import { AssistantError } from "./errors.ts";
+import type { ToolCall, ToolResult } from "./messages.ts";
+import { isStandardSchema, issuesText } from "./schema.ts";
+import type { Setup } from "./setup.ts";
+import type { Tool, ToolContext } from "./tool.ts";
+
+/** Told when the tool itself begins to work: from then on, what it did cannot be undone. */
+type OnStart = () => void;
+
+/** Runs one call; what its strategies throw ends the turn. */
+export async function runCall<M>(
+  setup: Setup<M>,
+  call: ToolCall,
+  context: Omit<ToolContext, "toolCallId">,
+  onStart: OnStart,
+): Promise<ToolResult> {
+  const { strategies, tools } = setup;
+  const tool = tools.get(call.name);
+  if (tool === undefined) {
+    return decided(call, await decide(strategies.unknownTool, unknownTool(call, [...tools.keys()]), call));
+  }
+  let input: unknown;
+  try {
+    input = await readInput(call, call.input, tool);
+  } catch (error) {
+    const decision = await decide(strategies.invalidInput, error, call);
+    if (typeof decision === "string" || !("input" in decision)) return decided(call, decision);
+    try {
+      input = await readInput(call, decision.input, tool);
+    } catch (again) {
+      return decided(call, { output: errorText(again) });
+    }
+  }
+  try {
+    onStart();
+    const output = await tool.execute(input, { ...context, toolCallId: call.id });
+    return result(call, asJson(output), false);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return decided(call, await decide(strategies.toolError, error, call));
+  }
+}
+
+/** What the model is told of an error. */
+export function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error === "string" ? error : "The tool failed.";
+  return error.message.trim() === "" ? error.name : error.message;
+}
+
+async function decide<Answer>(
+  strategy: CallStrategy<Answer>,
+  error: unknown,
+  call: ToolCall,
+): Promise<Answer | { readonly output: string }> {
+  if (strategy === "throw") throw error;
+  return strategy === "answer" ? { output: errorText(error) } : strategy(error, call);
+}
+
+function decided(call: ToolCall, answer: ToolAnswer): ToolResult {
+  return typeof answer === "string"
+    ? result(call, answer, true)
+    : result(call, asJson(answer.output), answer.isError ?? true);
+}
+
+function result({ id, name }: ToolCall, output: unknown, isError: boolean): ToolResult {
+  return { toolCallId: id, toolName: name, output, isError };
+}
+
+/** What JSON makes of it: dates become text, what is not set is left out. Throws for what JSON cannot hold. */
+function asJson(output: unknown): unknown {
+  if (typeof output === "string") return output;
+  const text = JSON.stringify(output);
+  return text === undefined ? null : JSON.parse(text);
+}
+
+/** Throws `INVALID_TOOL_INPUT`. */
+async function readInput(call: ToolCall, input: unknown, tool: Tool): Promise<unknown> {
+  const value = parsed(call, input);
+  if (!isStandardSchema(tool.inputSchema)) return value;
+  const checked = await tool.inputSchema["~standard"].validate(value);
+  if (checked.issues !== undefined) throw invalidInput(call, issuesText(checked.issues));
+  return checked.value;
+}
+
+/** Text is read as JSON, nothing is an empty object; some models write the JSON twice. */
+function parsed(call: ToolCall, input: unknown): unknown {
+  let value = input;
+  for (let times = 0; times < 2 && typeof value === "string"; times++) {
+    if (value.trim() === "") return {};
+    try {
+      value = JSON.parse(value);
+    } catch (cause) {
+      throw invalidInput(call, "they are not valid JSON", cause);
+    }
+  }
+  if (value === undefined || value === null) return {};
+  if (typeof value === "object" && !Array.isArray(value)) return value;
+  throw invalidInput(call, "they must be a JSON object");
+}
+
+function invalidInput({ id, name }: ToolCall, problem: string, cause?: unknown): AssistantError {
+  return new AssistantError(
+    "INVALID_TOOL_INPUT",
+    `The arguments of ${JSON.stringify(name)} are not what the tool takes: ${problem}`,
+    { cause, details: { toolName: name, toolCallId: id } },
+  );
+}
+
+function unknownTool({ id, name }: ToolCall, names: readonly string[]): AssistantError {
+  const known = names.length === 0 ? "There are no tools." : `There are: ${names.join(", ")}.`;
+  return new AssistantError("UNKNOWN_TOOL", `There is no tool ${JSON.stringify(name)}. ${known}`, {
+    details: { toolName: name, toolCallId: id },
+  });
+}

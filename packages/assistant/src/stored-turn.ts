@@ -1,0 +1,111 @@
+import { type ChatMemory, type HistoryMessage, type MessageFormat, TurnkeepError } from "@turnkeep/core";
+import type { AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
+
+/** An answer of the model with the results of its calls, by their place. */
+export interface Step<M> {
+  readonly message: M;
+  readonly calls: readonly ToolCall[];
+  readonly results: (ToolResult | undefined)[];
+  /** Whether it was read from the store: tools that nothing answered may have run. */
+  readonly stored: boolean;
+}
+
+/** What is stored of a turn. */
+export interface StoredTurn<M> {
+  readonly steps: Step<M>[];
+  /** The ids of its messages behind the user's, in order. */
+  readonly messageIds: readonly string[];
+  /** How many messages were ever stored behind the user's message, until the next one's. */
+  readonly count: number;
+  /** Whether the conversation has gone on with another user message. */
+  readonly followed: boolean;
+}
+
+/**
+ * Reads the turn that begins with that message, newest messages first, so that its cost depends on what came after it.
+ * Errors: `ID_CONFLICT` if the message was taken back (`rewind`, `set`), `UNSUPPORTED` if the store keeps no history.
+ */
+export async function readTurn<M>(
+  memory: ChatMemory<M>,
+  id: string,
+  messages: AssistantMessages<M>,
+  signal: AbortSignal,
+): Promise<StoredTurn<M>> {
+  const { format } = memory;
+  let behind: HistoryMessage<M>[] = [];
+  let followed = false;
+  for await (const page of memory.historyPages({ order: "descending", limit: 100, signal })) {
+    for (const message of page.messages) {
+      if (message.id === id) {
+        if (message.state === "superseded") throw conflict(memory.id, id, "was taken back");
+        return { ...turnOf(behind.reverse(), format, messages), followed };
+      }
+      if (format.role(message.message) === "user" && message.state !== "superseded") {
+        followed = true;
+        behind = [];
+      } else {
+        behind.push(message);
+      }
+    }
+  }
+  // A memory without history may have let go of it at once.
+  return { steps: [], messageIds: [], count: 0, followed: false };
+}
+
+export function conflict(memoryId: string, id: string, what: string): TurnkeepError {
+  return new TurnkeepError(
+    "ID_CONFLICT",
+    `Memory ${JSON.stringify(memoryId)}: the message ${JSON.stringify(id)} ${what}. Send the message with another id.`,
+    { details: { memoryId, messageIds: [id] } },
+  );
+}
+
+function turnOf<M>(
+  behind: readonly HistoryMessage<M>[],
+  format: MessageFormat<M>,
+  messages: AssistantMessages<M>,
+): Omit<StoredTurn<M>, "followed"> {
+  const steps: Step<M>[] = [];
+  const messageIds: string[] = [];
+  for (const { id, message, state } of behind) {
+    if (state === "superseded") continue;
+    const role = format.role(message);
+    if (role === "system") continue;
+    messageIds.push(id);
+    if (role === "assistant") {
+      const calls = messages.toolCalls(message);
+      steps.push({ message, calls, results: calls.map(() => undefined), stored: true });
+    } else {
+      takeResults(steps, message, format, messages);
+    }
+  }
+  return { steps, messageIds, count: behind.length };
+}
+
+/** Each result answers the newest call of its id that has none; calls of one message may share an id. */
+function takeResults<M>(
+  steps: readonly Step<M>[],
+  message: M,
+  format: MessageFormat<M>,
+  messages: AssistantMessages<M>,
+): void {
+  const readable = [...(messages.toolResults?.(message) ?? [])];
+  for (const { id } of format.toolResults(message)) {
+    const isOpen = (step: Step<M>): boolean => openCall(step, id, format) >= 0;
+    const step = steps.findLast(isOpen);
+    if (step === undefined) continue;
+    const place = openCall(step, id, format);
+    const { id: toolCallId, name: toolName } = step.calls[place] as ToolCall;
+    const at = readable.findIndex((result) => result.toolCallId === id);
+    const [read] = at < 0 ? [] : readable.splice(at, 1);
+    step.results[place] = { output: null, isError: false, ...read, toolCallId, toolName };
+  }
+}
+
+/** The place of the first call of that id without a result. The format may have an id where the call has none. */
+function openCall<M>(step: Step<M>, id: string, format: MessageFormat<M>): number {
+  const own = format.toolCalls(step.message).filter(({ providerExecuted }) => providerExecuted !== true);
+  return step.calls.findIndex(
+    (call, place) => step.results[place] === undefined && (call.id === id || own[place]?.id === id),
+  );
+}

@@ -1,0 +1,261 @@
+import { type ChatMemory, entry, isTurnkeepError } from "@turnkeep/core";
+import type { ChatEvent, ChatResult } from "./assistant.ts";
+import { eachBounded } from "./bounded.ts";
+import { AssistantError } from "./errors.ts";
+import type { ToolCall, ToolResult } from "./messages.ts";
+import type { ModelResponse } from "./model.ts";
+import { calibrate, requestMessages } from "./request.ts";
+import { errorText, runCall } from "./run-call.ts";
+import { invalid, type Setup } from "./setup.ts";
+import { conflict, readTurn, type Step } from "./stored-turn.ts";
+import { orAborted, throwIfAborted } from "./turns-of.ts";
+
+/** What begins a turn. */
+export interface TurnRequest<M> {
+  readonly memory: ChatMemory<M>;
+  readonly memoryId: string;
+  readonly system: M | undefined;
+  readonly user: M;
+  /** The caller's own id for the user's message. */
+  readonly id: string | undefined;
+  readonly signal: AbortSignal;
+  /** There if somebody follows the turn as it happens. */
+  readonly emit: ((event: ChatEvent<M>) => void) | undefined;
+}
+
+/** What a model is told of a call that may have been carried out, or not. */
+const interrupted =
+  "The tool call was interrupted: it may or may not have been carried out. No result was recorded.";
+const notBegun = "The tool call was not carried out: the turn ended before it.";
+
+/** One turn: every step is stored before the next is begun. */
+export class Turn<M> {
+  readonly #setup: Setup<M>;
+  readonly #request: TurnRequest<M>;
+  readonly #usage = { inputTokens: 0, outputTokens: 0 };
+  readonly #begun = new Set<ToolCall>();
+  readonly #failed = new Map<ToolCall, unknown>();
+  #id = "";
+  #steps: Step<M>[] = [];
+  #messageIds: string[] = [];
+  #count = 0;
+  #continued = false;
+  /** Somebody else runs this turn too, and what is stored of it is his. */
+  #isForeign = false;
+
+  constructor(setup: Setup<M>, request: TurnRequest<M>) {
+    this.#setup = setup;
+    this.#request = request;
+  }
+
+  async run(): Promise<ChatResult<M>> {
+    const finished = await this.#begin();
+    if (finished !== undefined) return finished;
+    try {
+      return await this.#loop();
+    } catch (error) {
+      throw await this.#ended(error);
+    }
+  }
+
+  /** Stores the user's message and finds out what is stored of the turn; answers the result of a finished one. */
+  async #begin(): Promise<ChatResult<M> | undefined> {
+    const { memory, system, user, id, signal } = this.#request;
+    const messages = [...(system === undefined ? [] : [system]), entry(user, { id })];
+    const [userId] = (await memory.add(...messages)).slice(-1);
+    this.#id = userId as string;
+    this.#messageIds = [this.#id];
+    if (id === undefined) return undefined;
+    const stored = await readTurn(memory, id, this.#setup.messages, signal);
+    this.#steps = stored.steps;
+    this.#messageIds.push(...stored.messageIds);
+    this.#count = stored.count;
+    this.#continued = stored.messageIds.length > 0;
+    const last = this.#steps.at(-1);
+    if (last?.calls.length === 0) return this.#result("stop");
+    if (last !== undefined && this.#isImmediate(last)) return this.#result("tool");
+    if (stored.followed) {
+      throw conflict(memory.id, id, "was not answered, and the conversation has gone on since");
+    }
+    return undefined;
+  }
+
+  async #loop(): Promise<ChatResult<M>> {
+    const { maxRoundTrips, strategies, messages } = this.#setup;
+    const { memory } = this.#request;
+    for (;;) {
+      const open = this.#steps.at(-1);
+      if (open !== undefined) {
+        await this.#answer(open);
+        if (this.#isImmediate(open)) return this.#result("tool");
+      }
+      const mayCall = this.#steps.length < maxRoundTrips;
+      const mustAnswer = !mayCall && strategies.tooManyRoundTrips === "answer";
+      const response = await this.#ask(mustAnswer ? "none" : "auto");
+      const { message } = response;
+      const calls = messages.toolCalls(message);
+      if (calls.length > 0 && !mayCall) throw this.#tooManyRoundTrips();
+      if (calls.length === 0 && memory.format.isEmpty(message)) {
+        // Providers refuse an empty message. Behind results it means that nothing is left to say.
+        if (this.#steps.length > 0) return this.#result("stop", "");
+        throw new AssistantError("EMPTY_ANSWER", "The model answered neither text nor a tool call.", {
+          details: { memoryId: this.#request.memoryId },
+        });
+      }
+      await this.#store(message, response.model);
+      this.#steps.push({ message, calls, results: calls.map(() => undefined), stored: false });
+      if (calls.length === 0) return this.#result("stop");
+      for (const call of calls) this.#request.emit?.({ type: "tool-call", call });
+    }
+  }
+
+  async #ask(toolChoice: "auto" | "none"): Promise<ModelResponse<M>> {
+    const { model, definitions } = this.#setup;
+    const { memory, memoryId, signal, emit } = this.#request;
+    const messages = Object.freeze(await requestMessages(memory, signal));
+    throwIfAborted(signal);
+    const response = await orAborted(
+      model({
+        messages,
+        tools: definitions,
+        toolChoice,
+        signal,
+        memoryId,
+        ...(emit === undefined ? {} : { onDelta: (delta) => emit(delta) }),
+      }),
+      signal,
+    );
+    if (response?.message === undefined || memory.format.role(response.message) !== "assistant") {
+      throw invalid("model", "what it is", "a function that answers { message }, a message of the assistant");
+    }
+    const { inputTokens = 0, outputTokens = 0 } = response.usage ?? {};
+    this.#usage.inputTokens += inputTokens;
+    this.#usage.outputTokens += outputTokens;
+    await calibrate(memory, response.usage);
+    return response;
+  }
+
+  /** Sees to it that every call of a step has its result in memory. */
+  async #answer(step: Step<M>): Promise<void> {
+    const open = step.calls
+      .map((call, place) => ({ call, place }))
+      .filter(({ place }) => !step.results[place]);
+    await eachBounded(open, this.#setup.toolConcurrency, async ({ call, place }) => {
+      await this.#storeResult(step, place, await this.#run(call, step.stored));
+    });
+  }
+
+  async #run(call: ToolCall, mayHaveRun: boolean): Promise<ToolResult> {
+    const { memoryId, signal } = this.#request;
+    const tool = this.#setup.tools.get(call.name);
+    if (mayHaveRun && tool !== undefined && tool.idempotent !== true) return failure(call, interrupted);
+    throwIfAborted(signal);
+    try {
+      const running = runCall(this.#setup, call, { memoryId, signal }, () => this.#begun.add(call));
+      return await orAborted(running, signal);
+    } catch (error) {
+      if (!signal.aborted) this.#failed.set(call, error);
+      throw error;
+    }
+  }
+
+  async #storeResult(step: Step<M>, place: number, result: ToolResult): Promise<void> {
+    await this.#store(this.#setup.messages.toolResult(result));
+    step.results[place] = result;
+    this.#request.emit?.({ type: "tool-result", result });
+  }
+
+  /**
+   * Under an id made of the caller's, so that of two processes that run the turn at once only the first stores an answer;
+   * the other's is an `ID_CONFLICT`.
+   */
+  async #store(message: M, model?: string | undefined): Promise<void> {
+    const { memory, id } = this.#request;
+    const own = id === undefined ? undefined : `${id}/${this.#count++}`;
+    try {
+      const [stored] = await memory.add(entry(message, { id: own, model }));
+      this.#messageIds.push(stored as string);
+    } catch (error) {
+      this.#isForeign = isTurnkeepError(error, "ID_CONFLICT");
+      throw error;
+    }
+  }
+
+  #isImmediate({ calls, results }: Step<M>): boolean {
+    if (calls.length === 0 || !results.every((result) => result?.isError === false)) return false;
+    const behaviors = calls.map(({ name }) => this.#setup.tools.get(name)?.returnBehavior ?? "model");
+    return behaviors.at(-1) === "immediate-if-last" || !behaviors.includes("model");
+  }
+
+  /** The error that ends the turn, once what has to be taken back is. */
+  async #ended(error: unknown): Promise<unknown> {
+    const { signal, memoryId } = this.#request;
+    let cause = error;
+    try {
+      throwIfAborted(signal);
+    } catch (aborted) {
+      cause = aborted;
+    }
+    if (this.#setup.keepFailedTurns || this.#isForeign) return cause;
+    try {
+      await this.#undo();
+      return cause;
+    } catch (undoing) {
+      return new AssistantError(
+        "UNDO_FAILED",
+        `A turn of memory ${JSON.stringify(memoryId)} failed, and then the store when the turn was to be taken back; ` +
+          "errors has both. Asked again with the same id, the turn goes on from what is stored.",
+        { cause, errors: [cause, undoing], details: { memoryId } },
+      );
+    }
+  }
+
+  /** What a tool did stays, and every call gets a result; where none has run, nothing of the turn stays. */
+  async #undo(): Promise<void> {
+    const { memory } = this.#request;
+    const hasRun = this.#begun.size > 0 || this.#steps.some((step) => step.stored && step.calls.length > 0);
+    if (!hasRun) {
+      for (const id of this.#messageIds.reverse()) await memory.remove(id);
+      return;
+    }
+    for (const step of this.#steps) {
+      for (const [place, call] of step.calls.entries()) {
+        if (step.results[place] !== undefined) continue;
+        const text = this.#failed.has(call)
+          ? errorText(this.#failed.get(call))
+          : step.stored || this.#begun.has(call)
+            ? interrupted
+            : notBegun;
+        await this.#storeResult(step, place, failure(call, text));
+      }
+    }
+  }
+
+  #tooManyRoundTrips(): AssistantError {
+    const { maxRoundTrips } = this.#setup;
+    const { memoryId } = this.#request;
+    return new AssistantError(
+      "TOO_MANY_ROUND_TRIPS",
+      `The model calls tools once more after ${maxRoundTrips} round trips (maxRoundTrips); that answer was not stored.`,
+      { details: { memoryId } },
+    );
+  }
+
+  #result(finishReason: "stop" | "tool", text?: string): ChatResult<M> {
+    const last = this.#steps.at(-1) as Step<M>;
+    return {
+      text: text ?? this.#setup.messages.text(last.message),
+      finishReason,
+      id: this.#id,
+      memoryId: this.#request.memoryId,
+      messages: this.#steps.map(({ message }) => message),
+      toolResults: this.#steps.flatMap(({ results }) => results.filter((each) => each !== undefined)),
+      usage: { ...this.#usage },
+      continued: this.#continued,
+    };
+  }
+}
+
+function failure({ id, name }: ToolCall, output: string): ToolResult {
+  return { toolCallId: id, toolName: name, output, isError: true };
+}

@@ -1,0 +1,69 @@
+import { TurnkeepError } from "@turnkeep/core";
+import { AssistantError } from "./errors.ts";
+
+interface Queue {
+  /** Turns that run or wait. */
+  count: number;
+  /** Settles when all of them are done. */
+  tail: Promise<unknown>;
+}
+
+/** By the memory, so that all assistants of a process share it and none cuts in. */
+const queues = new WeakMap<object, Queue>();
+
+/**
+ * Runs a turn of that memory while no other does. Errors: `BUSY` if one does and `busy` is `"reject"`; `ABORTED` if the
+ * signal fires while this one still waits.
+ */
+export async function whileFree<T>(
+  memory: { readonly id: string },
+  busy: "reject" | "enqueue",
+  signal: AbortSignal,
+  run: () => Promise<T>,
+): Promise<T> {
+  throwIfAborted(signal);
+  const queue = queues.get(memory) ?? { count: 0, tail: Promise.resolve() };
+  if (queue.count > 0 && busy === "reject") {
+    throw new AssistantError(
+      "BUSY",
+      `A turn of memory ${JSON.stringify(memory.id)} is under way. Wait for it, or set busy to "enqueue".`,
+      { details: { memoryId: memory.id } },
+    );
+  }
+  queues.set(memory, queue);
+  const before = queue.tail;
+  let end: (() => void) | undefined;
+  const done = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  // One that is aborted while it waits must not let the next one in before the running one is done.
+  queue.tail = Promise.all([before, done]);
+  queue.count++;
+  try {
+    await orAborted(before, signal);
+    return await run();
+  } finally {
+    queue.count--;
+    end?.();
+  }
+}
+
+/** Settles with the promise, or rejects with `ABORTED` as soon as the signal fires. */
+export function orAborted<T>(promise: Promise<T> | T, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = (): void => reject(abortedError(signal));
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    Promise.resolve(promise)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+export function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw abortedError(signal);
+}
+
+function abortedError(signal: AbortSignal): TurnkeepError {
+  return new TurnkeepError("ABORTED", "The chat was aborted by its signal.", { cause: signal.reason });
+}

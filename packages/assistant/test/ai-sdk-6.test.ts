@@ -1,0 +1,33 @@
+import { MockLanguageModelV3, simulateReadableStream } from "ai6/test";
+import { describe, vi } from "vitest";
+import { streamOf, testsOf } from "./ai-sdk-models.ts";
+
+vi.mock("ai", () => import("ai6"));
+
+const usage = {
+  inputTokens: { total: 10, noCache: 10, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 5, text: 5, reasoning: 0 },
+};
+
+describe("AI SDK 6", () => {
+  testsOf((answers) => {
+    const rest = answers.values();
+    const next = () => {
+      const answer = rest.next().value ?? new Error("the script has ended");
+      if (answer instanceof Error) throw answer;
+      const isCall = answer.some(({ type }) => type === "tool-call");
+      const finishReason = { unified: isCall ? "tool-calls" : "stop", raw: undefined } as const;
+      return { content: answer as never[], finishReason };
+    };
+    const model = new MockLanguageModelV3({
+      doGenerate: async () => ({ ...next(), usage, warnings: [] }),
+      doStream: async () => {
+        const { content, finishReason } = next();
+        const chunks = [...streamOf(content), { type: "finish", finishReason, usage }];
+        return { stream: simulateReadableStream({ chunks: chunks as never[] }) };
+      },
+    });
+    const prompts = () => [...model.doGenerateCalls, ...model.doStreamCalls].map(({ prompt }) => prompt);
+    return { model, prompts };
+  });
+});

@@ -1,0 +1,133 @@
+import { createChatMemory, type ModelMessage } from "@turnkeep/core";
+import { expect, test } from "vitest";
+import { type AiSdkOptions, aiSdkModel } from "../src/ai-sdk.ts";
+import { createAssistant, tool } from "../src/index.ts";
+
+export type Content = { readonly type: string; readonly [member: string]: unknown };
+
+/** What a mock of a major says: a whole answer, or its stream; an error of the provider. */
+export interface Mock {
+  readonly model: AiSdkOptions["model"];
+  /** The prompts that it got, in the provider's own form. */
+  readonly prompts: () => readonly (readonly { readonly role: string }[])[];
+}
+
+const weather = tool({
+  inputSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+  execute: ({ city }) => ({ city, celsius: 4 }),
+});
+
+const call: Content = { type: "tool-call", toolCallId: "c1", toolName: "weather", input: '{"city":"Oslo"}' };
+const thought: Content = { type: "reasoning", text: "hm", providerMetadata: { mock: { signature: "s" } } };
+const text: Content = { type: "text", text: "4 degrees." };
+
+/** The tests of one major, whose mocks differ. */
+export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[]) => Mock): void {
+  test.each([false, true])("a turn with a tool, streamed: %j", async (isStreamed) => {
+    const { model, prompts } = mock([[thought, call], [text]]);
+    const memory = createChatMemory();
+    const chat = createAssistant({
+      model: aiSdkModel({ model, settings: { temperature: 0 } }),
+      memory,
+      tools: { weather },
+      systemMessage: "Be brief.",
+    });
+    const deltas: string[] = [];
+    if (isStreamed) {
+      for await (const event of chat.stream("Weather in Oslo?")) {
+        if (event.type === "text" || event.type === "reasoning") deltas.push(`${event.type}: ${event.text}`);
+        if (event.type === "finish")
+          expect(event.result.usage).toEqual({ inputTokens: 20, outputTokens: 10 });
+      }
+      expect(deltas).toEqual(["reasoning: hm", "text: 4 degrees."]);
+    } else {
+      expect((await chat.chat("Weather in Oslo?")).text).toBe("4 degrees.");
+    }
+    expect(await memory.messages()).toMatchObject([
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "Weather in Oslo?" },
+      {
+        role: "assistant",
+        content: [
+          { type: "reasoning", text: "hm", providerOptions: { mock: { signature: "s" } } },
+          { type: "tool-call", toolCallId: "c1", input: { city: "Oslo" } },
+        ],
+      },
+      { role: "tool", content: [{ output: { type: "json", value: { city: "Oslo", celsius: 4 } } }] },
+      { role: "assistant", content: [{ type: "text", text: "4 degrees." }] },
+    ]);
+    expect(prompts().map((prompt) => prompt.map(({ role }) => role))).toEqual([
+      ["system", "user"],
+      ["system", "user", "assistant", "tool"],
+    ]);
+  });
+
+  test.each([false, true])(
+    "a call that the SDK finds invalid is the assistant's matter, streamed: %j",
+    async (isStreamed) => {
+      const unknown = { ...call, toolName: "whether" };
+      const broken = { ...call, toolCallId: "c2", input: '{"city"' };
+      const number = { ...call, toolCallId: "c3", input: "7" };
+      const { model } = mock([[unknown, broken, number], [text]]);
+      const memory = createChatMemory();
+      const chat = createAssistant({
+        model: aiSdkModel({ model }),
+        memory,
+        tools: { weather },
+        toolConcurrency: 1,
+      });
+      const toolResults: unknown[] = [];
+      if (isStreamed) {
+        for await (const event of chat.stream("Weather?")) {
+          if (event.type === "tool-result") toolResults.push(event.result);
+        }
+      } else {
+        toolResults.push(...(await chat.chat("Weather?")).toolResults);
+      }
+      expect(toolResults).toMatchObject([
+        { toolCallId: "c1", isError: true, output: expect.stringContaining("whether") },
+        { toolCallId: "c2", isError: true, output: expect.stringContaining("valid JSON") },
+        { toolCallId: "c3", isError: true, output: expect.stringContaining("JSON object") },
+      ]);
+      const [, calls, ...rest] = await memory.messages();
+      expect(calls?.content).toMatchObject([{ input: { city: "Oslo" } }, { input: {} }, { input: {} }]);
+      expect(rest.map(({ role }) => role)).toEqual(["tool", "tool", "tool", "assistant"]);
+    },
+  );
+
+  test.each([false, true])("an error of the provider, streamed: %j", async (isStreamed) => {
+    const run = async (error: Error): Promise<unknown> => {
+      const { model } = mock([error]);
+      const chat = createAssistant({
+        model: aiSdkModel<ModelMessage>({ model, settings: { maxRetries: 0 } }),
+      });
+      if (!isStreamed) return chat.chat("Hi");
+      for await (const _ of chat.stream("Hi"));
+    };
+    await expect(run(new Error("overloaded"))).rejects.toThrow("overloaded");
+    await expect(run(new Error("This model's maximum context length is 9 tokens."))).rejects.toMatchObject({
+      code: "PROMPT_TOO_LONG",
+      cause: expect.any(Error),
+    });
+  });
+
+  test("an answer of nothing", async () => {
+    const chat = createAssistant({ model: aiSdkModel<ModelMessage>({ model: mock([[]]).model }) });
+    await expect(chat.chat("Hi")).rejects.toMatchObject({ code: "EMPTY_ANSWER" });
+  });
+}
+
+/** The parts of a stream that both majors have in common. */
+export function streamOf(content: readonly Content[]): Content[] {
+  return content.flatMap((part, index): Content[] => {
+    const { type, text: delta, providerMetadata } = part;
+    if (type === "tool-call") return [part];
+    const id = String(index);
+    const more = providerMetadata === undefined ? {} : { providerMetadata };
+    return [
+      { type: `${type}-start`, id, ...more },
+      { type: `${type}-delta`, id, delta },
+      { type: `${type}-end`, id, ...more },
+    ];
+  });
+}

@@ -1,0 +1,198 @@
+import {
+  createChatMemories,
+  createChatMemory,
+  inMemoryStore,
+  type MemoryEvent,
+  type ModelMessage,
+  system,
+  toolResult,
+} from "@turnkeep/core";
+import { describe, expect, test } from "vitest";
+import { createAssistant, tool } from "../src/index.ts";
+import { assistant, calling, scripted, toolCall, user } from "./script.ts";
+
+const weather = tool({
+  description: "The weather in a city",
+  inputSchema: { type: "object", properties: { city: { type: "string" } } },
+  execute: async ({ city }) => `4 °C in ${city as string}`,
+});
+
+describe("a turn", () => {
+  test("asks, runs the tools that the model calls, and answers", async () => {
+    const model = scripted(toolCall("c1", "weather", { city: "Oslo" }), assistant("Cold."));
+    const memory = createChatMemory();
+    const chat = createAssistant({ model, memory, tools: { weather }, systemMessage: "Be brief." });
+    const result = await chat.chat("Weather in Oslo?");
+    expect(result).toEqual({
+      text: "Cold.",
+      finishReason: "stop",
+      id: expect.any(String),
+      memoryId: "default",
+      messages: [toolCall("c1", "weather", { city: "Oslo" }), assistant("Cold.")],
+      toolResults: [{ toolCallId: "c1", toolName: "weather", output: "4 °C in Oslo", isError: false }],
+      usage: { inputTokens: 20, outputTokens: 4 },
+      continued: false,
+    });
+    expect(await memory.messages()).toEqual([
+      system("Be brief."),
+      user("Weather in Oslo?"),
+      toolCall("c1", "weather", { city: "Oslo" }),
+      toolResult("c1", "weather", "4 °C in Oslo"),
+      assistant("Cold."),
+    ]);
+    expect(model.requests[0]?.tools).toEqual([
+      {
+        name: "weather",
+        description: "The weather in a city",
+        inputSchema: { type: "object", properties: { city: { type: "string" } } },
+      },
+    ]);
+    expect(model.requests.map(({ toolChoice, memoryId }) => [toolChoice, memoryId])).toEqual([
+      ["auto", "default"],
+      ["auto", "default"],
+    ]);
+    const { messages } = await memory.history();
+    expect(messages.find(({ message }) => message.role === "user")?.id).toBe(result.id);
+  });
+
+  test("without a memory it begins with nothing and leaves nothing", async () => {
+    const model = scripted(assistant("Hi"), assistant("Who?"));
+    const chat = createAssistant({ model });
+    await chat.chat("I am Ann", { memoryId: "a" });
+    await chat.chat("Who am I?");
+    expect(model.requests[1]?.messages).toEqual([user("Who am I?")]);
+    expect(model.requests.map(({ memoryId }) => memoryId)).toEqual(["a", "default"]);
+  });
+
+  test("of many memories goes into the one that is named, with a system message of its own", async () => {
+    const model = scripted(assistant("Hi A"), assistant("Hi B"));
+    const memories = createChatMemories({ store: inMemoryStore() });
+    const chat = createAssistant({ model, memories, systemMessage: async (id) => `You serve ${id}.` });
+    await chat.chat(user("I am A"), { memoryId: "a" });
+    await chat.chat(user("I am B"), { memoryId: "b" });
+    expect(await memories.get("a").messages()).toEqual([
+      system("You serve a."),
+      user("I am A"),
+      assistant("Hi A"),
+    ]);
+    expect(await memories.get("b").messages()).toEqual([
+      system("You serve b."),
+      user("I am B"),
+      assistant("Hi B"),
+    ]);
+  });
+
+  test("a system message that is not set anew stays", async () => {
+    const answers = ["You are A.", undefined];
+    const memory = createChatMemory();
+    const model = scripted(assistant("1"), assistant("2"));
+    const chat = createAssistant({ model, memory, systemMessage: () => answers.shift() });
+    await chat.chat("a");
+    await chat.chat("b");
+    expect(model.requests[1]?.messages[0]).toEqual(system("You are A."));
+  });
+
+  test("tells the window's counter what the provider counted", async () => {
+    const events: MemoryEvent[] = [];
+    const counter = { name: "each-4", count: () => 4 };
+    const window = { maxTokens: 1000, counter };
+    const memory = createChatMemory({ window, onEvent: (event) => events.push(event) });
+    await createAssistant({ model: scripted(assistant("Hi")), memory }).chat("Hello");
+    expect(events).toContainEqual({ type: "calibrated", memoryId: "default", counted: 4, reported: 10 });
+  });
+
+  test("keeps the model's name with its messages, and takes messages of the caller's type", async () => {
+    type Message = ModelMessage & { readonly sentAt?: string };
+    const memory = createChatMemory<Message>();
+    const model = scripted(assistant("Hi"));
+    await createAssistant({ model, memory }).chat({ role: "user", content: "Hello", sentAt: "now" });
+    expect(await memory.messages()).toEqual([
+      { role: "user", content: "Hello", sentAt: "now" },
+      assistant("Hi"),
+    ]);
+  });
+
+  test("an answer of nothing behind results ends the turn and is not stored", async () => {
+    const memory = createChatMemory();
+    const model = scripted(toolCall("c1", "weather", { city: "Oslo" }), assistant(""));
+    const result = await createAssistant({ model, memory, tools: { weather } }).chat("Weather?");
+    expect(result).toMatchObject({ text: "", finishReason: "stop" });
+    expect((await memory.messages()).map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+  });
+});
+
+describe("an immediate return", () => {
+  const direct = tool({ inputSchema: {}, returnBehavior: "immediate", execute: () => ({ sum: 3 }) });
+  const last = tool({ inputSchema: {}, returnBehavior: "immediate-if-last", execute: () => "last" });
+  const normal = tool({ inputSchema: {}, execute: () => "normal" });
+  const failing = tool({
+    inputSchema: {},
+    returnBehavior: "immediate",
+    execute: () => {
+      throw new Error("down");
+    },
+  });
+  const tools = { direct, last, normal, failing };
+
+  test.each([
+    [["direct"], true],
+    [["direct", "last"], true],
+    [["normal", "last"], true],
+    [["last", "direct"], true],
+    [["last", "normal"], false],
+    [["direct", "normal"], false],
+    [["normal"], false],
+    [["failing"], false],
+    [["failing", "last"], false],
+  ])("of %j: %j", async (names, isImmediate) => {
+    const calls = names.map((name, place) => [`c${place}`, name] as const);
+    const model = scripted(calling(...calls), assistant("Done."));
+    const memory = createChatMemory();
+    const result = await createAssistant({ model, memory, tools }).chat("Go");
+    expect(result.finishReason).toBe(isImmediate ? "tool" : "stop");
+    expect(result.text).toBe(isImmediate ? "" : "Done.");
+    expect(model.requests).toHaveLength(isImmediate ? 1 : 2);
+    expect((await memory.messages()).at(-1)?.role).toBe(isImmediate ? "tool" : "assistant");
+  });
+});
+
+describe("parallel tools", () => {
+  test("run so many at once, and the model gets their results in the order of the calls", async () => {
+    const running: string[] = [];
+    const release = new Map<string, () => void>();
+    let atOnce = 0;
+    const slow = tool<{ name: string }>({
+      inputSchema: {},
+      execute: async ({ name }) => {
+        running.push(name);
+        atOnce = Math.max(atOnce, running.length - finished);
+        await new Promise<void>((resolve) => release.set(name, resolve));
+        finished++;
+        return name;
+      },
+    });
+    let finished = 0;
+    const names = ["a", "b", "c"];
+    const model = scripted(
+      calling(...names.map((name) => [`c-${name}`, "slow", { name }] as const)),
+      assistant("Done."),
+    );
+    const memory = createChatMemory();
+    const chat = createAssistant({ model, memory, tools: { slow }, toolConcurrency: 2 });
+    const turn = chat.chat("Go");
+    await expect.poll(() => running).toEqual(["a", "b"]);
+    release.get("b")?.();
+    await expect.poll(() => running).toEqual(["a", "b", "c"]);
+    release.get("c")?.();
+    // The first result is stored while the first call still runs.
+    await expect
+      .poll(async () => (await memory.messages()).slice(2))
+      .toEqual([toolResult("c-b", "slow", "b"), toolResult("c-c", "slow", "c")]);
+    release.get("a")?.();
+    expect((await turn).toolResults.map(({ output }) => output)).toEqual(names);
+    expect(atOnce).toBe(2);
+    expect(model.requests[1]?.messages.slice(2)).toEqual(
+      names.map((name) => toolResult(`c-${name}`, "slow", name)),
+    );
+  });
+});

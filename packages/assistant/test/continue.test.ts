@@ -1,0 +1,209 @@
+import {
+  type ChatMemory,
+  createChatMemory,
+  entry,
+  inMemoryStore,
+  type ModelMessage,
+  toolResult,
+} from "@turnkeep/core";
+import { describe, expect, test } from "vitest";
+import { createAssistant, type Tool, type Tools } from "../src/index.ts";
+import { type Answer, assistant, calling, scripted, toolCall, user } from "./script.ts";
+
+const runs: string[] = [];
+const once: Tool = {
+  inputSchema: {},
+  execute: (_, { toolCallId }) => {
+    runs.push(toolCallId);
+    return "done";
+  },
+};
+const again: Tool = { ...once, idempotent: true };
+const direct: Tool = { ...once, returnBehavior: "immediate" };
+const tools: Tools = { once, again, direct };
+
+/** What a crash left, and an assistant over it. */
+async function left(
+  messages: readonly ModelMessage[],
+  ...answers: readonly Answer[]
+): Promise<{
+  readonly memory: ChatMemory<ModelMessage>;
+  readonly model: ReturnType<typeof scripted>;
+  readonly ask: (text?: string, id?: string) => Promise<unknown>;
+}> {
+  runs.length = 0;
+  const memory = createChatMemory({ id: "chat", store: inMemoryStore() });
+  await memory.add(user("Before"), assistant("Yes?"));
+  const [question, ...rest] = messages;
+  if (question !== undefined) await memory.add(entry(question, { id: "q-1" }), ...rest);
+  const model = scripted(...answers);
+  const chat = createAssistant({ model, memory, tools, toolConcurrency: 1 });
+  return { memory, model, ask: (text = "Go", id = "q-1") => chat.chat(text, { id }) };
+}
+
+describe("a chat with an id that was used before", () => {
+  test("goes on from the user's message", async () => {
+    const { memory, ask } = await left([user("Go")], assistant("Done."));
+    expect(await ask()).toMatchObject({ text: "Done.", continued: false, id: "q-1" });
+    expect((await memory.messages()).slice(2)).toEqual([user("Go"), assistant("Done.")]);
+  });
+
+  test("uses results that are stored, and runs what may run twice", async () => {
+    const calls = calling(["c1", "again"], ["c2", "again"]);
+    const { memory, model, ask } = await left(
+      [user("Go"), calls, toolResult("c2", "again", "stored")],
+      assistant("Done."),
+    );
+    const result = await ask();
+    expect(result).toMatchObject({ continued: true });
+    expect(runs).toEqual(["c1"]);
+    expect(model.requests[0]?.messages.slice(2)).toEqual([
+      user("Go"),
+      calls,
+      toolResult("c1", "again", "done"),
+      toolResult("c2", "again", "stored"),
+    ]);
+    expect((await memory.messages()).slice(2).map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "tool",
+      "assistant",
+    ]);
+  });
+
+  test("answers as interrupted what may have run, and as ever what no tool can have run", async () => {
+    const { memory, ask } = await left(
+      [user("Go"), calling(["c1", "once"], ["c2", "unknown"])],
+      assistant("Shall I?"),
+    );
+    await ask();
+    expect(runs).toEqual([]);
+    const contents = (await memory.messages()).slice(4, 6).map(({ content }) => content);
+    expect(contents).toMatchObject([
+      [{ toolCallId: "c1", output: { type: "error-text", value: expect.stringContaining("interrupted") } }],
+      [{ toolCallId: "c2", output: { type: "error-text", value: expect.stringContaining("no tool") } }],
+    ]);
+  });
+
+  test("keeps those answers if it fails again", async () => {
+    const { memory, ask } = await left([user("Go"), calling(["c1", "once"])], new Error("timeout"));
+    await expect(ask()).rejects.toThrow("timeout");
+    expect((await memory.messages()).map(({ role }) => role).slice(2)).toEqual(["user", "assistant", "tool"]);
+  });
+
+  test("answers a finished turn from what is stored", async () => {
+    const done = [
+      user("Go"),
+      toolCall("c1", "once", {}),
+      toolResult("c1", "once", { n: 1 }),
+      assistant("Done."),
+    ];
+    const { memory, model, ask } = await left(done);
+    const before = await memory.messages();
+    expect(await ask()).toEqual({
+      text: "Done.",
+      finishReason: "stop",
+      id: "q-1",
+      memoryId: "chat",
+      messages: [done[1], done[3]],
+      toolResults: [{ toolCallId: "c1", toolName: "once", output: { n: 1 }, isError: false }],
+      usage: { inputTokens: 0, outputTokens: 0 },
+      continued: true,
+    });
+    expect(model.requests).toHaveLength(0);
+    expect(await memory.messages()).toEqual(before);
+  });
+
+  test("also where the conversation has gone on since", async () => {
+    const { memory, ask } = await left([user("Go"), assistant("Done.")], assistant("Bye."));
+    await ask("Bye", "q-2");
+    expect(await ask()).toMatchObject({ text: "Done.", continued: true });
+    expect((await memory.messages()).length).toBe(6);
+  });
+
+  test("answers an immediate return from what is stored", async () => {
+    const { ask } = await left([user("Go"), toolCall("c1", "direct", {}), toolResult("c1", "direct", "r")]);
+    expect(await ask()).toMatchObject({ finishReason: "tool", toolResults: [{ output: "r" }] });
+  });
+
+  test("returns at once when the rest of an immediate return is there", async () => {
+    const { ask } = await left([
+      user("Go"),
+      calling(["c1", "direct"], ["c2", "direct"]),
+      toolResult("c1", "direct", "r"),
+      toolResult("c2", "direct", "r2"),
+    ]);
+    expect(await ask()).toMatchObject({ finishReason: "tool" });
+    expect(runs).toEqual([]);
+  });
+
+  test("cannot go on in the middle of a conversation", async () => {
+    const { memory, ask } = await left([user("Go"), toolCall("c1", "once", {})], assistant("Bye."));
+    await ask("Bye", "q-2");
+    const before = await memory.messages();
+    await expect(ask()).rejects.toMatchObject({ code: "ID_CONFLICT" });
+    expect(await memory.messages()).toEqual(before);
+  });
+
+  test("nor where its message was taken back", async () => {
+    const { memory, ask } = await left([user("Go"), assistant("Done.")]);
+    await memory.rewind("q-1");
+    await expect(ask()).rejects.toMatchObject({ code: "ID_CONFLICT" });
+  });
+
+  test("nor with another text", async () => {
+    const { memory, ask } = await left([user("Go"), assistant("Done.")]);
+    const before = await memory.messages();
+    await expect(ask("Stop")).rejects.toMatchObject({ code: "ID_CONFLICT" });
+    expect(await memory.messages()).toEqual(before);
+  });
+
+  test("makes an answer anew that was taken back", async () => {
+    const { memory, ask } = await left([], assistant("First."), assistant("Second."));
+    await ask();
+    const answer = (await memory.history({ order: "descending", limit: 1 })).messages[0]?.id as string;
+    await memory.rewind(answer);
+    expect(await ask()).toMatchObject({ text: "Second." });
+    expect((await memory.messages()).slice(2)).toEqual([user("Go"), assistant("Second.")]);
+  });
+
+  test("finds a turn whose beginning has left memory", async () => {
+    const memory = createChatMemory({ id: "chat", store: inMemoryStore(), window: { maxMessages: 4 } });
+    await memory.add(entry(user("Go"), { id: "q-1" }));
+    for (const n of [1, 2, 3])
+      await memory.add(toolCall(`c${n}`, "once", {}), toolResult(`c${n}`, "once", "r"));
+    const model = scripted(assistant("Done."));
+    const result = await createAssistant({ model, memory, tools }).chat("Go", { id: "q-1" });
+    expect(result).toMatchObject({ text: "Done.", continued: true });
+    expect(result.toolResults).toHaveLength(3);
+  });
+
+  test("looks no further back than to its message", async () => {
+    const store = inMemoryStore();
+    const memory = createChatMemory({ id: "chat", store, window: { maxMessages: 10 } });
+    for (let n = 0; n < 300; n++) await memory.add(user(`u${n}`), assistant(`a${n}`));
+    let pages = 0;
+    const { getHistory } = store;
+    store.getHistory = (id, query, options) => {
+      if (query.ids === undefined) pages++;
+      return getHistory.call(store, id, query, options);
+    };
+    await createAssistant({ model: scripted(assistant("Done.")), memory }).chat("Go", { id: "q-1" });
+    expect(pages).toBe(1);
+  });
+});
+
+test("two processes that run one turn store one answer", async () => {
+  const store = inMemoryStore();
+  const open = (): ChatMemory<ModelMessage> => createChatMemory({ id: "chat", store });
+  let answerFirst: ((message: ModelMessage) => void) | undefined;
+  const slow = scripted(() => new Promise((resolve) => (answerFirst = resolve)));
+  const first = createAssistant({ model: slow, memory: open() }).chat("Go", { id: "q-1" });
+  await expect.poll(() => answerFirst).toBeDefined();
+  const second = createAssistant({ model: scripted(assistant("Two.")), memory: open() });
+  expect((await second.chat("Go", { id: "q-1" })).text).toBe("Two.");
+  answerFirst?.(assistant("One."));
+  await expect(first).rejects.toMatchObject({ code: "ID_CONFLICT" });
+  expect(await open().messages()).toEqual([user("Go"), assistant("Two.")]);
+});

@@ -1,0 +1,351 @@
+import {
+  type ChatMemory,
+  createChatMemory,
+  inMemoryStore,
+  isTurnkeepError,
+  type ModelMessage,
+  system,
+  toolResult,
+} from "@turnkeep/core";
+import { describe, expect, test } from "vitest";
+import { type AssistantPolicy, createAssistant, isAssistantError, type Tools, tool } from "../src/index.ts";
+import { type Answer, assistant, calling, scripted, toolCall, user } from "./script.ts";
+
+const ok = tool({ inputSchema: {}, execute: () => "fine" });
+const bad = tool({
+  inputSchema: {},
+  execute: () => {
+    throw new Error("service down");
+  },
+});
+const tools: Tools = { ok, bad };
+
+function setUp(
+  answers: readonly Answer[],
+  policy: Partial<AssistantPolicy<ModelMessage>> = {},
+): { readonly memory: ChatMemory<ModelMessage>; readonly ask: (id?: string) => Promise<unknown> } {
+  const memory = createChatMemory({ id: "chat", store: inMemoryStore() });
+  const chat = createAssistant({ model: scripted(...answers), memory, tools, toolConcurrency: 1, ...policy });
+  return { memory, ask: (id) => chat.chat("Go", { id }).then(({ text }) => text) };
+}
+
+const roles = async (memory: ChatMemory<ModelMessage>): Promise<string[]> =>
+  (await memory.messages()).map(({ role }) => role);
+
+describe("a turn whose model fails", () => {
+  test("before any tool ran leaves nothing of itself, neither in memory nor in history", async () => {
+    const { memory, ask } = setUp([new Error("timeout"), assistant("Hi")], { systemMessage: "Be brief." });
+    await expect(ask()).rejects.toThrow("timeout");
+    expect(await memory.messages()).toEqual([system("Be brief.")]);
+    expect((await memory.history()).messages).toHaveLength(1);
+    expect(await ask()).toBe("Hi");
+    expect(await roles(memory)).toEqual(["system", "user", "assistant"]);
+  });
+
+  test("frees the caller's id with it", async () => {
+    const { memory, ask } = setUp([new Error("timeout"), assistant("Hi")]);
+    await expect(ask("q-1")).rejects.toThrow("timeout");
+    expect(await memory.messages()).toEqual([]);
+    expect(await ask("q-1")).toBe("Hi");
+    expect(await memory.messages()).toEqual([user("Go"), assistant("Hi")]);
+  });
+
+  test("after a tool ran keeps what it did, and goes on from there when it is asked again", async () => {
+    const model = scripted(toolCall("c1", "ok", {}), new Error("timeout"), assistant("Done."));
+    const memory = createChatMemory();
+    let runs = 0;
+    const counted = tool({ inputSchema: {}, execute: () => `run ${++runs}` });
+    const chat = createAssistant({ model, memory, tools: { ok: counted } });
+    await expect(chat.chat("Go", { id: "q-1" })).rejects.toThrow("timeout");
+    const kept = [user("Go"), toolCall("c1", "ok", {}), toolResult("c1", "ok", "run 1")];
+    expect(await memory.messages()).toEqual(kept);
+    const result = await chat.chat("Go", { id: "q-1" });
+    expect(result).toMatchObject({ text: "Done.", continued: true, toolResults: [{ output: "run 1" }] });
+    expect(await memory.messages()).toEqual([...kept, assistant("Done.")]);
+    expect(runs).toBe(1);
+  });
+
+  test("stays as it is with keepFailedTurns", async () => {
+    const { memory, ask } = setUp([new Error("timeout"), assistant("Hi")], { keepFailedTurns: true });
+    await expect(ask()).rejects.toThrow("timeout");
+    expect(await memory.messages()).toEqual([user("Go")]);
+    await ask();
+    expect(await memory.messages()).toEqual([user("Go"), user("Go"), assistant("Hi")]);
+  });
+
+  test("by answering nothing is a failure", async () => {
+    const { memory, ask } = setUp([assistant("  ")]);
+    await expect(ask()).rejects.toMatchObject({ code: "EMPTY_ANSWER" });
+    expect(await memory.messages()).toEqual([]);
+  });
+
+  test.each([undefined, {}, { message: user("I am no assistant") }])(
+    "or its function, by answering %j",
+    async (response) => {
+      const memory = createChatMemory();
+      const chat = createAssistant({ model: async () => response as never, memory });
+      await expect(chat.chat("Go")).rejects.toMatchObject({ code: "INVALID_OPTION" });
+      expect(await memory.messages()).toEqual([]);
+    },
+  );
+
+  test("as does the memory, if the window leaves nothing to send", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 1, unit: "message" } });
+    const chat = createAssistant({ model: scripted(toolCall("c1", "ok", {})), memory, tools });
+    await expect(chat.chat("Go")).rejects.toMatchObject({ code: "WINDOW_OVERFLOW" });
+  });
+});
+
+describe("a tool that throws", () => {
+  test("tells the model what it threw", async () => {
+    const { memory, ask } = setUp([toolCall("c1", "bad", {}), assistant("Sorry.")]);
+    expect(await ask()).toBe("Sorry.");
+    expect((await memory.messages())[2]).toEqual(toolResult("c1", "bad", "service down", { isError: true }));
+  });
+
+  test("ends the turn with the strategy throw; every call has its result then", async () => {
+    const { memory, ask } = setUp([calling(["c1", "ok"], ["c2", "bad"], ["c3", "ok"])], {
+      strategies: { toolError: "throw" },
+    });
+    await expect(ask()).rejects.toThrow("service down");
+    expect((await memory.messages()).slice(2)).toEqual([
+      toolResult("c1", "ok", "fine"),
+      toolResult("c2", "bad", "service down", { isError: true }),
+      toolResult("c3", "ok", "The tool call was not carried out: the turn ended before it.", {
+        isError: true,
+      }),
+    ]);
+  });
+
+  test("leaves its call unanswered with keepFailedTurns", async () => {
+    const { memory, ask } = setUp([calling(["c1", "ok"], ["c2", "bad"])], {
+      strategies: { toolError: "throw" },
+      keepFailedTurns: true,
+    });
+    await expect(ask()).rejects.toThrow("service down");
+    expect((await memory.messages()).slice(2)).toEqual([toolResult("c1", "ok", "fine")]);
+  });
+
+  test("may be answered by a function", async () => {
+    const { memory, ask } = setUp([calling(["c1", "bad"], ["c2", "bad"]), assistant("Sorry.")], {
+      strategies: {
+        toolError: async (error, { id }) =>
+          id === "c1" ? `Try later: ${(error as Error).message}` : { output: { retry: 5 }, isError: false },
+      },
+    });
+    await ask();
+    expect((await memory.messages()).slice(2, 4)).toEqual([
+      toolResult("c1", "bad", "Try later: service down", { isError: true }),
+      toolResult("c2", "bad", { retry: 5 }),
+    ]);
+  });
+
+  test.each([
+    ["an error without a message", new TypeError(" "), "TypeError"],
+    ["a text", "nope", "nope"],
+    ["a value", { secret: 1 }, "The tool failed."],
+  ])("may throw %s", async (_what, thrown, text) => {
+    const thrower = tool({
+      inputSchema: {},
+      execute: () => {
+        throw thrown;
+      },
+    });
+    const { memory, ask } = setUp([toolCall("c1", "t", {}), assistant("Sorry.")], { tools: { t: thrower } });
+    await ask();
+    expect((await memory.messages())[2]).toEqual(toolResult("c1", "t", text, { isError: true }));
+  });
+
+  test("or answer what JSON cannot hold", async () => {
+    const circular: Record<string, unknown> = {};
+    circular.self = circular;
+    const odd = tool({
+      inputSchema: {},
+      execute: ({ kind }) => (kind === "circular" ? circular : new Date(0)),
+    });
+    const nothing = tool({ inputSchema: {}, execute: () => undefined });
+    const { memory, ask } = setUp(
+      [calling(["c1", "odd", { kind: "circular" }], ["c2", "odd"], ["c3", "nothing"]), assistant("Done.")],
+      { tools: { odd, nothing } },
+    );
+    await ask();
+    const circularity = expect.stringContaining("circular");
+    expect((await memory.messages()).slice(2, 5)).toEqual([
+      {
+        role: "tool",
+        content: [expect.objectContaining({ output: { type: "error-text", value: circularity } })],
+      },
+      toolResult("c2", "odd", "1970-01-01T00:00:00.000Z"),
+      toolResult("c3", "nothing", null),
+    ]);
+  });
+});
+
+describe("a tool that there is not", () => {
+  test("is answered with those that there are", async () => {
+    const { memory, ask } = setUp([toolCall("c1", "okay", {}), assistant("Sorry.")]);
+    await ask();
+    const text = 'There is no tool "okay". There are: ok, bad.';
+    expect((await memory.messages())[2]).toEqual(toolResult("c1", "okay", text, { isError: true }));
+  });
+
+  test.each(["constructor", "__proto__", "toString"])("%s is none", async (name) => {
+    const { memory, ask } = setUp([toolCall("c1", name, {}), assistant("Sorry.")]);
+    await ask();
+    expect((await memory.messages())[2]?.content).toMatchObject([{ output: { type: "error-text" } }]);
+  });
+
+  test("ends the turn with the strategy throw, and no tool ran, so that nothing stays", async () => {
+    const { memory, ask } = setUp([toolCall("c1", "okay", {})], { strategies: { unknownTool: "throw" } });
+    const error = await ask().catch((reason: unknown) => reason);
+    expect(isAssistantError(error, "UNKNOWN_TOOL")).toBe(true);
+    expect(error).toMatchObject({ details: { toolName: "okay", toolCallId: "c1" } });
+    expect(await memory.messages()).toEqual([]);
+    expect((await memory.history()).messages).toEqual([]);
+  });
+
+  test("may be answered by a function", async () => {
+    const { memory, ask } = setUp([toolCall("c1", "okay", {}), assistant("Sorry.")], {
+      strategies: { unknownTool: (_, { name }) => ({ output: `no ${name}`, isError: false }) },
+    });
+    await ask();
+    expect((await memory.messages())[2]).toEqual(toolResult("c1", "okay", "no okay"));
+  });
+});
+
+describe("too many round trips", () => {
+  const looping = [1, 2, 3, 4].map((n) => toolCall(`c${n}`, "ok", {}));
+
+  test("end the turn; the answer beyond them is not stored", async () => {
+    const { memory, ask } = setUp(looping, { maxRoundTrips: 2 });
+    await expect(ask()).rejects.toMatchObject({ code: "TOO_MANY_ROUND_TRIPS" });
+    expect(await roles(memory)).toEqual(["user", "assistant", "tool", "assistant", "tool"]);
+  });
+
+  test("of none forbid tools", async () => {
+    const { memory, ask } = setUp(looping, { maxRoundTrips: 0 });
+    await expect(ask()).rejects.toMatchObject({ code: "TOO_MANY_ROUND_TRIPS" });
+    expect(await memory.messages()).toEqual([]);
+  });
+
+  test("may be followed by an answer without tools", async () => {
+    const model = scripted(...looping.slice(0, 2), assistant("Enough."));
+    const memory = createChatMemory();
+    const strategies = { tooManyRoundTrips: "answer" } as const;
+    const chat = createAssistant({ model, memory, tools, maxRoundTrips: 2, strategies });
+    expect((await chat.chat("Go")).text).toBe("Enough.");
+    expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual(["auto", "auto", "none"]);
+  });
+
+  test("unless the model calls tools all the same", async () => {
+    const strategies = { tooManyRoundTrips: "answer" } as const;
+    const { memory, ask } = setUp(looping, { maxRoundTrips: 1, strategies });
+    await expect(ask()).rejects.toMatchObject({ code: "TOO_MANY_ROUND_TRIPS" });
+    expect(await roles(memory)).toEqual(["user", "assistant", "tool"]);
+  });
+
+  test("count those of a continued turn", async () => {
+    const { ask } = setUp([looping[0], new Error("timeout"), looping[1]] as Answer[], { maxRoundTrips: 1 });
+    await expect(ask("q-1")).rejects.toThrow("timeout");
+    await expect(ask("q-1")).rejects.toMatchObject({ code: "TOO_MANY_ROUND_TRIPS" });
+  });
+});
+
+describe("a store that fails", () => {
+  /** A memory whose calls of those names fail from then on. */
+  function failing(memory: ChatMemory<ModelMessage>, ...names: (keyof ChatMemory<ModelMessage>)[]): void {
+    for (const name of names) {
+      Object.defineProperty(memory, name, {
+        value: async () => Promise.reject(new Error(`no ${String(name)}`)),
+      });
+    }
+  }
+
+  test("before the user's message is stored has nothing to take back", async () => {
+    const { memory, ask } = setUp([assistant("Hi")]);
+    failing(memory, "add", "remove");
+    await expect(ask()).rejects.toThrow("no add");
+  });
+
+  test("while a failed turn is taken back is reported beside what failed first", async () => {
+    const memory = createChatMemory();
+    const chat = createAssistant({ model: scripted(new Error("timeout")), memory });
+    failing(memory, "remove");
+    const error = await chat.chat("Go").catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "UNDO_FAILED", cause: { message: "timeout" } });
+    expect((error as { errors: Error[] }).errors.map(({ message }) => message)).toEqual([
+      "timeout",
+      "no remove",
+    ]);
+  });
+
+  test("with a result leaves a call that the next chat of that id answers as interrupted", async () => {
+    const store = inMemoryStore();
+    const memory = createChatMemory({ id: "chat", store });
+    const breaking = tool({
+      inputSchema: {},
+      execute: () => {
+        failing(memory, "add");
+        return "done";
+      },
+    });
+    const model = scripted(toolCall("c1", "t", {}), assistant("Was it done?"));
+    const ask = (over: ChatMemory<ModelMessage>): Promise<unknown> =>
+      createAssistant({ model, memory: over, tools: { t: breaking } }).chat("Go", { id: "q-1" });
+    await expect(ask(memory)).rejects.toMatchObject({ code: "UNDO_FAILED" });
+    const again = createChatMemory({ id: "chat", store });
+    await ask(again);
+    expect((await again.messages())[2]?.content).toMatchObject([
+      { toolCallId: "c1", output: { type: "error-text", value: expect.stringContaining("interrupted") } },
+    ]);
+  });
+});
+
+describe("a signal", () => {
+  test("ends the turn while the model answers, whether it listens or not", async () => {
+    const controller = new AbortController();
+    const memory = createChatMemory();
+    const model = scripted(() => {
+      controller.abort(new Error("enough"));
+      return new Promise(() => undefined);
+    });
+    const error = await createAssistant({ model, memory })
+      .chat("Go", { signal: controller.signal })
+      .catch((reason: unknown) => reason);
+    expect(isTurnkeepError(error, "ABORTED")).toBe(true);
+    expect(error).toMatchObject({ cause: { message: "enough" } });
+    expect(await memory.messages()).toEqual([]);
+  });
+
+  test("ends it while a tool runs; what the tool did is not known", async () => {
+    const controller = new AbortController();
+    let seen: AbortSignal | undefined;
+    const slow = tool({
+      inputSchema: {},
+      execute: (_, { signal }) => {
+        seen = signal;
+        controller.abort();
+        return new Promise(() => undefined);
+      },
+    });
+    const memory = createChatMemory();
+    const model = scripted(calling(["c1", "ok"], ["c2", "slow"], ["c3", "ok"]));
+    const chat = createAssistant({ model, memory, tools: { ok, slow }, toolConcurrency: 1 });
+    await expect(chat.chat("Go", { signal: controller.signal })).rejects.toMatchObject({ code: "ABORTED" });
+    expect(seen?.aborted).toBe(true);
+    const outputs = (await memory.messages()).slice(2).map(({ content }) => content);
+    expect(outputs).toMatchObject([
+      [{ toolCallId: "c1", output: { value: "fine" } }],
+      [{ toolCallId: "c2", output: { value: expect.stringContaining("interrupted") } }],
+      [{ toolCallId: "c3", output: { value: expect.stringContaining("not carried out") } }],
+    ]);
+  });
+
+  test("that has fired begins nothing", async () => {
+    const { memory, ask } = setUp([assistant("Hi")]);
+    const chat = createAssistant({ model: scripted(), memory });
+    await expect(chat.chat("Go", { signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
+    expect(await memory.messages()).toEqual([]);
+    expect(await ask()).toBe("Hi");
+  });
+});

@@ -1,0 +1,446 @@
+import { createChatMemory, type ModelMessage, toolResult } from "@turnkeep/core";
+import { type ChatMessage, openaiFormat } from "@turnkeep/formats/openai";
+import { type ModelServer, openaiServer, type Reply, startServer, weatherBot } from "@turnkeep/model-servers";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { createAssistant, isAssistantError, type ModelDelta, type ModelRequest, tool } from "../src/index.ts";
+import { openaiMessages } from "../src/openai.ts";
+import {
+  type OpenAICompatibleOptions,
+  openaiCompatible,
+  openaiCompatibleChat,
+} from "../src/openai-compatible.ts";
+import { assistant, calling, user } from "./script.ts";
+
+const key = "sk-very-secret-0123456789";
+const weather = tool({
+  description: "The weather in a city",
+  inputSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+  execute: ({ city }) => `4 °C in ${city as string}`,
+});
+
+describe("a conversation with a server", () => {
+  let server: ModelServer;
+  beforeAll(async () => {
+    server = await openaiServer(weatherBot, key);
+  });
+  afterAll(() => server.stop());
+  const options = (): OpenAICompatibleOptions => ({ baseUrl: `${server.url}/v1/`, apiKey: key, model: "m" });
+
+  test.each([false, true])("of the default format, streamed: %j", async (isStreamed) => {
+    const memory = createChatMemory();
+    const chat = createAssistant({
+      model: openaiCompatible(options()),
+      memory,
+      tools: { weather },
+      systemMessage: "Be brief.",
+    });
+    const ask = async (question: string): Promise<string[]> => {
+      if (!isStreamed) return [(await chat.chat(question)).text];
+      const parts: string[] = [];
+      for await (const event of chat.stream(question)) if (event.type === "text") parts.push(event.text);
+      return parts;
+    };
+    const said = await ask("Weather in Oslo and Bergen?");
+    expect(said.join("")).toBe("4 °C in Oslo, and 4 °C in Bergen.");
+    if (isStreamed) expect(said.length).toBeGreaterThan(3);
+    expect((await ask("What did I ask first?")).join("")).toContain("Weather in Oslo and Bergen?");
+    const calls = (await memory.messages())[2];
+    expect(calls?.content).toMatchObject([
+      { type: "tool-call", toolName: "weather", input: { city: "Oslo" } },
+      { type: "tool-call", toolName: "weather", input: { city: "Bergen" } },
+    ]);
+    expect(server.received.at(-1)?.body).toMatchObject({
+      model: "m",
+      tools: [{ type: "function", function: { name: "weather", description: "The weather in a city" } }],
+    });
+    expect(server.received.at(-1)?.body).not.toHaveProperty("tool_choice");
+  });
+
+  test("of OpenAI's messages, which go out and come back as they are", async () => {
+    const memory = createChatMemory({ format: openaiFormat });
+    const chat = createAssistant({
+      model: openaiCompatibleChat(options()),
+      memory,
+      messages: openaiMessages<ChatMessage>(),
+      tools: { weather },
+    });
+    expect((await chat.chat("Weather in Oslo?")).text).toBe("4 °C in Oslo.");
+    const messages = await memory.messages();
+    expect(messages).toMatchObject([
+      { role: "user", content: "Weather in Oslo?" },
+      { role: "assistant", content: null, tool_calls: [{ function: { arguments: '{"city":"Oslo"}' } }] },
+      { role: "tool", content: "4 °C in Oslo" },
+      { role: "assistant", content: "4 °C in Oslo." },
+    ]);
+    expect(server.received.at(-1)?.body.messages).toEqual(messages.slice(0, 3));
+  });
+
+  test("that must answer without tools says so", async () => {
+    const chat = createAssistant({
+      model: openaiCompatible(options()),
+      tools: { weather },
+      maxRoundTrips: 0,
+      strategies: { tooManyRoundTrips: "answer" },
+    });
+    expect((await chat.chat("Weather in Oslo?")).text).toBe("Ask me for the weather in a city.");
+    expect(server.received.at(-1)?.body).toMatchObject({ tool_choice: "none" });
+  });
+
+  test("calibrates and names the model", async () => {
+    const model = openaiCompatible<ModelMessage>(options());
+    const response = await model(requestOf([user("Hi")]));
+    expect(response).toMatchObject({ usage: { inputTokens: 40, outputTokens: 8 }, model: "m" });
+  });
+});
+
+function requestOf<M>(messages: M[], onDelta?: (delta: ModelDelta) => void): ModelRequest<M> {
+  const signal = new AbortController().signal;
+  return { messages, tools: [], toolChoice: "auto", signal, memoryId: "m", ...(onDelta && { onDelta }) };
+}
+
+let server: ModelServer | undefined;
+afterEach(async () => {
+  await server?.stop();
+  server = undefined;
+});
+
+/** What a model says of one reply of its server. */
+async function answerTo(
+  reply: Reply | (() => Reply | Promise<Reply>),
+  options: Partial<OpenAICompatibleOptions> = {},
+  messages: ModelMessage[] = [user("Hi")],
+): Promise<{ readonly message: ModelMessage; readonly deltas: ModelDelta[] }> {
+  server = await startServer(typeof reply === "function" ? reply : () => reply);
+  const deltas: ModelDelta[] = [];
+  const model = openaiCompatible<ModelMessage>({ baseUrl: server.url, apiKey: key, model: "m", ...options });
+  const { message } = await model(requestOf(messages, (delta) => deltas.push(delta)));
+  return { message, deltas };
+}
+
+const event = (delta: object, finish_reason: string | null = null): string =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+const stop = event({}, "stop");
+
+describe("a stream", () => {
+  test("may be cut anywhere, end its lines in any way, and hold comments and other fields", async () => {
+    const text = ': hello\r\n\r\nevent: x\nid: 7\ndata: {"choices":[{"delta":\rdata: {"content":"né"}}]}\r\r';
+    const bytes = `${text}${event({ content: "e" })}${stop}`;
+    for (const size of [1, 2, 7]) {
+      const pieces = bytes.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
+      const { message, deltas } = await answerTo({ pieces });
+      expect(message).toEqual(assistant("née"));
+      expect(deltas.map((delta) => delta.text).join("")).toBe("née");
+      await server?.stop();
+    }
+  });
+
+  test("may leave out indexes or ids of calls, give one twice, and arguments as a value", async () => {
+    const call = (members: object): string => event({ tool_calls: [members] });
+    const { message } = await answerTo({
+      pieces: [
+        call({ id: "a", function: { name: "one", arguments: '{"n"' } }),
+        call({ id: "", function: { arguments: ":1}" } }),
+        call({ id: "b", function: { name: "two", arguments: { n: 2 } } }),
+        call({ index: 7, id: "b", function: { name: "three", arguments: "" } }),
+        call({ index: 8, function: { name: "four", arguments: "{" } }),
+        stop,
+      ],
+    });
+    expect(message.content).toEqual([
+      { type: "tool-call", toolCallId: "a", toolName: "one", input: { n: 1 } },
+      { type: "tool-call", toolCallId: "b", toolName: "two", input: { n: 2 } },
+      { type: "tool-call", toolCallId: expect.stringMatching(/^call_\w{32}$/), toolName: "three", input: {} },
+      {
+        type: "tool-call",
+        toolCallId: expect.stringMatching(/^call_\w{32}$/),
+        toolName: "four",
+        input: {},
+        providerOptions: { turnkeep: { unreadableInput: "{" } },
+      },
+    ]);
+  });
+
+  test("brings reasoning apart from the text", async () => {
+    const { message, deltas } = await answerTo({
+      pieces: [
+        event({ reasoning_content: "h" }),
+        event({ reasoning_content: "m" }),
+        event({ content: "Hi" }),
+        stop,
+      ],
+    });
+    expect(deltas.map(({ type }) => type)).toEqual(["reasoning", "reasoning", "text"]);
+    expect(message.content).toEqual([
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "Hi" },
+    ]);
+  });
+
+  test("may not be one at all", async () => {
+    const { message, deltas } = await answerTo({ json: { choices: [{ message: { content: "Hi" } }] } });
+    expect(message).toEqual(assistant("Hi"));
+    expect(deltas).toEqual([]);
+  });
+
+  test.each<[string, Reply]>([
+    ["ends early", { pieces: [event({ content: "Hel" })] }],
+    ["breaks off", { pieces: [event({ content: "Hel" })], breaksOff: true }],
+    ["is no JSON", { pieces: ["data: {\n\n"] }],
+    ["holds an error", { pieces: [event({ content: "H" }), 'data: {"error":{"message":"overloaded"}}\n\n'] }],
+    ["is HTML", { text: "<html>" }],
+    ["has no choice", { json: { choices: [] } }],
+    ["is an error with status 200", { json: { error: { message: "no" } } }],
+  ])("that %s is a MODEL_ERROR", async (_what, reply) => {
+    await expect(answerTo(reply)).rejects.toMatchObject({ code: "MODEL_ERROR" });
+  });
+
+  test("ends with the signal", async () => {
+    const controller = new AbortController();
+    server = await startServer(() => new Promise(() => undefined));
+    const model = openaiCompatible<ModelMessage>({ baseUrl: server.url, model: "m" });
+    const asked = model({ ...requestOf([user("Hi")]), signal: controller.signal });
+    await expect.poll(() => server?.received.length).toBe(1);
+    controller.abort(new Error("enough"));
+    await expect(asked).rejects.toThrow("enough");
+  });
+});
+
+describe("an error", () => {
+  const tooLong: [string, Reply][] = [
+    ["OpenAI", { status: 400, json: { error: { code: "context_length_exceeded", message: "too long" } } }],
+    [
+      "vLLM",
+      {
+        status: 400,
+        json: { object: "error", message: "This model's maximum context length is 8192 tokens. However" },
+      },
+    ],
+    [
+      "llama.cpp",
+      { status: 400, json: { error: { type: "exceed_context_size_error", message: "the request" } } },
+    ],
+    [
+      "Anthropic",
+      { status: 400, json: { error: { message: "prompt is too long: 200141 tokens > 200000 maximum" } } },
+    ],
+    [
+      "Google",
+      {
+        status: 400,
+        json: [
+          {
+            error: {
+              message: "The input token count (40) exceeds the maximum number of tokens allowed (9).",
+            },
+          },
+        ],
+      },
+    ],
+    [
+      "newer OpenAI",
+      { status: 400, json: { error: { message: "Your input exceeds the context window of this model." } } },
+    ],
+    ["a stream", { pieces: [`data: {"error":{"code":"context_length_exceeded"}}\n\n`] }],
+    ["a text", { status: 413, text: "maximum context length is 10" }],
+  ];
+
+  test.each(tooLong)("of %s says that the prompt is too long", async (_who, reply) => {
+    await expect(answerTo(reply)).rejects.toMatchObject({ code: "PROMPT_TOO_LONG" });
+  });
+
+  test.each([400, 401, 403, 429, 500])("of status %i says so", async (status) => {
+    const reply = { status, json: { error: { code: "c", type: "t", message: "Slow down." } } };
+    const error = await answerTo(reply).catch((reason: unknown) => reason);
+    expect(isAssistantError(error, "MODEL_ERROR")).toBe(true);
+    expect(error).toMatchObject({
+      message: `The model's server at ${server?.url} answered with status ${status} (c, t).`,
+      details: { status },
+    });
+    const cause = (error as Error).cause as Error | undefined;
+    expect(cause?.message).toBe(status === 401 || status === 403 ? undefined : "Slow down.");
+  });
+
+  /** Everything that an error holds, beneath it too. */
+  function everythingIn(error: unknown): string {
+    const seen: string[] = [];
+    for (let at = error; at instanceof Error; at = at.cause) {
+      seen.push(at.message, at.stack ?? "", JSON.stringify(at, Object.getOwnPropertyNames(at)));
+    }
+    return seen.join("\n");
+  }
+
+  test.each<[string, Reply, Partial<OpenAICompatibleOptions>]>([
+    ["the server repeats it", { status: 400, text: `bad key ${key}` }, {}],
+    ["the server repeats it in its code", { status: 400, json: { error: { code: key, message: key } } }, {}],
+    ["the server repeats a part of it", { status: 401, text: `bad key ${key.slice(0, 9)}…` }, {}],
+    ["the stream does", { pieces: [`data: ${JSON.stringify({ error: `bad key ${key}` })}\n\n`] }, {}],
+    ["the server says nothing", { status: 500, text: "" }, {}],
+    [
+      "it stands in a header",
+      { status: 400, text: `bad key ${key}` },
+      { apiKey: undefined, headers: { "api-key": key } },
+    ],
+    ["nobody is there", {}, { baseUrl: "http://127.0.0.1:1/v1?key=sk-very-secret-0123456789" }],
+  ])("never holds the key: %s", async (_what, reply, options) => {
+    const error = await answerTo(reply, options).catch((reason: unknown) => reason);
+    expect(isAssistantError(error, "MODEL_ERROR")).toBe(true);
+    expect(everythingIn(error)).not.toContain(key.slice(0, 9));
+  });
+
+  test.each<Record<string, unknown>>([
+    { baseUrl: `http://user:${key}@localhost` },
+    { baseUrl: "localhost:8000" },
+    { baseUrl: "file:///etc" },
+    { baseUrl: undefined },
+    { apiKey: `${key}\n` },
+    { apiKey: "" },
+    { apiKey: `${key}é` },
+    { headers: { "api-key": `${key}\n1` } },
+    { model: "" },
+  ])("of options: %j", (options) => {
+    const make = (): unknown =>
+      openaiCompatible({ baseUrl: "http://localhost/v1", model: "m", ...options } as never);
+    expect(make).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+    try {
+      make();
+    } catch (error) {
+      expect(everythingIn(error)).not.toContain(key.slice(0, 9));
+    }
+  });
+});
+
+describe("messages of the default format go out as", () => {
+  const png = Uint8Array.of(1, 2, 3);
+  const sent = async (...messages: ModelMessage[]): Promise<unknown> => {
+    await answerTo(
+      { json: { choices: [{ message: { content: "Hi" } }] } },
+      { parameters: { stream: false } },
+      messages,
+    );
+    return server?.received[0]?.body.messages;
+  };
+
+  test("texts, images, audio and files", async () => {
+    expect(
+      await sent({
+        role: "user",
+        content: [
+          { type: "text", text: "Look" },
+          { type: "image", image: new URL("https://example.com/cat.png") },
+          { type: "image", image: png, mediaType: "image/jpeg" },
+          { type: "file", data: png.buffer, mediaType: "image/png" },
+          { type: "file", data: { type: "data", data: "AQID" }, mediaType: "audio/wav" },
+          { type: "file", data: "AQID", mediaType: "application/pdf", filename: "a.pdf" },
+        ],
+      }),
+    ).toEqual([
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Look" },
+          { type: "image_url", image_url: { url: "https://example.com/cat.png" } },
+          { type: "image_url", image_url: { url: "data:image/jpeg;base64,AQID" } },
+          { type: "image_url", image_url: { url: "data:image/png;base64,AQID" } },
+          { type: "input_audio", input_audio: { data: "AQID", format: "wav" } },
+          { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,AQID" } },
+        ],
+      },
+    ]);
+  });
+
+  test("calls and results, without reasoning", async () => {
+    const thought = { type: "reasoning" as const, text: "hm" };
+    const call = calling(["c1", "t", { n: 1 }], ["c2", "t", "n"]);
+    const content = [thought, { type: "text" as const, text: "I look." }, ...(call.content as [])];
+    expect(
+      await sent(
+        user("Go"),
+        { role: "assistant", content },
+        toolResult("c1", "t", { n: 2 }),
+        toolResult("c2", "t", "no", { isError: true }),
+        {
+          role: "tool",
+          content: [
+            { type: "tool-result", toolCallId: "c3", toolName: "t", output: { type: "execution-denied" } },
+            {
+              type: "tool-result",
+              toolCallId: "c4",
+              toolName: "t",
+              output: {
+                type: "content",
+                value: [
+                  { type: "text", text: "a" },
+                  { type: "text", text: "b" },
+                ],
+              },
+            },
+          ],
+        },
+      ),
+    ).toEqual([
+      { role: "user", content: "Go" },
+      {
+        role: "assistant",
+        content: "I look.",
+        tool_calls: [
+          { id: "c1", type: "function", function: { name: "t", arguments: '{"n":1}' } },
+          { id: "c2", type: "function", function: { name: "t", arguments: '"n"' } },
+        ],
+      },
+      { role: "tool", tool_call_id: "c1", content: '{"n":2}' },
+      { role: "tool", tool_call_id: "c2", content: "no" },
+      { role: "tool", tool_call_id: "c3", content: "The tool call was denied." },
+      { role: "tool", tool_call_id: "c4", content: "a\nb" },
+    ]);
+  });
+
+  test("with what only its server knows of a call", async () => {
+    const extra = { google: { thought_signature: "s" } };
+    const call = { id: "c1", function: { name: "t", arguments: "{}" }, extra_content: extra };
+    const { message } = await answerTo({ json: { choices: [{ message: { tool_calls: [call] } }] } });
+    await server?.stop();
+    expect(await sent(user("Go"), message, toolResult("c1", "t", "r"))).toMatchObject([
+      {},
+      { tool_calls: [{ id: "c1", extra_content: extra }] },
+      {},
+    ]);
+  });
+
+  test.each<[string, ModelMessage]>([
+    [
+      "a file behind an address",
+      user([{ type: "file", data: new URL("https://a.b/c"), mediaType: "text/csv" }]),
+    ],
+    ["a reference", user([{ type: "image", image: { openai: "file-1" } }])],
+    [
+      "an image in a result",
+      {
+        role: "tool",
+        content: [
+          {
+            type: "tool-result",
+            toolCallId: "c",
+            toolName: "t",
+            output: {
+              type: "content",
+              value: [{ type: "image-data", data: "AQID", mediaType: "image/png" }],
+            },
+          },
+        ],
+      },
+    ],
+  ])("an error, for %s", async (_what, message) => {
+    await expect(sent(message)).rejects.toMatchObject({ code: "UNSUPPORTED" });
+  });
+
+  test("and parameters win over what is made here", async () => {
+    const parameters = { temperature: 0, stream_options: undefined, model: "other" };
+    await answerTo({ pieces: [stop, "data: [DONE]\n\n"] }, { parameters });
+    expect(server?.received[0]?.body).toEqual({
+      model: "other",
+      messages: [{ role: "user", content: "Hi" }],
+      stream: true,
+      temperature: 0,
+    });
+  });
+});

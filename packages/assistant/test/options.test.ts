@@ -1,0 +1,202 @@
+import { createChatMemories, createChatMemory, inMemoryStore } from "@turnkeep/core";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import {
+  type AssistantPolicy,
+  createAssistant,
+  type StandardSchema,
+  type Tools,
+  tool,
+} from "../src/index.ts";
+import { assistant, calling, scripted } from "./script.ts";
+
+const model = scripted();
+const run = (): number => 1;
+const memory = createChatMemory();
+const memories = createChatMemories({ store: inMemoryStore() });
+
+describe("an option of the wrong shape is INVALID_OPTION", () => {
+  test.each([
+    ["model", { model: "gpt-5" }],
+    ["maxRoundTrips", { maxRoundTrips: -1 }],
+    ["maxRoundTrips", { maxRoundTrips: 1.5 }],
+    ["toolConcurrency", { toolConcurrency: 0 }],
+    ["busy", { busy: "wait" }],
+    ["keepFailedTurns", { keepFailedTurns: "yes" }],
+    ["strategies.toolError", { strategies: { toolError: "ignore" } }],
+    ["strategies.invalidInput", { strategies: { invalidInput: 1 } }],
+    ["strategies.unknownTool", { strategies: { unknownTool: "" } }],
+    ["strategies.tooManyRoundTrips", { strategies: { tooManyRoundTrips: "continue" } }],
+    ['tools["t"].execute', { tools: { t: { inputSchema: {} } } }],
+    ['tools["t"].execute', { tools: { t: undefined } }],
+    ['tools["t"].inputSchema', { tools: { t: { inputSchema: "object", execute: run } } }],
+    ['tools["t"].returnBehavior', { tools: { t: { inputSchema: {}, execute: run, returnBehavior: "now" } } }],
+    ["memory must be", { memory: {} }],
+    ["memories must be", { memories: {}, memory: undefined }],
+    ["Give memory or memories", { memories }],
+  ])("%s of %j", (name, options) => {
+    const make = (): unknown => createAssistant({ model, memory, ...options } as never);
+    expect(make).toThrow(
+      expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(name) }),
+    );
+  });
+
+  test.each([
+    ["message", 7, {}],
+    ["message", assistant("I am no user"), {}],
+    ["id", "Go", { id: "" }],
+    ["id", "Go", { id: "é".repeat(121) }],
+    ["memoryId", "Go", { memoryId: "other" }],
+  ])("%s of a chat: %j, %j", async (name, message, options) => {
+    const chat = createAssistant({ model, memory });
+    const expected = { code: "INVALID_OPTION", message: expect.stringContaining(name) };
+    await expect(chat.chat(message as never, options as never)).rejects.toMatchObject(expected);
+    expect(await memory.messages()).toEqual([]);
+  });
+
+  test("a chat that names none of many memories", async () => {
+    const chat = createAssistant({ model, memories });
+    await expect(chat.chat("Go", {} as never)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  });
+
+  test("a system message that is none", async () => {
+    const chat = createAssistant({ model, memory, systemMessage: assistant("no") });
+    await expect(chat.chat("Go")).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  });
+});
+
+test("every option may be undefined", async () => {
+  const policy: Required<AssistantPolicy<never>> | Record<string, unknown> = {
+    tools: undefined,
+    systemMessage: undefined,
+    maxRoundTrips: undefined,
+    toolConcurrency: undefined,
+    strategies: undefined,
+    busy: undefined,
+    keepFailedTurns: undefined,
+    messages: undefined,
+    memory: undefined,
+    memories: undefined,
+  };
+  const chat = createAssistant({ model: scripted(assistant("Hi")), ...policy });
+  const options = { id: undefined, memoryId: undefined, signal: undefined };
+  expect((await chat.chat("Go", options)).text).toBe("Hi");
+});
+
+describe("a tool's schema", () => {
+  const seen: unknown[] = [];
+  const execute = (input: unknown): string => {
+    seen.push(input);
+    return "r";
+  };
+  /** A schema of a library that has Standard Schema and cannot write JSON Schema. */
+  const bare: StandardSchema<{ n: number }> = {
+    "~standard": {
+      version: 1,
+      vendor: "bare",
+      validate: async (value) => {
+        const { n } = value as { n?: unknown };
+        return typeof n === "number"
+          ? { value: { n: n + 1 } }
+          : { issues: [{ message: "is no number", path: ["n"] }, { message: "sorry" }] };
+      },
+    },
+  };
+
+  /** What the model is told of one call with that input. */
+  async function answerTo(input: unknown, tools: Tools): Promise<unknown> {
+    seen.length = 0;
+    const chat = createAssistant({ model: scripted(calling(["c1", "t", input]), assistant("Done.")), tools });
+    return (await chat.chat("Go")).toolResults[0];
+  }
+
+  test("of Zod checks and converts the input, and says what is wrong", async () => {
+    const t = tool({
+      inputSchema: z.object({ city: z.string().trim(), days: z.coerce.number().default(1) }),
+      execute: (input) => execute(input),
+    });
+    expect(await answerTo({ city: " Oslo " }, { t })).toMatchObject({ output: "r", isError: false });
+    expect(seen).toEqual([{ city: "Oslo", days: 1 }]);
+    expect(await answerTo({ days: 2 }, { t })).toMatchObject({
+      output: expect.stringMatching(/^The arguments of "t" are not what the tool takes: city: /),
+      isError: true,
+    });
+    expect(seen).toEqual([]);
+  });
+
+  test("of Zod is sent to the model as JSON Schema", async () => {
+    const asked = scripted(assistant("Hi"));
+    const t = tool({ inputSchema: z.object({ city: z.string().describe("A city") }), execute: () => "r" });
+    await createAssistant({ model: asked, tools: { t } }).chat("Go");
+    expect(asked.requests[0]?.tools[0]).toEqual({
+      name: "t",
+      inputSchema: expect.objectContaining({
+        type: "object",
+        properties: { city: { type: "string", description: "A city" } },
+        required: ["city"],
+      }),
+    });
+    expect(asked.requests[0]?.tools[0]?.inputSchema).not.toHaveProperty("$schema");
+  });
+
+  test("of a library that cannot write JSON Schema needs one beside it", async () => {
+    const t = tool({ inputSchema: bare, execute: ({ n }) => execute(n) });
+    expect(() => createAssistant({ model, tools: { t } })).toThrow("bare");
+    const tools = { t: { ...t, jsonSchema: { type: "object" } } };
+    await answerTo({ n: 1 }, tools);
+    expect(seen).toEqual([2]);
+    expect(await answerTo({ n: "1" }, tools)).toMatchObject({
+      output: expect.stringMatching(/: n: is no number; sorry$/),
+    });
+  });
+
+  test("may be a function, as ArkType's are", async () => {
+    const inputSchema = Object.assign(() => undefined, bare);
+    await answerTo({ n: 1 }, { t: { inputSchema, jsonSchema: {}, execute } });
+    expect(seen).toEqual([{ n: 2 }]);
+  });
+
+  test.each([
+    ['{"city":"Oslo"}', { city: "Oslo" }],
+    ['"{\\"city\\":\\"Oslo\\"}"', { city: "Oslo" }],
+    ["", {}],
+    [" \n", {}],
+    [null, {}],
+  ])("of JSON takes %j", async (input, expected) => {
+    expect(await answerTo(input, { t: tool({ inputSchema: {}, execute }) })).toMatchObject({
+      isError: false,
+    });
+    expect(seen).toEqual([expected]);
+  });
+
+  test.each(['{"city":', "[]", "7", '"text"', 7, [], true])("of JSON does not take %j", async (input) => {
+    const result = await answerTo(input, { t: tool({ inputSchema: {}, execute }) });
+    expect(result).toMatchObject({ isError: true, output: expect.stringContaining("JSON") });
+    expect(seen).toEqual([]);
+  });
+
+  test.each([
+    ["what a function repairs", { input: { n: 1 } }, { output: "r", isError: false }],
+    ["what it answers", "Give a number.", { output: "Give a number.", isError: true }],
+    [
+      "a repair that is wrong too",
+      { input: { n: "x" } },
+      { output: expect.stringContaining("n: "), isError: true },
+    ],
+  ])("that refuses an input takes %s", async (_what, answer, expected) => {
+    const t = tool({ inputSchema: bare, jsonSchema: {}, execute });
+    const chat = createAssistant({
+      model: scripted(calling(["c1", "t", "{"]), assistant("Done.")),
+      tools: { t },
+      strategies: { invalidInput: () => answer },
+    });
+    expect((await chat.chat("Go")).toolResults).toMatchObject([expected]);
+  });
+
+  test("that refuses an input ends the turn with the strategy throw", async () => {
+    const t = tool({ inputSchema: bare, jsonSchema: {}, execute });
+    const strategies = { invalidInput: "throw" } as const;
+    const chat = createAssistant({ model: scripted(calling(["c1", "t", {}])), tools: { t }, strategies });
+    await expect(chat.chat("Go")).rejects.toMatchObject({ code: "INVALID_TOOL_INPUT" });
+  });
+});

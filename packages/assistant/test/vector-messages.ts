@@ -1,0 +1,68 @@
+import type { MessageFormat, TokenCounter } from "@turnkeep/core";
+import type { AssistantMessages } from "../src/index.ts";
+
+/** A message as the recorded LangChain4j cases write it. */
+export interface VectorMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly text?: string | undefined;
+  readonly toolCalls?: readonly VectorCall[] | undefined;
+  readonly toolCallId?: string | undefined;
+  readonly toolName?: string | undefined;
+  readonly isError?: boolean | undefined;
+}
+
+export interface VectorCall {
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly arguments?: string | undefined;
+}
+
+export const vectorFormat: MessageFormat<VectorMessage> = {
+  name: "vector",
+  version: 1,
+  role: ({ role }) => role,
+  toolCalls: ({ toolCalls = [] }) => toolCalls.map(({ id = "", name = "" }) => ({ id, name })),
+  toolResults: ({ role, toolCallId, toolName }) =>
+    role === "tool" ? [{ id: toolCallId ?? "", name: toolName }] : [],
+  approvals: () => [],
+  hasReasoning: () => false,
+  isBoundary: () => false,
+  isEmpty: ({ text = "", toolCalls = [] }) => text.trim() === "" && toolCalls.length === 0,
+  pieces: () => [],
+  without: (message) => message,
+  interruptedResults: (calls, text) => calls.map(({ id }) => ({ role: "tool", toolCallId: id, text })),
+  equals: (a, b) => JSON.stringify(a) === JSON.stringify(b),
+  encode: (message) => JSON.stringify(message),
+  decode: (text) => JSON.parse(text) as VectorMessage,
+};
+
+export const vectorMessages: AssistantMessages<VectorMessage> = {
+  system: (text) => ({ role: "system", text }),
+  user: (text) => ({ role: "user", text }),
+  text: ({ text = "" }) => text,
+  toolCalls: ({ toolCalls = [] }) =>
+    toolCalls.map(({ id = "", name = "", arguments: input }) => ({ id, name, input })),
+  toolResult: ({ toolCallId, toolName, output, isError }) => ({
+    role: "tool",
+    ...(toolCallId === "" ? {} : { toolCallId }),
+    toolName,
+    text: typeof output === "string" ? output : JSON.stringify(output),
+    isError,
+  }),
+};
+
+/** The estimator of the recorded cases, as their header defines it. */
+export function vectorCounter(base: number): TokenCounter {
+  return {
+    name: "vector",
+    base,
+    count: (value) => {
+      const { text = "", toolCalls = [] } = value as VectorMessage;
+      const calls = toolCalls.reduce(
+        (sum, call) => sum + (call.name?.length ?? 0) + (call.arguments?.length ?? 0),
+        0,
+      );
+      return 3 + text.length + calls;
+    },
+  };
+}
