@@ -2,12 +2,19 @@ import { fileURLToPath } from "node:url";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { shared } from "../../vitest.shared.ts";
 
+const core = (file: string): string => fileURLToPath(new URL(`../core/src/${file}`, import.meta.url));
+
 /**
  * Core's sources under an alias instead of the condition `source`: under that one Node would load the TypeScript sources
  * of other packages that ship some beneath that name, such as a dependency of the AI SDK.
  */
 const config: ViteUserConfig = defineConfig({
-  resolve: { alias: { "@turnkeep/core": fileURLToPath(new URL("../core/src/index.ts", import.meta.url)) } },
+  resolve: {
+    alias: {
+      "@turnkeep/core/processors": core("processors.ts"),
+      "@turnkeep/core": core("index.ts"),
+    },
+  },
   test: shared.test ?? {},
 });
 

@@ -122,6 +122,11 @@ describe("toolCallFilter", () => {
     const own = { ...call("1"), providerExecuted: true };
     const messages = [user("a"), parts(own, result("1"), text), user("b")];
     expect(await filtered(messages)).toEqual([user("a"), parts(text), user("b")]);
+    expect(await filtered(messages.slice(0, 2))).toEqual([user("a"), parts(text)]);
+    const working = [user("a"), parts(text, own, result("1"))];
+    expect(await filtered(working)).toEqual(working);
+    const waiting = [user("a"), parts(call("1"), text)];
+    expect(await filtered(waiting)).toEqual(waiting);
   });
 
   test("leaves the newest step where there would be nothing to send", async () => {

@@ -2,16 +2,19 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type PostgresServer, startPostgres } from "@turnkeep/servers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { blocksOfMarkdown } from "../src/documents/code-blocks.mjs";
 import { examplesOf } from "../src/published/examples.mjs";
 import { root, workspacePackages } from "../src/runner/workspace.mjs";
 import { inProject, packed } from "./in-project.ts";
 
-const guides = readdirSync(join(root, "docs")).filter((name) => /^coming-from-.*\.md$/.test(name));
-const documents = [
-  "README.md",
-  ...workspacePackages().map(({ folder }) => `${folder}/README.md`),
-  ...guides.map((name) => `docs/${name}`),
-]
+/** For users of other libraries: every block in them is a program. */
+const guides = readdirSync(join(root, "docs"))
+  .filter((file) => /^coming-from-.*\.md$/.test(file))
+  .map((file) => `docs/${file}`);
+
+type Example = ReturnType<typeof examplesOf>[number];
+
+const documents = ["README.md", ...workspacePackages().map(({ folder }) => `${folder}/README.md`), ...guides]
   .filter((path) => existsSync(join(root, path)))
   .map((path) => ({ path, examples: examplesOf(readFileSync(join(root, path), "utf8")) }));
 
@@ -41,16 +44,45 @@ it("finds an example at the beginning of the README", () => {
   expect(documents[0]?.examples.length).toBeGreaterThan(0);
 });
 
+it.each(guides)("%s runs each of its code blocks", (path) => {
+  const markdown = readFileSync(join(root, path), "utf8");
+  const lines = examplesOf(markdown).map(({ line }) => line);
+  expect(blocksOfMarkdown(path, markdown).map(({ line }) => line)).toEqual(lines);
+  expect(lines.length).toBeGreaterThan(0);
+  expect(markdown).not.toMatch(/^\s*`{3,}(?!ts$|text$|$)/m);
+});
+
+/** The examples of a document by what is installed for them, so that it is installed once. */
+function byPackages(
+  examples: readonly Example[],
+): { lines: string; packages: readonly string[]; programs: Example[] }[] {
+  const groups = new Map<string, Example[]>();
+  for (const example of examples) {
+    const key = example.packages.join(", ");
+    groups.set(key, [...(groups.get(key) ?? []), example]);
+  }
+  return [...groups.values()].map((programs) => ({
+    lines: programs.map(({ line }) => line).join(", "),
+    packages: programs[0]?.packages ?? [],
+    programs,
+  }));
+}
+
 describe.each(documents.filter(({ examples }) => examples.length > 0))("$path", ({ examples }) => {
-  it.each(examples)("runs as printed: $title (line $line)", async ({ packages, code, output }) => {
-    await inProject(packages, async (project) => {
-      const database = await server.database();
-      try {
-        const printed = await project.run(await project.compile(code), { DATABASE_URL: database.url });
-        if (output !== undefined) expect(printed.trimEnd()).toBe(output.trimEnd());
-      } finally {
-        await database.drop();
-      }
-    });
-  });
+  it.each(byPackages(examples))(
+    "runs as printed: lines $lines, with $packages",
+    async ({ packages, programs }) => {
+      await inProject(packages, async (project) => {
+        for (const { line, code, output } of programs) {
+          const database = await server.database();
+          try {
+            const printed = await project.run(await project.compile(code), { DATABASE_URL: database.url });
+            if (output !== undefined) expect(printed.trimEnd(), `line ${line}`).toBe(output.trimEnd());
+          } finally {
+            await database.drop();
+          }
+        }
+      });
+    },
+  );
 });

@@ -40,9 +40,7 @@ export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcesso
       if (names?.size === 0) return messages;
       const steps = stepsOf(messages, format);
       const border =
-        keepLastSteps === undefined
-          ? runningFrom(steps, messages.length - 1)
-          : lastFrom(steps, keepLastSteps);
+        keepLastSteps === undefined ? runningFrom(steps, messages, format) : lastFrom(steps, keepLastSteps);
       const kept = new Set(steps.slice(border).flatMap(({ items }) => items.map(({ seq }) => seq)));
       const omissionOf = omissions(messages, format, names, kept);
       const shown = messages.map((message, at) => {
@@ -75,9 +73,15 @@ function isNames(value: unknown): value is readonly string[] {
 }
 
 /** Where the running turn begins; behind all steps when the model has answered. */
-function runningFrom<M>(steps: readonly Step<M>[], last: number): number {
-  const newest = steps.find((step) => step.items.some(({ seq }) => seq === last));
+function runningFrom<M>(steps: readonly Step<M>[], messages: readonly M[], format: MessageFormat<M>): number {
+  const newest = steps.find((step) => step.items.some(({ seq }) => seq === messages.length - 1));
   if (newest === undefined || newest.calls.size === 0) return steps.length;
+  // A message that holds its calls with their results may end in the answer to them.
+  const last = messages.at(-1) as M;
+  const isAnswered = [...newest.calls.values()].every(({ answered }) => answered);
+  if (isAnswered && format.role(last) === "assistant" && format.pieces(last).at(-1)?.of === "content") {
+    return steps.length;
+  }
   return steps.findLastIndex((step) => step.items[0]?.role === "user") + 1;
 }
 
