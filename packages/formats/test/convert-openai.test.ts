@@ -1,0 +1,253 @@
+import { isTurnkeepError } from "@turnkeep/core";
+import { describe, expect, it } from "vitest";
+import { uiMessageConversion } from "../src/ai-sdk.ts";
+import { anthropicConversion } from "../src/anthropic.ts";
+import { convert, modelMessageConversion } from "../src/convert.ts";
+import { type ChatMessage, openaiConversion } from "../src/openai.ts";
+import { openaiResponsesConversion, type ResponsesItem } from "../src/openai-responses.ts";
+
+const png = "iVBORw0KGgoAAAANSUhEUg==";
+const chat: ChatMessage[] = [
+  { role: "developer", content: "Be brief." },
+  {
+    role: "user",
+    content: [
+      { type: "text", text: "What is this?" },
+      { type: "image_url", image_url: { url: `data:image/png;base64,${png}`, detail: "low" } },
+      { type: "file", file: { file_data: "data:application/pdf;base64,JVBERi0=", filename: "a.pdf" } },
+    ],
+  },
+  {
+    role: "assistant",
+    content: "",
+    tool_calls: [
+      { type: "function", id: "call-1", function: { name: "look", arguments: '{ "at": 1 }' } },
+      { type: "function", id: "call-2", function: { name: "look", arguments: "" } },
+    ],
+  },
+  { role: "tool", tool_call_id: "call-1", content: "A cat." },
+  { role: "tool", tool_call_id: "call-2", content: "A dog." },
+  { role: "assistant", content: "A cat and a dog." },
+];
+
+describe("OpenAI chat messages", () => {
+  it("become Anthropic's", () => {
+    expect(convert(chat, { from: openaiConversion, to: anthropicConversion })).toEqual({
+      messages: [
+        { role: "system", content: "Be brief." },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "What is this?" },
+            { type: "image", source: { type: "base64", media_type: "image/png", data: png } },
+            {
+              type: "document",
+              source: { type: "base64", media_type: "application/pdf", data: "JVBERi0=" },
+              title: "a.pdf",
+            },
+          ],
+        },
+        {
+          role: "assistant",
+          content: [
+            { type: "tool_use", id: "call-1", name: "look", input: { at: 1 } },
+            { type: "tool_use", id: "call-2", name: "look", input: {} },
+          ],
+        },
+        {
+          role: "user",
+          content: [
+            { type: "tool_result", tool_use_id: "call-1", content: "A cat." },
+            { type: "tool_result", tool_use_id: "call-2", content: "A dog." },
+          ],
+        },
+        { role: "assistant", content: "A cat and a dog." },
+      ],
+      lost: [{ index: 1, kind: "image_url.openai.imageDetail" }],
+    });
+  });
+
+  it("become the SDK's model messages", () => {
+    const { messages, lost } = convert(chat, { from: openaiConversion, to: modelMessageConversion });
+    expect(lost).toEqual([]);
+    const result = (id: string, value: string) => ({
+      type: "tool-result",
+      toolCallId: id,
+      toolName: "look",
+      output: { type: "text", value },
+    });
+    expect(messages).toEqual([
+      { role: "system", content: "Be brief." },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "What is this?" },
+          {
+            type: "image",
+            image: png,
+            mediaType: "image/png",
+            providerOptions: { openai: { imageDetail: "low" } },
+          },
+          { type: "file", data: "JVBERi0=", mediaType: "application/pdf", filename: "a.pdf" },
+        ],
+      },
+      {
+        role: "assistant",
+        content: [
+          { type: "tool-call", toolCallId: "call-1", toolName: "look", input: { at: 1 } },
+          { type: "tool-call", toolCallId: "call-2", toolName: "look", input: {} },
+        ],
+      },
+      { role: "tool", content: [result("call-1", "A cat."), result("call-2", "A dog.")] },
+      { role: "assistant", content: "A cat and a dog." },
+    ]);
+  });
+
+  it("become UI messages: an answer is one, with its calls and results", () => {
+    const generateId = (index: number): string => `m${index}`;
+    const { messages } = convert(chat, { from: openaiConversion, to: uiMessageConversion({ generateId }) });
+    expect(messages.map(({ id, role }) => [id, role])).toEqual([
+      ["m0", "system"],
+      ["m1", "user"],
+      ["m2", "assistant"],
+    ]);
+    const call = (id: string, input: object, output: string) => ({
+      type: "tool-look",
+      toolCallId: id,
+      state: "output-available",
+      input,
+      output,
+    });
+    expect(messages[2]?.parts).toEqual([
+      call("call-1", { at: 1 }, "A cat."),
+      call("call-2", {}, "A dog."),
+      { type: "step-start" },
+      { type: "text", text: "A cat and a dog." },
+    ]);
+  });
+
+  it("pair a function_call with its results by ids, also where a name comes twice", () => {
+    const legacy = { role: "assistant" as const, function_call: { name: "look", arguments: "{}" } };
+    const answer = { role: "function" as const, name: "look", content: "A cat." };
+    const { messages, lost } = convert([legacy, answer, legacy, answer], {
+      from: openaiConversion,
+      to: anthropicConversion,
+    });
+    expect(lost).toEqual([]);
+    const { format } = anthropicConversion;
+    const ids = messages.map(
+      (message) => [...format.toolCalls(message), ...format.toolResults(message)][0]?.id,
+    );
+    expect(ids).toEqual(["function_call_0", "function_call_0", "function_call_2", "function_call_2"]);
+  });
+
+  it("lose a call of an unknown type together with its result", () => {
+    const messages = [
+      { role: "assistant", tool_calls: [{ type: "browser", id: "call-1", page: "a" }] },
+      { role: "tool", tool_call_id: "call-1", content: "b" },
+    ] as unknown as ChatMessage[];
+    expect(convert(messages, { from: openaiConversion, to: anthropicConversion })).toEqual({
+      messages: [],
+      lost: [
+        { index: 0, kind: "browser" },
+        { index: 1, kind: "tool" },
+      ],
+    });
+  });
+
+  it("take the same reasoning under two names once", () => {
+    const thought = { role: "assistant", content: "4", reasoning: "2 + 2", reasoning_content: "2 + 2" };
+    expect(convert([thought as ChatMessage], { from: openaiConversion, to: modelMessageConversion })).toEqual(
+      {
+        messages: [
+          {
+            role: "assistant",
+            content: [
+              { type: "reasoning", text: "2 + 2" },
+              { type: "text", text: "4" },
+            ],
+          },
+        ],
+        lost: [],
+      },
+    );
+    const two = { ...thought, reasoning: "4" } as ChatMessage;
+    const { lost } = convert([two], { from: openaiConversion, to: modelMessageConversion });
+    expect(lost).toEqual([{ index: 0, kind: "reasoning" }]);
+  });
+
+  it("are refused where they are none", () => {
+    const wrong = [{ role: "human", content: "Hello" }] as unknown as ChatMessage[];
+    const attempt = (): unknown => convert(wrong, { from: openaiConversion, to: anthropicConversion });
+    expect(attempt).toThrow(expect.objectContaining({ code: "INVALID_MESSAGE" }));
+    try {
+      attempt();
+    } catch (error) {
+      expect(isTurnkeepError(error, "INVALID_MESSAGE")).toBe(true);
+    }
+  });
+});
+
+describe("Responses items", () => {
+  const items: ResponsesItem[] = [
+    { role: "user", content: "2 + 2?" },
+    {
+      type: "reasoning",
+      id: "rs_1",
+      summary: [
+        { type: "summary_text", text: "Add." },
+        { type: "summary_text", text: "Twice." },
+      ],
+      encrypted_content: "AAAA",
+    },
+    { type: "function_call", id: "fc_1", call_id: "call-1", name: "add", arguments: "{}" },
+    { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "a" } },
+    { type: "function_call", id: "fc_2", call_id: "call-2", name: "add", arguments: "{}" },
+    { type: "function_call_output", call_id: "call-1", output: "4" },
+    { type: "function_call_output", call_id: "call-2", output: "4" },
+    {
+      type: "message",
+      id: "msg_1",
+      role: "assistant",
+      status: "completed",
+      content: [{ type: "output_text", text: "4.", annotations: [] }],
+    },
+  ];
+
+  it("that the model put out in a row are one message", () => {
+    const { messages, lost } = convert(items, { from: openaiResponsesConversion, to: openaiConversion });
+    const call = (id: string) => ({ type: "function", id, function: { name: "add", arguments: "{}" } });
+    expect(messages).toEqual([
+      { role: "user", content: "2 + 2?" },
+      { role: "assistant", content: null, tool_calls: [call("call-1"), call("call-2")] },
+      { role: "tool", tool_call_id: "call-1", content: "4" },
+      { role: "tool", tool_call_id: "call-2", content: "4" },
+      { role: "assistant", content: "4." },
+    ]);
+    expect(lost).toEqual([
+      { index: 1, kind: "reasoning" },
+      { index: 3, kind: "web_search_call" },
+    ]);
+  });
+
+  it("come back from model messages with their reasoning and their ids", () => {
+    const there = convert(items, { from: openaiResponsesConversion, to: modelMessageConversion });
+    expect(there.lost).toEqual([{ index: 3, kind: "web_search_call" }]);
+    const back = convert(there.messages, { from: modelMessageConversion, to: openaiResponsesConversion });
+    expect(back).toEqual({ messages: items.filter((_, index) => index !== 3), lost: [] });
+  });
+
+  it("keep the texts of one item in one", () => {
+    const text = (text: string) => ({ type: "output_text" as const, text, annotations: [] });
+    const said: ResponsesItem = {
+      type: "message",
+      id: "msg_1",
+      role: "assistant",
+      status: "completed",
+      content: [text("4"), text(".")],
+    };
+    const there = convert([said], { from: openaiResponsesConversion, to: modelMessageConversion });
+    const back = convert(there.messages, { from: modelMessageConversion, to: openaiResponsesConversion });
+    expect(back).toEqual({ messages: [said], lost: [] });
+  });
+});

@@ -1,0 +1,177 @@
+import type { ModelMessage } from "@turnkeep/core";
+import { describe, expect, it } from "vitest";
+import { uiMessageConversion } from "../src/ai-sdk.ts";
+import { convert, modelMessageConversion } from "../src/convert.ts";
+import { langchain4jConversion } from "../src/langchain4j.ts";
+import { openaiConversion } from "../src/openai.ts";
+
+describe("UI messages", () => {
+  const tool = (members: object) => ({ type: "tool-add", toolCallId: "call-1", input: { a: 2 }, ...members });
+  const answer = (...parts: unknown[]) => [{ id: "m", role: "assistant" as const, parts: parts as never[] }];
+  const from = uiMessageConversion();
+
+  it("are read step by step", () => {
+    const steps = answer(
+      { type: "step-start" },
+      { type: "text", text: "Let me see." },
+      tool({ state: "output-available", output: { b: 4 } }),
+      { type: "step-start" },
+      { type: "text", text: "4." },
+    );
+    const { messages } = convert(steps, { from, to: openaiConversion });
+    expect(messages).toEqual([
+      {
+        role: "assistant",
+        content: "Let me see.",
+        tool_calls: [{ type: "function", id: "call-1", function: { name: "add", arguments: '{"a":2}' } }],
+      },
+      { role: "tool", tool_call_id: "call-1", content: '{"b":4}' },
+      { role: "assistant", content: "4." },
+    ]);
+  });
+
+  it("give the model's approvals, and take them back", () => {
+    const approval = { id: "ok-1", approved: true, reason: "Fine.", signature: "s" };
+    const asked = answer(tool({ state: "output-available", output: 4, approval }));
+    const { messages, lost } = convert(asked, { from, to: modelMessageConversion });
+    expect(lost).toEqual([]);
+    expect(messages).toEqual([
+      {
+        role: "assistant",
+        content: [
+          { type: "tool-call", toolCallId: "call-1", toolName: "add", input: { a: 2 } },
+          { type: "tool-approval-request", approvalId: "ok-1", toolCallId: "call-1", signature: "s" },
+        ],
+      },
+      {
+        role: "tool",
+        content: [
+          { type: "tool-approval-response", approvalId: "ok-1", approved: true, reason: "Fine." },
+          { type: "tool-result", toolCallId: "call-1", toolName: "add", output: { type: "json", value: 4 } },
+        ],
+      },
+    ]);
+    const back = convert(messages, { from: modelMessageConversion, to: from });
+    expect(back).toEqual({ messages: asked.map((message) => ({ ...message, id: "message-1" })), lost: [] });
+  });
+
+  it("tell errors and denials", () => {
+    const said: ModelMessage[] = [
+      {
+        role: "assistant",
+        content: [{ type: "tool-call", toolCallId: "call-1", toolName: "add", input: { a: 2 } }],
+      },
+      {
+        role: "tool",
+        content: [
+          {
+            type: "tool-result",
+            toolCallId: "call-1",
+            toolName: "add",
+            output: { type: "error-json", value: { no: 1 } },
+          },
+        ],
+      },
+      {
+        role: "assistant",
+        content: [{ type: "tool-call", toolCallId: "call-1", toolName: "add", input: { a: 2 } }],
+      },
+      {
+        role: "tool",
+        content: [
+          {
+            type: "tool-result",
+            toolCallId: "call-1",
+            toolName: "add",
+            output: { type: "execution-denied", reason: "No." },
+          },
+        ],
+      },
+    ];
+    const { messages, lost } = convert(said, { from: modelMessageConversion, to: from });
+    expect(lost).toEqual([]);
+    expect(messages).toEqual([
+      {
+        id: "message-1",
+        role: "assistant",
+        parts: [
+          tool({ state: "output-error", errorText: '{"no":1}' }),
+          { type: "step-start" },
+          tool({ state: "output-denied", approval: { id: "call-1", approved: false, reason: "No." } }),
+        ],
+      },
+    ]);
+  });
+
+  it("lose a result that answers no call before it", () => {
+    const result = {
+      type: "tool-result" as const,
+      toolCallId: "call-1",
+      toolName: "add",
+      output: { type: "text" as const, value: "4" },
+    };
+    const messages: ModelMessage[] = [
+      { role: "assistant", content: "4." },
+      { role: "tool", content: [result] },
+    ];
+    expect(convert(messages, { from: modelMessageConversion, to: from }).lost).toEqual([
+      { index: 1, kind: "tool-result" },
+    ]);
+  });
+
+  it("read data parts as the application shows them to the model", () => {
+    const told = { id: "m", role: "user" as const, parts: [{ type: "data-city", data: "Oslo" } as never] };
+    const plain = convert([told], { from, to: openaiConversion });
+    expect(plain).toEqual({ messages: [], lost: [{ index: 0, kind: "data-city" }] });
+    const shown = uiMessageConversion({ convertDataPart: ({ data }) => ({ type: "text", text: data }) });
+    expect(convert([told], { from: shown, to: openaiConversion })).toEqual({
+      messages: [{ role: "user", content: "Oslo" }],
+      lost: [],
+    });
+  });
+});
+
+describe("LangChain4j's messages", () => {
+  it("get ids for calls that have none, by the names that pair them", () => {
+    const call = { name: "add", arguments: "{}" };
+    const result = (text: string) => ({
+      type: "TOOL_EXECUTION_RESULT" as const,
+      toolName: "add",
+      contents: [{ type: "TEXT" as const, text }],
+    });
+    const messages = [{ type: "AI" as const, toolExecutionRequests: [call, call] }, result("1"), result("2")];
+    const { messages: chat, lost } = convert(messages, { from: langchain4jConversion, to: openaiConversion });
+    expect(lost).toEqual([]);
+    const ids = chat.flatMap((message) => openaiConversion.format.toolCalls(message).map(({ id }) => id));
+    expect(ids).toEqual(["tool_0_0", "tool_0_1"]);
+    expect(chat.slice(1)).toEqual([
+      { role: "tool", tool_call_id: "tool_0_0", content: "1" },
+      { role: "tool", tool_call_id: "tool_0_1", content: "2" },
+    ]);
+  });
+
+  it("have one text and one thinking each", () => {
+    const answer: ModelMessage = {
+      role: "assistant",
+      content: [
+        { type: "reasoning", text: "a" },
+        { type: "reasoning", text: "b" },
+        { type: "text", text: "c" },
+        { type: "text", text: "d" },
+      ],
+    };
+    expect(convert([answer], { from: modelMessageConversion, to: langchain4jConversion })).toEqual({
+      messages: [{ type: "AI", text: "c\n\nd", thinking: "a\n\nb" }],
+      lost: [],
+    });
+  });
+
+  it("lose a blank system message", () => {
+    expect(
+      convert([{ role: "system", content: " " }], {
+        from: modelMessageConversion,
+        to: langchain4jConversion,
+      }),
+    ).toEqual({ messages: [], lost: [{ index: 0, kind: "text" }] });
+  });
+});
