@@ -1,11 +1,9 @@
 import type { MessageFormat } from "../message-format.ts";
+import { frozenCopy } from "./frozen-copy.ts";
 
 type PerMessage = <M, T>(message: M, format: MessageFormat<M>, make: () => T) => T;
 
-/**
- * Remembers what was made of each frozen message: a memory shows the same objects again in every view, so that each is
- * counted or changed once, and what is made of it is the same object again.
- */
+/** Remembers what was made of each frozen message: a memory shows the same objects again in every view. */
 export function perMessage(): PerMessage {
   const known = new WeakMap<object, WeakMap<object, { readonly made: unknown }>>();
   return <M, T>(message: M, format: MessageFormat<M>, make: () => T): T => {
@@ -20,5 +18,29 @@ export function perMessage(): PerMessage {
     const made = make();
     ofFormat.set(message, { made });
     return made;
+  };
+}
+
+/** A message that was made of another; `undefined`: nothing is left of it. */
+type CopyOf = <M>(
+  message: M,
+  format: MessageFormat<M>,
+  make: () => M | undefined,
+  how?: string,
+) => M | undefined;
+
+/**
+ * Remembers the message that was made of each frozen message, by how it was made. What it answers is frozen and the same
+ * object in every view, so that it is made, checked and counted once.
+ */
+export function copiesPerMessage(): CopyOf {
+  const known = perMessage();
+  return <M>(message: M, format: MessageFormat<M>, make: () => M | undefined, how = ""): M | undefined => {
+    const copies = known(message, format, () => new Map<string, M | undefined>());
+    if (!copies.has(how)) {
+      const made = make();
+      copies.set(how, made === undefined ? undefined : frozenCopy(made, format));
+    }
+    return copies.get(how);
   };
 }

@@ -1,7 +1,7 @@
 import type { MessageFormat, TextPlace } from "../message-format.ts";
 import { mapJsonLeaves } from "./json-leaves.ts";
 import { type AnyProcessor, checkObject, invalid, methodOf } from "./options.ts";
-import { perMessage } from "./per-message.ts";
+import { copiesPerMessage } from "./per-message.ts";
 
 export type RedactOptions =
   | {
@@ -49,14 +49,14 @@ const name = "redact";
  */
 export function redact(options: RedactOptions): AnyProcessor {
   const change = changeOf(options);
-  const known = perMessage();
+  const copyOf = copiesPerMessage();
   return {
     name,
     eachAlone: true,
     process<M>(messages: readonly M[], { format }: { readonly format: MessageFormat<M> }): readonly M[] {
       const mapText = methodOf(format, "mapText", name);
       return messages.flatMap((message) => {
-        const redacted = known(message, format, () => redactedMessage(message, format, mapText, change));
+        const redacted = copyOf(message, format, () => redactedMessage(message, format, mapText, change));
         return redacted === undefined ? [] : [redacted];
       });
     },

@@ -1,7 +1,7 @@
 import type { MessageFormat } from "../message-format.ts";
 import { beforeBorder } from "./border.ts";
 import type { AnyProcessor } from "./options.ts";
-import { perMessage } from "./per-message.ts";
+import { copiesPerMessage } from "./per-message.ts";
 import { stepsOf } from "./steps.ts";
 
 /** What a processor strips, and of which messages. */
@@ -15,7 +15,7 @@ export interface Stripping {
 }
 
 export function stripper({ name, keepLastSteps, holds, strip }: Stripping): AnyProcessor {
-  const known = perMessage();
+  const copyOf = copiesPerMessage();
   return {
     name,
     eachAlone: keepLastSteps === 0,
@@ -24,7 +24,7 @@ export function stripper({ name, keepLastSteps, holds, strip }: Stripping): AnyP
       const keeping = keepLastSteps === 0 ? new Set<number>() : newest(messages, holding, format);
       return messages.flatMap((message, index) => {
         if (holding[index] !== true || keeping.has(index)) return [message];
-        const stripped = known(message, format, () => strip(message, format));
+        const stripped = copyOf(message, format, () => strip(message, format));
         return stripped === undefined ? [] : [stripped];
       });
     },

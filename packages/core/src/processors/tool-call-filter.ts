@@ -1,8 +1,9 @@
 import type { Step } from "../memory/live.ts";
-import type { MessageFormat, Omission } from "../message-format.ts";
+import type { MessageFormat } from "../message-format.ts";
 import { beforeBorder } from "./border.ts";
 import { type AnyProcessor, checkInteger, checkObject, invalid } from "./options.ts";
 import { type PairedCall, pairsOf } from "./pairs.ts";
+import { copiesPerMessage } from "./per-message.ts";
 import { stepsOf } from "./steps.ts";
 
 export interface ToolCallFilterOptions {
@@ -34,6 +35,7 @@ export interface ToolCallFilterOptions {
  */
 export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcessor {
   const { names, keepLastSteps } = checkedOptions(options);
+  const copyOf = copiesPerMessage();
   return {
     name: "tool-call-filter",
     process<M>(messages: readonly M[], { format }: { readonly format: MessageFormat<M> }): readonly M[] {
@@ -42,10 +44,11 @@ export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcesso
       const border =
         keepLastSteps === undefined ? runningFrom(steps, messages, format) : lastFrom(steps, keepLastSteps);
       const kept = new Set(steps.slice(border).flatMap(({ items }) => items.map(({ seq }) => seq)));
-      const omissionOf = omissions(messages, format, names, kept);
+      const goneOf = goneFrom(messages, format, names, kept);
       const shown = messages.map((message, at) => {
-        const omission = omissionOf(message, at);
-        return omission === undefined ? message : format.without(message, omission);
+        const gone = goneOf(message, at);
+        if (gone === undefined) return message;
+        return copyOf(message, format, () => without(message, gone, format), JSON.stringify(gone));
       });
       if (!shown.some((message) => message !== undefined && format.role(message) !== "system")) {
         for (const { seq } of steps.at(-1)?.items ?? []) shown[seq] = messages[seq];
@@ -91,29 +94,47 @@ function lastFrom<M>(steps: readonly Step<M>[], keep: number): number {
   return places[beforeBorder(places.length, keep)] ?? steps.length;
 }
 
-/** What each message leaves out; `undefined` for one that has nothing to do with calls. */
-function omissions<M>(
+/** The ids of what a message leaves out. */
+interface Gone {
+  readonly calls: readonly string[];
+  readonly results: readonly string[];
+  readonly approvals: readonly string[];
+}
+
+/** What each message leaves out; `undefined` for one that leaves out nothing. */
+function goneFrom<M>(
   messages: readonly M[],
   format: MessageFormat<M>,
   names: ReadonlySet<string> | undefined,
   kept: ReadonlySet<number>,
-): (message: M, at: number) => Omission | undefined {
+): (message: M, at: number) => Gone | undefined {
   const pairs = pairsOf(messages, format);
   const isExcluded = (name: string | undefined): boolean =>
     names === undefined || (name !== undefined && names.has(name));
   const isOut = (call: PairedCall | undefined): boolean =>
     call !== undefined && !kept.has(call.at) && isExcluded(call.name);
+  const idsOut = (calls: ReadonlyMap<string, PairedCall | undefined>): string[] =>
+    [...calls].flatMap(([id, call]) => (isOut(call) ? [id] : []));
   return (message, at) => {
     const own = pairs.get(at);
     if (own === undefined) return undefined;
-    const orphans = new Set<string>();
-    for (const { id, name } of format.toolResults(message)) {
-      if (own.results.get(id) === undefined && isExcluded(name)) orphans.add(id);
-    }
-    return {
-      toolCalls: (id) => isOut(own.calls.get(id)),
-      toolResults: (id) => isOut(own.results.get(id)) || orphans.has(id),
-      approvals: (id) => isOut(own.approvals.get(id)),
+    const orphans = format
+      .toolResults(message)
+      .filter(({ id, name }) => own.results.get(id) === undefined && isExcluded(name))
+      .map(({ id }) => id);
+    const gone = {
+      calls: idsOut(own.calls),
+      results: [...idsOut(own.results), ...orphans],
+      approvals: idsOut(own.approvals),
     };
+    return gone.calls.length + gone.results.length + gone.approvals.length > 0 ? gone : undefined;
   };
+}
+
+function without<M>(message: M, gone: Gone, format: MessageFormat<M>): M | undefined {
+  return format.without(message, {
+    toolCalls: (id) => gone.calls.includes(id),
+    toolResults: (id) => gone.results.includes(id),
+    approvals: (id) => gone.approvals.includes(id),
+  });
 }

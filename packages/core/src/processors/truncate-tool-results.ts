@@ -2,7 +2,7 @@ import type { MessageFormat } from "../message-format.ts";
 import type { TokenCounter } from "../window-options.ts";
 import { beginning, ending, fits } from "./cut-text.ts";
 import { type AnyProcessor, checkCounter, checkInteger, checkObject, invalid, methodOf } from "./options.ts";
-import { perMessage } from "./per-message.ts";
+import { copiesPerMessage } from "./per-message.ts";
 import { textTokens } from "./text-tokens.ts";
 
 export interface TruncateToolResultsOptions {
@@ -38,7 +38,7 @@ const longestNotice: string = notice(2 ** 40);
  */
 export function truncateToolResults(options: TruncateToolResultsOptions): AnyProcessor {
   const { maxTokens, head, tail, count } = checkedOptions(options);
-  const known = perMessage();
+  const copyOf = copiesPerMessage();
   const cut = (text: string): string => {
     if (fits(text, maxTokens, count)) return text;
     const end = ending(text, tail, count);
@@ -56,13 +56,11 @@ export function truncateToolResults(options: TruncateToolResultsOptions): AnyPro
     eachAlone: true,
     process<M>(messages: readonly M[], { format }: { readonly format: MessageFormat<M> }): readonly M[] {
       const mapText = methodOf(format, "mapText", name);
-      const truncated = (message: M): M =>
-        known(message, format, () =>
-          mapText(message, (text, of) => (of === "tool-result" ? cut(text) : text)),
-        );
-      return messages.map((message) =>
-        format.toolResults(message).length > 0 ? truncated(message) : message,
-      );
+      return messages.map((message) => {
+        if (format.toolResults(message).length === 0) return message;
+        const cutTexts = (): M => mapText(message, (text, of) => (of === "tool-result" ? cut(text) : text));
+        return copyOf(message, format, cutTexts) as M;
+      });
     },
   };
 }

@@ -1,0 +1,112 @@
+import { describe, expect, test } from "vitest";
+import {
+  assistant,
+  createChatMemory,
+  type MemoryEvent,
+  type ModelMessage,
+  system,
+  type TokenCounter,
+  toolCall,
+  toolResult,
+  user,
+} from "../src/index.ts";
+import {
+  type Processor,
+  processorOf,
+  redact,
+  stripMedia,
+  tokenLimiter,
+  toolCallFilter,
+  truncateToolResults,
+} from "../src/processors.ts";
+import { characterCounter } from "./window-reference.ts";
+
+const roles = (messages: readonly ModelMessage[]): string => messages.map(({ role }) => role[0]).join("");
+
+describe("the processors of a memory", () => {
+  test("let a tool loop go on, and leave its calls out once it has ended", async () => {
+    const memory = createChatMemory({ processors: [toolCallFilter()] });
+    await memory.add(system("s"), user("Weather?"));
+    const shown: string[] = [];
+    for (const step of [1, 2, 3]) {
+      await memory.add(toolCall(`call-${step}`, "weather", { step }));
+      await memory.add(toolResult(`call-${step}`, "weather", "4 °C"));
+      shown.push(roles(await memory.messages()));
+    }
+    await memory.add(assistant("4 °C."), user("Thanks"));
+    shown.push(roles(await memory.messages()));
+    expect(shown).toEqual(["suat", "suatat", "suatatat", "suau"]);
+    expect((await memory.history()).messages).toHaveLength(10);
+  });
+
+  test("change nothing that is stored, and are the same objects in every view", async () => {
+    const memory = createChatMemory({
+      processors: [
+        redact({ patterns: [/sk-\d+/] }),
+        stripMedia(),
+        truncateToolResults({ maxTokens: 60, counter: characterCounter }),
+      ],
+    });
+    await memory.add(
+      user([
+        { type: "text", text: "It is sk-1." },
+        { type: "image", image: "AAAA" },
+      ]),
+      toolCall("call-1", "read", {}),
+      toolResult("call-1", "read", "x".repeat(500)),
+    );
+    const first = await memory.messages();
+    const second = await memory.messages();
+    expect(first[0]).toEqual(user([{ type: "text", text: "It is [redacted]." }]));
+    expect(second.every((message, index) => message === first[index])).toBe(true);
+    const { messages } = await memory.history();
+    expect(JSON.stringify(messages[0])).toContain("sk-1");
+    expect(JSON.stringify(messages[2])).toContain("x".repeat(500));
+  });
+
+  test("count each message once, though they make others of it", async () => {
+    let asked = 0;
+    const counter: TokenCounter = {
+      name: "asked",
+      count: () => {
+        asked++;
+        return 1;
+      },
+    };
+    const call = toolCall("call-1", "read", {});
+    const spoken = assistant([{ type: "text", text: "Let me look." }, ...call.content.slice(0, 1)] as never);
+    const memory = createChatMemory({
+      processors: [
+        toolCallFilter({ keepLastSteps: 0 }),
+        redact({ patterns: ["look"] }),
+        tokenLimiter({ limit: 1000, counter }),
+      ],
+    });
+    await memory.add(user("a"), spoken, toolResult("call-1", "read", "ok"), assistant("b"));
+    await memory.messages();
+    expect(asked).toBe(3);
+    for (let index = 0; index < 5; index++) await memory.messages();
+    expect(asked).toBe(3);
+  });
+
+  test("warn of a limiter that is not the last, and say whose an error is", async () => {
+    const events: MemoryEvent[] = [];
+    const careless: Processor<ModelMessage> = {
+      name: "careless",
+      process: (messages) => {
+        for (const message of messages) message.content = "";
+        return messages;
+      },
+    };
+    const memory = createChatMemory({
+      processors: [tokenLimiter({ limit: 100, counter: characterCounter }), careless],
+      onEvent: (event) => events.push(event),
+    });
+    await memory.add(user("Hello"));
+    const error: unknown = await memory.messages().catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ code: "INVALID_OPTION" });
+    expect(processorOf(error)).toBe("careless");
+    expect(events).toContainEqual(expect.objectContaining({ type: "warning", code: "processor-order" }));
+    expect((await memory.history()).messages[0]?.message).toEqual(user("Hello"));
+  });
+});
