@@ -19,13 +19,29 @@ const assistant = createAssistant({
   },
 });
 
-// Questions are the program's arguments, or else the lines that are typed.
-const typed = process.argv.length > 2 ? process.argv.slice(2) : createInterface({ input: process.stdin });
-for await (const question of typed) {
-  console.log(`> ${question}`);
-  for await (const event of assistant.stream(question)) {
-    if (event.type === "text") process.stdout.write(event.text);
-    if (event.type === "tool-call") console.log(`[${event.call.name} ${JSON.stringify(event.call.input)}]`);
-    if (event.type === "finish") console.log();
+for await (const question of questions()) {
+  try {
+    for await (const event of assistant.stream(question)) {
+      if (event.type === "text") process.stdout.write(event.text);
+      if (event.type === "tool-call") console.log(`[${event.call.name} ${JSON.stringify(event.call.input)}]`);
+      if (event.type === "finish") console.log();
+    }
+  } catch (error) {
+    console.log(`(${error instanceof Error ? error.message : error})`);
+  }
+}
+
+/** The program's arguments, or else what is typed. */
+async function* questions(): AsyncGenerator<string> {
+  for (const question of process.argv.slice(2)) {
+    console.log(`> ${question}`);
+    yield question;
+  }
+  if (process.argv.length > 2) return;
+  const typed = createInterface({ input: process.stdin, output: process.stdout, prompt: "> " });
+  typed.prompt();
+  for await (const line of typed) {
+    yield line;
+    typed.prompt();
   }
 }

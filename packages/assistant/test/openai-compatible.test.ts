@@ -123,8 +123,9 @@ const stop = event({}, "stop");
 
 describe("a stream", () => {
   test("may be cut anywhere, end its lines in any way, and hold comments and other fields", async () => {
-    const text = ': hello\r\n\r\nevent: x\nid: 7\ndata: {"choices":[{"delta":\rdata: {"content":"né"}}]}\r\r';
-    const bytes = `${text}${event({ content: "e" })}${stop}`;
+    const inLines = (end: string, text: string): string =>
+      `data: {"choices":[{"delta":${end}data: {"content":"${text}"}}]}${end}${end}`;
+    const bytes = `: hello\r\n\r\nevent: x\nid: 7\n${inLines("\r", "n")}${inLines("\r\n", "é")}${inLines("\n", "e")}${stop}`;
     for (const size of [1, 2, 7]) {
       const pieces = bytes.match(new RegExp(`[^]{1,${size}}`, "g")) ?? [];
       const { message, deltas } = await answerTo({ pieces });
@@ -180,6 +181,14 @@ describe("a stream", () => {
     const { message, deltas } = await answerTo({ json: { choices: [{ message: { content: "Hi" } }] } });
     expect(message).toEqual(assistant("Hi"));
     expect(deltas).toEqual([]);
+  });
+
+  test("or an answer may say that it holds no call, which servers refuse to be told again", async () => {
+    const message = { role: "assistant", content: "Hi", tool_calls: [], refusal: null };
+    server = await startServer(() => ({ json: { choices: [{ message }] } }));
+    const model = openaiCompatibleChat<ChatMessage>({ baseUrl: server.url, model: "m" });
+    const answer = await model(requestOf<ChatMessage>([{ role: "user", content: "Hi" }]));
+    expect(answer.message).toEqual({ role: "assistant", content: "Hi", refusal: null });
   });
 
   test.each<[string, Reply]>([

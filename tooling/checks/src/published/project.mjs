@@ -28,8 +28,13 @@ export class UserProject {
    * @param {readonly string[]} specifiers
    */
   async install(specifiers) {
-    const quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error", "--prefer-offline"];
-    await this.command("npm", ["install", ...quiet, ...specifiers]);
+    const quiet = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
+    const install = ["install", ...quiet, ...specifiers];
+    await this.command("npm", [...install, "--prefer-offline"]).catch((error) => {
+      // npm's cache may hold a listing that is older than the version.
+      if (!String(error).includes("ETARGET")) throw error;
+      return this.command("npm", install);
+    });
   }
 
   /**
