@@ -86,14 +86,18 @@ function readResult(block: AnyBlock, source: Source): NeutralPart {
   const content =
     typeof block.content === "string"
       ? [{ type: "text" as const, text: block.content }]
-      : listOf(block.content).flatMap((nested): readonly OutputPart[] => {
-          const kind = `tool_result.${nested.type}`;
-          const parts = readContent(nested, kind, source);
-          if (parts === undefined) source.losses.add(source.index, kind);
-          return parts ?? [];
-        });
+      : readNested(block.content, "tool_result", source);
   const output = outputOf(content, block.is_error === true ? "error" : undefined);
   return { type: "result", id: block.tool_use_id as string, output, ...cached(block) };
+}
+
+function readNested(content: unknown, within: string, source: Source): OutputPart[] {
+  return listOf(content).flatMap((nested) => {
+    const kind = `${within}.${nested.type}`;
+    const parts = readContent(nested, kind, source);
+    if (parts === undefined) source.losses.add(source.index, kind);
+    return parts ?? [];
+  });
 }
 
 /** What a message or a result may hold; `undefined` for what is neither text nor medium. */
@@ -114,7 +118,7 @@ function readContent(block: AnyBlock, kind: string, source: Source): readonly Ou
       return readDocument(block, kind, source, lose);
     case "search_result":
       lose("content");
-      return listOf(block.content).flatMap((nested) => readContent(nested, kind, source) ?? []);
+      return readNested(block.content, kind, source);
     default:
       return undefined;
   }
@@ -131,7 +135,7 @@ function readDocument(
   if (from.type === "content") {
     lose("source");
     if (typeof from.content === "string") return [{ type: "text", text: from.content, ...cached(block) }];
-    return listOf(from.content).flatMap((nested) => readContent(nested, kind, source) ?? []);
+    return readNested(from.content, kind, source);
   }
   const medium = mediumOfSource(from, "application/pdf");
   if (medium === undefined) return undefined;
