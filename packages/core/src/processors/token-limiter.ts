@@ -34,10 +34,11 @@ const overflows: readonly unknown[] = ["throw", "keep", "evict"];
 /**
  * Leaves out the oldest steps until the rest fits the limit. Steps are kept or left out whole, and what is kept of them
  * has no gap. System messages stay, and so does a provider's newest compaction item; what stands before that goes first.
- * Let it be the last of a chain: what others leave out or shorten makes room.
+ * Let it be the last of a chain: what others leave out or shorten makes room. It sees messages only: a memory that pins
+ * some, or summarizes, has its limit in `window`.
  *
  * The cut depends on the list alone. While messages are added it stays where it is, and moves on by a stride (see
- * `target`); more often only where a step is longer than that.
+ * `target`); more often only where a step is longer than that. What is kept fills the room but for a stride and a step.
  *
  * Errors: `INVALID_OPTION`, also while it runs for a counter that answers no non-negative integer; while it runs,
  * `WINDOW_OVERFLOW` with `details.needed` and `details.limit`.
