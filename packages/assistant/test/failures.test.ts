@@ -341,6 +341,26 @@ describe("a signal", () => {
     ]);
   });
 
+  test("is no error of a tool: no strategy is asked", async () => {
+    const controller = new AbortController();
+    const asked: unknown[] = [];
+    const listening = tool({
+      inputSchema: {},
+      execute: (_, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+          controller.abort();
+        }),
+    });
+    const chat = createAssistant({
+      model: scripted(toolCall("c1", "listening", {})),
+      tools: { listening },
+      strategies: { toolError: (error) => String(asked.push(error)) },
+    });
+    await expect(chat.chat("Go", { signal: controller.signal })).rejects.toMatchObject({ code: "ABORTED" });
+    expect(asked).toEqual([]);
+  });
+
   test("that has fired begins nothing", async () => {
     const { memory, ask } = setUp([assistant("Hi")]);
     const chat = createAssistant({ model: scripted(), memory });
