@@ -86,6 +86,45 @@ describe("a chat with an id that was used before", () => {
     ]);
   });
 
+  test("answers as interrupted what it did not come to, if it fails before", async () => {
+    const calls = calling(["c1", "broken"], ["c2", "again"]);
+    const { memory } = await left([user("Go"), calls]);
+    const broken: Tool = { ...again, execute: () => Promise.reject(new Error("down")) };
+    const chat = createAssistant({
+      model: scripted(),
+      memory,
+      tools: { ...tools, broken },
+      toolConcurrency: 1,
+      strategies: { toolError: "throw" },
+    });
+    await expect(chat.chat("Go", { id: "q-1" })).rejects.toThrow("down");
+    expect((await memory.messages()).slice(4)).toMatchObject([
+      { content: [{ toolCallId: "c1", output: { value: "down" } }] },
+      { content: [{ toolCallId: "c2", output: { value: expect.stringContaining("interrupted") } }] },
+    ]);
+  });
+
+  test("tells calls of one id in one answer apart", async () => {
+    const calls = calling(["c1", "again"], ["c1", "again"], ["c1", "again"]);
+    const stored = [toolResult("c1", "again", "first"), toolResult("c1", "again", "second")];
+    const { ask } = await left([user("Go"), calls, ...stored], assistant("Done."));
+    expect(await ask()).toMatchObject({
+      toolResults: [{ output: "first" }, { output: "second" }, { output: "done" }],
+    });
+    expect(runs).toEqual(["c1"]);
+  });
+
+  test("goes on behind a question that was taken back", async () => {
+    const { memory, ask } = await left(
+      [user("Go"), calling(["c1", "again"])],
+      assistant("Bye."),
+      assistant("Done."),
+    );
+    await ask("Bye", "q-2");
+    await memory.rewind("q-2");
+    expect(await ask()).toMatchObject({ text: "Done.", toolResults: [{ output: "done" }] });
+  });
+
   test("keeps those answers if it fails again", async () => {
     const { memory, ask } = await left([user("Go"), calling(["c1", "once"])], new Error("timeout"));
     await expect(ask()).rejects.toThrow("timeout");

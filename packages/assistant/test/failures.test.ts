@@ -8,7 +8,14 @@ import {
   toolResult,
 } from "@turnkeep/core";
 import { describe, expect, test } from "vitest";
-import { type AssistantPolicy, createAssistant, isAssistantError, type Tools, tool } from "../src/index.ts";
+import {
+  AssistantError,
+  type AssistantPolicy,
+  createAssistant,
+  isAssistantError,
+  type Tools,
+  tool,
+} from "../src/index.ts";
 import { type Answer, assistant, calling, scripted, toolCall, user } from "./script.ts";
 
 const ok = tool({ inputSchema: {}, execute: () => "fine" });
@@ -63,6 +70,26 @@ describe("a turn whose model fails", () => {
     expect(result).toMatchObject({ text: "Done.", continued: true, toolResults: [{ output: "run 1" }] });
     expect(await memory.messages()).toEqual([...kept, assistant("Done.")]);
     expect(runs).toBe(1);
+  });
+
+  test("for want of room goes on once the memory is smaller", async () => {
+    const memory = createChatMemory({ id: "chat", store: inMemoryStore() });
+    for (let n = 0; n < 10; n++) await memory.add(user(`u${n}`), assistant(`a${n}`));
+    const model = scripted(
+      toolCall("c1", "ok", {}),
+      async ({ messages }) => {
+        if (messages.length > 15) throw new AssistantError("PROMPT_TOO_LONG", "too long");
+        return assistant("Done.");
+      },
+      async ({ messages }) => assistant(`Done with ${messages.length}.`),
+    );
+    const chat = createAssistant({ model, memory, tools });
+    await expect(chat.chat("Go", { id: "q-1" })).rejects.toMatchObject({ code: "PROMPT_TOO_LONG" });
+    expect(await memory.shrink()).not.toBe(false);
+    const { text, toolResults } = await chat.chat("Go", { id: "q-1" });
+    expect(Number(/\d+/.exec(text)?.[0])).toBeLessThan(23);
+    expect(toolResults).toMatchObject([{ output: "fine" }]);
+    expect((await memory.messages()).at(-1)).toEqual(assistant(text));
   });
 
   test("stays as it is with keepFailedTurns", async () => {
@@ -339,6 +366,26 @@ describe("a signal", () => {
       [{ toolCallId: "c2", output: { value: expect.stringContaining("interrupted") } }],
       [{ toolCallId: "c3", output: { value: expect.stringContaining("not carried out") } }],
     ]);
+  });
+
+  test("is no error of a tool: no strategy is asked", async () => {
+    const controller = new AbortController();
+    const asked: unknown[] = [];
+    const listening = tool({
+      inputSchema: {},
+      execute: (_, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+          controller.abort();
+        }),
+    });
+    const chat = createAssistant({
+      model: scripted(toolCall("c1", "listening", {})),
+      tools: { listening },
+      strategies: { toolError: (error) => String(asked.push(error)) },
+    });
+    await expect(chat.chat("Go", { signal: controller.signal })).rejects.toMatchObject({ code: "ABORTED" });
+    expect(asked).toEqual([]);
   });
 
   test("that has fired begins nothing", async () => {

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { eventData } from "../src/openai-compatible/sse.ts";
+
+async function dataOf(...chunks: readonly (string | Uint8Array)[]): Promise<string[]> {
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const chunk of chunks) {
+        controller.enqueue(typeof chunk === "string" ? encoder.encode(chunk) : chunk);
+      }
+      controller.close();
+    },
+  });
+  const data: string[] = [];
+  for await (const each of eventData(body)) data.push(each);
+  return data;
+}
+
+test.each([
+  ["one a chunk", ["data: a\n\n", "data: b\n\n"], ["a", "b"]],
+  ["cut anywhere", ["da", "ta: a", "\n", "\ndata:b\n\n"], ["a", "b"]],
+  ["of several lines", ["data: a\ndata:  b\ndata\n\n"], ["a\n b\n"]],
+  ["with carriage returns", ["data: a\rdata: b\r\r"], ["a\nb"]],
+  ["with both, cut between them", ["data: a\r", "\ndata: b\r", "\n\r", "\n"], ["a\nb"]],
+  ["with a carriage return at the end", ["data: a\r\r", "data: b\n\r"], ["a", "b"]],
+  ["with comments and other fields", [": c\n\nevent: x\nid: 1\ndata: a\nretry: 1\n\n"], ["a"]],
+  ["of which the last is cut off", ["data: a\n\ndata: b\n"], ["a"]],
+  ["none", [], []],
+])("events %s", async (_how, chunks, expected) => {
+  expect(await dataOf(...chunks)).toEqual(expected);
+});
+
+test("a character cut in two", async () => {
+  const bytes = new TextEncoder().encode("data: é\n\n");
+  expect(await dataOf(bytes.subarray(0, 7), bytes.subarray(7))).toEqual(["é"]);
+});
+
+test("whoever stops reading ends the stream", async () => {
+  let cancelled = false;
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(new TextEncoder().encode("data: a\n\n")),
+    cancel: () => {
+      cancelled = true;
+    },
+  });
+  for await (const _ of eventData(body)) break;
+  expect(cancelled).toBe(true);
+});
