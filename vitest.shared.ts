@@ -9,7 +9,8 @@ export const shared: ViteUserConfig = defineConfig({
     retry: 0,
     // Vitest leaves one core free, which on a machine of two is half of it; most tests here wait for a database.
     maxWorkers: "100%",
-    testTimeout: 30_000,
+    // Bounds a hang, and says nothing of speed: steps run beside each other, on machines of any kind.
+    testTimeout: 120_000,
     hookTimeout: 120_000,
   },
 });
