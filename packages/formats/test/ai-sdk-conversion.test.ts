@@ -11,7 +11,7 @@ type Convert = (messages: UIMessageLike[], options?: object) => Promise<ModelMes
 const convertDataPart = (part: { data: unknown }) =>
   typeof part.data === "string" ? { type: "text" as const, text: part.data } : undefined;
 const format = uiMessageFormat({ convertDataPart });
-const runs = { numRuns: 600 };
+const runs = { numRuns: 200 };
 
 /** What the SDK itself makes of a message is the measure of what the format tells of it. */
 describe.each([

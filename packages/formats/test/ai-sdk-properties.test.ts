@@ -5,7 +5,7 @@ import { type UIMessageLike, uiMessageFormat } from "../src/ai-sdk.ts";
 import { uiMessage } from "./arbitrary-ui-messages.ts";
 import { testReshaping } from "./reshape-properties.ts";
 
-const runs = { numRuns: 1_500 };
+const runs = { numRuns: 500 };
 const format = uiMessageFormat();
 const partsOf = (message: UIMessageLike) => message.parts as { type: string; toolCallId?: string }[];
 

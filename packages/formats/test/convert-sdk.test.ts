@@ -71,7 +71,7 @@ describe("any message as the AI SDK's", () => {
       fc.property(fc.array(message, { minLength: 1, maxLength: 3 }), (messages) => {
         accepted(majors[1][1], convert(messages, { from, to: modelMessageConversion }).messages);
       }),
-      { numRuns: 600 },
+      { numRuns: 200 },
     );
   });
 });

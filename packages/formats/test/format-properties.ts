@@ -2,7 +2,7 @@ import type { MessageFormat, Piece } from "@turnkeep/core";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-const runs = { numRuns: 1_500 };
+const runs = { numRuns: 500 };
 
 /** What must hold of any message, checked over messages of every kind and over each kind alone. */
 export function testProperties<M>(options: {
@@ -27,7 +27,7 @@ export function testProperties<M>(options: {
   };
 
   it.each(kinds)("gives back what it encoded, to the last member: %s", (_, arbitrary) => {
-    fc.assert(fc.property(arbitrary, roundTrip), { numRuns: 300 });
+    fc.assert(fc.property(arbitrary, roundTrip), { numRuns: 150 });
   });
 
   it("gives back what it encoded, whatever stands together", () => {

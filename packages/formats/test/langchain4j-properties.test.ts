@@ -10,7 +10,7 @@ import {
 import { langchain4jMessage, pureLangChain4jMessage } from "./arbitrary-langchain4j.ts";
 import { testReshaping } from "./reshape-properties.ts";
 
-const runs = { numRuns: 1_500 };
+const runs = { numRuns: 500 };
 
 describe("langchain4jFormat, for any message", () => {
   it("gives back what it encoded, to the last member", () => {

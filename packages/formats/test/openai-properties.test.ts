@@ -4,7 +4,7 @@ import { openaiFormat } from "../src/openai.ts";
 import { chatMessage } from "./arbitrary-messages.ts";
 import { testReshaping } from "./reshape-properties.ts";
 
-const runs = { numRuns: 1_500 };
+const runs = { numRuns: 500 };
 
 describe("openaiFormat, for any message", () => {
   it("gives back what it encoded, to the last member", () => {

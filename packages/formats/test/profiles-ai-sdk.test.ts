@@ -61,6 +61,6 @@ it.each(senders)("%s takes every view of every conversation", async (_, send) =>
         if (!isTurnkeepError(error, "WINDOW_OVERFLOW")) throw error;
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });

@@ -196,7 +196,7 @@ function testFormat<M>(
             }
           }
         }),
-        { numRuns: 150 },
+        { numRuns: 80 },
       );
     },
   );

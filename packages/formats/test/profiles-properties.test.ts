@@ -99,7 +99,7 @@ describe.each(all.map((profile) => [profile.name, profile] as const))("a view fo
           expect(await viewOf(open())).toEqual(view);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -114,7 +114,7 @@ describe.each(all.map((profile) => [profile.name, profile] as const))("a view fo
         if (shown.length > 0) expect(next.slice(0, shown.length)).toEqual(shown);
         else expect(messages.some(isShowable)).toBe(false);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 
@@ -126,7 +126,7 @@ describe.each(all.map((profile) => [profile.name, profile] as const))("a view fo
         expect(again.messages).toEqual(messages);
         expect(again.stages).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 });

@@ -2,7 +2,7 @@ import type { MessageFormat, TextPlace } from "@turnkeep/core";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-const runs = { numRuns: 1_500 };
+const runs = { numRuns: 500 };
 
 /** What must hold of any message that is shaped for a provider or by a processor. */
 export function testReshaping<M extends object>(options: {
