@@ -72,48 +72,6 @@ describe("steps", () => {
     expect(failed).toEqual(["install", "build", "pack"]);
   });
 
-  it("runs a step beside those that follow it, and tells how it went between two lines", async () => {
-    let end = (_result: { ok: boolean; output: string }): void => {};
-    const long = new Promise<{ ok: boolean; output: string }>((resolve) => {
-      end = resolve;
-    });
-    const order: string[] = [];
-    const step = (name: string, run: () => Promise<{ ok: boolean; output: string }>) => ({ name, run });
-    let printed = "";
-    const failed = await runSteps(
-      [
-        { ...step("long", () => long), beside: true },
-        step("one", async () => {
-          order.push("one");
-          end({ ok: false, output: "long went wrong" });
-          return { ok: true, output: "" };
-        }),
-        step("two", async () => ({ ok: true, output: String(order.push("two")) })),
-      ],
-      (text) => {
-        printed += text;
-      },
-    );
-    expect(order).toEqual(["one", "two"]);
-    expect(failed).toEqual(["long"]);
-    expect(printed.replaceAll(/\d+\.\d s/g, "0 s")).toBe(
-      "  long … beside what follows\n  one … ok (0 s)\n  long … FAILED (0 s)\n\nlong went wrong\n\n  two … ok (0 s)\n",
-    );
-  });
-
-  it("waits for a step that runs beside the last one", async () => {
-    let printed = "";
-    const later = async () => {
-      await new Promise((resolve) => setImmediate(resolve));
-      return { ok: true, output: "" };
-    };
-    const failed = await runSteps([{ name: "long", beside: true, run: later }], (text) => {
-      printed += text;
-    });
-    expect(failed).toEqual([]);
-    expect(printed).toMatch(/long … beside what follows\n {2}long … ok/);
-  });
-
   it("takes a step that throws for failed", async () => {
     const { text, failed } = await outcome([{ name: "types", run: () => Promise.reject(new Error("lost")) }]);
     expect(text).toContain("Error: lost");

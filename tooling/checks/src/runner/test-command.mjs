@@ -57,8 +57,6 @@ export async function testCommand(print) {
       .map(({ name, folder }) => ({
         name: `tests of ${name}`,
         needs,
-        // It takes as long as the other databases together, and most of that it waits for its one server.
-        beside: folder === "packages/store-dynamo",
         run: () =>
           runVitest(join(root, folder), {
             env,
