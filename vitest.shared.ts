@@ -9,7 +9,7 @@ export const shared: ViteUserConfig = defineConfig({
     retry: 0,
     // Vitest leaves one core free, which on a machine of two is half of it; most tests here wait for a database.
     maxWorkers: "100%",
-    // Bounds a hang, and says nothing of speed: steps run beside each other, on machines of any kind.
+    // Bounds a hang, and says nothing of speed: machines are of any kind.
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },
