@@ -83,6 +83,16 @@ export function countTokens<M>(message: M, counter: TokenCounter, format: Messag
   return count;
 }
 
+/** The tokens of a message of a view: as stored, where it is shown as it is kept, else counted. 0 without a counter. */
+export function tokensIn<M>(
+  items: readonly Item<M>[],
+  { counter, format }: ItemReader<M>,
+): (message: M) => number {
+  if (counter === undefined) return () => 0;
+  const stored = new Map(items.map((item) => [item.message, item.tokens]));
+  return (message) => stored.get(message) ?? countTokens(message, counter, format);
+}
+
 /** Reads a stored message. A record that cannot be read becomes an item with an `error`, so that it hides no other. */
 export function readItem<M>(stored: StoredMessage, reader: ItemReader<M>): Item<M> {
   const { id, seq, createdAt, payload, meta: metaText } = stored;

@@ -2,7 +2,7 @@ import type { ExplainedMessage, ExplainOptions, Explanation } from "../chat-memo
 import { TurnkeepError } from "../errors.ts";
 import type { Call } from "../memory/deadline.ts";
 import type { Loaded } from "../memory/draft.ts";
-import { countTokens, type Item, readItem } from "../memory/item.ts";
+import { type Item, readItem, tokensIn } from "../memory/item.ts";
 import type { Live } from "../memory/live.ts";
 import type { Policy } from "../memory/policy.ts";
 import type { Limits } from "../window/policy.ts";
@@ -55,13 +55,16 @@ export function explainView<M>(
     return { item, state: "shown", by: undefined, shown: item.message };
   });
   for (const stage of view.stages) traced = follow(traced, stage, reader.format);
-  const counted = new Map(live.items.map((item) => [item.message, item.tokens]));
-  const tokensOf = (message: M | undefined): number => {
-    if (message === undefined || reader.counter === undefined) return 0;
-    return counted.get(message) ?? countTokens(message, reader.counter, reader.format);
-  };
+  const count = tokensIn(live.items, reader);
   const messages = [...gone, ...traced].map(({ item, state, by, shown }): ExplainedMessage<M> => {
-    return { id: item?.id, state, by, stored: item?.message, shown, tokens: tokensOf(shown) };
+    return {
+      id: item?.id,
+      state,
+      by,
+      stored: item?.message,
+      shown,
+      tokens: shown === undefined ? 0 : count(shown),
+    };
   });
   const { maxTokens, maxMessages } = limits;
   return {

@@ -1,5 +1,5 @@
 import { TurnkeepError } from "../errors.ts";
-import { countTokens, type Item, messageOf } from "../memory/item.ts";
+import { type Item, messageOf, tokensIn } from "../memory/item.ts";
 import type { Live, Step } from "../memory/live.ts";
 import type { Policy } from "../memory/policy.ts";
 import { applyProcessors } from "../processors/apply-processors.ts";
@@ -8,7 +8,14 @@ import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import { isDerived, isSystem, isUser, overflowOf, type WindowPlan } from "../window/room.ts";
 import { afterChanges, withoutStaleReasoning } from "./reasoning.ts";
-import { type AddedCost, nothingAdded, type Repaired, repairMessages, repairSteps } from "./repair.ts";
+import {
+  type AddedCost,
+  nothingAdded,
+  type OpenCalls,
+  type Repaired,
+  repairMessages,
+  repairSteps,
+} from "./repair.ts";
 
 /** What a view is made of. */
 export interface ViewRequest<M> {
@@ -139,7 +146,7 @@ function shownByWindow<M>(
   return repairSteps(steps, reader.format, openCalls(profile));
 }
 
-function openCalls(profile: ProviderProfile | undefined): "any" | "approved" {
+function openCalls(profile: ProviderProfile | undefined): OpenCalls {
   return profile === undefined ? "any" : "approved";
 }
 
@@ -148,17 +155,11 @@ function saysAnything<M>({ messages }: View<M>, { reader }: Policy<M>): boolean 
 }
 
 function sizeOf<M>(messages: readonly M[], { live, policy }: ViewRequest<M>): AddedCost {
-  const { counter, format } = policy.reader;
-  if (counter === undefined) return { messages: messages.length, tokens: 0 };
-  const stored = new Map(live.items.map((item) => [item.message, item.tokens]));
-  const count = (message: M): number => stored.get(message) ?? countTokens(message, counter, format);
+  const count = tokensIn(live.items, policy.reader);
   return { messages: messages.length, tokens: messages.reduce((sum, message) => sum + count(message), 0) };
 }
 
-function overflowError(
-  memoryId: string,
-  overflow: NonNullable<WindowPlan<never>["overflow"]>,
-): TurnkeepError {
+function overflowError(memoryId: string, overflow: Overflow): TurnkeepError {
   const { unit, needed, limit } = overflow;
   return new TurnkeepError(
     "WINDOW_OVERFLOW",

@@ -1,6 +1,6 @@
 import type { CalibrateOptions } from "../chat-memory.ts";
 import { TurnkeepError } from "../errors.ts";
-import { countTokens, type Item, type ItemReader } from "../memory/item.ts";
+import { type Item, type ItemReader, tokensIn } from "../memory/item.ts";
 
 /** The messages that a view showed, and the items that it was made of. */
 export interface Shown<M> {
@@ -65,18 +65,15 @@ export function reportedTokens(options: CalibrateOptions): number {
 
 /** What the counter says of a view. Errors: `INVALID_OPTION` if there is none, or nothing in it. */
 export function countShown<M>(shown: Shown<M> | undefined, reader: ItemReader<M>): number {
-  const { counter, format } = reader;
+  const { counter } = reader;
   if (counter === undefined) {
     throw invalid("calibrate corrects a window's token counts: give window.maxTokens and window.counter.");
   }
   if (shown === undefined) {
     throw invalid("calibrate speaks of the last view: call messages() or prompt() on this memory before it.");
   }
-  const stored = new Map(shown.items.map((item) => [item.message, item.tokens]));
-  const tokens = shown.messages.reduce(
-    (sum, message) => sum + (stored.get(message) ?? countTokens(message, counter, format)),
-    counter.base ?? 0,
-  );
+  const count = tokensIn(shown.items, reader);
+  const tokens = shown.messages.reduce((sum, message) => sum + count(message), counter.base ?? 0);
   if (tokens === 0)
     throw invalid("calibrate needs a view that holds something: the last one counts 0 tokens.");
   return tokens;
