@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import ts from "typescript";
+import ts from "typescript6";
 
 /**
  * @typedef {import("./code-blocks.mjs").CodeBlock} CodeBlock

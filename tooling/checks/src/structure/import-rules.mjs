@@ -1,6 +1,6 @@
 import { builtinModules } from "node:module";
 import { posix } from "node:path";
-import ts from "typescript";
+import ts from "typescript6";
 
 const nodeBuiltIns = new Set(builtinModules);
 const webOnly = new Set(["core", "formats", "tokens", "assistant"]);
