@@ -2,7 +2,7 @@ import { defineConfig, type UserConfig } from "tsdown";
 
 /** From the workspace's sources, so that nothing has to be built first. */
 const config: UserConfig = defineConfig({
-  entry: { load: "src/load.ts", tokens: "src/tokens.ts" },
+  entry: { load: "src/load.ts", main: "src/main.ts" },
   outDir: ".cache",
   format: "esm",
   platform: "node",

@@ -1,0 +1,43 @@
+import type { Plot } from "./report/plot.ts";
+import type { Table } from "./report/table.ts";
+
+/** A figure that the project holds itself to. */
+export interface Target {
+  readonly what: string;
+  readonly measured: number;
+  readonly atMost?: number;
+  readonly atLeast?: number;
+}
+
+/** What a benchmark found, as it goes into `results/`. */
+export interface Findings {
+  readonly tables: readonly Table[];
+  readonly plots?: readonly Plot[];
+  readonly targets?: readonly Target[];
+  /** The versions of what was measured beside ours, by package. */
+  readonly versions?: Readonly<Record<string, string>>;
+}
+
+export interface Options {
+  /** Small sizes, to see that it works: nothing is written. */
+  readonly quick: boolean;
+  /** Only these parts of the benchmark, where it has parts: databases, say. Empty: all. */
+  readonly only: readonly string[];
+  /** Tells how far it is. */
+  say(text: string): void;
+}
+
+export interface Benchmark {
+  /** As the command line takes it; also the name of its file in `results/`. */
+  readonly name: string;
+  readonly about: string;
+  /** What `only` may name. */
+  readonly parts?: readonly string[];
+  run(options: Options): Promise<Findings>;
+}
+
+export function isMet({ measured, atMost, atLeast }: Target): boolean {
+  return (
+    measured <= (atMost ?? Number.POSITIVE_INFINITY) && measured >= (atLeast ?? Number.NEGATIVE_INFINITY)
+  );
+}

@@ -1,0 +1,78 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { isMet } from "../src/benchmark.ts";
+import { svgOf } from "../src/report/plot.ts";
+import { type Result, readResults, sectionOf, withResults } from "../src/report/results.ts";
+import { markdownOf, shown } from "../src/report/table.ts";
+
+const top = join(import.meta.dirname, "../..");
+const result: Result = {
+  benchmark: "example",
+  date: "2026-01-31",
+  machine: { cpu: "A", cores: 2, memoryGb: 4, system: "Linux x64", node: "v20.19.0" },
+  versions: { "a-peer": "1.2.3" },
+  tables: [
+    {
+      title: "Times",
+      columns: ["who", "ms"],
+      rows: [
+        ["ours", 0.012345],
+        ["a|b", null],
+      ],
+    },
+  ],
+  plots: [{ name: "times", title: "Times", x: { title: "n" }, y: { title: "ms" }, points: [] }],
+  targets: [
+    { what: "share", measured: 0.7, atLeast: 0.6 },
+    { what: "ratio", measured: 1.31, atMost: 1.3 },
+  ],
+};
+
+test("numbers are shown with three digits", () => {
+  expect([0, 0.0123456, 1.005, 12.34, 999.4, 1_234.5, 1e6, null].map(shown)).toEqual([
+    ...["0", "0.0123", "1", "12.3", "999", "1,235", "1,000,000", "–"],
+  ]);
+});
+
+test("a table is Markdown, numbers to the right", () => {
+  const [table] = result.tables;
+  expect(table && markdownOf(table)).toBe(
+    "**Times**\n\n| who  |     ms |\n| ---- | -----: |\n| ours | 0.0123 |\n| a\\|b |      – |\n",
+  );
+});
+
+test("a target is met or missed", () => {
+  expect(result.targets?.map(isMet)).toEqual([true, false]);
+  expect(sectionOf(result)).toMatch(/ratio \| +1\.31 \| ≤ 1\.3 +\| missed/);
+});
+
+test("a section says where, when and beside what it was measured", () => {
+  expect(sectionOf(result)).toContain("![Times](../bench/results/example-times.svg)");
+  expect(sectionOf(result)).toContain(
+    "Measured on 2026-01-31 by `pnpm bench example`: A, 2 cores, 4 GB, Linux x64, Node v20.19.0; a-peer 1.2.3.",
+  );
+});
+
+test("a section takes its place in a document, and nothing else changes", () => {
+  const document = "Before\n<!-- bench: example -->\nold\n<!-- end of bench -->\nAfter\n";
+  expect(withResults(document, [result])).toBe(
+    `Before\n<!-- bench: example -->\n${sectionOf(result)}<!-- end of bench -->\nAfter\n`,
+  );
+  expect(withResults("no place", [result])).toBe("no place");
+});
+
+test("a plot is a picture, the same each time", async () => {
+  const plot = {
+    ...{ name: "p", title: "P", x: { title: "n", scale: "log" as const }, y: { title: "ms" } },
+    points: [1, 10, 100].map((x) => ({ x, y: x * 2, line: "ours" })),
+  };
+  const svg = await svgOf(plot);
+  expect(svg).toMatch(/^<svg /);
+  expect(await svgOf(plot)).toBe(svg);
+});
+
+test("docs/performance.md shows the newest figures", () => {
+  const document = readFileSync(join(top, "docs/performance.md"), "utf8");
+  expect(withResults(document, readResults(join(top, "bench/results")))).toBe(document);
+});
