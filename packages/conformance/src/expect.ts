@@ -57,6 +57,22 @@ export function expectSnapshot(what: string, seen: MemorySnapshot, expected: Mem
   expectEqual(`${what}, head`, seen.head, expected.head);
 }
 
+/**
+ * Compares what `getMessages` answered to who knows a version. Only at that version may it leave the messages out, and
+ * then it says so.
+ */
+export function expectRead(
+  what: string,
+  seen: MemorySnapshot,
+  expected: MemorySnapshot,
+  known: string,
+): void {
+  if (seen.unchanged === undefined) return expectSnapshot(what, seen, expected);
+  expectEqual(`${what}, unchanged`, seen.unchanged, true);
+  expectEqual(`${what}, the version that it says is unchanged`, expected.version, known);
+  expectSnapshot(what, seen, { ...expected, messages: [] });
+}
+
 /** Compares what `getHistory` answered with what it should have. */
 export function expectPage(what: string, seen: HistoryPage, expected: HistoryPage): void {
   expectMessages(what, seen.messages, expected.messages);

@@ -6,7 +6,7 @@ import type {
   MessageState,
   StoredMessage,
 } from "@turnkeep/core";
-import { expectPage, expectSnapshot } from "./expect.ts";
+import { expectPage, expectRead, expectSnapshot } from "./expect.ts";
 import { MemoryModel } from "./model.ts";
 
 /** A change in short: what it does not name is empty or as it was. */
@@ -104,6 +104,16 @@ export class TestMemory {
   async check(what: string, client: ChatMemoryStore = this.#options.client()): Promise<void> {
     expectSnapshot(`getMessages ${what}`, await client.getMessages(this.id), this.model.snapshot());
     if (client.capabilities.history) await this.checkHistory(`${what}`, {}, client);
+  }
+
+  /** Fails unless `getMessages` answers who knows that version as it may. */
+  async checkKnown(
+    what: string,
+    known: string,
+    client: ChatMemoryStore = this.#options.client(),
+  ): Promise<void> {
+    const snapshot = await client.getMessages(this.id, { known });
+    expectRead(`getMessages ${what}`, snapshot, this.model.snapshot(), known);
   }
 
   /** Fails unless `getHistory` answers this query as the model does. */

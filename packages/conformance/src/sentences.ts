@@ -35,6 +35,8 @@ export const sentences = {
   begins:
     "Versions are unique, so a memory that was deleted and began again never passes for the old one, and only an update that expects `null` begins a memory.",
   consistent: "`getMessages` is strongly consistent and a consistent snapshot.",
+  known:
+    "Where it is the present one, a store may leave the messages out and say `unchanged: true`; where it is not, the answer is as without it.",
   order: "Order is `seq`, never time.",
   paging:
     "A history page is not a snapshot; but a message that is not removed while a reader pages appears exactly once.",

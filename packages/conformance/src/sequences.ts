@@ -18,7 +18,7 @@ interface AnyChange {
 export type Operation = { readonly memory: number; readonly client: number } & (
   | { readonly kind: "update" | "stale"; readonly change: AnyChange }
   | { readonly kind: "race"; readonly change: AnyChange; readonly rival: AnyChange }
-  | { readonly kind: "resend"; readonly pick: number }
+  | { readonly kind: "resend" | "known"; readonly pick: number }
   | { readonly kind: "delete" }
   | { readonly kind: "history"; readonly query: AnyQuery }
   | { readonly kind: "list" }
@@ -67,6 +67,7 @@ export const operations: fc.Arbitrary<Operation[]> = fc.array(
     },
     { weight: 1, arbitrary: fc.record({ ...where, kind: fc.constant("stale" as const), change }) },
     { weight: 3, arbitrary: fc.record({ ...where, kind: fc.constant("resend" as const), pick }) },
+    { weight: 2, arbitrary: fc.record({ ...where, kind: fc.constant("known" as const), pick }) },
     { weight: 1, arbitrary: fc.record({ ...where, kind: fc.constant("delete" as const) }) },
     { weight: 3, arbitrary: fc.record({ ...where, kind: fc.constant("history" as const), query: anyQuery }) },
     { weight: 1, arbitrary: fc.record({ ...where, kind: fc.constant("list" as const) }) },
@@ -150,6 +151,14 @@ export class SequenceRun {
         if (inPlace) await client.updateMessages(memory.id, update);
         else await conflict(client, memory, update);
         break;
+      }
+      case "known": {
+        // Every other time the present version, where there is one; else one of those that were ever sent.
+        const earlier = sent[operation.pick % Math.max(1, sent.length)]?.version ?? this.#context.unique();
+        const known = (operation.pick % 2 === 0 ? memory.model.version : undefined) ?? earlier;
+        note(`reads, and knows ${known === memory.model.version ? "the present" : "another"} version`);
+        await memory.checkKnown("of a random version", known, client);
+        return;
       }
       case "delete":
         note("delete");

@@ -27,6 +27,42 @@ export const brokenVersions: readonly BrokenStore[] = [
     },
   },
   {
+    fault: "leaves out the messages that a reader knows and does not say so",
+    caughtBy: [
+      "versions",
+      "a read that knows the present version has its messages or learns that it is unchanged",
+    ],
+    wrap: (base) => ({
+      async getMessages(id, options) {
+        const { unchanged: _, ...snapshot } = await base.getMessages(id, options);
+        return snapshot;
+      },
+    }),
+  },
+  {
+    fault: "takes every version that a reader knows for the present one",
+    caughtBy: ["versions", "a read that knows another version has the messages"],
+    wrap: (base) => ({
+      async getMessages(id, options) {
+        const { version } = await base.getMessages(id, options);
+        return base.getMessages(
+          id,
+          version === null || !options?.known ? options : { ...options, known: version },
+        );
+      },
+    }),
+  },
+  {
+    fault: "says of a deleted memory that it is unchanged",
+    caughtBy: ["versions", "a read that knows another version has the messages"],
+    wrap: (base) => ({
+      async getMessages(id, options) {
+        const snapshot = await base.getMessages(id, options);
+        return snapshot.version === null && options?.known ? { ...snapshot, unchanged: true } : snapshot;
+      },
+    }),
+  },
+  {
     fault: "ignores the expected version",
     caughtBy: ["versions", "an update of an earlier version conflicts"],
     wrap: (base) => ({

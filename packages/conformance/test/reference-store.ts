@@ -104,7 +104,7 @@ export function referenceStore(
 
     async getMessages(memoryId, options) {
       await enter(options?.signal, memoryId);
-      return snapshotOf(find(memoryId));
+      return snapshotOf(find(memoryId), options?.known);
     },
 
     async updateMessages(memoryId, given, options) {
@@ -176,7 +176,7 @@ export function referenceStore(
   return store;
 }
 
-export function snapshotOf(memory: StoredMemory | undefined): MemorySnapshot {
+export function snapshotOf(memory: StoredMemory | undefined, known?: string): MemorySnapshot {
   if (memory === undefined) return { version: null, nextSeq: 1, messages: [] };
   const { version, nextSeq, owner, head, rows } = memory;
   const messages = rows.filter((row) => row.state === "live").map(({ state: _, ...message }) => message);
@@ -185,7 +185,7 @@ export function snapshotOf(memory: StoredMemory | undefined): MemorySnapshot {
     nextSeq,
     ...(owner === undefined ? {} : { owner }),
     ...(head === undefined ? {} : { head }),
-    messages,
+    ...(version === known ? { messages: [], unchanged: true } : { messages }),
   };
 }
 

@@ -31,6 +31,8 @@ export interface MemorySnapshot {
   head?: string | undefined;
   /** The live ones, by `seq`. */
   messages: StoredMessage[];
+  /** The memory is still at {@link ReadOptions.known}, and `messages` was left empty. */
+  unchanged?: true | undefined;
 }
 
 export interface MemoryUpdate {
@@ -94,6 +96,14 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
+export interface ReadOptions extends CallOptions {
+  /**
+   * The version that the caller has read or written, and still has. Where it is the present one, a store may leave
+   * the messages out and say `unchanged: true`; where it is not, the answer is as without it. A store need not look at it.
+   */
+  known?: string | undefined;
+}
+
 /** What a store declares of itself. The conformance kit holds it to what it declares and skips what it does not. */
 export interface StoreCapabilities {
   /** What was acknowledged survives the process. */
@@ -142,7 +152,7 @@ export interface StoreCapabilities {
 export interface ChatMemoryStore {
   readonly capabilities: StoreCapabilities;
   /** The live messages of one memory with its version and head. An unknown id is an empty snapshot, not an error. */
-  getMessages(memoryId: string, options?: CallOptions): Promise<MemorySnapshot>;
+  getMessages(memoryId: string, options?: ReadOptions): Promise<MemorySnapshot>;
   /** Applies one change, all or none. Errors: `VERSION_CONFLICT`, `MESSAGE_TOO_LARGE`, `INVALID_OPTION`. */
   updateMessages(memoryId: string, update: MemoryUpdate, options?: CallOptions): Promise<void>;
   /** Deletes the memory and its history. Deleting what is not there succeeds. */

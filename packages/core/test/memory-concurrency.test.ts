@@ -33,6 +33,51 @@ function delayed(store: ChatMemoryStore, wait: (label: string) => Promise<void>)
   };
 }
 
+describe("a read of what has not changed", () => {
+  const setUp = () => {
+    const store = inMemoryStore();
+    const answers: (number | "unchanged")[] = [];
+    const watched: ChatMemoryStore = {
+      ...store,
+      getMessages: async (id, options) => {
+        const snapshot = await store.getMessages(id, options);
+        answers.push(snapshot.unchanged ? "unchanged" : snapshot.messages.length);
+        return snapshot;
+      },
+    };
+    const memories = [0, 1].map(() => createChatMemory({ id: "m", store: watched }));
+    return { answers, memories: memories as [ChatMemory<ModelMessage>, ChatMemory<ModelMessage>] };
+  };
+
+  test("moves no messages, after a read and after a write of one's own", async () => {
+    const { answers, memories } = setUp();
+    const [one] = memories;
+    await one.add(user("A"));
+    answers.length = 0;
+    expect(await texts(one)).toEqual(["A"]);
+    expect(await texts(one)).toEqual(["A"]);
+    await one.add(user("B"));
+    expect(await texts(one)).toEqual(["A", "B"]);
+    expect(answers).toEqual(["unchanged", "unchanged", "unchanged"]);
+  });
+
+  test("what another wrote or deleted is there at the next read", async () => {
+    const { answers, memories } = setUp();
+    const [one, two] = memories;
+    const [id = ""] = await one.add(user("A"));
+    expect(await texts(two)).toEqual(["A"]);
+    answers.length = 0;
+    await one.put(id, user("a"));
+    expect(await texts(two)).toEqual(["a"]);
+    await one.clear();
+    expect(await texts(two)).toEqual([]);
+    await one.add(user("B"));
+    expect(await texts(two)).toEqual(["B"]);
+    // A memory that was cleared is read again before it begins anew.
+    expect(answers).toEqual([1, 0, 0, 1]);
+  });
+});
+
 describe("two memories over one store, interleaved at every wait", () => {
   const plan = fc.array(fc.record({ who: fc.nat(1), size: fc.integer({ min: 1, max: 3 }) }), {
     minLength: 2,

@@ -131,6 +131,10 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       for (let reads = 1; ; reads++) {
         const head = await look(run, memoryId);
         if (head === undefined) return { version: null, nextSeq: 1, messages: [] };
+        if (head.version === callOptions?.known) {
+          remember(memoryId, head);
+          return { ...snapshotOf(head, []), unchanged: true };
+        }
         if (head.version !== version) reads = 1;
         version = head.version;
         const messages = await records.liveMessages(run, memoryId, head, records.live(memoryId, head));

@@ -77,6 +77,15 @@ describe("operations and units, as the README's table says", () => {
     expect(await cost(() => store.deleteMessages("small"))).toMatch(/: \d+(\.\d)? read, \d+ write$/);
   });
 
+  test("a read by who knows the version asks for the head alone", async () => {
+    const begin = update(null, 51, { append: messages(1, 50).map(({ seq }) => sized(seq, 2_000)) });
+    await store.updateMessages("known", begin);
+    const known = { known: begin.version };
+    expect(await cost(() => store.getMessages("known"))).toBe("GetItem Query: 27 read, 0 write");
+    expect(await cost(() => store.getMessages("known", known))).toBe("GetItem: 1 read, 0 write");
+    expect(await store.getMessages("known", known)).toMatchObject({ messages: [], unchanged: true });
+  });
+
   test("a change of state moves no payload", async () => {
     const begin = update(null, 2, { append: [sized(1, 300_000)] });
     expect(await cost(() => store.updateMessages("moves", begin))).toBe("Transact(4): 0 read, 590 write");

@@ -156,8 +156,11 @@ export class Statements {
     this.#expiry = ttlMs === undefined ? "$$REMOVE" : { $add: ["$$NOW", ttlMs] };
   }
 
-  read(memoryId: string): Statement<MemoryDocument | null> {
-    const projection = { life: 1, version: 1, next: 1, owner: 1, head: 1, live: 1 };
+  /** Without its messages where it is at the version that is known. */
+  read(memoryId: string, known: string | undefined): Statement<MemoryDocument | null> {
+    const isKnown = { $eq: ["$version", { $literal: known ?? null }] };
+    const live = known === undefined ? 1 : { $cond: [isKnown, "$$REMOVE", "$live"] };
+    const projection = { life: 1, version: 1, next: 1, owner: 1, head: 1, live };
     return ({ memories, reading }) =>
       memories.findOne({ _id: memoryId, $expr: present }, { ...reading, projection });
   }

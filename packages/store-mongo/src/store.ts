@@ -128,9 +128,11 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
     async getMessages(memoryId, callOptions) {
       const run = enter(callOptions);
       checkMemoryId(memoryId);
+      const known = callOptions?.known;
       for (let missing: string | undefined; ; ) {
-        const memory = await run(docs.read(memoryId));
+        const memory = await run(docs.read(memoryId, known));
         if (memory === null) return { version: null, nextSeq: 1, messages: [] };
+        if (memory.version === known) return { ...snapshotOf(memory, []), unchanged: true };
         const messages = await contentsOf(run, memory, entriesOf(memory, ["live"]));
         if (messages !== undefined) return snapshotOf(memory, messages);
         // A write has deleted the row since; unless nobody wrote.

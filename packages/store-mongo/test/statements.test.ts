@@ -1,5 +1,5 @@
 import { message, messages, update } from "@turnkeep/store-tests";
-import { type CommandStartedEvent, MongoClient } from "mongodb";
+import { type CommandStartedEvent, type CommandSucceededEvent, MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type MongoStore, mongoStore } from "../src/index.ts";
 import { migrated, newDatabase } from "./support.ts";
@@ -65,6 +65,22 @@ describe("round trips", () => {
     const evict = update(append.version, 4, { append: [message(3)], move: [{ seq: 2, to: "evicted" }] });
     expect(await sent(() => store.updateMessages("large", evict))).toEqual([write]);
     expect(await sent(() => store.getMessages("large"))).toEqual([read]);
+  });
+
+  test("a read by who knows the version is one find, whose answer holds no message", async () => {
+    const append = [message(1), message(2, kilobytes(20)), message(3)];
+    const begin = update(null, 4, { owner: "o", head: "{}", append });
+    await store.updateMessages("known", begin);
+    const replies: unknown[] = [];
+    const listen = ({ reply }: CommandSucceededEvent): void => void replies.push(reply);
+    client.on("commandSucceeded", listen);
+    expect(await sent(() => store.getMessages("known", { known: begin.version }))).toEqual([read]);
+    client.off("commandSucceeded", listen);
+    expect(JSON.stringify(replies)).not.toContain(message(1).payload);
+    expect(await store.getMessages("known", { known: begin.version })).toEqual({
+      ...{ version: begin.version, nextSeq: 4, owner: "o", head: "{}", messages: [], unchanged: true },
+    });
+    expect((await store.getMessages("known", { known: "$version" })).messages).toEqual(append);
   });
 
   test("every write waits for the disks of a majority, every read asks the primary", async () => {

@@ -69,8 +69,8 @@ export class Statements {
     this.#expiry = ttlMs === undefined ? "null" : `${now} + ${ttlMs} * interval '1 millisecond'`;
   }
 
-  /** No row: no such memory. */
-  read(memoryId: string): Statement<SnapshotRow> {
+  /** No row: no such memory. The head alone: it has no live messages, or is at the version that is known. */
+  read(memoryId: string, known: string | undefined): Statement<SnapshotRow> {
     const p = new Parameters();
     return p.statement(`
       with head as materialized (
@@ -80,7 +80,8 @@ export class Statements {
       from head
       union all
       select null, null, null, null, ${columns}
-      from head join ${this.#messages} m on m.memory_key = head.memory_key and m.state = 'live'`);
+      from head join ${this.#messages} m on m.memory_key = head.memory_key and m.state = 'live'
+      where head.version is distinct from ${p.text(known)}`);
   }
 
   /** Begins a memory, over an expired one too. One row: it is done. */

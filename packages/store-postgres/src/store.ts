@@ -109,7 +109,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     async getMessages(memoryId, callOptions) {
       const run = enter(callOptions);
       checkMemoryId(memoryId);
-      return snapshotOf(await run(sql.read(memoryId)));
+      return snapshotOf(await run(sql.read(memoryId, callOptions?.known)), callOptions?.known);
     },
 
     async updateMessages(memoryId, update, callOptions) {
@@ -185,7 +185,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   return store;
 }
 
-function snapshotOf(rows: readonly SnapshotRow[]): MemorySnapshot {
+function snapshotOf(rows: readonly SnapshotRow[], known: string | undefined): MemorySnapshot {
   const snapshot: MemorySnapshot = { version: null, nextSeq: 1, messages: [] };
   for (const row of rows) {
     if (row.seq !== null) {
@@ -197,6 +197,7 @@ function snapshotOf(rows: readonly SnapshotRow[]): MemorySnapshot {
     if (row.owner !== null) snapshot.owner = unmarked(row.owner);
     if (row.head !== null) snapshot.head = row.head;
   }
+  if (snapshot.version !== null && snapshot.version === known) snapshot.unchanged = true;
   // They come from an index in this order; only the statement does not promise it.
   snapshot.messages.sort((a, b) => a.seq - b.seq);
   return snapshot;

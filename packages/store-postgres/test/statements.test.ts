@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { MemorySnapshot } from "@turnkeep/core";
 import { message, messages, update } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -176,6 +177,19 @@ describe.each(["live", "evicted"])(
       expect(plan.indexes).toEqual(["turnkeep_memories_id_key", "turnkeep_messages_live_idx"]);
       expect(plan.seqScans).toEqual([]);
       expect(plan.fetched("turnkeep_messages")).toBe(5);
+    });
+
+    test("a read by who knows the version fetches no message, and is one statement", async () => {
+      const { version } = await store.getMessages(memoryId);
+      const known = { known: version ?? undefined };
+      let snapshot: MemorySnapshot | undefined;
+      expect(
+        await count(async () => {
+          snapshot = await store.getMessages(memoryId, known);
+        }),
+      ).toBe(1);
+      expect(snapshot).toEqual({ version, nextSeq: 10_006, messages: [], unchanged: true });
+      expect((await explain()).fetched("turnkeep_messages")).toBe(0);
     });
 
     test("a page of history fetches a page", async () => {

@@ -22,7 +22,8 @@ export type SnapshotAnswer =
   | readonly []
   | readonly [
       head: readonly [version: string, next: string, owner: string | null, head: string | null],
-      rows: readonly (readonly [seq: string, record: string])[],
+      /** Absent: it is at the version that is known. */
+      rows?: readonly (readonly [seq: string, record: string])[],
     ];
 
 /** `disagrees` brings the next seq, then seq, state and id of each message that the update names. */
@@ -88,6 +89,7 @@ ${past}
 ${records}
 local stored = redis.call('HMGET', head, 'version', 'next', 'owner', 'head', 'expires')
 if not stored[1] or past(stored[5]) then return {} end
+if stored[1] == ARGV[1] then return { { stored[1], stored[2], stored[3], stored[4] } } end
 local seqs = redis.call('ZRANGE', KEYS[4], 0, -1)
 local rows = {}
 for i, record in ipairs(records(seqs)) do rows[i] = { seqs[i], record } end
@@ -289,8 +291,9 @@ export class Statements {
     this.#ttl = ttlMs?.toString() ?? "";
   }
 
-  read(memoryId: string): Statement<SnapshotAnswer> {
-    return { script: readScript, keys: this.keysOf(memoryId), values: [] };
+  /** The head alone where the memory is at the version that is known. */
+  read(memoryId: string, known = ""): Statement<SnapshotAnswer> {
+    return { script: readScript, keys: this.keysOf(memoryId), values: [known] };
   }
 
   /** `entered`: the answer of {@link enter} where the update begins the memory. */

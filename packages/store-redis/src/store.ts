@@ -97,7 +97,7 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     async getMessages(memoryId, callOptions) {
       const run = enter(callOptions);
       checkMemoryId(memoryId);
-      return snapshotOf(memoryId, await run(lua.read(memoryId)));
+      return snapshotOf(memoryId, await run(lua.read(memoryId, callOptions?.known)));
     },
 
     async updateMessages(memoryId, update, callOptions) {
@@ -220,7 +220,8 @@ function snapshotOf(memoryId: string, answer: SnapshotAnswer): MemorySnapshot {
   if (!Number.isSafeInteger(snapshot.nextSeq) || next === "") throw corruptError(memoryId, noNextSeq);
   if (owner !== null) snapshot.owner = owner;
   if (text !== null) snapshot.head = text;
-  snapshot.messages = rows.map(([seq, record]) => messageOf(memoryId, seq, record));
+  if (rows === undefined) snapshot.unchanged = true;
+  else snapshot.messages = rows.map(([seq, record]) => messageOf(memoryId, seq, record));
   return snapshot;
 }
 

@@ -46,6 +46,22 @@ for (const [name, url] of [
       expect(await sent(() => store.getHistory("trips", { ids: ["m1", "m4"] }))).toEqual(["EVALSHA"]);
     });
 
+    test("a read by who knows the version looks at nothing but the head, in one round trip", async () => {
+      const client = recording(redis);
+      const store = redisStore({ client, prefix });
+      const begin = update(null, 2_001, { owner: "o", head: "{}", append: messages(1, 2_000) });
+      await store.updateMessages("known", begin);
+      // What is not there cannot have been looked at.
+      const keys = await keysOf(redis, prefix, "known");
+      await redis.del(...keys.filter((key) => !key.endsWith(":head")));
+      client.commands.length = 0;
+      const snapshot = await store.getMessages("known", { known: begin.version });
+      expect(client.commands.map((command) => command.name)).toEqual(["EVALSHA"]);
+      expect(snapshot).toEqual({
+        ...{ version: begin.version, nextSeq: 2_001, owner: "o", head: "{}", messages: [], unchanged: true },
+      });
+    });
+
     test("neither an append nor a read carries more when the history has grown", async () => {
       const client = recording(redis);
       const store = redisStore({ client, prefix });

@@ -1,6 +1,7 @@
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectCode, expectEqual, expectSettled } from "../expect.ts";
+import type { Change } from "../memory.ts";
 import { all, race } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
@@ -165,6 +166,53 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
       const writers = Array.from({ length: 50 }, (_, writer) => `w${writer}`).sort();
       const landed = messages.slice(1).map(({ id }) => id);
       expectEqual("ids after 50 writers, sorted", landed.sort(), writers);
+    },
+  },
+  {
+    name: "a read that knows the present version has its messages or learns that it is unchanged",
+    sentence: sentences.known,
+    async run(context) {
+      const memory = context.memory();
+      for (const change of [{ append: 3, owner: "alice", head: "{}" }, { append: 1 }, { head: "[]" }]) {
+        const { version } = await memory.commit(change);
+        for (const client of [context.store, context.other]) {
+          await memory.checkKnown("with the present version", version, client);
+        }
+      }
+      const update = await memory.commit({ move: [1, 2, 3, 4].map((seq) => ({ seq, to: "removed" })) });
+      await memory.checkKnown("with the present version of an empty memory", update.version);
+      await memory.check("after reads that knew the version");
+    },
+  },
+  {
+    name: "a read that knows another version has the messages",
+    sentence: sentences.known,
+    async run(context) {
+      const memory = context.memory();
+      await memory.checkKnown("with a version, of a memory that never was", context.unique());
+      const known: string[] = [];
+      const changes: Change[] = [
+        { append: 2 },
+        { append: 1 },
+        { replace: [{ seq: 3, payload: '"new"' }] },
+        { move: [{ seq: 1, to: "superseded" }] },
+        { head: "{}" },
+      ];
+      const check = async (when: string): Promise<void> => {
+        for (const version of [...known, context.unique()]) {
+          for (const client of [context.store, context.other]) await memory.checkKnown(when, version, client);
+        }
+      };
+      for (const [index, change] of changes.entries()) {
+        const client = index % 2 === 0 ? context.store : context.other;
+        const { version } = await memory.commit(change, client);
+        await check("with an earlier version");
+        known.push(version);
+      }
+      await memory.delete();
+      await check("with the version of a deleted memory");
+      await memory.commit({ append: 2 });
+      await check("with the version of an earlier memory of that id");
     },
   },
 ]);

@@ -71,11 +71,14 @@ export class Session<M> {
 
   async load(call: Call): Promise<Loaded<M>> {
     const { memoryId, store, reader, isFront } = this.#options;
-    const snapshot = await store.getMessages(memoryId, { signal: call.signal }).catch((error: unknown) => {
+    const state = this.#state;
+    const known = state?.version ?? undefined;
+    const read = store.getMessages(memoryId, { signal: call.signal, known });
+    const snapshot = await read.catch((error: unknown) => {
       throw asStoreError(error, memoryId);
     });
     call.signal.throwIfAborted();
-    if (this.#state !== undefined && this.#state.version === snapshot.version) return this.#state;
+    if (state !== undefined && state.version === snapshot.version) return state;
     const epoch = decodeHead(snapshot.head);
     if (typeof epoch === "string") throw unreadableHead(memoryId, epoch);
     const knownBySeq = new Map(this.#known.map((item) => [item.seq, item]));

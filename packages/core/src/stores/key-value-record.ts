@@ -167,7 +167,7 @@ export function updateRecord(
   };
 }
 
-export function snapshotOf(record: KeyValueRecord | undefined): MemorySnapshot {
+export function snapshotOf(record: KeyValueRecord | undefined, known: string | undefined): MemorySnapshot {
   if (record === undefined) return { version: null, nextSeq: 1, messages: [] };
   const { version, nextSeq, owner, head, rows } = record;
   return {
@@ -175,7 +175,11 @@ export function snapshotOf(record: KeyValueRecord | undefined): MemorySnapshot {
     nextSeq,
     ...(owner === undefined ? {} : { owner }),
     ...(head === undefined ? {} : { head }),
-    messages: rows.filter(({ state }) => state === "live").map(({ state: _, ...message }) => message),
+    ...(version === known
+      ? { messages: [], unchanged: true }
+      : {
+          messages: rows.filter(({ state }) => state === "live").map(({ state: _, ...message }) => message),
+        }),
   };
 }
 

@@ -167,7 +167,7 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
 
     async getMessages(memoryId, callOptions) {
       const signal = enter(memoryId, callOptions);
-      return snapshotOf(read(memoryId, await get(memoryId, signal)));
+      return snapshotOf(read(memoryId, await get(memoryId, signal)), callOptions?.known);
     },
 
     async updateMessages(memoryId, update, callOptions) {

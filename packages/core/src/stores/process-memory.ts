@@ -53,7 +53,7 @@ export class ProcessMemory {
     if (update.head !== undefined) this.#head = update.head;
   }
 
-  snapshot(): MemorySnapshot {
+  snapshot(known: string | undefined): MemorySnapshot {
     if (!this.#liveInOrder) {
       this.#live = new Map([...this.#live].sort(([a], [b]) => a - b));
       this.#liveInOrder = true;
@@ -63,7 +63,9 @@ export class ProcessMemory {
       nextSeq: this.#nextSeq,
       ...(this.owner === undefined ? {} : { owner: this.owner }),
       ...(this.#head === undefined ? {} : { head: this.#head }),
-      messages: Array.from(this.#live.values(), ({ message }) => copyMessage(message)),
+      ...(this.version === known
+        ? { messages: [], unchanged: true }
+        : { messages: Array.from(this.#live.values(), ({ message }) => copyMessage(message)) }),
     };
   }
 

@@ -94,7 +94,7 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
 
     async getMessages(memoryId, callOptions) {
       enter(memoryId, callOptions);
-      return find(memoryId)?.snapshot() ?? { version: null, nextSeq: 1, messages: [] };
+      return find(memoryId)?.snapshot(callOptions?.known) ?? { version: null, nextSeq: 1, messages: [] };
     },
 
     async updateMessages(memoryId, update, callOptions) {
