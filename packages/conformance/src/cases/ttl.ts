@@ -24,6 +24,7 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
         await life.expire();
         for (const client of life.clients) {
           await memory.check("after it expired", client);
+          await memory.checkKnown("after it expired", late.expected ?? "", client);
           if (context.capabilities.list) {
             const { memories } = await client.listMemories({ owner });
             expectEqual("the owner's list after the memory expired", memories, []);
