@@ -1,4 +1,5 @@
 import { createChatMemory, isTurnkeepError } from "@turnkeep/core";
+import { applyProcessors, toolCallFilter } from "@turnkeep/core/processors";
 import { describe, expect, it } from "vitest";
 import { openaiResponsesFormat as format, type ResponsesItem } from "../src/openai-responses.ts";
 
@@ -381,6 +382,13 @@ describe("a memory", () => {
     const items = [user("Find it."), request, approval, mcpCall, user("Thanks.")];
     await memory.add(...items);
     expect(await memory.messages()).toEqual(items);
+  });
+
+  it("shows none of a filtered tool's request, approval and call", async () => {
+    const items = [user("Find it."), request, approval, mcpCall, user("Thanks.")];
+    const filtered = (exclude: string[]) => applyProcessors(items, [toolCallFilter({ exclude })], { format });
+    expect(await filtered(["find"])).toEqual([user("Find it."), user("Thanks.")]);
+    expect(await filtered(["other"])).toEqual(items);
   });
 
   it("answers an interrupted call of an earlier step by its kind, and none of the API's own", async () => {
