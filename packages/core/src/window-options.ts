@@ -105,6 +105,23 @@ export interface WindowOptions<M> {
    * than half-way from `target` to the limit is used.
    */
   readonly target?: number | undefined;
+  /**
+   * How long a provider's prompt cache keeps what is not used, in milliseconds: 300,000, say. A message that is added
+   * later than that behind the newest one meets an empty cache, so that an eviction costs nothing there: the window then
+   * makes room already when more than half-way from `target` to a limit is used. Where the memory's `profile` binds
+   * reasoning to what stands before it, a user's message does so anyway, and no other. Default: none. Needs a `target`
+   * below 1; not with unit `message`.
+   *
+   * @example
+   * ```ts
+   * import { createChatMemory, type TokenCounter } from "@turnkeep/core";
+   *
+   * declare const counter: TokenCounter;
+   *
+   * const memory = createChatMemory({ window: { maxTokens: 32_000, counter, cacheTtlMs: 5 * 60_000 } });
+   * ```
+   */
+  readonly cacheTtlMs?: number | undefined;
   /** Default `throw`; `evict` with unit `message`. */
   readonly overflow?: WindowOverflow | undefined;
   /** Messages that are never evicted, nor is the rest of their step (with unit `turn`: of their turn). */

@@ -6,20 +6,35 @@ import type { Draft, Loaded, Prepared } from "./draft.ts";
 import { type Item, readItem } from "./item.ts";
 import type { Policy } from "./policy.ts";
 
-/** Adds messages to a draft and lets the window evict; answers their ids. Both may leave the draft unchanged. */
+/**
+ * Adds messages to a draft and lets the window evict; answers their ids. Both may leave the draft unchanged. What is
+ * added for a view alone (`forView`) has no time of its own: a view depends on no clock.
+ */
 export function addAll<M>(
   draft: Draft<M>,
   messages: readonly Prepared<M>[],
   policy: Policy<M>,
   limits: Limits,
+  { forView = false }: { readonly forView?: boolean } = {},
 ): string[] {
+  const isBound = policy.profile?.reasoning === "bound";
+  const isLate = !forView && !isBound && isBehindCache(draft, messages, policy);
   const byMessage = policy.window.unit === "message";
   const ids = messages.map((message) => addOne(draft, message, policy, byMessage ? limits : undefined));
   // A provider that binds reasoning to its beginning loses it by an eviction, and needs it most while the model works
   // with tools: so the window makes room before that, when the user's message comes.
-  const early = policy.profile?.reasoning === "bound" && messages.at(-1)?.facts.role === "user";
+  const early = isLate || (isBound && messages.at(-1)?.facts.role === "user");
   if (draft.changed) evict(draft, policy, limits, { early });
   return ids;
+}
+
+/** Whether so much time has passed since the newest message that a provider has forgotten the prompt that held it. */
+function isBehindCache<M>(draft: Draft<M>, messages: readonly Prepared<M>[], policy: Policy<M>): boolean {
+  const { cacheTtlMs } = policy.window;
+  const [first] = messages;
+  const newest = draft.live.items.at(-1);
+  if (cacheTtlMs === undefined || first === undefined || newest === undefined) return false;
+  return first.createdAt - newest.createdAt > cacheTtlMs;
 }
 
 /** Lets the window evict what does not fit; where it is to be summarized, that waits until the summary is there. */

@@ -394,7 +394,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     let { live, epoch } = loaded;
     if (extra.length > 0) {
       const draft = this.#session.newDraft({ ...loaded, live: live.copy() });
-      addAll(draft, await withoutRepeated(extra, loaded, policy, call), policy, limits);
+      const fresh = await withoutRepeated(extra, loaded, policy, call);
+      addAll(draft, fresh, policy, limits, { forView: true });
       ({ live, epoch } = draft);
     }
     const view = await buildView({ live, epoch, policy, limits, profile, model, signal: call.signal });

@@ -18,6 +18,7 @@ export interface WindowPolicy<M> {
   readonly reserve: Limit;
   readonly unit: WindowUnit;
   readonly target: number;
+  readonly cacheTtlMs: number | undefined;
   readonly overflow: WindowOverflow;
   readonly pinned: ((message: M) => boolean) | undefined;
   readonly summarize: Summarize<M> | undefined;
@@ -42,7 +43,7 @@ export function windowPolicy<M>(
 ): WindowPolicy<M> {
   const window = options ?? {};
   if (typeof window !== "object") throw invalid("window", window, "an object such as { maxMessages: 20 }");
-  const { maxMessages, maxTokens, counter, reserve, pinned, summarize, waitUntil } = window;
+  const { maxMessages, maxTokens, counter, reserve, cacheTtlMs, pinned, summarize, waitUntil } = window;
   const unit = window.unit ?? (profile?.firstMessage === "user" ? "turn" : "step");
   if (options !== undefined && maxMessages === undefined && maxTokens === undefined) {
     throw invalid(
@@ -62,14 +63,26 @@ export function windowPolicy<M>(
   if (typeof target !== "number" || !(target > 0 && target <= 1)) {
     throw invalid("window.target", target, "greater than 0 and at most 1");
   }
+  checkCacheTtl(cacheTtlMs, unit, target);
   const overflow = window.overflow ?? (unit === "message" ? "evict" : "throw");
   if (!overflows.includes(overflow))
     throw invalid("window.overflow", overflow, `one of ${overflows.join(", ")}`);
   if (pinned !== undefined && typeof pinned !== "function")
     throw invalid("window.pinned", pinned, "a function");
-  const policy = { maxMessages, maxTokens, counter, reserve: reserve ?? 0, unit, target, overflow, pinned };
+  const limits = { maxMessages, maxTokens, counter, reserve: reserve ?? 0 };
+  const policy = { ...limits, unit, target, cacheTtlMs, overflow, pinned };
   checkSummarize(policy, summarize, waitUntil);
   return { ...policy, summarize, waitUntil };
+}
+
+function checkCacheTtl(cacheTtlMs: number | undefined, unit: WindowUnit, target: number): void {
+  if (cacheTtlMs === undefined) return;
+  if (!Number.isSafeInteger(cacheTtlMs) || cacheTtlMs < 1)
+    throw invalid("window.cacheTtlMs", cacheTtlMs, "a positive integer, in milliseconds");
+  if (unit === "message")
+    throw invalid("window.unit", unit, "step or turn with cacheTtlMs: LangChain4j's windows know no cache");
+  if (target === 1)
+    throw invalid("window.target", target, "below 1 with cacheTtlMs: at 1 there is no room to make early");
 }
 
 function checkSummarize(
