@@ -23,6 +23,8 @@ export interface Options {
   readonly quick: boolean;
   /** Only these parts of the benchmark, where it has parts: databases, say. Empty: all. */
   readonly only: readonly string[];
+  /** A file of the user's own conversations, where a benchmark reads some. What is measured on it is not written. */
+  readonly conversations?: string | undefined;
   /** Tells how far it is. */
   say(text: string): void;
 }

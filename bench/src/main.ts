@@ -1,23 +1,28 @@
 /**
  * Runs the benchmarks, prints what they found, and writes it into `results/` and the documents.
  *
- *     pnpm bench [benchmark…] [--only postgres,redis] [--quick]
+ *     pnpm bench [benchmark…] [--only postgres,redis] [--quick] [--conversations FILE.jsonl]
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Benchmark } from "./benchmark.ts";
+import { cache } from "./benchmarks/cache.ts";
 import { tokens } from "./benchmarks/tokens.ts";
 import { benchFolder } from "./peers.ts";
 import { thisMachine } from "./report/machine.ts";
 import { readResults, targetsOf, withResults, writeResult } from "./report/results.ts";
 import { markdownOf } from "./report/table.ts";
 
-const benchmarks: readonly Benchmark[] = [tokens];
+const benchmarks: readonly Benchmark[] = [cache, tokens];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { only: { type: "string" }, quick: { type: "boolean", default: false } },
+  options: {
+    only: { type: "string" },
+    quick: { type: "boolean", default: false },
+    conversations: { type: "string" },
+  },
 });
 const names = benchmarks.map(({ name }) => name);
 const chosen = positionals.length > 0 ? positionals : names;
@@ -35,14 +40,23 @@ if (strange.length > 0) {
   process.exit(2);
 }
 
+/** pnpm runs scripts in their package's folder, and tells where it was called. */
+const { INIT_CWD: callersFolder = process.cwd() } = process.env;
+
 const results = join(benchFolder, "results");
 for (const { name, run } of benchmarks.filter(({ name }) => chosen.includes(name))) {
   console.log(`# ${name}\n`);
-  const findings = await run({ quick: values.quick, only, say: (text) => console.error(`  ${text}`) });
+  const findings = await run({
+    quick: values.quick,
+    only,
+    conversations:
+      values.conversations === undefined ? undefined : resolve(callersFolder, values.conversations),
+    say: (text) => console.error(`  ${text}`),
+  });
   for (const table of findings.tables) console.log(markdownOf(table));
   if (findings.targets !== undefined) console.log(targetsOf(findings.targets));
-  // A part of the figures must not take the place of all of them.
-  if (values.quick || only.length > 0) continue;
+  // A part of the figures, or those of other data, must not take the place of all of them.
+  if (values.quick || only.length > 0 || values.conversations !== undefined) continue;
   const date = new Date().toISOString().slice(0, 10);
   await writeResult(results, { benchmark: name, date, machine: thisMachine(), ...findings });
 }

@@ -1,8 +1,8 @@
 import type { TokenCounter } from "@turnkeep/core";
 import { mean } from "../measure.ts";
 import { type Card, seconds } from "./prices.ts";
-import { promptCache } from "./prompt-cache.ts";
 import { tokensOf } from "./prompt.ts";
+import { promptCache } from "./prompt-cache.ts";
 import type { Trace } from "./trace.ts";
 
 /** What a window costs at a provider. */

@@ -17,12 +17,16 @@ export interface Card {
   readonly lifetime: "5 min" | "30 min" | "1 h";
   readonly rules: CacheRules;
   readonly prices: Prices;
-  /** The day on which the prices were read. */
+  /** When the prices were read. */
   readonly date: string;
   readonly source: string;
 }
 
-export const seconds: Readonly<Record<Card["lifetime"], number>> = { "5 min": 300, "30 min": 1_800, "1 h": 3_600 };
+export const seconds: Readonly<Record<Card["lifetime"], number>> = {
+  "5 min": 300,
+  "30 min": 1_800,
+  "1 h": 3_600,
+};
 
 /**
  * OpenAI, guide "Prompt caching", for models before GPT-5.6: from 1,024 tokens, in increments of 128, writes are free,
@@ -68,16 +72,16 @@ export const cards: readonly Card[] = [
     lifetime: "5 min",
     rules: blocksOf128,
     prices: gpt54,
-    date: "2026-06-30",
-    source: `${openai}, as https://www.morphllm.com/openai-api-pricing gives it in June 2026`,
+    date: "2026-06",
+    source: `${openai}, as https://www.morphllm.com/openai-api-pricing gives it`,
   },
   {
     model: "GPT-5.4",
     lifetime: "1 h",
     rules: blocksOf128,
     prices: gpt54,
-    date: "2026-06-30",
-    source: `${openai}, as https://www.morphllm.com/openai-api-pricing gives it in June 2026`,
+    date: "2026-06",
+    source: `${openai}, as https://www.morphllm.com/openai-api-pricing gives it`,
   },
   {
     model: "GPT-6 Sol",
@@ -104,3 +108,7 @@ export const cards: readonly Card[] = [
     source: `${anthropic}, as https://github.com/kurofune/claudit/releases/tag/v1.9.2 gives it`,
   },
 ];
+
+export function labelOf({ model, lifetime }: Card): string {
+  return `${model}, ${lifetime}`;
+}

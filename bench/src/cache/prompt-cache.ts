@@ -22,8 +22,8 @@ class Node {
   used: number = Number.NEGATIVE_INFINITY;
 
   child(id: number): Node {
-    let node = this.children.get(id);
-    if (node === undefined) this.children.set(id, (node = new Node()));
+    const node = this.children.get(id) ?? new Node();
+    this.children.set(id, node);
     return node;
   }
 }
@@ -138,7 +138,8 @@ export class BreakpointCache implements PromptCache {
 
   /** How many places a message has, and whether its last one is also the first of the message behind it. */
   #placesOf({ role, blocks }: Segment, later: Segment | undefined): { count: number; goesOn: boolean } {
-    if (this.#rules.places === "inputs") return { count: role === "user" || role === "tool" ? 1 : 0, goesOn: false };
+    if (this.#rules.places === "inputs")
+      return { count: role === "user" || role === "tool" ? 1 : 0, goesOn: false };
     const runs = blocks.filter((block, index) => block === "text" || block !== blocks[index + 1]);
     const goesOn = runs.at(-1) === "tool-result" && later?.blocks[0] === "tool-result";
     return { count: runs.length, goesOn };

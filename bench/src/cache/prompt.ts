@@ -43,7 +43,9 @@ export class Segments<M> {
     const role = format.role(message);
     const calls = format.toolCalls(message).map((): Block => "tool-call");
     const results = format.toolResults(message).map((): Block => "tool-result");
-    const hasContent = format.pieces(message).some((piece) => piece.type === "media" || piece.of === "content");
+    const hasContent = format
+      .pieces(message)
+      .some((piece) => piece.type === "media" || piece.of === "content");
     const blocks: Block[] = [...(hasContent ? ["text" as const] : []), ...calls, ...results];
     return {
       id: this.#byText.size,

@@ -1,7 +1,7 @@
 import { createChatMemory, type TokenCounter } from "@turnkeep/core";
 import type { Dialogue } from "./dialogue.ts";
 import type { WindowCase } from "./policies.ts";
-import { type Segment, type Segments, tokensOf } from "./prompt.ts";
+import { type Segment, tokensOf } from "./prompt.ts";
 
 /** One request to the model. */
 export interface Request {
@@ -27,18 +27,20 @@ export interface Trace {
 /** What the stand-in for a model answers: as many tokens of text each time, and never the same text twice. */
 const summaryTokens = 300;
 
+/** A conversation's first second, in milliseconds since the epoch. */
+const start = Date.UTC(2026, 0, 1);
+
 /**
  * Plays a conversation through a memory. Each assistant message was one request, a tool loop's too; its prompt is what
- * the memory shows before that message is added.
+ * the memory shows before that message is added. The memory's clock is the conversation's meanwhile.
  */
 export async function play<M>(
   dialogue: Dialogue<M>,
   { window, summaries }: WindowCase,
   maxTokens: number,
   counter: TokenCounter,
-  segments: Segments<M>,
 ): Promise<Trace> {
-  const { format, messages, times } = dialogue;
+  const { format, segments, messages, times } = dialogue;
   const requests: Request[] = [];
   const asked: SummaryRequest[] = [];
   let filled = false;
@@ -65,16 +67,23 @@ export async function play<M>(
       if (type === "evicted" || type === "summarized") filled = true;
     },
   });
-  for (const [index, message] of messages.entries()) {
-    if (index > 0 && format.role(message) === "assistant") {
-      const output = segments.of(message).tokens;
-      const at = times[index - 1] as number;
-      const prompt = (await memory.messages()).map((shown) => segments.of(shown));
-      requests.push({ at, prompt, output, filled });
+  const clock = Date.now;
+  let at = 0;
+  Date.now = () => start + Math.round(at * 1_000);
+  try {
+    for (const [index, message] of messages.entries()) {
+      if (index > 0 && format.role(message) === "assistant") {
+        const output = segments.of(message).tokens;
+        const prompt = (await memory.messages()).map((shown) => segments.of(shown));
+        requests.push({ at, prompt, output, filled });
+      }
+      at = times[index] as number;
+      await memory.add(message);
     }
-    await memory.add(message);
+    await memory.close();
+  } finally {
+    Date.now = clock;
   }
-  await memory.close();
   return { requests, summaries: asked };
 }
 

@@ -15,15 +15,17 @@ export interface Axis {
   readonly title: string;
   /** Default `linear`. */
   readonly scale?: "linear" | "log";
+  /** Whether a linear axis begins at 0. Default true. */
+  readonly zero?: boolean;
 }
 
 /** The plot as an SVG picture, the same for the same points. */
 export async function svgOf({ title, x, y, points }: Plot): Promise<string> {
-  const axis = (field: "x" | "y", { title, scale }: Axis) => ({
+  const axis = (field: "x" | "y", { title, scale, zero = true }: Axis) => ({
     field,
     title,
     type: "quantitative" as const,
-    scale: scale === "log" ? { type: scale } : { zero: true },
+    scale: scale === "log" ? { type: scale } : { zero },
   });
   const { spec } = compile({
     title,
