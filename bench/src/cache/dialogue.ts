@@ -27,7 +27,7 @@ const toolSeconds = 2;
 
 /**
  * The user's pause before a message, in seconds: log-normal around 45 seconds (σ 1.2), and one in 12 a break, log-normal
- * around three hours (σ 1.5). One in 7 is longer than five minutes, one in 16 longer than an hour. Assumed, not measured.
+ * around three hours (σ 1.5). 13.5 % are longer than five minutes, 6.4 % longer than an hour. Assumed, not measured.
  */
 export function* pauses(seed: number): Generator<number, never> {
   const numbers = noise(seed);

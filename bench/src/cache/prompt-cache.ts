@@ -57,15 +57,14 @@ export class BlockCache implements PromptCache {
     let end = 0;
     let blocks = 0;
     let hit = 0;
-    let isLive = true;
     for (const { id, tokens } of prompt) {
       node = node.child(id);
       end += tokens;
       for (let index = 0; (blocks + 1) * block <= end; index++) {
         blocks++;
         const used = node.usedBlocks[index];
-        isLive &&= used !== undefined && at - used <= this.#lifetime;
-        if (isLive) hit = blocks;
+        // A block is never used without those before it.
+        if (used !== undefined && at - used <= this.#lifetime) hit = blocks;
         node.usedBlocks[index] = at;
       }
     }
@@ -113,8 +112,7 @@ export class BreakpointCache implements PromptCache {
       return { segment, node, end };
     });
     if (end < minimum) return { cached: 0, written: 0 };
-    const isLive = ({ node, end }: { node: Node; end: number }): boolean =>
-      end >= minimum && at - node.used <= this.#lifetime;
+    const isLive = ({ node }: { readonly node: Node }): boolean => at - node.used <= this.#lifetime;
     let after = 0;
     let later: Segment | undefined;
     let hit: (typeof path)[number] | undefined;
