@@ -23,7 +23,7 @@ export interface Options {
   readonly quick: boolean;
   /** Only these parts of the benchmark, where it has parts: databases, say. Empty: all. */
   readonly only: readonly string[];
-  /** A file of the user's own conversations, where a benchmark reads some. What is measured on it is not written. */
+  /** A file of the user's own conversations. What is measured on it is not written. */
   readonly conversations?: string | undefined;
   /** Tells how far it is. */
   say(text: string): void;
@@ -35,6 +35,8 @@ export interface Benchmark {
   readonly about: string;
   /** What `only` may name. */
   readonly parts?: readonly string[];
+  /** Whether it reads `conversations`. */
+  readonly readsConversations?: boolean;
   run(options: Options): Promise<Findings>;
 }
 

@@ -40,6 +40,14 @@ if (strange.length > 0) {
   process.exit(2);
 }
 
+const deaf = benchmarks.filter(
+  ({ name, readsConversations }) => chosen.includes(name) && !readsConversations,
+);
+if (values.conversations !== undefined && deaf.length > 0) {
+  console.error(`No conversations are read by ${deaf.map(({ name }) => name).join(", ")}.`);
+  process.exit(2);
+}
+
 /** pnpm runs scripts in their package's folder, and tells where it was called. */
 const { INIT_CWD: callersFolder = process.cwd() } = process.env;
 

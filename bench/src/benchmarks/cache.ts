@@ -29,6 +29,7 @@ export const cache: Benchmark = {
   name: "cache",
   about: "what a prompt cache serves of a window; --conversations FILE.jsonl: over your own",
   parts: limits.map(String),
+  readsConversations: true,
   async run({ quick, only, say, conversations }) {
     const counter = await tokenCounter("o200k_base");
     const [count, length] = quick ? [1, 500] : [3, 2_000];
