@@ -9,12 +9,13 @@ import { parseArgs } from "node:util";
 import type { Benchmark } from "./benchmark.ts";
 import { cache } from "./benchmarks/cache.ts";
 import { tokens } from "./benchmarks/tokens.ts";
+import { window } from "./benchmarks/window.ts";
 import { benchFolder } from "./peers.ts";
 import { thisMachine } from "./report/machine.ts";
 import { readResults, targetsOf, withResults, writeResult } from "./report/results.ts";
 import { markdownOf } from "./report/table.ts";
 
-const benchmarks: readonly Benchmark[] = [cache, tokens];
+const benchmarks: readonly Benchmark[] = [cache, tokens, window];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

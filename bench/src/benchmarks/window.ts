@@ -1,0 +1,166 @@
+import { type ModelMessage, modelMessageFormat } from "@turnkeep/core";
+import { textCounter, tokenCounter } from "@turnkeep/tokens";
+import type { Benchmark, Findings, Target } from "../benchmark.ts";
+import { endlessConversation } from "../corpus.ts";
+import { mean, median, quantile } from "../measure.ts";
+import type { Cell, Table } from "../report/table.ts";
+import { floor, ours, oursAlone } from "../window/contenders.ts";
+import { Lane } from "../window/lane.ts";
+import { partsOf } from "../window/parts.ts";
+import { peerContenders, peers } from "../window/peers.ts";
+
+const maxTokens = 4_000;
+/** The time that one lane may take altogether, in ms, and the longest step that is measured. */
+const limits = {
+  quick: { rounds: 400, lane: 300, step: 2_000 },
+  full: { rounds: 4_000, lane: 10_000, step: 10_000 },
+};
+const fewest = 3;
+
+/**
+ * Adds one message to a conversation and reads what fits into 4,000 tokens. All contenders and lengths take turns, each
+ * round beginning with another one; the median of a lane's steps is shown.
+ */
+export const window: Benchmark = {
+  name: "window",
+  about: "adding a message and reading a view of 4,000 tokens, by the length of the conversation",
+  async run({ quick, say }) {
+    const { rounds, lane: budget, step: longest } = limits[quick ? "quick" : "full"];
+    const lengths = quick ? [100, 1_000, 10_000] : [100, 1_000, 10_000, 100_000];
+    const counter = await tokenCounter("o200k_base");
+    const countText = await textCounter("o200k_base");
+    const count = (message: ModelMessage): number => counter.count(message, modelMessageFormat);
+    const { messages, following } = corpusOf(lengths, rounds);
+    const counts = messages.map(count);
+    const lanes: Lane[] = [];
+    for (const contender of [ours, oursAlone, floor, ...(await peerContenders())]) {
+      let before = 0;
+      let growth = 10;
+      for (const length of lengths) {
+        if (before * growth > longest) continue;
+        say(`${contender.name}, ${length} messages`);
+        const end = turnAt(messages, length);
+        const shared = { maxTokens, count, countText };
+        const lane = new Lane(contender, {
+          messages: messages.slice(0, end),
+          counts: counts.slice(0, end),
+          ...shared,
+        });
+        await lane.open();
+        const took = await warmUp(lane, following, budget);
+        lane.every = Math.max(1, Math.ceil(rounds / Math.max(fewest, budget / took)));
+        // What grew hundredfold will do so again.
+        if (before > 0) growth = took / before;
+        before = took;
+        lanes.push(lane);
+      }
+    }
+    say(`${rounds} rounds`);
+    for (const [round, message] of following.entries()) {
+      for (let turn = 0; turn < lanes.length; turn++) {
+        const lane = lanes[(round + turn) % lanes.length] as Lane;
+        if (round % lane.every === 0) lane.times.push(await lane.step(message));
+      }
+    }
+    const parts = await partsOf({ messages, counts, maxTokens, count, countText }, following);
+    return {
+      ...findingsOf(lanes, parts),
+      versions: Object.assign({}, ...peers.map((peer) => peer.versions())),
+    };
+  },
+};
+
+/** A conversation of the greatest length, up to the end of a turn, and what is said after it. */
+function corpusOf(
+  lengths: readonly number[],
+  rounds: number,
+): { readonly messages: ModelMessage[]; readonly following: ModelMessage[] } {
+  const corpus = endlessConversation();
+  const all = Array.from({ length: Math.max(...lengths) + rounds + 100 }, () => corpus.next().value);
+  const end = turnAt(all, Math.max(...lengths));
+  return { messages: all.slice(0, end), following: all.slice(end, end + rounds) };
+}
+
+/** Where the first turn begins behind so many messages, so that no step is cut in two. */
+function turnAt(messages: readonly ModelMessage[], length: number): number {
+  const turn = messages.findIndex(({ role }, index) => index >= length && role === "user");
+  return turn < 0 ? messages.length : turn;
+}
+
+/** A lane's time for a step, in ms, once it runs as fast as it will, or has had its time. */
+async function warmUp(lane: Lane, messages: readonly ModelMessage[], budget: number): Promise<number> {
+  const times: number[] = [];
+  for (const message of messages.slice(0, 300)) {
+    times.push(await lane.step(message));
+    if (times.reduce((sum, time) => sum + time, 0) > budget / 5) break;
+  }
+  await lane.open();
+  return median(times.slice(-20));
+}
+
+function findingsOf(lanes: readonly Lane[], parts: Table): Findings {
+  const names = [...new Set(lanes.map(({ contender }) => contender.name))];
+  const lengths = [...new Set(lanes.map(({ length }) => length))].sort((a, b) => a - b);
+  const laneOf = (name: string, length: number): Lane | undefined =>
+    lanes.find((lane) => lane.contender.name === name && lane.length === length);
+  const cells = (value: (lane: Lane) => number): Cell[][] =>
+    names.map((name) => [
+      name,
+      ...lengths.map((length) => {
+        const lane = laneOf(name, length);
+        return lane === undefined ? null : value(lane);
+      }),
+    ]);
+  const columns = ["contender", ...lengths.map((length) => `${length.toLocaleString("en-US")} messages`)];
+  const timeOf = (name: string, length: number): number => median(laneOf(name, length)?.times ?? []);
+  const [first = 0] = lengths;
+  const last = lengths.at(-1) ?? 0;
+  const many = lengths.find((length) => length >= 10_000) ?? last;
+  const peerTimes = names
+    .filter((name) => ![ours, oursAlone, floor].some((contender) => contender.name === name))
+    .flatMap((name) => (laneOf(name, many) === undefined ? [] : [timeOf(name, many)]));
+  const targets: Target[] = [
+    {
+      what: `ours at ${last.toLocaleString("en-US")} messages, times ours at ${first}`,
+      measured: timeOf(ours.name, last) / timeOf(ours.name, first),
+      atMost: 1.5,
+    },
+    ...lengths.map((length) => ({
+      what: `ours at ${length.toLocaleString("en-US")} messages, times the floor`,
+      measured: timeOf(ours.name, length) / timeOf(floor.name, length),
+      atMost: 1.5,
+    })),
+    {
+      what: `the best peer at ${many.toLocaleString("en-US")} messages, times ours`,
+      measured: Math.min(...peerTimes) / timeOf(ours.name, many),
+      atLeast: 100,
+    },
+  ];
+  return {
+    tables: [
+      {
+        title: "One message added and the view read, ms, median",
+        columns,
+        rows: cells(({ times }) => median(times)),
+      },
+      { title: "The same, 99th percentile", columns, rows: cells(({ times }) => quantile(times, 0.99)) },
+      { title: "The same, mean", columns, rows: cells(({ times }) => mean(times)) },
+      { title: "How many times it was measured", columns, rows: cells(({ times }) => times.length) },
+      parts,
+    ],
+    plots: [
+      {
+        name: "steps",
+        title: "One message added and a view of 4,000 tokens read",
+        x: { title: "messages so far", scale: "log" },
+        y: { title: "ms", scale: "log" },
+        points: lanes.map(({ contender, length, times }) => ({
+          x: length,
+          y: median(times),
+          line: contender.name,
+        })),
+      },
+    ],
+    targets,
+  };
+}
