@@ -6,13 +6,40 @@ export interface CallLimits {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What a running call checks and hands on. */
+/** What a running call checks and hands on; itself what a store takes as the options of a call. */
 export interface Call {
   readonly signal: AbortSignal;
+  /** As the signal's, without asking for it. */
+  throwIfAborted(): void;
   /** The newest conflict: what to report if time runs out while retrying. */
   conflict: TurnkeepError | undefined;
   /** Set when a change of the call left behind what is to be summarized. */
   awaitsSummary: "now" | "early" | undefined;
+}
+
+/** Its signal is made when somebody asks for it: to make one costs more than the rest of a short call. */
+class RunningCall implements Call {
+  conflict: TurnkeepError | undefined;
+  awaitsSummary: "now" | "early" | undefined;
+  #controller: AbortController | undefined;
+  #ended: { readonly reason: unknown } | undefined;
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#ended !== undefined) this.#controller.abort(this.#ended.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  throwIfAborted(): void {
+    if (this.#ended !== undefined) throw this.#ended.reason;
+  }
+
+  end(reason: unknown): void {
+    this.#ended ??= { reason };
+    this.#controller?.abort(reason);
+  }
 }
 
 /**
@@ -22,24 +49,31 @@ export interface Call {
 export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => Promise<T>): Promise<T> {
   const { timeoutMs, signal } = limits;
   throwIfCallerAborted(signal);
-  const controller = new AbortController();
-  const call: Call = { signal: controller.signal, conflict: undefined, awaitsSummary: undefined };
+  const call = new RunningCall();
   let timedOut = false;
-  const timer = setTimeout(() => {
-    timedOut = true;
-    controller.abort(new TurnkeepError("STORE_UNAVAILABLE", `The call took longer than ${timeoutMs} ms.`));
-  }, timeoutMs);
-  const onAbort = (): void => controller.abort(signal?.reason);
-  signal?.addEventListener("abort", onAbort, { once: true });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let onAbort: (() => void) | undefined;
   try {
-    return await orAborted(run(call), controller.signal);
+    return await new Promise<T>((resolve, reject) => {
+      const end = (reason: unknown): void => {
+        call.end(reason);
+        reject(reason);
+      };
+      timer = setTimeout(() => {
+        timedOut = true;
+        end(new TurnkeepError("STORE_UNAVAILABLE", `The call took longer than ${timeoutMs} ms.`));
+      }, timeoutMs);
+      onAbort = () => end(signal?.reason);
+      signal?.addEventListener("abort", onAbort, { once: true });
+      run(call).then(resolve, reject);
+    });
   } catch (error) {
     throwIfCallerAborted(signal);
     if (!timedOut) throw error;
     throw call.conflict ?? unanswered(timeoutMs, error);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
+    if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
   }
 }
 

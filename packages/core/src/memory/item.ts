@@ -55,7 +55,11 @@ export interface ItemReader<M> {
 }
 
 /** Asks format, counter and pin about a message. */
-export function factsOf<M>(message: M, reader: ItemReader<M>, stored?: ItemMeta): ItemFacts<M> {
+export function factsOf<M>(
+  message: M,
+  reader: ItemReader<M>,
+  stored?: ItemMeta,
+): ItemFacts<M> & { readonly message: M } {
   const { format, counter } = reader;
   return {
     message,

@@ -25,6 +25,6 @@ export function prepare<M>(value: M | Entry<M>, reader: ItemReader<M>, id?: stri
     createdAt: Date.now(),
     payload,
     model: given.model,
-    facts: { ...factsOf(message, reader), message },
+    facts: factsOf(message, reader),
   };
 }

@@ -33,10 +33,30 @@ export function repairSteps<M>(
     const only = step.items[0] as Item<M>;
     if (step.items.length === 1 && only.calls.length + only.results.length + only.approvals.length === 0) {
       repaired.messages.push(messageOf(only));
+    } else if (step === last) {
+      repairStep(step, mayStayOpen(step, true, openCalls), format, repaired);
     } else {
-      repairStep(step, mayStayOpen(step, step === last, openCalls), format, repaired);
+      const { messages, interruptedCalls, leftOut } = repairedEarlier(step, format);
+      repaired.messages.push(...messages);
+      repaired.interruptedCalls.push(...interruptedCalls);
+      repaired.leftOut.push(...leftOut);
     }
   }
+  return repaired;
+}
+
+/** Steps that are not the last, as repaired: a step only grows, and a memory has one format. */
+const known: WeakMap<
+  Step<never>,
+  { readonly size: number; readonly repaired: Repaired<unknown> }
+> = new WeakMap();
+
+function repairedEarlier<M>(step: Step<M>, format: MessageFormat<M>): Repaired<M> {
+  const before = known.get(step as unknown as Step<never>);
+  if (before?.size === step.items.length) return before.repaired as Repaired<M>;
+  const repaired: Growing<M> = { messages: [], interruptedCalls: [], leftOut: [] };
+  repairStep(step, () => false, format, repaired);
+  known.set(step as unknown as Step<never>, { size: step.items.length, repaired });
   return repaired;
 }
 
@@ -104,10 +124,10 @@ export function addedByRepair<M>(
     return { messages, tokens: Math.max(0, tokens - step.tokens) };
   };
   return (step, isLast) => {
-    if (isRegular(step)) return nothingAdded;
+    if (step.calls.size === 0) return nothingAdded;
     const last = known.get(step);
     if (last?.size === step.items.length && last.isLast === isLast) return last.cost;
-    const cost = measure(step, isLast);
+    const cost = isRegular(step) ? nothingAdded : measure(step, isLast);
     known.set(step, { size: step.items.length, isLast, cost });
     return cost;
   };

@@ -1,4 +1,5 @@
 import { TurnkeepError } from "../errors.ts";
+import type { Call } from "../memory/deadline.ts";
 import { type Item, messageOf, tokensIn } from "../memory/item.ts";
 import type { Live, Step } from "../memory/live.ts";
 import type { Policy } from "../memory/policy.ts";
@@ -27,7 +28,8 @@ export interface ViewRequest<M> {
   readonly profile: ProviderProfile | undefined;
   /** The model that the view is for. */
   readonly model: string | undefined;
-  readonly signal: AbortSignal;
+  /** What ends it: asked for its signal only where processors run. */
+  readonly call: Pick<Call, "signal">;
 }
 
 type Overflow = NonNullable<WindowPlan<never>["overflow"]>;
@@ -86,14 +88,14 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
 }
 
 async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<View<M>> {
-  const { policy, profile, signal } = request;
+  const { policy, profile, call } = request;
   const { format } = policy.reader;
   const shown = shownByWindow(request, plan);
   const stages: View<M>["stages"][number][] = [{ by: "repair", name: "repair", messages: shown.messages }];
   const interruptedCalls = [...shown.interruptedCalls];
   let messages: readonly M[] = shown.messages;
   for (const processor of policy.processors) {
-    messages = await applyProcessors(messages, [processor], { format, signal });
+    messages = await applyProcessors(messages, [processor], { format, signal: call.signal });
     stages.push({ by: "processor", name: processor.name, messages });
   }
   if (policy.processors.length > 0) {
@@ -125,7 +127,7 @@ function shownByWindow<M>(
   const hidden = new Set(plan.evict);
   const isShown = (step: Step<M>): boolean => step.items.some((item) => !hidden.has(item));
   const { window, reader } = policy;
-  let steps = live.steps.filter(isShown);
+  let steps: readonly Step<M>[] = hidden.size > 0 ? live.steps.filter(isShown) : live.steps;
   if (window.unit === "turn") {
     const unopened = stepsBeforeFirstUser(steps);
     // A profile opens the view itself where there is no user message to begin with.

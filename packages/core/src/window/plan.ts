@@ -53,6 +53,9 @@ function planBySteps<M>(
     policy.repair ? policy.addedByRepair(step, step === last) : nothingAdded;
   room.enter(slack);
   for (const step of live.steps) room.enter(addedTo(step));
+  const share = refill ? 0 : early ? (1 + window.target) / 2 : 1;
+  if (live.boundaries === 0 && room.fitsWithin(share))
+    return { evict, passed: [], stays: room.total, overflow: room.overflow() };
   const leave = (step: Step<M>): void => {
     const added = addedTo(step);
     evict.push(...step.items);
@@ -63,7 +66,6 @@ function planBySteps<M>(
   for (const step of live.steps.slice(0, Math.max(beyond, 0))) if (!isSystem(step)) leave(step);
   const passed = [...evict];
   const rest = live.steps.slice(Math.max(beyond, 0)).filter((step) => !isSystem(step));
-  const share = refill ? 0 : early ? (1 + window.target) / 2 : 1;
   if (rest.length === 0 || room.fitsWithin(share))
     return { evict, passed, stays: room.total, overflow: room.overflow() };
 

@@ -136,6 +136,8 @@ function invalid(name: string, value: unknown, expected: string): TurnkeepError 
   return new TurnkeepError("INVALID_OPTION", `${name} must be ${expected}; it is ${shown}.`);
 }
 
+const unlimited: number = Number.POSITIVE_INFINITY;
+
 /** Asks the limits for one call. An answer that is no positive integer is `INVALID_OPTION`, and nothing is written. */
 export async function resolveLimits<M>(
   policy: WindowPolicy<M>,
@@ -143,15 +145,15 @@ export async function resolveLimits<M>(
   correction: Correction = uncorrected,
   profile?: ProviderProfile | undefined,
 ): Promise<Limits> {
-  const ask = async (name: string, limit: Limit | undefined, least: 0 | 1): Promise<number> => {
-    if (limit === undefined) return Number.POSITIVE_INFINITY;
-    return typeof limit === "function" ? checkAnswer(name, await limit(memoryId), least) : limit;
-  };
-  const asked = await ask("window.maxMessages", policy.maxMessages, 1);
-  const maxMessages = Math.min(asked, profile?.maxMessages ?? Number.POSITIVE_INFINITY);
-  const maxTokens = await ask("window.maxTokens", policy.maxTokens, 1);
-  if (policy.maxTokens === undefined) return { maxMessages, maxTokens, taken: (tokens) => tokens };
-  const reserve = await ask("window.reserve", policy.reserve, 0);
+  // Only a limit that is a function is waited for.
+  const { maxMessages: messages, maxTokens: most, reserve: room } = policy;
+  const ask = async (name: string, limit: (id: string) => number | Promise<number>, least: 0 | 1) =>
+    checkAnswer(name, await limit(memoryId), least);
+  const asked = typeof messages === "function" ? await ask("window.maxMessages", messages, 1) : messages;
+  const maxMessages = Math.min(asked ?? unlimited, profile?.maxMessages ?? unlimited);
+  if (most === undefined) return { maxMessages, maxTokens: unlimited, taken: (tokens) => tokens };
+  const maxTokens = typeof most === "function" ? await ask("window.maxTokens", most, 1) : most;
+  const reserve = typeof room === "function" ? await ask("window.reserve", room, 0) : room;
   if (reserve >= maxTokens) {
     throw invalid("window.reserve", reserve, `smaller than window.maxTokens, which is ${maxTokens}`);
   }
