@@ -61,13 +61,11 @@ export class Draft<M> {
 
   append(prepared: Prepared<M>, place: Pick<ItemMeta, "front" | "derived"> = {}): Item<M> {
     const late = this.live.lateCalls(prepared.facts);
-    const meta: ItemMeta = {
-      ...this.#baseMeta(prepared),
-      ...(this.#from.epoch > 0 ? { epoch: this.#from.epoch } : {}),
-      ...(place.front === true ? { front: true } : {}),
-      ...(place.derived === undefined ? {} : { derived: place.derived }),
-      ...(late.length > 0 ? { late } : {}),
-    };
+    const meta = this.#baseMeta(prepared);
+    if (this.#from.epoch > 0) meta.epoch = this.#from.epoch;
+    if (place.front === true) meta.front = true;
+    if (place.derived !== undefined) meta.derived = place.derived;
+    if (late.length > 0) meta.late = late;
     const item = itemOf(prepared, this.#nextSeq++, meta);
     this.#appended.set(item.seq, item);
     this.live.append(item);
@@ -148,18 +146,36 @@ export class Draft<M> {
     return { version, nextSeq: this.#nextSeq, epoch: this.#epoch, live: this.live };
   }
 
-  #baseMeta(prepared: Prepared<M>): ItemMeta {
-    const { model, facts } = prepared;
-    return {
-      ...(this.#counterName === undefined ? {} : { tokens: { [this.#counterName]: facts.tokens } }),
-      ...(model === undefined ? {} : { model }),
-    };
+  #baseMeta({ model, facts }: Prepared<M>): { -readonly [Member in keyof ItemMeta]: ItemMeta[Member] } {
+    const meta: { -readonly [Member in keyof ItemMeta]: ItemMeta[Member] } = {};
+    if (this.#counterName !== undefined) meta.tokens = { [this.#counterName]: facts.tokens };
+    if (model !== undefined) meta.model = model;
+    return meta;
   }
 }
 
 function itemOf<M>(prepared: Prepared<M>, seq: number, meta: ItemMeta): Item<M> {
   const { id, createdAt, payload, facts } = prepared;
-  return { ...facts, id, seq, createdAt, payload, meta, metaText: metaText(meta) };
+  const { message, error, role, calls, results, approvals, boundary, part, pinned, tokens } = facts;
+  // Named one by one: this is made for every message, and a spread of so many members costs more than the rest.
+  return {
+    message,
+    error,
+    role,
+    calls,
+    results,
+    approvals,
+    boundary,
+    part,
+    pinned,
+    tokens,
+    id,
+    seq,
+    createdAt,
+    payload,
+    meta,
+    metaText: metaText(meta),
+  };
 }
 
 function storedMessage<M>({

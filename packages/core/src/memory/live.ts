@@ -88,6 +88,7 @@ export class Live<M> {
    */
   lateCalls(item: Pick<Item<M>, "results" | "approvals" | "calls">): string[] {
     const late: string[] = [];
+    if (item.results.length + item.approvals.length === 0) return late;
     const check = (step: Step<M> | undefined, callId: string): void => {
       const newest = this.#newestAssistant;
       if (step !== undefined && newest !== undefined && this.stepOf(newest) !== step) late.push(callId);
