@@ -1,4 +1,5 @@
-import { createMemory, Settings } from "llamaindex";
+import { Settings } from "@llamaindex/core/global";
+import { createMemory } from "llamaindex";
 
 /** Longer texts are several messages joined: a new message makes each of them a new text. */
 const longestKept = 4_000;
