@@ -10,6 +10,7 @@ const config: UserConfig = defineConfig({
   target: "node20.19",
   dts: false,
   logLevel: "error",
+  external: ["tsdown"],
   noExternal: [/^@turnkeep\//],
   inputOptions: { resolve: { conditionNames: ["source", "import", "node", "default"] } },
 });

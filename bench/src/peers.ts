@@ -6,6 +6,13 @@ import { pathToFileURL } from "node:url";
 /** The folder `bench/`, from where the bundle runs. */
 export const benchFolder: string = join(import.meta.dirname, "..");
 
+/** The pnpm that runs this. */
+export function pnpm(): string {
+  const { npm_execpath: file = "" } = process.env;
+  if (!/pnpm/.test(file)) throw new Error("Run the benchmarks by pnpm: pnpm bench");
+  return file;
+}
+
 /**
  * What is measured beside ours: a folder under `peers/` with a manifest and a lock file of its own, no part of the
  * workspace, so that only who measures installs it.
@@ -21,9 +28,7 @@ export class Peer {
   install(): void {
     if (existsSync(join(this.folder, "node_modules", ".modules.yaml"))) return;
     const flags = ["install", "--ignore-workspace", "--frozen-lockfile", "--prod"];
-    const { npm_execpath: pnpm = "" } = process.env;
-    if (!/pnpm/.test(pnpm)) throw new Error("Run the benchmarks by pnpm: pnpm bench");
-    execFileSync(process.execPath, [pnpm, ...flags], {
+    execFileSync(process.execPath, [pnpm(), ...flags], {
       cwd: this.folder,
       stdio: ["ignore", "ignore", "inherit"],
     });

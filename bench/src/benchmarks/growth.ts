@@ -155,7 +155,7 @@ const instances = 200;
 
 /** What one more instance holds once it has read: the mean of many, since a heap is never quite still. */
 async function readByMany(
-  open: () => ChatMemory,
+  open: () => ChatMemory<ModelMessage>,
 ): Promise<{ readonly shown: number; readonly heap: number; readonly time: number }> {
   const before = await liveHeap();
   const opened = Array.from({ length: instances }, open);
