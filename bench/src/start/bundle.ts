@@ -10,8 +10,6 @@ export interface Bundle {
   readonly atOnce: number;
   /** What is loaded when it is asked for. */
   readonly later: number;
-  /** Module → its KB in the bundle, neither minified nor compressed. */
-  readonly modules: ReadonlyMap<string, number>;
 }
 
 /** Bundles what a project imports, all of it: nothing is left out for not being used. */
@@ -43,15 +41,8 @@ export async function bundleOf(
   }
   const sizeOf = (parts: Iterable<{ readonly code: string }>): number =>
     [...parts].reduce((sum, { code }) => sum + gzipSync(code, { level: 9 }).length, 0) / 1_000;
-  const modules = [...first].flatMap((chunk) =>
-    Object.entries(chunk.modules).map(([id, { renderedLength }]): [string, number] => [
-      id,
-      renderedLength / 1_000,
-    ]),
-  );
   return {
     atOnce: sizeOf(first),
     later: sizeOf(chunks.filter((chunk) => !first.has(chunk))),
-    modules: new Map(modules),
   };
 }

@@ -64,6 +64,15 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
     /does not list left-pad in devDependencies/,
   ],
   [
+    "importsAreDeclared",
+    "a folder with a manifest of its own that imports what only the package around it declares",
+    (tree) => {
+      write("packages/formats/peers/one/package.json", '{"dependencies":{"left-pad":"1.3.0"}}')(tree);
+      write("packages/formats/peers/one/a.mjs", 'import "left-pad";\nimport "vitest";\n')(tree);
+    },
+    /imports vitest: packages\/formats\/peers\/one\/package\.json does not list/,
+  ],
+  [
     "coreStandsAlone",
     "a test of core that imports a sibling",
     (tree) => {

@@ -21,7 +21,7 @@ const webOnly = new Set(["core", "formats", "tokens", "assistant"]);
 export function relativeImportsStayInside(tree) {
   return importsOf(tree).flatMap(({ file, from, package_, place }) => {
     if (!from.startsWith(".")) return [];
-    const target = posix.join(posix.dirname(file), from);
+    const target = posix.join(posix.posix.dirname(file), from);
     const home = place === "src" ? `${package_.folder}/src/` : `${package_.folder}/`;
     if (place === "other" || isConfiguration(file) || target.startsWith(home)) return [];
     return [`${file} imports ${from}, which is outside ${home}: import the package by its name.`];
@@ -54,14 +54,30 @@ export function importsAreDeclared(tree) {
     if (from.startsWith(".") || isNodeBuiltIn(from)) return [];
     const name = packageNameOf(from);
     if (name === package_.name) return [];
-    const { dependencies, peerDependencies, devDependencies } = package_.manifest;
+    const { folder, manifest } = manifestFor(file, package_, tree);
+    const { dependencies, peerDependencies, devDependencies } = manifest;
     const shipped = { ...dependencies, ...peerDependencies };
     const forUse = place === "src" && package_.manifest.private !== true && !isConfiguration(file);
     const known = forUse ? shipped : { ...shipped, ...devDependencies, ...tree.manifest.devDependencies };
     if (name in known) return [];
     const kind = place === "src" ? "dependencies or peerDependencies" : "devDependencies";
-    return [`${file} imports ${from}: ${package_.folder}/package.json does not list ${name} in ${kind}.`];
+    return [`${file} imports ${from}: ${folder}/package.json does not list ${name} in ${kind}.`];
   });
+}
+
+/**
+ * What is measured beside ours has a manifest of its own within a package's folder, and is no part of the workspace.
+ *
+ * @param {string} file
+ * @param {import("../runner/workspace.mjs").WorkspacePackage} package_
+ * @param {import("./tree.mjs").Tree} tree
+ */
+function manifestFor(file, package_, tree) {
+  for (let folder = posix.dirname(file); folder.startsWith(`${package_.folder}/`); folder = posix.dirname(folder)) {
+    const nested = `${folder}/package.json`;
+    if (tree.files.includes(nested)) return { folder, manifest: JSON.parse(tree.read(nested)) };
+  }
+  return package_;
 }
 
 /**
