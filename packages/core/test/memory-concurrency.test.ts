@@ -339,6 +339,30 @@ describe("order, time and signals", () => {
     await expect(memory.messages({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
   });
 
+  test("a call that ended while it waited for a limit still tells the store so, and writes nothing", async () => {
+    const store = inMemoryStore();
+    const asked: boolean[] = [];
+    const watched: ChatMemoryStore = {
+      ...store,
+      getMessages: (id, options) => {
+        asked.push(options?.signal?.aborted === true);
+        return store.getMessages(id, options);
+      },
+    };
+    let answer = (_limit: number): void => {};
+    const limits = [new Promise<number>((resolve) => (answer = resolve))];
+    const window = { maxMessages: async () => (await limits.shift()) ?? 10 };
+    const memory = createChatMemory({ id: "m", store: watched, window });
+    const caller = new AbortController();
+    const put = memory.put("a", user("A"), { signal: caller.signal });
+    await expect.poll(() => limits.length).toBe(0);
+    caller.abort();
+    await expect(put).rejects.toMatchObject({ code: "ABORTED" });
+    answer(10);
+    await expect.poll(() => asked).toEqual([true]);
+    expect((await store.getMessages("m")).version).toBeNull();
+  });
+
   test("close waits for what was asked before; later calls are CLOSED; twice is once", async () => {
     const memory = createChatMemory();
     const added = memory.add(user("a"));

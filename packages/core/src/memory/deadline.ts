@@ -6,11 +6,9 @@ export interface CallLimits {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What a running call checks and hands on; itself what a store takes as the options of a call. */
+/** What a running call checks and hands on. */
 export interface Call {
   readonly signal: AbortSignal;
-  /** As the signal's, without asking for it. */
-  throwIfAborted(): void;
   /** The newest conflict: what to report if time runs out while retrying. */
   conflict: TurnkeepError | undefined;
   /** Set when a change of the call left behind what is to be summarized. */
@@ -30,10 +28,6 @@ class RunningCall implements Call {
       if (this.#ended !== undefined) this.#controller.abort(this.#ended.reason);
     }
     return this.#controller.signal;
-  }
-
-  throwIfAborted(): void {
-    if (this.#ended !== undefined) throw this.#ended.reason;
   }
 
   end(reason: unknown): void {
