@@ -1,0 +1,37 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { bundleOf } from "../src/start/bundle.ts";
+import { footprintOf } from "../src/start/footprint.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "turnkeep-start-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test("what is installed is counted once, links not at all", () => {
+  const store = join(folder, "node_modules/.pnpm/one@1.0.0/node_modules/one");
+  mkdirSync(store, { recursive: true });
+  mkdirSync(join(folder, "node_modules/.pnpm/node_modules"));
+  writeFileSync(join(folder, "node_modules/.pnpm/lock.yaml"), "x".repeat(500));
+  writeFileSync(join(store, "index.js"), "x".repeat(1_500));
+  symlinkSync(store, join(folder, "node_modules/one"));
+  expect(footprintOf(folder)).toEqual({ megabytes: 0.002, packages: 1 });
+});
+
+test("a bundle holds everything that is exported; what is asked for later stands apart", async () => {
+  const table = (name: string): string =>
+    `export const ${name} = ${JSON.stringify(Array.from({ length: 400 }, (_, index) => `${name} ${index * index}`))};`;
+  writeFileSync(join(folder, "a.mjs"), `${table("first")}\nexport const load = () => import("./b.mjs");`);
+  writeFileSync(join(folder, "b.mjs"), table("second"));
+  writeFileSync(join(folder, "c.mjs"), `export * from "./a.mjs"; export * from "peer/deep";`);
+  const bundle = await bundleOf([join(folder, "c.mjs")], { folder, external: ["peer"] });
+  expect(bundle.atOnce).toBeGreaterThan(0.5);
+  expect(bundle.later).toBeGreaterThan(0.5);
+  writeFileSync(join(folder, "a.mjs"), 'export { second } from "./b.mjs";');
+  const alone = await bundleOf([join(folder, "a.mjs")], { folder, external: [] });
+  expect(alone.later).toBe(0);
+  expect(alone.atOnce).toBeLessThan(bundle.atOnce + bundle.later);
+});

@@ -1,0 +1,59 @@
+import { user } from "@turnkeep/core";
+import { expect, test } from "vitest";
+import { type Conversation, floor, ours, oursAlone } from "../src/window/contenders.ts";
+import { Lane } from "../src/window/lane.ts";
+
+const messages = Array.from({ length: 30 }, (_, index) => user(`Message ${index}`));
+
+function counted(): Conversation & { calls: number } {
+  return {
+    messages,
+    counts: messages.map(() => 10),
+    maxTokens: 100,
+    calls: 0,
+    count() {
+      this.calls++;
+      return 10;
+    },
+    countText: () => 10,
+  };
+}
+
+test("the floor shows what fits, and counts what is new", async () => {
+  const conversation = counted();
+  const { convert, step } = await floor.open({
+    ...conversation,
+    count: () => conversation.count(messages[0] ?? user("")),
+  });
+  expect(await step(convert(user("New")))).toBe(10);
+  expect(await step(convert(user("Newer")))).toBe(10);
+  expect(conversation.calls).toBe(2);
+});
+
+test.each([ours, oursAlone])("$name counts what is new, once", async (contender) => {
+  const conversation = counted();
+  const { convert, step } = await contender.open({
+    ...conversation,
+    count: () => conversation.count(messages[0] ?? user("")),
+  });
+  expect(conversation.calls).toBe(30);
+  expect(await step(convert(user("New")))).toBe(8);
+  expect(conversation.calls).toBe(31);
+});
+
+test("a lane begins anew before its conversation is twice as long as it is said to be", async () => {
+  let opened = 0;
+  const lengths: number[] = [];
+  const contender = {
+    name: "counting",
+    open: ({ messages }: Conversation) => {
+      opened++;
+      let length = messages.length;
+      return { convert: (message: unknown) => message, step: () => lengths.push(++length) };
+    },
+  };
+  const lane = new Lane(contender, counted());
+  for (let step = 0; step < 100; step++) await lane.step(user("More"));
+  expect(Math.max(...lengths)).toBeLessThan(60);
+  expect(opened).toBeGreaterThan(2);
+});
