@@ -73,7 +73,11 @@ export function importsAreDeclared(tree) {
  * @param {import("./tree.mjs").Tree} tree
  */
 function manifestFor(file, package_, tree) {
-  for (let folder = posix.dirname(file); folder.startsWith(`${package_.folder}/`); folder = posix.dirname(folder)) {
+  for (
+    let folder = posix.dirname(file);
+    folder.startsWith(`${package_.folder}/`);
+    folder = posix.dirname(folder)
+  ) {
     const nested = `${folder}/package.json`;
     if (tree.files.includes(nested)) return { folder, manifest: JSON.parse(tree.read(nested)) };
   }
