@@ -77,6 +77,17 @@ describe("add", () => {
     expect(Object.isFrozen(read) && Object.isFrozen(read?.content[0])).toBe(true);
   });
 
+  test("what repair made is frozen too, whichever step it stands in", async () => {
+    const memory = createChatMemory();
+    await memory.add(user("a"), toolCall("c1", "t", {}), user("b"), toolCall("c2", "t", {}), user("c"));
+    const shown = await memory.messages();
+    expect(shown.map(({ role }) => role).join(" ")).toBe("user assistant tool user assistant tool user");
+    for (const message of shown) {
+      expect(Object.isFrozen(message)).toBe(true);
+      if (Array.isArray(message.content)) expect(Object.isFrozen(message.content[0])).toBe(true);
+    }
+  });
+
   test("writes once and, after the first, reads nothing", async () => {
     const store = counted(inMemoryStore());
     const memory = createChatMemory({ id: "m", store });

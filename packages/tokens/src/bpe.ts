@@ -33,7 +33,7 @@ export function bytePairEncoding(ranks: Ranks, pattern: string): BytePairEncodin
   return {
     count(text) {
       let total = 0;
-      for (const [piece] of text.matchAll(split)) {
+      for (const piece of text.match(split) ?? []) {
         if (piece.length > maxCachedLength) {
           total += countPiece(piece);
           continue;

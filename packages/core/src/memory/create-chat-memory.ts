@@ -398,7 +398,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       addAll(draft, fresh, policy, limits, { forView: true });
       ({ live, epoch } = draft);
     }
-    const view = await buildView({ live, epoch, policy, limits, profile, model, call });
+    const view = await buildView({ live, epoch, policy, limits, profile, model, signal: call.signal });
     return { view, live, limits };
   }
 

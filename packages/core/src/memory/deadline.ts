@@ -15,27 +15,6 @@ export interface Call {
   awaitsSummary: "now" | "early" | undefined;
 }
 
-/** Its signal is made when somebody asks for it: to make one costs more than the rest of a short call. */
-class RunningCall implements Call {
-  conflict: TurnkeepError | undefined;
-  awaitsSummary: "now" | "early" | undefined;
-  #controller: AbortController | undefined;
-  #ended: { readonly reason: unknown } | undefined;
-
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#ended !== undefined) this.#controller.abort(this.#ended.reason);
-    }
-    return this.#controller.signal;
-  }
-
-  end(reason: unknown): void {
-    this.#ended ??= { reason };
-    this.#controller?.abort(reason);
-  }
-}
-
 /**
  * Runs a call that ends when the caller's signal or the time-out says so, whether what it waits for listens or not.
  * Errors: `ABORTED` by the caller; after the time-out the last `VERSION_CONFLICT`, else `STORE_UNAVAILABLE`.
@@ -43,14 +22,15 @@ class RunningCall implements Call {
 export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => Promise<T>): Promise<T> {
   const { timeoutMs, signal } = limits;
   throwIfCallerAborted(signal);
-  const call = new RunningCall();
+  const controller = new AbortController();
+  const call: Call = { signal: controller.signal, conflict: undefined, awaitsSummary: undefined };
   let timedOut = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let onAbort: (() => void) | undefined;
   try {
     return await new Promise<T>((resolve, reject) => {
       const end = (reason: unknown): void => {
-        call.end(reason);
+        controller.abort(reason);
         reject(reason);
       };
       timer = setTimeout(() => {

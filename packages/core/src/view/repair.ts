@@ -1,4 +1,4 @@
-import { factsOf, type Item, type ItemReader, messageOf } from "../memory/item.ts";
+import { deepFreeze, factsOf, type Item, type ItemReader, messageOf } from "../memory/item.ts";
 import { Live, type Step } from "../memory/live.ts";
 import type { MessageFormat, ToolCallRef } from "../message-format.ts";
 
@@ -33,10 +33,11 @@ export function repairSteps<M>(
     const only = step.items[0] as Item<M>;
     if (step.items.length === 1 && only.calls.length + only.results.length + only.approvals.length === 0) {
       repaired.messages.push(messageOf(only));
-    } else if (step === last) {
-      repairStep(step, mayStayOpen(step, true, openCalls), format, repaired);
     } else {
-      const { messages, interruptedCalls, leftOut } = repairedEarlier(step, format);
+      const { messages, interruptedCalls, leftOut } =
+        step === last
+          ? repairedStep(step, mayStayOpen(step, true, openCalls), format)
+          : repairedEarlier(step, format);
       repaired.messages.push(...messages);
       repaired.interruptedCalls.push(...interruptedCalls);
       repaired.leftOut.push(...leftOut);
@@ -46,17 +47,21 @@ export function repairSteps<M>(
 }
 
 /** Steps that are not the last, as repaired: a step only grows, and a memory has one format. */
-const known: WeakMap<
-  Step<never>,
-  { readonly size: number; readonly repaired: Repaired<unknown> }
-> = new WeakMap();
+const known: WeakMap<object, { readonly size: number; readonly repaired: Repaired<unknown> }> = new WeakMap();
 
 function repairedEarlier<M>(step: Step<M>, format: MessageFormat<M>): Repaired<M> {
-  const before = known.get(step as unknown as Step<never>);
+  const before = known.get(step);
   if (before?.size === step.items.length) return before.repaired as Repaired<M>;
+  const repaired = repairedStep(step, () => false, format);
+  known.set(step, { size: step.items.length, repaired });
+  return repaired;
+}
+
+/** Frozen, as all messages of a view are. */
+function repairedStep<M>(step: Step<M>, mayStay: MayStayOpen, format: MessageFormat<M>): Repaired<M> {
   const repaired: Growing<M> = { messages: [], interruptedCalls: [], leftOut: [] };
-  repairStep(step, () => false, format, repaired);
-  known.set(step as unknown as Step<never>, { size: step.items.length, repaired });
+  repairStep(step, mayStay, format, repaired);
+  for (const message of repaired.messages) deepFreeze(message);
   return repaired;
 }
 
@@ -114,8 +119,7 @@ export function addedByRepair<M>(
   >();
   const measure = (step: Step<M>, isLast: boolean): AddedCost => {
     const stored = new Map(step.items.map((item) => [item.message, item.tokens]));
-    const repaired: Growing<M> = { messages: [], interruptedCalls: [], leftOut: [] };
-    repairStep(step, mayStayOpen(step, isLast, openCalls), format, repaired);
+    const repaired = repairedStep(step, mayStayOpen(step, isLast, openCalls), format);
     const tokens = repaired.messages.reduce(
       (sum, message) => sum + (stored.get(message) ?? counter?.count(message, format) ?? 0),
       0,

@@ -1,5 +1,4 @@
 import { TurnkeepError } from "../errors.ts";
-import type { Call } from "../memory/deadline.ts";
 import { type Item, messageOf, tokensIn } from "../memory/item.ts";
 import type { Live, Step } from "../memory/live.ts";
 import type { Policy } from "../memory/policy.ts";
@@ -28,8 +27,7 @@ export interface ViewRequest<M> {
   readonly profile: ProviderProfile | undefined;
   /** The model that the view is for. */
   readonly model: string | undefined;
-  /** What ends it: asked for its signal only where processors run. */
-  readonly call: Pick<Call, "signal">;
+  readonly signal: AbortSignal;
 }
 
 type Overflow = NonNullable<WindowPlan<never>["overflow"]>;
@@ -88,14 +86,14 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
 }
 
 async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<View<M>> {
-  const { policy, profile, call } = request;
+  const { policy, profile, signal } = request;
   const { format } = policy.reader;
   const shown = shownByWindow(request, plan);
   const stages: View<M>["stages"][number][] = [{ by: "repair", name: "repair", messages: shown.messages }];
   const interruptedCalls = [...shown.interruptedCalls];
   let messages: readonly M[] = shown.messages;
   for (const processor of policy.processors) {
-    messages = await applyProcessors(messages, [processor], { format, signal: call.signal });
+    messages = await applyProcessors(messages, [processor], { format, signal });
     stages.push({ by: "processor", name: processor.name, messages });
   }
   if (policy.processors.length > 0) {
