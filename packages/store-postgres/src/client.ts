@@ -66,19 +66,24 @@ export function connect({ client, url, config }: PostgresConnection): Connection
   };
 }
 
-/** The names of statements: each stands for its text, so that it can never mean another. */
+/**
+ * The names of statements: each stands for its text, so that it can never mean another. A database that has a plan for all
+ * parameters keeps it until its tables are analyzed, even one that was made when they were empty; so a statement is
+ * planned anew under another name once it has been used 10, 100, 1,000 and 10,000 times.
+ */
 class Names {
-  readonly #byText = new Map<string, string>();
+  readonly #byText = new Map<string, { readonly hash: string; uses: number }>();
   refused = false;
 
   of({ text, recurs }: Statement<unknown>): string | undefined {
     if (this.refused || recurs !== true) return undefined;
-    let name = this.#byText.get(text);
-    if (name === undefined) {
-      name = `turnkeep_${createHash("sha256").update(text).digest("base64url")}`;
-      this.#byText.set(text, name);
+    let known = this.#byText.get(text);
+    if (known === undefined) {
+      known = { hash: createHash("sha256").update(text).digest("base64url"), uses: 0 };
+      this.#byText.set(text, known);
     }
-    return name;
+    known.uses = Math.min(known.uses + 1, 10_000);
+    return `turnkeep_${known.hash}_${String(known.uses).length}`;
   }
 }
 
