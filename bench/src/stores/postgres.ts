@@ -71,10 +71,14 @@ function openPool(connectionString: string): pg.Pool {
   return pool;
 }
 
-/** One row a message behind its key, and nothing else: no version, no check, no second writer. */
+/**
+ * One row a message behind its key, and nothing else: no version, no check, no second writer. Its statements are prepared
+ * once a connection, as ours are.
+ */
 function floor(pool: pg.Pool, nextSeqs: Map<string, number>, rowsOfTokens: number): Contender {
   const insert = "insert into floor (conversation, seq, payload) values ($1, $2, $3)";
   const newest = "select payload from floor where conversation = $1 order by seq desc limit $2";
+  const version = "select seq from floor where conversation = $1 order by seq desc limit 1";
   const seqFor = (name: string): number => {
     const seq = nextSeqs.get(name) ?? 1;
     nextSeqs.set(name, seq + 1);
@@ -95,15 +99,22 @@ function floor(pool: pg.Pool, nextSeqs: Map<string, number>, rowsOfTokens: numbe
       const rows = "messages" in window ? window.messages : rowsOfTokens;
       return {
         async append(message: ModelMessage) {
-          await pool.query(insert, [name, seqFor(name), JSON.stringify(message)]);
+          await pool.query({
+            name: "insert",
+            text: insert,
+            values: [name, seqFor(name), JSON.stringify(message)],
+          });
           return false;
         },
         async read() {
-          const result = await pool.query<{ payload: string }>(newest, [name, rows]);
+          const result = await pool.query<{ payload: string }>({
+            name: "newest",
+            text: newest,
+            values: [name, rows],
+          });
           return result.rows.map(({ payload }) => JSON.parse(payload) as ModelMessage).reverse();
         },
-        readUnchanged: () =>
-          pool.query("select seq from floor where conversation = $1 order by seq desc limit 1", [name]),
+        readUnchanged: () => pool.query({ name: "version", text: version, values: [name] }),
       };
     },
     close: () => pool.end(),

@@ -96,15 +96,15 @@ describe("statements that a connection keeps", () => {
     return [...new Set(found.rows.map(({ name }) => name.replace(/_\d+$/, "")))];
   }
 
-  /** A memory of that many messages of which the last twenty are live, then so many appends, some with evictions. */
-  async function converse(length: number, appends: number): Promise<void> {
+  /** A memory of which the last twenty messages are live, then so many appends, by which in turn so many leave. */
+  async function converse(length: number, appends: number, leave = [0, 1, 0, 3]): Promise<void> {
     const left = messages(1, length - 20).map(({ seq }) => ({ seq, to: "evicted" as const }));
     const first = update(null, length + 1, { append: messages(1, length), move: left });
     await keeping.updateMessages(memoryId, first);
     let version = first.version;
     let oldest = length - 19;
     for (let seq = length + 1; seq <= length + appends; seq++) {
-      const move = Array.from({ length: [0, 1, 0, 3][seq % 4] ?? 0 }, () => ({
+      const move = Array.from({ length: leave[seq % 4] ?? 0 }, () => ({
         seq: oldest++,
         to: "evicted" as const,
       }));
@@ -121,7 +121,7 @@ describe("statements that a connection keeps", () => {
     // A read, an append, and appends by which one and up to four leave.
     expect(before).toHaveLength(4);
     memoryId = randomUUID();
-    await converse(60, 30);
+    await converse(60, 30, [0, 1, 0, 2]);
     expect((await kept()).sort()).toEqual(before.sort());
   });
 
