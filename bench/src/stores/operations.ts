@@ -20,7 +20,7 @@ export interface Round {
   readonly conversations: readonly string[];
   readonly window: Window;
   readonly rounds: number;
-  /** A contender has one more try at an operation only while its tries have taken less than that, three apart. */
+  /** A contender has one more try at an operation only while its tries have taken less than that. */
   readonly budgetMs: number;
   readonly next: () => ModelMessage;
 }
@@ -74,14 +74,13 @@ class Runner {
     const own = this.#contender.open(name, this.#window);
     const others = this.#writer.open(name, this.#window);
     this.#open.set(name, { own, others });
-    await own.read();
     await others.append(message);
     await own.read();
   }
 
   mayTry(operation: Operation, budgetMs: number): boolean {
     const samples = this.#samples.get(operation) ?? [];
-    return samples.length < 3 || samples.reduce((sum, { ms }) => sum + ms, 0) < budgetMs;
+    return samples.reduce((sum, { ms }) => sum + ms, 0) < budgetMs;
   }
 
   async time(operation: Operation, name: string, message: ModelMessage): Promise<void> {
