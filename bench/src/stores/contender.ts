@@ -1,4 +1,4 @@
-import type { ModelMessage } from "@turnkeep/core";
+import type { ModelMessage, TokenCounter } from "@turnkeep/core";
 
 /** What a read shows: the newest 20 messages, or the newest that have 4,000 tokens together. */
 export type Window = { readonly messages: 20 } | { readonly tokens: 4_000 };
@@ -8,7 +8,10 @@ export interface Contender {
   /** The package, or `floor`. */
   readonly name: string;
   readonly kind: "ours" | "floor" | "peer";
-  /** Writes a conversation as fast as it can, before anything is measured. */
+  /**
+   * Writes a conversation as fast as it can, before anything is measured. Called for each window; where what is stored
+   * does not depend on the window, the second call has nothing to do.
+   */
   fill(conversation: string, messages: readonly ModelMessage[], window: Window): Promise<void>;
   /** A conversation as a process holds it; the first `read` is the first in that process. */
   open(conversation: string, window: Window): Conversation;
@@ -16,18 +19,33 @@ export interface Contender {
 }
 
 export interface Conversation {
-  /** One more message, on disk when this resolves. */
-  append(message: ModelMessage): Promise<void>;
+  /** One more message, on disk when this resolves. Answers whether others left memory with it; only ours know that. */
+  append(message: ModelMessage): Promise<boolean>;
   /** What is to be sent to the model. */
   read(): Promise<readonly unknown[]>;
+  /** For a floor: the least work that tells that nothing has changed since the last read, one version cell. Default: `read`. */
+  readUnchanged?(): Promise<unknown>;
 }
+
+/** Starts a database; the counter is o200k's. */
+export type StartArena = (counter: TokenCounter) => Promise<Arena>;
 
 /** A database with a server of its own that writes to disk before it answers. */
 export interface Arena {
   readonly name: string;
-  /** New clients of the same data each time. */
-  enter(): Promise<readonly Contender[]>;
+  /** The versions of what is measured beside ours, by package. */
+  readonly versions: Readonly<Record<string, string>>;
+  /** New clients of the same data each time: straight to the server, or by way of what counts `traffic`. */
+  enter(way: "direct" | "counted"): Promise<readonly Contender[]>;
+  /** Called once conversations were written, so that what a database does about them later falls into no measurement. */
+  settle?(): Promise<void>;
   /** What has gone over the network since the last question, both ways; for counting, with one client at a time. */
-  traffic(): { readonly roundTrips: number; readonly bytesSent: number; readonly bytesReceived: number };
+  traffic(): Traffic;
   stop(): Promise<void>;
+}
+
+export interface Traffic {
+  readonly roundTrips: number;
+  readonly bytesSent: number;
+  readonly bytesReceived: number;
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { driverCalls, invalidOption, notReadyError } from "@turnkeep/core/store-kit";
 import type { Pool } from "pg";
 import type { PostgresConnection } from "./options.ts";
@@ -19,7 +20,10 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-type Send = (statement: Statement<unknown>, signal: AbortSignal | undefined) => Promise<{ rows: unknown[] }>;
+/** `name`: under which the connection keeps the statement, parsed and planned. */
+type Sent = Pick<Statement<unknown>, "text" | "values"> & { readonly name?: string };
+
+type Send = (statement: Sent, signal: AbortSignal | undefined) => Promise<{ rows: unknown[] }>;
 
 /**
  * Refusals after which the statement is sent again: serialization failure and deadlock. Where the default isolation is
@@ -27,6 +31,13 @@ type Send = (statement: Statement<unknown>, signal: AbortSignal | undefined) => 
  */
 const sendAgain = new Set(["40001", "40P01"]);
 const maxAttempts = 20;
+
+/**
+ * Refusals of a name, before anything has happened: no statement has it, another has, or its tables have changed. Behind
+ * a pooler that moves clients between connections, such as PgBouncer before 1.21, a name that was given on one connection
+ * is not known, or known already, on the next.
+ */
+const nameRefused = new Set(["26000", "42P05", "0A000"]);
 
 /** Undefined table, schema and column. */
 const notReady = new Set(["42P01", "3F000", "42703"]);
@@ -37,14 +48,15 @@ export function connect({ client, url, config }: PostgresConnection): Connection
   const calls = driverCalls(storeName);
   const send: Send =
     client !== undefined
-      ? ({ text, values }) => client.query(text, values)
+      ? (statement) => query(client, statement)
       : async (statement, signal) => {
           opened ??= openPool(config ?? { connectionString: url });
           return sendOverPool(await opened, statement, signal);
         };
+  const names = client === undefined || isOfPg(client) ? new Names() : undefined;
   return {
     run: <R>(statement: Statement<R>, signal: AbortSignal | undefined) =>
-      calls.run(() => sendUntilDone(send, statement, signal) as Promise<R[]>, signal),
+      calls.run(() => sendUntilDone(send, names, statement, signal) as Promise<R[]>, signal),
     async close() {
       // A pool that ends forgets those who still wait for one of its connections.
       await calls.settled();
@@ -54,16 +66,44 @@ export function connect({ client, url, config }: PostgresConnection): Connection
   };
 }
 
+/**
+ * The names of statements: each stands for its text, so that it can never mean another. A database that has a plan for all
+ * parameters keeps it until its tables are analyzed, even one that was made when they were empty; so a statement is
+ * planned anew under another name once it has been used 10, 100, 1,000 and 10,000 times.
+ */
+class Names {
+  readonly #byText = new Map<string, { readonly hash: string; uses: number }>();
+  refused = false;
+
+  of({ text, recurs }: Statement<unknown>): string | undefined {
+    if (this.refused || recurs !== true) return undefined;
+    let known = this.#byText.get(text);
+    if (known === undefined) {
+      known = { hash: createHash("sha256").update(text).digest("base64url"), uses: 0 };
+      this.#byText.set(text, known);
+    }
+    known.uses = Math.min(known.uses + 1, 10_000);
+    return `turnkeep_${known.hash}_${String(known.uses).length}`;
+  }
+}
+
 async function sendUntilDone(
   send: Send,
+  names: Names | undefined,
   statement: Statement<unknown>,
   signal: AbortSignal | undefined,
 ): Promise<unknown[]> {
+  const { text, values } = statement;
   for (let attempt = 1; ; attempt++) {
+    const name = names?.of(statement);
     try {
-      return (await send(statement, signal)).rows;
+      return (await send(name === undefined ? { text, values } : { text, values, name }, signal)).rows;
     } catch (cause) {
       const code = codeOf(cause);
+      if (names !== undefined && name !== undefined && nameRefused.has(code)) {
+        names.refused = true;
+        continue;
+      }
       // Without the cause: what parses an address may quote it, with its password.
       if (code === "ERR_INVALID_URL") throw invalidOption("pg cannot read the url: check its host and port");
       if (notReady.has(code)) throw notReadyError(storeName, "a table or column", cause);
@@ -75,7 +115,7 @@ async function sendUntilDone(
 /** A statement that nobody waits for any more must not keep a connection from others: its connection is cut. */
 async function sendOverPool(
   pool: Pool,
-  { text, values }: Statement<unknown>,
+  statement: Sent,
   signal: AbortSignal | undefined,
 ): Promise<{ rows: unknown[] }> {
   const client = await pool.connect();
@@ -87,17 +127,32 @@ async function sendOverPool(
   signal?.addEventListener("abort", cut);
   let healthy = false;
   try {
-    const result = await client.query(text, values);
+    const result = await query(client, statement);
     healthy = true;
     return result;
   } catch (cause) {
     // After other faults, the driver's time-out for one, the connection may still wait for an answer.
-    healthy = sendAgain.has(codeOf(cause));
+    healthy = sendAgain.has(codeOf(cause)) || nameRefused.has(codeOf(cause));
     throw cause;
   } finally {
     signal?.removeEventListener("abort", cut);
     if (!signal?.aborted) client.release(!healthy);
   }
+}
+
+function query(client: PostgresClient, { name, text, values }: Sent): Promise<{ rows: unknown[] }> {
+  if (name === undefined) return client.query(text, values);
+  return (client as unknown as NamingClient).query({ name, text, values });
+}
+
+/** What a `Pool` or `Client` of `pg` can beside what the store needs. */
+interface NamingClient {
+  query(statement: Required<Sent>): Promise<{ rows: unknown[] }>;
+}
+
+/** Whether it takes statements with names: a PGlite, or what stands around a client of `pg`, may not. */
+function isOfPg(client: PostgresClient): boolean {
+  return ("totalCount" in client && "idleCount" in client) || "connectionParameters" in client;
 }
 
 async function openPool(config: object): Promise<Pool> {

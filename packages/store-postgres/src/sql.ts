@@ -6,6 +6,8 @@ import type { Names } from "./migrations.ts";
 export interface Statement<Row> {
   readonly text: string;
   readonly values: (string | null)[];
+  /** Whether its text is one of a few, so that a connection may keep it parsed and planned. */
+  readonly recurs?: boolean;
   /** Never there: the type of the rows that it answers. */
   readonly row?: Row;
 }
@@ -72,7 +74,8 @@ export class Statements {
   /** No row: no such memory. The head alone: it has no live messages, or is at the version that is known. */
   read(memoryId: string, known: string | undefined): Statement<SnapshotRow> {
     const p = new Parameters();
-    return p.statement(`
+    return p.statement(
+      `
       with head as materialized (
         select * from ${this.#memories} h where h.memory_id = ${p.text(memoryId)} and ${present})
       select ${marked("version", "version")}, next_seq::text as next, ${marked("owner", "owner")}, head,
@@ -81,7 +84,9 @@ export class Statements {
       union all
       select null, null, null, null, ${columns}
       from head join ${this.#messages} m on m.memory_key = head.memory_key and m.state = 'live'
-      where head.version is distinct from ${p.text(known)}`);
+      where head.version is distinct from ${p.text(known)}`,
+      true,
+    );
   }
 
   /** Begins a memory, over an expired one too. One row: it is done. */
@@ -98,8 +103,8 @@ export class Statements {
         from (select count(*) from expired) as cleared
         on conflict (memory_id) do nothing returning memory_key)`,
     ];
-    if (insert.length > 0) parts.push(this.#inserted(p, insert));
-    return p.statement(`with ${parts.join(",")} select 'done' as done from head`);
+    if (insert.length > 0) parts.push(`inserted as (${this.#inserted(p, insert)})`);
+    return p.statement(`with ${parts.join(",")} select 'done' as done from head`, isFew(insert));
   }
 
   /** Changes a memory that is at the expected version and agrees with the update. One row: it is done. */
@@ -108,21 +113,21 @@ export class Statements {
     const p = new Parameters();
     const id = p.text(memoryId);
     const parts: string[] = [];
-    const changes = [...rewrite, ...setState, ...remove.map((seq) => ({ seq, state: "removed" as const }))];
+    const moves = [...setState, ...remove.map((seq) => ({ seq, state: "removed" as const }))];
     let agrees = `h.next_seq <= ${p.integer(insert[0]?.seq ?? update.nextSeq)}`;
-    if (changes.length > 0) {
+    if (rewrite.length + moves.length > 0) {
+      const rows = rewrite.length > 0 ? p.rows("r", [...rewrite, ...moves]) : p.moves("r", moves);
       // `offset 0` has each row looked up by its key: the planner might search all of the history for them instead.
       parts.push(`c as materialized (
         select r.*, m.ctid as place, m.id as stored_id, m.state as stored_state
-        from ${p.rows("r", changes)}
+        from ${rows}
         left join lateral (
           select m.ctid, m.id, m.state from ${this.#messages} m
           where m.memory_key = (select h.memory_key from ${this.#memories} h where h.memory_id = ${id})
             and m.seq = r.seq
           offset 0) as m on true)`);
-      agrees += ` and not exists (
-        select from c where c.place is null
-          or (c.id is not null and (c.stored_id <> c.id or c.stored_state <> 'live')))`;
+      const wrong = "c.id is not null and (c.stored_id <> c.id or c.stored_state <> 'live')";
+      agrees += ` and not exists (select from c where c.place is null${rewrite.length > 0 ? ` or (${wrong})` : ""})`;
     }
     parts.push(`head as (
       update ${this.#memories} h
@@ -130,20 +135,25 @@ export class Statements {
         head = coalesce(${p.text(update.head)}, h.head), updated_at = ${now}, expires_at = ${this.#expiry}
       where h.memory_id = ${id} and h.version = ${p.text(update.expected)} and ${present} and ${agrees}
       returning h.memory_key)`);
-    if (insert.length > 0) parts.push(this.#inserted(p, insert));
     // Where a row lies holds for as long as the version does, which the head has just vouched for.
     if (rewrite.length + setState.length > 0) {
+      const rewritten = `, created_at = coalesce(c.created_at, m.created_at),
+          payload = coalesce(c.payload, m.payload), meta = case when c.id is null then m.meta else c.meta end`;
       parts.push(`changed as (
-        update ${this.#messages} m
-        set state = c.state, created_at = coalesce(c.created_at, m.created_at),
-          payload = coalesce(c.payload, m.payload), meta = case when c.id is null then m.meta else c.meta end
+        update ${this.#messages} m set state = c.state${rewrite.length > 0 ? rewritten : ""}
         from head, c where m.ctid = c.place and c.state <> 'removed')`);
     }
     if (remove.length > 0) {
       parts.push(`removed as (
         delete from ${this.#messages} m using head, c where m.ctid = c.place and c.state = 'removed')`);
     }
-    return p.statement(`with ${parts.join(",")} select 'done' as done from head`);
+    const last =
+      insert.length > 0
+        ? `${this.#inserted(p, insert)} returning 'done' as done`
+        : "select 'done' as done from head";
+    const recurs =
+      isFew(insert) && (rewrite.length === 0 ? moves.length <= 16 : rewrite.length + moves.length === 1);
+    return p.statement(`with ${parts.join(",")} ${last}`, recurs);
   }
 
   /** Version and next seq, with those of the named messages that are there. */
@@ -213,11 +223,19 @@ export class Statements {
   }
 
   #inserted(p: Parameters, rows: FoldedUpdate["insert"]): string {
-    return `inserted as (
-      insert into ${this.#messages} (memory_key, seq, id, state, created_at, payload, meta)
-      select head.memory_key, r.seq, r.id, r.state, r.created_at, r.payload, r.meta
-      from head, ${p.rows("r", rows)})`;
+    const [first, ...others] = rows;
+    const source =
+      first !== undefined && others.length === 0
+        ? `select head.memory_key, ${p.row(first)} from head`
+        : `select head.memory_key, r.seq, r.id, r.state, r.created_at, r.payload, r.meta
+          from head, ${p.rows("r", rows)}`;
+    return `insert into ${this.#messages} (memory_key, seq, id, state, created_at, payload, meta) ${source}`;
   }
+}
+
+/** Those of more messages are too many statements for a connection to keep. */
+function isFew(insert: FoldedUpdate["insert"]): boolean {
+  return insert.length <= 4;
 }
 
 type GivenRow = Partial<StoredMessage> & {
@@ -232,8 +250,8 @@ const maxRowsAsParameters = 1000;
 class Parameters {
   readonly #values: (string | null)[] = [];
 
-  statement(text: string): Statement<never> {
-    return { text, values: this.#values };
+  statement(text: string, recurs = false): Statement<never> {
+    return { text, values: this.#values, recurs };
   }
 
   text(value: string | null | undefined): string {
@@ -263,11 +281,28 @@ class Parameters {
       return `json_to_recordset(${this.json(list)}) as ${table}
         (seq bigint, id text, state text, created_at bigint, payload text, meta text)`;
     }
-    const list = rows.map(({ seq, id, state, createdAt, payload, meta }) => {
-      const texts = [this.text(payload), this.text(meta)];
-      return `(${[this.integer(seq), this.text(id), this.text(state), this.integer(createdAt), ...texts].join()})`;
-    });
+    const list = rows.map((row) => `(${this.row(row)})`);
     return `(values ${list.join()}) as ${table} (seq, id, state, created_at, payload, meta)`;
+  }
+
+  /** The columns of one message. */
+  row({ seq, id, state, createdAt, payload, meta }: GivenRow): string {
+    const texts = [this.text(payload), this.text(meta)];
+    return [this.integer(seq), this.text(id), this.text(state), this.integer(createdAt), ...texts].join();
+  }
+
+  /** Changes of state as a table of that name; up to 16 of them in the same words for 1, for 4 and for 16. */
+  moves(table: string, moves: readonly Pick<GivenRow, "seq" | "state">[]): string {
+    const names = `${table} (seq, state)`;
+    const size = [1, 4, 16].find((size) => moves.length <= size);
+    // A list and no array: the planner knows how long it is, and so that a plan for all parameters is as good.
+    if (size !== undefined) {
+      const rows = Array.from({ length: size }, (_, index) => moves[index]);
+      const list = rows.map((row) => `(${this.integer(row?.seq)}, ${this.text(row?.state)})`);
+      return `(select * from (values ${list.join()}) as ${names} where seq is not null) as ${table}`;
+    }
+    const seqs = this.integers(moves.map(({ seq }) => seq));
+    return `unnest(${seqs}, ${this.texts(moves.map(({ state }) => state))}) as ${names}`;
   }
 
   #add(value: string | null | undefined, type: string): string {

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
+import type { Socket } from "node:net";
 import type { MemorySnapshot } from "@turnkeep/core";
 import { message, messages, update } from "@turnkeep/store-tests";
-import type pg from "pg";
+import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
@@ -78,6 +79,115 @@ describe.each([10, 3000])("statements for a memory of %i messages", (length) => 
   });
 });
 
+describe("statements that a connection keeps", () => {
+  let single: pg.Pool;
+  let keeping: PostgresStore;
+
+  beforeAll(async () => {
+    single = openPool(await newDatabase(), { max: 1 });
+    keeping = postgresStore({ client: single });
+    await keeping.migrate();
+  });
+  afterAll(() => single.end());
+
+  /** Those of the connection, without the number at the end of a name. */
+  async function kept(): Promise<string[]> {
+    const found = await single.query<{ name: string }>("select name from pg_prepared_statements");
+    return [...new Set(found.rows.map(({ name }) => name.replace(/_\d+$/, "")))];
+  }
+
+  /** A memory of which the last twenty messages are live, then so many appends, by which in turn so many leave. */
+  async function converse(length: number, appends: number, leave = [0, 1, 0, 3]): Promise<void> {
+    const left = messages(1, length - 20).map(({ seq }) => ({ seq, to: "evicted" as const }));
+    const first = update(null, length + 1, { append: messages(1, length), move: left });
+    await keeping.updateMessages(memoryId, first);
+    let version = first.version;
+    let oldest = length - 19;
+    for (let seq = length + 1; seq <= length + appends; seq++) {
+      const move = Array.from({ length: leave[seq % 4] ?? 0 }, () => ({
+        seq: oldest++,
+        to: "evicted" as const,
+      }));
+      const next = update(version, seq + 1, { append: [message(seq)], move });
+      await keeping.updateMessages(memoryId, next);
+      await keeping.getMessages(memoryId);
+      version = next.version;
+    }
+  }
+
+  test("are few, however many messages leave", async () => {
+    await converse(30, 30);
+    const before = await kept();
+    // A read, an append, and appends by which one and up to four leave.
+    expect(before).toHaveLength(4);
+    memoryId = randomUUID();
+    await converse(60, 30, [0, 1, 0, 2]);
+    expect((await kept()).sort()).toEqual(before.sort());
+  });
+
+  test("are planned anew as they are used more", async () => {
+    await converse(30, 120);
+    const found = await single.query<{ uses: string }>(
+      "select substring(name from '_(\\d+)$') as uses from pg_prepared_statements where statement like '%union all%'",
+    );
+    expect(found.rows.map(({ uses }) => uses).sort()).toEqual(["1", "2", "3"]);
+  });
+
+  test("that were lost are sent in full, once", async () => {
+    await converse(30, 5);
+    await single.query("deallocate all");
+    const { version } = await keeping.getMessages(memoryId);
+    await keeping.updateMessages(memoryId, update(version, 37, { append: [message(36)] }));
+    const { messages: live } = await keeping.getMessages(memoryId);
+    expect(live.filter(({ seq }) => seq === 36)).toEqual([message(36)]);
+    expect(await kept()).toEqual([]);
+  });
+});
+
+test("neither an append nor a read sends or answers more when the history has grown", async () => {
+  const single = new pg.Client({ connectionString: await newDatabase() });
+  await single.connect();
+  const own = postgresStore({ client: single });
+  await own.migrate();
+  const { stream } = (single as unknown as { connection: { stream: Socket } }).connection;
+  async function bytes(call: () => Promise<unknown>): Promise<{ sent: number; received: number }> {
+    const [written, read] = [stream.bytesWritten, stream.bytesRead];
+    await call();
+    return { sent: stream.bytesWritten - written, received: stream.bytesRead - read };
+  }
+  async function costs(length: number): Promise<{ append: Bytes; read: Bytes }> {
+    const move = messages(1, length - 5).map(({ seq }) => ({ seq, to: "evicted" as const }));
+    const begin = update(null, length + 1, { append: messages(1, length), move });
+    await own.updateMessages(`of ${length}`, begin);
+    let version = begin.version;
+    let append: Bytes = { sent: 0, received: 0 };
+    // The last of some: until then a connection may be told the statement's text.
+    for (let seq = length + 1; seq <= length + 9; seq++) {
+      const next = update(version, seq + 1, {
+        append: [message(seq)],
+        move: [{ seq: seq - 5, to: "evicted" }],
+      });
+      append = await bytes(() => own.updateMessages(`of ${length}`, next));
+      version = next.version;
+      await own.getMessages(`of ${length}`);
+    }
+    return { append, read: await bytes(() => own.getMessages(`of ${length}`)) };
+  }
+  const [small, large] = [await costs(10), await costs(5_000)];
+  // Five messages' longer numbers and ids.
+  for (const operation of ["append", "read"] as const) {
+    expect(large[operation].sent - small[operation].sent).toBeLessThan(60);
+    expect(large[operation].received - small[operation].received).toBeLessThan(60);
+  }
+  expect(small.append.sent + small.append.received).toBeLessThan(700);
+  await single.end();
+});
+
+interface Bytes {
+  readonly sent: number;
+  readonly received: number;
+}
+
 test("an append writes its own row and the head, and no other", async () => {
   const version = await memoryOfLength(50);
   const rows = (): Promise<string[]> =>
@@ -125,33 +235,59 @@ interface Plan {
   readonly Plans?: Plan[];
 }
 
-/** How the database ran the last statement: the indexes it used, and how many rows of a table it fetched. */
-async function explain(): Promise<{ indexes: string[]; seqScans: string[]; fetched(table: string): number }> {
+/** How the database runs the last statement: the indexes it uses, and how many rows of a table it fetches. */
+interface Explained {
+  readonly indexes: string[];
+  readonly seqScans: string[];
+  fetched(table: string): number;
+}
+
+/** Explains the last statement as planned for its parameters and as planned for all; what it does is undone. */
+async function explain(): Promise<Explained> {
   const statement = client.statements.at(-1);
   if (statement === undefined) throw new Error("No statement was sent");
-  const explained = await pool.query(`explain (analyze, format json) ${statement.text}`, statement.values);
-  const nodes: Plan[] = [];
-  const visit = (plan: Plan): void => {
-    if (plan["Actual Loops"] > 0) nodes.push(plan);
-    plan.Plans?.forEach(visit);
-  };
-  visit(explained.rows[0]["QUERY PLAN"][0].Plan);
-  const scans = nodes.filter((node) => node["Node Type"].endsWith("Scan"));
-  return {
-    indexes: [...new Set(scans.flatMap((scan) => scan["Index Name"] ?? []))].sort(),
-    seqScans: scans
-      .filter((scan) => scan["Node Type"] === "Seq Scan")
-      .map((scan) => scan["Relation Name"] ?? ""),
-    fetched: (table) =>
-      scans
-        .filter((scan) => scan["Relation Name"] === table)
-        .map((scan) => {
-          const dropped =
-            (scan["Rows Removed by Filter"] ?? 0) + (scan["Rows Removed by Index Recheck"] ?? 0);
-          return (scan["Actual Rows"] + dropped) * scan["Actual Loops"];
-        })
-        .reduce((sum, rows) => sum + rows, 0),
-  };
+  const session = await pool.connect();
+  try {
+    const plans: Plan[][] = [];
+    for (const mode of ["force_custom_plan", "force_generic_plan"]) {
+      await session.query(
+        `begin; set local plan_cache_mode = ${mode}; prepare explained as ${statement.text}`,
+      );
+      const values = statement.values.map((value) =>
+        value === null ? "null" : session.escapeLiteral(value),
+      );
+      const call = values.length === 0 ? "explained" : `explained (${values.join()})`;
+      const { rows } = await session.query(`explain (analyze, format json) execute ${call}`);
+      await session.query("rollback; deallocate explained");
+      plans.push(scansOf(rows[0]["QUERY PLAN"][0].Plan));
+    }
+    const scans = plans.flat();
+    return {
+      indexes: [...new Set(scans.flatMap((scan) => scan["Index Name"] ?? []))].sort(),
+      seqScans: scans
+        .filter((scan) => scan["Node Type"] === "Seq Scan")
+        .map((scan) => scan["Relation Name"] ?? ""),
+      fetched: (table) => Math.max(...plans.map((plan) => fetchedIn(plan, table))),
+    };
+  } finally {
+    session.release();
+  }
+}
+
+/** The scans of a plan that took place. */
+function scansOf(plan: Plan): Plan[] {
+  const own = plan["Node Type"].endsWith("Scan") && plan["Actual Loops"] > 0 ? [plan] : [];
+  return [...own, ...(plan.Plans ?? []).flatMap(scansOf)];
+}
+
+function fetchedIn(scans: readonly Plan[], table: string): number {
+  return scans
+    .filter((scan) => scan["Relation Name"] === table)
+    .map((scan) => {
+      const dropped = (scan["Rows Removed by Filter"] ?? 0) + (scan["Rows Removed by Index Recheck"] ?? 0);
+      return (scan["Actual Rows"] + dropped) * scan["Actual Loops"];
+    })
+    .reduce((sum, rows) => sum + rows, 0);
 }
 
 describe.each(["live", "evicted"])(
@@ -226,7 +362,7 @@ describe.each(["live", "evicted"])(
           ],
         }),
       );
-      // Back to the version before, so that the statement does its work again while it is explained.
+      // Back to the version before, so that the statement does its work again when it is explained.
       await pool.query(
         `with head as (update turnkeep_memories set version = $2, next_seq = 10006 where memory_id = $1 returning memory_key),
        gone as (delete from turnkeep_messages m using head where m.memory_key = head.memory_key and seq = 10006)

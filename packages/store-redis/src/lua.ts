@@ -139,19 +139,24 @@ if not agrees then
 end
 if not present and now * 1000 - tonumber(entered) > ${entryIsUsedWithin} then return { 'late' } end
 
-redis.call('HSET', head, 'version', version, 'next', next, 'updated', string.format('%.0f', now))
+local fields = { 'version', version, 'next', next, 'updated', string.format('%.0f', now) }
+local function set(field, value)
+  fields[#fields + 1] = field
+  fields[#fields + 1] = value
+end
+if text ~= '' then set('head', text:sub(2)) end
+if ttl ~= '' then set('expires', string.format('%.0f', now + ttl)) end
+if not present then
+  set('life', life)
+  if owner ~= '' then set('owner', owner) end
+end
+redis.call('HSET', head, unpack(fields))
 if not present then
   redis.call('UNLINK', messages, ids, KEYS[4], KEYS[5], KEYS[6])
-  redis.call('HDEL', head, 'owner', 'head')
-  redis.call('HSET', head, 'life', life)
-  if owner ~= '' then redis.call('HSET', head, 'owner', owner) end
+  if owner == '' then redis.call('HDEL', head, 'owner') end
+  if text == '' then redis.call('HDEL', head, 'head') end
 end
-if text ~= '' then redis.call('HSET', head, 'head', text:sub(2)) end
-if ttl == '' then
-  redis.call('HDEL', head, 'expires')
-else
-  redis.call('HSET', head, 'expires', string.format('%.0f', now + ttl))
-end
+if ttl == '' and stored[3] then redis.call('HDEL', head, 'expires') end
 local function place(seq, state)
   if was[seq] == state then return end
   if was[seq] then redis.call('ZREM', states[was[seq]], seq) end

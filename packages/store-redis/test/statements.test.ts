@@ -86,6 +86,37 @@ for (const [name, url] of [
       ]);
     });
 
+    test("neither an append nor a read sends or answers more bytes when the history has grown", async () => {
+      const single = new Redis(url);
+      const store = redisStore({ client: single, prefix });
+      async function bytes(call: () => Promise<unknown>): Promise<{ sent: number; received: number }> {
+        const [written, read] = [single.stream.bytesWritten, single.stream.bytesRead];
+        await call();
+        return { sent: single.stream.bytesWritten - written, received: single.stream.bytesRead - read };
+      }
+      async function costs(length: number) {
+        const memoryId = `of ${String(length).padStart(5)}`;
+        const left = messages(1, length - 5).map(({ seq }) => ({ seq, to: "evicted" as const }));
+        const begin = update(null, length + 1, { append: messages(1, length), move: left });
+        await store.updateMessages(memoryId, begin);
+        const move = [{ seq: length - 4, to: "evicted" as const }];
+        const next = update(begin.version, length + 2, { append: [message(length + 1)], move });
+        return {
+          append: await bytes(() => store.updateMessages(memoryId, next)),
+          read: await bytes(() => store.getMessages(memoryId)),
+          unchanged: await bytes(() => store.getMessages(memoryId, { known: next.version })),
+        };
+      }
+      const [small, large] = [await costs(10), await costs(5_000)];
+      // Five messages' longer numbers and ids.
+      for (const operation of ["append", "read", "unchanged"] as const) {
+        expect(large[operation].sent - small[operation].sent).toBeLessThan(60);
+        expect(large[operation].received - small[operation].received).toBeLessThan(60);
+      }
+      expect(small.append.sent + small.append.received).toBeLessThan(1_000);
+      single.disconnect();
+    });
+
     test("thousands of messages change in one update", async () => {
       const store = redisStore({ client: redis, prefix });
       const begin = update(null, 12_001, { append: messages(1, 12_000) });

@@ -1,0 +1,118 @@
+import type { ModelMessage } from "@turnkeep/core";
+import { median } from "../measure.ts";
+import type { Contender, Conversation, Window } from "./contender.ts";
+
+/** What is measured, in this order in each round. */
+export const operations = ["append", "append + read", "read", "unchanged", "first read"] as const;
+
+export type Operation = (typeof operations)[number];
+
+/** The times of one contender, in milliseconds. */
+export interface Times {
+  /** Medians; of `append` those in which nothing left memory. */
+  readonly median: Readonly<Record<Operation, number>>;
+  /** What an append takes with its share of evictions: by the medians of both kinds, which a hiccup of the disk does not move. */
+  readonly meanAppend: number;
+}
+
+export interface Round {
+  /** Each holds about as many messages; they take turns, so that short ones stay short. */
+  readonly conversations: readonly string[];
+  readonly window: Window;
+  readonly rounds: number;
+  /** A contender has one more try at an operation only while its tries have taken less than that. */
+  readonly budgetMs: number;
+  readonly next: () => ModelMessage;
+}
+
+/**
+ * Measures every operation of every contender, taking turns in each round. `writers` are clients of the same data for what
+ * somebody else writes: `read` is that of a conversation to which another client has added a message.
+ */
+export async function measure(
+  contenders: readonly Contender[],
+  writers: readonly Contender[],
+  { conversations, window, rounds, budgetMs, next }: Round,
+): Promise<Times[]> {
+  const runners = contenders.map(
+    (contender, index) => new Runner(contender, writers[index] as Contender, window),
+  );
+  for (const runner of runners) for (const name of conversations) await runner.warmUp(name, next());
+  for (let round = 0; round < rounds; round++) {
+    const name = conversations[round % conversations.length] as string;
+    const messages = { append: next(), "append + read": next(), read: next() };
+    for (const operation of operations) {
+      for (let turn = 0; turn < runners.length; turn++) {
+        const runner = runners[(turn + round) % runners.length] as Runner;
+        const message = operation in messages ? messages[operation as keyof typeof messages] : next();
+        if (runner.mayTry(operation, budgetMs)) await runner.time(operation, name, message);
+      }
+    }
+  }
+  return runners.map((runner) => runner.times());
+}
+
+interface Sample {
+  readonly ms: number;
+  readonly evicted: boolean;
+}
+
+class Runner {
+  readonly #contender: Contender;
+  readonly #writer: Contender;
+  readonly #window: Window;
+  readonly #open = new Map<string, { readonly own: Conversation; readonly others: Conversation }>();
+  readonly #samples = new Map<Operation, Sample[]>();
+
+  constructor(contender: Contender, writer: Contender, window: Window) {
+    this.#contender = contender;
+    this.#writer = writer;
+    this.#window = window;
+  }
+
+  async warmUp(name: string, message: ModelMessage): Promise<void> {
+    const own = this.#contender.open(name, this.#window);
+    const others = this.#writer.open(name, this.#window);
+    this.#open.set(name, { own, others });
+    await others.append(message);
+    await own.read();
+  }
+
+  mayTry(operation: Operation, budgetMs: number): boolean {
+    const samples = this.#samples.get(operation) ?? [];
+    return samples.reduce((sum, { ms }) => sum + ms, 0) < budgetMs;
+  }
+
+  async time(operation: Operation, name: string, message: ModelMessage): Promise<void> {
+    const { own, others } = this.#open.get(name) as { own: Conversation; others: Conversation };
+    if (operation === "read") await others.append(message);
+    let evicted = false;
+    const began = performance.now();
+    if (operation === "first read") await this.#contender.open(name, this.#window).read();
+    else if (operation === "unchanged") await (own.readUnchanged ?? own.read)();
+    else {
+      if (operation !== "read") evicted = await own.append(message);
+      if (operation !== "append") await own.read();
+    }
+    const sample = { ms: performance.now() - began, evicted };
+    this.#samples.set(operation, [...(this.#samples.get(operation) ?? []), sample]);
+  }
+
+  times(): Times {
+    const appends = this.#samples.get("append") ?? [];
+    const timesOf = (samples: readonly Sample[]): number[] => samples.map(({ ms }) => ms);
+    const evicting = appends.filter(({ evicted }) => evicted);
+    const plain = appends.filter(({ evicted }) => !evicted);
+    // A window that is full and makes room for one message at a time has no append without an eviction.
+    const plainAppend = median(timesOf(plain.length > 0 ? plain : evicting));
+    const evictingAppend = evicting.length > 0 ? median(timesOf(evicting)) : 0;
+    const medians = operations.map((operation) => [
+      operation,
+      operation === "append" ? plainAppend : median(timesOf(this.#samples.get(operation) ?? [])),
+    ]);
+    return {
+      median: Object.fromEntries(medians) as Times["median"],
+      meanAppend: (plainAppend * plain.length + evictingAppend * evicting.length) / appends.length,
+    };
+  }
+}
