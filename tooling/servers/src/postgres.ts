@@ -234,7 +234,7 @@ async function startBinaries(
       }),
     stopSignal: "SIGINT",
     // What the killed server had started notices only after a moment that it is alone.
-    startsLater: /pre-existing shared memory block/,
+    startsLater: /pre-existing shared memory block|postmaster\.pid" already exists/,
   });
   return { url: urlAt(server.port), restart: server.restart, stop: server.stop };
 }
