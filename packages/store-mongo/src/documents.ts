@@ -16,7 +16,7 @@ export interface Entry {
   readonly m?: string;
   /** The row with the content. */
   readonly r?: string;
-  /** Where the message left memory, and the row does not say so yet. */
+  /** Where the message left memory, and the row does not say so yet: `superseded`; else it was evicted. */
   readonly s?: MessageState;
 }
 
@@ -98,7 +98,7 @@ const referenceBytes = 200;
 const attemptLastsMs = 60 * 60 * 1000;
 export const batch = 100;
 
-const present: Document = {
+export const present: Document = {
   $and: [
     { $ne: [{ $type: "$version" }, "missing"] },
     { $or: [{ $ne: [{ $type: "$expiresAt" }, "date"] }, { $gt: ["$expiresAt", "$$NOW"] }] },
@@ -109,25 +109,25 @@ const expired: Document = {
   $expr: { $lte: ["$expiresAt", "$$NOW"] },
 };
 
+/** Whether what lives together in a document is too much. */
+export const tooLarge: Document = {
+  $gt: [
+    {
+      $subtract: [
+        { $bsonSize: "$$ROOT" },
+        { $multiply: [referenceBytes, { $size: { $objectToArray: { $ifNull: ["$live", {}] } } }] },
+      ],
+    },
+    documentCap,
+  ],
+};
+
 const outcome: Document = {
   _id: 0,
   version: 1,
   life: 1,
   unsettled: {
-    $or: [
-      ...["trash", "former", "dead"].map((name) => ({ $gt: [{ $size: `$${name}` }, 0] })),
-      {
-        $gt: [
-          {
-            $subtract: [
-              { $bsonSize: "$$ROOT" },
-              { $multiply: [referenceBytes, { $size: { $objectToArray: "$live" } }] },
-            ],
-          },
-          documentCap,
-        ],
-      },
-    ],
+    $or: [...["trash", "former", "dead"].map((name) => ({ $gt: [{ $size: `$${name}` }, 0] })), tooLarge],
   },
 };
 

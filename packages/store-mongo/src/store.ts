@@ -23,6 +23,7 @@ import {
   storeError,
   throwIfAborted,
 } from "@turnkeep/core/store-kit";
+import { append, isAppend } from "./append.ts";
 import { connect, storeName } from "./client.ts";
 import {
   batch,
@@ -177,8 +178,10 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
           if (row !== undefined) return { i: id, a: createdAt, r: row._id };
           return { i: id, a: createdAt, p: payload, ...(meta === undefined ? {} : { m: meta }) };
         };
+        const lean = tries === 1 && change.expected !== null && attempt === undefined && isAppend(folded);
+        if (lean && (await run(append(memoryId, change, folded, entryOf, ttlMs)))) return;
         let written: Written | null = null;
-        const possible = change.expected !== null || canBegin;
+        const possible = !lean && (change.expected !== null || canBegin);
         const opens = async () =>
           attempt === undefined || (await run(docs.open(memoryId, change.expected, attempt)));
         if (possible && (await opens())) {
