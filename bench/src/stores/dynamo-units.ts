@@ -97,7 +97,7 @@ export class UnitCounter {
   /** In bytes; 0 where there is no such item. */
   async #sizeOf({ TableName, Key }: Required<Pick<Action, "TableName" | "Key">>): Promise<number> {
     const { Item } = await this.#own.send(new GetItemCommand({ TableName, Key, ConsistentRead: true }));
-    return Item === undefined ? 0 : sizeOf({ M: Item }) - 3;
+    return Object.entries(Item ?? {}).reduce((sum, [name, value]) => sum + namedSize(name, value), 0);
   }
 }
 
@@ -120,5 +120,9 @@ function sizeOf(value: AttributeValue): number {
   if (value.NS !== undefined) return value.NS.reduce((sum, N) => sum + sizeOf({ N }), 0);
   if (value.L !== undefined) return value.L.reduce((sum, one) => sum + sizeOf(one) + 1, 3);
   if (value.M === undefined) return 1;
-  return Object.entries(value.M).reduce((sum, [name, one]) => sum + Buffer.byteLength(name) + sizeOf(one), 3);
+  return Object.entries(value.M).reduce((sum, [name, one]) => sum + namedSize(name, one) + 1, 3);
+}
+
+function namedSize(name: string, value: AttributeValue): number {
+  return Buffer.byteLength(name) + sizeOf(value);
 }
