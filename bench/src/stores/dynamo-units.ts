@@ -4,12 +4,7 @@ import {
   type DynamoDBClientConfig,
   GetItemCommand,
 } from "@aws-sdk/client-dynamodb";
-
-/** Capacity units: writes of 1 KB, strongly consistent reads of 4 KB. */
-export interface Units {
-  readonly read: number;
-  readonly write: number;
-}
+import type { Units } from "./contender.ts";
 
 type Item = Readonly<Record<string, AttributeValue>>;
 

@@ -6,7 +6,7 @@ import { conversation } from "../corpus.ts";
 import { Peer } from "../peers.ts";
 import type { Arena, Contender } from "./contender.ts";
 import { createFloorTable, dynamoFloor } from "./dynamo-floor.ts";
-import { type SdkClient, UnitCounter, type Units } from "./dynamo-units.ts";
+import { type SdkClient, UnitCounter } from "./dynamo-units.ts";
 import { type LangChainHistory, type LangChainMessages, langChain } from "./langchain.ts";
 import { type MastraCore, type MastraMemoryStorage, mastra } from "./mastra.ts";
 import { ours, rowsShown } from "./ours.ts";
@@ -28,17 +28,11 @@ interface Histories extends LangChainMessages, MastraCore {
   }) => { getStore(domain: "memory"): Promise<MastraMemoryStorage>; close(): Promise<void> };
 }
 
-/** An arena that can say what its operations cost. */
-export interface DynamoArena extends Arena {
-  /** The capacity units that whatever is sent meanwhile consumes. Slow: not for what is timed. */
-  unitsOf(run: () => Promise<unknown>): Promise<Units>;
-}
-
 /**
  * DynamoDB Local, in memory: an emulator over SQLite in Java, whose times say little about those of DynamoDB. What
  * counts are round trips and capacity units.
  */
-export async function startDynamoArena(counter: TokenCounter): Promise<DynamoArena> {
+export async function startDynamoArena(counter: TokenCounter): Promise<Arena> {
   const peer = new Peer("stores-dynamo");
   peer.install();
   const histories = await peer.load<Histories>("histories.mjs");
@@ -56,6 +50,7 @@ export async function startDynamoArena(counter: TokenCounter): Promise<DynamoAre
 
   return {
     name: "DynamoDB Local",
+    bounds: { largest: 10_000, budgetMs: 500 },
     versions: { "DynamoDB Local": server.version, ...peer.versions() },
     async enter(way) {
       const config = configOf(way === "direct" ? server.url : counted.through(server.url));
