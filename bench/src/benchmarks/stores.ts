@@ -172,7 +172,7 @@ async function bySize(
           const of = await attempt(contender, () => countUnits(unitsOf, contender, writer, name, window));
           if (of !== undefined) units.push({ size, name: contender.name, of });
         }
-        if (!countedSizes.includes(size)) continue;
+        if (!countedSizes.includes(size) && size !== sizes.at(-1)) continue;
         await inside(arena, "counted", async (all) => {
           for (const [index, contender] of all.entries()) {
             if (!isIn(contender)) continue;

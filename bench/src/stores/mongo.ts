@@ -65,6 +65,7 @@ export async function startMongoArena(counter: TokenCounter): Promise<Arena> {
 
   return {
     name: "MongoDB",
+    bounds: { largest: 100_000, budgetMs: 1_000 },
     versions: { MongoDB: server.version, ...peer.versions() },
     async enter(way) {
       const url = addresses[way];
