@@ -23,12 +23,12 @@ import {
   storeError,
   throwIfAborted,
 } from "@turnkeep/core/store-kit";
-import { append, isAppend } from "./append.ts";
 import { connect, storeName } from "./client.ts";
 import {
   batch,
   type FoundRow,
   isApart,
+  isAppend,
   type MemoryDocument,
   type RowDocument,
   Statements,
@@ -179,7 +179,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
           return { i: id, a: createdAt, p: payload, ...(meta === undefined ? {} : { m: meta }) };
         };
         const lean = tries === 1 && change.expected !== null && attempt === undefined && isAppend(folded);
-        if (lean && (await run(append(memoryId, change, folded, entryOf, ttlMs)))) return;
+        if (lean && (await run(docs.append(memoryId, change, folded, entryOf)))) return;
         let written: Written | null = null;
         const possible = !lean && (change.expected !== null || canBegin);
         const opens = async () =>
