@@ -6,15 +6,21 @@ import type { Cell, Table } from "../report/table.ts";
 import { measureConcurrent, type Throughput } from "../stores/concurrent.ts";
 import type { Arena, Contender, StartArena, Window } from "../stores/contender.ts";
 import { counted, countTraffic, type OperationTraffic } from "../stores/count-traffic.ts";
+import { billed, countUnits, type OperationUnits } from "../stores/count-units.ts";
+import { startDynamoArena } from "../stores/dynamo.ts";
+import { startMongoArena } from "../stores/mongo.ts";
 import { measure, operations, type Times } from "../stores/operations.ts";
 import { startPostgresArena } from "../stores/postgres.ts";
 import { startRedisArena } from "../stores/redis.ts";
+import { fillAndCheck, type Shortfall, Shortfalls } from "../stores/shortfalls.ts";
 import { targetsFor } from "../stores/targets.ts";
 
 /** By the name that the command line takes. */
 const arenas: Readonly<Record<string, StartArena>> = {
   postgres: startPostgresArena,
   redis: startRedisArena,
+  mongo: startMongoArena,
+  dynamo: startDynamoArena,
 };
 
 const windows: readonly Window[] = [{ messages: 20 }, { tokens: 4_000 }];
@@ -39,6 +45,8 @@ export interface Measured {
     readonly name: string;
     readonly of: OperationTraffic;
   }[];
+  readonly units: readonly { readonly size: number; readonly name: string; readonly of: OperationUnits }[];
+  readonly shortfalls: readonly Shortfall[];
   readonly throughput: readonly (Throughput & { readonly name: string })[];
 }
 
@@ -121,12 +129,15 @@ async function bySize(
   quick: boolean,
   say: (text: string) => void,
 ): Promise<Omit<Measured, "throughput">> {
-  const sizes = quick ? [10, 1_000] : [10, 100, 1_000, 10_000, 100_000];
+  const { largest, budgetMs } = arena.bounds ?? { largest: 100_000, budgetMs: 2_000 };
+  const sizes = (quick ? [10, 1_000] : [10, 100, 1_000, 10_000, 100_000]).filter((size) => size <= largest);
   const rounds = quick ? 10 : 100;
   const next = newMessages(3);
   const said = conversation(sizes.at(-1) ?? 0);
   const lines: Line[] = [];
   const traffic: Measured["traffic"][number][] = [];
+  const units: Measured["units"][number][] = [];
+  const shortfalls = new Shortfalls();
   return inside(arena, "direct", (contenders) =>
     inside(arena, "direct", async (writers) => {
       for (const size of sizes) {
@@ -134,41 +145,47 @@ async function bySize(
           { length: Math.max(1, Math.ceil((rounds * 3) / size)) },
           (_, index) => `${size}-${index}`,
         );
+        const attempt = <T>(contender: Contender, run: () => Promise<T>): Promise<T | undefined> =>
+          shortfalls.attempt(contender, size, run);
+        const isIn = (contender: Contender): boolean => !shortfalls.has(contender);
         for (const window of windows) {
           say(`${arena.name}: ${size.toLocaleString("en-US")} messages, ${showWindow(window)}`);
           for (const contender of contenders) {
-            for (const name of conversations) await contender.fill(name, said.slice(0, size), window);
+            for (const name of conversations) {
+              if (!isIn(contender)) continue;
+              await attempt(contender, () => fillAndCheck(contender, name, said.slice(0, size), window));
+            }
           }
           await arena.settle?.();
-          const request = { conversations, window, rounds, budgetMs: 2_000, next };
+          const request = { conversations, window, rounds, budgetMs, next, attempt, isIn };
           const times = await measure(contenders, writers, request);
           for (const [index, of] of times.entries()) {
-            lines.push({ window, size, what: contenders[index] as Contender, ...of });
+            if (of !== undefined) lines.push({ window, size, what: contenders[index] as Contender, ...of });
           }
         }
-        if (!countedSizes.includes(size)) continue;
         const [name = ""] = conversations;
-        traffic.push(...(await trafficOf(arena, writers, name)).map((found) => ({ size, ...found })));
+        const [window] = windows as [Window];
+        const { unitsOf } = arena;
+        for (const [index, contender] of contenders.entries()) {
+          if (unitsOf === undefined || !isIn(contender)) continue;
+          const writer = writers[index] as Contender;
+          const of = await attempt(contender, () => countUnits(unitsOf, contender, writer, name, window));
+          if (of !== undefined) units.push({ size, name: contender.name, of });
+        }
+        if (!countedSizes.includes(size) && size !== sizes.at(-1)) continue;
+        await inside(arena, "counted", async (all) => {
+          for (const [index, contender] of all.entries()) {
+            if (!isIn(contender)) continue;
+            const writer = writers[index] as Contender;
+            const of = await attempt(contender, () => countTraffic(arena, contender, writer, name, window));
+            if (of !== undefined) traffic.push({ size, name: contender.name, of });
+          }
+        });
       }
-      return { name: arena.name, versions: arena.versions, lines, traffic };
+      const { name, versions } = arena;
+      return { name, versions, lines, traffic, units, shortfalls: shortfalls.all };
     }),
   );
-}
-
-function trafficOf(
-  arena: Arena,
-  writers: readonly Contender[],
-  conversation: string,
-): Promise<{ name: string; of: OperationTraffic }[]> {
-  const [window] = windows as [Window];
-  return inside(arena, "counted", async (contenders) => {
-    const all: { name: string; of: OperationTraffic }[] = [];
-    for (const [index, contender] of contenders.entries()) {
-      const of = await countTraffic(arena, contender, writers[index] as Contender, conversation, window);
-      all.push({ name: contender.name, of });
-    }
-    return all;
-  });
 }
 
 /** Messages that no conversation holds yet; never a system message. */
@@ -184,16 +201,21 @@ function showWindow(window: Window): string {
     : `${window.tokens.toLocaleString("en-US")} tokens`;
 }
 
-function tablesOf({ name, lines, traffic, throughput }: Measured): Table[] {
+function tablesOf({ name, lines, traffic, throughput, units, shortfalls }: Measured): Table[] {
   const [append, ...rest] = operations;
   const lastMessages = showWindow(windows[0] as Window);
+  const sizes = new Set(lines.map(({ size }) => size));
+  const names = new Set(lines.map(({ what }) => what.name));
   const timesIn = (window: Window): Cell[][] =>
-    lines
-      .filter((line) => line.window === window)
-      .map(({ size, what, median, meanAppend }) => {
-        const others = rest.map((operation) => median[operation]);
-        return [size, what.name, median[append], meanAppend, ...others];
-      });
+    [...sizes].flatMap((size) =>
+      [...names].map((name): Cell[] => {
+        const line = lines.find(
+          (one) => one.window === window && one.size === size && one.what.name === name,
+        );
+        const others = rest.map((operation) => line?.median[operation] ?? null);
+        return [size, name, line?.median[append] ?? null, line?.meanAppend ?? null, ...others];
+      }),
+    );
   return [
     ...windows.map((window) => ({
       title: `${name}, ${showWindow(window)}: medians, ms`,
@@ -217,7 +239,25 @@ function tablesOf({ name, lines, traffic, throughput }: Measured): Table[] {
       columns: ["what", "a second", "p50, ms", "p99, ms"],
       rows: throughput.map(({ name, perSecond, p50, p99 }) => [name, perSecond, p50, p99]),
     },
-  ];
+    {
+      title: `${name}, ${lastMessages}: capacity units, reads + writes, means of 20`,
+      columns: [
+        "messages said",
+        "what",
+        ...billed.flatMap((operation) => [`${operation}, R`, `${operation}, W`]),
+      ],
+      rows: units.map(({ size, name, of }) => [
+        size,
+        name,
+        ...billed.flatMap((operation) => [of[operation].read, of[operation].write]),
+      ]),
+    },
+    {
+      title: `${name}: where a peer could not go on`,
+      columns: ["what", "messages said", "why"],
+      rows: shortfalls.map(({ name, size, why }) => [name, size, why]),
+    },
+  ].filter(({ rows }) => rows.length > 0);
 }
 
 function plotOf({ name, lines }: Measured): Plot {

@@ -39,6 +39,10 @@ export interface Arena {
   enter(way: "direct" | "counted"): Promise<readonly Contender[]>;
   /** Called once conversations were written, so that what a database does about them later falls into no measurement. */
   settle?(): Promise<void>;
+  /** Where filling a database with more, or measuring as long as usual, would take too long. */
+  readonly bounds?: { readonly largest: number; readonly budgetMs: number };
+  /** The capacity units that whatever is sent meanwhile consumes, where a database bills by them. Slow: not for what is timed. */
+  unitsOf?(run: () => Promise<unknown>): Promise<Units>;
   /** What has gone over the network since the last question, both ways; for counting, with one client at a time. */
   traffic(): Traffic;
   stop(): Promise<void>;
@@ -48,4 +52,10 @@ export interface Traffic {
   readonly roundTrips: number;
   readonly bytesSent: number;
   readonly bytesReceived: number;
+}
+
+/** Capacity units of DynamoDB: writes of 1 KB, strongly consistent reads of 4 KB. */
+export interface Units {
+  readonly read: number;
+  readonly write: number;
 }

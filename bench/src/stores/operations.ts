@@ -22,22 +22,32 @@ export interface Round {
   readonly rounds: number;
   /** A contender has one more try at an operation only while its tries have taken less than that. */
   readonly budgetMs: number;
+  /** Does what a contender is asked for; it may end its part by what it throws. */
+  readonly attempt: (contender: Contender, run: () => Promise<void>) => Promise<unknown>;
+  /** Whether a contender still takes part. */
+  readonly isIn: (contender: Contender) => boolean;
   readonly next: () => ModelMessage;
 }
 
 /**
  * Measures every operation of every contender, taking turns in each round. `writers` are clients of the same data for what
- * somebody else writes: `read` is that of a conversation to which another client has added a message.
+ * somebody else writes: `read` is that of a conversation to which another client has added a message. `undefined`: the
+ * contender did not get to the end.
  */
 export async function measure(
   contenders: readonly Contender[],
   writers: readonly Contender[],
-  { conversations, window, rounds, budgetMs, next }: Round,
-): Promise<Times[]> {
+  { conversations, window, rounds, budgetMs, attempt, isIn, next }: Round,
+): Promise<(Times | undefined)[]> {
   const runners = contenders.map(
     (contender, index) => new Runner(contender, writers[index] as Contender, window),
   );
-  for (const runner of runners) for (const name of conversations) await runner.warmUp(name, next());
+  const attemptIn = async (runner: Runner, run: () => Promise<void>): Promise<void> => {
+    if (isIn(runner.contender)) await attempt(runner.contender, run);
+  };
+  for (const runner of runners) {
+    for (const name of conversations) await attemptIn(runner, () => runner.warmUp(name, next()));
+  }
   for (let round = 0; round < rounds; round++) {
     const name = conversations[round % conversations.length] as string;
     const messages = { append: next(), "append + read": next(), read: next() };
@@ -45,11 +55,13 @@ export async function measure(
       for (let turn = 0; turn < runners.length; turn++) {
         const runner = runners[(turn + round) % runners.length] as Runner;
         const message = operation in messages ? messages[operation as keyof typeof messages] : next();
-        if (runner.mayTry(operation, budgetMs)) await runner.time(operation, name, message);
+        if (runner.mayTry(operation, budgetMs)) {
+          await attemptIn(runner, () => runner.time(operation, name, message));
+        }
       }
     }
   }
-  return runners.map((runner) => runner.times());
+  return runners.map((runner) => (isIn(runner.contender) ? runner.times() : undefined));
 }
 
 interface Sample {
@@ -58,20 +70,20 @@ interface Sample {
 }
 
 class Runner {
-  readonly #contender: Contender;
+  readonly contender: Contender;
   readonly #writer: Contender;
   readonly #window: Window;
   readonly #open = new Map<string, { readonly own: Conversation; readonly others: Conversation }>();
   readonly #samples = new Map<Operation, Sample[]>();
 
   constructor(contender: Contender, writer: Contender, window: Window) {
-    this.#contender = contender;
+    this.contender = contender;
     this.#writer = writer;
     this.#window = window;
   }
 
   async warmUp(name: string, message: ModelMessage): Promise<void> {
-    const own = this.#contender.open(name, this.#window);
+    const own = this.contender.open(name, this.#window);
     const others = this.#writer.open(name, this.#window);
     this.#open.set(name, { own, others });
     await others.append(message);
@@ -88,7 +100,7 @@ class Runner {
     if (operation === "read") await others.append(message);
     let evicted = false;
     const began = performance.now();
-    if (operation === "first read") await this.#contender.open(name, this.#window).read();
+    if (operation === "first read") await this.contender.open(name, this.#window).read();
     else if (operation === "unchanged") await (own.readUnchanged ?? own.read)();
     else {
       if (operation !== "read") evicted = await own.append(message);

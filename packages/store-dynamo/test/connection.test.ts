@@ -126,6 +126,18 @@ describe("a server that accepts and never answers", () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
+  test("a large update with a signal brings no warning of Node's about listeners", async () => {
+    const warnings: Error[] = [];
+    const warned = (warning: Error) => warnings.push(warning);
+    process.on("warning", warned);
+    const { signal } = new AbortController();
+    const begin = update(null, 401, { append: messages(1, 400) });
+    await dynamoStore({ client, tableName }).updateMessages("listeners", begin, { signal });
+    await new Promise(setImmediate);
+    process.off("warning", warned);
+    expect(warnings.filter(({ name }) => name === "MaxListenersExceededWarning")).toEqual([]);
+  });
+
   test("ends by the caller's signal, which reaches the driver", async () => {
     const store = dynamoStore({ url: `http://a:b@127.0.0.1:${(server.address() as AddressInfo).port}` });
     const controller = new AbortController();

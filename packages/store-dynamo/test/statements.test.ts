@@ -131,6 +131,40 @@ test("neither an append nor a read carries more when the history has grown", asy
   expect((await store.getHistory("long", { after: 3_999, limit: 1 })).messages).toHaveLength(1);
 });
 
+test("an append and a read cost the same at 20 messages said and at 1,500", async () => {
+  // Begun here, so that all numbers have as many digits.
+  let next = 1_001;
+  let version: string | null = null;
+  /** So many messages more, of which the newest 10 stay. */
+  async function say(count: number): Promise<void> {
+    const append = messages(next, next + count - 1).map(({ seq }) => sized(seq, 500));
+    const move = messages(Math.max(1_001, next - 10), next + count - 11).map(({ seq }) => {
+      return { seq, to: "evicted" as const };
+    });
+    const change = update(version, next + count, { append, move });
+    await store.updateMessages("same", change);
+    version = change.version;
+    next += count;
+  }
+  /** Of an append and a read of ten messages: operations, units, and how much was asked for. */
+  async function costs(): Promise<[string, number][]> {
+    const append = await cost(() => say(1));
+    const sent = JSON.stringify(recorder.sent).length;
+    const read = await cost(() => store.getMessages("same"));
+    return [
+      [append, sent],
+      [read, JSON.stringify(recorder.sent).length],
+    ];
+  }
+  await say(10);
+  for (let times = 0; times < 10; times++) await say(1);
+  const young = await costs();
+  expect(young.map(([of]) => of)).toEqual(["Transact(3): 0 read, 2 write", "GetItem Query: 3 read, 0 write"]);
+  while (next < 2_500) await say(50);
+  for (let times = 0; times < 10; times++) await say(1);
+  expect(await costs()).toEqual(young);
+});
+
 test("an update by a store that has not read asks for the head first", async () => {
   const begin = update(null, 2, { append: [message(1)] });
   await store.updateMessages("other", begin);

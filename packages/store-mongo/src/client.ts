@@ -47,6 +47,7 @@ const collectionOptions: CollectionOptions = {
 /** Does no I/O. */
 export function connect(place: MongoConnection, database: string, prefix: string): Connection {
   let opened: Promise<DriverClient> | undefined;
+  let known: Collections | undefined;
   const calls = driverCalls(storeName);
 
   /** A client that could not connect once never does again. */
@@ -61,7 +62,7 @@ export function connect(place: MongoConnection, database: string, prefix: string
     if (place.client === undefined) opened ??= openAgain(place.url ?? place.config.url, place.config);
     const client = place.client ?? ((await opened) as DriverClient);
     const db = client.db(database) as ReturnType<DriverClient["db"]>;
-    return {
+    known = {
       memories: db.collection(`${prefix}memories`, collectionOptions),
       messages: db.collection(`${prefix}messages`, collectionOptions),
       migrations: db.collection(`${prefix}migrations`, collectionOptions),
@@ -69,13 +70,14 @@ export function connect(place: MongoConnection, database: string, prefix: string
         readConcern: { level: client.readConcern?.level === "linearizable" ? "linearizable" : "local" },
       },
     };
+    return known;
   }
 
   return {
     run: (statement, signal) =>
       calls.run(async () => {
         try {
-          return await statement(await collections());
+          return await statement(known ?? (await collections()));
         } catch (cause) {
           throw withoutContent(cause);
         }

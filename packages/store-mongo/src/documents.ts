@@ -16,7 +16,7 @@ export interface Entry {
   readonly m?: string;
   /** The row with the content. */
   readonly r?: string;
-  /** Where the message left memory, and the row does not say so yet. */
+  /** Where the message left memory, and the row does not say so yet: `superseded`; else it was evicted. */
   readonly s?: MessageState;
 }
 
@@ -109,25 +109,25 @@ const expired: Document = {
   $expr: { $lte: ["$expiresAt", "$$NOW"] },
 };
 
+/** Whether what lives together in a document is too much. */
+const tooLarge: Document = {
+  $gt: [
+    {
+      $subtract: [
+        { $bsonSize: "$$ROOT" },
+        { $multiply: [referenceBytes, { $size: { $objectToArray: { $ifNull: ["$live", {}] } } }] },
+      ],
+    },
+    documentCap,
+  ],
+};
+
 const outcome: Document = {
   _id: 0,
   version: 1,
   life: 1,
   unsettled: {
-    $or: [
-      ...["trash", "former", "dead"].map((name) => ({ $gt: [{ $size: `$${name}` }, 0] })),
-      {
-        $gt: [
-          {
-            $subtract: [
-              { $bsonSize: "$$ROOT" },
-              { $multiply: [referenceBytes, { $size: { $objectToArray: "$live" } }] },
-            ],
-          },
-          documentCap,
-        ],
-      },
-    ],
+    $or: [...["trash", "former", "dead"].map((name) => ({ $gt: [{ $size: `$${name}` }, 0] })), tooLarge],
   },
 };
 
@@ -148,11 +148,23 @@ export function isApart(sizes: readonly number[]): boolean[] {
   });
 }
 
+/** Whether {@link Statements.append} can make the change: new messages, and live ones that are evicted. */
+export function isAppend({ rewrite, setState, remove }: FoldedUpdate): boolean {
+  return (
+    rewrite.length === 0 &&
+    remove.length === 0 &&
+    setState.length <= batch &&
+    setState.every(({ state }) => state === "evicted")
+  );
+}
+
 /** The statements for the contract's methods. */
 export class Statements {
+  readonly #ttlMs: number | undefined;
   readonly #expiry: Document | string;
 
   constructor(ttlMs: number | undefined) {
+    this.#ttlMs = ttlMs;
     this.#expiry = ttlMs === undefined ? "$$REMOVE" : { $add: ["$$NOW", ttlMs] };
   }
 
@@ -373,6 +385,44 @@ export class Statements {
       }) as Promise<Written | null>;
   }
 
+  /**
+   * The common case of `change` at half of its cost: plain operators touch nothing but what they name, and the server
+   * keeps no copy of the document for a repeated command, as it does for one that answers the document. `false`: the
+   * memory is not as this expects, or something of it is to be settled first.
+   */
+  append(
+    memoryId: string,
+    { expected, version, nextSeq, head, append: [first] }: MemoryUpdate,
+    { insert, setState }: FoldedUpdate,
+    entryOf: (message: StoredMessage) => Entry,
+  ): Statement<boolean> {
+    const set: Document = { version, next: nextSeq, ...(head === undefined ? {} : { head }) };
+    for (const message of insert) {
+      const { seq, state } = message;
+      if (state === "live") set[`live.${seq}`] = entryOf(message);
+      else set[`left.${seq}`] = { ...entryOf(message), s: state };
+    }
+    const seqs = setState.map(({ seq }) => seq);
+    const filter: Document = {
+      _id: memoryId,
+      version: expected,
+      next: { $lte: first?.seq ?? nextSeq },
+      // Others who stage rows for this version would have to be told that they have lost.
+      attempts: [],
+      live: { $type: "object" },
+      left: { $type: "object" },
+      ...Object.fromEntries(seqs.map((seq) => [`live.${seq}`, { $exists: true }])),
+      $expr: { $and: [present, { $not: tooLarge }] },
+    };
+    return async ({ memories }) => {
+      const { matchedCount } = await memories.updateOne(
+        filter,
+        this.#ttlMs === undefined ? operators(set, seqs) : pipeline(set, seqs, this.#expiry),
+      );
+      return matchedCount === 1;
+    };
+  }
+
   /** Which life a memory has, expired ones and attempts to begin one too. */
   peek(memoryId: string): Statement<MemoryDocument | null> {
     const projection = { life: 1, former: 1, apart: 1 };
@@ -529,4 +579,27 @@ const formerLives: Document = {
 function outcomeOf(version: string): Document {
   const began = { $eq: ["$version", literal(version)] };
   return { _id: 0, version: 1, life: 1, unsettled: { $cond: [began, outcome.unsettled, false] } };
+}
+
+function operators(set: Document, evicted: readonly number[]): Document {
+  const names = evicted.map((seq) => [`live.${seq}`, `left.${seq}`]);
+  return {
+    $set: set,
+    ...(names.length === 0 ? {} : { $rename: Object.fromEntries(names) }),
+    $unset: { expiresAt: "" },
+    $currentDate: { updatedAt: true },
+  };
+}
+
+/** The same; only a pipeline can reckon with the server's clock. */
+function pipeline(set: Document, evicted: readonly number[], expiresAt: Document | string): Document[] {
+  const literals = Object.entries(set).map(([path, value]) => [path, { $literal: value }]);
+  const moved = evicted.map((seq) => [`left.${seq}`, `$live.${seq}`]);
+  const fields = {
+    ...Object.fromEntries([...literals, ...moved]),
+    updatedAt: "$$NOW",
+    expiresAt,
+  };
+  const names = evicted.map((seq) => `live.${seq}`);
+  return [{ $set: fields }, ...(names.length === 0 ? [] : [{ $unset: names }])];
 }

@@ -16,16 +16,20 @@ export function entriesOf(memory: MemoryDocument, maps: readonly ("live" | "left
     if (typeof entries !== "object" || entries === null || Array.isArray(entries)) {
       throw corruptError(memory._id, `its ${map} messages are not kept as this store keeps them`);
     }
-    return Object.entries(entries).map(([key, entry]) => {
-      const state = map === "live" ? "live" : entry?.s;
+    return Object.entries(entries).map(([key, entry]): PlacedEntry => {
       const seq = Number(key);
-      if (!Number.isSafeInteger(seq) || typeof entry !== "object" || state === undefined) {
+      if (!Number.isSafeInteger(seq) || typeof entry !== "object" || entry === null) {
         throw corruptError(memory._id, "a message is not kept as this store keeps it");
       }
-      return { seq, state, entry };
+      return { seq, state: map === "live" ? "live" : stateOf(entry), entry };
     });
   });
   return found.sort((a, b) => a.seq - b.seq);
+}
+
+/** Where an entry that has left memory went. One that was evicted as it stood does not say so. */
+export function stateOf({ s }: Entry): "evicted" | "superseded" {
+  return s === "superseded" ? "superseded" : "evicted";
 }
 
 export function snapshotOf(memory: MemoryDocument, messages: StoredMessage[]): MemorySnapshot {

@@ -9,6 +9,7 @@ import {
   type Statements,
   smallestApart,
 } from "./documents.ts";
+import { stateOf } from "./records.ts";
 
 export type Run = <A>(statement: Statement<A>) => Promise<A>;
 
@@ -45,7 +46,9 @@ export async function settle(run: Run, docs: Statements, memoryId: string, life:
       for (const [path, entry] of entries) if (path.startsWith("left.")) left[path.slice(5)] = entry;
     }
     for (const state of ["evicted", "superseded"] as const) {
-      const moved = Object.values(left).flatMap(({ r, s }) => (r !== undefined && s === state ? [r] : []));
+      const moved = Object.values(left).flatMap((entry) =>
+        entry.r !== undefined && stateOf(entry) === state ? [entry.r] : [],
+      );
       if (moved.length > 0) await run(docs.setState(moved, state, gen));
     }
   }

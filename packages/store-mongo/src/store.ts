@@ -28,6 +28,7 @@ import {
   batch,
   type FoundRow,
   isApart,
+  isAppend,
   type MemoryDocument,
   type RowDocument,
   Statements,
@@ -177,8 +178,10 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
           if (row !== undefined) return { i: id, a: createdAt, r: row._id };
           return { i: id, a: createdAt, p: payload, ...(meta === undefined ? {} : { m: meta }) };
         };
+        const lean = tries === 1 && change.expected !== null && attempt === undefined && isAppend(folded);
+        if (lean && (await run(docs.append(memoryId, change, folded, entryOf)))) return;
         let written: Written | null = null;
-        const possible = change.expected !== null || canBegin;
+        const possible = !lean && (change.expected !== null || canBegin);
         const opens = async () =>
           attempt === undefined || (await run(docs.open(memoryId, change.expected, attempt)));
         if (possible && (await opens())) {

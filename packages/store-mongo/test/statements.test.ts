@@ -1,5 +1,5 @@
 import { message, messages, update } from "@turnkeep/store-tests";
-import { type CommandStartedEvent, type CommandSucceededEvent, MongoClient } from "mongodb";
+import { BSON, type CommandStartedEvent, type CommandSucceededEvent, MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type MongoStore, mongoStore } from "../src/index.ts";
 import { migrated, newDatabase } from "./support.ts";
@@ -30,7 +30,8 @@ async function sent(call: () => Promise<unknown>): Promise<string[]> {
   return commands.map(({ commandName, command }) => `${commandName} ${command[commandName]}`);
 }
 
-const [write, read] = ["findAndModify turnkeep_memories", "find turnkeep_memories"];
+const [plainWrite, write] = ["update turnkeep_memories", "findAndModify turnkeep_memories"];
+const read = "find turnkeep_memories";
 const [readRows, insertRows] = ["find turnkeep_messages", "insert turnkeep_messages"];
 
 describe("round trips", () => {
@@ -38,18 +39,24 @@ describe("round trips", () => {
     const begin = update(null, 4, { owner: "o", append: messages(1, 3) });
     expect(await sent(() => store.updateMessages("trips", begin))).toEqual([write]);
     expect(await sent(() => store.updateMessages("trips", begin))).toEqual([write]);
-    const append = update(begin.version, 5, {
+    const plain = update(begin.version, 5, {
       append: [message(4)],
+      move: [{ seq: 1, to: "evicted" }],
+    });
+    expect(await sent(() => store.updateMessages("trips", plain))).toEqual([plainWrite]);
+    expect(await sent(() => store.updateMessages("trips", plain))).toEqual([plainWrite, read]);
+    const change = update(plain.version, 6, {
+      append: [message(5)],
       replace: [message(3, '"new"')],
       move: [
         { seq: 1, to: "evicted" },
         { seq: 2, to: "removed" },
       ],
     });
-    expect(await sent(() => store.updateMessages("trips", append))).toEqual([write]);
-    expect(await sent(() => store.updateMessages("trips", append))).toEqual([write, read]);
-    const refused = () => store.updateMessages("trips", update("other", 6)).catch(() => {});
-    expect(await sent(refused)).toEqual([write, read]);
+    expect(await sent(() => store.updateMessages("trips", change))).toEqual([write]);
+    expect(await sent(() => store.updateMessages("trips", change))).toEqual([write, read]);
+    const refused = () => store.updateMessages("trips", update("other", 7)).catch(() => {});
+    expect(await sent(refused)).toEqual([plainWrite, read]);
     expect(await sent(() => store.getMessages("trips"))).toEqual([read]);
     expect(await sent(() => store.getHistory("trips", { ids: ["m1", "m4"] }))).toEqual([read]);
     expect(await sent(() => store.listMemories({ owner: "o" }))).toEqual([read]);
@@ -63,7 +70,7 @@ describe("round trips", () => {
     expect(await sent(() => store.updateMessages("large", append))).toEqual([read, write, insertRows, write]);
     expect(await sent(() => store.getMessages("large"))).toEqual([read, readRows]);
     const evict = update(append.version, 4, { append: [message(3)], move: [{ seq: 2, to: "evicted" }] });
-    expect(await sent(() => store.updateMessages("large", evict))).toEqual([write]);
+    expect(await sent(() => store.updateMessages("large", evict))).toEqual([plainWrite]);
     expect(await sent(() => store.getMessages("large"))).toEqual([read]);
   });
 
@@ -107,7 +114,7 @@ test("neither an append nor a read carries more when the history has grown", asy
     version = change.version;
   }
   const next = update(version, 3_102, { append: [message(3_101)] });
-  expect(await sent(() => store.updateMessages("long", next))).toEqual([write]);
+  expect(await sent(() => store.updateMessages("long", next))).toEqual([plainWrite]);
   expect(JSON.stringify(commands[0]?.command).length).toBeLessThan(4_000);
   const document = await client
     .db(database)
@@ -124,6 +131,51 @@ test("neither an append nor a read carries more when the history has grown", asy
     hasMore = part.hasMore;
   }
   expect(all).toEqual(messages(1, 3_101).map(({ seq }) => seq));
+});
+
+test("an append and a read cost the same at 10 messages said and at 1,500", async () => {
+  const replies: CommandSucceededEvent[] = [];
+  client.on("commandSucceeded", (event) => replies.push(event));
+  const sizes = (): { calls: number; sent: number; received: number } => {
+    const sum = (documents: readonly object[]): number =>
+      documents.reduce((total, document) => total + BSON.calculateObjectSize(document), 0);
+    const count = {
+      calls: commands.length,
+      sent: sum(commands.map(({ command }) => command)),
+      received: sum(replies.map(({ reply }) => reply as object)),
+    };
+    commands.length = replies.length = 0;
+    return count;
+  };
+  let next = 1_001;
+  let version: string | null = null;
+  /** So many messages more, of which the newest 10 stay. */
+  async function say(count: number): Promise<void> {
+    const append = messages(next, next + count - 1).map((one) => ({ ...one, payload: kilobytes(1) }));
+    const move = messages(Math.max(1_001, next - 10), next + count - 11).map(({ seq }) => {
+      return { seq, to: "evicted" as const };
+    });
+    const change = update(version, next + count, { append, move });
+    await store.updateMessages("same", change);
+    version = change.version;
+    next += count;
+  }
+  /** Of an append and a read: the usual ones, for once in a hundred an append has something to settle. */
+  async function costs(): Promise<object[]> {
+    const appends: ReturnType<typeof sizes>[] = [];
+    for (let times = 0; times < 5; times++) {
+      sizes();
+      await say(1);
+      appends.push(sizes());
+    }
+    await store.getMessages("same");
+    return [appends.sort((a, b) => a.sent - b.sent)[2] as object, sizes()];
+  }
+  await say(10);
+  const young = await costs();
+  while (next < 2_500) await say(50);
+  expect(await costs()).toEqual(young);
+  expect(young).toMatchObject([{ calls: 1 }, { calls: 1 }]);
 });
 
 test("thousands of messages change in one update", async () => {
