@@ -122,12 +122,15 @@ const tooLarge: Document = {
   ],
 };
 
+/** What is to be settled: rows and lives that no longer count. */
+const leftovers: readonly string[] = ["trash", "former", "dead"];
+
 const outcome: Document = {
   _id: 0,
   version: 1,
   life: 1,
   unsettled: {
-    $or: [...["trash", "former", "dead"].map((name) => ({ $gt: [{ $size: `$${name}` }, 0] })), tooLarge],
+    $or: [...leftovers.map((name) => ({ $gt: [{ $size: `$${name}` }, 0] })), tooLarge],
   },
 };
 
@@ -407,8 +410,9 @@ export class Statements {
       _id: memoryId,
       version: expected,
       next: { $lte: first?.seq ?? nextSeq },
-      // Others who stage rows for this version would have to be told that they have lost.
-      attempts: [],
+      // Others who stage rows for this version would have to be told that they have lost; and the next write settles
+      // what an earlier one has left.
+      ...Object.fromEntries(["attempts", ...leftovers].map((name) => [name, []])),
       live: { $type: "object" },
       left: { $type: "object" },
       ...Object.fromEntries(seqs.map((seq) => [`live.${seq}`, { $exists: true }])),
