@@ -3,6 +3,7 @@
  *
  *     pnpm bench [benchmark…] [--only postgres,redis] [--quick] [--conversations FILE.jsonl]
  */
+import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -54,6 +55,22 @@ if (values.conversations !== undefined && deaf.length > 0) {
 
 /** pnpm runs scripts in their package's folder, and tells where it was called. */
 const { INIT_CWD: callersFolder = process.cwd() } = process.env;
+
+// Each in a process of its own: what one has loaded and warmed up must not help the next.
+if (chosen.length > 1) {
+  const flags = process.argv.slice(2).filter((argument) => !positionals.includes(argument));
+  for (const name of chosen) {
+    const { status } = spawnSync(
+      process.execPath,
+      [...process.execArgv, import.meta.filename, name, ...flags],
+      {
+        stdio: "inherit",
+      },
+    );
+    if (status !== 0) process.exitCode = 1;
+  }
+  process.exit();
+}
 
 const results = join(benchFolder, "results");
 for (const { name, run } of benchmarks.filter(({ name }) => chosen.includes(name))) {

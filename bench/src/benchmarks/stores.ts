@@ -262,7 +262,7 @@ function tablesOf({ name, lines, traffic, throughput, units, shortfalls }: Measu
 
 function plotOf({ name, lines }: Measured): Plot {
   return {
-    name: name.toLowerCase(),
+    name: name.toLowerCase().replaceAll(" ", "-"),
     title: `${name}: append a message and read ${showWindow(windows[0] as Window)}`,
     x: { title: "messages said", scale: "log" },
     y: { title: "ms", scale: "log" },

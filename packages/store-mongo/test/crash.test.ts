@@ -190,3 +190,19 @@ test("four writers, thousands of conflicts and crashes between any two writes", 
   expect(crashes).toBeGreaterThan(50);
   expect(replays).toBeGreaterThan(0);
 }, 120_000);
+
+test("the next append settles what a write that died has left", async () => {
+  const memoryId = "left behind";
+  const healthy = mongoStore({ client, database });
+  const rows = (): Promise<number> =>
+    client.db(database).collection("turnkeep_messages").countDocuments({ memory: memoryId });
+  const large = JSON.stringify("x".repeat(20_000));
+  const begin = update(null, 3, { append: [message(1, large), message(2)] });
+  await healthy.updateMessages(memoryId, begin);
+  const remove = update(begin.version, 3, { move: [{ seq: 1, to: "removed" }] });
+  // It has written the document, and dies before it deletes the message that stood beside it.
+  await mongoStore({ client: intercepted(client, dyingAt(2)), database }).updateMessages(memoryId, remove);
+  expect(await rows()).toBe(1);
+  await healthy.updateMessages(memoryId, update(remove.version, 4, { append: [message(3)] }));
+  expect(await rows()).toBe(0);
+});
