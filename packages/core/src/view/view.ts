@@ -1,5 +1,5 @@
 import { TurnkeepError } from "../errors.ts";
-import { type Item, messageOf, tokensIn } from "../memory/item.ts";
+import { deepFreeze, type Item, messageOf, tokensIn } from "../memory/item.ts";
 import type { Live, Step } from "../memory/live.ts";
 import type { Policy } from "../memory/policy.ts";
 import { applyProcessors } from "../processors/apply-processors.ts";
@@ -107,6 +107,7 @@ async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<
   }
   const shaped = profile?.shape(messages, format);
   for (const stage of shaped?.stages ?? []) stages.push({ by: "rule", ...stage });
+  for (const message of shaped?.messages ?? []) deepFreeze(message);
   return {
     messages: shaped?.messages ?? [...messages],
     interruptedCalls,
