@@ -8,6 +8,7 @@ import {
   inMemoryStore,
   type MemoryEvent,
   type ModelMessage,
+  type ProviderProfile,
   type StoredMessage,
   system,
   toolCall,
@@ -86,6 +87,19 @@ describe("add", () => {
       expect(Object.isFrozen(message)).toBe(true);
       if (Array.isArray(message.content)) expect(Object.isFrozen(message.content[0])).toBe(true);
     }
+  });
+
+  test("what a profile made is frozen too", async () => {
+    const profile: ProviderProfile = {
+      name: "made",
+      firstMessage: "any",
+      reasoning: "any",
+      shape: (messages) => ({ messages: messages.map((message) => structuredClone(message)), stages: [] }),
+    };
+    const memory = createChatMemory({ profile });
+    await memory.add(user([{ type: "text", text: "a" }]));
+    const [shown] = await memory.messages();
+    expect(Object.isFrozen(shown) && Object.isFrozen(shown?.content[0])).toBe(true);
   });
 
   test("writes once and, after the first, reads nothing", async () => {
