@@ -146,13 +146,16 @@ export class Draft<M> {
     return { version, nextSeq: this.#nextSeq, epoch: this.#epoch, live: this.live };
   }
 
-  #baseMeta({ model, facts }: Prepared<M>): { -readonly [Member in keyof ItemMeta]: ItemMeta[Member] } {
-    const meta: { -readonly [Member in keyof ItemMeta]: ItemMeta[Member] } = {};
+  #baseMeta({ model, facts }: Prepared<M>): NewMeta {
+    const meta: NewMeta = {};
     if (this.#counterName !== undefined) meta.tokens = { [this.#counterName]: facts.tokens };
     if (model !== undefined) meta.model = model;
     return meta;
   }
 }
+
+/** What is kept beside a message, while it is put together. */
+type NewMeta = { -readonly [Member in keyof ItemMeta]: ItemMeta[Member] };
 
 function itemOf<M>(prepared: Prepared<M>, seq: number, meta: ItemMeta): Item<M> {
   const { id, createdAt, payload, facts } = prepared;
