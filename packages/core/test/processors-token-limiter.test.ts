@@ -63,6 +63,9 @@ describe("tokenLimiter", () => {
     const messages = [user("5 a"), toolCall("1", "t", {}), toolCall("2", "t", {}), both, user("5 b")];
     expect(await limited(messages, { limit: 34 })).toEqual(["5 b"]);
     expect(await limited(messages, { limit: 35 })).toEqual(["assistant", "assistant", "tool", "5 b"]);
+    const tooEarly = [user("5 a"), both, toolCall("1", "t", {}), toolCall("2", "t", {}), user("5 b")];
+    expect(await limited(tooEarly, { limit: 34 })).toEqual(["5 b"]);
+    expect(await limited(tooEarly, { limit: 35 })).toEqual(["tool", "assistant", "assistant", "5 b"]);
   });
 
   test("always keeps the system message, wherever it stands", async () => {

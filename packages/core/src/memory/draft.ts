@@ -1,5 +1,5 @@
 import type { MemoryUpdate, MessageState } from "../store-contract.ts";
-import { type Item, type ItemFacts, type ItemMeta, metaText } from "./item.ts";
+import { type Item, type ItemFacts, type ItemMeta, itemOf, metaText } from "./item.ts";
 import type { Live } from "./live.ts";
 import { uuidv7 } from "./message-id.ts";
 
@@ -66,7 +66,7 @@ export class Draft<M> {
     if (place.front === true) meta.front = true;
     if (place.derived !== undefined) meta.derived = place.derived;
     if (late.length > 0) meta.late = late;
-    const item = itemOf(prepared, this.#nextSeq++, meta);
+    const item = newItem(prepared, this.#nextSeq++, meta);
     this.#appended.set(item.seq, item);
     this.live.append(item);
     if (this.live.items.at(-1) !== item) this.raiseEpoch();
@@ -89,7 +89,7 @@ export class Draft<M> {
     const { tokens: _, model: __, late: ___, ...kept } = old.meta;
     const late = this.live.lateAfterReplace(old, prepared.facts);
     const meta = { ...this.#baseMeta(prepared), ...kept, ...(late.length > 0 ? { late } : {}) };
-    const item = { ...itemOf(prepared, old.seq, meta), id: old.id, createdAt: old.createdAt };
+    const item = newItem({ ...prepared, id: old.id, createdAt: old.createdAt }, old.seq, meta);
     (this.#appended.has(old.seq) ? this.#appended : this.#replaced).set(old.seq, item);
     if (old !== this.live.items.at(-1)) this.raiseEpoch();
     this.live.replace(old, item);
@@ -157,28 +157,9 @@ export class Draft<M> {
 /** What is kept beside a message, while it is put together. */
 type NewMeta = { -readonly [Member in keyof ItemMeta]: ItemMeta[Member] };
 
-function itemOf<M>(prepared: Prepared<M>, seq: number, meta: ItemMeta): Item<M> {
+function newItem<M>(prepared: Prepared<M>, seq: number, meta: ItemMeta): Item<M> {
   const { id, createdAt, payload, facts } = prepared;
-  const { message, error, role, calls, results, approvals, boundary, part, pinned, tokens } = facts;
-  // Named one by one: this is made for every message, and a spread of so many members costs more than the rest.
-  return {
-    message,
-    error,
-    role,
-    calls,
-    results,
-    approvals,
-    boundary,
-    part,
-    pinned,
-    tokens,
-    id,
-    seq,
-    createdAt,
-    payload,
-    meta,
-    metaText: metaText(meta),
-  };
+  return itemOf({ id, seq, createdAt, payload, meta, metaText: metaText(meta) }, facts);
 }
 
 function storedMessage<M>({

@@ -97,17 +97,53 @@ export function tokensIn<M>(
   return (message) => stored.get(message) ?? countTokens(message, counter, format);
 }
 
+/** What an item is beside what the format says of its message. */
+type ItemPlace<M> = Omit<Item<M>, keyof ItemFacts<M>>;
+
+export function itemOf<M>(place: ItemPlace<M>, facts: ItemFacts<M>): Item<M> {
+  const { id, seq, createdAt, payload, meta, metaText } = place;
+  const { message, error, role, calls, results, approvals, boundary, part, pinned, tokens } = facts;
+  // Named one by one: this is made for every message, and a spread of so many members costs more than the rest.
+  return {
+    message,
+    error,
+    role,
+    calls,
+    results,
+    approvals,
+    boundary,
+    part,
+    pinned,
+    tokens,
+    id,
+    seq,
+    createdAt,
+    payload,
+    meta,
+    metaText,
+  };
+}
+
+/** The messages of a list as items; an item's `seq` is its message's index, from `first` on. */
+export function itemsOf<M>(messages: readonly M[], reader: ItemReader<M>, first = 0): Item<M>[] {
+  return messages.map((message, index) => {
+    const seq = first + index;
+    const place = { id: String(seq), seq, createdAt: 0, payload: "", meta: {}, metaText: undefined };
+    return itemOf(place, factsOf(message, reader));
+  });
+}
+
 /** Reads a stored message. A record that cannot be read becomes an item with an `error`, so that it hides no other. */
 export function readItem<M>(stored: StoredMessage, reader: ItemReader<M>): Item<M> {
   const { id, seq, createdAt, payload, meta: metaText } = stored;
   const place = { id, seq, createdAt, payload, metaText };
   try {
     const meta = parseMeta(metaText);
-    return { ...place, meta, ...factsOf(deepFreeze(reader.format.decode(payload)), reader, meta) };
+    return itemOf({ ...place, meta }, factsOf(deepFreeze(reader.format.decode(payload)), reader, meta));
   } catch (error) {
     if (!isTurnkeepError(error, "CORRUPT_RECORD") && !isTurnkeepError(error, "UNSUPPORTED_VERSION"))
       throw error;
-    return { ...place, meta: {}, ...unreadable<M>(namingRecord(error, id)) };
+    return itemOf({ ...place, meta: {} }, unreadable<M>(namingRecord(error, id)));
   }
 }
 

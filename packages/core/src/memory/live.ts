@@ -1,5 +1,5 @@
-import type { ApprovalRef } from "../message-format.ts";
-import type { Item } from "./item.ts";
+import type { ApprovalRef, MessageFormat } from "../message-format.ts";
+import { type Item, itemsOf } from "./item.ts";
 
 /**
  * An assistant message, or the messages that are the parts of one answer, together with all results that answer their
@@ -304,4 +304,9 @@ function foreignResponses<M>({ approvals }: Pick<Item<M>, "approvals">): readonl
   const own = new Set<string>();
   for (const approval of approvals) if (approval.kind === "request") own.add(approval.approvalId);
   return approvals.filter((approval) => approval.kind === "response" && !own.has(approval.approvalId));
+}
+
+/** Messages that no memory holds, grouped into steps as a memory groups them; an item's `seq` is its message's index. */
+export function stepsOf<M>(messages: readonly M[], format: MessageFormat<M>): readonly Step<M>[] {
+  return new Live<M>(itemsOf(messages, { format, counter: undefined, pinned: undefined }), () => false).steps;
 }

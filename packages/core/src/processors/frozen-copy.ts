@@ -1,3 +1,4 @@
+import { defineMember } from "../format/to-plain.ts";
 import { deepFreeze } from "../memory/item.ts";
 import type { MessageFormat } from "../message-format.ts";
 
@@ -41,23 +42,24 @@ function frozenValue(value: unknown, depth: number): unknown {
 }
 
 function frozenArray(value: readonly unknown[], depth: number): readonly unknown[] {
-  const items = value.map((item) => frozenValue(item, depth + 1));
-  const isSame = Object.isFrozen(value) && items.every((item, index) => item === value[index]);
+  let isSame = Object.isFrozen(value);
+  const items = value.map((item) => {
+    const frozenItem = frozenValue(item, depth + 1);
+    isSame &&= frozenItem === item;
+    return frozenItem;
+  });
   return isSame ? value : Object.freeze(items);
 }
 
 function frozenRecord(value: object, depth: number): object {
-  const members = Object.entries(value).map(
-    ([key, member]) => [key, frozenValue(member, depth + 1)] as const,
-  );
-  const isSame =
-    Object.isFrozen(value) &&
-    members.every(([key, member]) => member === (value as Record<string, unknown>)[key]);
-  if (isSame) return value;
-  const copy: object = Object.create(Object.getPrototypeOf(value) as object | null);
-  for (const [key, member] of members) {
-    // Not by assignment: a member may be called `__proto__`.
-    Object.defineProperty(copy, key, { value: member, enumerable: true });
+  let isSame = Object.isFrozen(value);
+  const copy: Record<string, unknown> = Object.getPrototypeOf(value) === null ? Object.create(null) : {};
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key];
+    const frozenMember = frozenValue(member, depth + 1);
+    isSame &&= frozenMember === member;
+    if (key === "__proto__") defineMember(copy, key, frozenMember);
+    else copy[key] = frozenMember;
   }
-  return Object.freeze(copy);
+  return isSame ? value : Object.freeze(copy);
 }

@@ -18,41 +18,71 @@ export interface Pairs {
   readonly approvals: ReadonlyMap<string, PairedCall | undefined>;
 }
 
+/** Two messages that belong together, by index: the one that answers and the one that asked. */
+export type Bond = readonly [at: number, callAt: number];
+
+/** Results that came before their call. */
+interface Early {
+  readonly at: number;
+  readonly results: Map<string, PairedCall | undefined>;
+}
+
 /**
- * Pairs each result with its call: the newest before it that has its id and waits for an answer, else the newest at all,
- * since some providers use an id again; for a result that came too early the first call behind it. By message index;
- * messages that have nothing to do with calls are not in it.
+ * Pairs each result with its call, message by message: the newest before it that has its id and waits for an answer, else
+ * the newest at all, since some providers use an id again; for a result that came too early the first call behind it.
  */
-export function pairsOf<M>(messages: readonly M[], format: MessageFormat<M>): ReadonlyMap<number, Pairs> {
-  const pairs = new Map<number, Pairs>();
-  const asked = new Map<string, PairedCall[]>();
-  const requests = new Map<string, PairedCall>();
-  const early = new Map<string, Map<string, PairedCall | undefined>[]>();
-  for (const [at, message] of messages.entries()) {
+export class Pairing {
+  readonly #asked: Map<string, PairedCall[]> = new Map();
+  readonly #requests: Map<string, PairedCall> = new Map();
+  readonly #early: Map<string, Early[]> = new Map();
+
+  /** Takes the next message in; `bonds` are those that it makes known, with earlier messages or between them. */
+  enter<M>(at: number, message: M, format: MessageFormat<M>): Pairs & { readonly bonds: readonly Bond[] } {
+    const bonds: Bond[] = [];
     const calls = new Map<string, PairedCall>();
     for (const { id, name } of format.toolCalls(message)) {
-      const call = { name, at, answered: early.has(id) };
+      const early = this.#early.get(id) ?? [];
+      const call = { name, at, answered: early.length > 0 };
       calls.set(id, call);
-      listIn(asked, id).push(call);
-      for (const results of early.get(id) ?? []) results.set(id, call);
-      early.delete(id);
+      listIn(this.#asked, id).push(call);
+      for (const { at: before, results } of early) {
+        results.set(id, call);
+        bonds.push([before, at]);
+      }
+      this.#early.delete(id);
     }
     const results = new Map<string, PairedCall | undefined>();
     for (const { id } of format.toolResults(message)) {
-      const all = asked.get(id);
+      const all = this.#asked.get(id);
       const call = all?.findLast(({ answered }) => !answered) ?? all?.at(-1);
       results.set(id, call);
       if (call !== undefined) call.answered = true;
-      else listIn(early, id).push(results);
+      else listIn(this.#early, id).push({ at, results });
     }
     const approvals = new Map<string, PairedCall | undefined>();
     for (const approval of format.approvals(message)) {
       const { approvalId } = approval;
-      const call = approval.kind === "request" ? asked.get(approval.toolCallId)?.at(-1) : undefined;
-      if (call !== undefined) requests.set(approvalId, call);
-      if (approval.kind === "response") approvals.set(approvalId, requests.get(approvalId));
+      if (approval.kind === "request") {
+        const call = this.#asked.get(approval.toolCallId)?.at(-1);
+        if (call !== undefined) this.#requests.set(approvalId, call);
+        continue;
+      }
+      approvals.set(approvalId, this.#requests.get(approvalId));
     }
-    if (calls.size + results.size + approvals.size > 0) pairs.set(at, { calls, results, approvals });
+    for (const call of [...results.values(), ...approvals.values()]) {
+      if (call !== undefined) bonds.push([at, call.at]);
+    }
+    return { calls, results, approvals, bonds };
+  }
+}
+
+/** The pairs of a list's messages, by index; messages that have nothing to do with calls are not in it. */
+export function pairsOf<M>(messages: readonly M[], format: MessageFormat<M>): ReadonlyMap<number, Pairs> {
+  const pairing = new Pairing();
+  const pairs = new Map<number, Pairs>();
+  for (const [at, message] of messages.entries()) {
+    const own = pairing.enter(at, message, format);
+    if (own.calls.size + own.results.size + own.approvals.size > 0) pairs.set(at, own);
   }
   return pairs;
 }

@@ -1,8 +1,8 @@
+import { stepsOf } from "../memory/live.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { beforeBorder } from "./border.ts";
 import type { AnyProcessor } from "./options.ts";
 import { copiesPerMessage } from "./per-message.ts";
-import { stepsOf } from "./steps.ts";
 
 /** What a processor strips, and of which messages. */
 export interface Stripping {

@@ -1,11 +1,10 @@
 import { TurnkeepError } from "../errors.ts";
-import { countTokens } from "../memory/item.ts";
 import type { MessageFormat } from "../message-format.ts";
 import type { TokenCounter, WindowOverflow } from "../window-options.ts";
 import { cutBefore } from "./border.ts";
+import { type Group, grouper } from "./grouping.ts";
 import { type AnyProcessor, checkCounter, checkInteger, checkObject, invalid } from "./options.ts";
 import { perMessage } from "./per-message.ts";
-import { type Group, groupsOf } from "./steps.ts";
 
 export interface TokenLimiterOptions {
   /** At most so many tokens by `counter`, its `base` and `reserve` included. A positive integer. */
@@ -57,20 +56,22 @@ export function tokenLimiter(options: TokenLimiterOptions): AnyProcessor {
   const checked = checkedOptions(options);
   const { limit, counter, reserve } = checked;
   const known = perMessage();
+  const counted: TokenCounter = {
+    name: counter.name,
+    count: (message, format) => known(message, format, () => counter.count(message, format)),
+  };
+  const group = grouper();
   return {
     name,
     limitsView: true,
     process<M>(messages: readonly M[], { format }: { readonly format: MessageFormat<M> }): readonly M[] {
-      const costs = messages.map((message) =>
-        known(message, format, () => countTokens(message, counter, format)),
-      );
-      const total = costs.reduce((sum, cost) => sum + cost, (counter.base ?? 0) + reserve);
-      if (total <= limit) return messages;
-      const gone = new Set<number>();
-      for (const step of leftOut(groupsOf(messages, format), costs, checked)) {
-        for (const { seq } of step.items) gone.add(seq);
+      const grouping = group(messages, { format, counter: counted, pinned: undefined });
+      if (grouping.tokens + (counter.base ?? 0) + reserve <= limit) return messages;
+      const isGone = new Uint8Array(messages.length);
+      for (const { items } of leftOut(grouping.groups(), checked)) {
+        for (const { seq } of items) isGone[seq] = 1;
       }
-      return messages.filter((_, index) => !gone.has(index));
+      return messages.filter((_, index) => isGone[index] === 0);
     },
   };
 }
@@ -92,21 +93,16 @@ function checkedOptions(options: TokenLimiterOptions): Checked {
   return { limit, counter, reserve, unit, target, overflow };
 }
 
-function leftOut<M>(
-  all: readonly Group<M>[],
-  costs: readonly number[],
-  options: Checked,
-): readonly Group<M>[] {
+function leftOut<M>(all: readonly Group<M>[], options: Checked): readonly Group<M>[] {
   const { limit, counter, reserve, unit, target, overflow } = options;
-  const costOf = (step: Group<M>): number => step.items.reduce((sum, { seq }) => sum + (costs[seq] ?? 0), 0);
   const boundary = all.findLastIndex((step) => step.items.some((item) => item.boundary));
   const beyond = all.slice(0, Math.max(boundary, 0)).filter((step) => !isSystem(step));
   const stays = all.filter((step, index) => index === boundary || isSystem(step));
   const steps = all.slice(boundary + 1).filter((step) => !isSystem(step));
 
-  const fixed = stays.reduce((sum, step) => sum + costOf(step), (counter.base ?? 0) + reserve);
+  const fixed = stays.reduce((sum, step) => sum + step.tokens, (counter.base ?? 0) + reserve);
   const cut = (from: number, room: number, mayBegin: (index: number) => boolean): number | undefined => {
-    const part = steps.slice(from).map(costOf);
+    const part = steps.slice(from).map(({ tokens }) => tokens);
     const stride = Math.floor(Math.max(0, room) * (1 - target));
     const before = cutBefore({ costs: part, mayBegin: (index) => mayBegin(from + index), room, stride });
     return before === undefined ? undefined : from + before;
@@ -117,7 +113,7 @@ function leftOut<M>(
   // The newest turn alone is too long: what lies between its question and its newest step goes, oldest first.
   const question = unit === "turn" ? steps.findLastIndex(isUser) : -1;
   const asked = steps[question];
-  const room = limit - fixed - (asked === undefined ? 0 : costOf(asked));
+  const room = limit - fixed - (asked?.tokens ?? 0);
   const within = question < 0 && unit === "step" ? undefined : cut(question + 1, room, () => true);
   const older = [...beyond, ...steps.slice(0, Math.max(question, 0))];
   if (within !== undefined && room >= 0) return [...older, ...steps.slice(question + 1, within)];
@@ -126,7 +122,7 @@ function leftOut<M>(
   if (overflow === "evict") return [...beyond, ...steps];
   const kept = new Set([asked, newest]);
   if (overflow === "keep") return [...beyond, ...steps.filter((step) => !kept.has(step))];
-  const needed = [...kept].reduce((sum, step) => sum + (step === undefined ? 0 : costOf(step)), fixed);
+  const needed = [...kept].reduce((sum, step) => sum + (step?.tokens ?? 0), fixed);
   throw new TurnkeepError(
     "WINDOW_OVERFLOW",
     `The processor ${JSON.stringify(name)} cannot make the messages fit: the newest step with what always stays needs ` +

@@ -1,10 +1,9 @@
-import type { Step } from "../memory/live.ts";
+import { type Step, stepsOf } from "../memory/live.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { beforeBorder } from "./border.ts";
 import { type AnyProcessor, checkInteger, checkObject, invalid } from "./options.ts";
 import { type PairedCall, pairsOf } from "./pairs.ts";
 import { copiesPerMessage } from "./per-message.ts";
-import { stepsOf } from "./steps.ts";
 
 export interface ToolCallFilterOptions {
   /** The names of the tools to leave out. Default: all. An empty list leaves out nothing. */

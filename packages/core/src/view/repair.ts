@@ -1,5 +1,5 @@
-import { deepFreeze, factsOf, type Item, type ItemReader, messageOf } from "../memory/item.ts";
-import { Live, type Step } from "../memory/live.ts";
+import { deepFreeze, type Item, type ItemReader, messageOf } from "../memory/item.ts";
+import { type Step, stepsOf } from "../memory/live.ts";
 import type { MessageFormat, ToolCallRef } from "../message-format.ts";
 
 /** What stands in the place of a result that never came. */
@@ -71,12 +71,7 @@ export function repairMessages<M>(
   format: MessageFormat<M>,
   openCalls: OpenCalls,
 ): Repaired<M> {
-  const reader = { format, counter: undefined, pinned: undefined };
-  const items = messages.map((message, seq): Item<M> => {
-    const place = { id: String(seq), seq, createdAt: 0, payload: "", meta: {}, metaText: undefined };
-    return { ...place, ...factsOf(message, reader) };
-  });
-  return repairSteps(new Live(items, () => false).steps, format, openCalls);
+  return repairSteps(stepsOf(messages, format), format, openCalls);
 }
 
 /** Says of a call whether it may stay unanswered. */
