@@ -1,6 +1,6 @@
 import { user } from "@turnkeep/core";
 import { expect, test } from "vitest";
-import { type Conversation, floor, ours, oursAlone } from "../src/window/contenders.ts";
+import { type Conversation, floor, others, ours } from "../src/window/contenders.ts";
 import { Lane } from "../src/window/lane.ts";
 
 const messages = Array.from({ length: 30 }, (_, index) => user(`Message ${index}`));
@@ -30,14 +30,16 @@ test("the floor shows what fits, and counts what is new", async () => {
   expect(conversation.calls).toBe(2);
 });
 
-test.each([ours, oursAlone])("$name counts what is new, once", async (contender) => {
+test.each([ours, ...others])("$name counts what is new, once", async (contender) => {
   const conversation = counted();
   const { convert, step } = await contender.open({
     ...conversation,
     count: () => conversation.count(messages[0] ?? user("")),
   });
   expect(conversation.calls).toBe(30);
-  expect(await step(convert(user("New")))).toBe(8);
+  const shown = await step(convert(user("New")));
+  expect(shown).toBeGreaterThanOrEqual(7);
+  expect(shown).toBeLessThanOrEqual(10);
   expect(conversation.calls).toBe(31);
 });
 

@@ -4,7 +4,7 @@ import type { Benchmark, Findings, Target } from "../benchmark.ts";
 import { endlessConversation } from "../corpus.ts";
 import { mean, median, quantile } from "../measure.ts";
 import type { Cell, Table } from "../report/table.ts";
-import { floor, ours, oursAlone } from "../window/contenders.ts";
+import { floor, others, ours } from "../window/contenders.ts";
 import { Lane } from "../window/lane.ts";
 import { partsOf } from "../window/parts.ts";
 import { peerContenders, peers } from "../window/peers.ts";
@@ -35,7 +35,7 @@ export const window: Benchmark = {
     const { messages, following } = corpusOf(lengths, rounds);
     const counts = messages.map(count);
     const lanes: Lane[] = [];
-    for (const contender of [ours, oursAlone, floor, ...(await peerContenders())]) {
+    for (const contender of [ours, ...others, floor, ...(await peerContenders())]) {
       let before = 0;
       let growth = 10;
       for (const length of lengths) {
@@ -122,7 +122,7 @@ function findingsOf(lanes: readonly Lane[], parts: Table): Findings {
   const last = lengths.at(-1) ?? 0;
   const many = lengths.find((length) => length >= 10_000) ?? last;
   const peerTimes = names
-    .filter((name) => ![ours, oursAlone, floor].some((contender) => contender.name === name))
+    .filter((name) => ![ours, ...others, floor].some((contender) => contender.name === name))
     .flatMap((name) => (laneOf(name, many) === undefined ? [] : [timeOf(name, many)]));
   const targets: Target[] = [
     {

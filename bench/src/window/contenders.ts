@@ -1,4 +1,5 @@
-import { createChatMemory, inMemoryStore, type ModelMessage } from "@turnkeep/core";
+import { createChatMemory, inMemoryStore, type ModelMessage, type TokenCounter } from "@turnkeep/core";
+import { applyProcessors, tokenLimiter } from "@turnkeep/core/processors";
 
 /** What every contender is given: a conversation so far, and how tokens are counted. */
 export interface Conversation {
@@ -25,13 +26,16 @@ export interface Contender {
   open(conversation: Conversation): Opened | Promise<Opened>;
 }
 
+const counterOf = ({ count }: Conversation): TokenCounter => ({
+  name: "o200k",
+  count: (message) => count(message as ModelMessage),
+});
+
 const memoryIn = (place: "inMemoryStore" | "no store"): Contender => ({
   name: `turnkeep, ${place}`,
-  async open({ messages, maxTokens, count }) {
-    const window = {
-      maxTokens,
-      counter: { name: "o200k", count: (message: unknown) => count(message as ModelMessage) },
-    };
+  async open(conversation) {
+    const { messages, maxTokens } = conversation;
+    const window = { maxTokens, counter: counterOf(conversation) };
     const memory =
       place === "no store"
         ? createChatMemory({ window })
@@ -46,6 +50,32 @@ const memoryIn = (place: "inMemoryStore" | "no store"): Contender => ({
     };
   },
 });
+
+/** Our processor over a list that the application keeps itself, as peers' are used; its messages are frozen. */
+const limiter: Contender = {
+  name: "turnkeep, tokenLimiter",
+  async open(conversation) {
+    const list = conversation.messages.map(frozen);
+    const processors = [tokenLimiter({ limit: conversation.maxTokens, counter: counterOf(conversation) })];
+    await applyProcessors(list, processors);
+    return {
+      convert: frozen,
+      async step(message) {
+        list.push(message as ModelMessage);
+        return (await applyProcessors(list, processors)).length;
+      },
+    };
+  },
+};
+
+function frozen(message: ModelMessage): ModelMessage {
+  return deepFreeze(structuredClone(message));
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === "object" && value !== null) Object.values(value).forEach(deepFreeze);
+  return Object.freeze(value);
+}
 
 /** The least work that shows the same: the counts of all messages in an array, summed from the newest one. */
 const floor: Contender = {
@@ -70,5 +100,6 @@ const floor: Contender = {
 };
 
 export const ours: Contender = memoryIn("inMemoryStore");
-export const oursAlone: Contender = memoryIn("no store");
+/** What is measured beside it and is no peer. */
+export const others: readonly Contender[] = [memoryIn("no store"), limiter];
 export { floor };

@@ -1,7 +1,8 @@
 import { driverCalls, invalidOption } from "@turnkeep/core/store-kit";
 import type { Collection, CollectionOptions, MongoClient as DriverClient } from "mongodb";
-import type { MemoryDocument, MigrationDocument, RowDocument, Statement } from "./documents.ts";
+import type { MemoryDocument, MigrationDocument, RowDocument } from "./documents.ts";
 import type { MongoConnection } from "./options.ts";
+import type { Statement } from "./statements.ts";
 
 export const storeName = "mongoStore";
 

@@ -1,7 +1,7 @@
 import { notReadyError, TurnkeepError } from "@turnkeep/core/store-kit";
 import type { Collections } from "./client.ts";
 import { storeName } from "./client.ts";
-import type { Statement } from "./documents.ts";
+import type { Statement } from "./statements.ts";
 
 /** The number of the newest step. A step that was released never changes. */
 const newest = 1;

@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
+import type { StoredMessage } from "@turnkeep/core";
 import { utf8Length } from "@turnkeep/core/store-kit";
 import {
   documentCap,
   type Entry,
   type MemoryDocument,
   type RowDocument,
-  type Statement,
-  type Statements,
   smallestApart,
 } from "./documents.ts";
 import { stateOf } from "./records.ts";
+import type { Statement, Statements } from "./statements.ts";
 
 export type Run = <A>(statement: Statement<A>) => Promise<A>;
 
@@ -18,9 +18,23 @@ export function freshId(): string {
   return randomBytes(12).toString("base64url");
 }
 
+/** A row of an attempt. */
+export function rowOf(
+  { seq, id, createdAt: at, payload, meta }: StoredMessage,
+  attempt: Pick<RowDocument, "memory" | "life" | "attempt">,
+): RowDocument {
+  const content = { seq, id, at, payload, ...(meta === undefined ? {} : { meta }) };
+  return { _id: freshId(), ...attempt, ...content, state: "staged", gen: 0 };
+}
+
 /** The rows that a document names. */
 export function rowsOf({ live = {}, left = {} }: MemoryDocument): string[] {
   return [...Object.values(live), ...Object.values(left)].flatMap(({ r }) => (r === undefined ? [] : [r]));
+}
+
+/** The rows of a document that count no more. */
+export function trashOf({ trash }: MemoryDocument): readonly string[] {
+  return Array.isArray(trash) ? trash : [];
 }
 
 /**
@@ -67,10 +81,16 @@ function contentsToMove(
   const rows: RowDocument[] = [];
   const entries = new Map<string, Entry>();
   function move(path: "live" | "left", seq: string, { i, a, p = "", m, s }: Entry): void {
-    const row = freshId();
-    const content = { seq: Number(seq), id: i, at: a, payload: p, ...(m === undefined ? {} : { meta: m }) };
-    rows.push({ _id: row, memory: _id, life, attempt: stow, ...content, state: "staged", gen: 0 });
-    entries.set(`${path}.${seq}`, { i, a, r: row, ...(s === undefined ? {} : { s }) });
+    const message = {
+      seq: Number(seq),
+      id: i,
+      createdAt: a,
+      payload: p,
+      ...(m === undefined ? {} : { meta: m }),
+    };
+    const row = rowOf(message, { memory: _id, life, attempt: stow });
+    rows.push(row);
+    entries.set(`${path}.${seq}`, { i, a, r: row._id, ...(s === undefined ? {} : { s }) });
   }
   for (const [seq, entry] of Object.entries(left)) if (entry.r === undefined) move("left", seq, entry);
   const inside = Object.entries(live)

@@ -7,33 +7,21 @@ import type {
   StoredMessage,
 } from "@turnkeep/core";
 import {
-  checkAgainstStored,
   checkMemoryId,
   checkUpdate,
   closedError,
-  conflictError,
   copyUpdate,
   corruptError,
   decodeCursor,
   encodeCursor,
-  foldUpdate,
   normalizeHistoryQuery,
   normalizeListQuery,
   notReadyError,
-  storeError,
   throwIfAborted,
 } from "@turnkeep/core/store-kit";
+import { Changes } from "./changes.ts";
 import { connect, storeName } from "./client.ts";
-import {
-  batch,
-  type FoundRow,
-  isApart,
-  isAppend,
-  type MemoryDocument,
-  type RowDocument,
-  Statements,
-  type Written,
-} from "./documents.ts";
+import { batch, type MemoryDocument, type RowDocument } from "./documents.ts";
 import { migrate, migrated } from "./migrations.ts";
 import { type MongoStoreOptions, normalizeOptions } from "./options.ts";
 import {
@@ -45,10 +33,9 @@ import {
   type PlacedEntry,
   snapshotOf,
 } from "./records.ts";
-import { bytesOf, freshId, type Run, rowsOf, settle } from "./staging.ts";
-
-/** How often a write is tried again at the same version: others may settle or sweep meanwhile. */
-const maxAttempts = 20;
+import { type Run, rowsOf, settle, trashOf } from "./staging.ts";
+import { Statements } from "./statements.ts";
+import { Updates } from "./updates.ts";
 
 /** A store in MongoDB. */
 export interface MongoStore extends ChatMemoryStore {
@@ -87,7 +74,8 @@ export interface MongoStore extends ChatMemoryStore {
  */
 export function mongoStore(options: MongoStoreOptions): MongoStore {
   const { connection: place, database, prefix, ttlMs } = normalizeOptions(options);
-  const docs = new Statements(ttlMs);
+  const docs = new Statements();
+  const updates = new Updates(docs, new Changes(ttlMs));
   const connection = connect(place, database, prefix);
   const capabilities: StoreCapabilities = Object.freeze({
     durable: true,
@@ -110,11 +98,6 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
       if (!isReady) throw notReadyError(storeName, `an index of the collections ${prefix}…`);
       return connection.run(statement, callOptions?.signal);
     };
-  }
-
-  /** The update is in place. What is not settled now shows nowhere, and the next write or `sweep` settles it. */
-  async function settleQuietly(run: Run, memoryId: string, { life, unsettled }: Written): Promise<void> {
-    if (unsettled && life !== undefined) await settle(run, docs, memoryId, life).catch(() => {});
   }
 
   const store: MongoStore = {
@@ -146,62 +129,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
       const run = enter(callOptions);
       checkMemoryId(memoryId);
       checkUpdate(update, capabilities);
-      const change = copyUpdate(update);
-      const folded = foldUpdate(change);
-      const named = [...folded.setState.map(({ seq }) => seq), ...folded.remove];
-      // A memory that begins has nothing that could be changed.
-      const canBegin = named.length === 0 && folded.rewrite.length === 0;
-      const contents = [...folded.insert, ...folded.rewrite];
-      const apart = isApart(contents.map(({ payload, meta }) => bytesOf(payload, meta)));
-      let life = "";
-      let found: ReadonlyMap<number, FoundRow> = new Map();
-      for (let tries = 1; tries <= maxAttempts; tries++) {
-        const attempt = apart.includes(true) ? freshId() : undefined;
-        if (change.expected === null) life = attempt ?? freshId();
-        else if (attempt !== undefined) life ||= (await run(docs.peek(memoryId)))?.life ?? "";
-        const rows = new Map<number, RowDocument>();
-        for (const [index, { seq, id, createdAt: at, payload, meta }] of contents.entries()) {
-          if (attempt === undefined || !apart[index]) continue;
-          const content = { seq, id, at, payload, ...(meta === undefined ? {} : { meta }) };
-          rows.set(seq, {
-            _id: freshId(),
-            memory: memoryId,
-            life,
-            attempt,
-            ...content,
-            state: "staged",
-            gen: 0,
-          });
-        }
-        const entryOf = ({ seq, id, createdAt, payload, meta }: StoredMessage) => {
-          const row = rows.get(seq);
-          if (row !== undefined) return { i: id, a: createdAt, r: row._id };
-          return { i: id, a: createdAt, p: payload, ...(meta === undefined ? {} : { m: meta }) };
-        };
-        const lean = tries === 1 && change.expected !== null && attempt === undefined && isAppend(folded);
-        if (lean && (await run(docs.append(memoryId, change, folded, entryOf)))) return;
-        let written: Written | null = null;
-        const possible = !lean && (change.expected !== null || canBegin);
-        const opens = async () =>
-          attempt === undefined || (await run(docs.open(memoryId, change.expected, attempt)));
-        if (possible && (await opens())) {
-          if (rows.size > 0) await run(docs.insert([...rows.values()]));
-          written = await run(
-            change.expected === null
-              ? docs.begin(memoryId, change, folded.insert, entryOf, life, attempt)
-              : docs.change(memoryId, change, folded, entryOf, found, attempt),
-          );
-          if (written?.version === change.version) return settleQuietly(run, memoryId, written);
-          // Nobody has seen them; the next write or sweep deletes what is not deleted now.
-          if (rows.size > 0)
-            await run(docs.discard([...rows.values()].map(({ _id }) => _id))).catch(() => {});
-        }
-        const memory = await run(docs.ledger(memoryId));
-        if (memory !== null && memory.version === change.version) return;
-        if ((memory?.version ?? null) !== change.expected) throw conflictError(memoryId, change.expected);
-        found = await checkedRows(run, memory, change, named);
-      }
-      throw storeError(storeName, new Error("Sweeps undid the update each time before it was written"));
+      await updates.apply(run, memoryId, copyUpdate(update));
     },
 
     async deleteMessages(memoryId, callOptions) {
@@ -325,38 +253,10 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
     }));
   }
 
-  /** The rows of messages that a move names and the document does not have. `INVALID_OPTION` if there are none. */
-  async function checkedRows(
-    run: Run,
-    memory: MemoryDocument | null,
-    change: Parameters<ChatMemoryStore["updateMessages"]>[1],
-    named: readonly number[],
-  ): Promise<ReadonlyMap<number, FoundRow>> {
-    const entries = new Map<number, { id: string; state: MessageState }>();
-    const rows = new Map<number, FoundRow>();
-    if (memory !== null) {
-      for (const { seq, state, entry } of entriesOf(memory, ["live", "left"]))
-        entries.set(seq, { id: entry.i, state });
-      const absent = named.filter((seq) => !entries.has(seq));
-      const except = [...rowsOf(memory), ...trashOf(memory)];
-      const found = absent.length === 0 ? [] : await run(docs.find(memory.life ?? "", absent, except));
-      for (const row of found) rows.set(row.seq, row);
-    }
-    checkAgainstStored(memory?._id ?? "", change, {
-      nextSeq: memory?.next ?? 1,
-      find: (seq) => entries.get(seq) ?? rows.get(seq),
-    });
-    return rows;
-  }
-
   return store;
 }
 
 function livesOf({ life, former }: MemoryDocument): string[] {
   const lives: unknown[] = [life, ...(Array.isArray(former) ? former : [])];
   return lives.filter((one) => typeof one === "string");
-}
-
-function trashOf({ trash }: MemoryDocument): readonly string[] {
-  return Array.isArray(trash) ? trash : [];
 }
