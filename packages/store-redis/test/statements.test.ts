@@ -2,7 +2,7 @@ import { message, messages, update } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { redisStore } from "../src/index.ts";
-import { scripts } from "../src/lua.ts";
+import { scripts } from "../src/scripts.ts";
 import { keysOf, newPrefix, rawRead, recording } from "./support.ts";
 
 for (const [name, url] of [
