@@ -238,8 +238,8 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
 
 function snapshotOf(memoryId: string, answer: SnapshotAnswer): MemorySnapshot {
   const snapshot: MemorySnapshot = { version: null, nextSeq: 1, messages: [] };
-  if (answer.length === 0) return snapshot;
   const [head, seqs, ...records] = answer;
+  if (head === undefined) return snapshot;
   const [version, next, owner, text] = head;
   snapshot.version = version;
   snapshot.nextSeq = Number(next);
