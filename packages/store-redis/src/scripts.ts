@@ -63,7 +63,7 @@ if stored[1] == ARGV[8] then return 'replayed' end
 if stored[1] ~= expected then return 'conflict' end
 if not tonumber(stored[2]) then return 'corrupt' end
 if tonumber(first) < tonumber(stored[2]) then return 'disagrees' end`;
-// A script does not roll back: it looks at everything before it writes anything. Its first write is this HSET, which Redis
+// A script does not roll back: it looks at everything before it writes anything. Its first write is an HSET, which Redis
 // refuses where it has no memory or no replicas left; once a script has written, Redis refuses it no more.
 const changeHead = `
 redis.call('HSET', head, 'updated', now, unpack(ARGV, 7, movedAt - 1))
