@@ -2,8 +2,11 @@ import { randomBytes } from "node:crypto";
 import type {
   CallOptions,
   ChatMemoryStore,
+  HistoryPage,
   ListPage,
   MemorySnapshot,
+  MemoryUpdate,
+  MessageState,
   StoreCapabilities,
 } from "@turnkeep/core";
 import {
@@ -16,29 +19,35 @@ import {
   corruptError,
   decodeCursor,
   encodeCursor,
+  type FoldedUpdate,
   foldUpdate,
   invalidOption,
   normalizeHistoryQuery,
   normalizeListQuery,
+  type StoredRows,
   show,
   storeError,
   throwIfAborted,
 } from "@turnkeep/core/store-kit";
 import { connect, storeName } from "./client.ts";
 import {
-  type Entry,
-  entryIsLeftBehindAfter,
-  entryOf,
-  messageOf,
+  type BeginAnswer,
+  type ChangeAnswer,
+  type HistoryAnswer,
+  isPlain,
+  type LookAnswer,
   type PageAnswer,
-  rowsOf,
   type SnapshotAnswer,
   type Statement,
   Statements,
 } from "./lua.ts";
 import { normalizeOptions, type RedisStoreOptions } from "./options.ts";
+import { type Entry, entryOf, messagesOf } from "./records.ts";
+import { entryIsLeftBehindAfter } from "./scripts.ts";
 
 const noNextSeq = "its head has no next seq";
+
+type Run = <A>(statement: Statement<A>) => Promise<A>;
 
 /** How many memories `sweep` looks at together, and how many a listing at least. */
 const batch = 100;
@@ -81,7 +90,7 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
   });
   let closing: Promise<void> | undefined;
 
-  function enter(callOptions: CallOptions | undefined): <A>(statement: Statement<A>) => Promise<A> {
+  function enter(callOptions: CallOptions | undefined): Run {
     if (closing !== undefined) throw closedError(storeName);
     throwIfAborted(callOptions?.signal);
     return (statement) => connection.run(statement, callOptions?.signal);
@@ -89,6 +98,38 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
 
   async function replicated(callOptions: CallOptions | undefined): Promise<void> {
     if (waitReplicas !== undefined) await connection.wait(waitReplicas, callOptions?.signal);
+  }
+
+  async function apply(
+    run: Run,
+    memoryId: string,
+    update: MemoryUpdate,
+    folded: FoldedUpdate,
+    namesOthers: boolean,
+  ): Promise<ChangeAnswer | "late"> {
+    if (update.expected === null) {
+      // Nobody but the look says what a memory that is not there yet would have to hold.
+      return namesOthers ? "disagrees" : begin(run, memoryId, update, folded);
+    }
+    const outcome = isPlain(update, folded) ? await run(lua.plain(memoryId, update, folded)) : "other";
+    return outcome === "other" ? run(lua.change(memoryId, update, folded)) : outcome;
+  }
+
+  async function begin(
+    run: Run,
+    memoryId: string,
+    update: MemoryUpdate,
+    { insert }: FoldedUpdate,
+  ): Promise<BeginAnswer[0]> {
+    const entry = { memoryId, owner: update.owner, life: randomBytes(12).toString("base64url") };
+    // The index lies in another slot. What it lists too early is told apart by its life; what it lacked would be lost.
+    const entered = await run(lua.enter(entry));
+    const [outcome, life, owner] = await run(lua.begin(entry, entered, update, insert));
+    const expired = life === undefined ? undefined : { memoryId, life, owner: owner ?? undefined };
+    const stale = outcome === "done" ? expired : entry;
+    // An entry that is not taken off now shows nowhere, and sweep finds it.
+    if (stale !== undefined) await run(lua.leave(stale, 0)).catch(() => {});
+    return outcome;
   }
 
   const store: ChatMemoryStore = {
@@ -105,26 +146,16 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
       checkMemoryId(memoryId);
       checkUpdate(update, capabilities);
       const change = copyUpdate(update);
-      const entry = { memoryId, owner: change.owner, life: randomBytes(12).toString("base64url") };
-      // The index lies in another slot. What it lists too early is told apart by its life; what it lacked would be lost.
-      const entered = change.expected === null ? await run(lua.enter(entry)) : "";
-      const [outcome, ...rest] = await run(lua.write(memoryId, change, foldUpdate(change), entry, entered));
-      const done = outcome === "done";
-      const stale =
-        done && typeof rest[0] === "string"
-          ? { memoryId, life: rest[0], owner: rest[1] ?? undefined }
-          : entry;
-      // An entry that is not taken off now shows nowhere, and sweep finds it.
-      if (entered !== "" && stale !== (done ? entry : undefined))
-        await run(lua.leave(stale, 0)).catch(() => {});
-      if (done || outcome === "replayed") return replicated(callOptions);
+      const folded = foldUpdate(change);
+      const named = [...folded.rewrite, ...folded.setState].map(({ seq }) => seq).concat(folded.remove);
+      const outcome = await apply(run, memoryId, change, folded, named.length > 0);
+      if (outcome === "done" || outcome === "replayed") return replicated(callOptions);
       if (outcome === "corrupt") throw corruptError(memoryId, noNextSeq);
       if (outcome === "late")
         throw storeError(storeName, new Error("The memory began too late after it was listed"));
       if (outcome === "disagrees") {
-        const [next, ...rows] = rest as [string, ...string[]];
-        const found = rowsOf(rows);
-        checkAgainstStored(memoryId, change, { nextSeq: Number(next), find: (seq) => found.get(seq) });
+        const stored = storedOf(await run(lua.look(memoryId, named)));
+        if (stored.version === change.expected) checkAgainstStored(memoryId, change, stored);
       }
       throw conflictError(memoryId, change.expected);
     },
@@ -143,12 +174,7 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
       const run = enter(callOptions);
       checkMemoryId(memoryId);
       const normal = normalizeHistoryQuery(query);
-      const rows = await run(lua.history(memoryId, normal));
-      const messages = [];
-      for (const [seq, state, record] of rows.slice(0, normal.limit)) {
-        messages.push({ ...messageOf(memoryId, seq, record), state });
-      }
-      return { messages, hasMore: rows.length > normal.limit };
+      return pageOf(memoryId, await run(lua.history(memoryId, normal)), normal.limit);
     },
 
     async listMemories(query, callOptions) {
@@ -212,17 +238,32 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
 
 function snapshotOf(memoryId: string, answer: SnapshotAnswer): MemorySnapshot {
   const snapshot: MemorySnapshot = { version: null, nextSeq: 1, messages: [] };
-  if (answer.length === 0) return snapshot;
-  const [head, rows] = answer;
+  const [head, seqs, ...records] = answer;
+  if (head === undefined) return snapshot;
   const [version, next, owner, text] = head;
   snapshot.version = version;
   snapshot.nextSeq = Number(next);
   if (!Number.isSafeInteger(snapshot.nextSeq) || next === "") throw corruptError(memoryId, noNextSeq);
   if (owner !== null) snapshot.owner = owner;
   if (text !== null) snapshot.head = text;
-  if (rows === undefined) snapshot.unchanged = true;
-  else snapshot.messages = rows.map(([seq, record]) => messageOf(memoryId, seq, record));
+  if (seqs === undefined) snapshot.unchanged = true;
+  else snapshot.messages = messagesOf(memoryId, seqs, records);
   return snapshot;
+}
+
+function pageOf(memoryId: string, answer: HistoryAnswer, limit: number): HistoryPage {
+  const [states = [], seqs = [], ...records] = answer;
+  const messages = messagesOf(memoryId, seqs.slice(0, limit), records);
+  return {
+    messages: messages.map((message, index) => ({ ...message, state: states[index] as MessageState })),
+    hasMore: seqs.length > limit,
+  };
+}
+
+function storedOf(answer: LookAnswer): StoredRows & { readonly version: string | null } {
+  const [version, next, rows] = answer.length === 0 ? [null, "1", []] : answer;
+  const found = new Map(rows.map(([seq, state, id]) => [Number(seq), { id, state }]));
+  return { version, nextSeq: Number(next), find: (seq) => found.get(seq) };
 }
 
 /** The place of the last memory of a page. */

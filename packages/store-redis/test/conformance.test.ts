@@ -1,8 +1,9 @@
 import { describeConformance } from "@turnkeep/conformance/vitest";
 import { Redis } from "ioredis";
 import ioredis5 from "ioredis5";
-import { afterAll, beforeAll, inject } from "vitest";
-import { redisStore } from "../src/index.ts";
+import { afterAll, beforeAll, describe, inject } from "vitest";
+import { type RedisClient, redisStore } from "../src/index.ts";
+import { plainScript } from "../src/scripts.ts";
 import { dying, newPrefix, rawRead, rawWrite } from "./support.ts";
 
 const oldest = new ioredis5.default(inject("redis70Url"));
@@ -38,3 +39,16 @@ for (const { name, url = inject("redis70Url"), client } of servers) {
     }),
   });
 }
+
+describe("the general script alone", () => {
+  const prefix = newPrefix();
+  const redis = new Redis(inject("redisUrl"));
+  afterAll(() => redis.disconnect());
+  const client: RedisClient = {
+    call: async (command, args) => (args[0] === plainScript.sha ? "other" : redis.call(command, args)),
+  };
+
+  describeConformance("does what the lean one does", {
+    create: ({ ttlMs }) => redisStore({ client, prefix, ttlMs }),
+  });
+});

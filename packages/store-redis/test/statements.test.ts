@@ -2,8 +2,8 @@ import { message, messages, update } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { redisStore } from "../src/index.ts";
-import { scripts } from "../src/lua.ts";
-import { keysOf, newPrefix, rawRead, recording } from "./support.ts";
+import { scripts } from "../src/scripts.ts";
+import { keysOf, monitored, newPrefix, rawRead, recording } from "./support.ts";
 
 for (const [name, url] of [
   ["Redis", inject("redisUrl")],
@@ -88,6 +88,7 @@ for (const [name, url] of [
 
     test("neither an append nor a read sends or answers more bytes when the history has grown", async () => {
       const single = new Redis(url);
+      for (const script of scripts) await single.script("LOAD", script.text);
       const store = redisStore({ client: single, prefix });
       async function bytes(call: () => Promise<unknown>): Promise<{ sent: number; received: number }> {
         const [written, read] = [single.stream.bytesWritten, single.stream.bytesRead];
@@ -113,8 +114,89 @@ for (const [name, url] of [
         expect(large[operation].sent - small[operation].sent).toBeLessThan(60);
         expect(large[operation].received - small[operation].received).toBeLessThan(60);
       }
-      expect(small.append.sent + small.append.received).toBeLessThan(1_000);
+      // Of these the keys' names have some 80 bytes each: five for an append that evicts, three for a read.
+      expect(small.append.sent + small.append.received).toBeLessThan(720);
+      expect(small.read.sent).toBeLessThan(330);
+      expect(small.unchanged.sent + small.unchanged.received).toBeLessThan(430);
       single.disconnect();
+    });
+
+    test("a change of state writes no payload, to the log, to replicas or to the database", async () => {
+      const store = redisStore({ client: redis, prefix });
+      const payload = '"a payload that is written once"';
+      const append = [message(1, payload), message(2, payload), message(3, payload)];
+      const begin = update(null, 4, { append });
+      const evict = update(begin.version, 5, { append: [message(4)], move: [{ seq: 1, to: "evicted" }] });
+      const supersede = update(evict.version, 5, {
+        move: [
+          { seq: 1, to: "superseded" },
+          { seq: 2, to: "evicted" },
+          { seq: 3, to: "superseded" },
+        ],
+      });
+      const back = update(supersede.version, 5, { move: [{ seq: 3, to: "live" }] });
+      async function written(change: typeof begin): Promise<string[]> {
+        const commands = await monitored(redis, () => store.updateMessages("moves", change));
+        return commands.filter((command) => command.some((part) => part.startsWith(prefix))).map(String);
+      }
+      expect((await written(begin)).filter((command) => command.includes(payload))).not.toEqual([]);
+      for (const change of [evict, supersede, back]) {
+        const commands = await written(change);
+        expect(commands.filter((command) => /^zadd,/i.test(command))).not.toEqual([]);
+        expect(commands.filter((command) => command.includes(payload))).toEqual([]);
+      }
+      expect((await store.getHistory("moves", {})).messages.map(({ state }) => state)).toEqual([
+        ...["superseded", "evicted", "live", "live"],
+      ]);
+    });
+
+    test("the lean script leaves alone what it is not for, and the general one does it", async () => {
+      const client = recording(redis);
+      const store = redisStore({ client, prefix });
+      const begin = update(null, 4, { append: messages(1, 3), move: [{ seq: 1, to: "superseded" }] });
+      await store.updateMessages("other", begin);
+      const change = update(begin.version, 5, {
+        append: [message(4)],
+        move: [
+          { seq: 1, to: "evicted" },
+          { seq: 2, to: "evicted" },
+        ],
+      });
+      client.commands.length = 0;
+      await store.updateMessages("other", change);
+      const [lean, general, ...more] = client.commands.filter(({ name }) => name === "EVALSHA");
+      expect(more).toEqual([]);
+      expect(general?.args[0]).not.toBe(lean?.args[0]);
+      expect((await store.getMessages("other")).messages).toEqual(messages(3, 4));
+      expect((await store.getHistory("other", { states: ["evicted"] })).messages).toEqual(
+        messages(1, 2).map((message) => ({ ...message, state: "evicted" })),
+      );
+    });
+
+    test("thousands of messages are appended, evicted and read at once", async () => {
+      const store = redisStore({ client: redis, prefix });
+      const begin = update(null, 2, { append: [message(1)] });
+      await store.updateMessages("crowd", begin);
+      const append = update(begin.version, 12_001, { append: messages(2, 12_000) });
+      await store.updateMessages("crowd", append);
+      expect((await store.getMessages("crowd")).messages).toEqual(messages(1, 12_000));
+      let { version } = append;
+      // As many as the lean script takes, then one more.
+      for (const [from, to] of [
+        [1, 2_000],
+        [2_001, 4_001],
+      ] as const) {
+        const move = messages(from, to).map(({ seq }) => ({ seq, to: "evicted" as const }));
+        const evict = update(version, 12_001, { move });
+        await store.updateMessages("crowd", evict);
+        version = evict.version;
+        expect((await store.getMessages("crowd")).messages).toEqual(messages(to + 1, 12_000));
+      }
+      const page = await store.getHistory("crowd", { states: ["evicted"], after: 3_001, limit: 1_000 });
+      expect(page).toEqual({
+        messages: messages(3_002, 4_001).map((message) => ({ ...message, state: "evicted" })),
+        hasMore: false,
+      });
     });
 
     test("thousands of messages change in one update", async () => {
@@ -199,16 +281,18 @@ for (const [name, url] of [
       expect((await store.getMessages("late")).messages).toEqual([message(1, '"next life"')]);
     });
 
-    test("a record that is no record is CORRUPT_RECORD and hides no other", async () => {
+    test("a record that is lost or no record is CORRUPT_RECORD and hides no other", async () => {
       const store = redisStore({ client: redis, prefix });
       await store.updateMessages("corrupt", update(null, 4, { append: messages(1, 3) }));
       const key = (await keysOf(redis, prefix, "corrupt")).find((name) => name.endsWith("messages")) ?? "";
-      await redis.hset(key, "2", "private words");
-      for (const call of [() => store.getMessages("corrupt"), () => store.getHistory("corrupt", {})]) {
-        const error: unknown = await call().catch((thrown: unknown) => thrown);
-        expect(error).toMatchObject({ code: "CORRUPT_RECORD", details: { memoryId: "corrupt" } });
-        expect(String(error)).toContain("seq 2");
-        expect(String(error)).not.toContain("private words");
+      for (const damage of [() => redis.hset(key, "2", "private words"), () => redis.hdel(key, "2")]) {
+        await damage();
+        for (const call of [() => store.getMessages("corrupt"), () => store.getHistory("corrupt", {})]) {
+          const error: unknown = await call().catch((thrown: unknown) => thrown);
+          expect(error).toMatchObject({ code: "CORRUPT_RECORD", details: { memoryId: "corrupt" } });
+          expect(String(error)).toContain("seq 2");
+          expect(String(error)).not.toContain("private words");
+        }
       }
       expect((await store.getHistory("corrupt", { after: 2 })).messages).toHaveLength(1);
       expect((await store.getHistory("corrupt", { before: 2 })).messages).toHaveLength(1);

@@ -36,6 +36,24 @@ export async function withClient<T>(url: string, use: (client: Redis) => Promise
   }
 }
 
+/** Every command that the server carried out meanwhile, those of scripts and of others included. */
+export async function monitored(client: Redis, run: () => Promise<unknown>): Promise<string[][]> {
+  const commands: string[][] = [];
+  const monitor = await client.monitor();
+  const last = `the last ${randomUUID()}`;
+  const ended = new Promise<void>((resolve) => {
+    monitor.on("monitor", (_time: string, command: string[]) => {
+      commands.push(command);
+      if (command.includes(last)) resolve();
+    });
+  });
+  await run();
+  await client.echo(last);
+  await ended;
+  monitor.disconnect();
+  return commands;
+}
+
 /** The keys of a memory that are there. */
 export async function keysOf(client: Redis | Cluster, prefix: string, memoryId: string): Promise<string[]> {
   const tag = Buffer.from(memoryId).toString("base64url");

@@ -1,0 +1,291 @@
+import { createHash } from "node:crypto";
+
+/** A Lua script and the name under which Redis keeps it. */
+export interface Script {
+  readonly text: string;
+  readonly sha: string;
+}
+
+/** In microseconds: an entry of the index is used within the first, and cleared away only after the second. */
+const entryIsUsedWithin = 10 * 60 * 1_000_000;
+export const entryIsLeftBehindAfter: number = 60 * 60 * 1_000_000;
+
+function script(text: string): Script {
+  return { text, sha: createHash("sha1").update(text).digest("hex") };
+}
+
+// Keys of a memory: its head, the seqs that are live, the records by seq, the seqs by message id, and the seqs that are
+// evicted and superseded. A change of state moves a seq, never a record. Seqs stay texts: a number of Lua loses its last
+// digits when it becomes a text, which also is slow. A script is given only the keys that it needs.
+const keys = "local head, live, messages, ids = KEYS[1], KEYS[2], KEYS[3], KEYS[4]";
+const states = "local states = { live = live, evicted = KEYS[5], superseded = KEYS[6] }";
+/** How many values a script hands to a function at most: Lua takes fewer than 8,000. */
+const portion = 4000;
+export const mostPlainMoves: number = portion / 2;
+/** Milliseconds, as a text. */
+const now = `
+local time = redis.call('TIME')
+local now = time[1] .. string.sub(1000000 + time[2], 2, 4)`;
+/** A time that cannot be read has not come: whoever reads the memory learns what is wrong. */
+const past = `
+local function past(expires)
+  local at = tonumber(expires)
+  return at and at <= tonumber(now)
+end`;
+const stateOf = `
+local function stateOf(seq)
+  for state, key in pairs(states) do
+    if redis.call('ZSCORE', key, seq) then return state end
+  end
+end`;
+/** `""` where the record is none. */
+const idOf = `
+local function idOf(seq)
+  return (redis.call('HGET', messages, seq) or ''):match('^[^%z]*%z([^%z]*)%z') or ''
+end`;
+/** Whatever of `messages` these seqs have, behind what the answer holds already. */
+const addRecords = `
+local function addRecords(answer, seqs)
+  for from = 1, #seqs, ${portion} do
+    local to = math.min(from + ${portion - 1}, #seqs)
+    answer[#answer + 1] = redis.call('HMGET', messages, unpack(seqs, from, to))
+  end
+  return answer
+end`;
+// `ARGV` of a change: what it expects, then where lists begin, then these: fields of the head, of which the first is the
+// version; moves; replacements; new messages.
+const change = `
+local expected, first, ttl = ARGV[1], ARGV[2], ARGV[3]
+local movedAt, replacedAt, appendedAt = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local stored = redis.call('HMGET', head, 'version', 'next', 'expires')
+if not stored[1] or past(stored[3]) then return 'conflict' end
+if stored[1] == ARGV[8] then return 'replayed' end
+if stored[1] ~= expected then return 'conflict' end
+if not tonumber(stored[2]) then return 'corrupt' end
+if tonumber(first) < tonumber(stored[2]) then return 'disagrees' end`;
+// A script does not roll back: it looks at everything before it writes anything. Its first write is an HSET, which Redis
+// refuses where it has no memory or no replicas left; once a script has written, Redis refuses it no more.
+const changeHead = `
+redis.call('HSET', head, 'updated', now, unpack(ARGV, 7, movedAt - 1))
+if ttl ~= '' then
+  redis.call('HSET', head, 'expires', string.format('%.0f', now + ttl))
+elseif stored[3] then
+  redis.call('HDEL', head, 'expires')
+end`;
+/** Seq, state, id and record of each. */
+const append = `
+for at = appendedAt, #ARGV, 4 do
+  local seq = ARGV[at]
+  redis.call('HSET', messages, seq, ARGV[at + 3])
+  redis.call('HSET', ids, ARGV[at + 2], seq)
+  redis.call('ZADD', states[ARGV[at + 1]], seq, seq)
+end`;
+
+export const readScript: Script = script(`
+${keys}
+local stored = redis.call('HMGET', head, 'version', 'next', 'owner', 'head', 'expires')
+if not stored[1] then return {} end
+if stored[5] then
+  ${now}
+  ${past}
+  if past(stored[5]) then return {} end
+end
+if stored[1] == ARGV[1] then return { stored } end
+${addRecords}
+local seqs = redis.call('ZRANGE', live, 0, -1)
+return addRecords({ stored, seqs }, seqs)`);
+
+/** Places in `ARGV` as in a change. */
+export const beginScript: Script = script(`
+${keys}
+${states}
+${now}
+${past}
+local ttl, life, entered, appendedAt = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+local movedAt = appendedAt
+local stored = redis.call('HMGET', head, 'version', 'life', 'expires', 'owner')
+if stored[1] and not past(stored[3]) then return { stored[1] == ARGV[8] and 'replayed' or 'conflict' } end
+if now * 1000 - entered > ${entryIsUsedWithin} then return { 'late' } end
+redis.call('HSET', head, 'life', life)
+redis.call('HDEL', head, 'owner', 'head')
+redis.call('UNLINK', unpack(KEYS, 2))
+${changeHead}
+${append}
+if stored[2] then return { 'done', stored[2], stored[4] } end
+return { 'done' }`);
+
+/**
+ * The most frequent change, in fewer steps: new messages stay, and up to {@link mostPlainMoves} are evicted that are live,
+ * else it answers `other`. A move is its seq twice, as score and member; a new message seq, id and record.
+ */
+export const plainScript: Script = script(`
+${keys}
+${now}
+${past}
+${change}
+if movedAt < replacedAt then
+  for _, score in ipairs(redis.call('ZMSCORE', live, unpack(ARGV, movedAt, replacedAt - 1))) do
+    if not score then return 'other' end
+  end
+end
+${changeHead}
+if movedAt < replacedAt then
+  redis.call('ZREM', live, unpack(ARGV, movedAt, replacedAt - 1))
+  redis.call('ZADD', KEYS[5], unpack(ARGV, movedAt, replacedAt - 1))
+end
+for at = appendedAt, #ARGV, 3 do
+  local seq = ARGV[at]
+  redis.call('HSET', messages, seq, ARGV[at + 2])
+  redis.call('HSET', ids, ARGV[at + 1], seq)
+  redis.call('ZADD', live, seq, seq)
+end
+return 'done'`);
+
+/** Any change. A move is seq and state, a replacement and a new message seq, state, id and record. */
+export const changeScript: Script = script(`
+${keys}
+${states}
+${now}
+${past}
+${stateOf}
+${idOf}
+${change}
+local was = {}
+for at = movedAt, replacedAt - 1, 2 do
+  was[ARGV[at]] = stateOf(ARGV[at])
+  if not was[ARGV[at]] then return 'disagrees' end
+end
+for at = replacedAt, appendedAt - 1, 4 do
+  was[ARGV[at]] = stateOf(ARGV[at])
+  if was[ARGV[at]] ~= 'live' or idOf(ARGV[at]) ~= ARGV[at + 2] then return 'disagrees' end
+end
+${changeHead}
+local function move(seq, state)
+  if was[seq] == state then return end
+  redis.call('ZREM', states[was[seq]], seq)
+  if state ~= 'removed' then return redis.call('ZADD', states[state], seq, seq) end
+  local id = idOf(seq)
+  redis.call('HDEL', messages, seq)
+  if redis.call('HGET', ids, id) == seq then redis.call('HDEL', ids, id) end
+end
+for at = movedAt, replacedAt - 1, 2 do move(ARGV[at], ARGV[at + 1]) end
+for at = replacedAt, appendedAt - 1, 4 do
+  if ARGV[at + 1] ~= 'removed' then redis.call('HSET', messages, ARGV[at], ARGV[at + 3]) end
+  move(ARGV[at], ARGV[at + 1])
+end
+${append}
+return 'done'`);
+
+export const lookScript: Script = script(`
+${keys}
+${states}
+${now}
+${past}
+${stateOf}
+${idOf}
+local stored = redis.call('HMGET', head, 'version', 'next', 'expires')
+if not stored[1] or past(stored[3]) then return {} end
+local rows = {}
+for _, seq in ipairs(ARGV) do
+  local state = stateOf(seq)
+  if state then rows[#rows + 1] = { seq, state, idOf(seq) } end
+end
+return { stored[1], stored[2], rows }`);
+
+export const historyScript: Script = script(`
+${keys}
+${states}
+${now}
+${past}
+${stateOf}
+${addRecords}
+local after, before, order, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local stored = redis.call('HMGET', head, 'version', 'expires')
+if not stored[1] or past(stored[2]) then return {} end
+local wanted, seqs, at = {}, {}, {}
+for i = 6, 5 + ARGV[5] do wanted[ARGV[i]] = true end
+local function number(seq) return tonumber(seq) or 0 end
+local function take(seq, state)
+  seqs[#seqs + 1] = seq
+  at[seq] = state
+end
+local firstId = 6 + ARGV[5]
+if ARGV[firstId] == 'ids' then
+  for i = firstId + 1, #ARGV do
+    local seq = redis.call('HGET', ids, ARGV[i])
+    local state = seq and stateOf(seq)
+    if wanted[state] and number(seq) > number(after) and number(seq) < number(before) then take(seq, state) end
+  end
+else
+  for state in pairs(wanted) do
+    local found
+    if order == 'ascending' then
+      found = redis.call('ZRANGEBYSCORE', states[state], '(' .. after, '(' .. before, 'LIMIT', 0, limit)
+    else
+      found = redis.call('ZREVRANGEBYSCORE', states[state], '(' .. before, '(' .. after, 'LIMIT', 0, limit)
+    end
+    for _, seq in ipairs(found) do take(seq, state) end
+  end
+end
+table.sort(seqs, function(a, b)
+  if order == 'ascending' then return number(a) < number(b) end
+  return number(a) > number(b)
+end)
+for i = #seqs, limit + 1, -1 do seqs[i] = nil end
+local found = {}
+for i, seq in ipairs(seqs) do found[i] = at[seq] end
+return addRecords({ found, seqs }, seqs)`);
+
+export const peekScript: Script = script(`
+${now}
+${past}
+local stored = redis.call('HMGET', KEYS[1], 'life', 'owner', 'updated', 'expires')
+if not stored[1] then return {} end
+return { stored[1], stored[2], stored[3], past(stored[4]) and 'no' or 'yes' }`);
+
+export const removeScript: Script = script(`
+${now}
+${past}
+local stored = redis.call('HMGET', KEYS[1], 'life', 'expires')
+if (stored[1] or '') ~= ARGV[1] then return 'absent' end
+if ARGV[2] == 'expired' and not past(stored[2]) then return 'present' end
+redis.call('UNLINK', unpack(KEYS))
+return 'removed'`);
+
+export const enterScript: Script = script(`
+local time = redis.call('TIME')
+local score = time[1] * 1000000 + time[2]
+local last = tonumber(redis.call('GET', KEYS[1]) or 0)
+if score <= last then score = last + 1 end
+local text = string.format('%.0f', score)
+redis.call('SET', KEYS[1], text)
+for i = 2, #KEYS do redis.call('ZADD', KEYS[i], text, ARGV[1]) end
+return text`);
+
+export const leaveScript: Script = script(`
+local time = redis.call('TIME')
+local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if not score or time[1] * 1000000 + time[2] - tonumber(score) < tonumber(ARGV[2]) then return '0' end
+for i = 1, #KEYS do redis.call('ZREM', KEYS[i], ARGV[1]) end
+return '1'`);
+
+export const pageScript: Script = script(`
+local found = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[1], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[2])
+local rows = {}
+for i = 1, #found, 2 do rows[#rows + 1] = { found[i], string.format('%.0f', tonumber(found[i + 1])) } end
+return rows`);
+
+/** Every script of the store, for tests. */
+export const scripts: readonly Script[] = [
+  readScript,
+  beginScript,
+  plainScript,
+  changeScript,
+  lookScript,
+  historyScript,
+  peekScript,
+  removeScript,
+  enterScript,
+  leaveScript,
+  pageScript,
+];
