@@ -31,8 +31,9 @@ export function namesOf(schema: string, prefix: string): Names {
 export function migrationsOf({ memories, messages, own }: Names): string[] {
   return [
     // The key stands for one life of a memory id: what belonged to an earlier life can never show in a later one.
-    // Texts compare by their bytes, whatever the database's collation. The room left in a page lets an append write
-    // the new head beside the old one without touching an index.
+    // Texts compare by their bytes, whatever the database's collation. Which messages are live stands here alone, as
+    // ranges of their seq. The room left in a page lets an append write the new head beside the old one without touching
+    // an index.
     `create table ${memories} (
       memory_key bigint generated always as identity constraint ${own("memories_pkey")} primary key,
       memory_id text collate "C" not null constraint ${own("memories_id_key")} unique,
@@ -40,6 +41,7 @@ export function migrationsOf({ memories, messages, own }: Names): string[] {
       version text collate "C" not null,
       next_seq bigint not null,
       head text,
+      live int8multirange not null,
       updated_at timestamptz not null,
       expires_at timestamptz
     ) with (fillfactor = 80);
@@ -49,14 +51,12 @@ export function migrationsOf({ memories, messages, own }: Names): string[] {
         constraint ${own("messages_memory_fkey")} references ${memories} on delete cascade,
       seq bigint not null,
       id text collate "C" not null,
-      state text collate "C" not null
-        constraint ${own("messages_state_check")} check (state in ('live', 'evicted', 'superseded')),
+      superseded boolean not null,
       created_at bigint not null,
       payload text not null,
       meta text,
       constraint ${own("messages_pkey")} primary key (memory_key, seq)
     );
-    create index ${own("messages_live_idx")} on ${messages} (memory_key, seq) where state = 'live';
     create index ${own("messages_id_idx")} on ${messages} (memory_key, id);`,
   ];
 }
