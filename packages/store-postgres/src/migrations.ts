@@ -13,7 +13,7 @@ export interface Names {
 }
 
 /** In bytes: what a table prefix must leave room for in an identifier. */
-export const longestSuffix: number = "messages_memory_fkey".length;
+export const longestSuffix: number = "memories_owner_idx".length;
 
 export function namesOf(schema: string, prefix: string): Names {
   const own = (suffix: string): string => quoteIdentifier(prefix + suffix);
@@ -28,7 +28,7 @@ export function namesOf(schema: string, prefix: string): Names {
 }
 
 /** The steps in order; step 1 is the first. A step that was released never changes. */
-export function migrationsOf({ memories, messages, own }: Names): string[] {
+export function migrationsOf({ schema, memories, messages, own }: Names): string[] {
   return [
     // The key stands for one life of a memory id: what belonged to an earlier life can never show in a later one.
     // Texts compare by their bytes, whatever the database's collation. Which messages are live stands here alone, as
@@ -47,8 +47,7 @@ export function migrationsOf({ memories, messages, own }: Names): string[] {
     ) with (fillfactor = 80);
     create index ${own("memories_owner_idx")} on ${memories} (owner, memory_key) where owner is not null;
     create table ${messages} (
-      memory_key bigint not null
-        constraint ${own("messages_memory_fkey")} references ${memories} on delete cascade,
+      memory_key bigint not null,
       seq bigint not null,
       id text collate "C" not null,
       superseded boolean not null,
@@ -57,7 +56,14 @@ export function migrationsOf({ memories, messages, own }: Names): string[] {
       meta text,
       constraint ${own("messages_pkey")} primary key (memory_key, seq)
     );
-    create index ${own("messages_id_idx")} on ${messages} (memory_key, id);`,
+    create index ${own("messages_id_idx")} on ${messages} (memory_key, id);
+    create function ${schema}.${own("delete_messages")}() returns trigger language plpgsql as ${quoteLiteral(`
+      begin
+        delete from ${messages} where memory_key = old.memory_key;
+        return null;
+      end`)};
+    create trigger ${own("delete_messages")} after delete on ${memories}
+      for each row execute function ${schema}.${own("delete_messages")}();`,
   ];
 }
 
