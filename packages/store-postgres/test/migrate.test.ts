@@ -171,7 +171,7 @@ describe("names", () => {
     await store.migrate();
     const names = await catalog();
     const ours = names.filter((name) => !name.endsWith("_seq"));
-    expect(ours.filter((name) => name.endsWith("messages_memory_fkey"))).toHaveLength(1);
+    expect(ours.filter((name) => name.endsWith("memories_owner_idx"))).toHaveLength(1);
     expect(ours.every((name) => name.includes(prefix))).toBe(true);
     for (const name of ours) {
       const suffix = name.slice(name.indexOf(prefix) + prefix.length);
