@@ -67,17 +67,13 @@ export function connect({ client, url, config }: PostgresConnection): Connection
         };
   const names = client === undefined || isOfPg(client) ? new Names() : undefined;
   const answer = (statement: Statement<unknown>, signal: AbortSignal | undefined): Promise<QueryAnswer> =>
-    calls.run(() => sendUntilDone(send, names, statement, signal), signal);
+    calls.run(async () => checkAnswer(await sendUntilDone(send, names, statement, signal)), signal);
   return {
     run: async <R>(statement: Statement<R>, signal: AbortSignal | undefined) =>
       (await answer(statement, signal)).rows as R[],
     async write(statement, signal) {
       const { rows, rowCount, affectedRows } = await answer(statement, signal);
-      const count = rowCount ?? affectedRows;
-      if (count === undefined) {
-        throw invalidOption("client must answer rowCount as pg does, or affectedRows as PGlite does");
-      }
-      return rows.length > 0 || count > 0;
+      return rows.length > 0 || (rowCount ?? affectedRows ?? 0) > 0;
     },
     async close() {
       // A pool that ends forgets those who still wait for one of its connections.
@@ -169,6 +165,14 @@ async function sendOverPool(
 function query(client: PostgresClient, { name, text, values }: Sent): Promise<QueryAnswer> {
   if (name === undefined) return client.query(text, values);
   return (client as unknown as NamingClient).query({ name, text, values });
+}
+
+/** A read comes before any write, so that a client that does not count has written nothing when it is refused. */
+function checkAnswer(answer: QueryAnswer): QueryAnswer {
+  if (answer.rowCount === undefined && answer.affectedRows === undefined) {
+    throw invalidOption("client must answer rowCount as pg does, or affectedRows as PGlite does");
+  }
+  return answer;
 }
 
 /** What a `Pool` or `Client` of `pg` can beside what the store needs. */

@@ -69,13 +69,21 @@ export function migrationsOf({ schema, memories, messages, own }: Names): string
 
 const laterVersion = "TK001";
 const wrongEncoding = "TK002";
+const tooOld = "TK003";
+
+/** As `server_version_num` has it: the first Postgres with multiranges. */
+const oldestServer = 140_000;
 
 /**
  * Brings the tables up to date: one statement, so one transaction on one connection, also behind PgBouncer. The lock
  * lets one of several run at a time; a step counts once its number is inserted, so that the others skip it even where
  * the isolation level shows them the state before they waited. It needs no rights to create when all is in place.
  */
-export function migrateStatement(names: Names, steps: readonly string[]): Statement<never> {
+export function migrateStatement(
+  names: Names,
+  steps: readonly string[],
+  oldest: number = oldestServer,
+): Statement<never> {
   const { schema, migrations, own } = names;
   const numbered = steps.map(
     (step, index) => `
@@ -88,6 +96,9 @@ export function migrateStatement(names: Names, steps: readonly string[]): Statem
   );
   const body = `
   begin
+    if current_setting('server_version_num')::int < ${oldest} then
+      raise exception 'the server is Postgres %', current_setting('server_version') using errcode = '${tooOld}';
+    end if;
     if current_setting('server_encoding') <> 'UTF8' then
       raise exception 'the encoding is %', current_setting('server_encoding') using errcode = '${wrongEncoding}';
     end if;
@@ -120,6 +131,13 @@ export function migrationError(error: unknown): unknown {
   }
   if (codeOf(cause) === wrongEncoding) {
     return notReadyError(storeName, "a database with the encoding UTF8", cause);
+  }
+  if (codeOf(cause) === tooOld) {
+    return new TurnkeepError(
+      "STORE_NOT_READY",
+      `${storeName} needs Postgres 14 or later, which has multiranges: upgrade the server`,
+      { cause },
+    );
   }
   return error;
 }

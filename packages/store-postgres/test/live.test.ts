@@ -151,9 +151,11 @@ test("thousands of live messages, every second one, are read, added to and evict
 
 test("the largest seq there is can be live", async () => {
   const last = Number.MAX_SAFE_INTEGER - 1;
-  const begin = update(null, last + 1, { append: [message(last - 1), message(last)] });
+  const [before, newest] = messages(1, 2).map((one, index) => ({ ...one, seq: last - 1 + index }));
+  const append = [before, newest] as StoredMessage[];
+  const begin = update(null, last + 1, { append });
   await store.updateMessages(memoryId, begin);
   const move = [{ seq: last - 1, to: "evicted" as const }];
   await store.updateMessages(memoryId, update(begin.version, last + 1, { move }));
-  expect((await store.getMessages(memoryId)).messages).toEqual([message(last)]);
+  expect((await store.getMessages(memoryId)).messages).toEqual([newest]);
 });
