@@ -150,7 +150,7 @@ describe.each(["live", "evicted"])(
       await pool.query("analyze turnkeep_memories, turnkeep_messages");
       await store.getMessages(memoryId);
       const { rows } = await pool.query("show jit_above_cost");
-      expect((await explain()).cost).toBeLessThan(Number(rows[0].jit_above_cost) / 20);
+      expect((await explain()).cost).toBeLessThan(Number(rows[0].jit_above_cost) / 100);
     });
 
     test("a read by who knows the version fetches no message, and is one statement", async () => {
