@@ -8,22 +8,34 @@ export const storeName = "postgresStore";
 
 /** What the store needs of a client. A `Pool` and a `Client` of `pg` have it, a `PGlite` has it. */
 export interface PostgresClient {
-  /** Runs one statement; parameters are texts or null, rows are objects by column name. */
-  query(text: string, values?: (string | null)[]): Promise<{ rows: unknown[] }>;
+  /**
+   * Runs one statement; parameters are texts or null, rows are objects by column name. How many rows a change has touched
+   * is `rowCount` in `pg` and `affectedRows` in a `PGlite`.
+   */
+  query(text: string, values?: (string | null)[]): Promise<QueryAnswer>;
   /** Where a `PGlite` keeps its data; without a folder nothing survives the process. */
   readonly dataDir?: string | undefined;
+}
+
+/** What the store needs of an answer. */
+export interface QueryAnswer {
+  readonly rows: unknown[];
+  readonly rowCount?: number | null | undefined;
+  readonly affectedRows?: number | undefined;
 }
 
 /** The way to the database: statements go out, the driver's faults come back as Turnkeep's errors. */
 export interface Connection {
   run<R>(statement: Statement<R>, signal: AbortSignal | undefined): Promise<R[]>;
+  /** Runs a statement that writes; whether it has written, or has answered a row. */
+  write(statement: Statement<unknown>, signal: AbortSignal | undefined): Promise<boolean>;
   close(): Promise<void>;
 }
 
 /** `name`: under which the connection keeps the statement, parsed and planned. */
 type Sent = Pick<Statement<unknown>, "text" | "values"> & { readonly name?: string };
 
-type Send = (statement: Sent, signal: AbortSignal | undefined) => Promise<{ rows: unknown[] }>;
+type Send = (statement: Sent, signal: AbortSignal | undefined) => Promise<QueryAnswer>;
 
 /**
  * Refusals after which the statement is sent again: serialization failure and deadlock. Where the default isolation is
@@ -54,9 +66,15 @@ export function connect({ client, url, config }: PostgresConnection): Connection
           return sendOverPool(await opened, statement, signal);
         };
   const names = client === undefined || isOfPg(client) ? new Names() : undefined;
+  const answer = (statement: Statement<unknown>, signal: AbortSignal | undefined): Promise<QueryAnswer> =>
+    calls.run(async () => checkAnswer(await sendUntilDone(send, names, statement, signal)), signal);
   return {
-    run: <R>(statement: Statement<R>, signal: AbortSignal | undefined) =>
-      calls.run(() => sendUntilDone(send, names, statement, signal) as Promise<R[]>, signal),
+    run: async <R>(statement: Statement<R>, signal: AbortSignal | undefined) =>
+      (await answer(statement, signal)).rows as R[],
+    async write(statement, signal) {
+      const { rows, rowCount, affectedRows } = await answer(statement, signal);
+      return rows.length > 0 || (rowCount ?? affectedRows ?? 0) > 0;
+    },
     async close() {
       // A pool that ends forgets those who still wait for one of its connections.
       await calls.settled();
@@ -66,24 +84,28 @@ export function connect({ client, url, config }: PostgresConnection): Connection
   };
 }
 
+/** The uses of a statement from which on it has another name. */
+const plannedAnew = new Set([1, 10, 100, 1_000, 10_000]);
+
 /**
  * The names of statements: each stands for its text, so that it can never mean another. A database that has a plan for all
  * parameters keeps it until its tables are analyzed, even one that was made when they were empty; so a statement is
  * planned anew under another name once it has been used 10, 100, 1,000 and 10,000 times.
  */
 class Names {
-  readonly #byText = new Map<string, { readonly hash: string; uses: number }>();
+  readonly #byText = new Map<string, { readonly hash: string; uses: number; name: string }>();
   refused = false;
 
   of({ text, recurs }: Statement<unknown>): string | undefined {
     if (this.refused || recurs !== true) return undefined;
     let known = this.#byText.get(text);
     if (known === undefined) {
-      known = { hash: createHash("sha256").update(text).digest("base64url"), uses: 0 };
+      known = { hash: createHash("sha256").update(text).digest("base64url"), uses: 0, name: "" };
       this.#byText.set(text, known);
     }
-    known.uses = Math.min(known.uses + 1, 10_000);
-    return `turnkeep_${known.hash}_${String(known.uses).length}`;
+    known.uses++;
+    if (plannedAnew.has(known.uses)) known.name = `turnkeep_${known.hash}_${String(known.uses).length}`;
+    return known.name;
   }
 }
 
@@ -92,12 +114,12 @@ async function sendUntilDone(
   names: Names | undefined,
   statement: Statement<unknown>,
   signal: AbortSignal | undefined,
-): Promise<unknown[]> {
+): Promise<QueryAnswer> {
   const { text, values } = statement;
   for (let attempt = 1; ; attempt++) {
     const name = names?.of(statement);
     try {
-      return (await send(name === undefined ? { text, values } : { text, values, name }, signal)).rows;
+      return await send(name === undefined ? { text, values } : { text, values, name }, signal);
     } catch (cause) {
       const code = codeOf(cause);
       if (names !== undefined && name !== undefined && nameRefused.has(code)) {
@@ -117,7 +139,7 @@ async function sendOverPool(
   pool: Pool,
   statement: Sent,
   signal: AbortSignal | undefined,
-): Promise<{ rows: unknown[] }> {
+): Promise<QueryAnswer> {
   const client = await pool.connect();
   if (signal?.aborted) {
     client.release();
@@ -140,14 +162,22 @@ async function sendOverPool(
   }
 }
 
-function query(client: PostgresClient, { name, text, values }: Sent): Promise<{ rows: unknown[] }> {
+function query(client: PostgresClient, { name, text, values }: Sent): Promise<QueryAnswer> {
   if (name === undefined) return client.query(text, values);
   return (client as unknown as NamingClient).query({ name, text, values });
 }
 
+/** A read comes before any write, so that a client that does not count has written nothing when it is refused. */
+function checkAnswer(answer: QueryAnswer): QueryAnswer {
+  if (answer.rowCount === undefined && answer.affectedRows === undefined) {
+    throw invalidOption("client must answer rowCount as pg does, or affectedRows as PGlite does");
+  }
+  return answer;
+}
+
 /** What a `Pool` or `Client` of `pg` can beside what the store needs. */
 interface NamingClient {
-  query(statement: Required<Sent>): Promise<{ rows: unknown[] }>;
+  query(statement: Required<Sent>): Promise<QueryAnswer>;
 }
 
 /** Whether it takes statements with names: a PGlite, or what stands around a client of `pg`, may not. */

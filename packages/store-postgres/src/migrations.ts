@@ -13,7 +13,7 @@ export interface Names {
 }
 
 /** In bytes: what a table prefix must leave room for in an identifier. */
-export const longestSuffix: number = "messages_memory_fkey".length;
+export const longestSuffix: number = "memories_owner_idx".length;
 
 export function namesOf(schema: string, prefix: string): Names {
   const own = (suffix: string): string => quoteIdentifier(prefix + suffix);
@@ -28,11 +28,12 @@ export function namesOf(schema: string, prefix: string): Names {
 }
 
 /** The steps in order; step 1 is the first. A step that was released never changes. */
-export function migrationsOf({ memories, messages, own }: Names): string[] {
+export function migrationsOf({ schema, memories, messages, own }: Names): string[] {
   return [
     // The key stands for one life of a memory id: what belonged to an earlier life can never show in a later one.
-    // Texts compare by their bytes, whatever the database's collation. The room left in a page lets an append write
-    // the new head beside the old one without touching an index.
+    // Texts compare by their bytes, whatever the database's collation. Which messages are live stands here alone, as
+    // ranges of their seq. The room left in a page lets an append write the new head beside the old one without touching
+    // an index.
     `create table ${memories} (
       memory_key bigint generated always as identity constraint ${own("memories_pkey")} primary key,
       memory_id text collate "C" not null constraint ${own("memories_id_key")} unique,
@@ -40,36 +41,49 @@ export function migrationsOf({ memories, messages, own }: Names): string[] {
       version text collate "C" not null,
       next_seq bigint not null,
       head text,
+      live int8multirange not null,
       updated_at timestamptz not null,
       expires_at timestamptz
     ) with (fillfactor = 80);
     create index ${own("memories_owner_idx")} on ${memories} (owner, memory_key) where owner is not null;
     create table ${messages} (
-      memory_key bigint not null
-        constraint ${own("messages_memory_fkey")} references ${memories} on delete cascade,
+      memory_key bigint not null,
       seq bigint not null,
       id text collate "C" not null,
-      state text collate "C" not null
-        constraint ${own("messages_state_check")} check (state in ('live', 'evicted', 'superseded')),
+      superseded boolean not null,
       created_at bigint not null,
       payload text not null,
       meta text,
       constraint ${own("messages_pkey")} primary key (memory_key, seq)
     );
-    create index ${own("messages_live_idx")} on ${messages} (memory_key, seq) where state = 'live';
-    create index ${own("messages_id_idx")} on ${messages} (memory_key, id);`,
+    create index ${own("messages_id_idx")} on ${messages} (memory_key, id);
+    create function ${schema}.${own("delete_messages")}() returns trigger language plpgsql as ${quoteLiteral(`
+      begin
+        delete from ${messages} where memory_key = old.memory_key;
+        return null;
+      end`)};
+    create trigger ${own("delete_messages")} after delete on ${memories}
+      for each row execute function ${schema}.${own("delete_messages")}();`,
   ];
 }
 
 const laterVersion = "TK001";
 const wrongEncoding = "TK002";
+const tooOld = "TK003";
+
+/** As `server_version_num` has it: the first Postgres with multiranges. */
+const oldestServer = 140_000;
 
 /**
  * Brings the tables up to date: one statement, so one transaction on one connection, also behind PgBouncer. The lock
  * lets one of several run at a time; a step counts once its number is inserted, so that the others skip it even where
  * the isolation level shows them the state before they waited. It needs no rights to create when all is in place.
  */
-export function migrateStatement(names: Names, steps: readonly string[]): Statement<never> {
+export function migrateStatement(
+  names: Names,
+  steps: readonly string[],
+  oldest: number = oldestServer,
+): Statement<never> {
   const { schema, migrations, own } = names;
   const numbered = steps.map(
     (step, index) => `
@@ -82,6 +96,9 @@ export function migrateStatement(names: Names, steps: readonly string[]): Statem
   );
   const body = `
   begin
+    if current_setting('server_version_num')::int < ${oldest} then
+      raise exception 'the server is Postgres %', current_setting('server_version') using errcode = '${tooOld}';
+    end if;
     if current_setting('server_encoding') <> 'UTF8' then
       raise exception 'the encoding is %', current_setting('server_encoding') using errcode = '${wrongEncoding}';
     end if;
@@ -114,6 +131,13 @@ export function migrationError(error: unknown): unknown {
   }
   if (codeOf(cause) === wrongEncoding) {
     return notReadyError(storeName, "a database with the encoding UTF8", cause);
+  }
+  if (codeOf(cause) === tooOld) {
+    return new TurnkeepError(
+      "STORE_NOT_READY",
+      `${storeName} needs Postgres 14 or later, which has multiranges: upgrade the server`,
+      { cause },
+    );
   }
   return error;
 }

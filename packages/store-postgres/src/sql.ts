@@ -1,6 +1,7 @@
-import type { MemoryUpdate, MessageState, StoredMessage } from "@turnkeep/core";
+import type { MemoryUpdate, MessageState } from "@turnkeep/core";
 import type { FoldedUpdate, NormalHistoryQuery } from "@turnkeep/core/store-kit";
 import type { Names } from "./migrations.ts";
+import { type GivenRow, Parameters } from "./parameters.ts";
 
 /** One statement. Parameters and columns are texts, which it casts itself, so that no driver's type rules matter. */
 export interface Statement<Row> {
@@ -12,28 +13,21 @@ export interface Statement<Row> {
   readonly row?: Row;
 }
 
-interface HeadRow {
-  readonly seq: null;
-  readonly version: string;
-  readonly next: string;
-  readonly owner: string | null;
-  readonly head: string | null;
-}
-
-export interface MessageRow {
-  readonly seq: string;
-  readonly id: string;
-  readonly created: string;
-  readonly payload: string;
+/**
+ * A message, whose `key` is its seq, its time and its id; or the head, whose `key` is a mark, its next seq and its version,
+ * and its owner, behind a mark, the `meta`. Drivers take their time by columns, so there are few.
+ */
+export interface KeyedRow {
+  readonly key: string;
+  readonly payload: string | null;
   readonly meta: string | null;
 }
 
-/** One for the head, one for each live message. */
-export type SnapshotRow = HeadRow | MessageRow;
-
 /** The head with one of the messages that were asked for, or with none. */
-export type LookRow = Pick<HeadRow, "version" | "next"> &
-  ({ readonly seq: null } | (Pick<MessageRow, "seq" | "id"> & { readonly state: MessageState }));
+export type LookRow = { readonly version: string; readonly next: string } & (
+  | { readonly seq: null }
+  | { readonly seq: string; readonly id: string; readonly state: MessageState }
+);
 
 export interface SweepRow {
   readonly removed: string;
@@ -52,18 +46,24 @@ const present = `(h.expires_at is null or h.expires_at > ${now})`;
  * answered behind a mark of ours, and {@link unmarked} takes it off.
  */
 const marked = (column: string, name: string): string => `'=' || ${column} as ${name}`;
-const columns = `m.seq::text as seq, ${marked("m.id", "id")}, m.created_at::text as created, m.payload, m.meta`;
+const columns = "m.seq || ' ' || m.created_at || ' ' || m.id as key, m.payload, m.meta";
 
 /** A column that the statement answers behind a mark. */
 export function unmarked(text: string): string {
   return text.slice(1);
 }
 
+/** The state of a message `m`: the head says which are live, a row only how one has left that is not. */
+const stateBy = (live: string): string =>
+  `case when ${live} @> m.seq then 'live' when m.superseded then 'superseded' else 'evicted' end`;
+
 /** The statements of the contract's methods. Each is a transaction of its own and needs no session. */
 export class Statements {
   readonly #memories: string;
   readonly #messages: string;
   readonly #expiry: string;
+  /** Those that recur, by what sets them apart: the very same text is found faster by its name. */
+  readonly #texts = new Map<string, string>();
 
   constructor({ memories, messages }: Names, ttlMs: number | undefined) {
     this.#memories = memories;
@@ -72,123 +72,154 @@ export class Statements {
   }
 
   /** No row: no such memory. The head alone: it has no live messages, or is at the version that is known. */
-  read(memoryId: string, known: string | undefined): Statement<SnapshotRow> {
+  read(memoryId: string, known: string | undefined): Statement<KeyedRow> {
     const p = new Parameters();
-    return p.statement(
-      `
-      with head as materialized (
+    return this.#recurring(
+      "read",
+      p,
+      `with head as materialized (
         select * from ${this.#memories} h where h.memory_id = ${p.text(memoryId)} and ${present})
-      select ${marked("version", "version")}, next_seq::text as next, ${marked("owner", "owner")}, head,
-        null::text as seq, null::text as id, null::text as created, null::text as payload, null::text as meta
-      from head
+      select '=' || h.next_seq || ' ' || h.version as key, h.head as payload, ${marked("h.owner", "meta")} from head h
       union all
-      select null, null, null, null, ${columns}
-      from head join ${this.#messages} m on m.memory_key = head.memory_key and m.state = 'live'
-      where head.version is distinct from ${p.text(known)}`,
-      true,
+      select ${columns} from head h ${this.#joinLive("")} where h.version is distinct from ${p.text(known)}`,
     );
   }
 
-  /** Begins a memory, over an expired one too. One row: it is done. */
-  begin(memoryId: string, update: MemoryUpdate, insert: FoldedUpdate["insert"]): Statement<object> {
+  /** Begins a memory, over an expired one too. */
+  begin(memoryId: string, update: MemoryUpdate, insert: FoldedUpdate["insert"]): Statement<never> {
     const p = new Parameters();
     const id = p.text(memoryId);
-    // The insert reads what the delete answers, so it comes after it.
-    const parts = [
-      `expired as (delete from ${this.#memories} h where h.memory_id = ${id} and not ${present} returning 1)`,
-      `head as (
-        insert into ${this.#memories} (memory_id, owner, version, next_seq, head, updated_at, expires_at)
-        select ${id}, ${p.text(update.owner)}, ${p.text(update.version)}, ${p.integer(update.nextSeq)},
-          ${p.text(update.head)}, ${now}, ${this.#expiry}
-        from (select count(*) from expired) as cleared
-        on conflict (memory_id) do nothing returning memory_key)`,
+    const head = [
+      p.text(update.owner),
+      p.text(update.version),
+      p.integer(update.nextSeq),
+      p.text(update.head),
     ];
-    if (insert.length > 0) parts.push(`inserted as (${this.#inserted(p, insert)})`);
-    return p.statement(`with ${parts.join(",")} select 'done' as done from head`, isFew(insert));
+    // The insert reads what the delete answers, so it comes after it.
+    const expired = `expired as (delete from ${this.#memories} h where h.memory_id = ${id} and not ${present} returning 1)`;
+    const begun = `
+      insert into ${this.#memories} as h (memory_id, owner, version, next_seq, head, live, updated_at, expires_at)
+      select ${id}, ${head.join()}, ${p.seqs(liveIn(insert))}, ${now}, ${this.#expiry}
+      from (select count(*) from expired) as cleared
+      on conflict (memory_id) do nothing`;
+    const text =
+      insert.length === 0
+        ? `with ${expired} ${begun}`
+        : `with ${expired}, head as (${begun} returning h.memory_key) ${this.#inserted(p, insert)}`;
+    return isFew(insert) ? this.#recurring(`begin ${insert.length}`, p, text) : statementOf(p, text);
   }
 
-  /** Changes a memory that is at the expected version and agrees with the update. One row: it is done. */
+  /**
+   * Changes a memory that is at the expected version by new messages, and by evictions of live ones. That they are live
+   * shows that they are there, so only the head and the new rows are touched.
+   */
+  append(memoryId: string, update: MemoryUpdate, { insert, setState }: FoldedUpdate): Statement<never> {
+    const p = new Parameters();
+    const evicted = p.seqs(setState.map(({ seq }) => seq));
+    const head = `${this.#headChange(p, memoryId, update, insert, evicted, p.seqs(liveIn(insert)))} and h.live @> ${evicted}`;
+    const text =
+      insert.length === 0
+        ? head
+        : `with head as (${head} returning h.memory_key) ${this.#inserted(p, insert)}`;
+    return isFew(insert) ? this.#recurring(`append ${insert.length}`, p, text) : statementOf(p, text);
+  }
+
+  /** Changes a memory that is at the expected version and agrees with the update. */
   change(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<object> {
     const { insert, rewrite, setState, remove } = folded;
     const p = new Parameters();
-    const id = p.text(memoryId);
-    const parts: string[] = [];
     const moves = [...setState, ...remove.map((seq) => ({ seq, state: "removed" as const }))];
-    let agrees = `h.next_seq <= ${p.integer(insert[0]?.seq ?? update.nextSeq)}`;
-    if (rewrite.length + moves.length > 0) {
-      const rows = rewrite.length > 0 ? p.rows("r", [...rewrite, ...moves]) : p.moves("r", moves);
+    const leaving = [...rewrite, ...moves].filter(({ state }) => state !== "live").map(({ seq }) => seq);
+    const coming = liveIn([...insert, ...setState]);
+    const head = this.#headChange(p, memoryId, update, insert, p.seqs(leaving), p.seqs(coming));
+    const rows = rewrite.length > 0 ? p.rows("r", [...rewrite, ...moves]) : p.moves("r", moves);
+    const agrees =
+      rewrite.length > 0
+        ? `h.live @> ${p.seqs(rewrite.map(({ seq }) => seq))}
+          and not exists (select from c where c.place is null or c.id <> c.stored_id)`
+        : "not exists (select from c where c.place is null)";
+    const parts = [
       // `offset 0` has each row looked up by its key: the planner might search all of the history for them instead.
-      parts.push(`c as materialized (
-        select r.*, m.ctid as place, m.id as stored_id, m.state as stored_state
+      `c as materialized (
+        select r.*, m.ctid as place, m.id as stored_id, m.superseded, r.state = 'superseded' as supersede
         from ${rows}
         left join lateral (
-          select m.ctid, m.id, m.state from ${this.#messages} m
-          where m.memory_key = (select h.memory_key from ${this.#memories} h where h.memory_id = ${id})
+          select m.ctid, m.id, m.superseded from ${this.#messages} m
+          where m.memory_key = (select h.memory_key from ${this.#memories} h where h.memory_id = ${p.text(memoryId)})
             and m.seq = r.seq
-          offset 0) as m on true)`);
-      const wrong = "c.id is not null and (c.stored_id <> c.id or c.stored_state <> 'live')";
-      agrees += ` and not exists (select from c where c.place is null${rewrite.length > 0 ? ` or (${wrong})` : ""})`;
-    }
-    parts.push(`head as (
-      update ${this.#memories} h
-      set version = ${p.text(update.version)}, next_seq = ${p.integer(update.nextSeq)},
-        head = coalesce(${p.text(update.head)}, h.head), updated_at = ${now}, expires_at = ${this.#expiry}
-      where h.memory_id = ${id} and h.version = ${p.text(update.expected)} and ${present} and ${agrees}
-      returning h.memory_key)`);
+          offset 0) as m on true)`,
+      `head as (${head} and ${agrees} returning h.memory_key)`,
+    ];
     // Where a row lies holds for as long as the version does, which the head has just vouched for.
     if (rewrite.length + setState.length > 0) {
       const rewritten = `, created_at = coalesce(c.created_at, m.created_at),
           payload = coalesce(c.payload, m.payload), meta = case when c.id is null then m.meta else c.meta end`;
       parts.push(`changed as (
-        update ${this.#messages} m set state = c.state${rewrite.length > 0 ? rewritten : ""}
-        from head, c where m.ctid = c.place and c.state <> 'removed')`);
+        update ${this.#messages} m set superseded = c.supersede${rewrite.length > 0 ? rewritten : ""}
+        from head, c where m.ctid = c.place and c.state <> 'removed'
+          and (c.superseded <> c.supersede${rewrite.length > 0 ? " or c.id is not null" : ""}))`);
     }
     if (remove.length > 0) {
       parts.push(`removed as (
         delete from ${this.#messages} m using head, c where m.ctid = c.place and c.state = 'removed')`);
     }
-    const last =
-      insert.length > 0
-        ? `${this.#inserted(p, insert)} returning 'done' as done`
-        : "select 'done' as done from head";
+    const last = insert.length > 0 ? this.#inserted(p, insert) : "select 'done' as done from head";
     const recurs =
       isFew(insert) && (rewrite.length === 0 ? moves.length <= 16 : rewrite.length + moves.length === 1);
-    return p.statement(`with ${parts.join(",")} ${last}`, recurs);
+    return { ...statementOf(p, `with ${parts.join(",")} ${last}`), recurs };
   }
 
   /** Version and next seq, with those of the named messages that are there. */
   look(memoryId: string, seqs: readonly number[]): Statement<LookRow> {
     const p = new Parameters();
-    return p.statement(`
-      select ${marked("h.version", "version")}, h.next_seq::text as next,
-        m.seq::text as seq, ${marked("m.id", "id")}, m.state
+    return statementOf(
+      p,
+      `select ${marked("h.version", "version")}, h.next_seq::text as next,
+        m.seq::text as seq, ${marked("m.id", "id")}, ${stateBy("h.live")} as state
       from ${this.#memories} h
       left join ${this.#messages} m on m.memory_key = h.memory_key and m.seq = any (${p.integers(seqs)})
-      where h.memory_id = ${p.text(memoryId)} and ${present}`);
+      where h.memory_id = ${p.text(memoryId)} and ${present}`,
+    );
   }
 
   remove(memoryId: string): Statement<never> {
     const p = new Parameters();
-    return p.statement(`delete from ${this.#memories} where memory_id = ${p.text(memoryId)}`);
+    return statementOf(p, `delete from ${this.#memories} where memory_id = ${p.text(memoryId)}`);
   }
 
   /** A row beyond the limit: there is more. */
-  history(memoryId: string, query: NormalHistoryQuery): Statement<MessageRow & { state: MessageState }> {
+  history(memoryId: string, query: NormalHistoryQuery): Statement<KeyedRow & { state: MessageState }> {
     const { after, before, order, limit, states, ids } = query;
     const p = new Parameters();
-    // A subquery and no join, so that rows come in the primary key's order and the limit ends the search.
-    const matching = `
-      select m.seq as position, m.state, ${columns} from ${this.#messages} m
-      where m.memory_key = (
-          select h.memory_key from ${this.#memories} h where h.memory_id = ${p.text(memoryId)} and ${present})
-        and m.seq > ${p.integer(after)} and m.seq < ${p.integer(before)}
-        and m.state = any (${p.texts(states)})`;
+    const head = `
+      with head as materialized (
+        select * from ${this.#memories} h where h.memory_id = ${p.text(memoryId)} and ${present})`;
+    const between = `m.seq > ${p.integer(after)} and m.seq < ${p.integer(before)}`;
     const page = `order by position ${order === "ascending" ? "asc" : "desc"} limit ${limit + 1}`;
-    if (ids === undefined) return p.statement(`${matching} ${page}`);
+    if (ids === undefined && states.join() === "live") {
+      return statementOf(
+        p,
+        `${head} select m.seq as position, 'live' as state, ${columns} from head h ${this.#joinLive(`and ${between}`)} ${page}`,
+      );
+    }
+    const live = "(select h.live from head h)";
+    const isIn = {
+      live: `${live} @> m.seq`,
+      superseded: "m.superseded",
+      evicted: `not (m.superseded or ${live} @> m.seq)`,
+    };
+    const wanted = states.length === 3 ? "true" : states.map((state) => isIn[state]).join(" or ") || "false";
+    // Subqueries and no join, so that rows come in the primary key's order and the limit ends the search.
+    const matching = `
+      select m.seq as position, ${stateBy(live)} as state, ${columns} from ${this.#messages} m
+      where m.memory_key = (select h.memory_key from head h) and ${between} and (${wanted})`;
+    if (ids === undefined) return statementOf(p, `${head} ${matching} ${page}`);
     // `offset 0` has each id looked up by its index: the planner might search all of the history for them instead.
-    return p.statement(`
-      select found.* from unnest(${p.texts(ids)}) as wanted (id)
-      cross join lateral (${matching} and m.id = wanted.id offset 0) as found ${page}`);
+    return statementOf(
+      p,
+      `${head} select found.* from unnest(${p.texts(ids)}) as wanted (id)
+      cross join lateral (${matching} and m.id = wanted.id offset 0) as found ${page}`,
+    );
   }
 
   /** In the order in which the memories began, after that key. A row beyond the limit: there is more. */
@@ -198,19 +229,24 @@ export class Statements {
     limit: number,
   ): Statement<{ key: string; id: string; owner: string | null; updated: string }> {
     const p = new Parameters();
-    return p.statement(`
+    return statementOf(
+      p,
+      `
       select h.memory_key::text as key, ${marked("h.memory_id", "id")}, ${marked("h.owner", "owner")},
         floor(extract(epoch from h.updated_at) * 1000)::bigint::text as updated
       from ${this.#memories} h
       where h.memory_key > ${p.integer(after)} and ${present}
         ${owner === undefined ? "" : `and h.owner = ${p.text(owner)}`}
-      order by h.memory_key limit ${limit + 1}`);
+      order by h.memory_key limit ${limit + 1}`,
+    );
   }
 
   /** Removes one batch of expired memories after that key. */
   sweep(after: string): Statement<SweepRow> {
     const p = new Parameters();
-    return p.statement(`
+    return statementOf(
+      p,
+      `
       with batch as (
         select h.memory_key from ${this.#memories} h
         where h.memory_key > ${p.integer(after)} and not ${present}
@@ -219,93 +255,63 @@ export class Statements {
         delete from ${this.#memories} h using batch where h.memory_key = batch.memory_key returning h.memory_key)
       select count(*)::text as removed,
         case when count(*) = ${sweepBatch} then max(memory_key)::text end as last
-      from gone`);
+      from gone`,
+    );
+  }
+
+  /** The update of the head `h`, to which more conditions may be added. */
+  #headChange(
+    p: Parameters,
+    memoryId: string,
+    update: MemoryUpdate,
+    insert: FoldedUpdate["insert"],
+    leaving: string,
+    coming: string,
+  ): string {
+    return `
+      update ${this.#memories} h
+      set version = ${p.text(update.version)}, next_seq = ${p.integer(update.nextSeq)},
+        head = coalesce(${p.text(update.head)}, h.head), live = h.live - ${leaving} + ${coming},
+        updated_at = ${now}, expires_at = ${this.#expiry}
+      where h.memory_id = ${p.text(memoryId)} and h.version = ${p.text(update.expected)} and ${present}
+        and h.next_seq <= ${p.integer(insert[0]?.seq ?? update.nextSeq)}`;
+  }
+
+  /**
+   * Joins the live messages `m` of the head `h`, range by range behind the primary key. The limits leave nothing out:
+   * they keep the planner from another way, and from taking the work for so much that it compiles the statement.
+   */
+  #joinLive(condition: string): string {
+    return `
+      cross join lateral (select u.range from unnest(h.live) as u (range) limit h.next_seq) as r
+      cross join lateral (
+        select * from ${this.#messages} m
+        where m.memory_key = h.memory_key and m.seq >= lower(r.range) and m.seq < upper(r.range) ${condition}
+        limit upper(r.range) - lower(r.range)) as m`;
   }
 
   #inserted(p: Parameters, rows: FoldedUpdate["insert"]): string {
-    const [first, ...others] = rows;
-    const source =
-      first !== undefined && others.length === 0
-        ? `select head.memory_key, ${p.row(first)} from head`
-        : `select head.memory_key, r.seq, r.id, r.state, r.created_at, r.payload, r.meta
-          from head, ${p.rows("r", rows)}`;
-    return `insert into ${this.#messages} (memory_key, seq, id, state, created_at, payload, meta) ${source}`;
+    return `
+      insert into ${this.#messages} (memory_key, seq, id, superseded, created_at, payload, meta)
+      select head.memory_key, r.seq, r.id, r.state = 'superseded', r.created_at, r.payload, r.meta from head, ${p.rows("r", rows)}`;
   }
+
+  #recurring<Row>(name: string, p: Parameters, text: string): Statement<Row> {
+    const known = this.#texts.get(name);
+    if (known === undefined) this.#texts.set(name, text);
+    return { text: known ?? text, values: p.values, recurs: true };
+  }
+}
+
+function statementOf<Row>(p: Parameters, text: string): Statement<Row> {
+  return { text, values: p.values };
+}
+
+function liveIn(rows: readonly Pick<GivenRow, "seq" | "state">[]): number[] {
+  return rows.filter(({ state }) => state === "live").map(({ seq }) => seq);
 }
 
 /** Those of more messages are too many statements for a connection to keep. */
 function isFew(insert: FoldedUpdate["insert"]): boolean {
   return insert.length <= 4;
-}
-
-type GivenRow = Partial<StoredMessage> & {
-  readonly seq: number;
-  readonly state: MessageState | "removed";
-};
-
-/** More rows travel as one JSON text: a statement takes 65,535 parameters at most. */
-const maxRowsAsParameters = 1000;
-
-/** Collects the parameters of one statement and answers how the statement names them. */
-class Parameters {
-  readonly #values: (string | null)[] = [];
-
-  statement(text: string, recurs = false): Statement<never> {
-    return { text, values: this.#values, recurs };
-  }
-
-  text(value: string | null | undefined): string {
-    return this.#add(value, "text");
-  }
-
-  integer(value: number | string | undefined): string {
-    return this.#add(value?.toString(), "bigint");
-  }
-
-  integers(values: readonly number[]): string {
-    return this.#add(`{${values.join()}}`, "bigint[]");
-  }
-
-  texts(values: readonly string[]): string {
-    return this.#add(`{${values.map((value) => `"${value.replace(/["\\]/g, "\\$&")}"`).join()}}`, "text[]");
-  }
-
-  json(value: unknown): string {
-    return this.#add(JSON.stringify(value), "json");
-  }
-
-  /** Message rows as a table of that name. */
-  rows(table: string, rows: readonly GivenRow[]): string {
-    if (rows.length > maxRowsAsParameters) {
-      const list = rows.map(({ createdAt, ...row }) => ({ ...row, created_at: createdAt }));
-      return `json_to_recordset(${this.json(list)}) as ${table}
-        (seq bigint, id text, state text, created_at bigint, payload text, meta text)`;
-    }
-    const list = rows.map((row) => `(${this.row(row)})`);
-    return `(values ${list.join()}) as ${table} (seq, id, state, created_at, payload, meta)`;
-  }
-
-  /** The columns of one message. */
-  row({ seq, id, state, createdAt, payload, meta }: GivenRow): string {
-    const texts = [this.text(payload), this.text(meta)];
-    return [this.integer(seq), this.text(id), this.text(state), this.integer(createdAt), ...texts].join();
-  }
-
-  /** Changes of state as a table of that name; up to 16 of them in the same words for 1, for 4 and for 16. */
-  moves(table: string, moves: readonly Pick<GivenRow, "seq" | "state">[]): string {
-    const names = `${table} (seq, state)`;
-    const size = [1, 4, 16].find((size) => moves.length <= size);
-    // A list and no array: the planner knows how long it is, and so that a plan for all parameters is as good.
-    if (size !== undefined) {
-      const rows = Array.from({ length: size }, (_, index) => moves[index]);
-      const list = rows.map((row) => `(${this.integer(row?.seq)}, ${this.text(row?.state)})`);
-      return `(select * from (values ${list.join()}) as ${names} where seq is not null) as ${table}`;
-    }
-    const seqs = this.integers(moves.map(({ seq }) => seq));
-    return `unnest(${seqs}, ${this.texts(moves.map(({ state }) => state))}) as ${names}`;
-  }
-
-  #add(value: string | null | undefined, type: string): string {
-    return `$${this.#values.push(value ?? null)}::${type}`;
-  }
 }

@@ -2,6 +2,7 @@ import type {
   CallOptions,
   ChatMemoryStore,
   MemorySnapshot,
+  MemoryUpdate,
   MessageState,
   StoreCapabilities,
   StoredMessage,
@@ -15,6 +16,7 @@ import {
   copyUpdate,
   decodeCursor,
   encodeCursor,
+  type FoldedUpdate,
   foldUpdate,
   invalidOption,
   normalizeHistoryQuery,
@@ -26,15 +28,7 @@ import {
 import { connect, isDurable, storeName } from "./client.ts";
 import { migrateStatement, migrationError, migrationsOf, namesOf } from "./migrations.ts";
 import { normalizeOptions, type PostgresStoreOptions } from "./options.ts";
-import {
-  type LookRow,
-  type MessageRow,
-  type SnapshotRow,
-  type Statement,
-  Statements,
-  type SweepRow,
-  unmarked,
-} from "./sql.ts";
+import { type KeyedRow, type LookRow, type Statement, Statements, type SweepRow, unmarked } from "./sql.ts";
 
 /** A store in Postgres. */
 export interface PostgresStore extends ChatMemoryStore {
@@ -119,15 +113,14 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       const change = copyUpdate(update);
       const folded = foldUpdate(change);
       const named = [...folded.rewrite, ...folded.setState].map(({ seq }) => seq).concat(folded.remove);
-      if (change.expected !== null) {
-        if ((await run(sql.change(memoryId, change, folded))).length > 0) return;
-      } else if (named.length === 0) {
-        if ((await run(sql.begin(memoryId, change, folded.insert))).length > 0) return;
+      for (const statement of writesOf(sql, memoryId, change, folded)) {
+        if (await connection.write(statement, callOptions?.signal)) return;
+        // A statement that waited behind another write saw the state before it: why nothing was changed shows only now.
+        const stored = storedOf(await run(sql.look(memoryId, named)));
+        if (stored.version === change.version) return;
+        if (stored.version !== change.expected) break;
+        checkAgainstStored(memoryId, change, stored);
       }
-      // A statement that waited behind another write saw the state before it: why nothing was changed shows only now.
-      const stored = storedOf(await run(sql.look(memoryId, named)));
-      if (stored.version === change.version) return;
-      if (stored.version === change.expected) checkAgainstStored(memoryId, change, stored);
       throw conflictError(memoryId, change.expected);
     },
 
@@ -143,7 +136,9 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       const normal = normalizeHistoryQuery(query);
       const rows = await run(sql.history(memoryId, normal));
       return {
-        messages: rows.slice(0, normal.limit).map((row) => ({ ...messageOf(row), state: row.state })),
+        messages: rows
+          .slice(0, normal.limit)
+          .map((row) => Object.assign(messageOf(row), { state: row.state })),
         hasMore: rows.length > normal.limit,
       };
     },
@@ -185,17 +180,36 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   return store;
 }
 
-function snapshotOf(rows: readonly SnapshotRow[], known: string | undefined): MemorySnapshot {
+/** The statements of which one does it, the next only where the one before has changed nothing. */
+function* writesOf(
+  sql: Statements,
+  memoryId: string,
+  update: MemoryUpdate,
+  folded: FoldedUpdate,
+): Generator<Statement<unknown>> {
+  const { insert, rewrite, setState, remove } = folded;
+  const others = rewrite.length + remove.length;
+  if (update.expected === null && others + setState.length === 0) {
+    return yield sql.begin(memoryId, update, insert);
+  }
+  const isPlain = others === 0 && setState.every(({ state }) => state === "evicted");
+  if (isPlain) yield sql.append(memoryId, update, folded);
+  // What is evicted may be there without being live.
+  if (!isPlain || setState.length > 0) yield sql.change(memoryId, update, folded);
+}
+
+function snapshotOf(rows: readonly KeyedRow[], known: string | undefined): MemorySnapshot {
   const snapshot: MemorySnapshot = { version: null, nextSeq: 1, messages: [] };
   for (const row of rows) {
-    if (row.seq !== null) {
+    if (!row.key.startsWith("=")) {
       snapshot.messages.push(messageOf(row));
       continue;
     }
-    snapshot.version = unmarked(row.version);
-    snapshot.nextSeq = Number(row.next);
-    if (row.owner !== null) snapshot.owner = unmarked(row.owner);
-    if (row.head !== null) snapshot.head = row.head;
+    const end = row.key.indexOf(" ");
+    snapshot.nextSeq = Number(row.key.slice(1, end));
+    snapshot.version = row.key.slice(end + 1);
+    if (row.payload !== null) snapshot.head = row.payload;
+    if (row.meta !== null) snapshot.owner = unmarked(row.meta);
   }
   if (snapshot.version !== null && snapshot.version === known) snapshot.unchanged = true;
   // They come from an index in this order; only the statement does not promise it.
@@ -203,9 +217,16 @@ function snapshotOf(rows: readonly SnapshotRow[], known: string | undefined): Me
   return snapshot;
 }
 
-function messageOf({ seq, id, created, payload, meta }: MessageRow): StoredMessage {
-  const message = { id: unmarked(id), seq: Number(seq), createdAt: Number(created), payload };
-  return meta === null ? message : { ...message, meta };
+function messageOf({ key, payload, meta }: KeyedRow): StoredMessage {
+  const [first, second] = [key.indexOf(" "), key.indexOf(" ", key.indexOf(" ") + 1)];
+  const message: StoredMessage = {
+    id: key.slice(second + 1),
+    seq: Number(key.slice(0, first)),
+    createdAt: Number(key.slice(first + 1, second)),
+    payload: payload as string,
+  };
+  if (meta !== null) message.meta = meta;
+  return message;
 }
 
 function storedOf(rows: readonly LookRow[]): StoredRows & { readonly version: string | null } {

@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { createServer, type Server, type Socket } from "node:net";
 import { PGlite } from "@electric-sql/pglite";
+import { createChatMemory, user } from "@turnkeep/core";
 import { type PostgresServer, startPostgres } from "@turnkeep/servers";
 import { message, update } from "@turnkeep/store-tests";
 import pg from "pg";
@@ -103,6 +104,23 @@ describe("a client that was given", () => {
     const { memories } = await store.listMemories({ owner: "o" });
     expect(memories).toEqual([{ memoryId: "types", owner: "o", updatedAt: expect.any(Number) }]);
     expect(await store.sweep()).toEqual({ removed: 0 });
+    await pool.end();
+  });
+
+  test("that does not count what it has changed is refused before it writes", async () => {
+    const pool = openPool(url);
+    const client = {
+      query: async (text: string, values?: (string | null)[]) => ({
+        rows: (await pool.query(text, values)).rows,
+      }),
+    };
+    const store = postgresStore({ client });
+    const memory = createChatMemory({ id: "uncounted", store });
+    await expect(memory.add(user("Hello"))).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringContaining("rowCount"),
+    });
+    expect((await postgresStore({ client: pool }).getMessages("uncounted")).version).toBeNull();
     await pool.end();
   });
 

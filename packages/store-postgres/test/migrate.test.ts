@@ -3,7 +3,7 @@ import { message, update } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
-import { longestSuffix, migrateStatement, migrationsOf, namesOf } from "../src/migrations.ts";
+import { longestSuffix, migrateStatement, migrationError, migrationsOf, namesOf } from "../src/migrations.ts";
 import { newDatabase } from "./server.ts";
 import { openPool, withClient } from "./support.ts";
 
@@ -171,7 +171,7 @@ describe("names", () => {
     await store.migrate();
     const names = await catalog();
     const ours = names.filter((name) => !name.endsWith("_seq"));
-    expect(ours.filter((name) => name.endsWith("messages_memory_fkey"))).toHaveLength(1);
+    expect(ours.filter((name) => name.endsWith("memories_owner_idx"))).toHaveLength(1);
     expect(ours.every((name) => name.includes(prefix))).toBe(true);
     for (const name of ours) {
       const suffix = name.slice(name.indexOf(prefix) + prefix.length);
@@ -197,6 +197,19 @@ test("a role with rights on the rows alone can do everything, migrate() of a fin
   await works(store);
   await store.close();
   await pool.query(`drop owned by ${role}; drop role ${role}`);
+});
+
+test("a server that is too old is refused before anything is made", async () => {
+  const names = namesOf("public", "turnkeep_");
+  // No server is as new as this.
+  const { text } = migrateStatement(names, migrationsOf(names), 990_000);
+  const cause = await pool.query(text).catch((error: unknown) => error);
+  expect(migrationError(new Error("of the connection", { cause }))).toMatchObject({
+    code: "STORE_NOT_READY",
+    message: expect.stringContaining("Postgres 14 or later"),
+    cause: expect.objectContaining({ message: expect.stringMatching(/^the server is Postgres \d/) }),
+  });
+  expect(await catalog()).toEqual([]);
 });
 
 test("a database of another encoding is refused", async () => {

@@ -90,8 +90,8 @@ export const postgresTarball: Tarball = {
   },
 };
 
-/** The oldest Postgres that is taken from the machine: `drop database … with (force)` begins there. */
-export const oldestPostgres: number = 13;
+/** The oldest Postgres that is taken from the machine, which is the oldest that the store supports. */
+export const oldestPostgres: number = 14;
 
 /** The oldest Redis or Valkey that is taken from the machine. */
 export const oldestRedis: number = 7;
