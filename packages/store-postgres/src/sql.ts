@@ -1,7 +1,7 @@
-import type { MemoryUpdate, MessageState } from "@turnkeep/core";
+import type { MemoryUpdate, MessageState, StoredMessage } from "@turnkeep/core";
 import type { FoldedUpdate, NormalHistoryQuery } from "@turnkeep/core/store-kit";
 import type { Names } from "./migrations.ts";
-import { type GivenRow, Parameters } from "./parameters.ts";
+import type { KeyedRow, LookRow } from "./records.ts";
 
 /** One statement. Parameters and columns are texts, which it casts itself, so that no driver's type rules matter. */
 export interface Statement<Row> {
@@ -12,22 +12,6 @@ export interface Statement<Row> {
   /** Never there: the type of the rows that it answers. */
   readonly row?: Row;
 }
-
-/**
- * A message, whose `key` is its seq, its time and its id; or the head, whose `key` is a mark, its next seq and its version,
- * and its owner, behind a mark, the `meta`. Drivers take their time by columns, so there are few.
- */
-export interface KeyedRow {
-  readonly key: string;
-  readonly payload: string | null;
-  readonly meta: string | null;
-}
-
-/** The head with one of the messages that were asked for, or with none. */
-export type LookRow = { readonly version: string; readonly next: string } & (
-  | { readonly seq: null }
-  | { readonly seq: string; readonly id: string; readonly state: MessageState }
-);
 
 export interface SweepRow {
   readonly removed: string;
@@ -43,15 +27,10 @@ const present = `(h.expires_at is null or h.expires_at > ${now})`;
 
 /**
  * A PGlite drops a byte order mark at the beginning of a column, where an id may have one. So what is no JSON is
- * answered behind a mark of ours, and {@link unmarked} takes it off.
+ * answered behind a mark of ours, which the reader takes off.
  */
 const marked = (column: string, name: string): string => `'=' || ${column} as ${name}`;
 const columns = "m.seq || ' ' || m.created_at || ' ' || m.id as key, m.payload, m.meta";
-
-/** A column that the statement answers behind a mark. */
-export function unmarked(text: string): string {
-  return text.slice(1);
-}
 
 /** The state of a message `m`: the head says which are live, a row only how one has left that is not. */
 const stateBy = (live: string): string =>
@@ -314,4 +293,87 @@ function liveIn(rows: readonly Pick<GivenRow, "seq" | "state">[]): number[] {
 /** Those of more messages are too many statements for a connection to keep. */
 function isFew(insert: FoldedUpdate["insert"]): boolean {
   return insert.length <= 4;
+}
+
+/** A message as a statement takes it; of one that only moves there are `seq` and `state`. */
+type GivenRow = Partial<StoredMessage> & {
+  readonly seq: number;
+  readonly state: MessageState | "removed";
+};
+
+/** The columns of a table of {@link GivenRow}s. */
+const rowColumns = "seq, id, state, created_at, payload, meta";
+const typedRowColumns = "seq bigint, id text, state text, created_at bigint, payload text, meta text";
+
+/** More rows travel as one JSON text: a statement takes 65,535 parameters at most. */
+const maxRowsAsParameters = 1000;
+
+/** Collects the parameters of one statement and answers how the statement names them. */
+class Parameters {
+  readonly values: (string | null)[] = [];
+
+  text(value: string | null | undefined): string {
+    return this.#add(value, "text");
+  }
+
+  integer(value: number | string | undefined): string {
+    return this.#add(value?.toString(), "bigint");
+  }
+
+  integers(values: readonly number[]): string {
+    return this.#add(`{${values.join()}}`, "bigint[]");
+  }
+
+  texts(values: readonly string[]): string {
+    return this.#add(`{${values.map((value) => `"${value.replace(/["\\]/g, "\\$&")}"`).join()}}`, "text[]");
+  }
+
+  /** As a set of ranges. */
+  seqs(values: readonly number[]): string {
+    return this.#add(rangesOf(values), "int8multirange");
+  }
+
+  /** Message rows as a table of that name. */
+  rows(table: string, rows: readonly GivenRow[]): string {
+    if (rows.length > maxRowsAsParameters) {
+      const list = rows.map(({ createdAt, ...row }) => ({ ...row, created_at: createdAt }));
+      return `json_to_recordset(${this.#add(JSON.stringify(list), "json")}) as ${table} (${typedRowColumns})`;
+    }
+    const list = rows.map((row) => `(${this.#row(row)})`);
+    return `(values ${list.join()}) as ${table} (${rowColumns})`;
+  }
+
+  /** Changes of state as a table of that name; up to 16 of them in the same words for 1, for 4 and for 16. */
+  moves(table: string, moves: readonly Pick<GivenRow, "seq" | "state">[]): string {
+    const names = `${table} (seq, state)`;
+    const size = [1, 4, 16].find((size) => moves.length <= size);
+    // A list and no array: the planner knows how long it is, and so that a plan for all parameters is as good.
+    if (size !== undefined) {
+      const rows = Array.from({ length: size }, (_, index) => moves[index]);
+      const list = rows.map((row) => `(${this.integer(row?.seq)}, ${this.text(row?.state)})`);
+      return `(select * from (values ${list.join()}) as ${names} where seq is not null) as ${table}`;
+    }
+    const seqs = this.integers(moves.map(({ seq }) => seq));
+    return `unnest(${seqs}, ${this.texts(moves.map(({ state }) => state))}) as ${names}`;
+  }
+
+  #row({ seq, id, state, createdAt, payload, meta }: GivenRow): string {
+    const texts = [this.text(payload), this.text(meta)];
+    return [this.integer(seq), this.text(id), this.text(state), this.integer(createdAt), ...texts].join();
+  }
+
+  #add(value: string | null | undefined, type: string): string {
+    return `$${this.values.push(value ?? null)}::${type}`;
+  }
+}
+
+/** The text of a multirange that holds these numbers and no others. */
+function rangesOf(seqs: readonly number[]): string {
+  const ranges: { from: number; to: number }[] = [];
+  for (const seq of seqs.toSorted((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last?.to === seq) last.to = seq + 1;
+    else ranges.push({ from: seq, to: seq + 1 });
+  }
+  return `{${ranges.map(({ from, to }) => `[${from},${to})`).join()}}`;
 }

@@ -1,12 +1,4 @@
-import type {
-  CallOptions,
-  ChatMemoryStore,
-  MemorySnapshot,
-  MemoryUpdate,
-  MessageState,
-  StoreCapabilities,
-  StoredMessage,
-} from "@turnkeep/core";
+import type { CallOptions, ChatMemoryStore, MemoryUpdate, StoreCapabilities } from "@turnkeep/core";
 import {
   checkAgainstStored,
   checkMemoryId,
@@ -21,14 +13,14 @@ import {
   invalidOption,
   normalizeHistoryQuery,
   normalizeListQuery,
-  type StoredRows,
   show,
   throwIfAborted,
 } from "@turnkeep/core/store-kit";
 import { connect, isDurable, storeName } from "./client.ts";
 import { migrateStatement, migrationError, migrationsOf, namesOf } from "./migrations.ts";
 import { normalizeOptions, type PostgresStoreOptions } from "./options.ts";
-import { type KeyedRow, type LookRow, type Statement, Statements, type SweepRow, unmarked } from "./sql.ts";
+import { messageOf, snapshotOf, storedOf, unmarked } from "./records.ts";
+import { type Statement, Statements, type SweepRow } from "./sql.ts";
 
 /** A store in Postgres. */
 export interface PostgresStore extends ChatMemoryStore {
@@ -196,50 +188,6 @@ function* writesOf(
   if (isPlain) yield sql.append(memoryId, update, folded);
   // What is evicted may be there without being live.
   if (!isPlain || setState.length > 0) yield sql.change(memoryId, update, folded);
-}
-
-function snapshotOf(rows: readonly KeyedRow[], known: string | undefined): MemorySnapshot {
-  const snapshot: MemorySnapshot = { version: null, nextSeq: 1, messages: [] };
-  for (const row of rows) {
-    if (!row.key.startsWith("=")) {
-      snapshot.messages.push(messageOf(row));
-      continue;
-    }
-    const end = row.key.indexOf(" ");
-    snapshot.nextSeq = Number(row.key.slice(1, end));
-    snapshot.version = row.key.slice(end + 1);
-    if (row.payload !== null) snapshot.head = row.payload;
-    if (row.meta !== null) snapshot.owner = unmarked(row.meta);
-  }
-  if (snapshot.version !== null && snapshot.version === known) snapshot.unchanged = true;
-  // They come from an index in this order; only the statement does not promise it.
-  snapshot.messages.sort((a, b) => a.seq - b.seq);
-  return snapshot;
-}
-
-function messageOf({ key, payload, meta }: KeyedRow): StoredMessage {
-  const [first, second] = [key.indexOf(" "), key.indexOf(" ", key.indexOf(" ") + 1)];
-  const message: StoredMessage = {
-    id: key.slice(second + 1),
-    seq: Number(key.slice(0, first)),
-    createdAt: Number(key.slice(first + 1, second)),
-    payload: payload as string,
-  };
-  if (meta !== null) message.meta = meta;
-  return message;
-}
-
-function storedOf(rows: readonly LookRow[]): StoredRows & { readonly version: string | null } {
-  const [head] = rows;
-  const found = new Map<number, { id: string; state: MessageState }>();
-  for (const row of rows) {
-    if (row.seq !== null) found.set(Number(row.seq), { id: unmarked(row.id), state: row.state });
-  }
-  return {
-    version: head === undefined ? null : unmarked(head.version),
-    nextSeq: Number(head?.next ?? 1),
-    find: (seq) => found.get(seq),
-  };
 }
 
 /** The key of the last memory of a page. */

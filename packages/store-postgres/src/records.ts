@@ -1,0 +1,69 @@
+import type { MemorySnapshot, MessageState, StoredMessage } from "@turnkeep/core";
+import type { StoredRows } from "@turnkeep/core/store-kit";
+
+/**
+ * A message, whose `key` is its seq, its time and its id; or the head, whose `key` is a mark, its next seq and its version,
+ * and its owner, behind a mark, the `meta`. Drivers take their time by columns, so there are few.
+ */
+export interface KeyedRow {
+  readonly key: string;
+  readonly payload: string | null;
+  readonly meta: string | null;
+}
+
+/** The head with one of the messages that were asked for, or with none. */
+export type LookRow = { readonly version: string; readonly next: string } & (
+  | { readonly seq: null }
+  | { readonly seq: string; readonly id: string; readonly state: MessageState }
+);
+
+/** A column that the statement answers behind a mark. */
+export function unmarked(text: string): string {
+  return text.slice(1);
+}
+
+/** Of the rows of a read: the head's and those of live messages. */
+export function snapshotOf(rows: readonly KeyedRow[], known: string | undefined): MemorySnapshot {
+  const snapshot: MemorySnapshot = { version: null, nextSeq: 1, messages: [] };
+  for (const row of rows) {
+    if (!row.key.startsWith("=")) {
+      snapshot.messages.push(messageOf(row));
+      continue;
+    }
+    const end = row.key.indexOf(" ");
+    snapshot.nextSeq = Number(row.key.slice(1, end));
+    snapshot.version = row.key.slice(end + 1);
+    if (row.payload !== null) snapshot.head = row.payload;
+    if (row.meta !== null) snapshot.owner = unmarked(row.meta);
+  }
+  if (snapshot.version !== null && snapshot.version === known) snapshot.unchanged = true;
+  // They come from an index in this order; only the statement does not promise it.
+  snapshot.messages.sort((a, b) => a.seq - b.seq);
+  return snapshot;
+}
+
+export function messageOf({ key, payload, meta }: KeyedRow): StoredMessage {
+  const [first, second] = [key.indexOf(" "), key.indexOf(" ", key.indexOf(" ") + 1)];
+  const message: StoredMessage = {
+    id: key.slice(second + 1),
+    seq: Number(key.slice(0, first)),
+    createdAt: Number(key.slice(first + 1, second)),
+    payload: payload as string,
+  };
+  if (meta !== null) message.meta = meta;
+  return message;
+}
+
+/** Of the rows of a look: what an update must agree with. */
+export function storedOf(rows: readonly LookRow[]): StoredRows & { readonly version: string | null } {
+  const [head] = rows;
+  const found = new Map<number, { id: string; state: MessageState }>();
+  for (const row of rows) {
+    if (row.seq !== null) found.set(Number(row.seq), { id: unmarked(row.id), state: row.state });
+  }
+  return {
+    version: head === undefined ? null : unmarked(head.version),
+    nextSeq: Number(head?.next ?? 1),
+    find: (seq) => found.get(seq),
+  };
+}
