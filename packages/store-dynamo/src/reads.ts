@@ -95,12 +95,8 @@ export class Reads {
     return [...rows.values()];
   }
 
-  async history(
-    run: Run,
-    memoryId: string,
-    head: Head,
-    { after, before, order, limit, states, ids }: NormalHistoryQuery,
-  ): Promise<HistoryPage> {
+  async history(run: Run, memoryId: string, head: Head, query: NormalHistoryQuery): Promise<HistoryPage> {
+    const { after, before, order, limit, states, ids } = query;
     const live = decodeLive(memoryId, head.live);
     const recent = linesOf(memoryId, head.recent);
     const range = { from: after + 1, to: Math.min(before, head.nextSeq) - 1 };
@@ -117,7 +113,8 @@ export class Reads {
       }
     };
     // What leaves the head meanwhile is known from it all the same, and nothing ever comes back into it.
-    const inRows = { ...range, to: Math.min(range.to, (recent[0]?.seq ?? head.nextSeq) - 1) };
+    const newest = (recent[0]?.seq ?? head.nextSeq) - 1;
+    const inRows = { from: range.from, to: Math.min(range.to, newest) };
     if (descending) await take(recent);
     if (ids !== undefined) {
       const others = ids.filter((id) => !recent.some((line) => line.id === id));
@@ -125,7 +122,7 @@ export class Reads {
       const asked = seqs.filter((seq) => isWithin(inRows, seq));
       await take((await this.rowsWith(run, memoryId, head.life, asked)).flatMap(({ lines }) => lines));
     } else if (inRows.from <= inRows.to && states.length > 0) {
-      for await (const rows of this.#pages(run, memoryId, head.life, inRows, limit, descending)) {
+      for await (const rows of this.#pages(run, memoryId, head.life, inRows, newest, query)) {
         await take(rows.flatMap(({ lines }) => lines).filter(({ seq }) => isWithin(inRows, seq)));
         if (messages.length > limit) break;
       }
@@ -134,19 +131,20 @@ export class Reads {
     return { messages: messages.slice(0, limit), hasMore: messages.length > limit };
   }
 
-  /** The rows that hold messages of a range, page by page, each page by ascending keys. */
+  /** The rows that hold messages of a range, page by page, each page by ascending keys. `newest`: no row has a greater. */
   async *#pages(
     run: Run,
     memoryId: string,
     life: string,
     { from, to }: Range,
-    limit: number,
-    descending: boolean,
+    newest: number,
+    { order, limit }: NormalHistoryQuery,
   ): AsyncGenerator<Row[]> {
     const items = this.#items;
+    const descending = order === "descending";
     // The row that holds `to` may have a greater key.
-    const [last] = descending ? await this.rowsWith(run, memoryId, life, [to]) : [];
-    const range = { from, to: descending ? (last?.key ?? to) : beyond };
+    const [last] = descending && to < newest ? await this.rowsWith(run, memoryId, life, [to]) : [];
+    const range = { from, to: descending ? (last?.key ?? to) : newest };
     let found: Item[] = [];
     let start: Item | undefined;
     let size = Math.ceil(limit / messagesOfRow) + 1;

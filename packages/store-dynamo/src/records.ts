@@ -1,15 +1,20 @@
 import type { StoredMessage } from "@turnkeep/core";
 import { corruptError, utf8Length } from "@turnkeep/core/store-kit";
 
-/** The head holds the newest messages up to so many bytes; a message that does not fit moves all of them into rows. */
+/**
+ * The head holds the newest messages up to so many bytes: a head below 4 KB is read for one unit. More makes appends
+ * dearer, less moves messages out more often.
+ */
 export const recentBytes: number = 3 * 1024;
 
-/**
- * Several messages of one item are held together up to so many bytes; what is longer than the second stands in parts.
- * Both measured: a reader of one message reads its whole row, and a transaction costs double.
- */
-const rowBytes = 16 * 1024;
+/** Messages that are written together share rows of so many bytes, so that a read of one costs a unit. */
+const rowBytes = 4 * 1024;
+
+/** A longer row stands in parts, written before the transaction, which costs double. */
 export const insideBytes: number = 32 * 1024;
+
+/** With more runs of live messages than that, rows do not separate live messages from others. */
+const separateRuns = 10;
 
 /** A message as text. What is asked of all of a row's stands in front, and is read without the rest. */
 export interface Line {
@@ -77,26 +82,31 @@ function parsed(text: string): unknown {
 }
 
 /**
- * Divides messages into rows. The newest rows are small, so that a read of the newest reads little more; older ones have
- * up to a quarter of what is newer, so that the rows of any update fit into one transaction.
+ * Divides messages into rows, those that are live apart from others. The newest rows are small, so that a read takes
+ * little more than it asks for; older ones have up to a quarter of what is newer, so that the rows of an update, however
+ * large, fit into one transaction.
  */
-export function divided(lines: readonly Line[]): { key: number; lines: Line[] }[] {
-  const rows: { key: number; lines: Line[] }[] = [];
-  let [newer, inside] = [0, 0];
+export function divided(
+  lines: readonly Line[],
+  live: ReadonlyMap<number, Place>,
+): { key: number; lines: Line[] }[] {
+  const runs = runsOf(lines.map(({ seq }) => seq).filter((seq) => live.has(seq)));
+  const isApart = ({ seq }: Line): boolean => runs.length <= separateRuns && live.has(seq);
+  const rows: { key: number; lines: Line[]; isLive: boolean; bytes: number }[] = [];
   for (const line of [...lines].sort((a, b) => b.seq - a.seq)) {
     const bytes = utf8Length(line.text) + 1;
+    const isLive = isApart(line);
     const last = rows.at(-1);
-    if (last !== undefined && inside + bytes <= Math.max(rowBytes, newer / 4)) {
+    const like = rows.filter((row) => row !== last && row.isLive === isLive);
+    const newer = like.reduce((sum, row) => sum + row.bytes, 0);
+    if (last?.isLive === isLive && last.bytes + bytes <= Math.max(rowBytes, newer / 4)) {
       last.lines.push(line);
-      inside += bytes;
+      last.bytes += bytes;
     } else {
-      newer += inside;
-      rows.push({ key: line.seq, lines: [line] });
-      inside = bytes;
+      rows.push({ key: line.seq, lines: [line], isLive, bytes });
     }
   }
-  for (const row of rows) row.lines.reverse();
-  return rows;
+  return rows.map(({ key, lines }) => ({ key, lines: lines.reverse() }));
 }
 
 /** As runs: `1 5-9@9 12#7`, where `@9` is the key of the row in parts and `#7` the count of an edit. */

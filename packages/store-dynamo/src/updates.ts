@@ -95,12 +95,12 @@ export class Updates {
 
     const kept = recentAfter(folded, recent);
     const fits = utf8Length(textOf(kept)) <= recentBytes;
-    const rows = [
-      ...(fits ? [] : divided(kept)).map((row): NextRow => ({ ...row, old: undefined, isChanged: true })),
+    const live = liveAfter(folded, before);
+    const rows: NextRow[] = [
+      ...(fits ? [] : divided(kept, live)).map((row) => ({ ...row, old: undefined, isChanged: true })),
       ...rowsAfter(folded, stored, recent, count),
     ];
     const token = randomUUID();
-    const live = liveAfter(folded, before);
     const actions: Action[] = [];
     const [parts, garbage, ids, idsGone]: [Item[], string[], Item[], Item[]] = [[], [], [], []];
     for (const { key, lines, old, isChanged } of rows) {

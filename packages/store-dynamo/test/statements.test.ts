@@ -1,4 +1,5 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
+import type { MemoryUpdate } from "@turnkeep/core";
 import { message, messages, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type DynamoStore, dynamoStore } from "../src/index.ts";
@@ -48,33 +49,51 @@ function sized(seq: number, bytes: number): ReturnType<typeof message> {
 describe("operations and units, as the README's table says", () => {
   test("of small messages", async () => {
     const begin = update(null, 2, { owner: "o", head: '{"a":1}', append: [sized(1, 500)] });
-    expect(await cost(() => store.updateMessages("small", begin))).toBe("Transact(5): 0 read, 2 write");
+    expect(await cost(() => store.updateMessages("small", begin))).toBe("Transact(3): 0 read, 2 write");
     const append = update(begin.version, 3, { head: '{"a":2}', append: [sized(2, 500)] });
-    expect(await cost(() => store.updateMessages("small", append))).toBe("Transact(3): 0 read, 2 write");
+    expect(await cost(() => store.updateMessages("small", append))).toBe("UpdateItem: 0 read, 2 write");
     const evict = update(append.version, 4, {
       append: [sized(3, 500)],
       move: [{ seq: 1, to: "evicted" }],
     });
-    expect(await cost(() => store.updateMessages("small", evict))).toBe("Transact(3): 0 read, 2 write");
+    expect(await cost(() => store.updateMessages("small", evict))).toBe("UpdateItem: 0 read, 2 write");
     const only = update(evict.version, 4, { move: [{ seq: 2, to: "evicted" }] });
-    expect(await cost(() => store.updateMessages("small", only))).toBe("UpdateItem: 0 read, 1 write");
+    expect(await cost(() => store.updateMessages("small", only))).toBe("UpdateItem: 0 read, 2 write");
     const replace = update(only.version, 4, { replace: [sized(3, 600)] });
-    expect(await cost(() => store.updateMessages("small", replace))).toBe("Transact(2): 0 read, 2 write");
+    expect(await cost(() => store.updateMessages("small", replace))).toBe("UpdateItem: 0 read, 2 write");
     const supersede = update(replace.version, 4, { move: [{ seq: 3, to: "superseded" }] });
-    expect(await cost(() => store.updateMessages("small", supersede))).toBe("Transact(2): 0 read, 2 write");
+    expect(await cost(() => store.updateMessages("small", supersede))).toBe("Transact(2): 0 read, 6 write");
+    expect(await cost(() => store.getMessages("small"))).toBe("GetItem: 1 read, 0 write");
+    expect(await cost(() => store.getHistory("small", {}))).toBe("GetItem BatchGetItem: 2 read, 0 write");
     const remove = update(supersede.version, 4, { move: [{ seq: 3, to: "removed" }] });
-    expect(await cost(() => store.updateMessages("small", remove))).toBe(
-      "Query BatchGetItem Transact(3): 2 read, 2 write",
-    );
+    expect(await cost(() => store.updateMessages("small", remove))).toBe("UpdateItem: 0 read, 2 write");
     expect(await cost(() => store.updateMessages("small", remove))).toBe("GetItem: 1 read, 0 write");
-    expect(await cost(() => store.getHistory("small", {}))).toBe(
-      "GetItem Query BatchGetItem: 3 read, 0 write",
-    );
     expect(await cost(() => store.listMemories({ owner: "o" }))).toBe("Query BatchGetItem: 2 read, 0 write");
     expect(await cost(() => store.listMemories({}))).toMatch(
       /^(Query |BatchGetItem )*\w+: \d+(\.5)? read, 0 write$/,
     );
     expect(await cost(() => store.deleteMessages("small"))).toMatch(/: \d+(\.\d)? read, \d+ write$/);
+  });
+
+  test("of small messages that no longer fit into the head", async () => {
+    let { version } = update(null, 2);
+    await store.updateMessages("rows", { ...update(null, 2, { append: [sized(1, 500)] }), version });
+    const costs: string[] = [];
+    async function next(change: Partial<MemoryUpdate>, nextSeq: number): Promise<string> {
+      const sent = update(version, nextSeq, change);
+      version = sent.version;
+      return cost(() => store.updateMessages("rows", sent));
+    }
+    for (let seq = 2; seq <= 12; seq++) costs.push(await next({ append: [sized(seq, 500)] }, seq + 1));
+    expect(costs).toEqual([]);
+    expect(await cost(() => store.getMessages("rows"))).toBe("X");
+    expect(await next({ replace: [sized(3, 600)] }, 13)).toBe("X");
+    expect(await next({ move: [{ seq: 3, to: "superseded" }] }, 13)).toBe("X");
+    expect(await next({ move: [{ seq: 3, to: "removed" }] }, 13)).toBe("X");
+    expect(await cost(() => store.getHistory("rows", { limit: 2 }))).toBe("X");
+    expect(await cost(() => store.getHistory("rows", { limit: 2, order: "descending" }))).toBe("X");
+    expect(await cost(() => store.getHistory("rows", { ids: ["m4"] }))).toBe("X");
+    expect(await cost(() => store.getHistory("rows", { ids: ["m12"] }))).toBe("X");
   });
 
   test("a read by who knows the version asks for the head alone", async () => {
