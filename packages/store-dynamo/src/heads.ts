@@ -1,4 +1,3 @@
-import type { MemoryUpdate } from "@turnkeep/core";
 import type { Item } from "./client.ts";
 import { type Action, type Items, number, text } from "./items.ts";
 
@@ -20,9 +19,6 @@ export interface Head {
   readonly endsAt: number | undefined;
 }
 
-/** What the next update is computed from. */
-export type Base = Pick<Head, "version" | "nextSeq" | "live" | "recent" | "life" | "count">;
-
 /** The head in an item; `undefined` if it is none. */
 export function headOf(item: Item): Head | undefined {
   const [version, live, recent, life] = [item.version, item.live, item.recent, item.life].map(text);
@@ -34,58 +30,32 @@ export function headOf(item: Item): Head | undefined {
   return { version, nextSeq, owner, head, live, recent, life, count, updatedAt, endsAt };
 }
 
+/** What a memory begins from. */
+export function headOfNone(life: string, owner: string | undefined): Head {
+  const texts = { version: "", head: undefined, live: "", recent: "" };
+  return { ...texts, owner, life, nextSeq: 1, count: 0, updatedAt: 0, endsAt: undefined };
+}
+
 export function isPresent({ endsAt }: Pick<Head, "endsAt">): boolean {
   return endsAt === undefined || endsAt > Date.now();
 }
 
-/** Writes the head that an update leaves: begun where there is none, else changed where its version is the expected one. */
-export function writeHead(
-  items: Items,
-  memoryId: string,
-  { expected, version, nextSeq, owner, head }: MemoryUpdate,
-  { life, live, recent, count }: Base,
-  ttlMs: number | undefined,
-): Action {
-  const now = Date.now();
-  const { tableName, ttlAttribute } = items.table;
-  const set: Item = {
-    version: { S: version },
-    nextSeq: { N: String(nextSeq) },
-    live: { S: live },
-    recent: { S: recent },
-    count: { N: String(count) },
-    updatedAt: { N: String(now) },
-    ...(head === undefined ? {} : { head: { S: head } }),
-    ...(ttlMs === undefined
-      ? {}
-      : {
-          endsAt: { N: String(now + ttlMs) },
-          [ttlAttribute]: { N: String(Math.ceil((now + ttlMs) / 1000)) },
-        }),
+/** Puts a head in place of the one of a version, or where there is none. An item is replaced faster than it is changed. */
+export function writeHead(items: Items, memoryId: string, expected: string | null, head: Head): Action {
+  const texts = { version: head.version, life: head.life, live: head.live, recent: head.recent };
+  const given = { owner: head.owner, head: head.head };
+  const numbers = {
+    nextSeq: head.nextSeq,
+    count: head.count,
+    updatedAt: head.updatedAt,
+    endsAt: head.endsAt,
   };
-  if (expected === null) {
-    const named = owner === undefined ? {} : { owner: { S: owner } };
-    const item = { ...items.headKey(memoryId), ...set, ...named, life: { S: life } };
-    return items.put(item, { expression: "attribute_not_exists(#p)" });
+  const item: Item = items.headKey(memoryId);
+  for (const [name, S] of Object.entries({ ...texts, ...given })) if (S !== undefined) item[name] = { S };
+  for (const [name, N] of Object.entries(numbers)) if (N !== undefined) item[name] = { N: String(N) };
+  if (head.endsAt !== undefined) {
+    item[items.table.ttlAttribute] = { N: String(Math.ceil(head.endsAt / 1000)) };
   }
-  const forgotten = ttlMs === undefined ? ["endsAt", ttlAttribute] : [];
-  const names = [...Object.keys(set), ...forgotten].map((name, index) => [`#${index}`, name] as const);
-  const values = Object.values(set).map((value, index) => [`:${index}`, value] as const);
-  const places = values.map((_, index) => `#${index} = :${index}`);
-  const removed = names.slice(values.length).map(([alias]) => alias);
-  return {
-    Update: {
-      TableName: tableName,
-      Key: items.headKey(memoryId),
-      UpdateExpression: `SET ${places}${removed.length === 0 ? "" : ` REMOVE ${removed}`}`,
-      ConditionExpression: "version = :expected AND (attribute_not_exists(endsAt) OR endsAt > :now)",
-      ExpressionAttributeNames: Object.fromEntries(names),
-      ExpressionAttributeValues: {
-        ...Object.fromEntries(values),
-        ":expected": { S: expected },
-        ":now": { N: String(now) },
-      },
-      ReturnValuesOnConditionCheckFailure: "ALL_OLD",
-    },
-  };
+  if (expected === null) return items.put(item, { expression: "attribute_not_exists(#p)" });
+  return items.put(item, { expression: "version = :expected", values: { ":expected": { S: expected } } });
 }

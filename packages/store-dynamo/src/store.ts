@@ -25,7 +25,7 @@ import {
   throwIfAborted,
 } from "@turnkeep/core/store-kit";
 import { connect, type Item, storeName } from "./client.ts";
-import { type Base, type Head, headOf, isPresent } from "./heads.ts";
+import { type Head, headOf, headOfNone, isPresent } from "./heads.ts";
 import { Items, number, shards, text } from "./items.ts";
 import { migrate } from "./migrations.ts";
 import { type DynamoStoreOptions, normalizeOptions } from "./options.ts";
@@ -96,7 +96,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
     readSteps: 2,
     maxMessageBytes: 16 * 1024 * 1024,
   });
-  const bases = new Map<string, Base>();
+  const bases = new Map<string, Head>();
   let closing: Promise<void> | undefined;
 
   function enter(callOptions: CallOptions | undefined): Run {
@@ -108,9 +108,9 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
     return (statement) => connection.run(statement, signal);
   }
 
-  function remember(memoryId: string, { version, nextSeq, live, recent, life, count }: Base): void {
+  function remember(memoryId: string, head: Head): void {
     bases.delete(memoryId);
-    bases.set(memoryId, { version, nextSeq, live, recent, life, count });
+    bases.set(memoryId, head);
     for (const oldest of bases.keys()) {
       if (bases.size <= remembered) break;
       bases.delete(oldest);
@@ -164,7 +164,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       let base = bases.get(memoryId);
       if (change.expected === null) {
         const life = randomBytes(12).toString("base64url");
-        base = { version: "", nextSeq: 1, live: "", recent: "", life, count: 0 };
+        base = headOfNone(life, change.owner);
       } else if (base?.version !== change.expected) {
         const head = await look(run, memoryId);
         if (head !== undefined) remember(memoryId, head);

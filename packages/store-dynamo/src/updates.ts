@@ -9,7 +9,7 @@ import {
   utf8Length,
 } from "@turnkeep/core/store-kit";
 import type { Item } from "./client.ts";
-import { type Base, headOf, isPresent, writeHead } from "./heads.ts";
+import { type Head, headOf, isPresent, writeHead } from "./heads.ts";
 import type { Action, Condition, Items, Work } from "./items.ts";
 import type { Reads, Run } from "./reads.ts";
 import {
@@ -47,7 +47,7 @@ interface NextRow {
 interface Plan {
   /** The first one writes the head. */
   readonly actions: readonly Action[];
-  readonly after: Base;
+  readonly after: Head;
   readonly work: Work;
   readonly isStaged: boolean;
   readonly parts: readonly Item[];
@@ -74,7 +74,7 @@ export class Updates {
   }
 
   /** Answers the state after the update; `undefined`: it was refused, and the head says why. */
-  async apply(run: Run, memoryId: string, change: MemoryUpdate, base: Base): Promise<Base | undefined> {
+  async apply(run: Run, memoryId: string, change: MemoryUpdate, base: Head): Promise<Head | undefined> {
     for (;;) {
       const plan = await this.#plan(run, memoryId, change, base);
       const outcome = plan === undefined ? "refused" : await this.#carryOut(run, memoryId, change, plan);
@@ -83,7 +83,8 @@ export class Updates {
     }
   }
 
-  async #plan(run: Run, memoryId: string, change: MemoryUpdate, base: Base): Promise<Plan | undefined> {
+  async #plan(run: Run, memoryId: string, change: MemoryUpdate, base: Head): Promise<Plan | undefined> {
+    if (!isPresent(base)) return undefined;
     const items = this.#items;
     const folded = foldUpdate(change);
     const { life } = base;
@@ -122,9 +123,16 @@ export class Updates {
       }
     }
 
-    const after: Base = {
-      ...{ version: change.version, nextSeq: change.nextSeq, life, count },
-      ...{ live: encodeLive(live), recent: fits ? textOf(kept) : "" },
+    const now = Date.now();
+    const after: Head = {
+      ...{
+        version: change.version,
+        nextSeq: change.nextSeq,
+        owner: base.owner,
+        head: change.head ?? base.head,
+      },
+      ...{ live: encodeLive(live), recent: fits ? textOf(kept) : "", life, count, updatedAt: now },
+      endsAt: this.#ttlMs === undefined ? undefined : now + this.#ttlMs,
     };
     if (after.live.length > liveBytes) {
       throw invalidOption(
@@ -136,10 +144,10 @@ export class Updates {
     const prefixes = isBeginning ? [`${life}/`] : [...new Set(parts.map((part) => this.#prefixOf(part)))];
     const work: Work = {
       ...{ memory: memoryId, life, token },
-      ...{ stage: "staging", prefixes, updatedAt: Date.now() },
+      ...{ stage: "staging", prefixes, updatedAt: now },
     };
     const all = [
-      writeHead(items, memoryId, change, after, this.#ttlMs),
+      writeHead(items, memoryId, change.expected, after),
       ...actions,
       ...(await this.#marks(run, memoryId, life, folded, before)),
       ...this.#staging.commit(work, isStaged, garbage),
@@ -166,7 +174,7 @@ export class Updates {
     memoryId: string,
     change: MemoryUpdate,
     { rewrite, setState, remove }: FoldedUpdate,
-    base: Base,
+    base: Head,
     before: ReadonlyMap<number, Place>,
     recent: ReadonlyMap<number, Line>,
   ): Promise<Row[] | undefined> {
