@@ -39,6 +39,20 @@ function later(): void {
 
 const kinds: [name: string, begin: MemoryUpdate, change: (begin: MemoryUpdate) => MemoryUpdate][] = [
   [
+    "that moves the newest messages out of the head",
+    update(null, 5, { head: "1", owner: "o", append: messages(1, 4) }),
+    ({ version }) =>
+      update(version, 6, {
+        head: "2",
+        append: [large(5, 3_000)],
+        replace: [message(2, '"new"')],
+        move: [
+          { seq: 1, to: "removed" },
+          { seq: 3, to: "superseded" },
+        ],
+      }),
+  ],
+  [
     "of a message over 400 KB",
     update(null, 4, { head: "1", owner: "o", append: [message(1), large(2), message(3)] }),
     ({ version }) =>

@@ -1,6 +1,14 @@
 const required = ["index.ts", "options.ts", "store.ts"];
 const statements = ["sql.ts", "lua.ts", "documents.ts", "items.ts"];
-const allowed = ["client.ts", "migrations.ts", "records.ts", "staging.ts"];
+const allowed = [
+  "client.ts",
+  "heads.ts",
+  "migrations.ts",
+  "reads.ts",
+  "records.ts",
+  "staging.ts",
+  "updates.ts",
+];
 
 /** What others copy to begin a store of their own; no package of the workspace. */
 const template = "templates/store";
