@@ -175,13 +175,12 @@ export class Items {
   }
 
   /** The items of a row: itself, and what is too long for it in parts, which count because it names their token. */
-  rowItems(memoryId: string, life: string, { key, count, token }: Omit<Row, "lines">, rows: string): Item[] {
-    const partition = this.partition(memoryId);
-    const sort = this.rowSort(life, key);
-    const row = { ...this.key(partition, sort), count: { N: String(count) } };
+  rowItems(key: Item, { count, token }: Pick<Row, "count" | "token">, rows: string): [Item, ...Item[]] {
+    const row = { ...key, count: { N: String(count) } };
     if (token === undefined) return [{ ...row, rows: { S: rows } }];
     const parts = cut(rows).map((piece, index) => ({
-      ...this.key(partition, this.partSort(sort, token, index)),
+      ...key,
+      [this.table.sortKey]: { S: this.partSort(this.sortOf(key), token, index) },
       rows: { S: piece },
     }));
     return [{ ...row, token: { S: token }, parts: { N: String(parts.length) } }, ...parts];

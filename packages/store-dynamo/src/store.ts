@@ -58,8 +58,9 @@ const batch = 100;
 
 /**
  * Keeps memories in DynamoDB, over the AWS SDK 3, in a table that `migrate()` creates or in one that is there. A memory
- * is one partition. An ordinary update is one transaction; one with a message above 380 KB, above 1 MB in all or of more
- * than some 50 messages is staged first, and appears at once all the same. The factory does no I/O.
+ * is one partition. An ordinary update is one conditional put of its head, which holds the newest messages; now and then
+ * one transaction moves them into rows. What is above 32 KB is written first, and appears at once all the same. The
+ * factory does no I/O.
  *
  * A message may have 16 MiB. `signal` ends the wait at once; what the database was already sent may still take effect.
  * DynamoDB has no clock that a write could ask: expiry goes by the clock of the process that writes or reads.

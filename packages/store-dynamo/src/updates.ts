@@ -8,24 +8,21 @@ import {
   isTurnkeepError,
   utf8Length,
 } from "@turnkeep/core/store-kit";
-import type { Item } from "./client.ts";
 import { type Head, headOf, isPresent, writeHead } from "./heads.ts";
-import type { Action, Condition, Items, Work } from "./items.ts";
+import type { Action, Items, Work } from "./items.ts";
 import type { Reads, Run } from "./reads.ts";
 import {
   decodeLive,
   divided,
   encodeLive,
-  inItsRow,
-  insideBytes,
   type Line,
-  lineOf,
   linesOf,
   type Place,
   type Row,
   recentBytes,
   textOf,
 } from "./records.ts";
+import { liveAfter, nextRow, type RowChanges, recentAfter, rowChanges, rowsAfter } from "./rows.ts";
 import type { Staging } from "./staging.ts";
 
 /** What one transaction takes. */
@@ -34,15 +31,6 @@ const actionsAtOnce = 100;
 /** An item has 400 KB at most, and the rest of a head some 20. */
 const liveBytes = 350 * 1024;
 
-/** A row as an update leaves it. */
-interface NextRow {
-  readonly key: number;
-  readonly lines: readonly Line[];
-  /** As it stands there. */
-  readonly old: Row | undefined;
-  readonly isChanged: boolean;
-}
-
 /** What is to be done for an update. */
 interface Plan {
   /** The first one writes the head. */
@@ -50,11 +38,7 @@ interface Plan {
   readonly after: Head;
   readonly work: Work;
   readonly isStaged: boolean;
-  readonly parts: readonly Item[];
-  readonly garbage: readonly string[];
-  /** What leads from an id to a row: written before the row is there, and removed after it has gone. */
-  readonly ids: readonly Item[];
-  readonly idsGone: readonly Item[];
+  readonly rows: RowChanges;
 }
 
 type Outcome = "done" | "refused" | "again";
@@ -85,7 +69,6 @@ export class Updates {
 
   async #plan(run: Run, memoryId: string, change: MemoryUpdate, base: Head): Promise<Plan | undefined> {
     if (!isPresent(base)) return undefined;
-    const items = this.#items;
     const folded = foldUpdate(change);
     const { life } = base;
     const count = base.count + 1;
@@ -97,72 +80,48 @@ export class Updates {
     const kept = recentAfter(folded, recent);
     const fits = utf8Length(textOf(kept)) <= recentBytes;
     const live = liveAfter(folded, before);
-    const rows: NextRow[] = [
-      ...(fits ? [] : divided(kept, live)).map((row) => ({ ...row, old: undefined, isChanged: true })),
-      ...rowsAfter(folded, stored, recent, count),
-    ];
     const token = randomUUID();
-    const actions: Action[] = [];
-    const [parts, garbage, ids, idsGone]: [Item[], string[], Item[], Item[]] = [[], [], [], []];
-    for (const { key, lines, old, isChanged } of rows) {
-      const rowText = textOf(lines);
-      const isApart = isChanged ? utf8Length(rowText) > insideBytes : old?.token !== undefined;
-      for (const { seq, edit } of lines) if (live.has(seq)) live.set(seq, { edit, apart: isApart ? key : 0 });
-      if (!isChanged) continue;
-      const condition = old && isAt(old.count);
-      const row = { key, count, token: isApart ? token : undefined };
-      const [item, ...itsParts] = items.rowItems(memoryId, life, row, rowText) as [Item, ...Item[]];
-      parts.push(...itsParts);
-      if (lines.length > 0) actions.push(items.put(item, condition));
-      else actions.push(items.delete(items.keyOf(item), condition));
-      if (old?.token !== undefined) garbage.push(items.partSort(items.sortOf(item), old.token));
-      if (old === undefined) ids.push(...lines.map(({ id, seq }) => items.idKey(memoryId, life, id, seq)));
-      const left = new Set(lines.map(({ seq }) => seq));
-      for (const { id, seq } of old?.lines ?? []) {
-        if (!left.has(seq)) idsGone.push(items.idKey(memoryId, life, id, seq));
+    const next = [
+      ...(fits ? [] : divided(kept, live)).map(({ key, lines }) => nextRow(key, lines, token)),
+      ...rowsAfter(folded, stored, count, token),
+    ];
+    for (const { lines, key, token: apart } of next) {
+      for (const { seq, edit } of lines) {
+        if (live.has(seq)) live.set(seq, { edit, apart: apart === undefined ? 0 : key });
       }
     }
-
-    const now = Date.now();
-    const after: Head = {
-      ...{
-        version: change.version,
-        nextSeq: change.nextSeq,
-        owner: base.owner,
-        head: change.head ?? base.head,
-      },
-      ...{ live: encodeLive(live), recent: fits ? textOf(kept) : "", life, count, updatedAt: now },
-      endsAt: this.#ttlMs === undefined ? undefined : now + this.#ttlMs,
-    };
-    if (after.live.length > liveBytes) {
-      throw invalidOption(
-        `The live messages of a memory are too scattered: the list of their seqs has ${after.live.length} bytes, and ${liveBytes} fit`,
-      );
-    }
+    const rows = rowChanges(this.#items, memoryId, life, next, count);
+    const after = this.#headAfter(change, base, encodeLive(live), fits ? textOf(kept) : "");
     const isBeginning = change.expected === null;
-    const isStaged = parts.length > 0 || (isBeginning && ids.length > 0);
-    const prefixes = isBeginning ? [`${life}/`] : [...new Set(parts.map((part) => this.#prefixOf(part)))];
-    const work: Work = {
-      ...{ memory: memoryId, life, token },
-      ...{ stage: "staging", prefixes, updatedAt: now },
-    };
-    const all = [
-      writeHead(items, memoryId, change.expected, after),
-      ...actions,
+    const isStaged = rows.parts.length > 0 || (isBeginning && rows.ids.length > 0);
+    const prefixes = isBeginning ? [`${life}/`] : rows.prefixes;
+    const about = { memory: memoryId, life, token, prefixes };
+    const work: Work = { ...about, stage: "staging", updatedAt: after.updatedAt };
+    const actions = [
+      writeHead(this.#items, memoryId, change.expected, after),
+      ...rows.actions,
       ...(await this.#marks(run, memoryId, life, folded, before)),
-      ...this.#staging.commit(work, isStaged, garbage),
-      ...(isBeginning ? items.entries(memoryId, life, change.owner) : []),
+      ...this.#staging.commit(work, isStaged, rows.garbage),
+      ...(isBeginning ? this.#items.entries(memoryId, life, change.owner) : []),
     ];
-    if (all.length > actionsAtOnce) {
+    if (actions.length > actionsAtOnce) {
       throw invalidOption(
-        `The update changes ${all.length} items of the table, and ${actionsAtOnce} fit into a transaction: replace, remove or move fewer messages at a time`,
+        `The update changes ${actions.length} items of the table, and ${actionsAtOnce} fit into a transaction: replace, remove or move fewer messages at a time`,
       );
     }
-    return { actions: all, after, work, isStaged, parts, garbage, ids, idsGone };
+    return { actions, after, work, isStaged, rows };
   }
 
-  #prefixOf(part: Item): string {
-    return this.#items.sortOf(part).replace(/[^/]*$/, "");
+  #headAfter(change: MemoryUpdate, base: Head, live: string, recent: string): Head {
+    if (live.length > liveBytes) {
+      throw invalidOption(
+        `The live messages of a memory are too scattered: the list of their seqs has ${live.length} bytes, and ${liveBytes} fit`,
+      );
+    }
+    const { version, nextSeq, head = base.head } = change;
+    const updatedAt = Date.now();
+    const endsAt = this.#ttlMs === undefined ? undefined : updatedAt + this.#ttlMs;
+    return { ...base, version, nextSeq, head, live, recent, count: base.count + 1, updatedAt, endsAt };
   }
 
   /**
@@ -218,18 +177,19 @@ export class Updates {
   }
 
   async #carryOut(run: Run, memoryId: string, change: MemoryUpdate, plan: Plan): Promise<Outcome> {
-    const { parts, ids, idsGone, isStaged, garbage, work } = plan;
+    const { isStaged, work, rows } = plan;
     const staging = this.#staging;
-    if (isStaged) await staging.begin(run, work, parts);
-    await staging.putAll(run, ids);
+    if (isStaged) await staging.begin(run, work, rows.parts);
+    await staging.putAll(run, rows.ids);
     const outcome = await this.#commit(run, memoryId, change, plan.actions);
     if (outcome !== "done") {
       if (isStaged) await staging.abandon(run, work);
       return outcome;
     }
     // The update is in place; what is left to remove does not show, and a sweep or the memory's end removes it.
-    if (garbage.length > 0) await staging.finish(run, { ...work, prefixes: garbage }).catch(() => {});
-    await staging.deleteAll(run, idsGone).catch(() => {});
+    if (rows.garbage.length > 0)
+      await staging.finish(run, { ...work, prefixes: rows.garbage }).catch(() => {});
+    await staging.deleteAll(run, rows.idsGone).catch(() => {});
     return outcome;
   }
 
@@ -256,49 +216,4 @@ export class Updates {
     await this.#staging.end(run, memoryId, old, this.#staging.expire(memoryId, old.life));
     return "again";
   }
-}
-
-/** The row is the one that was read. */
-function isAt(count: number): Condition {
-  return { expression: "#c = :count", values: { ":count": { N: String(count) } } };
-}
-
-/** What the head would hold of messages after an update. */
-function recentAfter({ insert, rewrite, remove }: FoldedUpdate, recent: ReadonlyMap<number, Line>): Line[] {
-  const kept = new Map(recent);
-  for (const message of rewrite) if (kept.has(message.seq)) kept.set(message.seq, lineOf(message));
-  for (const message of insert) kept.set(message.seq, lineOf(message));
-  for (const seq of remove) kept.delete(seq);
-  return [...kept.values()];
-}
-
-/** The rows that were read, as an update leaves them. */
-function rowsAfter(
-  { rewrite, remove }: FoldedUpdate,
-  stored: readonly Row[],
-  recent: ReadonlyMap<number, Line>,
-  count: number,
-): NextRow[] {
-  const fresh = rewrite.filter(({ seq }) => !recent.has(seq)).map((message) => lineOf(message, count));
-  const rewritten = new Map(fresh.map((line) => [line.seq, line]));
-  const removed = new Set(remove);
-  return stored.map((old) => {
-    const isChanged = old.lines.some(({ seq }) => removed.has(seq) || rewritten.has(seq));
-    const left = old.lines.filter(({ seq }) => !removed.has(seq));
-    return { key: old.key, lines: left.map((line) => rewritten.get(line.seq) ?? line), old, isChanged };
-  });
-}
-
-/** Which messages are live after an update; where, is known from the rows. */
-function liveAfter(
-  { insert, rewrite, setState, remove }: FoldedUpdate,
-  before: ReadonlyMap<number, Place>,
-): Map<number, Place> {
-  const live = new Map(before);
-  for (const { seq, state } of [...insert, ...rewrite, ...setState]) {
-    if (state === "live") live.set(seq, live.get(seq) ?? inItsRow);
-    else live.delete(seq);
-  }
-  for (const seq of remove) live.delete(seq);
-  return live;
 }

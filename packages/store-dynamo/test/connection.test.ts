@@ -241,7 +241,7 @@ describe("a conflict with another transaction", () => {
       canceled("TransactionConflict", "None"),
       { append: [message(3, `"${"x".repeat(4_000)}"`)] },
     ],
-    ["of one item", "UpdateItem", fault("TransactionConflictException"), { head: "2" }],
+    ["of one item", "PutItem", fault("TransactionConflictException"), { head: "2" }],
   ])(
     "%s is VERSION_CONFLICT, or success where the update is in place",
     async (_, operation, error, change) => {

@@ -6,6 +6,7 @@ const allowed = [
   "migrations.ts",
   "reads.ts",
   "records.ts",
+  "rows.ts",
   "staging.ts",
   "updates.ts",
 ];
