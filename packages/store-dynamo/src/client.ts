@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import { driverCalls, invalidOption, notReadyError } from "@turnkeep/core/store-kit";
@@ -78,8 +77,6 @@ export function connect({ client, url, config }: DynamoConnection): Connection {
     run: <A>(statement: Statement<A>, signal: AbortSignal | undefined) =>
       calls.run(async () => {
         opened ??= open();
-        // Many operations of one call listen to its signal at once; Node would warn of a leak.
-        if (signal !== undefined) setMaxListeners(0, signal);
         return (await sendUntilDone((await opened).send, statement, signal)) as A;
       }, signal),
     async close() {

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type {
   CallOptions,
   ChatMemoryStore,
-  HistoryPage,
   ListPage,
   MemorySnapshot,
   StoreCapabilities,
@@ -25,11 +25,13 @@ import {
   throwIfAborted,
 } from "@turnkeep/core/store-kit";
 import { connect, type Item, storeName } from "./client.ts";
-import { type Base, type Head, headOf, Items, isPresent, number, type Row, shards, text } from "./items.ts";
+import { type Head, headOf, headOfNone, isPresent } from "./heads.ts";
+import { Items, number, shards, text } from "./items.ts";
 import { migrate } from "./migrations.ts";
 import { type DynamoStoreOptions, normalizeOptions } from "./options.ts";
-import { inTurn, messageOf, Records, type Run } from "./records.ts";
-import { Updates } from "./staging.ts";
+import { inTurn, Reads, type Run } from "./reads.ts";
+import { Staging } from "./staging.ts";
+import { Updates } from "./updates.ts";
 
 /** A store in DynamoDB. */
 export interface DynamoStore extends ChatMemoryStore {
@@ -56,8 +58,9 @@ const batch = 100;
 
 /**
  * Keeps memories in DynamoDB, over the AWS SDK 3, in a table that `migrate()` creates or in one that is there. A memory
- * is one partition. An ordinary update is one transaction; one with a message above 380 KB, above 1 MB in all or of more
- * than some 50 messages is staged first, and appears at once all the same. The factory does no I/O.
+ * is one partition. An ordinary update is one conditional put of its head, which holds the newest messages; now and then
+ * one transaction moves them into rows. What is above 32 KB is written first, and appears at once all the same. The
+ * factory does no I/O.
  *
  * A message may have 16 MiB. `signal` ends the wait at once; what the database was already sent may still take effect.
  * DynamoDB has no clock that a write could ask: expiry goes by the clock of the process that writes or reads.
@@ -79,9 +82,10 @@ const batch = 100;
  */
 export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
   const { connection: place, table, ttlMs } = normalizeOptions(options);
-  const items = new Items(table, ttlMs);
-  const records = new Records(items);
-  const updates = new Updates(items, records);
+  const items = new Items(table);
+  const reads = new Reads(items);
+  const staging = new Staging(items, reads);
+  const updates = new Updates(items, reads, staging, ttlMs);
   const connection = connect(place);
   const capabilities: StoreCapabilities = Object.freeze({
     durable: true,
@@ -93,18 +97,21 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
     readSteps: 2,
     maxMessageBytes: 16 * 1024 * 1024,
   });
-  const bases = new Map<string, Base>();
+  const bases = new Map<string, Head>();
   let closing: Promise<void> | undefined;
 
   function enter(callOptions: CallOptions | undefined): Run {
     if (closing !== undefined) throw closedError(storeName);
-    throwIfAborted(callOptions?.signal);
-    return (statement) => connection.run(statement, callOptions?.signal);
+    const signal = callOptions?.signal;
+    throwIfAborted(signal);
+    // Many operations of one call listen to its signal at once; Node would warn of a leak.
+    if (signal !== undefined) setMaxListeners(0, signal);
+    return (statement) => connection.run(statement, signal);
   }
 
-  function remember(memoryId: string, { version, nextSeq, live, life, count }: Base): void {
+  function remember(memoryId: string, head: Head): void {
     bases.delete(memoryId);
-    bases.set(memoryId, { version, nextSeq, live, life, count });
+    bases.set(memoryId, head);
     for (const oldest of bases.keys()) {
       if (bases.size <= remembered) break;
       bases.delete(oldest);
@@ -113,7 +120,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
 
   /** The head of a memory that is there. */
   async function look(run: Run, memoryId: string): Promise<Head | undefined> {
-    const head = await records.head(run, memoryId);
+    const head = await reads.head(run, memoryId);
     return head !== undefined && isPresent(head) ? head : undefined;
   }
 
@@ -128,24 +135,24 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       const run = enter(callOptions);
       checkMemoryId(memoryId);
       let version: string | undefined;
-      for (let reads = 1; ; reads++) {
+      for (let tries = 1; ; tries++) {
         const head = await look(run, memoryId);
         if (head === undefined) return { version: null, nextSeq: 1, messages: [] };
         if (head.version === callOptions?.known) {
           remember(memoryId, head);
           return { ...snapshotOf(head, []), unchanged: true };
         }
-        if (head.version !== version) reads = 1;
+        if (head.version !== version) tries = 1;
         version = head.version;
-        const messages = await records.liveMessages(run, memoryId, head, records.live(memoryId, head));
+        const messages = await reads.liveMessages(run, memoryId, head);
         if (typeof messages === "object") {
           remember(memoryId, head);
           return snapshotOf(head, messages);
         }
-        if (reads === readsOfOneVersion)
+        if (tries === readsOfOneVersion)
           throw corruptError(memoryId, `its live message at seq ${messages} is not there`);
         // The update that was met is being applied; each item by itself.
-        await delay(Math.random() * 10 * 2 ** reads);
+        await delay(Math.random() * 10 * 2 ** tries);
         throwIfAborted(callOptions?.signal);
       }
     },
@@ -157,7 +164,8 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       const change = copyUpdate(update);
       let base = bases.get(memoryId);
       if (change.expected === null) {
-        base = { version: "", nextSeq: 1, live: "|", life: randomBytes(12).toString("base64url"), count: 0 };
+        const life = randomBytes(12).toString("base64url");
+        base = headOfNone(life, change.owner);
       } else if (base?.version !== change.expected) {
         const head = await look(run, memoryId);
         if (head !== undefined) remember(memoryId, head);
@@ -181,51 +189,21 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       if (item === undefined) return;
       // By its life: a delete that is late, or sent twice, must not meet the next memory of that id.
       const [life = "", owner] = [text(item.life), text(item.owner)];
-      await updates.end(
+      await staging.end(
         run,
         memoryId,
         { life, owner },
-        items.delete(key, "life = :life", { ":life": { S: life } }),
+        items.delete(key, { expression: "life = :life", values: { ":life": { S: life } } }),
       );
     },
 
     async getHistory(memoryId, query, callOptions) {
       const run = enter(callOptions);
       checkMemoryId(memoryId);
-      const { after, before, order, limit, states, ids } = normalizeHistoryQuery(query);
+      const normal = normalizeHistoryQuery(query);
       const head = await look(run, memoryId);
       if (head === undefined) return { messages: [], hasMore: false };
-      const { life } = head;
-      const live = records.live(memoryId, head);
-      const range = { from: after + 1, to: Math.min(before, head.nextSeq) - 1 };
-      const descending = order === "descending";
-      const messages: HistoryPage["messages"] = [];
-      async function take(rows: readonly Row[]): Promise<void> {
-        const gone = rows.filter(({ seq }) => !live.has(seq)).map(({ seq }) => seq);
-        const { superseded, removed } = await records.marks(run, memoryId, life, gone);
-        for (const row of rows) {
-          if (removed.has(row.seq)) continue;
-          const state = live.has(row.seq) ? "live" : superseded.has(row.seq) ? "superseded" : "evicted";
-          if (states.includes(state)) messages.push({ ...messageOf(row), state });
-        }
-      }
-      if (ids !== undefined) {
-        const seqs = (await records.seqsOf(run, memoryId, life, ids)).filter(
-          (seq) => seq >= range.from && seq <= range.to,
-        );
-        const rows = (await records.rowsAt(run, memoryId, life, seqs)).filter(({ id }) => ids.includes(id));
-        await take(descending ? rows.reverse() : rows);
-      } else if (range.from <= range.to && states.length > 0) {
-        let start: Item | undefined;
-        let size = limit + 2;
-        do {
-          const page = await records.page(run, memoryId, life, range, { start, limit: size, descending });
-          await take(page.rows);
-          start = page.next;
-          size = Math.min(2 * size, 1_000);
-        } while (start !== undefined && messages.length <= limit);
-      }
-      return { messages: messages.slice(0, limit), hasMore: messages.length > limit };
+      return reads.history(run, memoryId, head, normal);
     },
 
     async listMemories(query, callOptions) {
@@ -243,7 +221,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
           const entries = (page.Items ?? []).map((item) => items.entryOf(item));
           const keys = entries.map(({ memoryId }) => items.headKey(memoryId));
           const heads = new Map(
-            (await records.getAll(run, keys)).map((item) => [text(item[table.partitionKey]), item]),
+            (await reads.getAll(run, keys)).map((item) => [text(item[table.partitionKey]), item]),
           );
           for (const { memoryId, life, sort } of entries) {
             const item = heads.get(items.partition(memoryId));
@@ -278,9 +256,9 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       async function settleWork(item: Item): Promise<boolean> {
         const work = items.workOf(item);
         if (work.stage === "staging") {
-          return work.updatedAt <= Date.now() - isLeftBehindAfterMs && updates.abandon(run, work);
+          return work.updatedAt <= Date.now() - isLeftBehindAfterMs && staging.abandon(run, work);
         }
-        await records.finish(run, work);
+        await staging.finish(run, work);
         return true;
       }
       async function settleEntry(item: Item): Promise<boolean> {
@@ -289,14 +267,13 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
         const { Item: found } = await run(items.get(key));
         if (found !== undefined && text(found.life) === life) {
           if (isPresent({ endsAt: number(found.endsAt) })) return false;
-          return updates.end(run, memoryId, { life, owner }, updates.expire(memoryId, life));
+          return staging.end(run, memoryId, { life, owner }, staging.expire(memoryId, life));
         }
         // Its head went by the table's own expiry. A head that cannot be read is left to who can restore it.
         if (found !== undefined && headOf(found) === undefined) return false;
-        const gone = items.check(key, "attribute_not_exists(life) OR life <> :life", {
-          ":life": { S: life },
-        });
-        return updates.end(run, memoryId, { life, owner }, gone);
+        const expression = "attribute_not_exists(life) OR life <> :life";
+        const gone = items.check(key, { expression, values: { ":life": { S: life } } });
+        return staging.end(run, memoryId, { life, owner }, gone);
       }
       for (let shard = 0; shard < shards; shard++) {
         await each(items.workPartition(shard), settleWork);

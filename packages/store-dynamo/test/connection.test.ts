@@ -163,8 +163,9 @@ describe("throttling", () => {
   ])("of %s by %o is waited out", async (operation, error) => {
     const memoryId = `throttled ${operation} ${said(error).slice(0, 200)}`;
     const store = faulty(operation, error, { times: 3 });
-    await store.updateMessages(memoryId, update(null, 3, { append: messages(1, 2) }));
-    expect((await store.getMessages(memoryId)).messages).toEqual(messages(1, 2));
+    const append = [message(1, `"${"x".repeat(4_000)}"`), message(2)];
+    await store.updateMessages(memoryId, update(null, 3, { append }));
+    expect((await store.getMessages(memoryId)).messages).toEqual(append);
     expect(store.sent.filter((command) => command.operation === operation)).toHaveLength(4);
     const tokens = store.sent.flatMap(({ input }) => input.ClientRequestToken ?? []);
     expect(new Set(tokens).size).toBe(1);
@@ -197,7 +198,7 @@ describe("throttling", () => {
   });
 
   test("of a part of a batch sends the rest again", async () => {
-    let puts = 0;
+    let [puts, gets] = [0, 0];
     const store = dynamoStore({
       tableName,
       client: wrapped(client, async ({ operation, input }, send) => {
@@ -209,6 +210,7 @@ describe("throttling", () => {
         }
         const keys = (requests as { Keys?: unknown[] } | undefined)?.Keys;
         if (operation === "BatchGetItem" && keys !== undefined && keys.length > 1) {
+          gets++;
           const left = keys.splice(1);
           return {
             ...((await send()) as object),
@@ -223,6 +225,11 @@ describe("throttling", () => {
     await store.updateMessages("partly", begin);
     expect(puts).toBeGreaterThan(0);
     expect((await store.getMessages("partly")).messages).toEqual(begin.append);
+    for (const memoryId of ["listed 1", "listed 2", "listed 3"]) {
+      await store.updateMessages(memoryId, update(null, 1, { owner: "partly" }));
+    }
+    expect((await store.listMemories({ owner: "partly" })).memories).toHaveLength(3);
+    expect(gets).toBe(2);
   });
 });
 
@@ -232,9 +239,9 @@ describe("a conflict with another transaction", () => {
       "of a transaction",
       "TransactWriteItems",
       canceled("TransactionConflict", "None"),
-      { append: [message(3)] },
+      { append: [message(3, `"${"x".repeat(4_000)}"`)] },
     ],
-    ["of one item", "UpdateItem", fault("TransactionConflictException"), { head: "2" }],
+    ["of one item", "PutItem", fault("TransactionConflictException"), { head: "2" }],
   ])(
     "%s is VERSION_CONFLICT, or success where the update is in place",
     async (_, operation, error, change) => {

@@ -133,6 +133,20 @@ export async function itemsBeside(client: DynamoDBClient, table: string, memoryI
   return found.flat().filter((item) => item.sk?.S?.startsWith(`${memoryId}/`));
 }
 
+/**
+ * The ids of all messages whose content a memory's partition holds, sorted: of the head, of rows, and of what was written
+ * in parts, whether a row names them or not.
+ */
+export async function idsStored(client: DynamoDBClient, table: string, memoryId: string): Promise<string[]> {
+  const texts = new Map<string, string>();
+  for (const { sk, recent, rows } of await itemsIn(client, table, `memory:${memoryId}`)) {
+    const place = sk?.S?.replace(/[^/]*$/, (last) => (/^\d{6}$/.test(last) ? "" : last)) ?? "";
+    texts.set(place, `${texts.get(place) ?? ""}${recent?.S ?? rows?.S ?? ""}`);
+  }
+  const lines = [...texts.values()].flatMap((one) => (one === "" ? [] : one.split("\n")));
+  return lines.map((line) => String((JSON.parse(line) as unknown[])[2])).sort();
+}
+
 /** Where the texts of a memory stand: each attribute that is a text, of each item, keys excepted. */
 async function texts(client: DynamoDBClient, table: string, memoryId: string): Promise<[Item, string][]> {
   const items = await itemsIn(client, table, `memory:${memoryId}`);

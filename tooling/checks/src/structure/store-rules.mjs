@@ -1,6 +1,17 @@
 const required = ["index.ts", "options.ts", "store.ts"];
-const statements = ["sql.ts", "lua.ts", "documents.ts", "items.ts"];
-const allowed = ["client.ts", "migrations.ts", "records.ts", "scripts.ts", "staging.ts"];
+/**
+ * The file with a store's statements, which says what kind of store it is, and what only that kind has beside it.
+ *
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+const kinds = {
+  "sql.ts": ["parameters.ts"],
+  "lua.ts": ["scripts.ts"],
+  "documents.ts": ["changes.ts", "statements.ts"],
+  "items.ts": ["heads.ts", "reads.ts", "rows.ts"],
+};
+const statements = Object.keys(kinds);
+const allowed = ["client.ts", "migrations.ts", "records.ts", "staging.ts", "updates.ts"];
 
 /** What others copy to begin a store of their own; no package of the workspace. */
 const template = "templates/store";
@@ -22,7 +33,9 @@ export function storesLookAlike(tree) {
         .map((file) => file.slice(source.length));
       const missing = required.filter((name) => !names.includes(name));
       const own = names.filter((name) => statements.includes(name));
-      const strange = names.filter((name) => ![...required, ...statements, ...allowed].includes(name));
+      const ofItsKind = own.flatMap((name) => kinds[name] ?? []);
+      const known = [...required, ...statements, ...allowed, ...ofItsKind];
+      const strange = names.filter((name) => !known.includes(name));
       const choice = statements.join(", ");
       return [
         ...missing.map((name) => `${source} lacks ${name}: every store has ${required.join(", ")}.`),

@@ -1,0 +1,256 @@
+import type { HistoryPage, StoredMessage } from "@turnkeep/core";
+import { corruptError, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
+import type { Item, Statement } from "./client.ts";
+import { type Head, headOf } from "./heads.ts";
+import { type Items, number, type Page, text } from "./items.ts";
+import { decodeLive, type Line, linesOf, messageOf, type Place, type Row, runsOf } from "./records.ts";
+
+export type Run = <A>(statement: Statement<A>) => Promise<A>;
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How many operations of one call are under way at a time. */
+const atOnce = 8;
+
+/** What the database takes in one `BatchGetItem`. */
+const keysAtOnce = 100;
+
+/** Greater than the seq of any message. */
+const beyond = Number.MAX_SAFE_INTEGER;
+
+/** How many messages a row holds, about. */
+const messagesOfRow = 4;
+
+/** Reading what a memory's partition holds. */
+export class Reads {
+  readonly #items: Items;
+
+  constructor(items: Items) {
+    this.#items = items;
+  }
+
+  /** `undefined`: there is none. One that has expired is there still. */
+  async head(run: Run, memoryId: string): Promise<Head | undefined> {
+    const { Item: item } = await run(this.#items.get(this.#items.headKey(memoryId)));
+    if (item === undefined) return undefined;
+    const head = headOf(item);
+    if (head === undefined) throw corruptError(memoryId, "its head lacks a part");
+    return head;
+  }
+
+  /**
+   * The live messages by seq. Or the seq of one that is not there as the head says, because an update took place in
+   * between or takes place now.
+   */
+  async liveMessages(run: Run, memoryId: string, head: Head): Promise<StoredMessage[] | number> {
+    const live = decodeLive(memoryId, head.live);
+    const recent = linesOf(memoryId, head.recent);
+    const first = recent[0]?.seq ?? beyond;
+    const inRows = new Map([...live].filter(([seq]) => seq < first));
+    const rows = await this.#rowsOf(run, memoryId, head.life, inRows);
+    const lines = new Map([...rows.flatMap((row) => row.lines), ...recent].map((line) => [line.seq, line]));
+    const messages: StoredMessage[] = [];
+    for (const [seq, { edit }] of live) {
+      const line = lines.get(seq);
+      if (line?.edit !== edit) return seq;
+      messages.push(messageOf(memoryId, line));
+    }
+    return messages;
+  }
+
+  /** The rows with these messages: by its key what is large, each by itself, the others by runs. */
+  async #rowsOf(run: Run, memoryId: string, life: string, live: ReadonlyMap<number, Place>): Promise<Row[]> {
+    const keys = new Set([...live.values()].flatMap(({ apart }) => (apart === 0 ? [] : [apart])));
+    const inside = [...live].flatMap(([seq, { apart }]) => (apart === 0 ? [seq] : []));
+    const found = await Promise.all([
+      inTurn([...keys], async (key) => {
+        const items = await this.all(run, (start) =>
+          this.#items.rows(memoryId, life, { from: key, to: key }, { start }),
+        );
+        return this.#rowsIn(memoryId, items);
+      }),
+      this.rowsWith(run, memoryId, life, inside),
+    ]);
+    return found.flat(2);
+  }
+
+  /** The rows that hold messages with these seqs, and maybe others. */
+  async rowsWith(run: Run, memoryId: string, life: string, seqs: Iterable<number>): Promise<Row[]> {
+    const found = await inTurn(runsOf(seqs), async ({ from, to }) => {
+      const items: Item[] = [];
+      let start: Item | undefined;
+      do {
+        // No seq of a row is above its key: the first row found holds `from`. There are no more rows than seqs.
+        const limit = start === undefined ? to - from + 1 : undefined;
+        const page = await run(this.#items.rows(memoryId, life, { from, to: beyond }, { start, limit }));
+        items.push(...(page.Items ?? []));
+        start = page.LastEvaluatedKey;
+      } while (start !== undefined && !this.#reaches(memoryId, items, to));
+      return this.#rowsIn(memoryId, items);
+    });
+    const rows = new Map(found.flat().map((row) => [row.key, row]));
+    return [...rows.values()];
+  }
+
+  async history(run: Run, memoryId: string, head: Head, query: NormalHistoryQuery): Promise<HistoryPage> {
+    const { after, before, order, limit, states, ids } = query;
+    const live = decodeLive(memoryId, head.live);
+    const recent = linesOf(memoryId, head.recent);
+    const range = { from: after + 1, to: Math.min(before, head.nextSeq) - 1 };
+    const descending = order === "descending";
+    const messages: HistoryPage["messages"] = [];
+    const take = async (lines: readonly Line[]): Promise<void> => {
+      const asked = lines.filter(({ seq, id }) => isWithin(range, seq) && (ids?.includes(id) ?? true));
+      const gone = asked.map(({ seq }) => seq).filter((seq) => !live.has(seq));
+      const superseded = await this.superseded(run, memoryId, head.life, gone);
+      for (const line of descending ? asked.reverse() : asked) {
+        if (messages.length > limit) break;
+        const state = live.has(line.seq) ? "live" : superseded.has(line.seq) ? "superseded" : "evicted";
+        if (states.includes(state)) messages.push({ ...messageOf(memoryId, line), state });
+      }
+    };
+    // What leaves the head meanwhile is known from it all the same, and nothing ever comes back into it.
+    const newest = (recent[0]?.seq ?? head.nextSeq) - 1;
+    const inRows = { from: range.from, to: Math.min(range.to, newest) };
+    if (descending) await take(recent);
+    if (ids !== undefined) {
+      const others = ids.filter((id) => !recent.some((line) => line.id === id));
+      const seqs = await this.seqsOf(run, memoryId, head.life, others);
+      const asked = seqs.filter((seq) => isWithin(inRows, seq));
+      await take((await this.rowsWith(run, memoryId, head.life, asked)).flatMap(({ lines }) => lines));
+    } else if (inRows.from <= inRows.to && states.length > 0) {
+      for await (const rows of this.#pages(run, memoryId, head.life, inRows, newest, query)) {
+        await take(rows.flatMap(({ lines }) => lines).filter(({ seq }) => isWithin(inRows, seq)));
+        if (messages.length > limit) break;
+      }
+    }
+    if (!descending) await take(recent);
+    return { messages: messages.slice(0, limit), hasMore: messages.length > limit };
+  }
+
+  /** The rows that hold messages of a range, page by page, each page by ascending keys. `newest`: no row has a greater. */
+  async *#pages(
+    run: Run,
+    memoryId: string,
+    life: string,
+    { from, to }: Range,
+    newest: number,
+    { order, limit }: NormalHistoryQuery,
+  ): AsyncGenerator<Row[]> {
+    const items = this.#items;
+    const descending = order === "descending";
+    // The row that holds `to` may have a greater key.
+    const [last] = descending && to < newest ? await this.rowsWith(run, memoryId, life, [to]) : [];
+    const range = { from, to: descending ? (last?.key ?? to) : newest };
+    let found: Item[] = [];
+    let start: Item | undefined;
+    let size = Math.ceil(limit / messagesOfRow) + 1;
+    do {
+      const page = await run(items.rows(memoryId, life, range, { start, limit: size, descending }));
+      start = page.LastEvaluatedKey;
+      found.push(...(page.Items ?? []));
+      // The parts of one row may go over a page's end: it waits for the next.
+      const end = start === undefined ? undefined : items.rowKeyOf(start);
+      const rows = this.#rowsIn(
+        memoryId,
+        found.filter((item) => items.rowKeyOf(item) !== end),
+      );
+      found = found.filter((item) => items.rowKeyOf(item) === end);
+      yield rows;
+      if (!descending && (rows.at(-1)?.key ?? 0) >= to) return;
+      size = Math.min(2 * size, 1_000);
+    } while (start !== undefined);
+  }
+
+  /** The seqs in rows that messages with these ids have or had. */
+  async seqsOf(run: Run, memoryId: string, life: string, ids: readonly string[]): Promise<number[]> {
+    const items = this.#items;
+    const found = await inTurn(ids, async (id) => {
+      const from = items.idPrefix(life, id);
+      const entries = await this.all(run, (start) =>
+        items.query(items.partition(memoryId), { from }, { start }),
+      );
+      // An id may itself go on as another's key does.
+      return entries
+        .map((item) => items.sortOf(item).slice(from.length))
+        .filter((seq) => /^\d{16}$/.test(seq));
+    });
+    return found.flat().map(Number);
+  }
+
+  /** Which of these seqs, none of them live, are superseded. */
+  async superseded(run: Run, memoryId: string, life: string, seqs: readonly number[]): Promise<Set<number>> {
+    const items = this.#items;
+    const keys = new Map(
+      seqs.map((seq) => items.blockKey(memoryId, life, seq)).map((key) => [items.sortOf(key), key]),
+    );
+    const blocks = await this.getAll(run, [...keys.values()]);
+    return new Set(blocks.flatMap((block) => items.marksOf(block)));
+  }
+
+  async getAll(run: Run, keys: readonly Item[]): Promise<Item[]> {
+    const found = await inTurn(chunks(keys, keysAtOnce), (batch) => run(this.#items.getAll(batch)));
+    return found.flatMap(({ Responses }) => Object.values(Responses ?? {}).flat());
+  }
+
+  /** All pages of a query. */
+  async all(run: Run, read: (start: Item | undefined) => Statement<Page>): Promise<Item[]> {
+    const items: Item[] = [];
+    let start: Item | undefined;
+    do {
+      const page = await run(read(start));
+      items.push(...(page.Items ?? []));
+      start = page.LastEvaluatedKey;
+    } while (start !== undefined);
+    return items;
+  }
+
+  /** Whether rows that were read one after the other hold all up to that seq. */
+  #reaches(memoryId: string, items: readonly Item[], seq: number): boolean {
+    const last = items.at(-1);
+    if (last === undefined || this.#items.rowKeyOf(last) < seq) return false;
+    return (this.#rowsIn(memoryId, items).at(-1)?.key ?? 0) >= seq;
+  }
+
+  /** Rows by ascending keys, with their parts; one that lacks a part is left out, and parts that no row names. */
+  #rowsIn(memoryId: string, found: readonly Item[]): Row[] {
+    const items = new Map(found.map((item) => [this.#items.sortOf(item), item]));
+    const rows: Row[] = [];
+    for (const [sort, item] of items) {
+      if (sort.split("/").length > 3) continue;
+      const [key, count, token] = [this.#items.rowKeyOf(item), number(item.count), text(item.token)];
+      const texts: (string | undefined)[] =
+        token === undefined
+          ? [text(item.rows)]
+          : Array.from({ length: number(item.parts) ?? 0 }, (_, index) =>
+              text(items.get(this.#items.partSort(sort, token, index))?.rows),
+            );
+      if (count === undefined || (token === undefined && texts[0] === undefined)) {
+        throw corruptError(memoryId, `its row ${key} lacks a part`);
+      }
+      if (texts.includes(undefined)) continue;
+      rows.push({ key, count, token, lines: linesOf(memoryId, texts.join("")) });
+    }
+    return rows.sort((a, b) => a.key - b.key);
+  }
+}
+
+function isWithin({ from, to }: Range, seq: number): boolean {
+  return seq >= from && seq <= to;
+}
+
+export function chunks<T>(list: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
+    list.slice(index * size, (index + 1) * size),
+  );
+}
+
+/** The answers in the order of the list, some calls at a time. */
+export async function inTurn<T, A>(list: readonly T[], call: (entry: T) => Promise<A>): Promise<A[]> {
+  const answers: A[] = [];
+  for (const batch of chunks(list, atOnce)) answers.push(...(await Promise.all(batch.map(call))));
+  return answers;
+}
