@@ -17,6 +17,8 @@ export interface NextRow {
 /** What an update writes and removes for rows. */
 export interface RowChanges {
   readonly actions: Action[];
+  /** Of rows that were read and stay as they are. */
+  readonly checks: Action[];
   /** What is written before the transaction, and how its keys begin. */
   readonly parts: Item[];
   readonly prefixes: string[];
@@ -83,7 +85,15 @@ export function rowChanges(
   rows: readonly NextRow[],
   count: number,
 ): RowChanges {
-  const changes: RowChanges = { actions: [], parts: [], prefixes: [], garbage: [], ids: [], idsGone: [] };
+  const changes: RowChanges = {
+    actions: [],
+    checks: [],
+    parts: [],
+    prefixes: [],
+    garbage: [],
+    ids: [],
+    idsGone: [],
+  };
   const idKeys = (lines: readonly Line[]): Item[] =>
     lines.map(({ id, seq }) => items.idKey(memoryId, life, id, seq));
   for (const { key, lines, token, old } of rows) {
@@ -94,7 +104,7 @@ export function rowChanges(
       values: { ":count": { N: String(old.count) } },
     };
     if (unchanged !== undefined && lines === old?.lines) {
-      changes.actions.push(items.check(rowKey, unchanged));
+      changes.checks.push(items.check(rowKey, unchanged));
       continue;
     }
     if (lines.length === 0) changes.actions.push(items.delete(rowKey, unchanged));

@@ -104,6 +104,9 @@ export class Updates {
       ...this.#staging.commit(work, isStaged, rows.garbage),
       ...(isBeginning ? this.#items.entries(memoryId, life, change.owner) : []),
     ];
+    // What brings many messages back reads many rows. The version vouches for them; a check besides tells of a read that
+    // met an update half done.
+    if (actions.length + rows.checks.length <= actionsAtOnce) actions.push(...rows.checks);
     if (actions.length > actionsAtOnce) {
       throw invalidOption(
         `The update changes ${actions.length} items of the table, and ${actionsAtOnce} fit into a transaction: replace, remove or move fewer messages at a time`,

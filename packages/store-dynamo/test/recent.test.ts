@@ -31,6 +31,42 @@ function sized(seq: number, bytes: number, letter = "x"): StoredMessage {
 const seqsOf = (page: { messages: readonly { seq: number }[] }): number[] =>
   page.messages.map(({ seq }) => seq);
 
+describe("an update that names messages in more rows than a transaction takes", () => {
+  const rows = 130;
+
+  async function begun(memoryId: string): Promise<MemoryUpdate> {
+    let last = update(null, 2, { append: [sized(1, 4_000)] });
+    await one.updateMessages(memoryId, last);
+    for (let seq = 2; seq <= rows; seq++) {
+      const move = [{ seq: seq - 1, to: "evicted" as const }];
+      last = update(last.version, seq + 1, { append: [sized(seq, 4_000)], move });
+      await one.updateMessages(memoryId, last);
+    }
+    expect((await itemsIn(client, tableName, `memory:${memoryId}`)).filter(({ rows }) => rows)).toHaveLength(
+      rows,
+    );
+    return last;
+  }
+
+  test("brings them all back at once", async () => {
+    const memoryId = randomUUID();
+    const { version } = await begun(memoryId);
+    const move = Array.from({ length: rows - 1 }, (_, index) => ({ seq: index + 1, to: "live" as const }));
+    await one.updateMessages(memoryId, update(version, rows + 1, { move }));
+    expect(seqsOf(await other.getMessages(memoryId))).toEqual(messages(1, rows).map(({ seq }) => seq));
+  });
+
+  test("is refused whole where it would write them all", async () => {
+    const memoryId = randomUUID();
+    const { version } = await begun(memoryId);
+    const move = Array.from({ length: rows - 1 }, (_, index) => ({ seq: index + 1, to: "removed" as const }));
+    const change = update(version, rows + 1, { move });
+    await expect(one.updateMessages(memoryId, change)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    expect((await other.getMessages(memoryId)).version).toBe(version);
+    expect((await other.getHistory(memoryId, { limit: 1_000 })).messages).toHaveLength(rows);
+  });
+});
+
 describe("messages that move out of the head", () => {
   /** A memory with two rows, and two messages in its head. */
   async function begun(memoryId: string): Promise<MemoryUpdate> {
