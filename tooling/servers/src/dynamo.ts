@@ -127,7 +127,8 @@ async function fromPackage(durable: boolean, env: NodeJS.ProcessEnv): Promise<St
     folder,
     command: "java",
     args: (port) => [
-      "-Xmx512m",
+      // It reads all of a query's range for each of its pages: two kits with 100 MB each exhaust half of this.
+      "-Xmx1g",
       "-Djava.net.preferIPv4Stack=true",
       "-Djava.security.manager",
       // Two signs: this policy and no other.
