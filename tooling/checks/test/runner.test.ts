@@ -72,6 +72,51 @@ describe("steps", () => {
     expect(failed).toEqual(["install", "build", "pack"]);
   });
 
+  it("begins a step with an earlier one, and prints it in its place", async () => {
+    const order: string[] = [];
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const step = (name: string, wait?: Promise<void>) => async () => {
+      order.push(`${name} begins`);
+      await wait;
+      order.push(`${name} ends`);
+      return { ok: name !== "servers", output: "the reason" };
+    };
+    const steps = [
+      { name: "build", run: ok },
+      { name: "servers", run: step("servers", ended) },
+      { name: "lint", run: ok },
+      {
+        name: "published",
+        needs: ["build"],
+        alongside: "servers",
+        run: async () => {
+          const result = await step("published")();
+          end();
+          return result;
+        },
+      },
+    ];
+    const { text, failed } = await outcome(steps);
+    expect(order.at(-1)).toBe("servers ends");
+    expect(text).toBe(
+      "  build … ok (S s)\n  servers … FAILED (S s)\n\nthe reason\n\n  lint … ok (S s)\n  published … ok (S s)\n",
+    );
+    expect(failed).toEqual(["servers"]);
+  });
+
+  it("does not begin a step early that lacks what it needs", async () => {
+    const { text, failed } = await outcome([
+      { name: "build", run: fails },
+      { name: "servers", run: ok },
+      { name: "published", needs: ["build"], alongside: "servers", run: ok },
+    ]);
+    expect(text).toContain("  published … not run, for want of build\n");
+    expect(failed).toEqual(["build", "published"]);
+  });
+
   it("takes a step that throws for failed", async () => {
     const { text, failed } = await outcome([{ name: "types", run: () => Promise.reject(new Error("lost")) }]);
     expect(text).toContain("Error: lost");

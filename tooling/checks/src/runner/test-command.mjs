@@ -69,6 +69,8 @@ export async function testCommand(print) {
     {
       name: "published packages",
       needs: [...needs, "build"],
+      // Both wait for other processes most of the time: for npm here, for servers that start there.
+      alongside: "tests of @turnkeep/model-servers",
       run: () =>
         runVitest(join(root, "tooling/checks"), { env, onCounts, config: "vitest.published.config.ts" }),
     },
