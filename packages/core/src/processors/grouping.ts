@@ -88,8 +88,8 @@ export class Grouping<M> {
 }
 
 /**
- * Groups lists of messages, and remembers by its first message how a list was grouped: one that has only grown since, as a
- * conversation does, costs what is new. A message that is not frozen may change, so that its list is not remembered.
+ * Groups lists of messages, and remembers by its first message how a list was grouped: of one that has only grown since, as
+ * a conversation does, only what is new is asked about and grouped. A message that is not frozen may change, so that its list is not remembered.
  */
 export function grouper(): <M>(messages: readonly M[], reader: ItemReader<M>) => Grouping<M> {
   const known = new WeakMap<object, WeakMap<object, unknown>>();
