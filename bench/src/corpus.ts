@@ -28,6 +28,13 @@ export function conversation(count: number, seed = 1): ModelMessage[] {
   return messages;
 }
 
+/** Messages one by one, to be added to a conversation that is there; never a system message. */
+export function newMessages(seed: number): () => ModelMessage {
+  const messages = endlessConversation(seed);
+  messages.next();
+  return () => messages.next().value;
+}
+
 export function* endlessConversation(seed = 1): Generator<ModelMessage, never> {
   const numbers = noise(seed);
   const below = (limit: number): number => numbers.next().value % limit;

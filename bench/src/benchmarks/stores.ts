@@ -1,18 +1,25 @@
 import { tokenCounter } from "@turnkeep/tokens";
 import type { Benchmark } from "../benchmark.ts";
-import { conversation, endlessConversation } from "../corpus.ts";
+import { conversation, newMessages } from "../corpus.ts";
 import type { Plot } from "../report/plot.ts";
 import type { Cell, Table } from "../report/table.ts";
+import { bySize, type FiguresBySize } from "../stores/by-size.ts";
 import { measureConcurrent, type Throughput } from "../stores/concurrent.ts";
-import type { Arena, Contender, StartArena, Window } from "../stores/contender.ts";
-import { counted, countTraffic, type OperationTraffic } from "../stores/count-traffic.ts";
-import { billed, countUnits, type OperationUnits } from "../stores/count-units.ts";
+import {
+  type Arena,
+  inside,
+  type StartArena,
+  showWindow,
+  type Window,
+  windows,
+} from "../stores/contender.ts";
+import { counted } from "../stores/count-traffic.ts";
+import { billed } from "../stores/count-units.ts";
 import { startDynamoArena } from "../stores/dynamo.ts";
 import { startMongoArena } from "../stores/mongo.ts";
-import { measure, operations, type Times } from "../stores/operations.ts";
+import { operations } from "../stores/operations.ts";
 import { startPostgresArena } from "../stores/postgres.ts";
 import { startRedisArena } from "../stores/redis.ts";
-import { fillAndCheck, type Shortfall, Shortfalls } from "../stores/shortfalls.ts";
 import { targetsFor } from "../stores/targets.ts";
 
 /** By the name that the command line takes. */
@@ -23,30 +30,10 @@ const arenas: Readonly<Record<string, StartArena>> = {
   dynamo: startDynamoArena,
 };
 
-const windows: readonly Window[] = [{ messages: 20 }, { tokens: 4_000 }];
-
-/** Of which traffic is counted too. */
-const countedSizes = [10, 1_000, 100_000];
-
-/** One line of the figures. */
-export interface Line extends Times {
-  readonly window: Window;
-  readonly size: number;
-  readonly what: Pick<Contender, "name" | "kind">;
-}
-
 /** What was measured of one database. */
-export interface Measured {
+export interface Measured extends FiguresBySize {
   readonly name: string;
   readonly versions: Readonly<Record<string, string>>;
-  readonly lines: readonly Line[];
-  readonly traffic: readonly {
-    readonly size: number;
-    readonly name: string;
-    readonly of: OperationTraffic;
-  }[];
-  readonly units: readonly { readonly size: number; readonly name: string; readonly of: OperationUnits }[];
-  readonly shortfalls: readonly Shortfall[];
   readonly throughput: readonly (Throughput & { readonly name: string })[];
 }
 
@@ -66,7 +53,11 @@ export const stores: Benchmark = {
       );
       const rest = await inArena(
         () => start(counter),
-        (arena) => bySize(arena, quick, say),
+        async (arena) => ({
+          name: arena.name,
+          versions: arena.versions,
+          ...(await bySize(arena, quick, say)),
+        }),
       );
       all.push({ ...rest, throughput });
     }
@@ -88,26 +79,12 @@ async function inArena<T>(start: () => Promise<Arena>, use: (arena: Arena) => Pr
   }
 }
 
-/** Clients that are closed when they have been used. */
-async function inside<T>(
-  arena: Arena,
-  way: "direct" | "counted",
-  use: (contenders: readonly Contender[]) => Promise<T>,
-): Promise<T> {
-  const contenders = await arena.enter(way);
-  try {
-    return await use(contenders);
-  } finally {
-    for (const contender of contenders) await contender.close();
-  }
-}
-
 async function concurrent(
   arena: Arena,
   quick: boolean,
   say: (text: string) => void,
 ): Promise<Measured["throughput"]> {
-  const [window] = windows as [Window];
+  const [window] = windows;
   const conversations = Array.from({ length: 64 }, (_, index) => `busy-${index}`);
   return inside(arena, "direct", async (contenders) => {
     say(`${arena.name}: 64 conversations at once`);
@@ -124,86 +101,9 @@ async function concurrent(
   });
 }
 
-async function bySize(
-  arena: Arena,
-  quick: boolean,
-  say: (text: string) => void,
-): Promise<Omit<Measured, "throughput">> {
-  const { largest, budgetMs } = arena.bounds ?? { largest: 100_000, budgetMs: 2_000 };
-  const sizes = (quick ? [10, 1_000] : [10, 100, 1_000, 10_000, 100_000]).filter((size) => size <= largest);
-  const rounds = quick ? 10 : 100;
-  const next = newMessages(3);
-  const said = conversation(sizes.at(-1) ?? 0);
-  const lines: Line[] = [];
-  const traffic: Measured["traffic"][number][] = [];
-  const units: Measured["units"][number][] = [];
-  const shortfalls = new Shortfalls();
-  return inside(arena, "direct", (contenders) =>
-    inside(arena, "direct", async (writers) => {
-      for (const size of sizes) {
-        const conversations = Array.from(
-          { length: Math.max(1, Math.ceil((rounds * 3) / size)) },
-          (_, index) => `${size}-${index}`,
-        );
-        const attempt = <T>(contender: Contender, run: () => Promise<T>): Promise<T | undefined> =>
-          shortfalls.attempt(contender, size, run);
-        const isIn = (contender: Contender): boolean => !shortfalls.has(contender);
-        for (const window of windows) {
-          say(`${arena.name}: ${size.toLocaleString("en-US")} messages, ${showWindow(window)}`);
-          for (const contender of contenders) {
-            for (const name of conversations) {
-              if (!isIn(contender)) continue;
-              await attempt(contender, () => fillAndCheck(contender, name, said.slice(0, size), window));
-            }
-          }
-          await arena.settle?.();
-          const request = { conversations, window, rounds, budgetMs, next, attempt, isIn };
-          const times = await measure(contenders, writers, request);
-          for (const [index, of] of times.entries()) {
-            if (of !== undefined) lines.push({ window, size, what: contenders[index] as Contender, ...of });
-          }
-        }
-        const [name = ""] = conversations;
-        const [window] = windows as [Window];
-        const { unitsOf } = arena;
-        for (const [index, contender] of contenders.entries()) {
-          if (unitsOf === undefined || !isIn(contender)) continue;
-          const writer = writers[index] as Contender;
-          const of = await attempt(contender, () => countUnits(unitsOf, contender, writer, name, window));
-          if (of !== undefined) units.push({ size, name: contender.name, of });
-        }
-        if (!countedSizes.includes(size) && size !== sizes.at(-1)) continue;
-        await inside(arena, "counted", async (all) => {
-          for (const [index, contender] of all.entries()) {
-            if (!isIn(contender)) continue;
-            const writer = writers[index] as Contender;
-            const of = await attempt(contender, () => countTraffic(arena, contender, writer, name, window));
-            if (of !== undefined) traffic.push({ size, name: contender.name, of });
-          }
-        });
-      }
-      const { name, versions } = arena;
-      return { name, versions, lines, traffic, units, shortfalls: shortfalls.all };
-    }),
-  );
-}
-
-/** Messages that no conversation holds yet; never a system message. */
-function newMessages(seed: number) {
-  const messages = endlessConversation(seed);
-  messages.next();
-  return () => messages.next().value;
-}
-
-function showWindow(window: Window): string {
-  return "messages" in window
-    ? `the last ${window.messages}`
-    : `${window.tokens.toLocaleString("en-US")} tokens`;
-}
-
 function tablesOf({ name, lines, traffic, throughput, units, shortfalls }: Measured): Table[] {
   const [append, ...rest] = operations;
-  const lastMessages = showWindow(windows[0] as Window);
+  const lastMessages = showWindow(windows[0]);
   const sizes = new Set(lines.map(({ size }) => size));
   const names = new Set(lines.map(({ what }) => what.name));
   const timesIn = (window: Window): Cell[][] =>
@@ -263,7 +163,7 @@ function tablesOf({ name, lines, traffic, throughput, units, shortfalls }: Measu
 function plotOf({ name, lines }: Measured): Plot {
   return {
     name: name.toLowerCase().replaceAll(" ", "-"),
-    title: `${name}: append a message and read ${showWindow(windows[0] as Window)}`,
+    title: `${name}: append a message and read ${showWindow(windows[0])}`,
     x: { title: "messages said", scale: "log" },
     y: { title: "ms", scale: "log" },
     points: lines

@@ -3,6 +3,15 @@ import type { ModelMessage, TokenCounter } from "@turnkeep/core";
 /** What a read shows: the newest 20 messages, or the newest that have 4,000 tokens together. */
 export type Window = { readonly messages: 20 } | { readonly tokens: 4_000 };
 
+/** Each is measured. */
+export const windows: readonly [Window, Window] = [{ messages: 20 }, { tokens: 4_000 }];
+
+export function showWindow(window: Window): string {
+  return "messages" in window
+    ? `the last ${window.messages}`
+    : `${window.tokens.toLocaleString("en-US")} tokens`;
+}
+
 /** One way to keep conversations in a database: ours, a floor written by hand on the bare driver, or a peer. */
 export interface Contender {
   /** The package, or `floor`. */
@@ -58,4 +67,18 @@ export interface Traffic {
 export interface Units {
   readonly read: number;
   readonly write: number;
+}
+
+/** Uses clients of an arena, and closes them. */
+export async function inside<T>(
+  arena: Arena,
+  way: "direct" | "counted",
+  use: (contenders: readonly Contender[]) => Promise<T>,
+): Promise<T> {
+  const contenders = await arena.enter(way);
+  try {
+    return await use(contenders);
+  } finally {
+    for (const contender of contenders) await contender.close();
+  }
 }

@@ -1,0 +1,148 @@
+import { conversation, newMessages } from "../corpus.ts";
+import { type Arena, type Contender, inside, showWindow, type Window, windows } from "./contender.ts";
+import { countTraffic, type OperationTraffic } from "./count-traffic.ts";
+import { countUnits, type OperationUnits } from "./count-units.ts";
+import { measure, type Times } from "./operations.ts";
+import { fillAndCheck, type Shortfall, Shortfalls } from "./shortfalls.ts";
+
+/** Of which traffic is counted too. */
+const countedSizes = [10, 1_000, 100_000];
+
+/** One line of the figures. */
+export interface Line extends Times {
+  readonly window: Window;
+  readonly size: number;
+  readonly what: Pick<Contender, "name" | "kind">;
+}
+
+/** What everybody's operations take, send and cost, by how many messages were said. */
+export interface FiguresBySize {
+  readonly lines: readonly Line[];
+  readonly traffic: readonly {
+    readonly size: number;
+    readonly name: string;
+    readonly of: OperationTraffic;
+  }[];
+  readonly units: readonly { readonly size: number; readonly name: string; readonly of: OperationUnits }[];
+  readonly shortfalls: readonly Shortfall[];
+}
+
+export function bySize(arena: Arena, quick: boolean, say: (text: string) => void): Promise<FiguresBySize> {
+  return inside(arena, "direct", (contenders) =>
+    inside(arena, "direct", (writers) => new BySize(arena, contenders, writers, quick).run(say)),
+  );
+}
+
+class BySize {
+  readonly #arena: Arena;
+  readonly #contenders: readonly Contender[];
+  readonly #writers: readonly Contender[];
+  readonly #sizes: readonly number[];
+  readonly #rounds: number;
+  readonly #budgetMs: number;
+  readonly #next = newMessages(3);
+  readonly #said: ReturnType<typeof conversation>;
+  readonly #shortfalls = new Shortfalls();
+
+  constructor(arena: Arena, contenders: readonly Contender[], writers: readonly Contender[], quick: boolean) {
+    const { largest, budgetMs } = arena.bounds ?? { largest: 100_000, budgetMs: 2_000 };
+    this.#arena = arena;
+    this.#contenders = contenders;
+    this.#writers = writers;
+    this.#sizes = (quick ? [10, 1_000] : [10, 100, 1_000, 10_000, 100_000]).filter((size) => size <= largest);
+    this.#rounds = quick ? 10 : 100;
+    this.#budgetMs = budgetMs;
+    this.#said = conversation(this.#sizes.at(-1) ?? 0);
+  }
+
+  async run(say: (text: string) => void): Promise<FiguresBySize> {
+    const lines: Line[] = [];
+    const traffic: FiguresBySize["traffic"][number][] = [];
+    const units: FiguresBySize["units"][number][] = [];
+    // As a process is that has served for a while: compiled, connected, its statements planned. Without it the first
+    // size that is measured takes a third longer than the next.
+    say(`${this.#arena.name}: warming up`);
+    for (const window of windows) await this.#times("warm", 10, 2 * this.#rounds, window);
+    for (const size of this.#sizes) {
+      for (const window of windows) {
+        say(`${this.#arena.name}: ${size.toLocaleString("en-US")} messages, ${showWindow(window)}`);
+        const times = await this.#times(String(size), size, this.#rounds, window);
+        for (const [index, of] of times.entries()) {
+          if (of !== undefined)
+            lines.push({ window, size, what: this.#contenders[index] as Contender, ...of });
+        }
+      }
+      units.push(...(await this.#units(size)));
+      if (countedSizes.includes(size) || size === this.#sizes.at(-1)) {
+        traffic.push(...(await this.#traffic(size)));
+      }
+    }
+    return { lines, traffic, units, shortfalls: this.#shortfalls.all };
+  }
+
+  /** Of everybody in turns, in conversations of that size that no other label has; `undefined`: it could not go on. */
+  async #times(label: string, size: number, rounds: number, window: Window): Promise<(Times | undefined)[]> {
+    // So many that each stays about as long as it is said to be.
+    const count = Math.max(1, Math.ceil((rounds * 3) / size));
+    const conversations = Array.from({ length: count }, (_, index) => nameOf(label, index));
+    const attempt = <T>(contender: Contender, run: () => Promise<T>): Promise<T | undefined> =>
+      this.#shortfalls.attempt(contender, size, run);
+    const isIn = (contender: Contender): boolean => !this.#shortfalls.has(contender);
+    for (const contender of this.#contenders) {
+      for (const name of conversations) {
+        if (!isIn(contender)) continue;
+        await attempt(contender, () => fillAndCheck(contender, name, this.#said.slice(0, size), window));
+      }
+    }
+    await this.#arena.settle?.();
+    const request = {
+      conversations,
+      window,
+      rounds,
+      budgetMs: this.#budgetMs,
+      next: this.#next,
+      attempt,
+      isIn,
+    };
+    return measure(this.#contenders, this.#writers, request);
+  }
+
+  async #units(size: number): Promise<FiguresBySize["units"][number][]> {
+    const { unitsOf } = this.#arena;
+    if (unitsOf === undefined) return [];
+    return this.#ofEach(this.#contenders, size, (contender, writer, name, window) =>
+      countUnits(unitsOf, contender, writer, name, window),
+    );
+  }
+
+  /** Over clients of their own, whose way leads through a counter. */
+  #traffic(size: number): Promise<FiguresBySize["traffic"][number][]> {
+    return inside(this.#arena, "counted", (contenders) =>
+      this.#ofEach(contenders, size, (contender, writer, name, window) =>
+        countTraffic(this.#arena, contender, writer, name, window),
+      ),
+    );
+  }
+
+  /** In the first conversation of that size and the first window. */
+  async #ofEach<T>(
+    contenders: readonly Contender[],
+    size: number,
+    count: (contender: Contender, writer: Contender, name: string, window: Window) => Promise<T>,
+  ): Promise<{ size: number; name: string; of: T }[]> {
+    const [window] = windows;
+    const counts: { size: number; name: string; of: T }[] = [];
+    for (const [index, contender] of contenders.entries()) {
+      if (this.#shortfalls.has(contender)) continue;
+      const writer = this.#writers[index] as Contender;
+      const run = (): Promise<T> => count(contender, writer, nameOf(String(size), 0), window);
+      const of = await this.#shortfalls.attempt(contender, size, run);
+      if (of !== undefined) counts.push({ size, name: contender.name, of });
+    }
+    return counts;
+  }
+}
+
+function nameOf(label: string, index: number): string {
+  return `${label}-${index}`;
+}
