@@ -21,31 +21,20 @@ import { TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { evictedAsked, explainView, readEvicted } from "../view/explain.ts";
-import { buildView, type View } from "../view/view.ts";
-import {
-  type Correction,
-  calibration,
-  countShown,
-  reportedTokens,
-  type Shown,
-  uncorrected,
-} from "../window/calibration.ts";
-import { type Limits, resolveLimits } from "../window/policy.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import { checkReplacement, compactThrough, putMessage, replaceAll } from "./change.ts";
 import type { Call } from "./deadline.ts";
 import type { Loaded, Prepared } from "./draft.ts";
 import { following, readHistory } from "./history.ts";
 import type { Item } from "./item.ts";
-import type { Live } from "./live.ts";
-import { checkProfile, normalizeOptions } from "./options.ts";
+import { normalizeOptions } from "./options.ts";
 import type { Policy } from "./policy.ts";
-import { prepare } from "./prepare.ts";
+import { prepare, prepareAll } from "./prepare.ts";
 import { removeStep, rewindTo } from "./rewind.ts";
 import { type Plan, Session } from "./session.ts";
 import { shrinkOnce, targetOf } from "./shrink.ts";
 import { Summarizer, waitFor } from "./summarize.ts";
+import { Views } from "./views.ts";
 
 /**
  * A chat memory: one conversation, within a budget, kept in a store. Without a store it lives in this process alone.
@@ -81,12 +70,9 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   readonly format: MessageFormat<M>;
   readonly #policy: Policy<M>;
   readonly #session: Session<M>;
+  readonly #views: Views<M>;
   readonly #ownsStore: boolean;
   readonly #summarizer: Summarizer<M> | undefined;
-  #shown: Shown<M> | undefined;
-  #correction: Correction = uncorrected;
-  /** Whether the last view held messages for that call only. */
-  #shownExtra = false;
 
   constructor(options: ChatMemoryOptions<M>, format: MessageFormat<M>) {
     const { policy, session, ownsStore } = normalizeOptions(options, format);
@@ -94,12 +80,13 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     this.format = format;
     this.#policy = policy;
     this.#session = new Session(session);
+    this.#views = new Views(policy, this.#session);
     this.#ownsStore = ownsStore;
     const work = {
       policy,
       session: this.#session,
       timeoutMs: session.timeoutMs,
-      limits: () => this.#limits(),
+      limits: () => this.#views.limits(),
     };
     const { summarize } = policy.window;
     this.#summarizer = summarize === undefined ? undefined : new Summarizer(work, summarize);
@@ -107,7 +94,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   }
 
   async add(...messages: (M | Entry<M>)[]): Promise<string[]> {
-    const prepared = messages.map((message) => prepare(message, this.#policy.reader));
+    const prepared = prepareAll(messages, this.#policy.reader);
     if (prepared.length === 0) return [];
     return this.#change(undefined, (call) => this.#addPrepared(prepared, call));
   }
@@ -115,7 +102,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   async put(id: string, message: M | Entry<M>, options?: MemoryCallOptions): Promise<void> {
     const prepared = prepare(message, this.#policy.reader, id);
     return this.#change(options?.signal, async (call) => {
-      const limits = await this.#limits();
+      const limits = await this.#views.limits();
       await this.#commit(call, (draft, loaded) =>
         putMessage(draft, loaded, prepared, this.#policy, limits, call),
       );
@@ -123,10 +110,9 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   }
 
   messages(options?: ViewOptions<M>): Promise<M[]> {
-    return this.#session.run(options?.signal, async (call) => {
-      const extra = this.#prepareAll(options?.extra ?? []);
-      return this.#view(await this.#session.look(call), extra, call, options);
-    });
+    return this.#session.run(options?.signal, async (call) =>
+      this.#views.show(await this.#session.look(call), call, options),
+    );
   }
 
   async prompt(options?: ViewOptions<M>): Promise<Prompt<M>> {
@@ -136,17 +122,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     return { system: system as SystemOf<M> | undefined, messages: messages as NonSystemOf<M>[] };
   }
 
-  async explain(options: ExplainOptions<M> = {}): Promise<Explanation<M>> {
-    const evicted = evictedAsked(options);
-    return this.#session.run(options.signal, async (call) => {
-      const loaded = await this.#session.load(call);
-      const extra = this.#prepareAll(options.extra ?? []);
-      // What does not fit is shown all the same: that is what the question is about.
-      const policy = { ...this.#policy, window: { ...this.#policy.window, overflow: "keep" as const } };
-      const { view, live, limits } = await this.#build(loaded, extra, call, options, policy);
-      const left = await readEvicted(evicted, loaded, policy, call);
-      return explainView(view, live, left, policy, limits);
-    });
+  explain(options: ExplainOptions<M> = {}): Promise<Explanation<M>> {
+    return this.#views.explain(options);
   }
 
   async set(messages: readonly (M | Entry<M>)[], options?: MemoryCallOptions): Promise<string[]> {
@@ -156,9 +133,9 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
         "set needs an array of at least one message. To delete all, call clear().",
       );
     }
-    const prepared = this.#prepareAll(messages);
+    const prepared = prepareAll(messages, this.#policy.reader);
     return this.#change(options?.signal, async (call) => {
-      const limits = await this.#limits();
+      const limits = await this.#views.limits();
       const base = { version: await this.#session.lookedAt(call) };
       return this.#commit(
         call,
@@ -175,7 +152,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     const prepared = prepare(request.replacement, this.#policy.reader);
     checkReplacement(prepared, this.#policy);
     return this.#change(options?.signal, async (call) => {
-      const limits = await this.#limits();
+      const limits = await this.#views.limits();
       return this.#commit(
         call,
         (draft, loaded) =>
@@ -206,7 +183,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     const transaction: MemoryTransaction<M> = {
       add: (...messages) => {
         checkOpen();
-        const prepared = this.#prepareAll(messages);
+        const prepared = prepareAll(messages, this.#policy.reader);
         collected.push(...prepared);
         return prepared.map((message) => message.id);
       },
@@ -215,7 +192,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
           checkOpen();
           const loaded = await session.look(call);
           base ??= { version: loaded.version };
-          return this.#view(loaded, [...collected, ...this.#prepareAll(view?.extra ?? [])], call, view);
+          return this.#views.show(loaded, call, view, collected);
         }),
     };
     try {
@@ -234,7 +211,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
 
   rewind(messageId: string, options?: MemoryCallOptions): Promise<void> {
     return this.#session.run(options?.signal, async (call) => {
-      const limits = await this.#limits();
+      const limits = await this.#views.limits();
       await this.#session.commit(call, (draft, loaded) =>
         rewindTo(draft, loaded, messageId, this.#policy, limits, call),
       );
@@ -260,28 +237,14 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     }
   }
 
-  async calibrate(options: CalibrateOptions): Promise<void> {
-    const reported = reportedTokens(options);
-    return this.#session.run(undefined, async () => {
-      const counted = countShown(this.#shown, this.#policy.reader);
-      const { correction, plausible } = calibration(counted, reported);
-      this.#correction = correction;
-      this.#session.emit({ type: "calibrated", memoryId: this.id, counted, reported });
-      if (plausible) return;
-      const message =
-        `${reported} input tokens were reported for a view that the counter takes at ${counted}. ` +
-        "inputTokens must hold cached tokens too; what is sent beside the messages goes into otherTokens.";
-      this.#session.emit({ type: "warning", memoryId: this.id, code: "calibration", message });
-    });
+  calibrate(options: CalibrateOptions): Promise<void> {
+    return this.#views.calibrate(options);
   }
 
   async shrink(options?: ShrinkOptions): Promise<Shrunk | false> {
     const target = targetOf(options);
-    return this.#session.run(options?.signal, async (call) => {
-      // What is too long for the window too is shown all the same: the question is what leaves.
-      const policy = { ...this.#policy, window: { ...this.#policy.window, overflow: "keep" as const } };
-      const hidden = async (loaded: Loaded<M>): Promise<readonly Item<M>[]> =>
-        (await this.#build(loaded, [], call, {}, policy)).view.hidden;
+    return this.#session.run(options?.signal, (call) => {
+      const hidden = (loaded: Loaded<M>): Promise<readonly Item<M>[]> => this.#views.hidden(loaded, call);
       return this.#commit(call, shrinkOnce(this.#policy, target, hidden), undefined, "shrink");
     });
   }
@@ -297,14 +260,6 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  #prepareAll(messages: readonly (M | Entry<M>)[]): Prepared<M>[] {
-    return messages.map((message) => prepare(message, this.#policy.reader));
-  }
-
-  #limits(profile = this.#policy.profile): ReturnType<typeof resolveLimits> {
-    return resolveLimits(this.#policy.window, this.id, this.#correction, profile);
   }
 
   /** Runs a call that may add, then waits for the summary that is due because of it. */
@@ -324,14 +279,14 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     call: Call,
     base?: { readonly version: string | null },
   ): Promise<string[]> {
-    const limits = await this.#limits();
+    const limits = await this.#views.limits();
     return this.#commit(
       call,
       async (draft, loaded) => {
         const fresh = await withoutRepeated(prepared, loaded, this.#policy, call);
         const added = addAll(draft, fresh, this.#policy, limits);
         // What the model reasoned with an extra message in sight is bound to it, and it will not be shown again.
-        if (this.#shownExtra && fresh.some(({ facts }) => this.format.hasReasoning(facts.message)))
+        if (this.#views.hadExtra && fresh.some(({ facts }) => this.format.hasReasoning(facts.message)))
           draft.raiseEpoch();
         const ids = new Map(fresh.map((message, index) => [message, added[index]]));
         return prepared.map((message) => ids.get(message) ?? message.id);
@@ -360,46 +315,6 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     );
     if (messageIds.length > 0) this.#session.emit({ type: "evicted", memoryId: this.id, messageIds, reason });
     return result;
-  }
-
-  async #view(
-    loaded: Loaded<M>,
-    extra: readonly Prepared<M>[],
-    call: Call,
-    options: ViewOptions<M> = {},
-  ): Promise<M[]> {
-    const { view, live } = await this.#build(loaded, extra, call, options, this.#policy);
-    this.#shownExtra = (options.extra ?? []).length > 0;
-    const { messages, interruptedCalls, leftOut, stages } = view;
-    const rules = stages.flatMap(({ by, name }) => (by === "rule" ? [name] : []));
-    if (interruptedCalls.length + leftOut.length + rules.length > 0) {
-      this.#session.emit({ type: "repaired", memoryId: this.id, interruptedCalls, leftOut, rules });
-    }
-    // Copies: the caller may change the array, and the next change the items.
-    if (this.#policy.reader.counter !== undefined) {
-      this.#shown = { messages: [...messages], items: [...live.items] };
-    }
-    return messages;
-  }
-
-  async #build(
-    loaded: Loaded<M>,
-    extra: readonly Prepared<M>[],
-    call: Call,
-    { profile = this.#policy.profile, model }: ViewOptions<M>,
-    policy: Policy<M>,
-  ): Promise<{ readonly view: View<M>; readonly live: Live<M>; readonly limits: Limits }> {
-    if (profile !== undefined) checkProfile(profile);
-    const limits = await this.#limits(profile);
-    let { live, epoch } = loaded;
-    if (extra.length > 0) {
-      const draft = this.#session.newDraft({ ...loaded, live: live.copy() });
-      const fresh = await withoutRepeated(extra, loaded, policy, call);
-      addAll(draft, fresh, policy, limits, { forView: true });
-      ({ live, epoch } = draft);
-    }
-    const view = await buildView({ live, epoch, policy, limits, profile, model, signal: call.signal });
-    return { view, live, limits };
   }
 
   /** A processor behind one that keeps the view within a limit could break that limit. */

@@ -28,3 +28,7 @@ export function prepare<M>(value: M | Entry<M>, reader: ItemReader<M>, id?: stri
     facts: factsOf(message, reader),
   };
 }
+
+export function prepareAll<M>(values: readonly (M | Entry<M>)[], reader: ItemReader<M>): Prepared<M>[] {
+  return values.map((value) => prepare(value, reader));
+}

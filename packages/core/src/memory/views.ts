@@ -1,0 +1,135 @@
+import type { CalibrateOptions, ExplainOptions, Explanation, ViewOptions } from "../chat-memory.ts";
+import type { ProviderProfile } from "../provider-profile.ts";
+import { evictedAsked, explainView, readEvicted } from "../view/explain.ts";
+import { buildView, type View } from "../view/view.ts";
+import {
+  type Correction,
+  calibration,
+  countShown,
+  reportedTokens,
+  type Shown,
+  uncorrected,
+} from "../window/calibration.ts";
+import { type Limits, resolveLimits } from "../window/policy.ts";
+import { addAll, withoutRepeated } from "./add.ts";
+import type { Call } from "./deadline.ts";
+import type { Loaded, Prepared } from "./draft.ts";
+import type { Item } from "./item.ts";
+import type { Live } from "./live.ts";
+import { checkProfile } from "./options.ts";
+import type { Policy } from "./policy.ts";
+import { prepareAll } from "./prepare.ts";
+import type { Session } from "./session.ts";
+
+/** A view with what it was made of. */
+interface Built<M> {
+  readonly view: View<M>;
+  readonly live: Live<M>;
+  readonly limits: Limits;
+}
+
+/** What one memory shows a model, and what the provider has reported of it. */
+export class Views<M> {
+  readonly #policy: Policy<M>;
+  readonly #session: Session<M>;
+  #shown: Shown<M> | undefined;
+  #correction: Correction = uncorrected;
+  #hadExtra = false;
+
+  constructor(policy: Policy<M>, session: Session<M>) {
+    this.#policy = policy;
+    this.#session = session;
+  }
+
+  /** Whether the last view held messages for that call only. */
+  get hadExtra(): boolean {
+    return this.#hadExtra;
+  }
+
+  limits(profile: ProviderProfile | undefined = this.#policy.profile): Promise<Limits> {
+    return resolveLimits(this.#policy.window, this.#policy.memoryId, this.#correction, profile);
+  }
+
+  /** The messages of a memory as it was read; `collected` are shown as if they had been added. */
+  async show(
+    loaded: Loaded<M>,
+    call: Call,
+    options: ViewOptions<M> = {},
+    collected: readonly Prepared<M>[] = [],
+  ): Promise<M[]> {
+    const extra = [...collected, ...prepareAll(options.extra ?? [], this.#policy.reader)];
+    const { view, live } = await this.#build(loaded, extra, call, options, this.#policy);
+    this.#hadExtra = (options.extra ?? []).length > 0;
+    const { messages, interruptedCalls, leftOut, stages } = view;
+    const rules = stages.flatMap(({ by, name }) => (by === "rule" ? [name] : []));
+    if (interruptedCalls.length + leftOut.length + rules.length > 0) {
+      const { memoryId } = this.#policy;
+      this.#session.emit({ type: "repaired", memoryId, interruptedCalls, leftOut, rules });
+    }
+    // Copies: the caller may change the array, and the next change the items.
+    if (this.#policy.reader.counter !== undefined) {
+      this.#shown = { messages: [...messages], items: [...live.items] };
+    }
+    return messages;
+  }
+
+  /** What became of each message. Errors: `INVALID_OPTION`. */
+  async explain(options: ExplainOptions<M>): Promise<Explanation<M>> {
+    const evicted = evictedAsked(options);
+    return this.#session.run(options.signal, async (call) => {
+      const loaded = await this.#session.load(call);
+      const extra = prepareAll(options.extra ?? [], this.#policy.reader);
+      const policy = keeping(this.#policy);
+      const { view, live, limits } = await this.#build(loaded, extra, call, options, policy);
+      const left = await readEvicted(evicted, loaded, policy, call);
+      return explainView(view, live, left, policy, limits);
+    });
+  }
+
+  /** The live messages that the window hides. */
+  async hidden(loaded: Loaded<M>, call: Call): Promise<readonly Item<M>[]> {
+    return (await this.#build(loaded, [], call, {}, keeping(this.#policy))).view.hidden;
+  }
+
+  /** Takes over what the provider counted for the last view. Errors: `INVALID_OPTION`. */
+  async calibrate(options: CalibrateOptions): Promise<void> {
+    const reported = reportedTokens(options);
+    return this.#session.run(undefined, async () => {
+      const { memoryId, reader } = this.#policy;
+      const counted = countShown(this.#shown, reader);
+      const { correction, plausible } = calibration(counted, reported);
+      this.#correction = correction;
+      this.#session.emit({ type: "calibrated", memoryId, counted, reported });
+      if (plausible) return;
+      const message =
+        `${reported} input tokens were reported for a view that the counter takes at ${counted}. ` +
+        "inputTokens must hold cached tokens too; what is sent beside the messages goes into otherTokens.";
+      this.#session.emit({ type: "warning", memoryId, code: "calibration", message });
+    });
+  }
+
+  async #build(
+    loaded: Loaded<M>,
+    extra: readonly Prepared<M>[],
+    call: Call,
+    { profile = this.#policy.profile, model }: ViewOptions<M>,
+    policy: Policy<M>,
+  ): Promise<Built<M>> {
+    if (profile !== undefined) checkProfile(profile);
+    const limits = await this.limits(profile);
+    let { live, epoch } = loaded;
+    if (extra.length > 0) {
+      const draft = this.#session.newDraft({ ...loaded, live: live.copy() });
+      const fresh = await withoutRepeated(extra, loaded, policy, call);
+      addAll(draft, fresh, policy, limits, { forView: true });
+      ({ live, epoch } = draft);
+    }
+    const view = await buildView({ live, epoch, policy, limits, profile, model, signal: call.signal });
+    return { view, live, limits };
+  }
+}
+
+/** What does not fit is shown all the same: that is what is asked about. */
+function keeping<M>(policy: Policy<M>): Policy<M> {
+  return { ...policy, window: { ...policy.window, overflow: "keep" } };
+}
