@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import type { Benchmark } from "./benchmark.ts";
 import { cache } from "./benchmarks/cache.ts";
 import { growth } from "./benchmarks/growth.ts";
+import { scattered } from "./benchmarks/scattered.ts";
 import { start } from "./benchmarks/start.ts";
 import { stores } from "./benchmarks/stores.ts";
 import { tokens } from "./benchmarks/tokens.ts";
@@ -19,7 +20,7 @@ import { thisMachine } from "./report/machine.ts";
 import { readResults, targetsOf, withResults, writeResult } from "./report/results.ts";
 import { markdownOf } from "./report/table.ts";
 
-const benchmarks: readonly Benchmark[] = [cache, growth, start, stores, tokens, window];
+const benchmarks: readonly Benchmark[] = [cache, growth, scattered, start, stores, tokens, window];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
