@@ -10,7 +10,7 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
-import { beforeBorder, cutBefore } from "../src/processors/border.ts";
+import { beforeBorder, cutAt } from "../src/processors/border.ts";
 import {
   applyProcessors,
   type Processor,
@@ -72,7 +72,9 @@ describe("a border that moves on a grid", () => {
         const longest = Math.max(...costs);
         for (let length = 1; length <= costs.length; length++) {
           const list = costs.slice(0, length);
-          const cut = cutBefore({ costs: list, mayBegin, room, stride });
+          const total = sum(list);
+          const newestFirst = list.map((tokens, at) => ({ tokens, at })).reverse();
+          const cut = total <= room ? 0 : cutAt({ newestFirst, total, mayBegin, room, stride })?.at;
           if (cut === undefined) {
             expect(list.at(-1)).toBeGreaterThan(room);
             continue;

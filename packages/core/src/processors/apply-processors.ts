@@ -1,7 +1,7 @@
 import type { ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { frozenCopy } from "./frozen-copy.ts";
+import { asGiven, givenTo } from "./given.ts";
 import { invalid } from "./options.ts";
 import type { Processor } from "./processor.ts";
 import { runProcessor } from "./run-processor.ts";
@@ -56,16 +56,9 @@ export async function applyProcessors<M>(
   checkProcessors(processors);
   const { signal = new AbortController().signal } = options;
   const format = options.format ?? (modelMessageFormat as unknown as MessageFormat<M>);
-  const given = new Map<M, M>();
-  let shown: readonly M[] = Object.freeze(
-    messages.map((message) => {
-      const copy = frozenCopy(message, format);
-      if (copy !== message) given.set(copy, message);
-      return copy;
-    }),
-  );
+  let shown = givenTo(processors[0] ?? processors, messages, format);
   for (const processor of processors) shown = await runProcessor(shown, processor, { format, signal });
-  return shown.map((message) => given.get(message) ?? message);
+  return asGiven(shown);
 }
 
 /** Errors: `INVALID_OPTION` for what is no list of processors. */
