@@ -13,7 +13,11 @@ const originals = new WeakMap<object, unknown>();
  * A caller's messages, frozen for a processor. A message that is not frozen itself is copied, and again only after it has
  * changed: what processors know of the copy, such as its tokens, then still holds.
  */
-export function givenTo<M>(processor: object, messages: readonly M[], format: MessageFormat<M>): readonly M[] {
+export function givenTo<M>(
+  processor: object,
+  messages: readonly M[],
+  format: MessageFormat<M>,
+): readonly M[] {
   return listsOf(processor, given).frozen(messages, (message) => copyOf(message, format));
 }
 

@@ -68,7 +68,8 @@ export class Grouping<M> {
       if (item.boundary) this.#boundaries.push(at);
       this.#live.append(item);
       this.#found(at);
-      for (const bond of this.#pairing.enter(at, item.message as M, this.#reader.format).bonds) this.#join(bond);
+      for (const bond of this.#pairing.enter(at, item.message as M, this.#reader.format).bonds)
+        this.#join(bond);
     }
   }
 
