@@ -2,6 +2,7 @@ import type { ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { asGiven, givenTo } from "./given.ts";
+import { showsList } from "./growing-list.ts";
 import { invalid } from "./options.ts";
 import type { Processor } from "./processor.ts";
 import { runProcessor } from "./run-processor.ts";
@@ -56,9 +57,10 @@ export async function applyProcessors<M>(
   checkProcessors(processors);
   const { signal = new AbortController().signal } = options;
   const format = options.format ?? (modelMessageFormat as unknown as MessageFormat<M>);
-  let shown = givenTo(processors[0] ?? processors, messages, format);
+  const given = givenTo(processors[0] ?? processors, messages, format);
+  let shown = given;
   for (const processor of processors) shown = await runProcessor(shown, processor, { format, signal });
-  return asGiven(shown);
+  return showsList(given) ? [...shown] : asGiven(shown);
 }
 
 /** Errors: `INVALID_OPTION` for what is no list of processors. */

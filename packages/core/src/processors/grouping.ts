@@ -1,8 +1,9 @@
-import { type ItemReader, itemsOf } from "../memory/item.ts";
-import { Live, type Step } from "../memory/live.ts";
+import type { ItemReader } from "../memory/item.ts";
+import type { Step } from "../memory/live.ts";
 import type { Role } from "../message-format.ts";
-import { type GrowingList, listShownBy } from "./growing-list.ts";
-import { type Bond, Pairing } from "./pairs.ts";
+import { statePerList } from "./growing-list.ts";
+import { GrowingSteps } from "./growing-steps.ts";
+import type { Bond } from "./pairs.ts";
 
 /** The messages of one step, or of several that one message with results of all of them holds together. */
 export class Group<M> {
@@ -35,9 +36,7 @@ export class Group<M> {
  * there before, only the groups that a new message joins are looked at again.
  */
 export class Grouping<M> {
-  readonly #reader: ItemReader<M>;
-  readonly #live: Live<M> = new Live([], () => false);
-  readonly #pairing = new Pairing();
+  readonly #steps: GrowingSteps<M>;
   readonly #groupOf: WeakMap<Step<M>, Group<M>> = new WeakMap();
   /** By place. */
   readonly #groups: (Group<M> | undefined)[] = [];
@@ -45,31 +44,25 @@ export class Grouping<M> {
   readonly #tokensBefore: number[] = [0];
   #summed = 0;
   readonly #systems: number[] = [];
-  readonly #questions: number[] = [];
   readonly #boundaries: number[] = [];
 
   constructor(reader: ItemReader<M>) {
-    this.#reader = reader;
+    this.#steps = new GrowingSteps(reader);
   }
 
   /** All tokens, those of system messages included. */
   get tokens(): number {
-    return this.#live.tokens;
+    return this.#steps.tokens;
   }
 
   /** Takes in what stands behind the messages that it has taken in so far. */
   grow(messages: readonly M[]): void {
-    const known = this.#groups.length;
-    const items = itemsOf(messages.slice(known), this.#reader, known);
-    for (const item of items) {
-      const { seq: at, role } = item;
+    for (const { item, pairs } of this.#steps.grow(messages)) {
+      const { seq: at, role, boundary } = item;
       if (role === "system") this.#systems.push(at);
-      if (role === "user") this.#questions.push(at);
-      if (item.boundary) this.#boundaries.push(at);
-      this.#live.append(item);
+      if (boundary) this.#boundaries.push(at);
       this.#found(at);
-      for (const bond of this.#pairing.enter(at, item.message as M, this.#reader.format).bonds)
-        this.#join(bond);
+      for (const bond of pairs.bonds) this.#join(bond);
     }
   }
 
@@ -93,7 +86,7 @@ export class Grouping<M> {
 
   /** The last group that begins with a user message. */
   get question(): Group<M> | undefined {
-    const at = this.#questions.findLast((question) => this.#groups[question]?.role === "user");
+    const at = this.#steps.questions.findLast((question) => this.#groups[question]?.role === "user");
     return at === undefined ? undefined : this.#groups[at];
   }
 
@@ -117,7 +110,7 @@ export class Grouping<M> {
 
   /** The newest message's group, an older one or one that it founds. */
   #found(at: number): void {
-    const step = this.#stepWith(at);
+    const step = this.#steps.stepWith(at);
     const older = this.#groupOf.get(step);
     const group = older ?? new Group(at, step);
     this.#groups.push(older === undefined ? group : undefined);
@@ -145,26 +138,17 @@ export class Grouping<M> {
     this.#summed = Math.min(this.#summed, at);
   }
 
-  #stepWith(at: number): Step<M> {
-    return this.#live.stepOf(this.#live.items[at] as Live<M>["items"][number]);
-  }
-
   #groupWith(at: number): Group<M> {
-    return this.#groupOf.get(this.#stepWith(at)) as Group<M>;
+    return this.#groupOf.get(this.#steps.stepWith(at)) as Group<M>;
   }
 }
 
 /** Groups lists of messages; of a list that has only grown since it was seen last, only what is new. */
 export function grouper(): <M>(messages: readonly M[], reader: ItemReader<M>) => Grouping<M> {
-  const known = new WeakMap<object, WeakMap<GrowingList, unknown>>();
+  const groupings = statePerList();
   return <M>(messages: readonly M[], reader: ItemReader<M>): Grouping<M> => {
-    const ofFormat = known.get(reader.format) ?? new WeakMap<GrowingList, unknown>();
-    known.set(reader.format, ofFormat);
-    const list = listShownBy(messages);
-    const before = list === undefined ? undefined : ofFormat.get(list);
-    const grouping = (before ?? new Grouping(reader)) as Grouping<M>;
+    const grouping = groupings(messages, reader.format, () => new Grouping(reader));
     grouping.grow(messages);
-    if (list !== undefined) ofFormat.set(list, grouping);
     return grouping;
   };
 }

@@ -1,3 +1,5 @@
+import type { MessageFormat } from "../message-format.ts";
+
 /**
  * A list of messages that cannot change, and that has only grown since it was first seen: what was made of its messages
  * then still holds.
@@ -10,12 +12,36 @@ export interface GrowingList {
 /** The lists that frozen arrays show. */
 const shown = new WeakMap<readonly unknown[], GrowingList>();
 
-/**
- * The list that a frozen array shows, where somebody knows it to have grown. Not one that has grown beyond it.
- */
-export function listShownBy(messages: readonly unknown[]): GrowingList | undefined {
+/** The list that a frozen array shows, unless it has grown beyond it since. */
+function listShownBy(messages: readonly unknown[]): GrowingList | undefined {
   const list = shown.get(messages);
   return list?.messages.length === messages.length ? list : undefined;
+}
+
+/** Whether a frozen array shows a list, so that no message in it is a copy. */
+export function showsList(messages: readonly unknown[]): boolean {
+  return shown.has(messages);
+}
+
+/**
+ * Keeps what a processor makes of a list with the list, by format, to go on with it when the list has grown. What is no
+ * such list begins anew.
+ */
+export function statePerList(): <M, State>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  begin: () => State,
+) => State {
+  const all = new WeakMap<object, WeakMap<GrowingList, unknown>>();
+  return <M, State>(messages: readonly M[], format: MessageFormat<M>, begin: () => State): State => {
+    const list = listShownBy(messages);
+    if (list === undefined) return begin();
+    const ofFormat = all.get(format) ?? new WeakMap<GrowingList, unknown>();
+    all.set(format, ofFormat);
+    const state = (ofFormat.get(list) as State | undefined) ?? begin();
+    ofFormat.set(list, state);
+    return state;
+  };
 }
 
 /** Lists that are seen again and again. One is found by its newest message, and is known as long as that lives. */
