@@ -94,6 +94,16 @@ describe("a border that moves on a grid", () => {
   });
 });
 
+test("a cut is looked for no further back than there is room", () => {
+  let walked = 0;
+  function* newestFirst(): Generator<{ readonly tokens: number }> {
+    for (; walked < 10_000; walked++) yield { tokens: 5 };
+  }
+  const cut = { total: 50_000, mayBegin: () => true, room: 100, stride: 30 };
+  expect(cutAt({ newestFirst: newestFirst(), ...cut })).toBeDefined();
+  expect(walked).toBe(20);
+});
+
 describe("over a conversation that grows, the beginning of what is shown stays", () => {
   const turn = (index: number): ModelMessage[] => [
     user(`question ${index}`),
