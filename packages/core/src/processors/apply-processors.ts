@@ -21,6 +21,9 @@ export interface ApplyOptions<M> {
  * Processors are given frozen messages in a frozen array. Nothing of the caller's is frozen: he may hand in messages
  * that are not, and then copies of them go to the processors.
  *
+ * Hand in a list again after it has grown, with the same processors, and what the built-in ones made of its beginning is
+ * used again: each message is compared with the one that stood there before, one that is not frozen by its content.
+ *
  * Errors: `INVALID_OPTION` that names the processor, for one that changes what it was given or answers anything but
  * messages; `ABORTED`; and whatever a processor throws itself, unchanged: `processorOf` tells whose it was.
  *

@@ -39,7 +39,9 @@ export function isFrozenCopy(copy: unknown, value: unknown, depth = 0): boolean 
   if (prototype !== Object.getPrototypeOf(copy)) return false;
   if (value instanceof Date) return value.getTime() === (copy as Date).getTime();
   if (value instanceof URL) return value.href === (copy as URL).href;
-  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return false;
+  if (Array.isArray(value)) {
+    if (value.length !== (copy as readonly unknown[]).length) return false;
+  } else if (prototype !== Object.prototype && prototype !== null) return false;
   const keys = Object.keys(value);
   const copied = Object.keys(copy);
   return (

@@ -76,12 +76,12 @@ export class Grouping<M> {
 
   /** The last group that holds a provider's compaction. */
   get boundary(): Group<M> | undefined {
-    return this.#boundaries
-      .map((at) => this.#groupWith(at))
-      .reduce<Group<M> | undefined>(
-        (last, group) => (last === undefined || group.at > last.at ? group : last),
-        undefined,
-      );
+    let last: Group<M> | undefined;
+    for (const at of this.#boundaries) {
+      const group = this.#groupWith(at);
+      if (last === undefined || group.at > last.at) last = group;
+    }
+    return last;
   }
 
   /** The last group that begins with a user message. */

@@ -29,9 +29,19 @@ export interface ToolCallFilterOptions {
  *
  * @example
  * ```ts
- * import { toolCallFilter } from "@turnkeep/core/processors";
+ * import { assistant, toolCall, toolResult, user } from "@turnkeep/core";
+ * import { applyProcessors, toolCallFilter } from "@turnkeep/core/processors";
  *
- * const processors = [toolCallFilter({ exclude: ["search"], keepLastSteps: 2 })];
+ * const messages = [
+ *   user("Which hotels are there?"),
+ *   toolCall("call-1", "search", { for: "hotels" }),
+ *   toolResult("call-1", "search", "Grand, Savoy"),
+ *   assistant("The Grand and the Savoy."),
+ *   toolCall("call-2", "book", { hotel: "Savoy" }),
+ *   toolResult("call-2", "book", "Booked."),
+ * ];
+ * const shown = await applyProcessors(messages, [toolCallFilter({ exclude: ["search"], keepLastSteps: 0 })]);
+ * shown.map(({ role }) => role); // ["user", "assistant", "assistant", "tool"]
  * ```
  */
 export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcessor {
