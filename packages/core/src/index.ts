@@ -3,34 +3,17 @@
  *
  * @module
  */
+export type { ChatMemories, ChatMemoriesOptions, ForkOptions, MemoryListQuery } from "./chat-memories.ts";
 export type {
   CalibrateOptions,
-  ChatMemories,
-  ChatMemoriesOptions,
   ChatMemory,
-  ChatMemoryOptions,
   Entry,
-  ExplainedMessage,
-  ExplainOptions,
-  Explanation,
-  ForkOptions,
-  HistoryMessage,
-  MemoryCallOptions,
-  MemoryEvent,
-  MemoryHistoryPage,
-  MemoryHistoryQuery,
-  MemoryListQuery,
-  MemoryPlace,
-  MemoryPolicy,
   MemoryTransaction,
-  NonSystemOf,
-  Prompt,
   ShrinkOptions,
   Shrunk,
-  SystemOf,
   TransactionOptions,
-  ViewOptions,
 } from "./chat-memory.ts";
+export type { ChatMemoryOptions, MemoryPlace, MemoryPolicy } from "./chat-memory-options.ts";
 export {
   isTurnkeepError,
   TurnkeepError,
@@ -46,6 +29,18 @@ export { modelMessageFormat } from "./format/model-message-format.ts";
 export { createChatMemories } from "./memory/create-chat-memories.ts";
 export { createChatMemory } from "./memory/create-chat-memory.ts";
 export { entry } from "./memory/entry.ts";
+export type { MemoryCallOptions } from "./memory-call-options.ts";
+export type { MemoryEvent } from "./memory-events.ts";
+export type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
+export type {
+  ExplainedMessage,
+  ExplainOptions,
+  Explanation,
+  NonSystemOf,
+  Prompt,
+  SystemOf,
+  ViewOptions,
+} from "./memory-view.ts";
 export type {
   ApprovalRef,
   MessageFormat,

@@ -10,7 +10,7 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
-import { beforeBorder, cutBefore } from "../src/processors/border.ts";
+import { beforeBorder, cutAt } from "../src/processors/border.ts";
 import {
   applyProcessors,
   type Processor,
@@ -72,7 +72,9 @@ describe("a border that moves on a grid", () => {
         const longest = Math.max(...costs);
         for (let length = 1; length <= costs.length; length++) {
           const list = costs.slice(0, length);
-          const cut = cutBefore({ costs: list, mayBegin, room, stride });
+          const total = sum(list);
+          const newestFirst = list.map((tokens, at) => ({ tokens, at })).reverse();
+          const cut = total <= room ? 0 : cutAt({ newestFirst, total, mayBegin, room, stride })?.at;
           if (cut === undefined) {
             expect(list.at(-1)).toBeGreaterThan(room);
             continue;
@@ -90,6 +92,16 @@ describe("a border that moves on a grid", () => {
       { numRuns: 2000 },
     );
   });
+});
+
+test("a cut is looked for no further back than there is room", () => {
+  let walked = 0;
+  function* newestFirst(): Generator<{ readonly tokens: number }> {
+    for (; walked < 10_000; walked++) yield { tokens: 5 };
+  }
+  const cut = { total: 50_000, mayBegin: () => true, room: 100, stride: 30 };
+  expect(cutAt({ newestFirst: newestFirst(), ...cut })).toBeDefined();
+  expect(walked).toBe(20);
 });
 
 describe("over a conversation that grows, the beginning of what is shown stays", () => {

@@ -1,7 +1,23 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { modelMessageFormat as format, type ModelMessageLike, user } from "../src/index.ts";
-import { applyProcessors, tokenLimiter } from "../src/processors.ts";
+import {
+  assistant,
+  modelMessageFormat as format,
+  type ModelMessageLike,
+  toolCall,
+  toolResult,
+  user,
+} from "../src/index.ts";
+import {
+  applyProcessors,
+  type Processor,
+  redact,
+  stripMedia,
+  stripReasoning,
+  tokenLimiter,
+  toolCallFilter,
+  truncateToolResults,
+} from "../src/processors.ts";
 import { conversation } from "./processors-support.ts";
 import { characterCounter as counter } from "./window-reference.ts";
 
@@ -29,54 +45,142 @@ const disordered: fc.Arbitrary<ModelMessageLike[]> = fc
     return frozen(list);
   });
 
-const options = fc.record({
-  limit: fc.integer({ min: 60, max: 900 }),
-  unit: fc.constantFrom("step" as const, "turn" as const),
-  target: fc.constantFrom(0.3, 0.7, 1),
-});
+const keepLastSteps = fc.option(fc.nat(4), { nil: undefined });
 
-describe("tokenLimiter over a list that grows", () => {
-  test("answers as one that never saw it before", async () => {
+/** Every processor that looks at more than one message, with any options, as a function that makes it. */
+const anyProcessor: fc.Arbitrary<() => Processor<ModelMessageLike>> = fc.oneof(
+  fc
+    .record({
+      limit: fc.integer({ min: 60, max: 900 }),
+      unit: fc.constantFrom("step" as const, "turn" as const),
+      target: fc.constantFrom(0.3, 0.7, 1),
+    })
+    .map((options) => () => tokenLimiter({ ...options, counter, overflow: "keep" })),
+  fc
+    .record({ exclude: fc.option(fc.subarray(["search", "read"]), { nil: undefined }), keepLastSteps })
+    .map((options) => () => toolCallFilter(options)),
+  fc.record({ keepLastSteps }).map((options) => () => stripMedia(options)),
+  fc.record({ keepLastSteps }).map((options) => () => stripReasoning(options)),
+  fc.constant(() => redact({ patterns: [/sk-\d+/, "thought 3"] })),
+);
+
+describe("processors over a list that grows", () => {
+  test("answer as those that never saw it before", async () => {
     await fc.assert(
       fc.asyncProperty(
         disordered,
-        options,
+        fc.array(anyProcessor, { minLength: 1, maxLength: 2 }),
         fc.array(fc.tuple(fc.nat(6), fc.nat(20)), { minLength: 1, maxLength: 8 }),
-        async (messages, chosen, cuts) => {
-          const make = () => tokenLimiter({ ...chosen, counter, overflow: "keep" });
-          const limiter = make();
-          for (const [missing, length] of cuts) {
-            // Longer or shorter than the list before, and often without one of the first messages.
-            const list = messages.slice(0, length).filter((_, at) => at !== missing);
-            const again = await applyProcessors(list, [limiter]);
-            expect(again).toEqual(await applyProcessors(structuredClone(list), [make()]));
+        fc.boolean(),
+        async (messages, makes, cuts, isFrozen) => {
+          const make = () => makes.map((one) => one());
+          const processors = make();
+          const given = isFrozen ? messages : structuredClone(messages);
+          // Message by message, then longer or shorter than before, and often without one of the first.
+          const lists = [
+            ...given.map((_, at) => given.slice(0, at + 1)),
+            ...cuts.map(([missing, length]) => given.slice(0, length).filter((_, at) => at !== missing)),
+          ];
+          for (const list of lists) {
+            const again = await applyProcessors(list, processors);
+            expect(again).toEqual(await applyProcessors(structuredClone(list), make()));
           }
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: 600 },
     );
   });
 
-  test.each([10, 1_000])("after %i messages one more is asked about once", async (length) => {
-    let asked = 0;
-    const asking = {
-      ...format,
-      role: (message: ModelMessageLike) => {
-        asked++;
-        return format.role(message);
-      },
-    };
-    const limiter = tokenLimiter({ limit: 200, counter });
-    const said = (at: number): ModelMessageLike => frozen(user(`message ${at}`));
-    const list = Array.from({ length }, (_, at) => said(at));
-    await applyProcessors(list, [limiter], { format: asking });
-    expect(asked).toBe(length);
-    list.push(said(length));
-    await applyProcessors(list, [limiter], { format: asking });
-    expect(asked).toBe(length + 1);
+  test("see what was changed in messages that are not frozen", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        conversation,
+        anyProcessor,
+        fc.array(fc.nat(), { minLength: 1, maxLength: 4 }),
+        async (given, make, places) => {
+          fc.pre(given.length > 0);
+          const messages = structuredClone(given);
+          const processor = make();
+          await applyProcessors(messages, [processor]);
+          for (const place of places) {
+            const parts = messages[place % messages.length]?.content;
+            const part = { type: "text", text: "long ".repeat(20) };
+            if (Array.isArray(parts)) (parts as unknown[]).push(part);
+            else Object.assign(messages[place % messages.length] as object, { content: part.text });
+            const shown = await applyProcessors(messages, [processor]);
+            expect(shown).toEqual(await applyProcessors(structuredClone(messages), [make()]));
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
   });
 
-  test("sees what was changed in a message that is not frozen", () => {
+  test.each<[string, (asked: () => void) => Processor<ModelMessageLike>]>([
+    [
+      "tokenLimiter",
+      (asked) => tokenLimiter({ limit: 100, counter: { name: "asked", count: () => asked() ?? 1 } }),
+    ],
+    ["redact", (asked) => redact({ change: (text) => asked() ?? text })],
+  ])("%s asks once about a message that is not frozen, and again when it was changed", async (_, make) => {
+    let asked = 0;
+    const processor = make(() => {
+      asked++;
+    });
+    const list: ModelMessageLike[] = Array.from({ length: 20 }, (_, at) => user(`message ${at}`));
+    await applyProcessors(list, [processor]);
+    expect(asked).toBe(20);
+    list.push(user("new"));
+    await applyProcessors(list, [processor]);
+    expect(asked).toBe(21);
+    Object.assign(list[3] as object, { content: "changed" });
+    await applyProcessors(list, [processor]);
+    expect(asked).toBe(22);
+  });
+
+  test.each<[string, Processor<ModelMessageLike>]>([
+    ["tokenLimiter", tokenLimiter({ limit: 200, counter })],
+    ["toolCallFilter", toolCallFilter()],
+    ["toolCallFilter, keepLastSteps", toolCallFilter({ keepLastSteps: 2 })],
+    ["stripMedia, keepLastSteps", stripMedia({ keepLastSteps: 2 })],
+    ["stripReasoning", stripReasoning()],
+    ["truncateToolResults", truncateToolResults({ maxTokens: 100, counter })],
+  ])("%s asks the format as often for one more message, however many there are", async (_, processor) => {
+    const turn = (at: number): ModelMessageLike[] =>
+      frozen([
+        user([
+          { type: "text", text: `question ${at}` },
+          { type: "image", image: "AAAA" },
+        ]),
+        toolCall(`call-${at}`, "read", {}),
+        toolResult(`call-${at}`, "read", "ok"),
+        assistant("answer"),
+      ]);
+    const askedBehind = async (turns: number): Promise<number> => {
+      let asked = 0;
+      const asking = new Proxy(format, {
+        get(target, name) {
+          const member: unknown = Reflect.get(target, name);
+          if (typeof member !== "function") return member;
+          return (...args: unknown[]) => {
+            asked++;
+            return member(...args);
+          };
+        },
+      });
+      const list = Array.from({ length: turns }, (_, at) => turn(at)).flat();
+      await applyProcessors(list, [processor], { format: asking });
+      asked = 0;
+      list.push(frozen(user("new")));
+      await applyProcessors(list, [processor], { format: asking });
+      return asked;
+    };
+    const few = await askedBehind(10);
+    expect(few).toBeGreaterThan(0);
+    expect(await askedBehind(200)).toBe(few);
+  });
+
+  test("sees what was changed in a message that it is given without applyProcessors", () => {
     const limiter = tokenLimiter({ limit: 40, counter });
     const context = { format, signal: new AbortController().signal };
     const list = [user("one"), user("two")];

@@ -1,15 +1,10 @@
-import type {
-  ChatMemories,
-  ChatMemoriesOptions,
-  ChatMemory,
-  ChatMemoryOptions,
-  ForkOptions,
-  MemoryCallOptions,
-  MemoryListQuery,
-} from "../chat-memory.ts";
+import type { ChatMemories, ChatMemoriesOptions, ForkOptions, MemoryListQuery } from "../chat-memories.ts";
+import type { ChatMemory } from "../chat-memory.ts";
+import type { ChatMemoryOptions } from "../chat-memory-options.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
+import type { MemoryCallOptions } from "../memory-call-options.ts";
 import type { MessageFormat } from "../message-format.ts";
 import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";

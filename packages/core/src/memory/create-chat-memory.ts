@@ -1,25 +1,26 @@
 import type {
   CalibrateOptions,
   ChatMemory,
-  ChatMemoryOptions,
   Entry,
-  ExplainOptions,
-  Explanation,
-  MemoryCallOptions,
-  MemoryHistoryPage,
-  MemoryHistoryQuery,
   MemoryTransaction,
-  NonSystemOf,
-  Prompt,
   ShrinkOptions,
   Shrunk,
-  SystemOf,
   TransactionOptions,
-  ViewOptions,
 } from "../chat-memory.ts";
+import type { ChatMemoryOptions } from "../chat-memory-options.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
+import type { MemoryCallOptions } from "../memory-call-options.ts";
+import type { MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
+import type {
+  ExplainOptions,
+  Explanation,
+  NonSystemOf,
+  Prompt,
+  SystemOf,
+  ViewOptions,
+} from "../memory-view.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import { checkReplacement, compactThrough, putMessage, replaceAll } from "./change.ts";

@@ -1,5 +1,5 @@
-import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../chat-memory.ts";
 import { isTurnkeepError, type TurnkeepError } from "../errors.ts";
+import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import type { HistoryQuery, StoredMessage } from "../store-contract.ts";
 import type { Call } from "./deadline.ts";
 import { namingRecord, parseMeta } from "./item.ts";

@@ -1,4 +1,4 @@
-import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory.ts";
+import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory-options.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { checkProcessors } from "../processors/apply-processors.ts";

@@ -1,5 +1,5 @@
-import type { MemoryEvent } from "../chat-memory.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import type { MemoryEvent } from "../memory-events.ts";
 import type { ChatMemoryStore, MemoryUpdate } from "../store-contract.ts";
 import {
   asStoreError,

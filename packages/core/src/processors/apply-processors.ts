@@ -1,7 +1,8 @@
 import type { ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { frozenCopy } from "./frozen-copy.ts";
+import { asGiven, givenTo } from "./given.ts";
+import { showsList } from "./growing-list.ts";
 import { invalid } from "./options.ts";
 import type { Processor } from "./processor.ts";
 import { runProcessor } from "./run-processor.ts";
@@ -19,6 +20,9 @@ export interface ApplyOptions<M> {
  *
  * Processors are given frozen messages in a frozen array. Nothing of the caller's is frozen: he may hand in messages
  * that are not, and then copies of them go to the processors.
+ *
+ * Hand in a list again after it has grown, with the same processors, and what the built-in ones made of its beginning is
+ * used again: each message is compared with the one that stood there before, one that is not frozen by its content.
  *
  * Errors: `INVALID_OPTION` that names the processor, for one that changes what it was given or answers anything but
  * messages; `ABORTED`; and whatever a processor throws itself, unchanged: `processorOf` tells whose it was.
@@ -56,16 +60,10 @@ export async function applyProcessors<M>(
   checkProcessors(processors);
   const { signal = new AbortController().signal } = options;
   const format = options.format ?? (modelMessageFormat as unknown as MessageFormat<M>);
-  const given = new Map<M, M>();
-  let shown: readonly M[] = Object.freeze(
-    messages.map((message) => {
-      const copy = frozenCopy(message, format);
-      if (copy !== message) given.set(copy, message);
-      return copy;
-    }),
-  );
+  const given = givenTo(processors[0] ?? processors, messages, format);
+  let shown = given;
   for (const processor of processors) shown = await runProcessor(shown, processor, { format, signal });
-  return shown.map((message) => given.get(message) ?? message);
+  return showsList(given) ? [...shown] : asGiven(shown);
 }
 
 /** Errors: `INVALID_OPTION` for what is no list of processors. */

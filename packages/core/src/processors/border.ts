@@ -8,37 +8,45 @@ export function beforeBorder(count: number, keep: number): number {
   return Math.floor(Math.max(0, count - keep) / stride) * stride;
 }
 
-/** What a cut may leave out, oldest first: the places where it may stand, and what lies before each. */
-export interface CutOptions {
-  /** Tokens of each step. */
-  readonly costs: readonly number[];
+/** What a cut may leave out, and how much of it there is room for. */
+export interface CutOptions<Step extends { readonly tokens: number }> {
+  /** Walked no further than there is room for. */
+  readonly newestFirst: Iterable<Step>;
+  /** Tokens of all steps. */
+  readonly total: number;
   /** Whether the cut may stand before that step. */
-  readonly mayBegin: (index: number) => boolean;
-  /** Tokens that there is room for. */
+  readonly mayBegin: (step: Step) => boolean;
+  /** Tokens that there is room for, fewer than `total`. */
   readonly room: number;
   /** Tokens by which the cut moves on at once; 0: as little as fits. */
   readonly stride: number;
 }
 
 /**
- * How many of the oldest steps are left out so that the rest fits; `undefined` if not even the newest does, from where
- * the cut may stand. Of the places where it may, the cut takes the last before each whole number of strides, so that it
- * moves once a stride while steps are added; any other only where a step is too long for that. It depends on the steps
- * alone.
+ * The first step behind the cut, so that what is left fits; `undefined` if not even the newest does, from where the cut
+ * may stand. Of the places where it may, the cut takes the last before each whole number of strides from the oldest
+ * step, so that it moves once a stride while steps are added; any other only where a step is too long for that. It
+ * depends on the steps alone.
  */
-export function cutBefore({ costs, mayBegin, room, stride }: CutOptions): number | undefined {
-  let total = 0;
-  const places: { readonly index: number; readonly before: number }[] = [];
-  for (const [index, cost] of costs.entries()) {
-    if (mayBegin(index)) places.push({ index, before: total });
-    total += cost;
+export function cutAt<Step extends { readonly tokens: number }>({
+  newestFirst,
+  total,
+  mayBegin,
+  room,
+  stride,
+}: CutOptions<Step>): Step | undefined {
+  let oldest: Step | undefined;
+  let oldestOnGrid: Step | undefined;
+  let before = total;
+  /** What lies before the next place where the cut may stand. */
+  let next = total;
+  for (const step of newestFirst) {
+    before -= step.tokens;
+    if (total - before > room) break;
+    if (!mayBegin(step)) continue;
+    oldest = step;
+    if (stride > 0 && Math.ceil(before / stride) * stride < next) oldestOnGrid = step;
+    next = before;
   }
-  const excess = total - room;
-  if (excess <= 0) return 0;
-  const enough = places.filter(({ before }) => before >= excess);
-  const onGrid = enough.find(({ before }, at) => {
-    const next = enough[at + 1]?.before ?? total;
-    return stride > 0 && Math.ceil(before / stride) * stride < next;
-  });
-  return (onGrid ?? enough[0])?.index;
+  return oldestOnGrid ?? oldest;
 }

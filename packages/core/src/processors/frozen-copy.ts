@@ -26,6 +26,34 @@ export function frozenCopy<M>(message: M, format: MessageFormat<M>): M {
   return copy as M;
 }
 
+/**
+ * Whether a copy that was made of a message is what would be made of it now. `false` also where that cannot be told:
+ * binary data may have changed in place, and instances of classes are not looked into.
+ */
+export function isFrozenCopy(copy: unknown, value: unknown, depth = 0): boolean {
+  if (typeof value !== "object" || value === null) return Object.is(copy, value);
+  if (depth > maxDepth || typeof copy !== "object" || copy === null) return false;
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return false;
+  if (copy === value) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.getPrototypeOf(copy)) return false;
+  if (value instanceof Date) return value.getTime() === (copy as Date).getTime();
+  if (value instanceof URL) return value.href === (copy as URL).href;
+  if (Array.isArray(value)) {
+    if (value.length !== (copy as readonly unknown[]).length) return false;
+  } else if (prototype !== Object.prototype && prototype !== null) return false;
+  const keys = Object.keys(value);
+  const copied = Object.keys(copy);
+  return (
+    keys.length === copied.length &&
+    keys.every((key, at) => {
+      if (copied[at] !== key) return false;
+      const member = (value as Record<string, unknown>)[key];
+      return isFrozenCopy((copy as Record<string, unknown>)[key], member, depth + 1);
+    })
+  );
+}
+
 const notPlain: unique symbol = Symbol("not plain");
 
 function frozenValue(value: unknown, depth: number): unknown {

@@ -1,107 +1,154 @@
-import { type Item, type ItemReader, itemsOf } from "../memory/item.ts";
-import { Live, type Step } from "../memory/live.ts";
-import { type Bond, Pairing } from "./pairs.ts";
+import type { ItemReader } from "../memory/item.ts";
+import type { Step } from "../memory/live.ts";
+import type { Role } from "../message-format.ts";
+import { statePerList } from "./growing-list.ts";
+import { GrowingSteps } from "./growing-steps.ts";
+import type { Bond } from "./pairs.ts";
 
 /** The messages of one step, or of several that one message with results of all of them holds together. */
-export interface Group<M> {
-  /** An item's `seq` is its message's index. */
-  readonly items: readonly Item<M>[];
-  readonly tokens: number;
-}
+export class Group<M> {
+  /** Its place among the groups: the index of the message that its oldest step began with. */
+  readonly at: number;
+  readonly steps: Step<M>[];
 
-/** A list of messages in groups, of which none can go without breaking a pair; it grows at its end. */
-export class Grouping<M> {
-  readonly #reader: ItemReader<M>;
-  readonly #live: Live<M> = new Live([], () => false);
-  readonly #items: Item<M>[] = [];
-  readonly #pairing = new Pairing();
-  /** Those between messages that were not of one step when they became known. */
-  readonly #bonds: Bond[] = [];
-  /** Whether no message can change. */
-  isFixed = true;
-
-  constructor(reader: ItemReader<M>) {
-    this.#reader = reader;
+  constructor(at: number, step: Step<M>) {
+    this.at = at;
+    this.steps = [step];
   }
 
   get tokens(): number {
-    return this.#live.tokens;
+    return this.steps.reduce((sum, step) => sum + step.tokens, 0);
   }
 
-  /** Takes in what the list has grown by; `false`: it is another list, or begins in another way. */
-  follow(messages: readonly M[]): boolean {
-    const known = this.#items.length;
-    if (known > messages.length) return false;
-    if (this.#items.some(({ message }, index) => message !== messages[index])) return false;
-    for (const item of itemsOf(messages.slice(known), this.#reader, known)) this.#enter(item);
-    return true;
+  /** Of its first message. */
+  get role(): Role | undefined {
+    return this.steps[0]?.items[0]?.role;
   }
 
-  /** In the order of their first messages. Valid until the list grows. */
-  groups(): readonly Group<M>[] {
-    const bonds = this.#bonds.filter((bond) => this.#isAcross(bond));
-    return bonds.length === 0 ? this.#live.steps : this.#joined(bonds);
-  }
-
-  #enter(item: Item<M>): void {
-    const { message } = item;
-    if (typeof message !== "object" || message === null || !Object.isFrozen(message)) this.isFixed = false;
-    this.#items.push(item);
-    this.#live.append(item);
-    const { bonds } = this.#pairing.enter(item.seq, item.message as M, this.#reader.format);
-    this.#bonds.push(...bonds.filter((bond) => this.#isAcross(bond)));
-  }
-
-  #isAcross([at, callAt]: Bond): boolean {
-    return this.#stepAt(at) !== this.#stepAt(callAt);
-  }
-
-  #stepAt(index: number): Step<M> {
-    return this.#live.stepOf(this.#items[index] as Item<M>);
-  }
-
-  #joined(bonds: readonly Bond[]): Group<M>[] {
-    const { steps } = this.#live;
-    const placeOf = new Map(steps.map((step, place) => [step, place]));
-    /** Of each step the first that it is joined with, or one on the way there. */
-    const joinedWith = steps.map((_, place) => place);
-    const firstOf = (place: number): number => {
-      let first = place;
-      while (joinedWith[first] !== first) first = joinedWith[first] as number;
-      return first;
-    };
-    for (const bond of bonds) {
-      const [one = 0, other = 0] = bond.map((at) => firstOf(placeOf.get(this.#stepAt(at)) as number));
-      joinedWith[Math.max(one, other)] = Math.min(one, other);
-    }
-    const groups = new Map<number, { items: Item<M>[]; tokens: number }>();
-    for (const [place, { items, tokens }] of steps.entries()) {
-      const group = groups.get(firstOf(place));
-      if (group === undefined) groups.set(place, { items: [...items], tokens });
-      else {
-        group.items.push(...items);
-        group.tokens += tokens;
-      }
-    }
-    return [...groups.values()];
+  /** Where its messages stand in the list. */
+  get indices(): number[] {
+    return this.steps.flatMap(({ items }) => items.map(({ seq }) => seq));
   }
 }
 
 /**
- * Groups lists of messages, and remembers by its first message how a list was grouped: of one that has only grown since, as
- * a conversation does, only what is new is asked about and grouped. A message that is not frozen may change, so that its list is not remembered.
+ * A list of messages in groups, of which none can go without breaking a pair. The list grows at its end; of what was
+ * there before, only the groups that a new message joins are looked at again.
  */
+export class Grouping<M> {
+  readonly #steps: GrowingSteps<M>;
+  readonly #groupOf: WeakMap<Step<M>, Group<M>> = new WeakMap();
+  /** By place. */
+  readonly #groups: (Group<M> | undefined)[] = [];
+  /** By place: the tokens of the groups before it but for system messages. Right as far as `#summed`. */
+  readonly #tokensBefore: number[] = [0];
+  #summed = 0;
+  readonly #systems: number[] = [];
+  readonly #boundaries: number[] = [];
+
+  constructor(reader: ItemReader<M>) {
+    this.#steps = new GrowingSteps(reader);
+  }
+
+  /** All tokens, those of system messages included. */
+  get tokens(): number {
+    return this.#steps.tokens;
+  }
+
+  /** Takes in what stands behind the messages that it has taken in so far. */
+  grow(messages: readonly M[]): void {
+    for (const { item, pairs } of this.#steps.grow(messages)) {
+      const { seq: at, role, boundary } = item;
+      if (role === "system") this.#systems.push(at);
+      if (boundary) this.#boundaries.push(at);
+      this.#found(at);
+      for (const bond of pairs.bonds) this.#join(bond);
+    }
+  }
+
+  /** The groups of system messages, oldest first. */
+  get systems(): Group<M>[] {
+    return this.#systems.flatMap((at) => {
+      const group = this.#groups[at];
+      return group?.role === "system" ? [group] : [];
+    });
+  }
+
+  /** The last group that holds a provider's compaction. */
+  get boundary(): Group<M> | undefined {
+    let last: Group<M> | undefined;
+    for (const at of this.#boundaries) {
+      const group = this.#groupWith(at);
+      if (last === undefined || group.at > last.at) last = group;
+    }
+    return last;
+  }
+
+  /** The last group that begins with a user message. */
+  get question(): Group<M> | undefined {
+    const at = this.#steps.questions.findLast((question) => this.#groups[question]?.role === "user");
+    return at === undefined ? undefined : this.#groups[at];
+  }
+
+  /** The groups from a place on but for system messages, the newest first. */
+  *newestFirst(from: number): Generator<Group<M>, undefined> {
+    for (let at = this.#groups.length - 1; at >= from; at--) {
+      const group = this.#groups[at];
+      if (group !== undefined && group.role !== "system") yield group;
+    }
+  }
+
+  /** The tokens of the groups from a place on but for system messages. */
+  tokensFrom(from: number): number {
+    for (; this.#summed < this.#groups.length; this.#summed++) {
+      const group = this.#groups[this.#summed];
+      const tokens = group === undefined || group.role === "system" ? 0 : group.tokens;
+      this.#tokensBefore[this.#summed + 1] = (this.#tokensBefore[this.#summed] as number) + tokens;
+    }
+    return (this.#tokensBefore[this.#summed] as number) - (this.#tokensBefore[from] as number);
+  }
+
+  /** The newest message's group, an older one or one that it founds. */
+  #found(at: number): void {
+    const step = this.#steps.stepWith(at);
+    const older = this.#groupOf.get(step);
+    const group = older ?? new Group(at, step);
+    this.#groups.push(older === undefined ? group : undefined);
+    this.#groupOf.set(step, group);
+    this.#changed(group.at);
+  }
+
+  #join(bond: Bond): void {
+    for (const at of bond) {
+      // What was alone until its call came has gone into the call's step.
+      if (this.#groups[at] === undefined || this.#groups[at] === this.#groupWith(at)) continue;
+      this.#groups[at] = undefined;
+      this.#changed(at);
+    }
+    const [one, other] = bond.map((at) => this.#groupWith(at)) as [Group<M>, Group<M>];
+    if (one === other) return;
+    const [older, newer] = one.at < other.at ? [one, other] : [other, one];
+    for (const step of newer.steps) this.#groupOf.set(step, older);
+    older.steps.push(...newer.steps);
+    this.#groups[newer.at] = undefined;
+    this.#changed(older.at);
+  }
+
+  #changed(at: number): void {
+    this.#summed = Math.min(this.#summed, at);
+  }
+
+  #groupWith(at: number): Group<M> {
+    return this.#groupOf.get(this.#steps.stepWith(at)) as Group<M>;
+  }
+}
+
+/** Groups lists of messages; of a list that has only grown since it was seen last, only what is new. */
 export function grouper(): <M>(messages: readonly M[], reader: ItemReader<M>) => Grouping<M> {
-  const known = new WeakMap<object, WeakMap<object, unknown>>();
+  const groupings = statePerList();
   return <M>(messages: readonly M[], reader: ItemReader<M>): Grouping<M> => {
-    const ofFormat = known.get(reader.format) ?? new WeakMap<object, unknown>();
-    known.set(reader.format, ofFormat);
-    const [first] = messages;
-    const before = ofFormat.get(first as object) as Grouping<M> | undefined;
-    const grouping = before?.follow(messages) ? before : new Grouping(reader);
-    if (grouping !== before) grouping.follow(messages);
-    if (grouping.isFixed && first !== undefined) ofFormat.set(first as object, grouping);
-    else ofFormat.delete(first as object);
+    const grouping = groupings(messages, reader.format, () => new Grouping(reader));
+    grouping.grow(messages);
     return grouping;
   };
 }

@@ -76,17 +76,6 @@ export class Pairing {
   }
 }
 
-/** The pairs of a list's messages, by index; messages that have nothing to do with calls are not in it. */
-export function pairsOf<M>(messages: readonly M[], format: MessageFormat<M>): ReadonlyMap<number, Pairs> {
-  const pairing = new Pairing();
-  const pairs = new Map<number, Pairs>();
-  for (const [at, message] of messages.entries()) {
-    const own = pairing.enter(at, message, format);
-    if (own.calls.size + own.results.size + own.approvals.size > 0) pairs.set(at, own);
-  }
-  return pairs;
-}
-
 function listIn<T>(lists: Map<string, T[]>, id: string): T[] {
   const list = lists.get(id) ?? [];
   lists.set(id, list);

@@ -2,6 +2,7 @@ import type { MessageFormat, TextPlace } from "../message-format.ts";
 import { mapJsonLeaves } from "./json-leaves.ts";
 import { type AnyProcessor, checkObject, invalid, methodOf } from "./options.ts";
 import { copiesPerMessage } from "./per-message.ts";
+import { shownEach } from "./shown.ts";
 
 export type RedactOptions =
   | {
@@ -50,15 +51,15 @@ const name = "redact";
 export function redact(options: RedactOptions): AnyProcessor {
   const change = changeOf(options);
   const copyOf = copiesPerMessage();
+  const each = shownEach();
   return {
     name,
     eachAlone: true,
     process<M>(messages: readonly M[], { format }: { readonly format: MessageFormat<M> }): readonly M[] {
       const mapText = methodOf(format, "mapText", name);
-      return messages.flatMap((message) => {
-        const redacted = copyOf(message, format, () => redactedMessage(message, format, mapText, change));
-        return redacted === undefined ? [] : [redacted];
-      });
+      return each(messages, format, (message) =>
+        copyOf(message, format, () => redactedMessage(message, format, mapText, change)),
+      );
     },
   };
 }

@@ -1,7 +1,11 @@
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import { orAborted, throwIfCallerAborted } from "../memory/deadline.ts";
 import { frozenCopy } from "./frozen-copy.ts";
+import { type GrowingLists, listsOf } from "./growing-list.ts";
 import type { Processor, ProcessorContext } from "./processor.ts";
+
+/** What each processor answered. */
+const answers = new WeakMap<object, GrowingLists>();
 
 const thrownBy = new WeakMap<object, string>();
 
@@ -49,13 +53,10 @@ export async function runProcessor<M>(
   if (!Array.isArray(answer)) {
     throw wrongAnswer(processor.name, `${nameOf(answer)} in place of an array of messages`);
   }
-  // Not `map`, which would skip holes.
-  return Object.freeze(
-    Array.from(answer as readonly M[], (message, index) => {
-      if (message !== null && message !== undefined) return frozenCopy(message, context.format);
-      throw wrongAnswer(processor.name, `${String(message)} in place of a message, at index ${index}`);
-    }),
-  );
+  return listsOf(processor, answers).frozen(answer as readonly M[], (message, index) => {
+    if (message !== null && message !== undefined) return frozenCopy(message, context.format);
+    throw wrongAnswer(processor.name, `${String(message)} in place of a message, at index ${index}`);
+  });
 }
 
 function asThrownBy(name: string, error: unknown): unknown {

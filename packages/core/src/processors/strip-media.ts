@@ -20,9 +20,12 @@ export interface StripMediaOptions {
  *
  * @example
  * ```ts
- * import { stripMedia } from "@turnkeep/core/processors";
+ * import { user } from "@turnkeep/core";
+ * import { applyProcessors, stripMedia } from "@turnkeep/core/processors";
  *
- * const processors = [stripMedia({ keepLastSteps: 8 })]; // 8 or 9 steps keep their screenshots
+ * const screenshot = user([{ type: "image", image: "iVBORw0KGgo=" }]);
+ * const [shown] = await applyProcessors([screenshot], [stripMedia()]);
+ * // { role: "user", content: "[media left out]" }
  * ```
  */
 export function stripMedia(options: StripMediaOptions = {}): AnyProcessor {

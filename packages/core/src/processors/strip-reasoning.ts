@@ -18,9 +18,15 @@ export interface StripReasoningOptions {
  *
  * @example
  * ```ts
- * import { stripReasoning } from "@turnkeep/core/processors";
+ * import { assistant } from "@turnkeep/core";
+ * import { applyProcessors, stripReasoning } from "@turnkeep/core/processors";
  *
- * const processors = [stripReasoning({ keepLastSteps: 4 })];
+ * const answer = assistant([
+ *   { type: "reasoning", text: "Two and two …" },
+ *   { type: "text", text: "Four." },
+ * ]);
+ * const [shown] = await applyProcessors([answer], [stripReasoning()]);
+ * // { role: "assistant", content: [{ type: "text", text: "Four." }] }
  * ```
  */
 export function stripReasoning(options: StripReasoningOptions = {}): AnyProcessor {

@@ -1,8 +1,10 @@
-import { stepsOf } from "../memory/live.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { beforeBorder } from "./border.ts";
+import { statePerList } from "./growing-list.ts";
+import { GrowingSteps, Places } from "./growing-steps.ts";
 import type { AnyProcessor } from "./options.ts";
 import { copiesPerMessage } from "./per-message.ts";
+import { Shown } from "./shown.ts";
 
 /** What a processor strips, and of which messages. */
 export interface Stripping {
@@ -16,29 +18,58 @@ export interface Stripping {
 
 export function stripper({ name, keepLastSteps, holds, strip }: Stripping): AnyProcessor {
   const copyOf = copiesPerMessage();
+  const states = statePerList();
   return {
     name,
     eachAlone: keepLastSteps === 0,
     process<M>(messages: readonly M[], { format }: { readonly format: MessageFormat<M> }): readonly M[] {
-      const holding = messages.map((message) => holds(message, format));
-      const keeping = keepLastSteps === 0 ? new Set<number>() : newest(messages, holding, format);
-      return messages.flatMap((message, index) => {
-        if (holding[index] !== true || keeping.has(index)) return [message];
-        const stripped = copyOf(message, format, () => strip(message, format));
-        return stripped === undefined ? [] : [stripped];
+      const isHolding = (message: M): boolean => holds(message, format);
+      const { kept, shown } = states(messages, format, () => ({
+        kept: new KeptSteps(keepLastSteps, format, isHolding),
+        shown: new Shown<M>(),
+      }));
+      if (keepLastSteps > 0 && kept.grow(messages)) shown.reset();
+      return shown.of(messages.length, kept.before(messages.length), (at) => {
+        const message = messages[at] as M;
+        if (!isHolding(message) || kept.has(at)) return message;
+        return copyOf(message, format, () => strip(message, format));
       });
     },
   };
+}
 
-  function newest<M>(
-    messages: readonly M[],
-    holding: readonly boolean[],
-    format: MessageFormat<M>,
-  ): Set<number> {
-    const steps = stepsOf(messages, format).filter((step) =>
-      step.items.some(({ seq }) => holding[seq] === true),
-    );
-    const kept = steps.slice(beforeBorder(steps.length, keepLastSteps));
-    return new Set(kept.flatMap((step) => step.items.map(({ seq }) => seq)));
+/** The newest steps with such messages. */
+class KeptSteps<M> {
+  readonly #steps: GrowingSteps<M>;
+  readonly #places: Places<M>;
+  readonly #keep: number;
+  readonly #isSuch: (message: M) => boolean;
+  /** The place of the first of them; `undefined` if there are none. */
+  #border: number | undefined;
+
+  constructor(keep: number, format: MessageFormat<M>, isSuch: (message: M) => boolean) {
+    this.#steps = new GrowingSteps({ format, counter: undefined, pinned: undefined });
+    this.#places = new Places(this.#steps);
+    this.#keep = keep;
+    this.#isSuch = isSuch;
+  }
+
+  /** Takes in what is new; answers whether older messages belong to other steps than before. */
+  grow(messages: readonly M[]): boolean {
+    const early = this.#steps.early.length;
+    for (const { item } of this.#steps.grow(messages)) {
+      if (this.#isSuch(item.message as M)) this.#places.add(item.seq);
+    }
+    this.#border = this.#places.at((count) => beforeBorder(count, this.#keep));
+    return this.#steps.early.length > early;
+  }
+
+  /** How many of the oldest messages are in none of them, however the list grows. */
+  before(length: number): number {
+    return this.#steps.before(this.#border ?? length);
+  }
+
+  has(at: number): boolean {
+    return this.#border !== undefined && this.#steps.placeOf(at) >= this.#border;
   }
 }

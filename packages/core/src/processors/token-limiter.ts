@@ -1,8 +1,8 @@
 import { TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
 import type { TokenCounter, WindowOverflow } from "../window-options.ts";
-import { cutBefore } from "./border.ts";
-import { type Group, grouper } from "./grouping.ts";
+import { cutAt } from "./border.ts";
+import { type Group, type Grouping, grouper } from "./grouping.ts";
 import { type AnyProcessor, checkCounter, checkInteger, checkObject, invalid } from "./options.ts";
 import { perMessage } from "./per-message.ts";
 
@@ -67,11 +67,8 @@ export function tokenLimiter(options: TokenLimiterOptions): AnyProcessor {
     process<M>(messages: readonly M[], { format }: { readonly format: MessageFormat<M> }): readonly M[] {
       const grouping = group(messages, { format, counter: counted, pinned: undefined });
       if (grouping.tokens + (counter.base ?? 0) + reserve <= limit) return messages;
-      const isGone = new Uint8Array(messages.length);
-      for (const { items } of leftOut(grouping.groups(), checked)) {
-        for (const { seq } of items) isGone[seq] = 1;
-      }
-      return messages.filter((_, index) => isGone[index] === 0);
+      const kept = keptOf(grouping, checked).flatMap(({ indices }) => indices);
+      return kept.sort((a, b) => a - b).map((at) => messages[at] as M);
     },
   };
 }
@@ -93,36 +90,43 @@ function checkedOptions(options: TokenLimiterOptions): Checked {
   return { limit, counter, reserve, unit, target, overflow };
 }
 
-function leftOut<M>(all: readonly Group<M>[], options: Checked): readonly Group<M>[] {
+/** The groups that are shown, in any order. */
+function keptOf<M>(all: Grouping<M>, options: Checked): readonly Group<M>[] {
   const { limit, counter, reserve, unit, target, overflow } = options;
-  const boundary = all.findLastIndex((step) => step.items.some((item) => item.boundary));
-  const beyond = all.slice(0, Math.max(boundary, 0)).filter((step) => !isSystem(step));
-  const stays = all.filter((step, index) => index === boundary || isSystem(step));
-  const steps = all.slice(boundary + 1).filter((step) => !isSystem(step));
+  const { boundary } = all;
+  const stays = new Set(all.systems);
+  if (boundary !== undefined) stays.add(boundary);
+  const from = boundary === undefined ? 0 : boundary.at + 1;
+  const fixed = (counter.base ?? 0) + reserve + tokensOf(stays);
 
-  const fixed = stays.reduce((sum, step) => sum + step.tokens, (counter.base ?? 0) + reserve);
-  const cut = (from: number, room: number, mayBegin: (index: number) => boolean): number | undefined => {
-    const part = steps.slice(from).map(({ tokens }) => tokens);
+  const fitting = (oldest: number, room: number, mayBegin: (group: Group<M>) => boolean) => {
+    const total = all.tokensFrom(oldest);
+    if (total <= room) return [...all.newestFirst(oldest)];
     const stride = Math.floor(Math.max(0, room) * (1 - target));
-    const before = cutBefore({ costs: part, mayBegin: (index) => mayBegin(from + index), room, stride });
-    return before === undefined ? undefined : from + before;
+    const cut = cutAt({ newestFirst: all.newestFirst(oldest), total, mayBegin, room, stride });
+    return cut === undefined ? undefined : [...all.newestFirst(cut.at)];
   };
 
-  const whole = cut(0, limit - fixed, (index) => unit === "step" || isUser(steps[index]));
-  if (whole !== undefined && fixed <= limit) return [...beyond, ...steps.slice(0, whole)];
-  // The newest turn alone is too long: what lies between its question and its newest step goes, oldest first.
-  const question = unit === "turn" ? steps.findLastIndex(isUser) : -1;
-  const asked = steps[question];
-  const room = limit - fixed - (asked?.tokens ?? 0);
-  const within = question < 0 && unit === "step" ? undefined : cut(question + 1, room, () => true);
-  const older = [...beyond, ...steps.slice(0, Math.max(question, 0))];
-  if (within !== undefined && room >= 0) return [...older, ...steps.slice(question + 1, within)];
+  const newest = fitting(from, limit - fixed, (group) => unit === "step" || group.role === "user");
+  if (newest !== undefined) return [...stays, ...newest];
+  const least = new Set(stays);
+  if (unit === "turn") {
+    // The newest turn alone is too long: what lies between its question and its newest step goes, oldest first.
+    const { question } = all;
+    const isAsked = question !== undefined && question.at >= from;
+    if (isAsked) least.add(question);
+    const room = limit - fixed - (isAsked ? question.tokens : 0);
+    const within = fitting(isAsked ? question.at + 1 : from, room, () => true);
+    if (within !== undefined) return [...least, ...within];
+  }
 
-  const newest = steps.at(-1);
-  if (overflow === "evict") return [...beyond, ...steps];
-  const kept = new Set([asked, newest]);
-  if (overflow === "keep") return [...beyond, ...steps.filter((step) => !kept.has(step))];
-  const needed = [...kept].reduce((sum, step) => sum + (step?.tokens ?? 0), fixed);
+  if (overflow === "evict") return [...stays];
+  for (const step of all.newestFirst(from)) {
+    least.add(step);
+    break;
+  }
+  if (overflow === "keep") return [...least];
+  const needed = (counter.base ?? 0) + reserve + tokensOf(least);
   throw new TurnkeepError(
     "WINDOW_OVERFLOW",
     `The processor ${JSON.stringify(name)} cannot make the messages fit: the newest step with what always stays needs ` +
@@ -131,10 +135,8 @@ function leftOut<M>(all: readonly Group<M>[], options: Checked): readonly Group<
   );
 }
 
-function isSystem<M>(step: Group<M>): boolean {
-  return step.items[0]?.role === "system";
-}
-
-function isUser<M>(step: Group<M> | undefined): boolean {
-  return step?.items[0]?.role === "user";
+function tokensOf<M>(groups: Iterable<Group<M>>): number {
+  let sum = 0;
+  for (const { tokens } of groups) sum += tokens;
+  return sum;
 }

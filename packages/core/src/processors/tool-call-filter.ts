@@ -1,9 +1,11 @@
-import { type Step, stepsOf } from "../memory/live.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { beforeBorder } from "./border.ts";
+import { statePerList } from "./growing-list.ts";
+import { GrowingSteps, Places } from "./growing-steps.ts";
 import { type AnyProcessor, checkInteger, checkObject, invalid } from "./options.ts";
-import { type PairedCall, pairsOf } from "./pairs.ts";
+import type { PairedCall, Pairs } from "./pairs.ts";
 import { copiesPerMessage } from "./per-message.ts";
+import { Shown } from "./shown.ts";
 
 export interface ToolCallFilterOptions {
   /** The names of the tools to leave out. Default: all. An empty list leaves out nothing. */
@@ -27,32 +29,48 @@ export interface ToolCallFilterOptions {
  *
  * @example
  * ```ts
- * import { toolCallFilter } from "@turnkeep/core/processors";
+ * import { assistant, toolCall, toolResult, user } from "@turnkeep/core";
+ * import { applyProcessors, toolCallFilter } from "@turnkeep/core/processors";
  *
- * const processors = [toolCallFilter({ exclude: ["search"], keepLastSteps: 2 })];
+ * const messages = [
+ *   user("Which hotels are there?"),
+ *   toolCall("call-1", "search", { for: "hotels" }),
+ *   toolResult("call-1", "search", "Grand, Savoy"),
+ *   assistant("The Grand and the Savoy."),
+ *   toolCall("call-2", "book", { hotel: "Savoy" }),
+ *   toolResult("call-2", "book", "Booked."),
+ * ];
+ * const shown = await applyProcessors(messages, [toolCallFilter({ exclude: ["search"], keepLastSteps: 0 })]);
+ * shown.map(({ role }) => role); // ["user", "assistant", "assistant", "tool"]
  * ```
  */
 export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcessor {
   const { names, keepLastSteps } = checkedOptions(options);
   const copyOf = copiesPerMessage();
+  const states = statePerList();
   return {
     name: "tool-call-filter",
     process<M>(messages: readonly M[], { format }: { readonly format: MessageFormat<M> }): readonly M[] {
       if (names?.size === 0) return messages;
-      const steps = stepsOf(messages, format);
-      const border =
-        keepLastSteps === undefined ? runningFrom(steps, messages, format) : lastFrom(steps, keepLastSteps);
-      const kept = new Set(steps.slice(border).flatMap(({ items }) => items.map(({ seq }) => seq)));
-      const goneOf = goneFrom(messages, format, names, kept);
-      const shown = messages.map((message, at) => {
-        const gone = goneOf(message, at);
+      const { calls, decided } = states(messages, format, () => ({
+        calls: new Calls(format, names),
+        decided: new Shown<M>(),
+      }));
+      if (calls.grow(messages)) decided.reset();
+      const border = keepLastSteps === undefined ? calls.running() : calls.newest(keepLastSteps);
+      const show = (at: number): M | undefined => {
+        const message = messages[at] as M;
+        const gone = calls.gone(at, message, border.from);
         if (gone === undefined) return message;
         return copyOf(message, format, () => without(message, gone, format), JSON.stringify(gone));
+      };
+      const shown = decided.of(messages.length, border.decided, show);
+      if (shown.some((message) => format.role(message) !== "system")) return shown;
+      const newest = calls.newestStep();
+      return messages.flatMap((message, at) => {
+        const left = newest.has(at) ? message : show(at);
+        return left === undefined ? [] : [left];
       });
-      if (!shown.some((message) => message !== undefined && format.role(message) !== "system")) {
-        for (const { seq } of steps.at(-1)?.items ?? []) shown[seq] = messages[seq];
-      }
-      return shown.filter((message) => message !== undefined);
     },
   };
 }
@@ -74,25 +92,6 @@ function isNames(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((name) => typeof name === "string");
 }
 
-/** Where the running turn begins; behind all steps when the model has answered. */
-function runningFrom<M>(steps: readonly Step<M>[], messages: readonly M[], format: MessageFormat<M>): number {
-  const newest = steps.find((step) => step.items.some(({ seq }) => seq === messages.length - 1));
-  if (newest === undefined || newest.calls.size === 0) return steps.length;
-  // A message that holds its calls with their results may end in the answer to them.
-  const last = messages.at(-1) as M;
-  const isAnswered = [...newest.calls.values()].every(({ answered }) => answered);
-  if (isAnswered && format.role(last) === "assistant" && format.pieces(last).at(-1)?.of === "content") {
-    return steps.length;
-  }
-  return steps.findLastIndex((step) => step.items[0]?.role === "user") + 1;
-}
-
-/** Where the newest steps with calls begin, on the grid; behind all when there are none. */
-function lastFrom<M>(steps: readonly Step<M>[], keep: number): number {
-  const places = steps.flatMap((step, place) => (step.calls.size > 0 ? [place] : []));
-  return places[beforeBorder(places.length, keep)] ?? steps.length;
-}
-
 /** The ids of what a message leaves out. */
 interface Gone {
   readonly calls: readonly string[];
@@ -100,26 +99,86 @@ interface Gone {
   readonly approvals: readonly string[];
 }
 
-/** What each message leaves out; `undefined` for one that leaves out nothing. */
-function goneFrom<M>(
-  messages: readonly M[],
-  format: MessageFormat<M>,
-  names: ReadonlySet<string> | undefined,
-  kept: ReadonlySet<number>,
-): (message: M, at: number) => Gone | undefined {
-  const pairs = pairsOf(messages, format);
-  const isExcluded = (name: string | undefined): boolean =>
-    names === undefined || (name !== undefined && names.has(name));
-  const isOut = (call: PairedCall | undefined): boolean =>
-    call !== undefined && !kept.has(call.at) && isExcluded(call.name);
-  const idsOut = (calls: ReadonlyMap<string, PairedCall | undefined>): string[] =>
-    [...calls].flatMap(([id, call]) => (isOut(call) ? [id] : []));
-  return (message, at) => {
-    const own = pairs.get(at);
+/** The steps that keep their calls. */
+interface Border {
+  /** The place of the first of them. */
+  readonly from: number;
+  /** Of how many messages it is decided what they leave out, however the list grows. */
+  readonly decided: number;
+}
+
+/** What the messages of a list have to do with calls, and which steps make some. */
+class Calls<M> {
+  readonly #format: MessageFormat<M>;
+  readonly #names: ReadonlySet<string> | undefined;
+  readonly #steps: GrowingSteps<M>;
+  readonly #places: Places<M>;
+  /** By message; those that have nothing to do with calls are not in it. */
+  readonly #pairs: Map<number, Pairs> = new Map();
+  #newest: M | undefined;
+  #length = 0;
+
+  constructor(format: MessageFormat<M>, names: ReadonlySet<string> | undefined) {
+    this.#format = format;
+    this.#names = names;
+    this.#steps = new GrowingSteps({ format, counter: undefined, pinned: undefined });
+    this.#places = new Places(this.#steps);
+  }
+
+  /** Takes in what is new; answers whether something that came before its call belongs to one since. */
+  grow(messages: readonly M[]): boolean {
+    const early = this.#steps.early.length;
+    for (const { item, pairs } of this.#steps.grow(messages)) {
+      if (pairs.calls.size > 0) this.#places.add(item.seq);
+      if (pairs.calls.size + pairs.results.size + pairs.approvals.size > 0) this.#pairs.set(item.seq, pairs);
+    }
+    this.#newest = messages.at(-1);
+    this.#length = messages.length;
+    return this.#steps.early.length > early;
+  }
+
+  /** The steps of the running turn; none when the model has answered. */
+  running(): Border {
+    const question = this.#steps.questions.at(-1) ?? -1;
+    return {
+      from: this.#isRunning() ? question + 1 : this.#length,
+      decided: this.#steps.before(Math.max(question, 0)),
+    };
+  }
+
+  #isRunning(): boolean {
+    if (this.#length === 0) return false;
+    const { calls } = this.#steps.stepWith(this.#length - 1);
+    if (calls.size === 0) return false;
+    // A message that holds its calls with their results may end in the answer to them.
+    const isAnswered = [...calls.values()].every(({ answered }) => answered);
+    const newest = this.#newest as M;
+    const ends = this.#format.role(newest) === "assistant" && this.#format.pieces(newest).at(-1)?.of;
+    return !isAnswered || ends !== "content";
+  }
+
+  /** So many of the newest steps with calls, on the grid. */
+  newest(keep: number): Border {
+    const from = this.#places.at((count) => beforeBorder(count, keep)) ?? this.#length;
+    return { from, decided: this.#steps.before(from) };
+  }
+
+  /** The messages of the newest step. */
+  newestStep(): ReadonlySet<number> {
+    return new Set(this.#steps.newest?.items.map(({ seq }) => seq));
+  }
+
+  /** What a message leaves out, where steps from that place on keep their calls; `undefined` if it is nothing. */
+  gone(at: number, message: M, keptFrom: number): Gone | undefined {
+    const own = this.#pairs.get(at);
     if (own === undefined) return undefined;
-    const orphans = format
+    const isOut = (call: PairedCall | undefined): boolean =>
+      call !== undefined && this.#steps.placeOf(call.at) < keptFrom && this.#isExcluded(call.name);
+    const idsOut = (calls: ReadonlyMap<string, PairedCall | undefined>): string[] =>
+      [...calls].flatMap(([id, call]) => (isOut(call) ? [id] : []));
+    const orphans = this.#format
       .toolResults(message)
-      .filter(({ id, name }) => own.results.get(id) === undefined && isExcluded(name))
+      .filter(({ id, name }) => own.results.get(id) === undefined && this.#isExcluded(name))
       .map(({ id }) => id);
     const gone = {
       calls: idsOut(own.calls),
@@ -127,7 +186,11 @@ function goneFrom<M>(
       approvals: idsOut(own.approvals),
     };
     return gone.calls.length + gone.results.length + gone.approvals.length > 0 ? gone : undefined;
-  };
+  }
+
+  #isExcluded(name: string | undefined): boolean {
+    return this.#names === undefined || (name !== undefined && this.#names.has(name));
+  }
 }
 
 function without<M>(message: M, gone: Gone, format: MessageFormat<M>): M | undefined {

@@ -3,6 +3,7 @@ import type { TokenCounter } from "../window-options.ts";
 import { beginning, ending, fits } from "./cut-text.ts";
 import { type AnyProcessor, checkCounter, checkInteger, checkObject, invalid, methodOf } from "./options.ts";
 import { copiesPerMessage } from "./per-message.ts";
+import { shownEach } from "./shown.ts";
 import { textTokens } from "./text-tokens.ts";
 
 export interface TruncateToolResultsOptions {
@@ -39,6 +40,7 @@ const longestNotice: string = notice(2 ** 40);
 export function truncateToolResults(options: TruncateToolResultsOptions): AnyProcessor {
   const { maxTokens, head, tail, count } = checkedOptions(options);
   const copyOf = copiesPerMessage();
+  const each = shownEach();
   const cut = (text: string): string => {
     if (fits(text, maxTokens, count)) return text;
     const end = ending(text, tail, count);
@@ -56,10 +58,10 @@ export function truncateToolResults(options: TruncateToolResultsOptions): AnyPro
     eachAlone: true,
     process<M>(messages: readonly M[], { format }: { readonly format: MessageFormat<M> }): readonly M[] {
       const mapText = methodOf(format, "mapText", name);
-      return messages.map((message) => {
+      return each(messages, format, (message) => {
         if (format.toolResults(message).length === 0) return message;
         const cutTexts = (): M => mapText(message, (text, of) => (of === "tool-result" ? cut(text) : text));
-        return copyOf(message, format, cutTexts) as M;
+        return copyOf(message, format, cutTexts);
       });
     },
   };

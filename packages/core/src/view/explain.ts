@@ -1,10 +1,10 @@
-import type { ExplainedMessage, ExplainOptions, Explanation } from "../chat-memory.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { Call } from "../memory/deadline.ts";
 import type { Loaded } from "../memory/draft.ts";
 import { type Item, readItem, tokensIn } from "../memory/item.ts";
 import type { Live } from "../memory/live.ts";
 import type { Policy } from "../memory/policy.ts";
+import type { ExplainedMessage, ExplainOptions, Explanation } from "../memory-view.ts";
 import type { Limits } from "../window/policy.ts";
 import type { View } from "./view.ts";
 

@@ -1,0 +1,38 @@
+import type { MessageFormat } from "../message-format.ts";
+import { frozenCopy, isFrozenCopy } from "./frozen-copy.ts";
+import { type GrowingLists, listsOf } from "./growing-list.ts";
+
+/** What each processor was given by callers. */
+const given = new WeakMap<object, GrowingLists>();
+
+/** The newest copy of each message that can change. */
+const copies = new WeakMap<object, unknown>();
+const originals = new WeakMap<object, unknown>();
+
+/**
+ * A caller's messages, frozen for a processor. A message that is not frozen itself is copied, and again only after it has
+ * changed: what processors know of the copy, such as its tokens, then still holds.
+ */
+export function givenTo<M>(
+  processor: object,
+  messages: readonly M[],
+  format: MessageFormat<M>,
+): readonly M[] {
+  return listsOf(processor, given).frozen(messages, (message) => copyOf(message, format));
+}
+
+/** The messages as their caller knows them: his own in place of their copies. */
+export function asGiven<M>(messages: readonly M[]): M[] {
+  return messages.map((message) => (originals.get(message as object) as M | undefined) ?? message);
+}
+
+function copyOf<M>(message: M, format: MessageFormat<M>): M {
+  const before = copies.get(message as object) as M | undefined;
+  if (before !== undefined && isFrozenCopy(before, message)) return before;
+  const copy = frozenCopy(message, format);
+  if (copy !== message) {
+    copies.set(message as object, copy);
+    originals.set(copy as object, message);
+  }
+  return copy;
+}

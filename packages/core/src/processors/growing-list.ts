@@ -1,0 +1,93 @@
+import type { MessageFormat } from "../message-format.ts";
+
+/**
+ * A list of messages that cannot change, and that has only grown since it was first seen: what was made of its messages
+ * then still holds.
+ */
+export interface GrowingList {
+  /** All of them. No frozen array: V8 reads those ten times slower. */
+  readonly messages: readonly unknown[];
+}
+
+/** The lists that frozen arrays show. */
+const shown = new WeakMap<readonly unknown[], GrowingList>();
+
+/** The list that a frozen array shows, unless it has grown beyond it since. */
+function listShownBy(messages: readonly unknown[]): GrowingList | undefined {
+  const list = shown.get(messages);
+  return list?.messages.length === messages.length ? list : undefined;
+}
+
+/** Whether a frozen array shows a list, so that no message in it is a copy. */
+export function showsList(messages: readonly unknown[]): boolean {
+  return shown.has(messages);
+}
+
+/**
+ * Keeps what a processor makes of a list with the list, by format, to go on with it when the list has grown. What is no
+ * such list begins anew.
+ */
+export function statePerList(): <M, State>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  begin: () => State,
+) => State {
+  const all = new WeakMap<object, WeakMap<GrowingList, unknown>>();
+  return <M, State>(messages: readonly M[], format: MessageFormat<M>, begin: () => State): State => {
+    const list = listShownBy(messages);
+    if (list === undefined) return begin();
+    const ofFormat = all.get(format) ?? new WeakMap<GrowingList, unknown>();
+    all.set(format, ofFormat);
+    const state = (ofFormat.get(list) as State | undefined) ?? begin();
+    ofFormat.set(list, state);
+    return state;
+  };
+}
+
+/** Lists that are seen again and again. One is found by its newest message, and is known as long as that lives. */
+export class GrowingLists {
+  readonly #byNewest: WeakMap<object, { readonly messages: unknown[] }> = new WeakMap();
+
+  /**
+   * The messages in a frozen array, with those of `frozen` in place of those that can change. It shows a list if there is
+   * no such message; of a list that it has shown before, `frozen` is asked about what is new. It is asked about holes too.
+   */
+  frozen<M>(messages: readonly M[], frozen: (message: M, index: number) => M): readonly M[] {
+    const known = this.#find(messages);
+    const before = (known?.messages ?? []) as M[];
+    const added = Array.from(messages.slice(before.length), (message, index) =>
+      frozen(message, before.length + index),
+    );
+    const isFixed = added.every((copy, index) => copy === messages[before.length + index]);
+    if (!isFixed) return Object.freeze([...before, ...added]);
+    const list = known ?? { messages: [] };
+    if (before.length > 0) this.#byNewest.delete(before.at(-1) as object);
+    for (const message of added) list.messages.push(message);
+    const newest = list.messages.at(-1);
+    if (typeof newest === "object" && newest !== null) this.#byNewest.set(newest, list);
+    const array = Object.freeze(list.messages.slice()) as readonly M[];
+    shown.set(array, list);
+    return array;
+  }
+
+  /** The longest list known with which these messages begin. */
+  #find(messages: readonly unknown[]): { readonly messages: unknown[] } | undefined {
+    for (let length = messages.length; length > 0; length--) {
+      const list = this.#byNewest.get(messages[length - 1] as object);
+      if (list?.messages.length === length && begins(messages, list.messages)) return list;
+    }
+    return undefined;
+  }
+}
+
+function begins(messages: readonly unknown[], beginning: readonly unknown[]): boolean {
+  for (let at = 0; at < beginning.length; at++) if (messages[at] !== beginning[at]) return false;
+  return true;
+}
+
+/** The lists of one owner, so that others' with the same newest message do not stand in their way. */
+export function listsOf(owner: object, all: WeakMap<object, GrowingLists>): GrowingLists {
+  const lists = all.get(owner) ?? new GrowingLists();
+  all.set(owner, lists);
+  return lists;
+}
