@@ -31,6 +31,20 @@ export function notReadyError(store: string, missing: string, cause?: unknown): 
   );
 }
 
+/** `UNSUPPORTED_VERSION`: a later version of `packageName` has migrated `what`, such as `"the tables"`. */
+export function laterVersionError(
+  store: string,
+  what: string,
+  packageName: string,
+  cause?: unknown,
+): TurnkeepError {
+  return new TurnkeepError(
+    "UNSUPPORTED_VERSION",
+    `${store}: ${what} were migrated by a later version of ${packageName}: upgrade this one`,
+    { cause },
+  );
+}
+
 /** `UNSUPPORTED`: a method that the store's `capabilities` exclude. */
 export function unsupportedError(store: string, method: string): TurnkeepError {
   return new TurnkeepError(
