@@ -41,6 +41,7 @@ export {
   closedError,
   conflictError,
   corruptError,
+  errorCode,
   invalidOption,
   laterVersionError,
   notReadyError,

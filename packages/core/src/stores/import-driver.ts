@@ -1,4 +1,4 @@
-import { invalidOption } from "./store-errors.ts";
+import { errorCode, invalidOption } from "./store-errors.ts";
 
 /**
  * A store's driver, an optional peer that is imported where a URL or a configuration is given.
@@ -16,7 +16,7 @@ export async function importDriver<Driver>(packageName: string, driver: Promise<
   try {
     return await driver;
   } catch (cause) {
-    if (!(cause instanceof Error && "code" in cause && cause.code === "ERR_MODULE_NOT_FOUND")) throw cause;
+    if (errorCode(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
     throw invalidOption(
       `url and config need the driver "${packageName}": install it, or give the store a client`,
     );
