@@ -7,12 +7,12 @@ export interface Entry {
   readonly i: string;
   /** `createdAt`. */
   readonly a: number;
-  readonly p?: string;
-  readonly m?: string;
+  readonly p?: string | undefined;
+  readonly m?: string | undefined;
   /** The row with the content. */
-  readonly r?: string;
+  readonly r?: string | undefined;
   /** Where the message left memory, and the row does not say so yet: `superseded`; else it was evicted. */
-  readonly s?: MessageState;
+  readonly s?: MessageState | undefined;
 }
 
 /**
@@ -51,16 +51,12 @@ export interface MemoryDocument {
 }
 
 /** Content of a message, under an id that is never used again. The content never changes. */
-export interface RowDocument {
+export interface RowDocument extends Pick<Entry, "i" | "a" | "p" | "m"> {
   readonly _id: string;
   readonly memory: string;
   readonly life: string;
   readonly attempt: string;
   readonly seq: number;
-  readonly id: string;
-  readonly at: number;
-  readonly payload: string;
-  readonly meta?: string;
   /** `staged`: only the memory's document can tell. */
   readonly state: "staged" | "evicted" | "superseded";
   readonly gen: number;
@@ -78,7 +74,10 @@ export interface Written {
   readonly unsettled?: boolean;
 }
 
-export type FoundRow = Pick<RowDocument, "_id" | "seq" | "id" | "at"> & { readonly state: MessageState };
+/** A row that counts by itself. */
+export type FoundRow = Pick<RowDocument, "_id" | "seq" | "i" | "a"> & {
+  readonly state: Exclude<MessageState, "live">;
+};
 
 /** A message below it takes no more room inside than its reference would. */
 export const smallestApart = 128;
@@ -131,7 +130,11 @@ export const anArray = (path: string): Document => ({ $cond: [{ $isArray: path }
 export const without = (path: string, values: readonly unknown[]): Document => ({
   $setDifference: [anArray(path), values],
 });
-export const literal = (value: unknown): Document => ({ $literal: value });
+/** A value that is no expression, whatever it looks like. Like everything that is undefined, it is not sent then. */
+export const literal = (value: unknown): Document | undefined =>
+  value === undefined ? undefined : { $literal: value };
+/** A projection of these. */
+export const fields = (...names: string[]): Document => Object.fromEntries(names.map((name) => [name, 1]));
 
 /** The lives before the one that begins, whose rows are still there. */
 export const formerLives: Document = {
