@@ -34,7 +34,7 @@ export type Run = <A>(statement: Statement<A>) => Promise<A>;
 
 /**
  * Whatever the client's own settings are: a write is on the disks of a majority when it is acknowledged, everything is
- * read from the primary, and values come as the store knows them.
+ * read from the primary, and values come as the store knows them. What is undefined is not sent: statements rely on it.
  */
 const collectionOptions: CollectionOptions = {
   writeConcern: { w: "majority", journal: true },

@@ -79,6 +79,9 @@ export type FoundRow = Pick<RowDocument, "_id" | "seq" | "i" | "a"> & {
   readonly state: Exclude<MessageState, "live">;
 };
 
+/** Rows that count by themselves, by seq. */
+export type FoundRows = ReadonlyMap<number, FoundRow>;
+
 /** A message below it takes no more room inside than its reference would. */
 export const smallestApart = 128;
 /** In bytes: what lives together in a document is moved out above it. */
@@ -95,35 +98,24 @@ export const present: Document = {
     { $or: [{ $ne: [{ $type: "$expiresAt" }, "date"] }, { $gt: ["$expiresAt", "$$NOW"] }] },
   ],
 };
-export const expired: Document = {
-  expiresAt: { $type: "date" },
-  $expr: { $lte: ["$expiresAt", "$$NOW"] },
-};
+export const expired: Document = { expiresAt: { $type: "date" }, $expr: { $lte: ["$expiresAt", "$$NOW"] } };
 
+const liveReferences = {
+  $multiply: [referenceBytes, { $size: { $objectToArray: { $ifNull: ["$live", {}] } } }],
+};
 /** Whether what lives together in a document is too much. */
 export const tooLarge: Document = {
-  $gt: [
-    {
-      $subtract: [
-        { $bsonSize: "$$ROOT" },
-        { $multiply: [referenceBytes, { $size: { $objectToArray: { $ifNull: ["$live", {}] } } }] },
-      ],
-    },
-    documentCap,
-  ],
+  $gt: [{ $subtract: [{ $bsonSize: "$$ROOT" }, liveReferences] }, documentCap],
 };
 
 /** What is to be settled: rows and lives that no longer count. */
 export const leftovers: readonly string[] = ["trash", "former", "dead"];
 
+const isLeftOver = leftovers.map((name) => ({ $gt: [{ $size: `$${name}` }, 0] }));
 /** What a write answers, see {@link Written}. */
 export const outcome: Document = {
-  _id: 0,
-  version: 1,
-  life: 1,
-  unsettled: {
-    $or: [...leftovers.map((name) => ({ $gt: [{ $size: `$${name}` }, 0] })), tooLarge],
-  },
+  ...{ _id: 0, version: 1, life: 1 },
+  unsettled: { $or: [...isLeftOver, tooLarge] },
 };
 
 export const anArray = (path: string): Document => ({ $cond: [{ $isArray: path }, path, []] });

@@ -67,7 +67,7 @@ export async function settle(run: Run, memoryId: string, life: string): Promise<
     const { rows, entries } = contentsToMove(claimed, life, stow);
     if (rows.length > 0) {
       await run(statements.insert(rows));
-      if (!(await run(statements.stow(claimed, stow, entries)))) {
+      if (!(await run(statements.stow(claimed, entries)))) {
         await run(statements.discard(rows.map(({ _id }) => _id)));
         return;
       }
@@ -83,7 +83,7 @@ export async function settle(run: Run, memoryId: string, life: string): Promise<
   if (trash.length > 0) await run(statements.drop(trash));
   if (former.length > 0) await run(statements.bury(former));
   if (dead.length > 0) await run(statements.discardAttempts(dead, rowsOf(claimed)));
-  await run(statements.settled(claimed, stow, leaves ? Object.keys(left) : []));
+  await run(statements.settled(claimed, leaves ? Object.keys(left) : []));
 }
 
 /** Everything that left memory, then live messages from the oldest on until half of the room is free again. */

@@ -190,29 +190,22 @@ export function revoke(memoryId: string, attempts: readonly string[]): Statement
   return alter({ _id: memoryId }, [{ $set: set }], fields("life", "live", "left", "trash"));
 }
 
-/** What there is to settle, as a majority holds it, and how large its document is. */
+/** What there is to settle, as a majority holds it: how large its document is, and by which one stow. */
 export type Claimed = MemoryDocument & { readonly size: number };
 
 /** Announces who settles. Others who settle can no more. */
 export function claim(memoryId: string, life: string, stow: string): Statement<Claimed | null> {
-  const set = {
-    gen: { $add: ["$gen", 1] },
-    dead: { $concatArrays: ["$dead", "$stows"] },
-    stows: [stow],
-  };
-  const names = fields("life", "version", "live", "left", "trash", "former", "dead", "gen");
-  return alter({ _id: memoryId, life }, [{ $set: set }], { ...names, size: { $bsonSize: "$$ROOT" } });
+  const dead = { $concatArrays: ["$dead", "$stows"] };
+  const pipeline = [{ $set: { gen: { $add: ["$gen", 1] }, dead, stows: [stow] } }];
+  const names = fields("version", "live", "left", "trash", "former", "dead", "gen", "stows");
+  return alter({ _id: memoryId, life }, pipeline, { ...names, size: { $bsonSize: "$$ROOT" } });
 }
 
 /** Puts rows in the place of contents. */
-export function stow(
-  memory: MemoryDocument,
-  stow: string,
-  entries: ReadonlyMap<string, Entry>,
-): Statement<boolean> {
+export function stow(claimed: Claimed, entries: ReadonlyMap<string, Entry>): Statement<boolean> {
   const set: Document = { apart: true };
   for (const [path, entry] of entries) set[path] = literal(entry);
-  return whileClaimed(memory, stow, [{ $set: set }]);
+  return whileClaimed(claimed, [{ $set: set }]);
 }
 
 /** Rows say themselves that they left; one that settles late changes nothing. */
@@ -222,25 +215,21 @@ export function setState(rows: readonly string[], state: FoundRow["state"], gen:
 }
 
 /** Forgets what was settled. */
-export function settled(memory: MemoryDocument, stow: string, left: readonly string[]): Statement<boolean> {
-  const { trash = [], former = [], dead = [] } = memory;
+export function settled(claimed: Claimed, left: readonly string[]): Statement<boolean> {
+  const { trash = [], former = [], dead = [], stows } = claimed;
   const set: Document = {
     trash: without("$trash", trash),
     former: without("$former", former),
     dead: without("$dead", dead),
     stows: [],
-    dropped: trash.length > 0 ? literal(stow) : undefined,
+    dropped: trash.length > 0 ? literal(stows?.[0]) : undefined,
   };
   const forget = left.length > 0 ? [{ $unset: left.map((seq) => `left.${seq}`) }] : [];
-  return whileClaimed(memory, stow, [{ $set: set }, ...forget]);
+  return whileClaimed(claimed, [{ $set: set }, ...forget]);
 }
 
 /** `false`: somebody else has changed the memory, or settles it. */
-function whileClaimed(
-  { _id, version }: MemoryDocument,
-  stow: string,
-  pipeline: Document[],
-): Statement<boolean> {
-  const filter: Document = { _id, version, stows: stow };
-  return async ({ memories }) => (await memories.updateOne(filter, pipeline)).matchedCount === 1;
+function whileClaimed({ _id, version, stows }: Claimed, pipeline: Document[]): Statement<boolean> {
+  return async ({ memories }) =>
+    (await memories.updateOne({ _id, version, stows } as Document, pipeline)).matchedCount === 1;
 }

@@ -11,7 +11,6 @@ import {
   normalizeListQuery,
   notReadyError,
 } from "@turnkeep/core/store-kit";
-import { Changes } from "./changes.ts";
 import { connect, type Run, storeName } from "./client.ts";
 import { batch, type MemoryDocument } from "./documents.ts";
 import { migrate, migrated } from "./migrations.ts";
@@ -30,6 +29,8 @@ import {
 import { overridden, rowsOf, settle, trashOf } from "./staging.ts";
 import * as statements from "./statements.ts";
 import { applyUpdate } from "./updates.ts";
+
+const contentMissing = "the content of a message is missing";
 
 /** A store in MongoDB. */
 export interface MongoStore extends ChatMemoryStore {
@@ -68,7 +69,6 @@ export interface MongoStore extends ChatMemoryStore {
  */
 export function mongoStore(options: MongoStoreOptions): MongoStore {
   const { connection: place, database, prefix, ttlMs } = normalizeOptions(options);
-  const changes = new Changes(ttlMs);
   const connection = lifecycle(storeName, connect(place, database, prefix));
   const capabilities: StoreCapabilities = Object.freeze({
     durable: true,
@@ -118,7 +118,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
       const run = enter(callOptions);
       checkMemoryId(memoryId);
       checkUpdate(update, capabilities);
-      await applyUpdate(run, changes, memoryId, copyUpdate(update));
+      await applyUpdate(run, memoryId, copyUpdate(update), ttlMs);
     },
 
     async deleteMessages(memoryId, callOptions) {
@@ -205,8 +205,6 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
     [Symbol.asyncDispose]: connection.close,
   };
 }
-
-const contentMissing = "the content of a message is missing";
 
 /** The messages of entries, those that stand apart by one more statement. `undefined`: a row is missing. */
 async function messagesOf(

@@ -8,9 +8,9 @@ import {
   storedRows,
   storeError,
 } from "@turnkeep/core/store-kit";
-import type { Change, Changes } from "./changes.ts";
+import * as changes from "./changes.ts";
 import { type Run, storeName } from "./client.ts";
-import { batch, type FoundRow, type MemoryDocument, smallestApart, type Written } from "./documents.ts";
+import { batch, type FoundRows, type MemoryDocument, smallestApart, type Written } from "./documents.ts";
 import { entriesOf } from "./records.ts";
 import { bytesOf, entryOf, freshId, overridden, referenceTo, rowOf, settle } from "./staging.ts";
 import * as statements from "./statements.ts";
@@ -28,26 +28,26 @@ const largestUpdateInside = 64 * 1024;
  */
 export async function applyUpdate(
   run: Run,
-  changes: Changes,
   memoryId: string,
   update: MemoryUpdate,
+  ttlMs: number | undefined,
 ): Promise<void> {
   const { expected, version } = update;
   const folded = foldUpdate(update);
-  const change = { memoryId, update, folded, entryOf };
+  const pending = { memoryId, update, folded, ttlMs, entryOf };
   const apart = apartOf([...folded.insert, ...folded.rewrite]);
   const isLean =
     expected !== null && apart.length === 0 && isPlain(folded) && folded.setState.length <= batch;
-  if (isLean && (await run(changes.append(change)))) return;
-  let found: ReadonlyMap<number, FoundRow> = new Map();
+  if (isLean && (await run(changes.append(pending)))) return;
+  let found: FoundRows = new Map();
   for (let tries = 1; tries <= maxTries; tries++) {
     // What the lean command refused is looked at first.
-    const written = isLean && tries === 1 ? null : await attempt(run, changes, change, apart, found);
+    const written = isLean && tries === 1 ? null : await attempt(run, pending, apart, found);
     if (written?.version === version) return settleQuietly(run, memoryId, written);
     const memory = await run(statements.ledger(memoryId));
     if (memory?.version === version) return;
     if ((memory?.version ?? null) !== expected) throw conflictError(memoryId, expected);
-    found = await foundRows(run, memory, change);
+    found = await foundRows(run, memory, pending);
   }
   throw storeError(storeName, new Error("Sweeps undid the update each time before it was written"));
 }
@@ -55,17 +55,16 @@ export async function applyUpdate(
 /** `null`: the memory was not as the update expects, or the attempt was revoked meanwhile. */
 async function attempt(
   run: Run,
-  changes: Changes,
-  change: Change,
+  pending: changes.Pending,
   apart: readonly StoredMessage[],
-  found: ReadonlyMap<number, FoundRow>,
+  found: FoundRows,
 ): Promise<Written | null> {
-  const { memoryId, update, folded } = change;
+  const { memoryId, update, folded } = pending;
   const { expected, version } = update;
   // A memory that begins has nothing that could be changed.
   if (expected === null && namedSeqs(folded).length > 0) return null;
   if (apart.length === 0) {
-    return run(expected === null ? changes.begin(change, freshId()) : changes.change(change, found));
+    return run(expected === null ? changes.begin(pending, freshId()) : changes.change(pending, found));
   }
   const attempt = freshId();
   const opened = await run(statements.open(memoryId, expected, attempt));
@@ -75,8 +74,8 @@ async function attempt(
   const rows = apart.map((message) => rowOf(message.seq, entryOf(message), staged));
   await run(statements.insert(rows));
   const references = new Map(rows.map((row) => [row.seq, referenceTo(row)]));
-  const placed: Change = {
-    ...change,
+  const placed: changes.Pending = {
+    ...pending,
     attempt,
     entryOf: (message) => references.get(message.seq) ?? entryOf(message),
   };
@@ -97,24 +96,20 @@ async function settleQuietly(run: Run, memoryId: string, { life, unsettled }: Wr
 async function foundRows(
   run: Run,
   memory: MemoryDocument | null,
-  { memoryId, update, folded }: Change,
-): Promise<ReadonlyMap<number, FoundRow>> {
-  const entries = memory === null ? [] : entriesOf(memory, ["live", "left"]);
+  { memoryId, update, folded }: changes.Pending,
+): Promise<FoundRows> {
+  if (memory === null) {
+    checkAgainstStored(memoryId, update, storedRows(1, []));
+    return new Map();
+  }
+  const entries = entriesOf(memory, ["live", "left"]);
   const inside = new Set(entries.map(({ seq }) => seq));
-  const absent = memory === null ? [] : namedSeqs(folded).filter((seq) => !inside.has(seq));
+  const absent = namedSeqs(folded).filter((seq) => !inside.has(seq));
   const found =
-    memory === null || absent.length === 0
-      ? []
-      : await run(statements.find(memory.life ?? "", absent, overridden(memory)));
-  const stored = [...entries.map(({ seq, state, entry }) => ({ ...entry, seq, state })), ...found];
-  checkAgainstStored(
-    memoryId,
-    update,
-    storedRows(
-      memory?.next ?? 1,
-      stored.map(({ seq, state, i: id }) => ({ seq, state, id })),
-    ),
-  );
+    absent.length === 0 ? [] : await run(statements.find(memory.life ?? "", absent, overridden(memory)));
+  const named = [...entries.map(({ entry, seq, state }) => ({ i: entry.i, seq, state })), ...found];
+  const stored = named.map(({ i: id, seq, state }) => ({ id, seq, state }));
+  checkAgainstStored(memoryId, update, storedRows(memory.next ?? 1, stored));
   return new Map(found.map((row) => [row.seq, row]));
 }
 

@@ -119,20 +119,20 @@ export function migrateStatement(
   return { text: `do ${quoteLiteral(body)}`, values: [], recurs: false };
 }
 
-/** What a failed migration throws: the migration's own refusals in Turnkeep's words, the rest as it came. */
-export function migrationError(error: unknown): unknown {
+/** Throws what a failed migration throws: the migration's own refusals in Turnkeep's words, the rest as it came. */
+export function throwMigrationError(error: unknown): never {
   const cause = error instanceof Error ? error.cause : undefined;
   switch (errorCode(cause)) {
     case laterVersion:
-      return laterVersionError(storeName, "the tables", "@turnkeep/store-postgres", cause);
+      throw laterVersionError(storeName, "the tables", "@turnkeep/store-postgres", cause);
     case wrongEncoding:
-      return notReadyError(storeName, "a database with the encoding UTF8", cause);
+      throw notReadyError(storeName, "a database with the encoding UTF8", cause);
     case tooOld: {
       const message = `${storeName} needs Postgres 14 or later, which has multiranges: upgrade the server`;
-      return new TurnkeepError("STORE_NOT_READY", message, { cause });
+      throw new TurnkeepError("STORE_NOT_READY", message, { cause });
     }
     default:
-      return error;
+      throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { MemoryUpdate, MessageState } from "@turnkeep/core";
-import type { FoldedUpdate, NormalHistoryQuery } from "@turnkeep/core/store-kit";
+import { type FoldedUpdate, isPlain, type NormalHistoryQuery, namedSeqs } from "@turnkeep/core/store-kit";
 import type { Names } from "./migrations.ts";
 import { type GivenRow, Parameters } from "./parameters.ts";
 import type { KeyedRow, ListRow, LookRow } from "./records.ts";
@@ -61,8 +61,19 @@ export class Statements {
     return p.statement(text, true);
   }
 
+  /** Of these one makes the update, the next only where the one before has changed nothing. */
+  *update(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Generator<Statement<unknown>> {
+    if (update.expected === null && namedSeqs(folded).length === 0) {
+      return yield this.#begin(memoryId, update, folded);
+    }
+    const plain = isPlain(folded);
+    if (plain) yield this.#append(memoryId, update, folded);
+    // What is evicted may be there without being live.
+    if (!plain || folded.setState.length > 0) yield this.#change(memoryId, update, folded);
+  }
+
   /** Begins a memory, over an expired one too. */
-  begin(memoryId: string, update: MemoryUpdate, insert: FoldedUpdate["insert"]): Statement<never> {
+  #begin(memoryId: string, update: MemoryUpdate, { insert }: FoldedUpdate): Statement<never> {
     const p = new Parameters();
     const id = p.text(memoryId);
     const { owner, version, nextSeq, head } = update;
@@ -84,7 +95,7 @@ export class Statements {
    * Changes a memory that is at the expected version by new messages, and by evictions of live ones. That they are live
    * shows that they are there, so only the head and the new rows are touched.
    */
-  append(memoryId: string, update: MemoryUpdate, { insert, setState }: FoldedUpdate): Statement<never> {
+  #append(memoryId: string, update: MemoryUpdate, { insert, setState }: FoldedUpdate): Statement<never> {
     const p = new Parameters();
     const evicted = p.seqs(setState.map(({ seq }) => seq));
     const head = `${this.#headChange(p, memoryId, update, evicted, p.seqs(liveIn(insert)))} and h.live @> ${evicted}`;
@@ -96,7 +107,7 @@ export class Statements {
   }
 
   /** Changes a memory that is at the expected version and agrees with the update. */
-  change(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<object> {
+  #change(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<object> {
     const { insert, rewrite, setState, remove } = folded;
     const p = new Parameters();
     const moves = [...setState, ...remove.map((seq) => ({ seq, state: "removed" as const }))];

@@ -1,14 +1,12 @@
-import type { CallOptions, ChatMemoryStore, MemoryUpdate, StoreCapabilities } from "@turnkeep/core";
+import type { CallOptions, ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
 import {
   checkMemoryId,
   checkUpdate,
   conflictError,
   copyUpdate,
   decodeCursor,
-  type FoldedUpdate,
   foldUpdate,
   isInPlace,
-  isPlain,
   lifecycle,
   listPage,
   namedSeqs,
@@ -16,10 +14,13 @@ import {
   normalizeListQuery,
 } from "@turnkeep/core/store-kit";
 import { connect, isDurable, storeName } from "./client.ts";
-import { migrateStatement, migrationError, migrationsOf, namesOf } from "./migrations.ts";
+import { migrateStatement, migrationsOf, namesOf, throwMigrationError } from "./migrations.ts";
 import { normalizeOptions, type PostgresStoreOptions } from "./options.ts";
 import { listedOf, messageOf, snapshotOf, storedOf } from "./records.ts";
-import { type Statement, Statements, type SweepRow } from "./sql.ts";
+import { Statements, type SweepRow } from "./sql.ts";
+
+/** A memory's key, which stands in a cursor. */
+const key = /^[1-9]\d{0,17}$/;
 
 /** A store in Postgres. */
 export interface PostgresStore extends ChatMemoryStore {
@@ -77,11 +78,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 
     async migrate(callOptions) {
       const { run } = enter(callOptions);
-      try {
-        await run(migrateStatement(names, migrationsOf(names)));
-      } catch (error) {
-        throw migrationError(error);
-      }
+      await run(migrateStatement(names, migrationsOf(names))).catch(throwMigrationError);
     },
 
     async getMessages(memoryId, callOptions) {
@@ -97,7 +94,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       const change = copyUpdate(update);
       const folded = foldUpdate(change);
       const named = namedSeqs(folded);
-      for (const statement of writesOf(sql, memoryId, change, folded)) {
+      for (const statement of sql.update(memoryId, change, folded)) {
         if (await write(statement)) return;
         // A statement that waited behind another write saw the state before it: why nothing was changed shows only now.
         if (isInPlace(memoryId, change, ...storedOf(await run(sql.look(memoryId, named))))) return;
@@ -145,23 +142,4 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** A memory's key, which stands in a cursor. */
-const key = /^[1-9]\d{0,17}$/;
-
-/** The statements of which one does it, the next only where the one before has changed nothing. */
-function* writesOf(
-  sql: Statements,
-  memoryId: string,
-  update: MemoryUpdate,
-  folded: FoldedUpdate,
-): Generator<Statement<unknown>> {
-  if (update.expected === null && namedSeqs(folded).length === 0) {
-    return yield sql.begin(memoryId, update, folded.insert);
-  }
-  const plain = isPlain(folded);
-  if (plain) yield sql.append(memoryId, update, folded);
-  // What is evicted may be there without being live.
-  if (!plain || folded.setState.length > 0) yield sql.change(memoryId, update, folded);
 }

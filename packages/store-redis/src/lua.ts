@@ -104,18 +104,13 @@ export class Statements {
     update: MemoryUpdate,
     { insert, rewrite, setState, remove }: FoldedUpdate,
   ): Statement<ChangeAnswer> {
-    const replaced = new Map(update.replace.map(({ seq, id }) => [seq, id]));
-    const removed = remove.filter((seq) => !replaced.has(seq));
-    const moves = 2 * (setState.length + removed.length);
-    const values = this.#changeOf(update, moves, 4 * replaced.size);
+    const removed = new Set(remove);
+    const gone = update.replace.filter(({ seq }) => removed.delete(seq));
+    const replaced = [...rewrite, ...gone.map((message) => ({ ...message, state: "removed" }))];
+    const values = this.#changeOf(update, 2 * (setState.length + removed.size), 4 * replaced.length);
     for (const { seq, state } of setState) values.push(seq, state);
     for (const seq of removed) values.push(seq, "removed");
-    for (const row of rewrite) {
-      values.push(row.seq, row.state, row.id, recordOf(row));
-      replaced.delete(row.seq);
-    }
-    for (const [seq, id] of replaced) values.push(seq, "removed", id, "");
-    for (const row of insert) values.push(row.seq, row.state, row.id, recordOf(row));
+    for (const row of [...replaced, ...insert]) values.push(row.seq, row.state, row.id, recordOf(row));
     return { script: scripts.change, keys: this.keysOf(memoryId), values };
   }
 

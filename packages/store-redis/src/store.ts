@@ -44,6 +44,9 @@ import { entryIsLeftBehindAfter } from "./scripts.ts";
 
 const noNextSeq = "its head has no next seq";
 
+/** A place in the index, which stands in a cursor. */
+const place = /^[1-9]\d{0,15}$/;
+
 /** How many memories `sweep` looks at together, and how many a listing at least. */
 const batch = 100;
 
@@ -204,9 +207,6 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     [Symbol.asyncDispose]: close,
   };
 }
-
-/** A place in the index, which stands in a cursor. */
-const place = /^[1-9]\d{0,15}$/;
 
 function snapshotOf(memoryId: string, answer: SnapshotAnswer): MemorySnapshot {
   const snapshot: MemorySnapshot = { version: null, nextSeq: 1, messages: [] };
