@@ -3,7 +3,13 @@ import { message, update } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
-import { longestSuffix, migrateStatement, migrationError, migrationsOf, namesOf } from "../src/migrations.ts";
+import {
+  longestSuffix,
+  migrateStatement,
+  migrationsOf,
+  namesOf,
+  throwMigrationError,
+} from "../src/migrations.ts";
 import { newDatabase } from "./server.ts";
 import { openPool, withClient } from "./support.ts";
 
@@ -204,11 +210,13 @@ test("a server that is too old is refused before anything is made", async () => 
   // No server is as new as this.
   const { text } = migrateStatement(names, migrationsOf(names), 990_000);
   const cause = await pool.query(text).catch((error: unknown) => error);
-  expect(migrationError(new Error("of the connection", { cause }))).toMatchObject({
-    code: "STORE_NOT_READY",
-    message: expect.stringContaining("Postgres 14 or later"),
-    cause: expect.objectContaining({ message: expect.stringMatching(/^the server is Postgres \d/) }),
-  });
+  expect(() => throwMigrationError(new Error("of the connection", { cause }))).toThrow(
+    expect.objectContaining({
+      code: "STORE_NOT_READY",
+      message: expect.stringContaining("Postgres 14 or later"),
+      cause: expect.objectContaining({ message: expect.stringMatching(/^the server is Postgres \d/) }),
+    }),
+  );
   expect(await catalog()).toEqual([]);
 });
 

@@ -69,41 +69,30 @@ export class Statements {
 
   /** The head alone where the memory is at the version that is known. */
   read(memoryId: string, known = ""): Statement<SnapshotAnswer> {
-    return { script: scripts.read, keys: this.keysOf(memoryId, 3), values: [known] };
+    return { script: scripts.read, keys: this.#keysOf(memoryId, 3), values: [known] };
   }
 
   /** `entered`: the answer of {@link enter}. */
-  begin(
-    entry: Entry,
-    entered: string,
-    update: MemoryUpdate,
-    insert: FoldedUpdate["insert"],
-  ): Statement<BeginAnswer> {
+  begin(entry: Entry, entered: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<BeginAnswer> {
     const fields = fieldsOf(update);
     if (entry.owner !== undefined) fields.push("owner", entry.owner);
     const values = ["", "", this.#ttl, entry.life, entered, 7 + fields.length, ...fields];
-    for (const row of insert) values.push(row.seq, row.state, row.id, recordOf(row));
-    return { script: scripts.begin, keys: this.keysOf(entry.memoryId), values };
+    for (const row of folded.insert) values.push(row.seq, row.state, row.id, recordOf(row));
+    return { script: scripts.begin, keys: this.#keysOf(entry.memoryId), values };
   }
 
   /** A change that {@link isLean}, and that the database may yet find to be another: then it has done nothing. */
-  plain(
-    memoryId: string,
-    update: MemoryUpdate,
-    { insert, setState }: FoldedUpdate,
-  ): Statement<ChangeAnswer | "other"> {
+  plain(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<ChangeAnswer | "other"> {
+    const { insert, setState } = folded;
     const values = this.#changeOf(update, 2 * setState.length, 0);
     for (const { seq } of setState) values.push(seq, seq);
     for (const row of insert) values.push(row.seq, row.id, recordOf(row));
-    return { script: scripts.plain, keys: this.keysOf(memoryId, setState.length > 0 ? 5 : 4), values };
+    return { script: scripts.plain, keys: this.#keysOf(memoryId, setState.length > 0 ? 5 : 4), values };
   }
 
   /** Changes a memory that is at the expected version and agrees with the update. */
-  change(
-    memoryId: string,
-    update: MemoryUpdate,
-    { insert, rewrite, setState, remove }: FoldedUpdate,
-  ): Statement<ChangeAnswer> {
+  change(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<ChangeAnswer> {
+    const { insert, rewrite, setState, remove } = folded;
     const removed = new Set(remove);
     const gone = update.replace.filter(({ seq }) => removed.delete(seq));
     const replaced = [...rewrite, ...gone.map((message) => ({ ...message, state: "removed" }))];
@@ -111,12 +100,12 @@ export class Statements {
     for (const { seq, state } of setState) values.push(seq, state);
     for (const seq of removed) values.push(seq, "removed");
     for (const row of [...replaced, ...insert]) values.push(row.seq, row.state, row.id, recordOf(row));
-    return { script: scripts.change, keys: this.keysOf(memoryId), values };
+    return { script: scripts.change, keys: this.#keysOf(memoryId), values };
   }
 
   /** What tells why an update was refused. */
   look(memoryId: string, seqs: readonly number[]): Statement<LookAnswer> {
-    return { script: scripts.look, keys: this.keysOf(memoryId), values: seqs };
+    return { script: scripts.look, keys: this.#keysOf(memoryId), values: seqs };
   }
 
   /** One message beyond the limit: there is more. */
@@ -124,16 +113,16 @@ export class Statements {
     const { after, before, order, limit, states, ids } = query;
     const values: (string | number)[] = [after, before, order, limit + 1, states.length, ...states];
     if (ids !== undefined) values.push("ids", ...ids);
-    return { script: scripts.history, keys: this.keysOf(memoryId), values };
+    return { script: scripts.history, keys: this.#keysOf(memoryId), values };
   }
 
   peek(memoryId: string): Statement<PeekAnswer> {
-    return { script: scripts.peek, keys: this.keysOf(memoryId, 1), values: [] };
+    return { script: scripts.peek, keys: this.#keysOf(memoryId, 1), values: [] };
   }
 
   /** Removes that life of a memory and no other; `""` stands for what is left where the head is gone. */
   remove(memoryId: string, life: string, only?: "expired"): Statement<"removed" | "present" | "absent"> {
-    return { script: scripts.remove, keys: this.keysOf(memoryId), values: [life, only ?? ""] };
+    return { script: scripts.remove, keys: this.#keysOf(memoryId), values: [life, only ?? ""] };
   }
 
   /** Lists an entry before its memory begins. Answers its place, in microseconds of the server's clock. */
@@ -163,7 +152,7 @@ export class Statements {
   }
 
   /** The first of a memory's keys. Encoded, so that an id's own braces cannot move them to another slot. */
-  keysOf(memoryId: string, count: number = keyNames.length): string[] {
+  #keysOf(memoryId: string, count: number = keyNames.length): string[] {
     const key = `${this.#prefix}memory:{${encoded(memoryId)}}:`;
     return keyNames.slice(0, count).map((name) => key + name);
   }

@@ -29,7 +29,6 @@ import {
 } from "@turnkeep/core/store-kit";
 import { connect, type Run, storeName } from "./client.ts";
 import {
-  type BeginAnswer,
   type ChangeAnswer,
   type HistoryAnswer,
   isLean,
@@ -41,6 +40,9 @@ import {
 import { normalizeOptions, type RedisStoreOptions } from "./options.ts";
 import { type Entry, entryOf, messagesOf } from "./records.ts";
 import { entryIsLeftBehindAfter } from "./scripts.ts";
+
+/** Of an update. */
+type Outcome = ChangeAnswer | "late";
 
 const noNextSeq = "its head has no next seq";
 
@@ -92,7 +94,7 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     memoryId: string,
     update: MemoryUpdate,
     folded: FoldedUpdate,
-  ): Promise<ChangeAnswer | "late"> {
+  ): Promise<Outcome> {
     if (update.expected === null) {
       // Nobody but the look says what a memory that is not there yet would have to hold.
       return namedSeqs(folded).length > 0 ? "disagrees" : begin(run, memoryId, update, folded);
@@ -105,12 +107,12 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     run: Run,
     memoryId: string,
     update: MemoryUpdate,
-    { insert }: FoldedUpdate,
-  ): Promise<BeginAnswer[0]> {
+    folded: FoldedUpdate,
+  ): Promise<Outcome> {
     const entry = { memoryId, owner: update.owner, life: randomBytes(12).toString("base64url") };
     // The index lies in another slot. What it lists too early is told apart by its life; what it lacked would be lost.
     const entered = await run(lua.enter(entry));
-    const [outcome, life, owner] = await run(lua.begin(entry, entered, update, insert));
+    const [outcome, life, owner] = await run(lua.begin(entry, entered, update, folded));
     const expired = life === undefined ? undefined : { memoryId, life, owner: owner ?? undefined };
     const stale = outcome === "done" ? expired : entry;
     // An entry that is not taken off now shows nowhere, and sweep finds it.
