@@ -6,16 +6,14 @@ import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { openPool } from "./support.ts";
+import { openRecorded } from "./support.ts";
 
 let pool: pg.Pool;
 let store: PostgresStore;
 let memoryId: string;
 
 beforeAll(async () => {
-  pool = openPool(await newDatabase());
-  store = postgresStore({ client: pool });
-  await store.migrate();
+  ({ pool, store } = await openRecorded(await newDatabase()));
 });
 afterAll(() => pool.end());
 beforeEach(() => {

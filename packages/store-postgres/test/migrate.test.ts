@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { message, update } from "@turnkeep/store-tests";
+import { callsOf, message, update } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
@@ -58,16 +58,7 @@ async function works(store: PostgresStore): Promise<void> {
 test("before migrate every method says so and names it", async () => {
   for (const schema of ["public", "missing"]) {
     const store = postgresStore({ client: pool, schema });
-    const calls = [
-      () => store.getMessages("a"),
-      () => store.updateMessages("a", update(null, 2, { append: [message(1)] })),
-      () => store.updateMessages("a", update("v", 2, { append: [message(1)] })),
-      () => store.deleteMessages("a"),
-      () => store.getHistory("a", {}),
-      () => store.listMemories({}),
-      () => store.sweep(),
-    ];
-    for (const call of calls) {
+    for (const call of callsOf(store)) {
       await expect(call()).rejects.toMatchObject({
         code: "STORE_NOT_READY",
         message: expect.stringContaining("migrate()"),
