@@ -8,6 +8,9 @@ import {
 } from "@turnkeep/core/store-kit";
 import type { MongoClient } from "./client.ts";
 
+/** The second takes what the driver takes, written out in place; the first the driver's own type. */
+type MongoConfig = { readonly url: string } | { readonly url: string; readonly [option: string]: unknown };
+
 /**
  * Where the database is, one of:
  *
@@ -15,7 +18,7 @@ import type { MongoClient } from "./client.ts";
  * - `url`: `mongodb://user:password@host:27017/database`, or `mongodb+srv://`.
  * - `config`: an address as `url`, and what `new MongoClient(url, config)` takes.
  */
-export type MongoConnection = ConnectionOptions<MongoClient, { readonly url: string }>;
+export type MongoConnection = ConnectionOptions<MongoClient, MongoConfig>;
 
 /** Options of `mongoStore`: one of `client`, `url` and `config`, see {@link MongoConnection}, and these. */
 export type MongoStoreOptions = MongoConnection & {

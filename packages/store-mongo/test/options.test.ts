@@ -1,5 +1,5 @@
 import { describeOptions } from "@turnkeep/store-tests";
-import { MongoClient } from "mongodb";
+import { MongoClient, type MongoClientOptions } from "mongodb";
 import { MongoClient as MongoClient6 } from "mongodb6";
 import { expect, test } from "vitest";
 import { type MongoStoreOptions, mongoStore } from "../src/index.ts";
@@ -49,6 +49,10 @@ test("types: one place, and clients of both majors of mongodb as they are", () =
   accept({ client: new MongoClient6(url) });
   const config = { url, appName: "chat", readPreference: "secondary" };
   accept({ config, ttlMs: 1, database: "chat" });
+  accept({ config: { url, appName: "chat" } });
+  accept({ config: null as unknown as MongoClientOptions & { readonly url: string } });
+  // @ts-expect-error a config without an address
+  accept({ config: { appName: "chat" } });
   // @ts-expect-error a client and a url
   accept({ client: new MongoClient(url), url });
   // @ts-expect-error a url and a config

@@ -4,7 +4,7 @@ import { message, messages, update } from "@turnkeep/store-tests";
 import fc from "fast-check";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type PostgresStore, postgresStore } from "../src/index.ts";
+import type { PostgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
 import { openRecorded } from "./support.ts";
 
