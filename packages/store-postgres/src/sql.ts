@@ -42,6 +42,8 @@ export class Statements {
   readonly #memories: string;
   readonly #messages: string;
   readonly #expiry: string;
+  /** Those that recur, by what sets them apart: the very same text is found faster by its name. */
+  readonly #texts = new Map<string, string>();
 
   constructor({ memories, messages }: Names, ttlMs: number | undefined) {
     this.#memories = memories;
@@ -58,7 +60,7 @@ export class Statements {
       select '=' || h.next_seq || ' ' || h.version as key, h.head as payload, ${marked("h.owner", "meta")} from head h
       union all
       select ${columns} from head h ${this.#joinLive("")} where h.version is distinct from ${p.text(known)}`;
-    return p.statement(text, true);
+    return this.#recurring("read", p, text);
   }
 
   /** Of these one makes the update, the next only where the one before has changed nothing. */
@@ -88,7 +90,7 @@ export class Statements {
       insert.length === 0
         ? `with ${expired} ${begun}`
         : `with ${expired}, head as (${begun} returning h.memory_key) ${this.#inserted(p, insert)}`;
-    return p.statement(text, isFew(insert));
+    return isFew(insert) ? this.#recurring(`begin ${insert.length}`, p, text) : p.statement(text);
   }
 
   /**
@@ -103,7 +105,7 @@ export class Statements {
       insert.length === 0
         ? head
         : `with head as (${head} returning h.memory_key) ${this.#inserted(p, insert)}`;
-    return p.statement(text, isFew(insert));
+    return isFew(insert) ? this.#recurring(`append ${insert.length}`, p, text) : p.statement(text);
   }
 
   /** Changes a memory that is at the expected version and agrees with the update. */
@@ -259,6 +261,12 @@ export class Statements {
     return `
       insert into ${this.#messages} (memory_key, seq, id, superseded, created_at, payload, meta)
       select head.memory_key, r.seq, r.id, r.state = 'superseded', r.created_at, r.payload, r.meta from head, ${p.rows("r", rows)}`;
+  }
+
+  #recurring<Row>(name: string, p: Parameters, text: string): Statement<Row> {
+    const known = this.#texts.get(name);
+    if (known === undefined) this.#texts.set(name, text);
+    return p.statement(known ?? text, true);
   }
 }
 
