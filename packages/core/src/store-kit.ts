@@ -1,21 +1,37 @@
 /**
- * What every store shares, ours and third parties': the checks of arguments that the contract asks for, the final form
- * of an update and of queries, and the errors. A store that begins each method with these passes the conformance
+ * What every store shares, ours and third parties': the checks of arguments and options, the final form of an update and
+ * of queries, how calls of a driver begin and end, and the errors. A store that begins each method with these passes the conformance
  * cases on arguments.
  *
  * @module
  */
 export { isTurnkeepError, TurnkeepError } from "./errors.ts";
 export { callDriver } from "./stores/call-driver.ts";
-export { checkAgainstStored, type StoredRows } from "./stores/check-stored.ts";
-export { checkMemoryId, checkMessageId, checkOwner, checkTtl, checkUpdate } from "./stores/checks.ts";
-export { type ConnectionRules, checkConnection } from "./stores/connection-options.ts";
+export { checkAgainstStored, isInPlace, type StoredRows, storedRows } from "./stores/check-stored.ts";
+export {
+  checkMemoryId,
+  checkMessageId,
+  checkOptionText,
+  checkOwner,
+  checkTtl,
+  checkUpdate,
+  type OptionTextRules,
+} from "./stores/checks.ts";
+export {
+  type ConnectionOptions,
+  type ConnectionRules,
+  checkConnection,
+} from "./stores/connection-options.ts";
 export { copyUpdate } from "./stores/copies.ts";
 export { type DriverCalls, driverCalls } from "./stores/driver-calls.ts";
-export { type FoldedUpdate, foldUpdate } from "./stores/fold-update.ts";
+export { type FoldedUpdate, foldUpdate, isPlain, namedSeqs } from "./stores/fold-update.ts";
+export { importDriver } from "./stores/import-driver.ts";
+export { type Lifecycle, lifecycle } from "./stores/lifecycle.ts";
 export {
   decodeCursor,
   encodeCursor,
+  type ListedMemory,
+  listPage,
   type NormalHistoryQuery,
   type NormalListQuery,
   normalizeHistoryQuery,
@@ -25,7 +41,9 @@ export {
   closedError,
   conflictError,
   corruptError,
+  errorCode,
   invalidOption,
+  laterVersionError,
   notReadyError,
   redactUrl,
   storeError,

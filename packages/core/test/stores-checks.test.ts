@@ -5,6 +5,7 @@ import type { HistoryQuery, ListQuery, MemoryUpdate, MessageState } from "../src
 import {
   checkMemoryId,
   checkMessageId,
+  checkOptionText,
   checkOwner,
   checkTtl,
   checkUpdate,
@@ -14,9 +15,14 @@ import {
   decodeCursor,
   encodeCursor,
   foldUpdate,
+  isInPlace,
+  isPlain,
+  listPage,
+  namedSeqs,
   normalizeHistoryQuery,
   normalizeListQuery,
   redactUrl,
+  storedRows,
   storeError,
   throwIfAborted,
   utf8Length,
@@ -341,6 +347,11 @@ describe("queries", () => {
     expect(decodeCursor(encodeCursor("\ufeffx"))).toBe("\ufeffx");
   });
 
+  test("a cursor whose position is not of the store's form is INVALID_OPTION", () => {
+    expect(decodeCursor(encodeCursor("17"), /^[1-9]\d*$/)).toBe("17");
+    expect(codeOf(() => decodeCursor(encodeCursor("017"), /^[1-9]\d*$/))).toBe("INVALID_OPTION");
+  });
+
   test("a cursor of another making is INVALID_OPTION", () => {
     for (const cursor of ["", "!", "a", "YQ==", "YR", "_w", "ab c"]) {
       expect(
@@ -348,6 +359,73 @@ describe("queries", () => {
         cursor,
       ).toBe("INVALID_OPTION");
     }
+  });
+});
+
+describe("listPage", () => {
+  const found = ["a", "b", "c"].map((id, index) => ({
+    ...{ memoryId: `of ${id}`, owner: index === 1 ? "ann" : undefined, updatedAt: index, position: id },
+  }));
+
+  test("ends at the limit, with a cursor after its last memory if there are more", () => {
+    const { memories, cursor } = listPage(found, 2);
+    expect(memories).toStrictEqual([
+      { memoryId: "of a", updatedAt: 0 },
+      { memoryId: "of b", owner: "ann", updatedAt: 1 },
+    ]);
+    expect(decodeCursor(cursor ?? "")).toBe("b");
+  });
+
+  test("has no cursor where nothing follows", () => {
+    expect(listPage(found, 3)).not.toHaveProperty("cursor");
+    expect(listPage([], 1)).toStrictEqual({ memories: [] });
+  });
+});
+
+describe("checkOptionText", () => {
+  const rules = { maxBytes: 4, forbidden: /[{}]/, rule: "without braces" };
+
+  test.each(["", "a", "äb", "🙂"])("takes %o", (value) => {
+    expect(() => checkOptionText("prefix", value, rules)).not.toThrow();
+  });
+
+  test.each([
+    [7, "prefix must be a string, not 7"],
+    ["a\0", "well-formed Unicode without U+0000, without braces"],
+    ["\ud800", "well-formed Unicode"],
+    ["{a}", "without braces"],
+    ["🙂a", 'must not exceed 4 UTF-8 bytes, but "🙂a" has 5'],
+  ])("refuses %o", (value, why) => {
+    expect(() => checkOptionText("prefix", value as string, rules)).toThrow(
+      expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(why) }),
+    );
+  });
+
+  test("without rules takes any well-formed text", () => {
+    expect(() => checkOptionText("prefix", "{".repeat(1_000))).not.toThrow();
+    expect(codeOf(() => checkOptionText("prefix", "\0"))).toBe("INVALID_OPTION");
+  });
+});
+
+describe("isInPlace", () => {
+  const change = update("before", {
+    version: "after",
+    nextSeq: 9,
+    append: [message(8)],
+    move: [{ seq: 3, to: "evicted" }],
+  });
+  const stored = storedRows(8, [{ seq: 3, id: "m3", state: "live" }]);
+
+  test("tells what was sent twice from what may be sent again", () => {
+    expect(isInPlace("a", change, "after", storedRows(9, []))).toBe(true);
+    expect(isInPlace("a", change, "before", stored)).toBe(false);
+  });
+
+  test("throws what stands in the update's way", () => {
+    expect(codeOf(() => isInPlace("a", change, "other", stored))).toBe("VERSION_CONFLICT");
+    expect(codeOf(() => isInPlace("a", change, null, storedRows(1, [])))).toBe("VERSION_CONFLICT");
+    expect(codeOf(() => isInPlace("a", change, "before", storedRows(8, [])))).toBe("INVALID_OPTION");
+    expect(codeOf(() => isInPlace("a", change, "before", storedRows(9, [])))).toBe("INVALID_OPTION");
   });
 });
 
@@ -417,6 +495,41 @@ describe("foldUpdate", () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  test("what it names of a memory, and whether it is plain, are as the update says", () => {
+    const target = fc.oneof(
+      { weight: 5, arbitrary: fc.constant<MessageState | "removed">("evicted") },
+      fc.constantFrom<MessageState | "removed">("live", "superseded", "removed"),
+    );
+    const plans = fc.uniqueArray(
+      fc.record({
+        seq: fc.integer({ min: 1, max: 30 }),
+        change: fc.oneof({ weight: 5, arbitrary: fc.constantFrom("append", "none") }, fc.constant("replace")),
+        to: fc.option(target, { nil: undefined }),
+      }),
+      { selector: (plan) => plan.seq, maxLength: 6 },
+    );
+    const seen = new Set<boolean>();
+    fc.assert(
+      fc.property(plans, (unsorted) => {
+        const plan = unsorted.sort((a, b) => a.seq - b.seq);
+        const made = (change: string) => plan.filter((p) => p.change === change).map((p) => message(p.seq));
+        const move = plan.flatMap(({ seq, to }) => (to === undefined ? [] : [{ seq, to }]));
+        const folded = foldUpdate(
+          update("v", { nextSeq: 31, append: made("append"), replace: made("replace"), move }),
+        );
+
+        const stored = plan.filter(({ change }) => change !== "append");
+        const named = stored.filter(({ change, to }) => change === "replace" || to !== undefined);
+        expect(namedSeqs(folded).sort((a, b) => a - b)).toEqual(named.map(({ seq }) => seq));
+        const plain = named.every(({ change, to }) => change !== "replace" && to === "evicted");
+        expect(isPlain(folded)).toBe(plain);
+        seen.add(plain);
+      }),
+      { numRuns: 500 },
+    );
+    expect(seen).toEqual(new Set([true, false]));
   });
 });
 

@@ -1,5 +1,11 @@
 import { describe, expect, it, test } from "vitest";
-import { type ConnectionRules, checkConnection, driverCalls } from "../src/store-kit.ts";
+import {
+  type ConnectionRules,
+  checkConnection,
+  driverCalls,
+  importDriver,
+  lifecycle,
+} from "../src/store-kit.ts";
 
 const rules: ConnectionRules = {
   factory: "myStore",
@@ -84,6 +90,45 @@ describe("driverCalls", () => {
     controller.abort();
     await expect(call).rejects.toMatchObject({ code: "ABORTED" });
     await calls.settled();
+  });
+});
+
+describe("lifecycle", () => {
+  it("hands a call its signal, and closes the connection once", async () => {
+    let closed = 0;
+    const { enter, close } = lifecycle("myStore", {
+      under: (signal) => signal,
+      close: async () => void closed++,
+    });
+    const { signal } = new AbortController();
+    expect(enter({ signal })).toBe(signal);
+    expect(enter(undefined)).toBeUndefined();
+    const closing = close();
+    expect(close()).toBe(closing);
+    await closing;
+    expect(closed).toBe(1);
+  });
+
+  it("lets nothing in that was aborted, and nothing after close()", () => {
+    const { enter, close } = lifecycle("myStore", { under: () => "entered", close: async () => {} });
+    const signal = AbortSignal.abort();
+    expect(() => enter({ signal })).toThrow(expect.objectContaining({ code: "ABORTED" }));
+    expect(enter({})).toBe("entered");
+    void close();
+    expect(() => enter({ signal })).toThrow(expect.objectContaining({ code: "CLOSED" }));
+  });
+});
+
+describe("importDriver", () => {
+  it("names the driver that is not installed, and leaves other faults as they are", async () => {
+    expect(await importDriver("wire", Promise.resolve({ Wire: 1 }))).toEqual({ Wire: 1 });
+    const missing = Object.assign(new Error("no such package"), { code: "ERR_MODULE_NOT_FOUND" });
+    await expect(importDriver("wire", Promise.reject(missing))).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringContaining('"wire"'),
+    });
+    const broken = new SyntaxError("its code is broken");
+    await expect(importDriver("wire", Promise.reject(broken))).rejects.toBe(broken);
   });
 });
 

@@ -1,4 +1,4 @@
-import { driverCalls, invalidOption } from "@turnkeep/core/store-kit";
+import { driverCalls, importDriver, invalidOption } from "@turnkeep/core/store-kit";
 import type { Collection, CollectionOptions, MongoClient as DriverClient } from "mongodb";
 import type { MemoryDocument, MigrationDocument, RowDocument } from "./documents.ts";
 import type { MongoConnection } from "./options.ts";
@@ -25,13 +25,16 @@ export interface Collections {
 
 /** The way to the database: statements go out, the driver's faults come back as Turnkeep's errors. */
 export interface Connection {
-  run<A>(statement: Statement<A>, signal: AbortSignal | undefined): Promise<A>;
+  /** Calls whose wait the signal ends. */
+  under(signal: AbortSignal | undefined): Run;
   close(): Promise<void>;
 }
 
+export type Run = <A>(statement: Statement<A>) => Promise<A>;
+
 /**
  * Whatever the client's own settings are: a write is on the disks of a majority when it is acknowledged, everything is
- * read from the primary, and values come as the store knows them.
+ * read from the primary, and values come as the store knows them. What is undefined is not sent: statements rely on it.
  */
 const collectionOptions: CollectionOptions = {
   writeConcern: { w: "majority", journal: true },
@@ -51,38 +54,34 @@ export function connect(place: MongoConnection, database: string, prefix: string
   let known: Collections | undefined;
   const calls = driverCalls(storeName);
 
-  /** A client that could not connect once never does again. */
-  function openAgain(url: string, config: object | undefined): Promise<DriverClient> {
-    return open(url, config).catch((cause: unknown) => {
+  function clientOf(): MongoClient | Promise<MongoClient> {
+    if (place.client !== undefined) return place.client;
+    opened ??= open(place.url ?? place.config.url, place.config).catch((cause: unknown) => {
+      // A client that could not connect once never does again.
       opened = undefined;
       throw cause;
     });
+    return opened;
   }
 
   async function collections(): Promise<Collections> {
-    if (place.client === undefined) opened ??= openAgain(place.url ?? place.config.url, place.config);
-    const client = place.client ?? ((await opened) as DriverClient);
+    const client = await clientOf();
     const db = client.db(database) as ReturnType<DriverClient["db"]>;
+    const level = client.readConcern?.level === "linearizable" ? "linearizable" : "local";
     known = {
       memories: db.collection(`${prefix}memories`, collectionOptions),
       messages: db.collection(`${prefix}messages`, collectionOptions),
       migrations: db.collection(`${prefix}migrations`, collectionOptions),
-      reading: {
-        readConcern: { level: client.readConcern?.level === "linearizable" ? "linearizable" : "local" },
-      },
+      reading: { readConcern: { level } },
     };
     return known;
   }
 
   return {
-    run: (statement, signal) =>
-      calls.run(async () => {
-        try {
-          return await statement(known ?? (await collections()));
-        } catch (cause) {
-          throw withoutContent(cause);
-        }
-      }, signal),
+    under(signal) {
+      return (statement) =>
+        calls.run(async () => statement(known ?? (await collections())).catch(throwWithoutContent), signal);
+    },
     async close() {
       await calls.settled();
       const client = await opened?.catch(() => undefined);
@@ -95,10 +94,7 @@ export function connect(place: MongoConnection, database: string, prefix: string
 const settings = { serverSelectionTimeoutMS: 10_000, connectTimeoutMS: 10_000, socketTimeoutMS: 30_000 };
 
 async function open(url: string, config: object | undefined): Promise<DriverClient> {
-  const { MongoClient } = await import("mongodb").catch((cause: unknown) => {
-    if (!(cause instanceof Error && "code" in cause && cause.code === "ERR_MODULE_NOT_FOUND")) throw cause;
-    throw invalidOption('url and config need the driver "mongodb": install it, or give the store a client');
-  });
+  const { MongoClient } = await importDriver("mongodb", import("mongodb"));
   const { url: _, ...given } = { url, ...config };
   let client: DriverClient;
   try {
@@ -126,8 +122,8 @@ function optionsIn(url: string): object {
 }
 
 /** The driver attaches what it sent to the error of a bulk write, content included. */
-function withoutContent(cause: unknown): unknown {
-  if (!(cause instanceof Error) || !("writeErrors" in cause || "result" in cause)) return cause;
+function throwWithoutContent(cause: unknown): never {
+  if (!(cause instanceof Error) || !("writeErrors" in cause || "result" in cause)) throw cause;
   const code = "code" in cause ? cause.code : undefined;
-  return Object.assign(new Error("MongoDB refused to insert messages"), { name: cause.name, code });
+  throw Object.assign(new Error("MongoDB refused to insert messages"), { name: cause.name, code });
 }

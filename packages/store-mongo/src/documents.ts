@@ -7,12 +7,12 @@ export interface Entry {
   readonly i: string;
   /** `createdAt`. */
   readonly a: number;
-  readonly p?: string;
-  readonly m?: string;
+  readonly p?: string | undefined;
+  readonly m?: string | undefined;
   /** The row with the content. */
-  readonly r?: string;
+  readonly r?: string | undefined;
   /** Where the message left memory, and the row does not say so yet: `superseded`; else it was evicted. */
-  readonly s?: MessageState;
+  readonly s?: MessageState | undefined;
 }
 
 /**
@@ -51,16 +51,12 @@ export interface MemoryDocument {
 }
 
 /** Content of a message, under an id that is never used again. The content never changes. */
-export interface RowDocument {
+export interface RowDocument extends Pick<Entry, "i" | "a" | "p" | "m"> {
   readonly _id: string;
   readonly memory: string;
   readonly life: string;
   readonly attempt: string;
   readonly seq: number;
-  readonly id: string;
-  readonly at: number;
-  readonly payload: string;
-  readonly meta?: string;
   /** `staged`: only the memory's document can tell. */
   readonly state: "staged" | "evicted" | "superseded";
   readonly gen: number;
@@ -78,7 +74,13 @@ export interface Written {
   readonly unsettled?: boolean;
 }
 
-export type FoundRow = Pick<RowDocument, "_id" | "seq" | "id" | "at"> & { readonly state: MessageState };
+/** A row that counts by itself. */
+export type FoundRow = Pick<RowDocument, "_id" | "seq" | "i" | "a"> & {
+  readonly state: Exclude<MessageState, "live">;
+};
+
+/** Rows that count by themselves, by seq. */
+export type FoundRows = ReadonlyMap<number, FoundRow>;
 
 /** A message below it takes no more room inside than its reference would. */
 export const smallestApart = 128;
@@ -96,42 +98,35 @@ export const present: Document = {
     { $or: [{ $ne: [{ $type: "$expiresAt" }, "date"] }, { $gt: ["$expiresAt", "$$NOW"] }] },
   ],
 };
-export const expired: Document = {
-  expiresAt: { $type: "date" },
-  $expr: { $lte: ["$expiresAt", "$$NOW"] },
-};
+export const expired: Document = { expiresAt: { $type: "date" }, $expr: { $lte: ["$expiresAt", "$$NOW"] } };
 
+const liveReferences = {
+  $multiply: [referenceBytes, { $size: { $objectToArray: { $ifNull: ["$live", {}] } } }],
+};
 /** Whether what lives together in a document is too much. */
 export const tooLarge: Document = {
-  $gt: [
-    {
-      $subtract: [
-        { $bsonSize: "$$ROOT" },
-        { $multiply: [referenceBytes, { $size: { $objectToArray: { $ifNull: ["$live", {}] } } }] },
-      ],
-    },
-    documentCap,
-  ],
+  $gt: [{ $subtract: [{ $bsonSize: "$$ROOT" }, liveReferences] }, documentCap],
 };
 
 /** What is to be settled: rows and lives that no longer count. */
 export const leftovers: readonly string[] = ["trash", "former", "dead"];
 
+const isLeftOver = leftovers.map((name) => ({ $gt: [{ $size: `$${name}` }, 0] }));
 /** What a write answers, see {@link Written}. */
 export const outcome: Document = {
-  _id: 0,
-  version: 1,
-  life: 1,
-  unsettled: {
-    $or: [...leftovers.map((name) => ({ $gt: [{ $size: `$${name}` }, 0] })), tooLarge],
-  },
+  ...{ _id: 0, version: 1, life: 1 },
+  unsettled: { $or: [...isLeftOver, tooLarge] },
 };
 
 export const anArray = (path: string): Document => ({ $cond: [{ $isArray: path }, path, []] });
 export const without = (path: string, values: readonly unknown[]): Document => ({
   $setDifference: [anArray(path), values],
 });
-export const literal = (value: unknown): Document => ({ $literal: value });
+/** A value that is no expression, whatever it looks like. Like everything that is undefined, it is not sent then. */
+export const literal = (value: unknown): Document | undefined =>
+  value === undefined ? undefined : { $literal: value };
+/** A projection of these. */
+export const fields = (...names: string[]): Document => Object.fromEntries(names.map((name) => [name, 1]));
 
 /** The lives before the one that begins, whose rows are still there. */
 export const formerLives: Document = {

@@ -1,6 +1,5 @@
-import { notReadyError, TurnkeepError } from "@turnkeep/core/store-kit";
-import type { Collections } from "./client.ts";
-import { storeName } from "./client.ts";
+import { laterVersionError, notReadyError } from "@turnkeep/core/store-kit";
+import { type Collections, storeName } from "./client.ts";
 import type { Statement } from "./statements.ts";
 
 /** The number of the newest step. A step that was released never changes. */
@@ -22,10 +21,7 @@ export const migrate: Statement<void> = async (collections) => {
   const { migrations } = collections;
   const found = await migrations.findOne({ _id: record });
   if (found !== null && found.number > newest) {
-    throw new TurnkeepError(
-      "UNSUPPORTED_VERSION",
-      `${storeName}: the collections were migrated by a later version of @turnkeep/store-mongo: upgrade this one`,
-    );
+    throw laterVersionError(storeName, "the collections", "@turnkeep/store-mongo");
   }
   if (found?.number === newest) return;
   await first(collections);
@@ -39,7 +35,7 @@ async function first({ memories, messages }: Collections): Promise<void> {
   ]);
   await messages.createIndexes([
     { key: { life: 1, seq: 1 }, name: "seq" },
-    { key: { life: 1, id: 1 }, name: "id" },
+    { key: { life: 1, i: 1 }, name: "id" },
     { key: { attempt: 1 }, name: "staged", partialFilterExpression: { state: "staged" } },
   ]);
   for (const collection of [memories, messages]) {

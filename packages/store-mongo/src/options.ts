@@ -1,35 +1,26 @@
 import {
+  type ConnectionOptions,
   type ConnectionRules,
   checkConnection,
+  checkOptionText,
   checkTtl,
   invalidOption,
-  show,
-  utf8Length,
 } from "@turnkeep/core/store-kit";
 import type { MongoClient } from "./client.ts";
 
-/** Where the database is: a client of yours, an address, or a driver's configuration; one of them. */
-export type MongoConnection =
-  | {
-      /** A `MongoClient` of `mongodb`. The store never closes it. */
-      readonly client: MongoClient;
-      readonly url?: undefined;
-      readonly config?: undefined;
-    }
-  | {
-      /** `mongodb://user:password@host:27017/database`, or `mongodb+srv://`. Opened at the first call, closed by the store. */
-      readonly url: string;
-      readonly client?: undefined;
-      readonly config?: undefined;
-    }
-  | {
-      /** An address as `url`, and what `new MongoClient(url, config)` takes. Opened at the first call, closed by the store. */
-      readonly config: { readonly url: string };
-      readonly client?: undefined;
-      readonly url?: undefined;
-    };
+/** The second takes what the driver takes, written out in place; the first the driver's own type. */
+type MongoConfig = { readonly url: string } | { readonly url: string; readonly [option: string]: unknown };
 
-/** Options of `mongoStore`. */
+/**
+ * Where the database is, one of:
+ *
+ * - `client`: a `MongoClient` of `mongodb`.
+ * - `url`: `mongodb://user:password@host:27017/database`, or `mongodb+srv://`.
+ * - `config`: an address as `url`, and what `new MongoClient(url, config)` takes.
+ */
+export type MongoConnection = ConnectionOptions<MongoClient, MongoConfig>;
+
+/** Options of `mongoStore`: one of `client`, `url` and `config`, see {@link MongoConnection}, and these. */
 export type MongoStoreOptions = MongoConnection & {
   /** The database of the collections. Default: the one that the address names, else `"turnkeep"`. */
   readonly database?: string | undefined;
@@ -47,40 +38,35 @@ export interface NormalOptions {
   readonly ttlMs: number | undefined;
 }
 
-const schemes = ["mongodb://", "mongodb+srv://"];
-
 const connectionRules: ConnectionRules = {
   factory: "mongoStore",
   client: { method: "db", is: "a MongoClient of mongodb" },
-  schemes,
+  schemes: ["mongodb://", "mongodb+srv://"],
   config: "new MongoClient(config.url, config) of mongodb",
+};
+
+const databaseRules = {
+  maxBytes: 63,
+  forbidden: /[/\\. "$*<>:|?]/,
+  rule: 'without any of / \\ . " $ * < > : | ?',
+};
+const prefixRules = {
+  maxBytes: 100,
+  forbidden: /\$|^system\.|^\./,
+  rule: 'without $, and without "system." or "." in front',
 };
 
 /** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */
 export function normalizeOptions(options: MongoStoreOptions): NormalOptions {
   checkConnection(options, connectionRules);
-  const { client, url, config } = options;
+  const { url, config } = options;
   if (config !== undefined) checkConnection({ url: config.url ?? "" }, connectionRules);
   const { database = databaseOf(url ?? config?.url) ?? "turnkeep", prefix = "turnkeep_", ttlMs } = options;
-  checkName(
-    "database",
-    database,
-    63,
-    /[\0/\\. "$*<>:|?]|\p{Surrogate}/u,
-    'without any of / \\ . " $ * < > : | ?',
-  );
+  checkOptionText("database", database, databaseRules);
   if (database === "") throw invalidOption('database must not be empty: leave it out for "turnkeep"');
-  checkName(
-    "prefix",
-    prefix,
-    100,
-    /[\0$]|^system\.|^\.|\p{Surrogate}/u,
-    'without $, "system." and "." in front',
-  );
+  checkOptionText("prefix", prefix, prefixRules);
   checkTtl(ttlMs);
-  const connection: MongoConnection =
-    client !== undefined ? { client } : url !== undefined ? { url } : { config: { ...config } };
-  return { connection, database, prefix, ttlMs };
+  return { connection: options, database, prefix, ttlMs };
 }
 
 /** The path of an address, which may name several hosts and then is no URL. */
@@ -90,18 +76,5 @@ function databaseOf(url: string | undefined): string | undefined {
     return path === undefined ? undefined : decodeURIComponent(path);
   } catch {
     throw invalidOption("url cannot be read: its database is not percent-encoded (not shown)");
-  }
-}
-
-function checkName(option: string, value: string, maxBytes: number, forbidden: RegExp, rule: string): void {
-  if (typeof value !== "string") throw invalidOption(`${option} must be a string, not ${show(value)}`);
-  if (forbidden.test(value)) {
-    throw invalidOption(
-      `${option} must be well-formed Unicode without U+0000 and ${rule}, not ${show(value)}`,
-    );
-  }
-  const bytes = utf8Length(value);
-  if (bytes > maxBytes) {
-    throw invalidOption(`${option} must not exceed ${maxBytes} UTF-8 bytes, but ${show(value)} has ${bytes}`);
   }
 }

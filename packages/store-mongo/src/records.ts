@@ -1,6 +1,6 @@
 import type { MemorySnapshot, MessageState, StoredMessage } from "@turnkeep/core";
-import { corruptError, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
-import type { Entry, MemoryDocument, RowDocument } from "./documents.ts";
+import { corruptError, type ListedMemory, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
+import type { Entry, FoundRow, MemoryDocument, RowDocument } from "./documents.ts";
 
 /** An entry of a memory's document with the place and the state that it stands for. */
 export interface PlacedEntry {
@@ -45,34 +45,23 @@ export function snapshotOf(memory: MemoryDocument, messages: StoredMessage[]): M
   return snapshot;
 }
 
-/** The message of an entry, or of its row. `undefined`: the row is missing. */
-export function messageOf(
-  memoryId: string,
-  { seq, entry }: PlacedEntry,
-  rows: ReadonlyMap<string, RowDocument>,
-): StoredMessage | undefined {
-  const { i: id, a: at, p: payload, m: meta, r: row } = entry;
-  if (row === undefined) return messageFrom(memoryId, { seq, id, at, payload, meta });
-  const found = rows.get(row);
-  return found && messageFrom(memoryId, { ...found, seq });
+/** A row that counts by itself, as an entry. */
+export function placedRow({ seq, state, i, a, p, m }: RowDocument & FoundRow): PlacedEntry {
+  return { seq, state, entry: { i, a, p, m } };
 }
 
+/** `CORRUPT_RECORD` for what this store did not write. */
 export function messageFrom(
   memoryId: string,
-  {
-    seq,
-    id,
-    at,
-    payload,
-    meta,
-  }: Pick<RowDocument, "seq" | "id" | "at"> & { payload?: unknown; meta?: unknown },
+  seq: number,
+  { i: id, a: createdAt, p: payload, m: meta }: Entry,
 ): StoredMessage {
   const texts = typeof id === "string" && typeof payload === "string";
-  if (!texts || !Number.isSafeInteger(at) || !(meta === undefined || typeof meta === "string")) {
+  if (!texts || !Number.isSafeInteger(createdAt) || !(meta === undefined || typeof meta === "string")) {
     const messageIds = typeof id === "string" ? [id] : undefined;
     throw corruptError(memoryId, `what is kept for seq ${seq} is no record of this store`, { messageIds });
   }
-  const message = { id, seq, createdAt: at, payload };
+  const message = { id, seq, createdAt, payload };
   return meta === undefined ? message : { ...message, meta };
 }
 
@@ -86,16 +75,28 @@ export function isAsked({ after, before, states, ids }: NormalHistoryQuery): (fo
 /** One list of what the document and the rows have, each seq once, in the order of the query. */
 export function merged(
   entries: readonly PlacedEntry[],
-  rows: readonly RowDocument[],
+  rows: readonly PlacedEntry[],
   { order, limit }: NormalHistoryQuery,
-): (PlacedEntry | RowDocument)[] {
+): PlacedEntry[] {
   const sign = order === "ascending" ? 1 : -1;
   const last = rows.length > limit ? rows.at(-1)?.seq : undefined;
-  const bySeq = new Map<number, PlacedEntry | RowDocument>();
-  for (const row of rows) bySeq.set(row.seq, row);
-  for (const found of entries) {
-    // Rows beyond the last one were not read: what lies there belongs to the next page.
-    if (last === undefined || sign * (found.seq - last) <= 0) bySeq.set(found.seq, found);
-  }
+  // Rows beyond the last one were not read: what lies there belongs to the next page.
+  const read = entries.filter(({ seq }) => last === undefined || sign * (seq - last) <= 0);
+  const bySeq = new Map([...rows, ...read].map((found) => [found.seq, found]));
   return [...bySeq.values()].sort((a, b) => sign * (a.seq - b.seq));
+}
+
+export function listedOf({ _id, owner, updatedAt }: MemoryDocument): ListedMemory {
+  return {
+    memoryId: _id,
+    owner: typeof owner === "string" ? owner : undefined,
+    updatedAt: updatedAt instanceof Date ? updatedAt.getTime() : 0,
+    position: _id,
+  };
+}
+
+/** The life of a memory, and those before it whose rows are still there. */
+export function livesOf({ life, former }: MemoryDocument): string[] {
+  const lives: unknown[] = [life, ...(Array.isArray(former) ? former : [])];
+  return lives.filter((one) => typeof one === "string");
 }

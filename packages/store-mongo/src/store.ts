@@ -1,41 +1,36 @@
-import type {
-  CallOptions,
-  ChatMemoryStore,
-  HistoryPage,
-  MessageState,
-  StoreCapabilities,
-  StoredMessage,
-} from "@turnkeep/core";
+import type { CallOptions, ChatMemoryStore, StoreCapabilities, StoredMessage } from "@turnkeep/core";
 import {
   checkMemoryId,
   checkUpdate,
-  closedError,
   copyUpdate,
   corruptError,
   decodeCursor,
-  encodeCursor,
+  lifecycle,
+  listPage,
   normalizeHistoryQuery,
   normalizeListQuery,
   notReadyError,
-  throwIfAborted,
 } from "@turnkeep/core/store-kit";
-import { Changes } from "./changes.ts";
-import { connect, storeName } from "./client.ts";
-import { batch, type MemoryDocument, type RowDocument } from "./documents.ts";
+import { connect, type Run, storeName } from "./client.ts";
+import { batch, type MemoryDocument } from "./documents.ts";
 import { migrate, migrated } from "./migrations.ts";
 import { type MongoStoreOptions, normalizeOptions } from "./options.ts";
 import {
   entriesOf,
   isAsked,
+  listedOf,
+  livesOf,
   merged,
   messageFrom,
-  messageOf,
   type PlacedEntry,
+  placedRow,
   snapshotOf,
 } from "./records.ts";
-import { type Run, rowsOf, settle, trashOf } from "./staging.ts";
-import { Statements } from "./statements.ts";
-import { Updates } from "./updates.ts";
+import { overridden, rowsOf, settle, trashOf } from "./staging.ts";
+import * as statements from "./statements.ts";
+import { applyUpdate } from "./updates.ts";
+
+const contentMissing = "the content of a message is missing";
 
 /** A store in MongoDB. */
 export interface MongoStore extends ChatMemoryStore {
@@ -74,9 +69,7 @@ export interface MongoStore extends ChatMemoryStore {
  */
 export function mongoStore(options: MongoStoreOptions): MongoStore {
   const { connection: place, database, prefix, ttlMs } = normalizeOptions(options);
-  const docs = new Statements();
-  const updates = new Updates(docs, new Changes(ttlMs));
-  const connection = connect(place, database, prefix);
+  const connection = lifecycle(storeName, connect(place, database, prefix));
   const capabilities: StoreCapabilities = Object.freeze({
     durable: true,
     shared: true,
@@ -88,25 +81,21 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
     maxMessageBytes: 15 * 1024 * 1024,
   });
   let isReady = false;
-  let closing: Promise<void> | undefined;
 
   function enter(callOptions: CallOptions | undefined): Run {
-    if (closing !== undefined) throw closedError(storeName);
-    throwIfAborted(callOptions?.signal);
+    const run = connection.enter(callOptions);
     return async (statement) => {
-      isReady ||= await connection.run(migrated, callOptions?.signal);
+      isReady ||= await run(migrated);
       if (!isReady) throw notReadyError(storeName, `an index of the collections ${prefix}…`);
-      return connection.run(statement, callOptions?.signal);
+      return run(statement);
     };
   }
 
-  const store: MongoStore = {
+  return {
     capabilities,
 
     async migrate(callOptions) {
-      if (closing !== undefined) throw closedError(storeName);
-      throwIfAborted(callOptions?.signal);
-      await connection.run(migrate, callOptions?.signal);
+      await connection.enter(callOptions)(migrate);
     },
 
     async getMessages(memoryId, callOptions) {
@@ -114,13 +103,13 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
       checkMemoryId(memoryId);
       const known = callOptions?.known;
       for (let missing: string | undefined; ; ) {
-        const memory = await run(docs.read(memoryId, known));
+        const memory = await run(statements.read(memoryId, known));
         if (memory === null) return { version: null, nextSeq: 1, messages: [] };
         if (memory.version === known) return { ...snapshotOf(memory, []), unchanged: true };
-        const messages = await contentsOf(run, memory, entriesOf(memory, ["live"]));
+        const messages = await messagesOf(run, memoryId, entriesOf(memory, ["live"]));
         if (messages !== undefined) return snapshotOf(memory, messages);
         // A write has deleted the row since; unless nobody wrote.
-        if (missing === memory.version) throw corruptError(memoryId, "the content of a message is missing");
+        if (missing === memory.version) throw corruptError(memoryId, contentMissing);
         missing = memory.version;
       }
     },
@@ -129,18 +118,18 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
       const run = enter(callOptions);
       checkMemoryId(memoryId);
       checkUpdate(update, capabilities);
-      await updates.apply(run, memoryId, copyUpdate(update));
+      await applyUpdate(run, memoryId, copyUpdate(update), ttlMs);
     },
 
     async deleteMessages(memoryId, callOptions) {
       const run = enter(callOptions);
       checkMemoryId(memoryId);
       // By its life: a delete that is late must not meet the next memory of that id.
-      const memory = await run(docs.peek(memoryId));
+      const memory = await run(statements.peek(memoryId));
       if (memory === null) return;
-      await run(docs.remove(memory));
+      await run(statements.remove(memory));
       const lives = livesOf(memory);
-      if (memory.apart !== false || lives.length > 1) await run(docs.bury(lives));
+      if (memory.apart !== false || lives.length > 1) await run(statements.bury(lives));
     },
 
     async getHistory(memoryId, query, callOptions) {
@@ -148,23 +137,25 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
       checkMemoryId(memoryId);
       const normal = normalizeHistoryQuery(query);
       for (let missing: string | undefined; ; ) {
-        const memory = await run(docs.ledger(memoryId));
+        const memory = await run(statements.ledger(memoryId));
         if (memory === null) return { messages: [], hasMore: false };
-        const entries = entriesOf(memory, ["live", "left"]);
-        const asked = entries.filter(isAsked(normal));
-        const except = [...rowsOf(memory), ...trashOf(memory)];
+        const asked = entriesOf(memory, ["live", "left"]).filter(isAsked(normal));
         const life = memory.apart === false ? undefined : memory.life;
-        const rows = typeof life === "string" ? await run(docs.history(life, normal, except)) : [];
-        const found = merged(asked, rows, normal);
-        const page = await pageOf(run, memory, found.slice(0, normal.limit));
-        const mark = life === undefined ? memory : await run(docs.mark(memoryId, memory.life ?? ""));
+        const rows =
+          typeof life === "string" ? await run(statements.history(life, normal, overridden(memory))) : [];
+        const found = merged(asked, rows.map(placedRow), normal);
+        const page = found.slice(0, normal.limit);
+        const messages = await messagesOf(run, memoryId, page);
+        const mark = life === undefined ? memory : await run(statements.mark(memoryId, memory.life ?? ""));
         // Rows were deleted meanwhile, and a message may have been passed by: read again.
-        if (page !== undefined && mark?.dropped === memory.dropped && mark !== null) {
-          return { messages: page, hasMore: found.length > normal.limit || rows.length > normal.limit };
+        if (messages !== undefined && mark?.dropped === memory.dropped && mark !== null) {
+          return {
+            messages: messages.map((message, index) => ({ ...message, state: page[index]?.state ?? "live" })),
+            hasMore: found.length > normal.limit || rows.length > normal.limit,
+          };
         }
-        if (page === undefined && missing === memory.version) {
-          throw corruptError(memoryId, "the content of a message is missing");
-        }
+        if (messages === undefined && missing === memory.version)
+          throw corruptError(memoryId, contentMissing);
         missing = memory.version;
       }
     },
@@ -172,91 +163,63 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
     async listMemories(query, callOptions) {
       const run = enter(callOptions);
       const { owner, cursor, limit } = normalizeListQuery(query);
-      const found = await run(docs.list(owner, cursor === undefined ? "" : decodeCursor(cursor), limit));
-      const page = found.slice(0, limit);
-      const last = page.at(-1);
-      return {
-        memories: page.map(({ _id, owner, updatedAt }) => ({
-          memoryId: _id,
-          ...(typeof owner === "string" ? { owner } : {}),
-          updatedAt: updatedAt instanceof Date ? updatedAt.getTime() : 0,
-        })),
-        ...(found.length > limit && last !== undefined ? { cursor: encodeCursor(last._id) } : {}),
-      };
+      const found = await run(
+        statements.list(owner, cursor === undefined ? "" : decodeCursor(cursor), limit),
+      );
+      return listPage(found.map(listedOf), limit);
     },
 
     async sweep(callOptions) {
       const run = enter(callOptions);
       let removed = 0;
       for (let after: string | undefined = ""; after !== undefined; ) {
-        const page: MemoryDocument[] = await run(docs.overdue(after));
+        const page: MemoryDocument[] = await run(statements.overdue(after));
         for (const memory of page) {
-          if ((await run(docs.remove(memory, "expired"))) === null) continue;
+          if ((await run(statements.remove(memory, "expired"))) === null) continue;
           const lives = livesOf(memory);
-          if (lives.length > 0) await run(docs.bury(lives));
+          if (lives.length > 0) await run(statements.bury(lives));
           removed++;
         }
         after = page.length < batch ? undefined : page.at(-1)?._id;
       }
       for (let life = ""; ; ) {
-        const next = await run(docs.lifeAfter(life));
-        if (next === undefined) return { removed };
+        const next = await run(statements.lifeAfter(life));
+        if (next === null) return { removed };
         life = next.life;
-        const staged = await run(docs.staged(life));
+        const staged = await run(statements.staged(life));
         const memory = await run(
-          docs.revoke(next.memory, [life, ...new Set(staged.map(({ attempt }) => attempt))]),
+          statements.revoke(next.memory, [life, ...new Set(staged.map(({ attempt }) => attempt))]),
         );
         if (memory?.life !== life) {
-          removed += await run(docs.bury([life]));
+          removed += await run(statements.bury([life]));
           continue;
         }
         const counted = new Set(rowsOf(memory));
         const lost = staged.map(({ _id }) => _id).filter((row) => !counted.has(row));
-        if (lost.length > 0) removed += await run(docs.discard(lost));
-        if (trashOf(memory).length > 0) await settle(run, docs, next.memory, life);
+        if (lost.length > 0) removed += await run(statements.discard(lost));
+        if (trashOf(memory).length > 0) await settle(run, next.memory, life);
       }
     },
 
-    close() {
-      closing ??= connection.close();
-      return closing;
-    },
-
-    [Symbol.asyncDispose]: () => store.close(),
+    close: connection.close,
+    [Symbol.asyncDispose]: connection.close,
   };
-
-  /** The messages of entries. `undefined`: a row is missing. */
-  async function contentsOf(
-    run: Run,
-    { _id }: MemoryDocument,
-    entries: readonly PlacedEntry[],
-  ): Promise<StoredMessage[] | undefined> {
-    const ids = entries.flatMap(({ entry }) => (entry.r === undefined ? [] : [entry.r]));
-    const rows = ids.length === 0 ? [] : await run(docs.rows(ids));
-    const byId = new Map(rows.map((row) => [row._id, row]));
-    const messages = entries.map((entry) => messageOf(_id, entry, byId));
-    return messages.every((message) => message !== undefined) ? messages : undefined;
-  }
-
-  async function pageOf(
-    run: Run,
-    memory: MemoryDocument,
-    found: readonly (PlacedEntry | RowDocument)[],
-  ): Promise<HistoryPage["messages"] | undefined> {
-    const entries = found.filter((one) => "entry" in one);
-    const contents = await contentsOf(run, memory, entries);
-    if (contents === undefined) return undefined;
-    const bySeq = new Map(contents.map((message) => [message.seq, message]));
-    return found.map((one) => ({
-      ...(bySeq.get(one.seq) ?? messageFrom(memory._id, one as RowDocument)),
-      state: one.state as MessageState,
-    }));
-  }
-
-  return store;
 }
 
-function livesOf({ life, former }: MemoryDocument): string[] {
-  const lives: unknown[] = [life, ...(Array.isArray(former) ? former : [])];
-  return lives.filter((one) => typeof one === "string");
+/** The messages of entries, those that stand apart by one more statement. `undefined`: a row is missing. */
+async function messagesOf(
+  run: Run,
+  memoryId: string,
+  placed: readonly PlacedEntry[],
+): Promise<StoredMessage[] | undefined> {
+  const ids = placed.flatMap(({ entry }) => (entry.r === undefined ? [] : [entry.r]));
+  const rows = ids.length === 0 ? [] : await run(statements.rows(ids));
+  const byId = new Map(rows.map((row) => [row._id, row]));
+  const messages: StoredMessage[] = [];
+  for (const { seq, entry } of placed) {
+    const content = entry.r === undefined ? entry : byId.get(entry.r);
+    if (content === undefined) return undefined;
+    messages.push(messageFrom(memoryId, seq, content));
+  }
+  return messages;
 }

@@ -1,4 +1,4 @@
-import { message, update } from "@turnkeep/store-tests";
+import { callsOf, message, update } from "@turnkeep/store-tests";
 import { MongoClient } from "mongodb";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
 import { type MongoStore, mongoStore } from "../src/index.ts";
@@ -25,15 +25,7 @@ async function indexes(): Promise<unknown[]> {
 }
 
 test("before migrate every method says so and names it", async () => {
-  const calls = [
-    () => store.getMessages("a"),
-    () => store.updateMessages("a", update(null, 2, { append: [message(1)] })),
-    () => store.updateMessages("a", update("v", 2, { append: [message(1)] })),
-    () => store.deleteMessages("a"),
-    () => store.getHistory("a", {}),
-    () => store.listMemories({}),
-    () => store.sweep(),
-  ];
+  const calls = callsOf(store);
   for (const call of calls) {
     await expect(call()).rejects.toMatchObject({
       code: "STORE_NOT_READY",

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { driverCalls, invalidOption, notReadyError } from "@turnkeep/core/store-kit";
+import { driverCalls, errorCode, importDriver, invalidOption, notReadyError } from "@turnkeep/core/store-kit";
 import type { Pool } from "pg";
 import type { PostgresConnection } from "./options.ts";
 import type { Statement } from "./sql.ts";
@@ -26,16 +26,19 @@ export interface QueryAnswer {
 
 /** The way to the database: statements go out, the driver's faults come back as Turnkeep's errors. */
 export interface Connection {
-  run<R>(statement: Statement<R>, signal: AbortSignal | undefined): Promise<R[]>;
-  /** Runs a statement that writes; whether it has written, or has answered a row. */
-  write(statement: Statement<unknown>, signal: AbortSignal | undefined): Promise<boolean>;
+  /** Calls whose wait the signal ends. */
+  under(signal: AbortSignal | undefined): Calls;
   close(): Promise<void>;
 }
 
-/** `name`: under which the connection keeps the statement, parsed and planned. */
-type Sent = Pick<Statement<unknown>, "text" | "values"> & { readonly name?: string };
+export interface Calls {
+  run<R>(statement: Statement<R>): Promise<R[]>;
+  /** Runs a statement that writes; whether it has written, or has answered a row. */
+  write(statement: Statement<unknown>): Promise<boolean>;
+}
 
-type Send = (statement: Sent, signal: AbortSignal | undefined) => Promise<QueryAnswer>;
+/** `name`: under which the connection keeps the statement, parsed and planned. */
+type Sent = Pick<Statement<unknown>, "text" | "values"> & { readonly name: string | undefined };
 
 /**
  * Refusals after which the statement is sent again: serialization failure and deadlock. Where the default isolation is
@@ -57,23 +60,50 @@ const notReady = new Set(["42P01", "3F000", "42703"]);
 /** Does no I/O. */
 export function connect({ client, url, config }: PostgresConnection): Connection {
   let opened: Promise<Pool> | undefined;
+  let takesNames = client === undefined || isOfPg(client);
+  const names = new Names();
   const calls = driverCalls(storeName);
-  const send: Send =
-    client !== undefined
-      ? (statement) => query(client, statement)
-      : async (statement, signal) => {
-          opened ??= openPool(config ?? { connectionString: url });
-          return sendOverPool(await opened, statement, signal);
-        };
-  const names = client === undefined || isOfPg(client) ? new Names() : undefined;
-  const answer = (statement: Statement<unknown>, signal: AbortSignal | undefined): Promise<QueryAnswer> =>
-    calls.run(async () => checkAnswer(await sendUntilDone(send, names, statement, signal)), signal);
+
+  async function send(statement: Sent, signal: AbortSignal | undefined): Promise<QueryAnswer> {
+    if (client !== undefined) return query(client, statement);
+    opened ??= openPool(config ?? { connectionString: url });
+    return sendOverPool(await opened, statement, signal);
+  }
+
+  async function sendUntilDone(
+    { text, values, recurs }: Statement<unknown>,
+    signal: AbortSignal | undefined,
+  ): Promise<QueryAnswer> {
+    for (let attempt = 1; ; attempt++) {
+      const name = recurs && takesNames ? names.of(text) : undefined;
+      try {
+        return checkAnswer(await send({ text, values, name }, signal));
+      } catch (cause) {
+        const code = errorCode(cause);
+        if (name !== undefined && nameRefused.has(code)) {
+          takesNames = false;
+          continue;
+        }
+        // Without the cause: what parses an address may quote it, with its password.
+        if (code === "ERR_INVALID_URL")
+          throw invalidOption("pg cannot read the url: check its host and port");
+        if (notReady.has(code)) throw notReadyError(storeName, "a table or column", cause);
+        if (!sendAgain.has(code) || attempt === maxAttempts || signal?.aborted) throw cause;
+      }
+    }
+  }
+
   return {
-    run: async <R>(statement: Statement<R>, signal: AbortSignal | undefined) =>
-      (await answer(statement, signal)).rows as R[],
-    async write(statement, signal) {
-      const { rows, rowCount, affectedRows } = await answer(statement, signal);
-      return rows.length > 0 || (rowCount ?? affectedRows ?? 0) > 0;
+    under(signal) {
+      const answer = (statement: Statement<unknown>): Promise<QueryAnswer> =>
+        calls.run(() => sendUntilDone(statement, signal), signal);
+      return {
+        run: async <R>(statement: Statement<R>) => (await answer(statement)).rows as R[],
+        async write(statement) {
+          const { rows, rowCount, affectedRows } = await answer(statement);
+          return rows.length > 0 || (rowCount ?? affectedRows ?? 0) > 0;
+        },
+      };
     },
     async close() {
       // A pool that ends forgets those who still wait for one of its connections.
@@ -94,10 +124,8 @@ const plannedAnew = new Set([1, 10, 100, 1_000, 10_000]);
  */
 class Names {
   readonly #byText = new Map<string, { readonly hash: string; uses: number; name: string }>();
-  refused = false;
 
-  of({ text, recurs }: Statement<unknown>): string | undefined {
-    if (this.refused || recurs !== true) return undefined;
+  of(text: string): string {
     let known = this.#byText.get(text);
     if (known === undefined) {
       known = { hash: createHash("sha256").update(text).digest("base64url"), uses: 0, name: "" };
@@ -106,31 +134,6 @@ class Names {
     known.uses++;
     if (plannedAnew.has(known.uses)) known.name = `turnkeep_${known.hash}_${String(known.uses).length}`;
     return known.name;
-  }
-}
-
-async function sendUntilDone(
-  send: Send,
-  names: Names | undefined,
-  statement: Statement<unknown>,
-  signal: AbortSignal | undefined,
-): Promise<QueryAnswer> {
-  const { text, values } = statement;
-  for (let attempt = 1; ; attempt++) {
-    const name = names?.of(statement);
-    try {
-      return await send(name === undefined ? { text, values } : { text, values, name }, signal);
-    } catch (cause) {
-      const code = codeOf(cause);
-      if (names !== undefined && name !== undefined && nameRefused.has(code)) {
-        names.refused = true;
-        continue;
-      }
-      // Without the cause: what parses an address may quote it, with its password.
-      if (code === "ERR_INVALID_URL") throw invalidOption("pg cannot read the url: check its host and port");
-      if (notReady.has(code)) throw notReadyError(storeName, "a table or column", cause);
-      if (!sendAgain.has(code) || attempt === maxAttempts || signal?.aborted) throw cause;
-    }
   }
 }
 
@@ -154,12 +157,17 @@ async function sendOverPool(
     return result;
   } catch (cause) {
     // After other faults, the driver's time-out for one, the connection may still wait for an answer.
-    healthy = sendAgain.has(codeOf(cause)) || nameRefused.has(codeOf(cause));
+    healthy = sendAgain.has(errorCode(cause)) || nameRefused.has(errorCode(cause));
     throw cause;
   } finally {
     signal?.removeEventListener("abort", cut);
     if (!signal?.aborted) client.release(!healthy);
   }
+}
+
+/** What a `Pool` or `Client` of `pg` can beside what the store needs. */
+interface NamingClient {
+  query(statement: Sent): Promise<QueryAnswer>;
 }
 
 function query(client: PostgresClient, { name, text, values }: Sent): Promise<QueryAnswer> {
@@ -175,21 +183,13 @@ function checkAnswer(answer: QueryAnswer): QueryAnswer {
   return answer;
 }
 
-/** What a `Pool` or `Client` of `pg` can beside what the store needs. */
-interface NamingClient {
-  query(statement: Required<Sent>): Promise<QueryAnswer>;
-}
-
 /** Whether it takes statements with names: a PGlite, or what stands around a client of `pg`, may not. */
 function isOfPg(client: PostgresClient): boolean {
   return ("totalCount" in client && "idleCount" in client) || "connectionParameters" in client;
 }
 
 async function openPool(config: object): Promise<Pool> {
-  const { default: pg } = await import("pg").catch((cause: unknown) => {
-    if (codeOf(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw invalidOption('url and config need the driver "pg": install it, or give the store a client');
-  });
+  const { default: pg } = await importDriver("pg", import("pg"));
   const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, keepAlive: true, ...config });
   // A connection that breaks is reported to these too, idle or in use, and ends the process if nobody listens. Who waits
   // for its answer is told as well; the pool drops it, and the next statement opens another, or says what is wrong.
@@ -198,13 +198,6 @@ async function openPool(config: object): Promise<Pool> {
     client.on("error", () => {});
   });
   return pool;
-}
-
-/** The SQLSTATE or code of a driver's error, `""` if it has none. */
-export function codeOf(cause: unknown): string {
-  const code: unknown =
-    typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined;
-  return typeof code === "string" ? code : "";
 }
 
 /** Whether what was acknowledged survives the process. A PGlite in memory has no folder; others have a server. */

@@ -1,5 +1,5 @@
-import { notReadyError, TurnkeepError } from "@turnkeep/core/store-kit";
-import { codeOf, storeName } from "./client.ts";
+import { errorCode, laterVersionError, notReadyError, TurnkeepError } from "@turnkeep/core/store-kit";
+import { storeName } from "./client.ts";
 import type { Statement } from "./sql.ts";
 
 /** The quoted names of what the store owns in a database. */
@@ -116,30 +116,24 @@ export function migrateStatement(
       raise exception 'a later migration was applied' using errcode = '${laterVersion}';
     end if;${numbered.join("")}
   end`;
-  return { text: `do ${quoteLiteral(body)}`, values: [] };
+  return { text: `do ${quoteLiteral(body)}`, values: [], recurs: false };
 }
 
-/** What a failed migration throws: the migration's own refusals in Turnkeep's words, the rest as it came. */
-export function migrationError(error: unknown): unknown {
+/** Throws what a failed migration throws: the migration's own refusals in Turnkeep's words, the rest as it came. */
+export function throwMigrationError(error: unknown): never {
   const cause = error instanceof Error ? error.cause : undefined;
-  if (codeOf(cause) === laterVersion) {
-    return new TurnkeepError(
-      "UNSUPPORTED_VERSION",
-      `${storeName}: the tables were migrated by a later version of @turnkeep/store-postgres: upgrade this one`,
-      { cause },
-    );
+  switch (errorCode(cause)) {
+    case laterVersion:
+      throw laterVersionError(storeName, "the tables", "@turnkeep/store-postgres", cause);
+    case wrongEncoding:
+      throw notReadyError(storeName, "a database with the encoding UTF8", cause);
+    case tooOld: {
+      const message = `${storeName} needs Postgres 14 or later, which has multiranges: upgrade the server`;
+      throw new TurnkeepError("STORE_NOT_READY", message, { cause });
+    }
+    default:
+      throw error;
   }
-  if (codeOf(cause) === wrongEncoding) {
-    return notReadyError(storeName, "a database with the encoding UTF8", cause);
-  }
-  if (codeOf(cause) === tooOld) {
-    return new TurnkeepError(
-      "STORE_NOT_READY",
-      `${storeName} needs Postgres 14 or later, which has multiranges: upgrade the server`,
-      { cause },
-    );
-  }
-  return error;
 }
 
 function quoteIdentifier(name: string): string {

@@ -1,39 +1,25 @@
 import {
+  type ConnectionOptions,
   type ConnectionRules,
   checkConnection,
+  checkOptionText,
   checkTtl,
   invalidOption,
-  show,
-  utf8Length,
 } from "@turnkeep/core/store-kit";
 import type { PostgresClient } from "./client.ts";
 import { longestSuffix } from "./migrations.ts";
 
-/** Where the database is: a client of yours, an address, or a driver's configuration; one of them. */
-export type PostgresConnection =
-  | {
-      /**
-       * A `Pool` or `Client` of `pg`, a `PGlite`, or anything with their `query`. The store never closes it. A single
-       * `Client` runs one statement at a time and must not be inside a transaction of yours; prefer a `Pool`.
-       */
-      readonly client: PostgresClient;
-      readonly url?: undefined;
-      readonly config?: undefined;
-    }
-  | {
-      /** `postgres://user:password@host:5432/database`. The store opens a `pg` pool at its first call and closes it. */
-      readonly url: string;
-      readonly client?: undefined;
-      readonly config?: undefined;
-    }
-  | {
-      /** What `new Pool(config)` of `pg` takes. The store opens that pool at its first call and closes it. */
-      readonly config: object;
-      readonly client?: undefined;
-      readonly url?: undefined;
-    };
+/**
+ * Where the database is, one of:
+ *
+ * - `client`: a `Pool` or `Client` of `pg`, a `PGlite`, or anything with their `query`. A single `Client` runs one
+ *   statement at a time and must not be inside a transaction of yours; prefer a `Pool`.
+ * - `url`: `postgres://user:password@host:5432/database`, for a `Pool` of the store's own.
+ * - `config`: what `new Pool(config)` of `pg` takes.
+ */
+export type PostgresConnection = ConnectionOptions<PostgresClient>;
 
-/** Options of `postgresStore`. */
+/** Options of `postgresStore`: one of `client`, `url` and `config`, see {@link PostgresConnection}, and these. */
 export type PostgresStoreOptions = PostgresConnection & {
   /** The schema of the tables. Default `"public"`. Any name: it is always quoted. */
   readonly schema?: string | undefined;
@@ -65,20 +51,9 @@ const connectionRules: ConnectionRules = {
 export function normalizeOptions(options: PostgresStoreOptions): NormalOptions {
   checkConnection(options, connectionRules);
   const { schema = "public", prefix = "turnkeep_", ttlMs } = options;
-  checkIdentifier("schema", schema, maxIdentifierBytes);
+  checkOptionText("schema", schema, { maxBytes: maxIdentifierBytes });
   if (schema === "") throw invalidOption('schema must not be empty: leave it out for "public"');
-  checkIdentifier("prefix", prefix, maxIdentifierBytes - longestSuffix);
+  checkOptionText("prefix", prefix, { maxBytes: maxIdentifierBytes - longestSuffix });
   checkTtl(ttlMs);
   return { connection: options, schema, prefix, ttlMs };
-}
-
-function checkIdentifier(option: string, value: string, maxBytes: number): void {
-  if (typeof value !== "string") throw invalidOption(`${option} must be a string, not ${show(value)}`);
-  if (/\0|\p{Surrogate}/u.test(value)) {
-    throw invalidOption(`${option} must be well-formed Unicode without U+0000, not ${show(value)}`);
-  }
-  const bytes = utf8Length(value);
-  if (bytes > maxBytes) {
-    throw invalidOption(`${option} must not exceed ${maxBytes} UTF-8 bytes, but ${show(value)} has ${bytes}`);
-  }
 }

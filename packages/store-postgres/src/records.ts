@@ -1,5 +1,5 @@
 import type { MemorySnapshot, MessageState, StoredMessage } from "@turnkeep/core";
-import type { StoredRows } from "@turnkeep/core/store-kit";
+import { type ListedMemory, type StoredRows, storedRows } from "@turnkeep/core/store-kit";
 
 /**
  * A message, whose `key` is its seq, its time and its id; or the head, whose `key` is a mark, its next seq and its version,
@@ -17,8 +17,16 @@ export type LookRow = { readonly version: string; readonly next: string } & (
   | { readonly seq: string; readonly id: string; readonly state: MessageState }
 );
 
+/** A memory of a listing, `key` its place in it. */
+export interface ListRow {
+  readonly key: string;
+  readonly id: string;
+  readonly owner: string | null;
+  readonly updated: string;
+}
+
 /** A column that the statement answers behind a mark. */
-export function unmarked(text: string): string {
+function unmarked(text: string): string {
   return text.slice(1);
 }
 
@@ -54,16 +62,20 @@ export function messageOf({ key, payload, meta }: KeyedRow): StoredMessage {
   return message;
 }
 
-/** Of the rows of a look: what an update must agree with. */
-export function storedOf(rows: readonly LookRow[]): StoredRows & { readonly version: string | null } {
+/** Of the rows of a look: the version and what an update must agree with. */
+export function storedOf(rows: readonly LookRow[]): [version: string | null, stored: StoredRows] {
   const [head] = rows;
-  const found = new Map<number, { id: string; state: MessageState }>();
-  for (const row of rows) {
-    if (row.seq !== null) found.set(Number(row.seq), { id: unmarked(row.id), state: row.state });
-  }
+  const found = rows.flatMap((row) =>
+    row.seq === null ? [] : [{ seq: Number(row.seq), id: unmarked(row.id), state: row.state }],
+  );
+  return [head === undefined ? null : unmarked(head.version), storedRows(Number(head?.next ?? 1), found)];
+}
+
+export function listedOf({ key, id, owner, updated }: ListRow): ListedMemory {
   return {
-    version: head === undefined ? null : unmarked(head.version),
-    nextSeq: Number(head?.next ?? 1),
-    find: (seq) => found.get(seq),
+    memoryId: unmarked(id),
+    owner: owner === null ? undefined : unmarked(owner),
+    updatedAt: Number(updated),
+    position: key,
   };
 }

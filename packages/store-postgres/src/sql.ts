@@ -1,14 +1,15 @@
-import type { MemoryUpdate, MessageState, StoredMessage } from "@turnkeep/core";
-import type { FoldedUpdate, NormalHistoryQuery } from "@turnkeep/core/store-kit";
+import type { MemoryUpdate, MessageState } from "@turnkeep/core";
+import { type FoldedUpdate, isPlain, type NormalHistoryQuery, namedSeqs } from "@turnkeep/core/store-kit";
 import type { Names } from "./migrations.ts";
-import type { KeyedRow, LookRow } from "./records.ts";
+import { type GivenRow, Parameters } from "./parameters.ts";
+import type { KeyedRow, ListRow, LookRow } from "./records.ts";
 
 /** One statement. Parameters and columns are texts, which it casts itself, so that no driver's type rules matter. */
 export interface Statement<Row> {
   readonly text: string;
   readonly values: (string | null)[];
   /** Whether its text is one of a few, so that a connection may keep it parsed and planned. */
-  readonly recurs?: boolean;
+  readonly recurs: boolean;
   /** Never there: the type of the rows that it answers. */
   readonly row?: Row;
 }
@@ -53,64 +54,68 @@ export class Statements {
   /** No row: no such memory. The head alone: it has no live messages, or is at the version that is known. */
   read(memoryId: string, known: string | undefined): Statement<KeyedRow> {
     const p = new Parameters();
-    return this.#recurring(
-      "read",
-      p,
-      `with head as materialized (
+    const text = `
+      with head as materialized (
         select * from ${this.#memories} h where h.memory_id = ${p.text(memoryId)} and ${present})
       select '=' || h.next_seq || ' ' || h.version as key, h.head as payload, ${marked("h.owner", "meta")} from head h
       union all
-      select ${columns} from head h ${this.#joinLive("")} where h.version is distinct from ${p.text(known)}`,
-    );
+      select ${columns} from head h ${this.#joinLive("")} where h.version is distinct from ${p.text(known)}`;
+    return this.#recurring("read", p, text);
+  }
+
+  /** Of these one makes the update, the next only where the one before has changed nothing. */
+  *update(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Generator<Statement<unknown>> {
+    if (update.expected === null && namedSeqs(folded).length === 0) {
+      return yield this.#begin(memoryId, update, folded);
+    }
+    const plain = isPlain(folded);
+    if (plain) yield this.#append(memoryId, update, folded);
+    // What is evicted may be there without being live.
+    if (!plain || folded.setState.length > 0) yield this.#change(memoryId, update, folded);
   }
 
   /** Begins a memory, over an expired one too. */
-  begin(memoryId: string, update: MemoryUpdate, insert: FoldedUpdate["insert"]): Statement<never> {
+  #begin(memoryId: string, update: MemoryUpdate, { insert }: FoldedUpdate): Statement<never> {
     const p = new Parameters();
     const id = p.text(memoryId);
-    const head = [
-      p.text(update.owner),
-      p.text(update.version),
-      p.integer(update.nextSeq),
-      p.text(update.head),
-    ];
+    const { owner, version, nextSeq, head } = update;
     // The insert reads what the delete answers, so it comes after it.
     const expired = `expired as (delete from ${this.#memories} h where h.memory_id = ${id} and not ${present} returning 1)`;
     const begun = `
       insert into ${this.#memories} as h (memory_id, owner, version, next_seq, head, live, updated_at, expires_at)
-      select ${id}, ${head.join()}, ${p.seqs(liveIn(insert))}, ${now}, ${this.#expiry}
+      select ${id}, ${p.text(owner)}, ${p.text(version)}, ${p.integer(nextSeq)}, ${p.text(head)}, ${p.seqs(liveIn(insert))}, ${now}, ${this.#expiry}
       from (select count(*) from expired) as cleared
       on conflict (memory_id) do nothing`;
     const text =
       insert.length === 0
         ? `with ${expired} ${begun}`
         : `with ${expired}, head as (${begun} returning h.memory_key) ${this.#inserted(p, insert)}`;
-    return isFew(insert) ? this.#recurring(`begin ${insert.length}`, p, text) : statementOf(p, text);
+    return isFew(insert) ? this.#recurring(`begin ${insert.length}`, p, text) : p.statement(text);
   }
 
   /**
    * Changes a memory that is at the expected version by new messages, and by evictions of live ones. That they are live
    * shows that they are there, so only the head and the new rows are touched.
    */
-  append(memoryId: string, update: MemoryUpdate, { insert, setState }: FoldedUpdate): Statement<never> {
+  #append(memoryId: string, update: MemoryUpdate, { insert, setState }: FoldedUpdate): Statement<never> {
     const p = new Parameters();
     const evicted = p.seqs(setState.map(({ seq }) => seq));
-    const head = `${this.#headChange(p, memoryId, update, insert, evicted, p.seqs(liveIn(insert)))} and h.live @> ${evicted}`;
+    const head = `${this.#headChange(p, memoryId, update, evicted, p.seqs(liveIn(insert)))} and h.live @> ${evicted}`;
     const text =
       insert.length === 0
         ? head
         : `with head as (${head} returning h.memory_key) ${this.#inserted(p, insert)}`;
-    return isFew(insert) ? this.#recurring(`append ${insert.length}`, p, text) : statementOf(p, text);
+    return isFew(insert) ? this.#recurring(`append ${insert.length}`, p, text) : p.statement(text);
   }
 
   /** Changes a memory that is at the expected version and agrees with the update. */
-  change(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<object> {
+  #change(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<object> {
     const { insert, rewrite, setState, remove } = folded;
     const p = new Parameters();
     const moves = [...setState, ...remove.map((seq) => ({ seq, state: "removed" as const }))];
     const leaving = [...rewrite, ...moves].filter(({ state }) => state !== "live").map(({ seq }) => seq);
     const coming = liveIn([...insert, ...setState]);
-    const head = this.#headChange(p, memoryId, update, insert, p.seqs(leaving), p.seqs(coming));
+    const head = this.#headChange(p, memoryId, update, p.seqs(leaving), p.seqs(coming));
     const rows = rewrite.length > 0 ? p.rows("r", [...rewrite, ...moves]) : p.moves("r", moves);
     const agrees =
       rewrite.length > 0
@@ -145,25 +150,22 @@ export class Statements {
     const last = insert.length > 0 ? this.#inserted(p, insert) : "select 'done' as done from head";
     const recurs =
       isFew(insert) && (rewrite.length === 0 ? moves.length <= 16 : rewrite.length + moves.length === 1);
-    return { ...statementOf(p, `with ${parts.join(",")} ${last}`), recurs };
+    return p.statement(`with ${parts.join(",")} ${last}`, recurs);
   }
 
   /** Version and next seq, with those of the named messages that are there. */
   look(memoryId: string, seqs: readonly number[]): Statement<LookRow> {
     const p = new Parameters();
-    return statementOf(
-      p,
-      `select ${marked("h.version", "version")}, h.next_seq::text as next,
+    return p.statement(`select ${marked("h.version", "version")}, h.next_seq::text as next,
         m.seq::text as seq, ${marked("m.id", "id")}, ${stateBy("h.live")} as state
       from ${this.#memories} h
       left join ${this.#messages} m on m.memory_key = h.memory_key and m.seq = any (${p.integers(seqs)})
-      where h.memory_id = ${p.text(memoryId)} and ${present}`,
-    );
+      where h.memory_id = ${p.text(memoryId)} and ${present}`);
   }
 
   remove(memoryId: string): Statement<never> {
     const p = new Parameters();
-    return statementOf(p, `delete from ${this.#memories} where memory_id = ${p.text(memoryId)}`);
+    return p.statement(`delete from ${this.#memories} where memory_id = ${p.text(memoryId)}`);
   }
 
   /** A row beyond the limit: there is more. */
@@ -176,8 +178,7 @@ export class Statements {
     const between = `m.seq > ${p.integer(after)} and m.seq < ${p.integer(before)}`;
     const page = `order by position ${order === "ascending" ? "asc" : "desc"} limit ${limit + 1}`;
     if (ids === undefined && states.join() === "live") {
-      return statementOf(
-        p,
+      return p.statement(
         `${head} select m.seq as position, 'live' as state, ${columns} from head h ${this.#joinLive(`and ${between}`)} ${page}`,
       );
     }
@@ -192,40 +193,28 @@ export class Statements {
     const matching = `
       select m.seq as position, ${stateBy(live)} as state, ${columns} from ${this.#messages} m
       where m.memory_key = (select h.memory_key from head h) and ${between} and (${wanted})`;
-    if (ids === undefined) return statementOf(p, `${head} ${matching} ${page}`);
+    if (ids === undefined) return p.statement(`${head} ${matching} ${page}`);
     // `offset 0` has each id looked up by its index: the planner might search all of the history for them instead.
-    return statementOf(
-      p,
-      `${head} select found.* from unnest(${p.texts(ids)}) as wanted (id)
-      cross join lateral (${matching} and m.id = wanted.id offset 0) as found ${page}`,
-    );
+    return p.statement(`${head} select found.* from unnest(${p.texts(ids)}) as wanted (id)
+      cross join lateral (${matching} and m.id = wanted.id offset 0) as found ${page}`);
   }
 
   /** In the order in which the memories began, after that key. A row beyond the limit: there is more. */
-  list(
-    owner: string | undefined,
-    after: string,
-    limit: number,
-  ): Statement<{ key: string; id: string; owner: string | null; updated: string }> {
+  list(owner: string | undefined, after: string, limit: number): Statement<ListRow> {
     const p = new Parameters();
-    return statementOf(
-      p,
-      `
+    return p.statement(`
       select h.memory_key::text as key, ${marked("h.memory_id", "id")}, ${marked("h.owner", "owner")},
         floor(extract(epoch from h.updated_at) * 1000)::bigint::text as updated
       from ${this.#memories} h
       where h.memory_key > ${p.integer(after)} and ${present}
         ${owner === undefined ? "" : `and h.owner = ${p.text(owner)}`}
-      order by h.memory_key limit ${limit + 1}`,
-    );
+      order by h.memory_key limit ${limit + 1}`);
   }
 
   /** Removes one batch of expired memories after that key. */
   sweep(after: string): Statement<SweepRow> {
     const p = new Parameters();
-    return statementOf(
-      p,
-      `
+    return p.statement(`
       with batch as (
         select h.memory_key from ${this.#memories} h
         where h.memory_key > ${p.integer(after)} and not ${present}
@@ -234,8 +223,7 @@ export class Statements {
         delete from ${this.#memories} h using batch where h.memory_key = batch.memory_key returning h.memory_key)
       select count(*)::text as removed,
         case when count(*) = ${sweepBatch} then max(memory_key)::text end as last
-      from gone`,
-    );
+      from gone`);
   }
 
   /** The update of the head `h`, to which more conditions may be added. */
@@ -243,17 +231,17 @@ export class Statements {
     p: Parameters,
     memoryId: string,
     update: MemoryUpdate,
-    insert: FoldedUpdate["insert"],
     leaving: string,
     coming: string,
   ): string {
+    const { expected, version, nextSeq, head, append } = update;
     return `
       update ${this.#memories} h
-      set version = ${p.text(update.version)}, next_seq = ${p.integer(update.nextSeq)},
-        head = coalesce(${p.text(update.head)}, h.head), live = h.live - ${leaving} + ${coming},
+      set version = ${p.text(version)}, next_seq = ${p.integer(nextSeq)},
+        head = coalesce(${p.text(head)}, h.head), live = h.live - ${leaving} + ${coming},
         updated_at = ${now}, expires_at = ${this.#expiry}
-      where h.memory_id = ${p.text(memoryId)} and h.version = ${p.text(update.expected)} and ${present}
-        and h.next_seq <= ${p.integer(insert[0]?.seq ?? update.nextSeq)}`;
+      where h.memory_id = ${p.text(memoryId)} and h.version = ${p.text(expected)} and ${present}
+        and h.next_seq <= ${p.integer(append[0]?.seq ?? nextSeq)}`;
   }
 
   /**
@@ -278,12 +266,8 @@ export class Statements {
   #recurring<Row>(name: string, p: Parameters, text: string): Statement<Row> {
     const known = this.#texts.get(name);
     if (known === undefined) this.#texts.set(name, text);
-    return { text: known ?? text, values: p.values, recurs: true };
+    return p.statement(known ?? text, true);
   }
-}
-
-function statementOf<Row>(p: Parameters, text: string): Statement<Row> {
-  return { text, values: p.values };
 }
 
 function liveIn(rows: readonly Pick<GivenRow, "seq" | "state">[]): number[] {
@@ -293,87 +277,4 @@ function liveIn(rows: readonly Pick<GivenRow, "seq" | "state">[]): number[] {
 /** Those of more messages are too many statements for a connection to keep. */
 function isFew(insert: FoldedUpdate["insert"]): boolean {
   return insert.length <= 4;
-}
-
-/** A message as a statement takes it; of one that only moves there are `seq` and `state`. */
-type GivenRow = Partial<StoredMessage> & {
-  readonly seq: number;
-  readonly state: MessageState | "removed";
-};
-
-/** The columns of a table of {@link GivenRow}s. */
-const rowColumns = "seq, id, state, created_at, payload, meta";
-const typedRowColumns = "seq bigint, id text, state text, created_at bigint, payload text, meta text";
-
-/** More rows travel as one JSON text: a statement takes 65,535 parameters at most. */
-const maxRowsAsParameters = 1000;
-
-/** Collects the parameters of one statement and answers how the statement names them. */
-class Parameters {
-  readonly values: (string | null)[] = [];
-
-  text(value: string | null | undefined): string {
-    return this.#add(value, "text");
-  }
-
-  integer(value: number | string | undefined): string {
-    return this.#add(value?.toString(), "bigint");
-  }
-
-  integers(values: readonly number[]): string {
-    return this.#add(`{${values.join()}}`, "bigint[]");
-  }
-
-  texts(values: readonly string[]): string {
-    return this.#add(`{${values.map((value) => `"${value.replace(/["\\]/g, "\\$&")}"`).join()}}`, "text[]");
-  }
-
-  /** As a set of ranges. */
-  seqs(values: readonly number[]): string {
-    return this.#add(rangesOf(values), "int8multirange");
-  }
-
-  /** Message rows as a table of that name. */
-  rows(table: string, rows: readonly GivenRow[]): string {
-    if (rows.length > maxRowsAsParameters) {
-      const list = rows.map(({ createdAt, ...row }) => ({ ...row, created_at: createdAt }));
-      return `json_to_recordset(${this.#add(JSON.stringify(list), "json")}) as ${table} (${typedRowColumns})`;
-    }
-    const list = rows.map((row) => `(${this.#row(row)})`);
-    return `(values ${list.join()}) as ${table} (${rowColumns})`;
-  }
-
-  /** Changes of state as a table of that name; up to 16 of them in the same words for 1, for 4 and for 16. */
-  moves(table: string, moves: readonly Pick<GivenRow, "seq" | "state">[]): string {
-    const names = `${table} (seq, state)`;
-    const size = [1, 4, 16].find((size) => moves.length <= size);
-    // A list and no array: the planner knows how long it is, and so that a plan for all parameters is as good.
-    if (size !== undefined) {
-      const rows = Array.from({ length: size }, (_, index) => moves[index]);
-      const list = rows.map((row) => `(${this.integer(row?.seq)}, ${this.text(row?.state)})`);
-      return `(select * from (values ${list.join()}) as ${names} where seq is not null) as ${table}`;
-    }
-    const seqs = this.integers(moves.map(({ seq }) => seq));
-    return `unnest(${seqs}, ${this.texts(moves.map(({ state }) => state))}) as ${names}`;
-  }
-
-  #row({ seq, id, state, createdAt, payload, meta }: GivenRow): string {
-    const texts = [this.text(payload), this.text(meta)];
-    return [this.integer(seq), this.text(id), this.text(state), this.integer(createdAt), ...texts].join();
-  }
-
-  #add(value: string | null | undefined, type: string): string {
-    return `$${this.values.push(value ?? null)}::${type}`;
-  }
-}
-
-/** The text of a multirange that holds these numbers and no others. */
-function rangesOf(seqs: readonly number[]): string {
-  const ranges: { from: number; to: number }[] = [];
-  for (const seq of seqs.toSorted((a, b) => a - b)) {
-    const last = ranges.at(-1);
-    if (last?.to === seq) last.to = seq + 1;
-    else ranges.push({ from: seq, to: seq + 1 });
-  }
-  return `{${ranges.map(({ from, to }) => `[${from},${to})`).join()}}`;
 }

@@ -1,26 +1,26 @@
-import type { CallOptions, ChatMemoryStore, MemoryUpdate, StoreCapabilities } from "@turnkeep/core";
+import type { CallOptions, ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
 import {
-  checkAgainstStored,
   checkMemoryId,
   checkUpdate,
-  closedError,
   conflictError,
   copyUpdate,
   decodeCursor,
-  encodeCursor,
-  type FoldedUpdate,
   foldUpdate,
-  invalidOption,
+  isInPlace,
+  lifecycle,
+  listPage,
+  namedSeqs,
   normalizeHistoryQuery,
   normalizeListQuery,
-  show,
-  throwIfAborted,
 } from "@turnkeep/core/store-kit";
 import { connect, isDurable, storeName } from "./client.ts";
-import { migrateStatement, migrationError, migrationsOf, namesOf } from "./migrations.ts";
+import { migrateStatement, migrationsOf, namesOf, throwMigrationError } from "./migrations.ts";
 import { normalizeOptions, type PostgresStoreOptions } from "./options.ts";
-import { messageOf, snapshotOf, storedOf, unmarked } from "./records.ts";
-import { type Statement, Statements, type SweepRow } from "./sql.ts";
+import { listedOf, messageOf, snapshotOf, storedOf } from "./records.ts";
+import { Statements, type SweepRow } from "./sql.ts";
+
+/** A memory's key, which stands in a cursor. */
+const key = /^[1-9]\d{0,17}$/;
 
 /** A store in Postgres. */
 export interface PostgresStore extends ChatMemoryStore {
@@ -61,7 +61,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const { connection: place, schema, prefix, ttlMs } = normalizeOptions(options);
   const names = namesOf(schema, prefix);
   const sql = new Statements(names, ttlMs);
-  const connection = connect(place);
+  const { enter, close } = lifecycle(storeName, connect(place));
   const capabilities: StoreCapabilities = Object.freeze({
     durable: isDurable(place),
     shared: true,
@@ -72,58 +72,44 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     readSteps: 1,
     maxMessageBytes: 16 * 1024 * 1024,
   });
-  let closing: Promise<void> | undefined;
 
-  function enter(callOptions: CallOptions | undefined): <R>(statement: Statement<R>) => Promise<R[]> {
-    if (closing !== undefined) throw closedError(storeName);
-    throwIfAborted(callOptions?.signal);
-    return (statement) => connection.run(statement, callOptions?.signal);
-  }
-
-  const store: PostgresStore = {
+  return {
     capabilities,
 
     async migrate(callOptions) {
-      const run = enter(callOptions);
-      try {
-        await run(migrateStatement(names, migrationsOf(names)));
-      } catch (error) {
-        throw migrationError(error);
-      }
+      const { run } = enter(callOptions);
+      await run(migrateStatement(names, migrationsOf(names))).catch(throwMigrationError);
     },
 
     async getMessages(memoryId, callOptions) {
-      const run = enter(callOptions);
+      const { run } = enter(callOptions);
       checkMemoryId(memoryId);
       return snapshotOf(await run(sql.read(memoryId, callOptions?.known)), callOptions?.known);
     },
 
     async updateMessages(memoryId, update, callOptions) {
-      const run = enter(callOptions);
+      const { run, write } = enter(callOptions);
       checkMemoryId(memoryId);
       checkUpdate(update, capabilities);
       const change = copyUpdate(update);
       const folded = foldUpdate(change);
-      const named = [...folded.rewrite, ...folded.setState].map(({ seq }) => seq).concat(folded.remove);
-      for (const statement of writesOf(sql, memoryId, change, folded)) {
-        if (await connection.write(statement, callOptions?.signal)) return;
+      const named = namedSeqs(folded);
+      for (const statement of sql.update(memoryId, change, folded)) {
+        if (await write(statement)) return;
         // A statement that waited behind another write saw the state before it: why nothing was changed shows only now.
-        const stored = storedOf(await run(sql.look(memoryId, named)));
-        if (stored.version === change.version) return;
-        if (stored.version !== change.expected) break;
-        checkAgainstStored(memoryId, change, stored);
+        if (isInPlace(memoryId, change, ...storedOf(await run(sql.look(memoryId, named))))) return;
       }
       throw conflictError(memoryId, change.expected);
     },
 
     async deleteMessages(memoryId, callOptions) {
-      const run = enter(callOptions);
+      const { run } = enter(callOptions);
       checkMemoryId(memoryId);
       await run(sql.remove(memoryId));
     },
 
     async getHistory(memoryId, query, callOptions) {
-      const run = enter(callOptions);
+      const { run } = enter(callOptions);
       checkMemoryId(memoryId);
       const normal = normalizeHistoryQuery(query);
       const rows = await run(sql.history(memoryId, normal));
@@ -136,23 +122,14 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     },
 
     async listMemories(query, callOptions) {
-      const run = enter(callOptions);
+      const { run } = enter(callOptions);
       const { owner, cursor, limit } = normalizeListQuery(query);
-      const rows = await run(sql.list(owner, cursor === undefined ? "0" : keyOf(cursor), limit));
-      const page = rows.slice(0, limit);
-      const last = page.at(-1);
-      return {
-        memories: page.map(({ id, owner, updated }) => ({
-          memoryId: unmarked(id),
-          ...(owner === null ? {} : { owner: unmarked(owner) }),
-          updatedAt: Number(updated),
-        })),
-        ...(rows.length > limit && last !== undefined ? { cursor: encodeCursor(last.key) } : {}),
-      };
+      const rows = await run(sql.list(owner, cursor === undefined ? "0" : decodeCursor(cursor, key), limit));
+      return listPage(rows.map(listedOf), limit);
     },
 
     async sweep(callOptions) {
-      const run = enter(callOptions);
+      const { run } = enter(callOptions);
       let removed = 0;
       for (let after: string | null = "0"; after !== null; ) {
         const [batch]: SweepRow[] = await run(sql.sweep(after));
@@ -162,37 +139,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       return { removed };
     },
 
-    close() {
-      closing ??= connection.close();
-      return closing;
-    },
-
-    [Symbol.asyncDispose]: () => store.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
-  return store;
-}
-
-/** The statements of which one does it, the next only where the one before has changed nothing. */
-function* writesOf(
-  sql: Statements,
-  memoryId: string,
-  update: MemoryUpdate,
-  folded: FoldedUpdate,
-): Generator<Statement<unknown>> {
-  const { insert, rewrite, setState, remove } = folded;
-  const others = rewrite.length + remove.length;
-  if (update.expected === null && others + setState.length === 0) {
-    return yield sql.begin(memoryId, update, insert);
-  }
-  const isPlain = others === 0 && setState.every(({ state }) => state === "evicted");
-  if (isPlain) yield sql.append(memoryId, update, folded);
-  // What is evicted may be there without being live.
-  if (!isPlain || setState.length > 0) yield sql.change(memoryId, update, folded);
-}
-
-/** The key of the last memory of a page. */
-function keyOf(cursor: string): string {
-  const key = decodeCursor(cursor);
-  if (/^[1-9]\d{0,17}$/.test(key)) return key;
-  throw invalidOption(`cursor must be the cursor of an earlier page of this store, not ${show(cursor)}`);
 }

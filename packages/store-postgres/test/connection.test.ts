@@ -1,9 +1,7 @@
-import type { AddressInfo } from "node:net";
-import { createServer, type Server, type Socket } from "node:net";
 import { PGlite } from "@electric-sql/pglite";
 import { createChatMemory, user } from "@turnkeep/core";
 import { type PostgresServer, startPostgres } from "@turnkeep/servers";
-import { message, update } from "@turnkeep/store-tests";
+import { describeUnanswered, failure, message, said, update } from "@turnkeep/store-tests";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { postgresStore } from "../src/index.ts";
@@ -22,19 +20,6 @@ beforeAll(async () => {
   await store.close();
 });
 afterAll(() => watcher.end());
-
-/** Everything an error says, its causes included. */
-function said(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const members = JSON.stringify(error, Object.getOwnPropertyNames(error));
-  const causes = error instanceof AggregateError ? error.errors : [error.cause];
-  return [
-    error.message,
-    error.stack,
-    members,
-    ...causes.map((cause) => (cause === undefined ? "" : said(cause))),
-  ].join();
-}
 
 /** How many connections to the database there are, beside the one that asks. */
 async function connections(): Promise<number> {
@@ -202,56 +187,11 @@ describe("a pool that the store opened", () => {
     });
     await store.close();
   });
-
-  test("a signal that has fired stops a call before anything is sent", async () => {
-    const store = postgresStore({ url: "postgres://app@127.0.0.1:1/none" });
-    const options = { signal: AbortSignal.abort() };
-    const calls = [
-      () => store.getMessages("a", options),
-      () => store.updateMessages("a", update(null, 1), options),
-      () => store.deleteMessages("a", options),
-      () => store.getHistory("a", {}, options),
-      () => store.listMemories({}, options),
-      () => store.sweep(options),
-      () => store.migrate(options),
-    ];
-    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "ABORTED" });
-    await store.close();
-  });
 });
 
-describe("a server that accepts and never answers", () => {
-  let server: Server;
-  const sockets = new Set<Socket>();
-  let silent: string;
-
-  beforeAll(async () => {
-    server = createServer((socket) => sockets.add(socket.on("error", () => {})));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    silent = `postgres://app:s3cret@127.0.0.1:${(server.address() as AddressInfo).port}/chat`;
-  });
-  afterAll(async () => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  });
-
-  test("ends by the caller's signal", async () => {
-    const store = postgresStore({ config: { connectionString: silent, connectionTimeoutMillis: 500 } });
-    const controller = new AbortController();
-    const call = store.getMessages("a", { signal: controller.signal });
-    await until(() => new Promise((resolve) => setImmediate(() => resolve(sockets.size > 0))));
-    controller.abort();
-    await expect(call).rejects.toMatchObject({ code: "ABORTED" });
-    await store.close();
-  });
-
-  test("ends by the driver's time-out as STORE_UNAVAILABLE, and tells no password", async () => {
-    const store = postgresStore({ config: { connectionString: silent, connectionTimeoutMillis: 200 } });
-    const error: unknown = await store.getMessages("a").catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
-    expect(said(error)).not.toContain("s3cret");
-    await store.close();
-  });
+describeUnanswered((port, giveUpAfterMs) => {
+  const connectionString = `postgres://app:s3cret@127.0.0.1:${port}/chat`;
+  return postgresStore({ config: { connectionString, connectionTimeoutMillis: giveUpAfterMs } });
 });
 
 describe("a server that refuses", () => {
@@ -263,9 +203,10 @@ describe("a server that refuses", () => {
   });
   afterAll(() => server.stop());
 
-  async function failure(address: string): Promise<unknown> {
+  /** What a store at that address fails with. */
+  async function failureAt(address: string): Promise<unknown> {
     const store = postgresStore({ url: address });
-    const error: unknown = await store.getMessages("a").catch((thrown: unknown) => thrown);
+    const error = await failure(() => store.getMessages("a"));
     await store.close();
     return error;
   }
@@ -285,7 +226,7 @@ describe("a server that refuses", () => {
     await until(() =>
       withClient(address.href, async () => false).catch((error: { code?: string }) => error.code === "28P01"),
     );
-    const error = await failure(address.href);
+    const error = await failureAt(address.href);
     expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "28P01" } });
     expect(said(error)).not.toMatch(/s3cret|r1ght/);
   });
@@ -293,7 +234,7 @@ describe("a server that refuses", () => {
   test("so is a database that is not there", async () => {
     const address = new URL(server.url);
     address.pathname = "/none";
-    expect(await failure(address.href)).toMatchObject({
+    expect(await failureAt(address.href)).toMatchObject({
       code: "STORE_UNAVAILABLE",
       cause: { code: "3D000" },
     });

@@ -4,18 +4,16 @@ import { message, messages, update } from "@turnkeep/store-tests";
 import fc from "fast-check";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type PostgresStore, postgresStore } from "../src/index.ts";
+import type { PostgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { openPool } from "./support.ts";
+import { openRecorded } from "./support.ts";
 
 let pool: pg.Pool;
 let store: PostgresStore;
 let memoryId: string;
 
 beforeAll(async () => {
-  pool = openPool(await newDatabase());
-  store = postgresStore({ client: pool });
-  await store.migrate();
+  ({ pool, store } = await openRecorded(await newDatabase()));
 });
 afterAll(() => pool.end());
 beforeEach(() => {

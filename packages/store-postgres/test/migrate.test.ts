@@ -1,9 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { message, update } from "@turnkeep/store-tests";
+import { callsOf, message, update } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
-import { longestSuffix, migrateStatement, migrationError, migrationsOf, namesOf } from "../src/migrations.ts";
+import {
+  longestSuffix,
+  migrateStatement,
+  migrationsOf,
+  namesOf,
+  throwMigrationError,
+} from "../src/migrations.ts";
 import { newDatabase } from "./server.ts";
 import { openPool, withClient } from "./support.ts";
 
@@ -52,16 +58,7 @@ async function works(store: PostgresStore): Promise<void> {
 test("before migrate every method says so and names it", async () => {
   for (const schema of ["public", "missing"]) {
     const store = postgresStore({ client: pool, schema });
-    const calls = [
-      () => store.getMessages("a"),
-      () => store.updateMessages("a", update(null, 2, { append: [message(1)] })),
-      () => store.updateMessages("a", update("v", 2, { append: [message(1)] })),
-      () => store.deleteMessages("a"),
-      () => store.getHistory("a", {}),
-      () => store.listMemories({}),
-      () => store.sweep(),
-    ];
-    for (const call of calls) {
+    for (const call of callsOf(store)) {
       await expect(call()).rejects.toMatchObject({
         code: "STORE_NOT_READY",
         message: expect.stringContaining("migrate()"),
@@ -204,11 +201,13 @@ test("a server that is too old is refused before anything is made", async () => 
   // No server is as new as this.
   const { text } = migrateStatement(names, migrationsOf(names), 990_000);
   const cause = await pool.query(text).catch((error: unknown) => error);
-  expect(migrationError(new Error("of the connection", { cause }))).toMatchObject({
-    code: "STORE_NOT_READY",
-    message: expect.stringContaining("Postgres 14 or later"),
-    cause: expect.objectContaining({ message: expect.stringMatching(/^the server is Postgres \d/) }),
-  });
+  expect(() => throwMigrationError(new Error("of the connection", { cause }))).toThrow(
+    expect.objectContaining({
+      code: "STORE_NOT_READY",
+      message: expect.stringContaining("Postgres 14 or later"),
+      cause: expect.objectContaining({ message: expect.stringMatching(/^the server is Postgres \d/) }),
+    }),
+  );
   expect(await catalog()).toEqual([]);
 });
 

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { message, messages, update } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type PostgresStore, postgresStore } from "../src/index.ts";
+import type { PostgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { openPool, type RecordingClient, recording } from "./support.ts";
+import { openRecorded, type RecordingClient } from "./support.ts";
 
 let pool: pg.Pool;
 let client: RecordingClient;
@@ -12,10 +12,7 @@ let store: PostgresStore;
 let memoryId: string;
 
 beforeAll(async () => {
-  pool = openPool(await newDatabase());
-  client = recording(pool);
-  store = postgresStore({ client });
-  await store.migrate();
+  ({ pool, client, store } = await openRecorded(await newDatabase()));
 });
 afterAll(() => pool.end());
 beforeEach(() => {

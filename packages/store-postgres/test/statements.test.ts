@@ -5,7 +5,7 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
-import { openPool, type RecordingClient, recording } from "./support.ts";
+import { openPool, openRecorded, type RecordingClient } from "./support.ts";
 
 let pool: pg.Pool;
 let client: RecordingClient;
@@ -13,10 +13,7 @@ let store: PostgresStore;
 let memoryId: string;
 
 beforeAll(async () => {
-  pool = openPool(await newDatabase());
-  client = recording(pool);
-  store = postgresStore({ client });
-  await store.migrate();
+  ({ pool, client, store } = await openRecorded(await newDatabase()));
 });
 afterAll(() => pool.end());
 beforeEach(() => {

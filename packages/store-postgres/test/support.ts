@@ -1,6 +1,6 @@
 import type { ConformanceHarness } from "@turnkeep/conformance";
 import pg from "pg";
-import { type PostgresClient, postgresStore } from "../src/index.ts";
+import { type PostgresClient, type PostgresStore, postgresStore } from "../src/index.ts";
 
 export interface RecordingClient extends PostgresClient {
   readonly statements: { readonly text: string; readonly values: (string | null)[] }[];
@@ -23,6 +23,17 @@ export function openPool(url: string, config: pg.PoolConfig = {}): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, ...config });
   pool.on("error", () => {});
   return pool;
+}
+
+/** A store whose tables are made, over a pool, and the client that keeps its statements. */
+export async function openRecorded(
+  url: string,
+): Promise<{ pool: pg.Pool; client: RecordingClient; store: PostgresStore }> {
+  const pool = openPool(url);
+  const client = recording(pool);
+  const store = postgresStore({ client });
+  await store.migrate();
+  return { pool, client, store };
 }
 
 /** A client for what tests look at or break themselves. */

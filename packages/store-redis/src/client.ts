@@ -1,4 +1,4 @@
-import { driverCalls, invalidOption } from "@turnkeep/core/store-kit";
+import { driverCalls, importDriver } from "@turnkeep/core/store-kit";
 import type { Redis } from "ioredis";
 import type { Statement } from "./lua.ts";
 import type { RedisConnection, WaitReplicas } from "./options.ts";
@@ -15,11 +15,18 @@ export interface RedisClient {
 
 /** The way to the database: scripts go out, the driver's faults come back as Turnkeep's errors. */
 export interface Connection {
-  run<A>(statement: Statement<A>, signal: AbortSignal | undefined): Promise<A>;
-  /** Until the replicas have what this connection wrote. */
-  wait(replicas: WaitReplicas, signal: AbortSignal | undefined): Promise<void>;
+  /** Calls whose wait the signal ends. */
+  under(signal: AbortSignal | undefined): Calls;
   close(): Promise<void>;
 }
+
+export interface Calls {
+  readonly run: Run;
+  /** Until the replicas have what this connection wrote. */
+  wait(replicas: WaitReplicas): Promise<void>;
+}
+
+export type Run = <A>(statement: Statement<A>) => Promise<A>;
 
 interface Opened {
   readonly client: Redis;
@@ -44,34 +51,34 @@ export function connect({ client, url, config }: RedisConnection): Connection {
     }
   }
 
-  function track<T>(call: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-    const told = (): Promise<T> =>
-      call().catch((cause: unknown) => {
-        throw withoutContent(cause);
-      });
-    return calls.run(told, signal);
+  async function evaluate<A>({ script, keys, values }: Statement<A>): Promise<A> {
+    const args = [keys.length, ...keys, ...values];
+    try {
+      return (await send("EVALSHA", [script.sha, ...args])) as A;
+    } catch (cause) {
+      // After a restart, a failover or SCRIPT FLUSH the server has no scripts; with its text it keeps it again.
+      if (codeOf(cause) !== "NOSCRIPT") throw cause;
+      return (await send("EVAL", [script.text, ...args])) as A;
+    }
+  }
+
+  async function wait({ count, timeoutMs }: WaitReplicas): Promise<void> {
+    const reached = Number(await send("WAIT", [count, timeoutMs]));
+    if (reached >= count) return;
+    throw new Error(
+      `The master has the write, but only ${reached} of ${count} replicas within ${timeoutMs} ms`,
+    );
   }
 
   return {
-    run: <A>({ script, keys, values }: Statement<A>, signal: AbortSignal | undefined) =>
-      track(async () => {
-        const args = [keys.length, ...keys, ...values];
-        try {
-          return (await send("EVALSHA", [script.sha, ...args])) as A;
-        } catch (cause) {
-          // After a restart, a failover or SCRIPT FLUSH the server has no scripts; with its text it keeps it again.
-          if (codeOf(cause) !== "NOSCRIPT") throw cause;
-          return (await send("EVAL", [script.text, ...args])) as A;
-        }
-      }, signal),
-    wait: ({ count, timeoutMs }, signal) =>
-      track(async () => {
-        const reached = Number(await send("WAIT", [count, timeoutMs]));
-        if (reached >= count) return;
-        throw new Error(
-          `The master has the write, but only ${reached} of ${count} replicas within ${timeoutMs} ms`,
-        );
-      }, signal),
+    under(signal) {
+      const track = <T>(call: () => Promise<T>): Promise<T> =>
+        calls.run(() => call().catch(throwWithoutContent), signal);
+      return {
+        run: (statement) => track(() => evaluate(statement)),
+        wait: (replicas) => track(() => wait(replicas)),
+      };
+    },
     async close() {
       await calls.settled();
       const own = await opened?.catch(() => undefined);
@@ -96,10 +103,7 @@ const settings = {
 };
 
 async function open(url: string | undefined, config: object | undefined): Promise<Opened> {
-  const driver = await import("ioredis").catch((cause: unknown) => {
-    if (!(cause instanceof Error && "code" in cause && cause.code === "ERR_MODULE_NOT_FOUND")) throw cause;
-    throw invalidOption('url and config need the driver "ioredis": install it, or give the store a client');
-  });
+  const driver = await importDriver("ioredis", import("ioredis"));
   // The first releases of 5 export the class as the module itself only.
   const Redis = driver.Redis ?? (driver.default as unknown as typeof driver.Redis);
   const client =
@@ -113,12 +117,12 @@ async function open(url: string | undefined, config: object | undefined): Promis
 }
 
 /** The driver attaches what it sent, content and passwords included. A server's refusal begins with its code. */
-function withoutContent(cause: unknown): unknown {
-  if (!(cause instanceof Error)) return cause;
+function throwWithoutContent(cause: unknown): never {
+  if (!(cause instanceof Error)) throw cause;
   if ("command" in cause) delete cause.command;
   const code = codeOf(cause);
   if (isNamed(cause, "ReplyError") && code !== "" && !("code" in cause)) Object.assign(cause, { code });
-  return cause;
+  throw cause;
 }
 
 /** `READONLY`, `NOSCRIPT` and the like, `""` if the message begins with no such word. */

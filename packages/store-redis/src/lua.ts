@@ -1,21 +1,7 @@
 import type { MemoryUpdate, MessageState } from "@turnkeep/core";
-import type { FoldedUpdate, NormalHistoryQuery } from "@turnkeep/core/store-kit";
+import { type FoldedUpdate, isPlain, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
 import { type Entry, memberOf, recordOf } from "./records.ts";
-import {
-  beginScript,
-  changeScript,
-  enterScript,
-  historyScript,
-  leaveScript,
-  lookScript,
-  mostPlainMoves,
-  pageScript,
-  peekScript,
-  plainScript,
-  readScript,
-  removeScript,
-  type Script,
-} from "./scripts.ts";
+import { mostPlainMoves, type Script, scripts } from "./scripts.ts";
 
 /** One call of a script: atomic, on keys of one slot. Answers are texts, null, and lists of these. */
 export interface Statement<Answer> {
@@ -83,59 +69,43 @@ export class Statements {
 
   /** The head alone where the memory is at the version that is known. */
   read(memoryId: string, known = ""): Statement<SnapshotAnswer> {
-    return { script: readScript, keys: this.keysOf(memoryId, 3), values: [known] };
+    return { script: scripts.read, keys: this.#keysOf(memoryId, 3), values: [known] };
   }
 
   /** `entered`: the answer of {@link enter}. */
-  begin(
-    entry: Entry,
-    entered: string,
-    update: MemoryUpdate,
-    insert: FoldedUpdate["insert"],
-  ): Statement<BeginAnswer> {
+  begin(entry: Entry, entered: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<BeginAnswer> {
     const fields = fieldsOf(update);
     if (entry.owner !== undefined) fields.push("owner", entry.owner);
     const values = ["", "", this.#ttl, entry.life, entered, 7 + fields.length, ...fields];
-    for (const row of insert) values.push(row.seq, row.state, row.id, recordOf(row));
-    return { script: beginScript, keys: this.keysOf(entry.memoryId), values };
+    for (const row of folded.insert) values.push(row.seq, row.state, row.id, recordOf(row));
+    return { script: scripts.begin, keys: this.#keysOf(entry.memoryId), values };
   }
 
-  /** A change that {@link isPlain}, and that the database may yet find to be another: then it has done nothing. */
-  plain(
-    memoryId: string,
-    update: MemoryUpdate,
-    { insert, setState }: FoldedUpdate,
-  ): Statement<ChangeAnswer | "other"> {
+  /** A change that {@link isLean}, and that the database may yet find to be another: then it has done nothing. */
+  plain(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<ChangeAnswer | "other"> {
+    const { insert, setState } = folded;
     const values = this.#changeOf(update, 2 * setState.length, 0);
     for (const { seq } of setState) values.push(seq, seq);
     for (const row of insert) values.push(row.seq, row.id, recordOf(row));
-    return { script: plainScript, keys: this.keysOf(memoryId, setState.length > 0 ? 5 : 4), values };
+    return { script: scripts.plain, keys: this.#keysOf(memoryId, setState.length > 0 ? 5 : 4), values };
   }
 
   /** Changes a memory that is at the expected version and agrees with the update. */
-  change(
-    memoryId: string,
-    update: MemoryUpdate,
-    { insert, rewrite, setState, remove }: FoldedUpdate,
-  ): Statement<ChangeAnswer> {
-    const replaced = new Map(update.replace.map(({ seq, id }) => [seq, id]));
-    const removed = remove.filter((seq) => !replaced.has(seq));
-    const moves = 2 * (setState.length + removed.length);
-    const values = this.#changeOf(update, moves, 4 * replaced.size);
+  change(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<ChangeAnswer> {
+    const { insert, rewrite, setState, remove } = folded;
+    const removed = new Set(remove);
+    const gone = update.replace.filter(({ seq }) => removed.delete(seq));
+    const replaced = [...rewrite, ...gone.map((message) => ({ ...message, state: "removed" }))];
+    const values = this.#changeOf(update, 2 * (setState.length + removed.size), 4 * replaced.length);
     for (const { seq, state } of setState) values.push(seq, state);
     for (const seq of removed) values.push(seq, "removed");
-    for (const row of rewrite) {
-      values.push(row.seq, row.state, row.id, recordOf(row));
-      replaced.delete(row.seq);
-    }
-    for (const [seq, id] of replaced) values.push(seq, "removed", id, "");
-    for (const row of insert) values.push(row.seq, row.state, row.id, recordOf(row));
-    return { script: changeScript, keys: this.keysOf(memoryId), values };
+    for (const row of [...replaced, ...insert]) values.push(row.seq, row.state, row.id, recordOf(row));
+    return { script: scripts.change, keys: this.#keysOf(memoryId), values };
   }
 
   /** What tells why an update was refused. */
   look(memoryId: string, seqs: readonly number[]): Statement<LookAnswer> {
-    return { script: lookScript, keys: this.keysOf(memoryId), values: seqs };
+    return { script: scripts.look, keys: this.#keysOf(memoryId), values: seqs };
   }
 
   /** One message beyond the limit: there is more. */
@@ -143,32 +113,32 @@ export class Statements {
     const { after, before, order, limit, states, ids } = query;
     const values: (string | number)[] = [after, before, order, limit + 1, states.length, ...states];
     if (ids !== undefined) values.push("ids", ...ids);
-    return { script: historyScript, keys: this.keysOf(memoryId), values };
+    return { script: scripts.history, keys: this.#keysOf(memoryId), values };
   }
 
   peek(memoryId: string): Statement<PeekAnswer> {
-    return { script: peekScript, keys: this.keysOf(memoryId, 1), values: [] };
+    return { script: scripts.peek, keys: this.#keysOf(memoryId, 1), values: [] };
   }
 
   /** Removes that life of a memory and no other; `""` stands for what is left where the head is gone. */
   remove(memoryId: string, life: string, only?: "expired"): Statement<"removed" | "present" | "absent"> {
-    return { script: removeScript, keys: this.keysOf(memoryId), values: [life, only ?? ""] };
+    return { script: scripts.remove, keys: this.#keysOf(memoryId), values: [life, only ?? ""] };
   }
 
   /** Lists an entry before its memory begins. Answers its place, in microseconds of the server's clock. */
   enter(entry: Entry): Statement<string> {
     const keys = [this.#index("last"), ...this.#listsOf(entry.owner)];
-    return { script: enterScript, keys, values: [memberOf(entry)] };
+    return { script: scripts.enter, keys, values: [memberOf(entry)] };
   }
 
   /** Takes an entry off if it is at least so old; `"1"` if it was. */
   leave(entry: Entry, olderThan: number): Statement<"0" | "1"> {
-    return { script: leaveScript, keys: this.#listsOf(entry.owner), values: [memberOf(entry), olderThan] };
+    return { script: scripts.leave, keys: this.#listsOf(entry.owner), values: [memberOf(entry), olderThan] };
   }
 
   /** In the order in which memories were begun, after that place. */
   page(owner: string | undefined, after: string, limit: number): Statement<PageAnswer> {
-    return { script: pageScript, keys: this.#listsOf(owner).slice(-1), values: [after, limit] };
+    return { script: scripts.page, keys: this.#listsOf(owner).slice(-1), values: [after, limit] };
   }
 
   /** What every change begins with: what is expected, where its lists begin, and the head's fields. */
@@ -182,7 +152,7 @@ export class Statements {
   }
 
   /** The first of a memory's keys. Encoded, so that an id's own braces cannot move them to another slot. */
-  keysOf(memoryId: string, count: number = keyNames.length): string[] {
+  #keysOf(memoryId: string, count: number = keyNames.length): string[] {
     const key = `${this.#prefix}memory:{${encoded(memoryId)}}:`;
     return keyNames.slice(0, count).map((name) => key + name);
   }
@@ -212,13 +182,10 @@ function fieldsOf({ version, nextSeq, head }: MemoryUpdate): (string | number)[]
   return fields;
 }
 
-/** Whether nothing happens but that new messages stay and a few others are evicted. */
-export function isPlain({ replace }: MemoryUpdate, { insert, setState, remove }: FoldedUpdate): boolean {
+/** Whether {@link Statements.plain} can make the change: new messages stay, and a few others are evicted. */
+export function isLean(folded: FoldedUpdate): boolean {
+  const { insert, setState } = folded;
   return (
-    replace.length === 0 &&
-    remove.length === 0 &&
-    setState.length <= mostPlainMoves &&
-    setState.every(({ state }) => state === "evicted") &&
-    insert.every(({ state }) => state === "live")
+    isPlain(folded) && setState.length <= mostPlainMoves && insert.every(({ state }) => state === "live")
   );
 }

@@ -1,37 +1,25 @@
 import {
+  type ConnectionOptions,
   type ConnectionRules,
   checkConnection,
+  checkOptionText,
   checkTtl,
   invalidOption,
   show,
 } from "@turnkeep/core/store-kit";
 import type { RedisClient } from "./client.ts";
 
-/** Where the database is: a client of yours, an address, or a driver's configuration; one of them. */
-export type RedisConnection =
-  | {
-      /**
-       * A `Redis` or `Cluster` of `ioredis`, or anything with its `call`. The store never closes it. Give a `Redis`
-       * `autoResendUnfulfilledCommands: false`: otherwise the driver sends a write whose answer was lost once more by
-       * itself, at a time when somebody else may have deleted the memory that it begins. And with it
-       * `maxRetriesPerRequest: 0`, without which the driver then never answers a call whose connection broke.
-       */
-      readonly client: RedisClient;
-      readonly url?: undefined;
-      readonly config?: undefined;
-    }
-  | {
-      /** `redis://user:password@host:6379/0`, or `rediss://` for TLS. Opened at the first call, closed by the store. */
-      readonly url: string;
-      readonly client?: undefined;
-      readonly config?: undefined;
-    }
-  | {
-      /** What `new Redis(config)` of `ioredis` takes. Opened at the first call, closed by the store. */
-      readonly config: object;
-      readonly client?: undefined;
-      readonly url?: undefined;
-    };
+/**
+ * Where the database is, one of:
+ *
+ * - `client`: a `Redis` or `Cluster` of `ioredis`, or anything with its `call`. Give a `Redis`
+ *   `autoResendUnfulfilledCommands: false`: otherwise the driver sends a write whose answer was lost once more by itself,
+ *   at a time when somebody else may have deleted the memory that it begins. And with it `maxRetriesPerRequest: 0`,
+ *   without which the driver then never answers a call whose connection broke.
+ * - `url`: `redis://user:password@host:6379/0`, or `rediss://` for TLS.
+ * - `config`: what `new Redis(config)` of `ioredis` takes.
+ */
+export type RedisConnection = ConnectionOptions<RedisClient>;
 
 /** How many replicas must have a write before it is acknowledged, and how long the store waits for them. */
 export interface WaitReplicas {
@@ -39,7 +27,7 @@ export interface WaitReplicas {
   readonly timeoutMs: number;
 }
 
-/** Options of `redisStore`. */
+/** Options of `redisStore`: one of `client`, `url` and `config`, see {@link RedisConnection}, and these. */
 export type RedisStoreOptions = RedisConnection & {
   /** What the names of all keys begin with. Default `"turnkeep:"`. Any text without braces, which choose a slot. */
   readonly prefix?: string | undefined;
@@ -75,26 +63,18 @@ export function normalizeOptions(options: RedisStoreOptions): NormalOptions {
     throw invalidOption("url cannot be read: check its host and port (not shown: it may hold a password)");
   }
   const { prefix = "turnkeep:", ttlMs, waitReplicas } = options;
-  checkPrefix(prefix);
+  checkOptionText("prefix", prefix, { forbidden: /[{}]/, rule: "without braces" });
   checkTtl(ttlMs);
   if (waitReplicas !== undefined) checkReplicas(waitReplicas, options.client);
   return { connection: options, prefix, ttlMs, waitReplicas: waitReplicas && { ...waitReplicas } };
-}
-
-function checkPrefix(prefix: string): void {
-  if (typeof prefix !== "string" || /[\0{}]|\p{Surrogate}/u.test(prefix)) {
-    throw invalidOption(`prefix must be well-formed Unicode without braces and U+0000, not ${show(prefix)}`);
-  }
 }
 
 function checkReplicas(waitReplicas: WaitReplicas, client: RedisClient | undefined): void {
   if (typeof waitReplicas !== "object" || waitReplicas === null) {
     throw invalidOption(`waitReplicas must be an object with count and timeoutMs, not ${show(waitReplicas)}`);
   }
-  for (const [name, value] of Object.entries({
-    count: waitReplicas.count,
-    timeoutMs: waitReplicas.timeoutMs,
-  })) {
+  const { count, timeoutMs } = waitReplicas;
+  for (const [name, value] of Object.entries({ count, timeoutMs })) {
     // A time of 0 would have Redis wait for ever.
     if (!Number.isSafeInteger(value) || value < 1) {
       throw invalidOption(`waitReplicas.${name} must be a positive whole number, not ${show(value)}`);

@@ -10,38 +10,20 @@ export interface Script {
 const entryIsUsedWithin = 10 * 60 * 1_000_000;
 export const entryIsLeftBehindAfter: number = 60 * 60 * 1_000_000;
 
-function script(text: string): Script {
-  return { text, sha: createHash("sha1").update(text).digest("hex") };
-}
-
 // Keys of a memory: its head, the seqs that are live, the records by seq, the seqs by message id, and the seqs that are
 // evicted and superseded. A change of state moves a seq, never a record. Seqs stay texts: a number of Lua loses its last
 // digits when it becomes a text, which also is slow. A script is given only the keys that it needs.
 const keys = "local head, live, messages, ids = KEYS[1], KEYS[2], KEYS[3], KEYS[4]";
-const states = "local states = { live = live, evicted = KEYS[5], superseded = KEYS[6] }";
 /** How many values a script hands to a function at most: Lua takes fewer than 8,000. */
 const portion = 4000;
 export const mostPlainMoves: number = portion / 2;
-/** Milliseconds, as a text. */
-const now = `
+// The time in milliseconds, as a text. One that cannot be read has not come: whoever reads the memory learns what is wrong.
+const clock = `
 local time = redis.call('TIME')
-local now = time[1] .. string.sub(1000000 + time[2], 2, 4)`;
-/** A time that cannot be read has not come: whoever reads the memory learns what is wrong. */
-const past = `
+local now = time[1] .. string.sub(1000000 + time[2], 2, 4)
 local function past(expires)
   local at = tonumber(expires)
   return at and at <= tonumber(now)
-end`;
-const stateOf = `
-local function stateOf(seq)
-  for state, key in pairs(states) do
-    if redis.call('ZSCORE', key, seq) then return state end
-  end
-end`;
-/** `""` where the record is none. */
-const idOf = `
-local function idOf(seq)
-  return (redis.call('HGET', messages, seq) or ''):match('^[^%z]*%z([^%z]*)%z') or ''
 end`;
 /** Whatever of `messages` these seqs have, behind what the answer holds already. */
 const addRecords = `
@@ -51,6 +33,19 @@ local function addRecords(answer, seqs)
     answer[#answer + 1] = redis.call('HMGET', messages, unpack(seqs, from, to))
   end
   return answer
+end`;
+/** What a script begins with that may look at any message. An id is `""` where the record is none. */
+const memory = `
+${keys}
+local states = { live = live, evicted = KEYS[5], superseded = KEYS[6] }
+${clock}
+local function stateOf(seq)
+  for state, key in pairs(states) do
+    if redis.call('ZSCORE', key, seq) then return state end
+  end
+end
+local function idOf(seq)
+  return (redis.call('HGET', messages, seq) or ''):match('^[^%z]*%z([^%z]*)%z') or ''
 end`;
 // `ARGV` of a change: what it expects, then where lists begin, then these: fields of the head, of which the first is the
 // version; moves; replacements; new messages.
@@ -81,26 +76,23 @@ for at = appendedAt, #ARGV, 4 do
   redis.call('ZADD', states[ARGV[at + 1]], seq, seq)
 end`;
 
-export const readScript: Script = script(`
+const texts = {
+  read: `
 ${keys}
 local stored = redis.call('HMGET', head, 'version', 'next', 'owner', 'head', 'expires')
 if not stored[1] then return {} end
 if stored[5] then
-  ${now}
-  ${past}
+  ${clock}
   if past(stored[5]) then return {} end
 end
 if stored[1] == ARGV[1] then return { stored } end
 ${addRecords}
 local seqs = redis.call('ZRANGE', live, 0, -1)
-return addRecords({ stored, seqs }, seqs)`);
+return addRecords({ stored, seqs }, seqs)`,
 
-/** Places in `ARGV` as in a change. */
-export const beginScript: Script = script(`
-${keys}
-${states}
-${now}
-${past}
+  /** Places in `ARGV` as in a change. */
+  begin: `
+${memory}
 local ttl, life, entered, appendedAt = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 local movedAt = appendedAt
 local stored = redis.call('HMGET', head, 'version', 'life', 'expires', 'owner')
@@ -112,16 +104,15 @@ redis.call('UNLINK', unpack(KEYS, 2))
 ${changeHead}
 ${append}
 if stored[2] then return { 'done', stored[2], stored[4] } end
-return { 'done' }`);
+return { 'done' }`,
 
-/**
- * The most frequent change, in fewer steps: new messages stay, and up to {@link mostPlainMoves} are evicted that are live,
- * else it answers `other`. A move is its seq twice, as score and member; a new message seq, id and record.
- */
-export const plainScript: Script = script(`
+  /**
+   * The most frequent change, in fewer steps: new messages stay, and up to {@link mostPlainMoves} are evicted that are live,
+   * else it answers `other`. A move is its seq twice, as score and member; a new message seq, id and record.
+   */
+  plain: `
 ${keys}
-${now}
-${past}
+${clock}
 ${change}
 if movedAt < replacedAt then
   for _, score in ipairs(redis.call('ZMSCORE', live, unpack(ARGV, movedAt, replacedAt - 1))) do
@@ -139,16 +130,11 @@ for at = appendedAt, #ARGV, 3 do
   redis.call('HSET', ids, ARGV[at + 1], seq)
   redis.call('ZADD', live, seq, seq)
 end
-return 'done'`);
+return 'done'`,
 
-/** Any change. A move is seq and state, a replacement and a new message seq, state, id and record. */
-export const changeScript: Script = script(`
-${keys}
-${states}
-${now}
-${past}
-${stateOf}
-${idOf}
+  /** Any change. A move is seq and state, a replacement and a new message seq, state, id and record. */
+  change: `
+${memory}
 ${change}
 local was = {}
 for at = movedAt, replacedAt - 1, 2 do
@@ -174,15 +160,10 @@ for at = replacedAt, appendedAt - 1, 4 do
   move(ARGV[at], ARGV[at + 1])
 end
 ${append}
-return 'done'`);
+return 'done'`,
 
-export const lookScript: Script = script(`
-${keys}
-${states}
-${now}
-${past}
-${stateOf}
-${idOf}
+  look: `
+${memory}
 local stored = redis.call('HMGET', head, 'version', 'next', 'expires')
 if not stored[1] or past(stored[3]) then return {} end
 local rows = {}
@@ -190,14 +171,10 @@ for _, seq in ipairs(ARGV) do
   local state = stateOf(seq)
   if state then rows[#rows + 1] = { seq, state, idOf(seq) } end
 end
-return { stored[1], stored[2], rows }`);
+return { stored[1], stored[2], rows }`,
 
-export const historyScript: Script = script(`
-${keys}
-${states}
-${now}
-${past}
-${stateOf}
+  history: `
+${memory}
 ${addRecords}
 local after, before, order, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local stored = redis.call('HMGET', head, 'version', 'expires')
@@ -234,25 +211,23 @@ end)
 for i = #seqs, limit + 1, -1 do seqs[i] = nil end
 local found = {}
 for i, seq in ipairs(seqs) do found[i] = at[seq] end
-return addRecords({ found, seqs }, seqs)`);
+return addRecords({ found, seqs }, seqs)`,
 
-export const peekScript: Script = script(`
-${now}
-${past}
+  peek: `
+${clock}
 local stored = redis.call('HMGET', KEYS[1], 'life', 'owner', 'updated', 'expires')
 if not stored[1] then return {} end
-return { stored[1], stored[2], stored[3], past(stored[4]) and 'no' or 'yes' }`);
+return { stored[1], stored[2], stored[3], past(stored[4]) and 'no' or 'yes' }`,
 
-export const removeScript: Script = script(`
-${now}
-${past}
+  remove: `
+${clock}
 local stored = redis.call('HMGET', KEYS[1], 'life', 'expires')
 if (stored[1] or '') ~= ARGV[1] then return 'absent' end
 if ARGV[2] == 'expired' and not past(stored[2]) then return 'present' end
 redis.call('UNLINK', unpack(KEYS))
-return 'removed'`);
+return 'removed'`,
 
-export const enterScript: Script = script(`
+  enter: `
 local time = redis.call('TIME')
 local score = time[1] * 1000000 + time[2]
 local last = tonumber(redis.call('GET', KEYS[1]) or 0)
@@ -260,32 +235,27 @@ if score <= last then score = last + 1 end
 local text = string.format('%.0f', score)
 redis.call('SET', KEYS[1], text)
 for i = 2, #KEYS do redis.call('ZADD', KEYS[i], text, ARGV[1]) end
-return text`);
+return text`,
 
-export const leaveScript: Script = script(`
+  leave: `
 local time = redis.call('TIME')
 local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not score or time[1] * 1000000 + time[2] - tonumber(score) < tonumber(ARGV[2]) then return '0' end
 for i = 1, #KEYS do redis.call('ZREM', KEYS[i], ARGV[1]) end
-return '1'`);
+return '1'`,
 
-export const pageScript: Script = script(`
+  page: `
 local found = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[1], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[2])
 local rows = {}
 for i = 1, #found, 2 do rows[#rows + 1] = { found[i], string.format('%.0f', tonumber(found[i + 1])) } end
-return rows`);
+return rows`,
+};
 
-/** Every script of the store, for tests. */
-export const scripts: readonly Script[] = [
-  readScript,
-  beginScript,
-  plainScript,
-  changeScript,
-  lookScript,
-  historyScript,
-  peekScript,
-  removeScript,
-  enterScript,
-  leaveScript,
-  pageScript,
-];
+/** The scripts, by what they do. */
+export const scripts: Readonly<Record<keyof typeof texts, Script>> = Object.fromEntries(
+  Object.entries(texts).map(([name, text]) => [name, { text, sha: sha1(text) }]),
+) as Record<keyof typeof texts, Script>;
+
+function sha1(text: string): string {
+  return createHash("sha1").update(text).digest("hex");
+}

@@ -1,53 +1,53 @@
 import { randomBytes } from "node:crypto";
 import type {
-  CallOptions,
   ChatMemoryStore,
   HistoryPage,
-  ListPage,
   MemorySnapshot,
   MemoryUpdate,
   MessageState,
   StoreCapabilities,
 } from "@turnkeep/core";
 import {
-  checkAgainstStored,
   checkMemoryId,
   checkUpdate,
-  closedError,
   conflictError,
   copyUpdate,
   corruptError,
   decodeCursor,
-  encodeCursor,
   type FoldedUpdate,
   foldUpdate,
-  invalidOption,
+  isInPlace,
+  type ListedMemory,
+  lifecycle,
+  listPage,
+  namedSeqs,
   normalizeHistoryQuery,
   normalizeListQuery,
   type StoredRows,
-  show,
+  storedRows,
   storeError,
-  throwIfAborted,
 } from "@turnkeep/core/store-kit";
-import { connect, storeName } from "./client.ts";
+import { connect, type Run, storeName } from "./client.ts";
 import {
-  type BeginAnswer,
   type ChangeAnswer,
   type HistoryAnswer,
-  isPlain,
+  isLean,
   type LookAnswer,
   type PageAnswer,
   type SnapshotAnswer,
-  type Statement,
   Statements,
 } from "./lua.ts";
 import { normalizeOptions, type RedisStoreOptions } from "./options.ts";
 import { type Entry, entryOf, messagesOf } from "./records.ts";
 import { entryIsLeftBehindAfter } from "./scripts.ts";
 
+/** Of an update. */
+type Outcome = ChangeAnswer | "late";
+
 const noNextSeq = "its head has no next seq";
 
-type Run = <A>(statement: Statement<A>) => Promise<A>;
+/** A place in the index, which stands in a cursor. */
+const place = /^[1-9]\d{0,15}$/;
 
 /** How many memories `sweep` looks at together, and how many a listing at least. */
 const batch = 100;
@@ -75,9 +75,9 @@ const batch = 100;
  * ```
  */
 export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
-  const { connection: place, prefix, ttlMs, waitReplicas } = normalizeOptions(options);
+  const { connection, prefix, ttlMs, waitReplicas } = normalizeOptions(options);
   const lua = new Statements(prefix, ttlMs);
-  const connection = connect(place);
+  const { enter, close } = lifecycle(storeName, connect(connection));
   const capabilities: StoreCapabilities = Object.freeze({
     durable: true,
     shared: true,
@@ -88,30 +88,18 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     readSteps: 1,
     maxMessageBytes: 16 * 1024 * 1024,
   });
-  let closing: Promise<void> | undefined;
-
-  function enter(callOptions: CallOptions | undefined): Run {
-    if (closing !== undefined) throw closedError(storeName);
-    throwIfAborted(callOptions?.signal);
-    return (statement) => connection.run(statement, callOptions?.signal);
-  }
-
-  async function replicated(callOptions: CallOptions | undefined): Promise<void> {
-    if (waitReplicas !== undefined) await connection.wait(waitReplicas, callOptions?.signal);
-  }
 
   async function apply(
     run: Run,
     memoryId: string,
     update: MemoryUpdate,
     folded: FoldedUpdate,
-    namesOthers: boolean,
-  ): Promise<ChangeAnswer | "late"> {
+  ): Promise<Outcome> {
     if (update.expected === null) {
       // Nobody but the look says what a memory that is not there yet would have to hold.
-      return namesOthers ? "disagrees" : begin(run, memoryId, update, folded);
+      return namedSeqs(folded).length > 0 ? "disagrees" : begin(run, memoryId, update, folded);
     }
-    const outcome = isPlain(update, folded) ? await run(lua.plain(memoryId, update, folded)) : "other";
+    const outcome = isLean(folded) ? await run(lua.plain(memoryId, update, folded)) : "other";
     return outcome === "other" ? run(lua.change(memoryId, update, folded)) : outcome;
   }
 
@@ -119,12 +107,12 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     run: Run,
     memoryId: string,
     update: MemoryUpdate,
-    { insert }: FoldedUpdate,
-  ): Promise<BeginAnswer[0]> {
+    folded: FoldedUpdate,
+  ): Promise<Outcome> {
     const entry = { memoryId, owner: update.owner, life: randomBytes(12).toString("base64url") };
     // The index lies in another slot. What it lists too early is told apart by its life; what it lacked would be lost.
     const entered = await run(lua.enter(entry));
-    const [outcome, life, owner] = await run(lua.begin(entry, entered, update, insert));
+    const [outcome, life, owner] = await run(lua.begin(entry, entered, update, folded));
     const expired = life === undefined ? undefined : { memoryId, life, owner: owner ?? undefined };
     const stale = outcome === "done" ? expired : entry;
     // An entry that is not taken off now shows nowhere, and sweep finds it.
@@ -132,82 +120,73 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     return outcome;
   }
 
-  const store: ChatMemoryStore = {
+  return {
     capabilities,
 
     async getMessages(memoryId, callOptions) {
-      const run = enter(callOptions);
+      const { run } = enter(callOptions);
       checkMemoryId(memoryId);
       return snapshotOf(memoryId, await run(lua.read(memoryId, callOptions?.known)));
     },
 
     async updateMessages(memoryId, update, callOptions) {
-      const run = enter(callOptions);
+      const { run, wait } = enter(callOptions);
       checkMemoryId(memoryId);
       checkUpdate(update, capabilities);
       const change = copyUpdate(update);
       const folded = foldUpdate(change);
-      const named = [...folded.rewrite, ...folded.setState].map(({ seq }) => seq).concat(folded.remove);
-      const outcome = await apply(run, memoryId, change, folded, named.length > 0);
-      if (outcome === "done" || outcome === "replayed") return replicated(callOptions);
+      const outcome = await apply(run, memoryId, change, folded);
       if (outcome === "corrupt") throw corruptError(memoryId, noNextSeq);
       if (outcome === "late")
         throw storeError(storeName, new Error("The memory began too late after it was listed"));
+      let isDone = outcome === "done" || outcome === "replayed";
       if (outcome === "disagrees") {
-        const stored = storedOf(await run(lua.look(memoryId, named)));
-        if (stored.version === change.expected) checkAgainstStored(memoryId, change, stored);
+        const [version, stored] = storedOf(await run(lua.look(memoryId, namedSeqs(folded))));
+        isDone = isInPlace(memoryId, change, version, stored);
       }
-      throw conflictError(memoryId, change.expected);
+      if (!isDone) throw conflictError(memoryId, change.expected);
+      if (waitReplicas !== undefined) await wait(waitReplicas);
     },
 
     async deleteMessages(memoryId, callOptions) {
-      const run = enter(callOptions);
+      const { run, wait } = enter(callOptions);
       checkMemoryId(memoryId);
       // By its life: a delete that is late, or sent twice by the driver, must not meet the next memory of that id.
       const [life = "", owner] = await run(lua.peek(memoryId));
       await run(lua.remove(memoryId, life));
       if (life !== "") await run(lua.leave({ memoryId, life, owner: owner ?? undefined }, 0));
-      await replicated(callOptions);
+      if (waitReplicas !== undefined) await wait(waitReplicas);
     },
 
     async getHistory(memoryId, query, callOptions) {
-      const run = enter(callOptions);
+      const { run } = enter(callOptions);
       checkMemoryId(memoryId);
       const normal = normalizeHistoryQuery(query);
       return pageOf(memoryId, await run(lua.history(memoryId, normal)), normal.limit);
     },
 
     async listMemories(query, callOptions) {
-      const run = enter(callOptions);
+      const { run } = enter(callOptions);
       const { owner, cursor, limit } = normalizeListQuery(query);
-      const memories: ListPage["memories"] = [];
-      let last = "";
-      for (
-        let after: string | undefined = cursor === undefined ? "0" : placeOf(cursor);
-        after !== undefined;
-      ) {
-        const size = Math.max(batch, limit + 1 - memories.length);
+      const found: ListedMemory[] = [];
+      let after: string | undefined = cursor === undefined ? "0" : decodeCursor(cursor, place);
+      while (after !== undefined && found.length <= limit) {
+        const size = Math.max(batch, limit + 1 - found.length);
         const page: PageAnswer = await run(lua.page(owner, after, size));
         const entries = page.map(([member]) => entryOf(member));
         const heads = await Promise.all(entries.map(({ memoryId }) => run(lua.peek(memoryId))));
-        for (const [index, entry] of entries.entries()) {
-          const [life, , updated, present] = heads[index] ?? [];
-          if (life !== entry.life || present !== "yes") continue;
-          if (memories.length === limit) return { memories, cursor: encodeCursor(last) };
-          memories.push({
-            memoryId: entry.memoryId,
-            ...(entry.owner === undefined ? {} : { owner: entry.owner }),
-            updatedAt: Number(updated),
-          });
-          last = page[index]?.[1] ?? "";
+        for (const [index, { memoryId, owner, life }] of entries.entries()) {
+          const [lifeNow, , updated, present] = heads[index] ?? [];
+          if (lifeNow !== life || present !== "yes") continue;
+          found.push({ memoryId, owner, updatedAt: Number(updated), position: page[index]?.[1] ?? "" });
         }
         after = page.length < size ? undefined : page.at(-1)?.[1];
       }
-      return { memories };
+      return listPage(found, limit);
     },
 
     async sweep(callOptions) {
-      const run = enter(callOptions);
+      const { run } = enter(callOptions);
       let removed = 0;
       async function settle(entry: Entry): Promise<void> {
         // No entry of this store: nothing can be said of it, least of all which keys it has.
@@ -226,14 +205,9 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
       return { removed };
     },
 
-    close() {
-      closing ??= connection.close();
-      return closing;
-    },
-
-    [Symbol.asyncDispose]: () => store.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
-  return store;
 }
 
 function snapshotOf(memoryId: string, answer: SnapshotAnswer): MemorySnapshot {
@@ -260,15 +234,8 @@ function pageOf(memoryId: string, answer: HistoryAnswer, limit: number): History
   };
 }
 
-function storedOf(answer: LookAnswer): StoredRows & { readonly version: string | null } {
+function storedOf(answer: LookAnswer): [version: string | null, stored: StoredRows] {
   const [version, next, rows] = answer.length === 0 ? [null, "1", []] : answer;
-  const found = new Map(rows.map(([seq, state, id]) => [Number(seq), { id, state }]));
-  return { version, nextSeq: Number(next), find: (seq) => found.get(seq) };
-}
-
-/** The place of the last memory of a page. */
-function placeOf(cursor: string): string {
-  const place = decodeCursor(cursor);
-  if (/^[1-9]\d{0,15}$/.test(place)) return place;
-  throw invalidOption(`cursor must be the cursor of an earlier page of this store, not ${show(cursor)}`);
+  const found = rows.map(([seq, state, id]) => ({ seq: Number(seq), state, id }));
+  return [version, storedRows(Number(next), found)];
 }

@@ -3,7 +3,7 @@ import { Redis } from "ioredis";
 import ioredis5 from "ioredis5";
 import { afterAll, beforeAll, describe, inject } from "vitest";
 import { type RedisClient, redisStore } from "../src/index.ts";
-import { plainScript } from "../src/scripts.ts";
+import { scripts } from "../src/scripts.ts";
 import { dying, newPrefix, rawRead, rawWrite } from "./support.ts";
 
 const oldest = new ioredis5.default(inject("redis70Url"));
@@ -45,7 +45,7 @@ describe("the general script alone", () => {
   const redis = new Redis(inject("redisUrl"));
   afterAll(() => redis.disconnect());
   const client: RedisClient = {
-    call: async (command, args) => (args[0] === plainScript.sha ? "other" : redis.call(command, args)),
+    call: async (command, args) => (args[0] === scripts.plain.sha ? "other" : redis.call(command, args)),
   };
 
   describeConformance("does what the lean one does", {

@@ -1,6 +1,5 @@
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { type RedisServer, startRedis } from "@turnkeep/servers";
-import { message, messages, update } from "@turnkeep/store-tests";
+import { describeUnanswered, failure, message, messages, said, update } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { redisStore } from "../src/index.ts";
@@ -8,22 +7,6 @@ import { newPrefix, withClient } from "./support.ts";
 
 const url = inject("redisUrl");
 const prefix = newPrefix();
-
-/** Everything an error says, its causes included. */
-function said(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const members = JSON.stringify(error, Object.getOwnPropertyNames(error));
-  return [error.message, error.stack, members, error.cause === undefined ? "" : said(error.cause)].join();
-}
-
-async function failure(call: () => Promise<unknown>): Promise<unknown> {
-  return call().then(
-    () => {
-      throw new Error("The call succeeded");
-    },
-    (error: unknown) => error,
-  );
-}
 
 /** How many connections of that name there are. */
 async function connections(name: string): Promise<number> {
@@ -91,69 +74,11 @@ describe("a client that the store opened", () => {
     if (first instanceof Error) expect(first).toMatchObject({ code: "STORE_UNAVAILABLE" });
     expect((await store.getMessages("a")).version).toBeNull();
   });
-
-  test("a signal that has fired stops a call before anything is sent", async () => {
-    const store = redisStore({ url: "redis://127.0.0.1:1" });
-    const options = { signal: AbortSignal.abort() };
-    const calls = [
-      () => store.getMessages("a", options),
-      () => store.updateMessages("a", update(null, 1), options),
-      () => store.deleteMessages("a", options),
-      () => store.getHistory("a", {}, options),
-      () => store.listMemories({}, options),
-      () => store.sweep(options),
-    ];
-    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "ABORTED" });
-    await store.close();
-  });
-
-  test("a server that is not there is STORE_UNAVAILABLE at once, says why, and tells no password", async () => {
-    const store = redisStore({ url: "redis://app:s3cret@127.0.0.1:1" });
-    const append = update(null, 2, { append: [message(1, '"private words"')] });
-    for (const call of [() => store.getMessages("a"), () => store.updateMessages("a", append)]) {
-      const error = await failure(call);
-      expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "ECONNREFUSED" } });
-      expect(said(error)).not.toMatch(/s3cret|private words/);
-    }
-    await store.close();
-  });
 });
 
-describe("a server that accepts and never answers", () => {
-  let server: Server;
-  const sockets = new Set<Socket>();
-  let silent: string;
-
-  beforeAll(async () => {
-    server = createServer((socket) => sockets.add(socket.on("error", () => {})));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    silent = `redis://app:s3cret@127.0.0.1:${(server.address() as AddressInfo).port}`;
-  });
-  afterAll(async () => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  });
-
-  test("ends by the caller's signal", async () => {
-    const store = redisStore({ url: silent });
-    const controller = new AbortController();
-    const call = store.getMessages("a", { signal: controller.signal });
-    await until(() => new Promise((resolve) => setImmediate(() => resolve(sockets.size > 0))));
-    controller.abort();
-    await expect(call).rejects.toMatchObject({ code: "ABORTED" });
-    await store.close();
-  });
-
-  test("ends by the driver's time-out as STORE_UNAVAILABLE, and tells no password", async () => {
-    const { hostname, port } = new URL(silent);
-    const config = { host: hostname, port: Number(port), password: "s3cret", commandTimeout: 200 };
-    const store = redisStore({ config });
-    const error = await failure(() => store.getMessages("a"));
-    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
-    expect(said(error)).not.toContain("s3cret");
-    await store.close();
-  });
-});
+describeUnanswered((port, giveUpAfterMs) =>
+  redisStore({ config: { host: "127.0.0.1", port, password: "s3cret", commandTimeout: giveUpAfterMs } }),
+);
 
 describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
   let server: RedisServer;

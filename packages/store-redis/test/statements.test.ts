@@ -19,7 +19,7 @@ for (const [name, url] of [
     afterAll(() => redis.disconnect());
 
     test("a write, a read and a page of history are one round trip, a beginning two", async () => {
-      for (const script of scripts) await redis.script("LOAD", script.text);
+      for (const script of Object.values(scripts)) await redis.script("LOAD", script.text);
       const client = recording(redis);
       const store = redisStore({ client, prefix });
       const { commands } = client;
@@ -88,7 +88,7 @@ for (const [name, url] of [
 
     test("neither an append nor a read sends or answers more bytes when the history has grown", async () => {
       const single = new Redis(url);
-      for (const script of scripts) await single.script("LOAD", script.text);
+      for (const script of Object.values(scripts)) await single.script("LOAD", script.text);
       const store = redisStore({ client: single, prefix });
       async function bytes(call: () => Promise<unknown>): Promise<{ sent: number; received: number }> {
         const [written, read] = [single.stream.bytesWritten, single.stream.bytesRead];

@@ -1,4 +1,4 @@
-import { driverCalls, invalidOption, notReadyError, throwIfAborted } from "@turnkeep/core/store-kit";
+import { driverCalls, importDriver, notReadyError, throwIfAborted } from "@turnkeep/core/store-kit";
 import type { SqliteConnection } from "./options.ts";
 import type { Statement } from "./sql.ts";
 
@@ -17,11 +17,16 @@ export type Run = <R>(statement: Statement<R>) => R[];
 
 /** The way to the database: statements go out, the driver's faults come back as Turnkeep's errors. */
 export interface Connection {
-  /** One statement, which is a transaction of its own. */
-  run<R>(statement: Statement<R>, signal: AbortSignal | undefined): Promise<R[]>;
-  /** Several statements that no other writer comes between; what `work` throws undoes all of them. */
-  transaction<T>(work: (run: Run) => T, signal: AbortSignal | undefined): Promise<T>;
+  /** Calls whose wait the signal ends. */
+  under(signal: AbortSignal | undefined): Calls;
   close(): Promise<void>;
+}
+
+export interface Calls {
+  /** One statement, which is a transaction of its own. */
+  run<R>(statement: Statement<R>): Promise<R[]>;
+  /** Several statements that no other writer comes between; what `work` throws undoes all of them. */
+  transaction<T>(work: (run: Run) => T): Promise<T>;
 }
 
 /** A database that the store opened itself. */
@@ -58,6 +63,19 @@ export function connect({ client, url, config }: SqliteConnection): Connection {
     };
   }
 
+  function transact<T>(target: SqliteClient, work: (run: Run) => T): T {
+    // A transaction that reads first and writes later could be refused in the middle; this one waits here.
+    target.exec("begin immediate");
+    try {
+      const answer = work(runOn(target));
+      target.exec("commit");
+      return answer;
+    } catch (cause) {
+      rollBack(target);
+      throw cause;
+    }
+  }
+
   /** The work itself is synchronous: once it has begun, nothing of this process comes between. */
   function call<T>(work: (target: SqliteClient) => T, signal: AbortSignal | undefined): Promise<T> {
     return calls.run(async () => {
@@ -72,20 +90,10 @@ export function connect({ client, url, config }: SqliteConnection): Connection {
   }
 
   return {
-    run: (statement, signal) => call((target) => runOn(target)(statement), signal),
-    transaction: (work, signal) =>
-      call((target) => {
-        // A transaction that reads first and writes later could be refused in the middle; this one waits here.
-        target.exec("begin immediate");
-        try {
-          const answer = work(runOn(target));
-          target.exec("commit");
-          return answer;
-        } catch (cause) {
-          rollBack(target);
-          throw cause;
-        }
-      }, signal),
+    under: (signal) => ({
+      run: (statement) => call((target) => runOn(target)(statement), signal),
+      transaction: (work) => call((target) => transact(target, work), signal),
+    }),
     async close() {
       await calls.settled();
       const own = await opened?.catch(() => undefined);
@@ -104,12 +112,7 @@ function rollBack(target: SqliteClient): void {
 }
 
 async function openDatabase({ path, ...options }: { readonly path: string }): Promise<OwnClient> {
-  const { DatabaseSync } = await import("@photostructure/sqlite").catch((cause: unknown) => {
-    if (!hasCode(cause, "ERR_MODULE_NOT_FOUND")) throw cause;
-    throw invalidOption(
-      'url and config need the driver "@photostructure/sqlite": install it, or give the store a client',
-    );
-  });
+  const { DatabaseSync } = await importDriver("@photostructure/sqlite", import("@photostructure/sqlite"));
   const database = new DatabaseSync(path, { timeout: 5_000, ...options });
   try {
     useWriteAheadLog(database);
@@ -153,8 +156,4 @@ function isNotReady(cause: unknown): boolean {
 
 function hasErrcode(cause: unknown): cause is Error & { readonly errcode: number } {
   return cause instanceof Error && "errcode" in cause && typeof cause.errcode === "number";
-}
-
-function hasCode(cause: unknown, code: string): boolean {
-  return cause instanceof Error && "code" in cause && cause.code === code;
 }

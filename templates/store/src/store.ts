@@ -3,38 +3,28 @@ import type {
   CallOptions,
   ChatMemoryStore,
   MemorySnapshot,
-  MessageState,
   StoreCapabilities,
   StoredMessage,
 } from "@turnkeep/core";
 import {
-  checkAgainstStored,
   checkMemoryId,
   checkUpdate,
-  closedError,
-  conflictError,
   copyUpdate,
   decodeCursor,
-  encodeCursor,
   foldUpdate,
-  invalidOption,
+  isInPlace,
+  lifecycle,
+  listPage,
+  namedSeqs,
   normalizeHistoryQuery,
   normalizeListQuery,
   type StoredRows,
-  show,
-  throwIfAborted,
+  storedRows,
 } from "@turnkeep/core/store-kit";
-import { connect, isDurable, type Run, storeName } from "./client.ts";
+import { connect, isDurable, storeName } from "./client.ts";
 import { migrate, migrationsOf, namesOf } from "./migrations.ts";
 import { normalizeOptions, type SqliteStoreOptions } from "./options.ts";
-import {
-  type LookRow,
-  type MessageRow,
-  type SnapshotRow,
-  type Statement,
-  Statements,
-  sweepBatch,
-} from "./sql.ts";
+import { type LookRow, type MessageRow, type SnapshotRow, Statements, sweepBatch } from "./sql.ts";
 
 /** A store in SQLite. */
 export interface SqliteStore extends ChatMemoryStore {
@@ -47,11 +37,8 @@ export interface SqliteStore extends ChatMemoryStore {
   migrate(options?: CallOptions): Promise<void>;
 }
 
-/** What a method does its work with, once it has been let in. */
-interface Calls {
-  run<R>(statement: Statement<R>): Promise<R[]>;
-  transaction<T>(work: (run: Run) => T): Promise<T>;
-}
+/** A memory's key, which stands in a cursor. */
+const key = /^[1-9]\d{0,14}$/;
 
 /**
  * Keeps memories in a file of SQLite, in tables that `migrate()` creates. Any number of processes of one machine may
@@ -79,7 +66,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   const { connection: place, prefix, ttlMs } = normalizeOptions(options);
   const names = namesOf(prefix);
   const sql = new Statements(names, ttlMs);
-  const connection = connect(place);
+  const { enter, close } = lifecycle(storeName, connect(place));
   const capabilities: StoreCapabilities = Object.freeze({
     durable: isDurable(place),
     shared: true,
@@ -90,19 +77,8 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     readSteps: 1,
     maxMessageBytes: 16 * 1024 * 1024,
   });
-  let closing: Promise<void> | undefined;
 
-  function enter(callOptions: CallOptions | undefined): Calls {
-    const signal = callOptions?.signal;
-    if (closing !== undefined) throw closedError(storeName);
-    throwIfAborted(signal);
-    return {
-      run: (statement) => connection.run(statement, signal),
-      transaction: (work) => connection.transaction(work, signal),
-    };
-  }
-
-  const store: SqliteStore = {
+  return {
     capabilities,
 
     async migrate(callOptions) {
@@ -122,12 +98,9 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
       checkUpdate(update, capabilities);
       const change = copyUpdate(update);
       const folded = foldUpdate(change);
-      const named = [...folded.rewrite, ...folded.setState].map(({ seq }) => seq).concat(folded.remove);
       await transaction((run) => {
-        const stored = storedOf(run(sql.look(memoryId, named)));
-        if (stored.version === change.version) return;
-        if (stored.version !== change.expected) throw conflictError(memoryId, change.expected);
-        checkAgainstStored(memoryId, change, stored);
+        const [version, stored] = storedOf(run(sql.look(memoryId, namedSeqs(folded))));
+        if (isInPlace(memoryId, change, version, stored)) return;
         const begins = change.expected === null;
         for (const statement of begins
           ? sql.begin(memoryId, change, folded.insert)
@@ -157,17 +130,17 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     async listMemories(query, callOptions) {
       const { run } = enter(callOptions);
       const { owner, cursor, limit } = normalizeListQuery(query);
-      const rows = await run(sql.list(owner, cursor === undefined ? 0 : keyOf(cursor), limit));
-      const page = rows.slice(0, limit);
-      const last = page.at(-1);
-      return {
-        memories: page.map(({ id, owner, updated }) => ({
+      const after = cursor === undefined ? 0 : Number(decodeCursor(cursor, key));
+      const rows = await run(sql.list(owner, after, limit));
+      return listPage(
+        rows.map(({ key, id, owner, updated }) => ({
           memoryId: id,
-          ...(owner === null ? {} : { owner }),
+          owner: owner ?? undefined,
           updatedAt: updated,
+          position: String(key),
         })),
-        ...(rows.length > limit && last !== undefined ? { cursor: encodeCursor(String(last.key)) } : {}),
-      };
+        limit,
+      );
     },
 
     async sweep(callOptions) {
@@ -185,14 +158,9 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
       }
     },
 
-    close() {
-      closing ??= connection.close();
-      return closing;
-    },
-
-    [Symbol.asyncDispose]: () => store.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
-  return store;
 }
 
 function snapshotOf(rows: readonly SnapshotRow[]): MemorySnapshot {
@@ -217,18 +185,8 @@ function messageOf({ seq, id, created, payload, meta }: MessageRow): StoredMessa
   return meta === null ? message : { ...message, meta };
 }
 
-function storedOf(rows: readonly LookRow[]): StoredRows & { readonly version: string | null } {
+function storedOf(rows: readonly LookRow[]): [version: string | null, stored: StoredRows] {
   const [head] = rows;
-  const found = new Map<number, { id: string; state: MessageState }>();
-  for (const row of rows) {
-    if (row.seq !== null) found.set(row.seq, { id: row.id, state: row.state });
-  }
-  return { version: head?.version ?? null, nextSeq: head?.next ?? 1, find: (seq) => found.get(seq) };
-}
-
-/** The key of the last memory of a page. */
-function keyOf(cursor: string): number {
-  const key = Number(decodeCursor(cursor));
-  if (Number.isSafeInteger(key) && key > 0) return key;
-  throw invalidOption(`cursor must be the cursor of an earlier page of this store, not ${show(cursor)}`);
+  const found = rows.flatMap((row) => (row.seq === null ? [] : [row]));
+  return [head?.version ?? null, storedRows(head?.next ?? 1, found)];
 }

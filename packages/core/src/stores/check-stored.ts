@@ -1,11 +1,50 @@
 import type { MemoryUpdate, MessageState } from "../store-contract.ts";
-import { invalidOption } from "./store-errors.ts";
+import { conflictError, invalidOption } from "./store-errors.ts";
 import { show } from "./text.ts";
 
 /** What a memory holds, as far as an update must agree with it. */
 export interface StoredRows {
   readonly nextSeq: number;
   find(seq: number): { readonly id: string; readonly state: MessageState } | undefined;
+}
+
+/** {@link StoredRows} of a list of them. */
+export function storedRows(
+  nextSeq: number,
+  rows: Iterable<{ readonly seq: number; readonly id: string; readonly state: MessageState }>,
+): StoredRows {
+  const bySeq = new Map(Array.from(rows, (row) => [row.seq, row]));
+  return { nextSeq, find: (seq) => bySeq.get(seq) };
+}
+
+/**
+ * Whether an update that has changed nothing is in place already: it was sent twice. Else it throws why, or answers
+ * `false` where nothing stands in its way: what it met has changed since, and it may be sent again.
+ *
+ * Errors: `VERSION_CONFLICT`; `INVALID_OPTION` as {@link checkAgainstStored}.
+ *
+ * @param version The stored one; `null`: no such memory.
+ *
+ * @example
+ * ```ts
+ * import type { MemoryUpdate } from "@turnkeep/core";
+ * import { isInPlace, storedRows } from "@turnkeep/core/store-kit";
+ *
+ * function sentTwice(update: MemoryUpdate): boolean {
+ *   return isInPlace("chat-1", update, update.version, storedRows(update.nextSeq, []));
+ * }
+ * ```
+ */
+export function isInPlace(
+  memoryId: string,
+  update: MemoryUpdate,
+  version: string | null,
+  stored: StoredRows,
+): boolean {
+  if (version === update.version) return true;
+  if (version !== update.expected) throw conflictError(memoryId, update.expected);
+  checkAgainstStored(memoryId, update, stored);
+  return false;
 }
 
 /**

@@ -30,6 +30,42 @@ export function checkTtl(ttlMs: number | undefined): void {
   }
 }
 
+/** What a text that names things in a database may be. */
+export interface OptionTextRules {
+  /** In UTF-8 bytes. Default: any. */
+  readonly maxBytes?: number | undefined;
+  /** What must not occur beside lone surrogates and U+0000. */
+  readonly forbidden?: RegExp | undefined;
+  /** How the error says it: `"without braces"`. */
+  readonly rule?: string | undefined;
+}
+
+/**
+ * Throws `INVALID_OPTION` unless an option such as `prefix` is a text that keeps these rules: well-formed Unicode
+ * without U+0000, in any case. It may be empty.
+ *
+ * @example
+ * ```ts
+ * import { checkOptionText } from "@turnkeep/core/store-kit";
+ *
+ * checkOptionText("prefix", "chat_", { maxBytes: 100, forbidden: /\$/, rule: "without $" });
+ * ```
+ */
+export function checkOptionText(option: string, value: string, rules: OptionTextRules = {}): void {
+  const { maxBytes = Number.POSITIVE_INFINITY, forbidden, rule } = rules;
+  if (typeof value !== "string") throw invalidOption(`${option} must be a string, not ${show(value)}`);
+  const { bytes, fault } = scanText(value);
+  if (fault !== undefined || forbidden?.test(value)) {
+    const more = rule === undefined ? "" : `, ${rule}`;
+    throw invalidOption(
+      `${option} must be well-formed Unicode without U+0000${more}, and must not be ${show(value)}`,
+    );
+  }
+  if (bytes > maxBytes) {
+    throw invalidOption(`${option} must not exceed ${maxBytes} UTF-8 bytes, but ${show(value)} has ${bytes}`);
+  }
+}
+
 /**
  * Throws unless `update` is one that a store can apply. Call it before anything is written. It knows nothing of what
  * is stored; the version check does the rest.

@@ -1,6 +1,30 @@
 import { invalidOption } from "./store-errors.ts";
 import { show } from "./text.ts";
 
+/**
+ * Where a store's database is: a client, an address, or a driver's configuration; one of them. What each must be, the
+ * store says.
+ */
+export type ConnectionOptions<Client, Config extends object = object> =
+  | {
+      /** A client of yours. The store never closes it. */
+      readonly client: Client;
+      readonly url?: undefined;
+      readonly config?: undefined;
+    }
+  | {
+      /** An address. The store opens it at its first call and closes it. */
+      readonly url: string;
+      readonly client?: undefined;
+      readonly config?: undefined;
+    }
+  | {
+      /** What the driver's own client takes. The store opens one at its first call and closes it. */
+      readonly config: Config;
+      readonly client?: undefined;
+      readonly url?: undefined;
+    };
+
 /** What a store's `client`, `url` and `config` must be, and how its errors say so. */
 export interface ConnectionRules {
   /** The function that takes the options: `"postgresStore"`. */

@@ -61,3 +61,35 @@ export function foldUpdate(
   }
   return { insert, rewrite, setState, remove };
 }
+
+/**
+ * The seqs that a folded update expects to find: of messages that it rewrites, moves or removes.
+ *
+ * @example
+ * ```ts
+ * import { foldUpdate, namedSeqs } from "@turnkeep/core/store-kit";
+ *
+ * const move = [{ seq: 3, to: "removed" as const }];
+ * namedSeqs(foldUpdate({ expected: "v1", version: "v2", nextSeq: 9, append: [], replace: [], move })); // [3]
+ * ```
+ */
+export function namedSeqs({ rewrite, setState, remove }: FoldedUpdate): number[] {
+  return [...rewrite, ...setState].map(({ seq }) => seq).concat(remove);
+}
+
+/**
+ * Whether a folded update does no more than add messages and evict others. Nearly every update does, so a store may have
+ * a leaner statement for it. What is evicted need not be live: a leaner statement that relies on it must look.
+ *
+ * @example
+ * ```ts
+ * import { foldUpdate, isPlain } from "@turnkeep/core/store-kit";
+ *
+ * const append = [{ id: "b", seq: 8, createdAt: 0, payload: "{}" }];
+ * const move = [{ seq: 3, to: "evicted" as const }];
+ * isPlain(foldUpdate({ expected: "v1", version: "v2", nextSeq: 9, append, replace: [], move })); // true
+ * ```
+ */
+export function isPlain({ rewrite, setState, remove }: FoldedUpdate): boolean {
+  return rewrite.length + remove.length === 0 && setState.every(({ state }) => state === "evicted");
+}

@@ -1,4 +1,4 @@
-import type { HistoryQuery, ListQuery, MessageState } from "../store-contract.ts";
+import type { HistoryQuery, ListPage, ListQuery, MessageState } from "../store-contract.ts";
 import { checkMessageId, checkOwner, messageStates } from "./checks.ts";
 import { invalidOption } from "./store-errors.ts";
 import { show } from "./text.ts";
@@ -67,6 +67,35 @@ export function normalizeListQuery(query: ListQuery): NormalListQuery {
   return { owner, cursor, limit: checkLimit(query.limit) };
 }
 
+/** A memory of a listing, with its position, after which the next page begins. */
+export interface ListedMemory {
+  readonly memoryId: string;
+  readonly owner: string | undefined;
+  readonly updatedAt: number;
+  readonly position: string;
+}
+
+/**
+ * A page of a listing, of the memories that were found from its beginning on: up to `limit`, and at least one beyond if
+ * there are more.
+ *
+ * @example
+ * ```ts
+ * import { listPage } from "@turnkeep/core/store-kit";
+ *
+ * const found = ["a", "b"].map((memoryId) => ({ memoryId, owner: undefined, updatedAt: 0, position: memoryId }));
+ * listPage(found, 1); // { memories: [{ memoryId: "a", updatedAt: 0 }], cursor: "YQ" }
+ * ```
+ */
+export function listPage(found: readonly ListedMemory[], limit: number): ListPage {
+  const page = found.slice(0, limit);
+  const last = found.length > limit ? page.at(-1) : undefined;
+  const memories = page.map(({ memoryId, owner, updatedAt }) =>
+    owner === undefined ? { memoryId, updatedAt } : { memoryId, owner, updatedAt },
+  );
+  return last === undefined ? { memories } : { memories, cursor: encodeCursor(last.position) };
+}
+
 /**
  * An opaque cursor for a position that a store knows by a text: base64url, without padding.
  *
@@ -78,13 +107,16 @@ export function encodeCursor(position: string): string {
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** The position that {@link encodeCursor} was given. `INVALID_OPTION` for a text that it did not make. */
-export function decodeCursor(cursor: string): string {
+/**
+ * The position that {@link encodeCursor} was given. `INVALID_OPTION` for a text that it did not make, and for a position
+ * of another form than this store's.
+ */
+export function decodeCursor(cursor: string, form: RegExp = /./s): string {
   try {
     const binary = atob(cursor.replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(binary, (unit) => unit.charCodeAt(0));
     const position = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    if (position !== "" && encodeCursor(position) === cursor) return position;
+    if (form.test(position) && encodeCursor(position) === cursor) return position;
   } catch {
     // Not base64 or not UTF-8: refused below with what to do about it.
   }

@@ -31,6 +31,20 @@ export function notReadyError(store: string, missing: string, cause?: unknown): 
   );
 }
 
+/** `UNSUPPORTED_VERSION`: a later version of `packageName` has migrated `what`, such as `"the tables"`. */
+export function laterVersionError(
+  store: string,
+  what: string,
+  packageName: string,
+  cause?: unknown,
+): TurnkeepError {
+  return new TurnkeepError(
+    "UNSUPPORTED_VERSION",
+    `${store}: ${what} were migrated by a later version of ${packageName}: upgrade this one`,
+    { cause },
+  );
+}
+
 /** `UNSUPPORTED`: a method that the store's `capabilities` exclude. */
 export function unsupportedError(store: string, method: string): TurnkeepError {
   return new TurnkeepError(
@@ -75,15 +89,21 @@ export function corruptError(
 export function storeError(store: string, cause: unknown, signal?: AbortSignal | undefined): TurnkeepError {
   if (isTurnkeepError(cause)) return cause;
   if (signal?.aborted) return abortedError(cause);
-  const code: unknown =
-    typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined;
-  const shown = typeof code === "string" || typeof code === "number" ? ` (${code})` : "";
+  const code = errorCode(cause);
+  const shown = code === "" ? "" : ` (${code})`;
   return new TurnkeepError(
     "STORE_UNAVAILABLE",
     `${store}: the database did not answer, or answered with a fault${shown}; see the cause. ` +
       "Whether a write took place is open: read again before you repeat it",
     { cause },
   );
+}
+
+/** The `code` of an error, of a driver's for one, as a text; `""` if it has none. */
+export function errorCode(cause: unknown): string {
+  const code: unknown =
+    typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined;
+  return typeof code === "string" || typeof code === "number" ? String(code) : "";
 }
 
 function abortedError(cause: unknown): TurnkeepError {

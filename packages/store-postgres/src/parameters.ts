@@ -1,0 +1,90 @@
+import type { MessageState, StoredMessage } from "@turnkeep/core";
+import type { Statement } from "./sql.ts";
+
+/** A message as a statement takes it; of one that only moves there are `seq` and `state`. */
+export type GivenRow = Partial<StoredMessage> & {
+  readonly seq: number;
+  readonly state: MessageState | "removed";
+};
+
+/** The columns of a table of {@link GivenRow}s. */
+const rowColumns = "seq, id, state, created_at, payload, meta";
+const typedRowColumns = "seq bigint, id text, state text, created_at bigint, payload text, meta text";
+
+/** More rows travel as one JSON text: a statement takes 65,535 parameters at most. */
+const maxRowsAsParameters = 1000;
+
+/** Collects the parameters of one statement and answers how the statement names them. */
+export class Parameters {
+  readonly values: (string | null)[] = [];
+
+  /** The statement of that text. `recurs`: the text is one of a few. */
+  statement<Row>(text: string, recurs = false): Statement<Row> {
+    return { text, values: this.values, recurs };
+  }
+
+  text(value: string | null | undefined): string {
+    return this.#add(value, "text");
+  }
+
+  integer(value: number | string | undefined): string {
+    return this.#add(value?.toString(), "bigint");
+  }
+
+  integers(values: readonly number[]): string {
+    return this.#add(`{${values.join()}}`, "bigint[]");
+  }
+
+  texts(values: readonly string[]): string {
+    return this.#add(`{${values.map((value) => `"${value.replace(/["\\]/g, "\\$&")}"`).join()}}`, "text[]");
+  }
+
+  /** As a set of ranges. */
+  seqs(values: readonly number[]): string {
+    return this.#add(rangesOf(values), "int8multirange");
+  }
+
+  /** Message rows as a table of that name. */
+  rows(table: string, rows: readonly GivenRow[]): string {
+    if (rows.length > maxRowsAsParameters) {
+      const list = rows.map(({ createdAt, ...row }) => ({ ...row, created_at: createdAt }));
+      return `json_to_recordset(${this.#add(JSON.stringify(list), "json")}) as ${table} (${typedRowColumns})`;
+    }
+    const list = rows.map((row) => `(${this.#row(row)})`);
+    return `(values ${list.join()}) as ${table} (${rowColumns})`;
+  }
+
+  /** Changes of state as a table of that name; up to 16 of them in the same words for 1, for 4 and for 16. */
+  moves(table: string, moves: readonly Pick<GivenRow, "seq" | "state">[]): string {
+    const names = `${table} (seq, state)`;
+    const size = [1, 4, 16].find((size) => moves.length <= size);
+    // A list and no array: the planner knows how long it is, and so that a plan for all parameters is as good.
+    if (size !== undefined) {
+      const rows = Array.from({ length: size }, (_, index) => moves[index]);
+      const list = rows.map((row) => `(${this.integer(row?.seq)}, ${this.text(row?.state)})`);
+      return `(select * from (values ${list.join()}) as ${names} where seq is not null) as ${table}`;
+    }
+    const seqs = this.integers(moves.map(({ seq }) => seq));
+    return `unnest(${seqs}, ${this.texts(moves.map(({ state }) => state))}) as ${names}`;
+  }
+
+  #row({ seq, id, state, createdAt, payload, meta }: GivenRow): string {
+    const texts = [this.text(payload), this.text(meta)];
+    return [this.integer(seq), this.text(id), this.text(state), this.integer(createdAt), ...texts].join();
+  }
+
+  #add(value: string | null | undefined, type: string): string {
+    return `$${this.values.push(value ?? null)}::${type}`;
+  }
+}
+
+/** The text of a multirange that holds these numbers and no others. */
+function rangesOf(seqs: readonly number[]): string {
+  const ranges: { from: number; to: number }[] = [];
+  for (const seq of seqs.toSorted((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last?.to === seq) last.to = seq + 1;
+    else ranges.push({ from: seq, to: seq + 1 });
+  }
+  return `{${ranges.map(({ from, to }) => `[${from},${to})`).join()}}`;
+}

@@ -1,0 +1,34 @@
+import type { CallOptions, ChatMemoryStore } from "@turnkeep/core";
+import { message, update } from "./updates.ts";
+
+/** A call of each method of a store but `close`, and two of the one that begins memories and changes them. */
+export function callsOf(store: ChatMemoryStore, options: CallOptions = {}): (() => Promise<unknown>)[] {
+  const append = [message(1)];
+  return [
+    () => store.getMessages("a", options),
+    () => store.updateMessages("a", update(null, 2, { append }), options),
+    () => store.updateMessages("a", update("v", 2, { append }), options),
+    () => store.deleteMessages("a", options),
+    () => store.getHistory("a", {}, options),
+    () => store.listMemories({}, options),
+    () => store.sweep(options),
+  ];
+}
+
+/** What a call fails with. */
+export async function failure(call: () => Promise<unknown>): Promise<unknown> {
+  return call().then(
+    () => {
+      throw new Error("The call succeeded");
+    },
+    (error: unknown) => error,
+  );
+}
+
+/** All that an error says, its members and its causes included. */
+export function said(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const members = JSON.stringify(error, Object.getOwnPropertyNames(error));
+  const causes: unknown[] = error instanceof AggregateError ? error.errors : [error.cause];
+  return [error.message, error.stack, members, ...causes.map((cause) => cause && said(cause))].join();
+}

@@ -1,0 +1,74 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import type { ChatMemoryStore } from "@turnkeep/core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { callsOf, failure, said } from "./calls.ts";
+import { message, update } from "./updates.ts";
+
+/**
+ * A store of its own client for that port of this machine, whose driver gives up after so many milliseconds. The password
+ * is `s3cret`.
+ */
+export type OpenStore = (
+  port: number,
+  giveUpAfterMs: number,
+) => ChatMemoryStore & { migrate?(options: { signal: AbortSignal }): Promise<void> };
+
+/** Tests of what every store does where nobody answers. They start what they need. */
+export function describeUnanswered(open: OpenStore): void {
+  test("a signal that has fired stops a call before anything is sent", async () => {
+    const store = open(1, 200);
+    const options = { signal: AbortSignal.abort() };
+    const calls = callsOf(store, options);
+    if (store.migrate !== undefined) calls.push(async () => store.migrate?.(options));
+    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "ABORTED" });
+    await store.close();
+  });
+
+  test("a server that is not there is STORE_UNAVAILABLE, says why, and tells no password", async () => {
+    const store = open(1, 200);
+    const append = update(null, 2, { append: [message(1, '"private words"')] });
+    for (const call of [() => store.getMessages("a"), () => store.updateMessages("a", append)]) {
+      const error = await failure(call);
+      expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
+      expect(said(error)).toContain("ECONNREFUSED");
+      expect(said(error)).not.toMatch(/s3cret|private words/);
+    }
+    await store.close();
+  });
+
+  describe("a server that accepts and never answers", () => {
+    let server: Server;
+    const sockets = new Set<Socket>();
+    let port: number;
+
+    beforeAll(async () => {
+      server = createServer((socket) => sockets.add(socket.on("error", () => {})));
+      await once(server.listen(0, "127.0.0.1"), "listening");
+      port = (server.address() as AddressInfo).port;
+    });
+    afterAll(async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    });
+
+    test("ends by the caller's signal", async () => {
+      const store = open(port, 30_000);
+      const controller = new AbortController();
+      const connected = once(server, "connection");
+      const call = store.getMessages("a", { signal: controller.signal });
+      await connected;
+      controller.abort();
+      await expect(call).rejects.toMatchObject({ code: "ABORTED" });
+      await store.close();
+    });
+
+    test("ends by the driver's time-out as STORE_UNAVAILABLE, and tells no password", async () => {
+      const store = open(port, 200);
+      const error = await failure(() => store.getMessages("a"));
+      expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
+      expect(said(error)).not.toContain("s3cret");
+      await store.close();
+    });
+  });
+}
