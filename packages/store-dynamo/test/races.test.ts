@@ -1,36 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import type { ChatMemoryStore, StoredMessage } from "@turnkeep/core";
+import type { StoredMessage } from "@turnkeep/core";
 import { appendUntilDone, message, messages, update } from "@turnkeep/store-tests";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { dynamoStore } from "../src/index.ts";
-import {
-  type Item,
-  idsStored,
-  itemsBeside,
-  itemsIn,
-  newClient,
-  newTable,
-  newTableName,
-  wrapped,
-} from "./support.ts";
+import { type Item, idsStored, itemsBeside, itemsIn, useOwnTable, wrapped } from "./support.ts";
 
-const url = inject("dynamoUrl");
-const tableName = newTableName();
-let client: DynamoDBClient;
-let one: ChatMemoryStore;
-let other: ChatMemoryStore;
-
-beforeAll(async () => {
-  await newTable(url, { tableName });
-  client = newClient(url);
-  one = dynamoStore({ url, tableName });
-  other = dynamoStore({ url, tableName });
-});
-afterAll(async () => {
-  await Promise.all([one.close(), other.close()]);
-  client.destroy();
-});
+const { tableName, client, open } = useOwnTable();
+const [one, other] = [open(), open()];
 
 test("30 concurrent optimistic appends by two clients all land, once and in one order", async () => {
   const memoryId = randomUUID();
@@ -46,7 +22,7 @@ test("30 concurrent optimistic appends by two clients all land, once and in one 
 
 test("of many who begin an expired memory anew, one does, and nothing of the old life is left", async () => {
   const memoryId = randomUUID();
-  const short = dynamoStore({ url, tableName, ttlMs: 1 });
+  const short = open({ ttlMs: 1 });
   await short.updateMessages(memoryId, update(null, 4, { head: "1", owner: "old", append: messages(1, 3) }));
   while ((await one.getMessages(memoryId)).version !== null);
   const again = { ...message(1), id: "new life" };
@@ -61,7 +37,6 @@ test("of many who begin an expired memory anew, one does, and nothing of the old
   expect((await one.listMemories({ owner: "old" })).memories).toEqual([]);
   expect(await itemsIn(client, tableName, `memory:${memoryId}`)).toHaveLength(1);
   expect(await itemsBeside(client, tableName, memoryId)).toHaveLength(1);
-  await short.close();
 });
 
 test("a head that the table's own expiry took leaves a memory absent, and a sweep removes the rest", async () => {
