@@ -77,6 +77,25 @@ describe("an update of more rows than a transaction takes", () => {
     await expectNothing(prefix);
   });
 
+  test("that brings them back reads them, and writes none of them", async () => {
+    const prefix = await copied("back/");
+    const { client: recorded, sent } = recording(client);
+    const store = open(prefix, recorded);
+    const all = span(33, 132);
+    const leaves = update(large().version, 134, { move: to("evicted", ...all) });
+    await store.updateMessages(memoryId, leaves);
+    const back = update(leaves.version, 134, { move: to("live", ...all) });
+    sent.length = 0;
+    await store.updateMessages(memoryId, back);
+    expect(sent.map(({ operation }) => operation)).toEqual([
+      "Query",
+      "TransactGetItems",
+      "TransactWriteItems",
+    ]);
+    expect(sent.at(-1)?.input.TransactItems).toHaveLength(2);
+    await expectState(store, changed(changed(large().before, leaves), back));
+  });
+
   test("is there at once or not at all wherever the process dies; a sweep or the next update finishes it", async () => {
     const { before, version } = large();
     const change = mixes();
