@@ -111,53 +111,40 @@ export class Updates {
     return this.#divide(scope, change, { token, after, rows, marks, stored });
   }
 
-  /** What is written when. Rows that were there and are too many for the transaction take their places after it. */
-  #divide(
-    { memoryId, life }: Scope,
-    { expected, owner }: MemoryUpdate,
-    { token, after, rows, marks, stored }: Whole,
-  ): Plan {
-    const about = { memory: memoryId, life, token, updatedAt: after.updatedAt };
-    const entries = expected === null ? this.#items.entries(memoryId, life, owner) : [];
-    const planOf = (
-      head: Head,
-      updates: readonly Action[],
-      staged: Plan["staged"],
-      work: Work,
-      next?: Work,
-    ) => ({
-      ...{ after: head, staged, work, next, rows },
-      actions: [
-        writeHead(this.#items, memoryId, expected, head),
-        ...[...rows.inserts, ...updates, ...marks],
-        ...this.#staging.commit(work, staged !== undefined, next),
-        ...entries,
-      ],
-    });
-    const prefixes = expected === null ? [`${life}/`] : rows.prefixes;
-    const isStaged = rows.parts.length > 0 || (expected === null && rows.ids.length > 0);
-    const ending: Work = { ...about, stage: "ending", prefixes: rows.garbage };
-    const plan = planOf(
-      after,
-      rows.updates,
-      isStaged ? rows.parts : undefined,
-      { ...about, stage: "staging", prefixes },
-      rows.garbage.length > 0 ? ending : undefined,
-    );
-    const checked = [...plan.actions, ...rows.checks];
-    if (checked.length <= actionsAtOnce) return { ...plan, actions: checked, unchecked: [] };
-    if (plan.actions.length <= actionsAtOnce) return { ...plan, unchecked: stored };
-    const own = this.#items.pendingPrefix(life, token);
-    const large = planOf(
-      { ...after, pending: token },
-      [],
-      [...rows.parts, ...rows.pending],
-      { ...about, stage: "staging", prefixes: [own, ...prefixes] },
-      { ...about, stage: "applying", prefixes: [own, ...rows.garbage] },
-    );
-    if (large.actions.length <= actionsAtOnce) return { ...large, unchecked: stored };
+  /**
+   * What is written when. Rows that were there and are too many for the transaction take their places after it
+   * (`isLarge`).
+   */
+  #divide(scope: Scope, change: MemoryUpdate, whole: Whole, isLarge = false): Plan {
+    const { token, after, rows, marks, stored } = whole;
+    const [{ memoryId, life }, { expected, owner }] = [scope, change];
+    const [isBeginning, about] = [
+      expected === null,
+      { memory: memoryId, life, token, updatedAt: after.updatedAt },
+    ];
+    const pending = isLarge ? [this.#items.pendingPrefix(life, token)] : [];
+    const prefixes = isBeginning ? [`${life}/`] : [...pending, ...rows.prefixes];
+    const work: Work = { ...about, stage: "staging", prefixes };
+    const parts = isLarge ? [...rows.parts, ...rows.pending] : rows.parts;
+    const isStaged = parts.length > 0 || (isBeginning && rows.ids.length > 0);
+    const garbage = [...pending, ...rows.garbage];
+    const left: Work = { ...about, stage: isLarge ? "applying" : "ending", prefixes: garbage };
+    const next = garbage.length > 0 ? left : undefined;
+    const head = isLarge ? { ...after, pending: token } : after;
+    const actions = [
+      writeHead(this.#items, memoryId, expected, head),
+      ...[...rows.inserts, ...(isLarge ? [] : rows.updates), ...marks],
+      ...this.#staging.commit(work, isStaged, next),
+      ...(isBeginning ? this.#items.entries(memoryId, life, owner) : []),
+    ];
+    const plan = { actions, after: head, work, staged: isStaged ? parts : undefined, next, rows };
+    const fits = (list: readonly Action[]): boolean => list.length <= actionsAtOnce;
+    const checked = [...actions, ...rows.checks];
+    if (!isLarge && fits(checked)) return { ...plan, actions: checked, unchecked: [] };
+    if (fits(actions)) return { ...plan, unchecked: stored };
+    if (!isLarge && rows.updates.length > 0) return this.#divide(scope, change, whole, true);
     throw invalidOption(
-      `The update changes ${large.actions.length} items of the table at once, and ${actionsAtOnce} fit into a transaction: supersede or bring back messages in fewer thousands of the history at a time`,
+      `The update changes ${actions.length} items of the table at once, and ${actionsAtOnce} fit into a transaction: supersede or bring back messages in fewer thousands of the history at a time`,
     );
   }
 

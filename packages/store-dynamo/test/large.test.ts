@@ -77,6 +77,23 @@ describe("an update of more rows than a transaction takes", () => {
     await expectNothing(prefix);
   });
 
+  test("costs what the README says", async () => {
+    const { client: recorded, sent, units } = recording(client);
+    const store = open(await copied("costs/"), recorded);
+    await store.getMessages(memoryId);
+    sent.length = 0;
+    units();
+    const replace = span(33, 132).map((seq) => sized(seq, 300, "y"));
+    await store.updateMessages(memoryId, update(large().version, 134, { replace }));
+    expect(units()).toEqual({ read: 230, write: 305 });
+    const names = sent.map(({ operation }) => operation);
+    const count = (name: string): number => names.filter((one) => one === name).length;
+    expect([...new Set(names)].map((name) => `${count(name)} ${name}`)).toEqual([
+      ...["3 Query", "1 TransactGetItems", "101 PutItem", "8 BatchWriteItem", "1 TransactWriteItems"],
+      ...["1 UpdateItem", "1 DeleteItem"],
+    ]);
+  });
+
   test("that brings them back reads them, and writes none of them", async () => {
     const prefix = await copied("back/");
     const { client: recorded, sent } = recording(client);
@@ -274,7 +291,7 @@ test("an update that marks messages in too many thousands is refused whole", asy
   const tooMany = update(begin.version, 100_001, { move: to("superseded", ...all) });
   await expect(store.updateMessages(memoryId, tooMany)).rejects.toMatchObject({
     code: "INVALID_OPTION",
-    message: expect.stringContaining("fewer thousands"),
+    message: expect.stringContaining("101 items"),
   });
   expect(await store.getMessages(memoryId)).toMatchObject({ version: begin.version, messages: append });
   const fits = update(begin.version, 100_001, { move: to("superseded", ...all.slice(1)) });
