@@ -24,6 +24,11 @@ const beyond = Number.MAX_SAFE_INTEGER;
 /** How many messages a row holds, about. */
 const messagesOfRow = 4;
 
+interface ReadPage {
+  readonly items: readonly Item[];
+  readonly last: Item | undefined;
+}
+
 /** What is read: the rows of a memory's life. */
 export interface Scope {
   readonly run: Run;
@@ -101,14 +106,15 @@ export class Reads {
     const { run, memoryId, life } = scope;
     const found = await inTurn(runsOf(seqs), async ({ from, to }) => {
       const items: Item[] = [];
-      let start: Item | undefined;
-      do {
+      const read = (start: Item | undefined): Statement<Page> => {
         // No seq of a row is above its key: the first row found holds `from`. There are no more rows than seqs.
         const limit = start === undefined ? to - from + 1 : undefined;
-        const page = await run(this.#items.rows(memoryId, life, { from, to: beyond }, { start, limit }));
-        items.push(...(page.Items ?? []));
-        start = page.LastEvaluatedKey;
-      } while (start !== undefined && !this.#reaches(scope, items, to));
+        return this.#items.rows(memoryId, life, { from, to: beyond }, { start, limit });
+      };
+      for await (const page of this.pages(run, read)) {
+        items.push(...page.items);
+        if (this.#reaches(scope, items, to)) break;
+      }
       return this.#rowsIn(scope, items);
     });
     const rows = new Map(found.flat().map((row) => [row.key, row]));
@@ -166,24 +172,20 @@ export class Reads {
     // The row that holds `to` may have a greater key.
     const [last] = descending && to < newest ? await this.rowsWith(scope, [to]) : [];
     const range = { from, to: descending ? (last?.key ?? to) : newest };
-    let found: Item[] = [];
-    let start: Item | undefined;
-    let size = Math.ceil(limit / messagesOfRow) + 1;
-    do {
-      const page = await run(items.rows(memoryId, life, range, { start, limit: size, descending }));
-      start = page.LastEvaluatedKey;
-      found.push(...(page.Items ?? []));
+    let [found, size]: [Item[], number] = [[], Math.ceil(limit / messagesOfRow) + 1];
+    const read = (start: Item | undefined): Statement<Page> =>
+      items.rows(memoryId, life, range, { start, limit: size, descending });
+    for await (const page of this.pages(run, read)) {
+      found.push(...page.items);
       // The parts of one row may go over a page's end: it waits for the next.
-      const end = start === undefined ? undefined : items.rowKeyOf(start);
-      const rows = this.#rowsIn(
-        scope,
-        found.filter((item) => items.rowKeyOf(item) !== end),
-      );
+      const end = page.last === undefined ? undefined : items.rowKeyOf(page.last);
+      const whole = found.filter((item) => items.rowKeyOf(item) !== end);
       found = found.filter((item) => items.rowKeyOf(item) === end);
+      const rows = this.#rowsIn(scope, whole);
       yield rows;
       if (!descending && (rows.at(-1)?.key ?? 0) >= to) return;
       size = Math.min(2 * size, 1_000);
-    } while (start !== undefined);
+    }
   }
 
   /** The seqs in rows that messages with these ids have or had. */
@@ -217,15 +219,20 @@ export class Reads {
     return found.flatMap(({ Responses }) => Object.values(Responses ?? {}).flat());
   }
 
+  /** A query page by page, each with the key where the next begins; absent: there is none. */
+  async *pages(run: Run, read: (start: Item | undefined) => Statement<Page>): AsyncGenerator<ReadPage> {
+    let last: Item | undefined;
+    do {
+      const page = await run(read(last));
+      last = page.LastEvaluatedKey;
+      yield { items: page.Items ?? [], last };
+    } while (last !== undefined);
+  }
+
   /** All pages of a query. */
   async all(run: Run, read: (start: Item | undefined) => Statement<Page>): Promise<Item[]> {
     const items: Item[] = [];
-    let start: Item | undefined;
-    do {
-      const page = await run(read(start));
-      items.push(...(page.Items ?? []));
-      start = page.LastEvaluatedKey;
-    } while (start !== undefined);
+    for await (const page of this.pages(run, read)) items.push(...page.items);
     return items;
   }
 
