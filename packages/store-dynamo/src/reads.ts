@@ -113,7 +113,7 @@ export class Reads {
       };
       for await (const page of this.pages(run, read)) {
         items.push(...page.items);
-        if (this.#reaches(scope, items, to)) break;
+        if (page.last !== undefined && this.#reaches(scope, items, to)) break;
       }
       return this.#rowsIn(scope, items);
     });
