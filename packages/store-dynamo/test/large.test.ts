@@ -3,7 +3,7 @@ import { message, update } from "@turnkeep/store-tests";
 import { describe, expect, test } from "vitest";
 import { Items } from "../src/items.ts";
 import { expectState, memoryId, span, to, useLarge } from "./large.ts";
-import { changed, dying, isRead, later, liveOf, recording, sized, wrapped } from "./support.ts";
+import { changed, dying, interrupted, isRead, later, liveOf, recording, sized, wrapped } from "./support.ts";
 
 const { client, large, copied, open, expectClean, expectNothing, pausing } = useLarge();
 
@@ -172,13 +172,9 @@ describe("an update of more rows than a transaction takes", () => {
     const change = mixes();
     const { client: paused, reached, go } = pausing(50);
     let writing: Promise<void> | undefined;
-    const slow = wrapped(client, async ({ operation }, send) => {
-      const answer = await send();
-      if (operation === "GetItem" && writing === undefined) {
-        writing = open(prefix, paused).updateMessages(memoryId, change);
-        await reached;
-      }
-      return answer;
+    const slow = interrupted(client, "GetItem", () => {
+      writing = open(prefix, paused).updateMessages(memoryId, change);
+      return reached;
     });
     const seen = await open(prefix, slow).getMessages(memoryId);
     expect(seen.messages).toEqual(liveOf(changed(large().before, change)));
@@ -194,16 +190,11 @@ describe("an update of more rows than a transaction takes", () => {
     const { client: paused, reached, go } = pausing(50);
     const writing = open(prefix, paused).updateMessages(memoryId, change);
     await reached;
-    let queries = 0;
-    const slow = wrapped(client, async ({ operation }, send) => {
-      const answer = await send();
-      // The pending rows are read: all of them take their places, and some are replaced, before the rows are read.
-      if (operation === "Query" && ++queries === 1) {
-        go();
-        await writing;
-        await open(prefix).updateMessages(memoryId, more);
-      }
-      return answer;
+    // The pending rows are read: all of them take their places, and some are replaced, before the rows are read.
+    const slow = interrupted(client, "Query", async () => {
+      go();
+      await writing;
+      await open(prefix).updateMessages(memoryId, more);
     });
     const { messages: seen } = await open(prefix, slow)[call](memoryId, { limit: 1_000 });
     const shown = call === "getMessages" ? liveOf(last) : last.filter(({ seq }) => seq !== 136);

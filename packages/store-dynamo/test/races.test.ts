@@ -3,7 +3,7 @@ import type { StoredMessage } from "@turnkeep/core";
 import { appendUntilDone, message, messages, update } from "@turnkeep/store-tests";
 import { describe, expect, test } from "vitest";
 import { dynamoStore } from "../src/index.ts";
-import { type Item, idsStored, itemsBeside, itemsIn, useOwnTable, wrapped } from "./support.ts";
+import { type Item, idsStored, interrupted, itemsBeside, itemsIn, useOwnTable, wrapped } from "./support.ts";
 
 const { tableName, client, open } = useOwnTable();
 const [one, other] = [open(), open()];
@@ -58,17 +58,11 @@ test("a head that the table's own expiry took leaves a memory absent, and a swee
 test("a delete that comes late does not meet the next life", async () => {
   const memoryId = randomUUID();
   await one.updateMessages(memoryId, update(null, 2, { append: [message(1)] }));
-  let replaced = false;
   const slow = dynamoStore({
     tableName,
-    client: wrapped(client, async (_, send) => {
-      const answer = await send();
-      if (!replaced) {
-        replaced = true;
-        await one.deleteMessages(memoryId);
-        await one.updateMessages(memoryId, update(null, 2, { append: [message(1, '"next life"')] }));
-      }
-      return answer;
+    client: interrupted(client, "GetItem", async () => {
+      await one.deleteMessages(memoryId);
+      await one.updateMessages(memoryId, update(null, 2, { append: [message(1, '"next life"')] }));
     }),
   });
   await slow.deleteMessages(memoryId);
@@ -95,18 +89,10 @@ describe("a read that meets an update", () => {
       { append: inRows(6, 6), replace: [message(3, '"newer"')] },
       { append: [message(7, large)], replace: [message(4, large)] },
     ]) {
-      let torn = false;
       const next = update(version, nextSeq + change.append.length, { ...change, head: "next" });
       const tearing = dynamoStore({
         tableName,
-        client: wrapped(client, async ({ operation }, send) => {
-          const answer = await send();
-          if (operation === "GetItem" && !torn) {
-            torn = true;
-            await one.updateMessages(memoryId, next);
-          }
-          return answer;
-        }),
+        client: interrupted(client, "GetItem", () => one.updateMessages(memoryId, next)),
       });
       const seen = await tearing.getMessages(memoryId);
       expect(seen).toEqual(await other.getMessages(memoryId));

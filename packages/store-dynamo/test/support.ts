@@ -126,6 +126,20 @@ export function wrapped(
   };
 }
 
+/** A client that, after its first such operation, does something before it hands the answer on. */
+export function interrupted(
+  client: DynamoDBClient,
+  first: string,
+  meanwhile: () => Promise<unknown>,
+): DynamoClient {
+  let times = 0;
+  return wrapped(client, async ({ operation }, send) => {
+    const answer = await send();
+    if (operation === first && ++times === 1) await meanwhile();
+    return answer;
+  });
+}
+
 export interface Recorder {
   readonly client: DynamoClient;
   readonly sent: Sent[];
