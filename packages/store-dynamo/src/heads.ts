@@ -11,6 +11,8 @@ export interface Head {
   readonly live: string;
   /** The newest messages, as `textOf` writes it: all that stand in no row, each newer than all in rows. */
   readonly recent: string;
+  /** The token of the last update, if rows of it may not be in their places yet. */
+  readonly pending: string | undefined;
   /** Names everything that belongs to the memory until it is deleted or expires; never used twice. */
   readonly life: string;
   /** How many updates there were. */
@@ -26,13 +28,14 @@ export function headOf(item: Item): Head | undefined {
   if (version === undefined || live === undefined || recent === undefined || life === undefined)
     return undefined;
   if (nextSeq === undefined || count === undefined || updatedAt === undefined) return undefined;
-  const [owner, head, endsAt] = [text(item.owner), text(item.head), number(item.endsAt)];
-  return { version, nextSeq, owner, head, live, recent, life, count, updatedAt, endsAt };
+  const [owner, head, pending] = [item.owner, item.head, item.pending].map(text);
+  const endsAt = number(item.endsAt);
+  return { version, nextSeq, owner, head, live, recent, pending, life, count, updatedAt, endsAt };
 }
 
 /** What a memory begins from. */
 export function headOfNone(life: string, owner: string | undefined): Head {
-  const texts = { version: "", head: undefined, live: "", recent: "" };
+  const texts = { version: "", head: undefined, live: "", recent: "", pending: undefined };
   return { ...texts, owner, life, nextSeq: 1, count: 0, updatedAt: 0, endsAt: undefined };
 }
 
@@ -43,7 +46,7 @@ export function isPresent({ endsAt }: Pick<Head, "endsAt">): boolean {
 /** Puts a head in place of the one of a version, or where there is none. An item is replaced faster than it is changed. */
 export function writeHead(items: Items, memoryId: string, expected: string | null, head: Head): Action {
   const texts = { version: head.version, life: head.life, live: head.live, recent: head.recent };
-  const given = { owner: head.owner, head: head.head };
+  const given = { owner: head.owner, head: head.head, pending: head.pending };
   const numbers = {
     nextSeq: head.nextSeq,
     count: head.count,

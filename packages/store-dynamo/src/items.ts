@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { invalidOption } from "@turnkeep/core/store-kit";
 import type { Item, Statement, Written } from "./client.ts";
 import type { Row } from "./records.ts";
 
@@ -14,7 +15,7 @@ export interface Table {
 /** The attributes of our items, which the table's keys must not be called like. */
 export const ownAttributes: readonly string[] = [
   ...["version", "nextSeq", "owner", "head", "live", "recent", "life", "count", "updatedAt", "endsAt"],
-  ...["rows", "parts", "token", "superseded", "memory", "stage", "prefixes"],
+  ...["pending", "rows", "parts", "token", "superseded", "memory", "stage", "prefixes"],
 ];
 
 /** Over how many partitions the entries of all memories and the work items are spread. */
@@ -26,13 +27,21 @@ const partBytes = 380 * 1024;
 /** How many seqs share one item of marks. */
 const seqsPerBlock = 1_000;
 
+/** An item has 400 KB at most, and a prefix some 80 bytes. */
+const prefixesAtOnce = 4_000;
+
+const stages = ["staging", "applying", "ending"] as const;
+
 /** What an update must leave to a later step, or an interrupted one left behind. */
 export interface Work {
   readonly memory: string;
   readonly life: string;
   readonly token: string;
-  /** `staging`: not committed, and to be removed unless it will be; `ending`: to be removed. */
-  readonly stage: "staging" | "ending";
+  /**
+   * `staging`: not committed, and to be removed unless it will be; `applying`: committed, and its pending rows are to be
+   * put in their places; `ending`: to be removed.
+   */
+  readonly stage: (typeof stages)[number];
   /** Of the memory's partition: what begins so is to be removed. */
   readonly prefixes: readonly string[];
   readonly updatedAt: number;
@@ -79,7 +88,7 @@ export function number(value: Item[string] | undefined): number | undefined {
 
 /**
  * The keys, and the operations of one step each. A memory is a partition: `head`; then, beginning with its life, `m` rows
- * of messages and their parts, `i` where the messages with an id are or were, `s` which seqs are superseded.
+ * of messages and their parts, an update's token its rows that are to take the place of such, `i` where the messages with an id are or were, `s` which seqs are superseded.
  */
 export class Items {
   readonly table: Table;
@@ -99,6 +108,13 @@ export class Items {
   }
   rowSort(life: string, key: number): string {
     return `${life}/m/${padded(key)}`;
+  }
+  /** Of the rows of an update that are not in their places yet. */
+  pendingPrefix(life: string, token: string): string {
+    return `${life}/${token}/`;
+  }
+  rowKey(memoryId: string, life: string, key: number): Item {
+    return this.key(this.partition(memoryId), this.rowSort(life, key));
   }
   /** Of a part, or without a number what all parts begin with. */
   partSort(rowSort: string, token: string, index?: number): string {
@@ -123,7 +139,7 @@ export class Items {
   sortOf(item: Item): string {
     return text(item[this.table.sortKey]) ?? "";
   }
-  /** Of a row or a part of one. */
+  /** Of a row, a part of one, or a pending one. */
   rowKeyOf(item: Item): number {
     return Number(this.sortOf(item).split("/")[2]);
   }
@@ -153,6 +169,11 @@ export class Items {
   }
   workItem(work: Work): Item {
     const { memory, life, token, stage, prefixes, updatedAt } = work;
+    if (prefixes.length > prefixesAtOnce) {
+      throw invalidOption(
+        `The update writes or replaces ${prefixes.length} rows of more than 32 KB, and ${prefixesAtOnce} are possible: replace or remove fewer messages at a time`,
+      );
+    }
     return {
       ...this.workKey(work),
       memory: { S: memory },
@@ -168,7 +189,7 @@ export class Items {
       memory: text(item.memory) ?? "",
       life: text(item.life) ?? "",
       token: text(item.token) ?? "",
-      stage: text(item.stage) === "staging" ? "staging" : "ending",
+      stage: stages.find((stage) => stage === text(item.stage)) ?? "ending",
       prefixes: (item.prefixes?.L ?? []).flatMap(({ S }) => S ?? []),
       updatedAt: number(item.updatedAt) ?? 0,
     };
@@ -186,6 +207,26 @@ export class Items {
     return [{ ...row, token: { S: token }, parts: { N: String(parts.length) } }, ...parts];
   }
 
+  /** Of a row as {@link rowItems} makes it, for where it waits until it is put in its place. */
+  pendingItem(life: string, token: string, row: Item): Item {
+    const sort = `${this.pendingPrefix(life, token)}${padded(this.rowKeyOf(row))}`;
+    return { ...row, [this.table.sortKey]: { S: sort } };
+  }
+  /** Puts a pending row in its place, unless it or a later one has been there; without messages, removes it from there. */
+  place(pending: Item): Action {
+    const [life = ""] = this.sortOf(pending).split("/");
+    const sort = { [this.table.sortKey]: { S: this.rowSort(life, this.rowKeyOf(pending)) } };
+    const row = { ...pending, ...sort };
+    const isOlder = { expression: "#c < :count", values: { ":count": row.count as Item[string] } };
+    return text(row.rows) === "" ? this.delete(this.keyOf(row), isOlder) : this.put(row, isOlder);
+  }
+  /** From then on all rows of the update are in their places. */
+  settle(memoryId: string, token: string): Action {
+    const isPending = { expression: "pending = :token", values: { ":token": { S: token } } };
+    const input = { ...this.#given(isPending), Key: this.headKey(memoryId) };
+    return { Update: { ...input, UpdateExpression: "REMOVE pending" } };
+  }
+
   get(key: Item): Statement<{ Item?: Item }> {
     return {
       operation: "GetItem",
@@ -196,6 +237,12 @@ export class Items {
   getAll(keys: readonly Item[]): Statement<{ Responses?: Record<string, Item[]> }> {
     const RequestItems = { [this.table.tableName]: { Keys: keys, ConsistentRead: true } };
     return { operation: "BatchGetItem", input: { RequestItems } };
+  }
+  /** The counts of up to 100 items, none of which a transaction is about to change. */
+  counts(keys: readonly Item[]): Statement<{ Responses?: { Item?: Item }[] }> {
+    const names = { ProjectionExpression: "#c", ExpressionAttributeNames: { "#c": "count" } };
+    const TransactItems = keys.map((Key) => ({ Get: { TableName: this.table.tableName, Key, ...names } }));
+    return { operation: "TransactGetItems", input: { TransactItems } };
   }
   /** Items of a partition: all, or those whose sort keys lie in a span. */
   query(partition: string, span: Span | undefined, options: QueryOptions = {}): Statement<Page> {
@@ -231,6 +278,9 @@ export class Items {
     const span = { from: this.rowSort(life, from), to: `${this.rowSort(life, to)}/~` };
     return this.query(this.partition(memoryId), span, options);
   }
+  pending(memoryId: string, life: string, token: string, start: Item | undefined): Statement<Page> {
+    return this.query(this.partition(memoryId), { from: this.pendingPrefix(life, token) }, { start });
+  }
   /** Up to 25 items, written or deleted without a condition; those that are there already are overwritten. */
   batch(puts: readonly Item[], deletes: readonly Item[]): Statement<object> {
     const requests = [
@@ -249,11 +299,11 @@ export class Items {
     };
   }
   /** One action alone, which costs half of what it costs in a transaction. */
-  alone(action: Action): Statement<Written> {
+  alone(action: Action, insists = false): Statement<Written> {
     const [entry] = Object.entries(action);
     const [kind, input] = entry as [string, Record<string, unknown>];
     const { ReturnValuesOnConditionCheckFailure: _, ...rest } = input;
-    return { operation: `${kind}Item`, input: rest };
+    return { operation: `${kind}Item`, input: rest, insists };
   }
 
   put(item: Item, condition?: Condition): Action {

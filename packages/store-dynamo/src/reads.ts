@@ -24,6 +24,20 @@ const beyond = Number.MAX_SAFE_INTEGER;
 /** How many messages a row holds, about. */
 const messagesOfRow = 4;
 
+interface ReadPage {
+  readonly items: readonly Item[];
+  readonly last: Item | undefined;
+}
+
+/** What is read: the rows of a memory's life. */
+export interface Scope {
+  readonly run: Run;
+  readonly memoryId: string;
+  readonly life: string;
+  /** By their keys, rows as they are to be; absent: all are so already. */
+  readonly pending?: ReadonlyMap<number, Item>;
+}
+
 /** Reading what a memory's partition holds. */
 export class Reads {
   readonly #items: Items;
@@ -50,7 +64,7 @@ export class Reads {
     const recent = linesOf(memoryId, head.recent);
     const first = recent[0]?.seq ?? beyond;
     const inRows = new Map([...live].filter(([seq]) => seq < first));
-    const rows = await this.#rowsOf(run, memoryId, head.life, inRows);
+    const rows = inRows.size === 0 ? [] : await this.#rowsOf(await this.#scope(run, memoryId, head), inRows);
     const lines = new Map([...rows.flatMap((row) => row.lines), ...recent].map((line) => [line.seq, line]));
     const messages: StoredMessage[] = [];
     for (const [seq, { edit }] of live) {
@@ -61,35 +75,47 @@ export class Reads {
     return messages;
   }
 
+  /**
+   * What the head vouches for. Pending rows are read before any row they lie over: one that has gone by then was put in
+   * its place before.
+   */
+  async #scope(run: Run, memoryId: string, { life, pending }: Head): Promise<Scope> {
+    if (pending === undefined) return { run, memoryId, life };
+    const rows = await this.all(run, (start) => this.#items.pending(memoryId, life, pending, start));
+    return { run, memoryId, life, pending: new Map(rows.map((row) => [this.#items.rowKeyOf(row), row])) };
+  }
+
   /** The rows with these messages: by its key what is large, each by itself, the others by runs. */
-  async #rowsOf(run: Run, memoryId: string, life: string, live: ReadonlyMap<number, Place>): Promise<Row[]> {
+  async #rowsOf(scope: Scope, live: ReadonlyMap<number, Place>): Promise<Row[]> {
+    const { run, memoryId, life } = scope;
     const keys = new Set([...live.values()].flatMap(({ apart }) => (apart === 0 ? [] : [apart])));
     const inside = [...live].flatMap(([seq, { apart }]) => (apart === 0 ? [seq] : []));
     const found = await Promise.all([
       inTurn([...keys], async (key) => {
-        const items = await this.all(run, (start) =>
-          this.#items.rows(memoryId, life, { from: key, to: key }, { start }),
-        );
-        return this.#rowsIn(memoryId, items);
+        const range = { from: key, to: key };
+        const items = await this.all(run, (start) => this.#items.rows(memoryId, life, range, { start }));
+        return this.#rowsIn(scope, items);
       }),
-      this.rowsWith(run, memoryId, life, inside),
+      this.rowsWith(scope, inside),
     ]);
     return found.flat(2);
   }
 
   /** The rows that hold messages with these seqs, and maybe others. */
-  async rowsWith(run: Run, memoryId: string, life: string, seqs: Iterable<number>): Promise<Row[]> {
+  async rowsWith(scope: Scope, seqs: Iterable<number>): Promise<Row[]> {
+    const { run, memoryId, life } = scope;
     const found = await inTurn(runsOf(seqs), async ({ from, to }) => {
       const items: Item[] = [];
-      let start: Item | undefined;
-      do {
+      const read = (start: Item | undefined): Statement<Page> => {
         // No seq of a row is above its key: the first row found holds `from`. There are no more rows than seqs.
         const limit = start === undefined ? to - from + 1 : undefined;
-        const page = await run(this.#items.rows(memoryId, life, { from, to: beyond }, { start, limit }));
-        items.push(...(page.Items ?? []));
-        start = page.LastEvaluatedKey;
-      } while (start !== undefined && !this.#reaches(memoryId, items, to));
-      return this.#rowsIn(memoryId, items);
+        return this.#items.rows(memoryId, life, { from, to: beyond }, { start, limit });
+      };
+      for await (const page of this.pages(run, read)) {
+        items.push(...page.items);
+        if (page.last !== undefined && this.#reaches(scope, items, to)) break;
+      }
+      return this.#rowsIn(scope, items);
     });
     const rows = new Map(found.flat().map((row) => [row.key, row]));
     return [...rows.values()];
@@ -105,7 +131,7 @@ export class Reads {
     const take = async (lines: readonly Line[]): Promise<void> => {
       const asked = lines.filter(({ seq, id }) => isWithin(range, seq) && (ids?.includes(id) ?? true));
       const gone = asked.map(({ seq }) => seq).filter((seq) => !live.has(seq));
-      const superseded = await this.superseded(run, memoryId, head.life, gone);
+      const superseded = await this.superseded({ run, memoryId, life: head.life }, gone);
       for (const line of descending ? asked.reverse() : asked) {
         if (messages.length > limit) break;
         const state = live.has(line.seq) ? "live" : superseded.has(line.seq) ? "superseded" : "evicted";
@@ -118,11 +144,13 @@ export class Reads {
     if (descending) await take(recent);
     if (ids !== undefined) {
       const others = ids.filter((id) => !recent.some((line) => line.id === id));
-      const seqs = await this.seqsOf(run, memoryId, head.life, others);
+      const seqs = await this.#seqsOf(run, memoryId, head.life, others);
       const asked = seqs.filter((seq) => isWithin(inRows, seq));
-      await take((await this.rowsWith(run, memoryId, head.life, asked)).flatMap(({ lines }) => lines));
+      const rows =
+        asked.length === 0 ? [] : await this.rowsWith(await this.#scope(run, memoryId, head), asked);
+      await take(rows.flatMap(({ lines }) => lines));
     } else if (inRows.from <= inRows.to && states.length > 0) {
-      for await (const rows of this.#pages(run, memoryId, head.life, inRows, newest, query)) {
+      for await (const rows of this.#pages(await this.#scope(run, memoryId, head), inRows, newest, query)) {
         await take(rows.flatMap(({ lines }) => lines).filter(({ seq }) => isWithin(inRows, seq)));
         if (messages.length > limit) break;
       }
@@ -133,40 +161,35 @@ export class Reads {
 
   /** The rows that hold messages of a range, page by page, each page by ascending keys. `newest`: no row has a greater. */
   async *#pages(
-    run: Run,
-    memoryId: string,
-    life: string,
+    scope: Scope,
     { from, to }: Range,
     newest: number,
     { order, limit }: NormalHistoryQuery,
   ): AsyncGenerator<Row[]> {
     const items = this.#items;
+    const { run, memoryId, life } = scope;
     const descending = order === "descending";
     // The row that holds `to` may have a greater key.
-    const [last] = descending && to < newest ? await this.rowsWith(run, memoryId, life, [to]) : [];
+    const [last] = descending && to < newest ? await this.rowsWith(scope, [to]) : [];
     const range = { from, to: descending ? (last?.key ?? to) : newest };
-    let found: Item[] = [];
-    let start: Item | undefined;
-    let size = Math.ceil(limit / messagesOfRow) + 1;
-    do {
-      const page = await run(items.rows(memoryId, life, range, { start, limit: size, descending }));
-      start = page.LastEvaluatedKey;
-      found.push(...(page.Items ?? []));
+    let [found, size]: [Item[], number] = [[], Math.ceil(limit / messagesOfRow) + 1];
+    const read = (start: Item | undefined): Statement<Page> =>
+      items.rows(memoryId, life, range, { start, limit: size, descending });
+    for await (const page of this.pages(run, read)) {
+      found.push(...page.items);
       // The parts of one row may go over a page's end: it waits for the next.
-      const end = start === undefined ? undefined : items.rowKeyOf(start);
-      const rows = this.#rowsIn(
-        memoryId,
-        found.filter((item) => items.rowKeyOf(item) !== end),
-      );
+      const end = page.last === undefined ? undefined : items.rowKeyOf(page.last);
+      const whole = found.filter((item) => items.rowKeyOf(item) !== end);
       found = found.filter((item) => items.rowKeyOf(item) === end);
+      const rows = this.#rowsIn(scope, whole);
       yield rows;
       if (!descending && (rows.at(-1)?.key ?? 0) >= to) return;
       size = Math.min(2 * size, 1_000);
-    } while (start !== undefined);
+    }
   }
 
   /** The seqs in rows that messages with these ids have or had. */
-  async seqsOf(run: Run, memoryId: string, life: string, ids: readonly string[]): Promise<number[]> {
+  async #seqsOf(run: Run, memoryId: string, life: string, ids: readonly string[]): Promise<number[]> {
     const items = this.#items;
     const found = await inTurn(ids, async (id) => {
       const from = items.idPrefix(life, id);
@@ -182,7 +205,7 @@ export class Reads {
   }
 
   /** Which of these seqs, none of them live, are superseded. */
-  async superseded(run: Run, memoryId: string, life: string, seqs: readonly number[]): Promise<Set<number>> {
+  async superseded({ run, memoryId, life }: Scope, seqs: readonly number[]): Promise<Set<number>> {
     const items = this.#items;
     const keys = new Map(
       seqs.map((seq) => items.blockKey(memoryId, life, seq)).map((key) => [items.sortOf(key), key]),
@@ -196,32 +219,43 @@ export class Reads {
     return found.flatMap(({ Responses }) => Object.values(Responses ?? {}).flat());
   }
 
+  /** A query page by page, each with the key where the next begins; absent: there is none. */
+  async *pages(run: Run, read: (start: Item | undefined) => Statement<Page>): AsyncGenerator<ReadPage> {
+    let last: Item | undefined;
+    do {
+      const page = await run(read(last));
+      last = page.LastEvaluatedKey;
+      yield { items: page.Items ?? [], last };
+    } while (last !== undefined);
+  }
+
   /** All pages of a query. */
   async all(run: Run, read: (start: Item | undefined) => Statement<Page>): Promise<Item[]> {
     const items: Item[] = [];
-    let start: Item | undefined;
-    do {
-      const page = await run(read(start));
-      items.push(...(page.Items ?? []));
-      start = page.LastEvaluatedKey;
-    } while (start !== undefined);
+    for await (const page of this.pages(run, read)) items.push(...page.items);
     return items;
   }
 
   /** Whether rows that were read one after the other hold all up to that seq. */
-  #reaches(memoryId: string, items: readonly Item[], seq: number): boolean {
+  #reaches(scope: Scope, items: readonly Item[], seq: number): boolean {
     const last = items.at(-1);
     if (last === undefined || this.#items.rowKeyOf(last) < seq) return false;
-    return (this.#rowsIn(memoryId, items).at(-1)?.key ?? 0) >= seq;
+    return (this.#rowsIn(scope, items).at(-1)?.key ?? 0) >= seq;
   }
 
-  /** Rows by ascending keys, with their parts; one that lacks a part is left out, and parts that no row names. */
-  #rowsIn(memoryId: string, found: readonly Item[]): Row[] {
+  /**
+   * Rows by ascending keys, with their parts, as the head means them; one that lacks a part is left out, and parts that
+   * no row names.
+   */
+  #rowsIn({ memoryId, pending }: Scope, found: readonly Item[]): Row[] {
     const items = new Map(found.map((item) => [this.#items.sortOf(item), item]));
     const rows: Row[] = [];
-    for (const [sort, item] of items) {
+    for (const [sort, stored] of items) {
       if (sort.split("/").length > 3) continue;
-      const [key, count, token] = [this.#items.rowKeyOf(item), number(item.count), text(item.token)];
+      const key = this.#items.rowKeyOf(stored);
+      const next = pending?.get(key);
+      const item = next !== undefined && countOf(next) > countOf(stored) ? next : stored;
+      const [count, token] = [number(item.count), text(item.token)];
       const texts: (string | undefined)[] =
         token === undefined
           ? [text(item.rows)]
@@ -236,6 +270,10 @@ export class Reads {
     }
     return rows.sort((a, b) => a.key - b.key);
   }
+}
+
+function countOf({ count }: Item): number {
+  return number(count) ?? 0;
 }
 
 function isWithin({ from, to }: Range, seq: number): boolean {

@@ -16,7 +16,12 @@ export interface NextRow {
 
 /** What an update writes and removes for rows. */
 export interface RowChanges {
-  readonly actions: Action[];
+  /** Of rows that were not there. */
+  readonly inserts: Action[];
+  /** Of rows that were. */
+  readonly updates: Action[];
+  /** In place of `updates`: the rows as they are to be, staged under the token. */
+  readonly pending: Item[];
   /** Of rows that were read and stay as they are. */
   readonly checks: Action[];
   /** What is written before the transaction, and how its keys begin. */
@@ -83,10 +88,12 @@ export function rowChanges(
   memoryId: string,
   life: string,
   rows: readonly NextRow[],
-  count: number,
+  { count, token: update }: { readonly count: number; readonly token: string },
 ): RowChanges {
   const changes: RowChanges = {
-    actions: [],
+    inserts: [],
+    updates: [],
+    pending: [],
     checks: [],
     parts: [],
     prefixes: [],
@@ -98,7 +105,7 @@ export function rowChanges(
     lines.map(({ id, seq }) => items.idKey(memoryId, life, id, seq));
   for (const { key, lines, token, old } of rows) {
     const sort = items.rowSort(life, key);
-    const rowKey = items.key(items.partition(memoryId), sort);
+    const rowKey = items.rowKey(memoryId, life, key);
     const unchanged = old && {
       expression: "#c = :count",
       values: { ":count": { N: String(old.count) } },
@@ -107,15 +114,15 @@ export function rowChanges(
       changes.checks.push(items.check(rowKey, unchanged));
       continue;
     }
-    if (lines.length === 0) changes.actions.push(items.delete(rowKey, unchanged));
-    else {
-      const [row, ...parts] = items.rowItems(rowKey, { count, token }, textOf(lines));
-      changes.actions.push(items.put(row, unchanged));
-      changes.parts.push(...parts);
-    }
+    const [row, ...parts] = items.rowItems(rowKey, { count, token }, textOf(lines));
+    changes.parts.push(...parts);
     if (token !== undefined) changes.prefixes.push(items.partSort(sort, token));
-    if (old === undefined) changes.ids.push(...idKeys(lines));
-    else {
+    if (old === undefined) {
+      changes.inserts.push(items.put(row));
+      changes.ids.push(...idKeys(lines));
+    } else {
+      changes.updates.push(lines.length === 0 ? items.delete(rowKey, unchanged) : items.put(row, unchanged));
+      changes.pending.push(items.pendingItem(life, update, row));
       if (old.token !== undefined) changes.garbage.push(items.partSort(sort, old.token));
       const left = new Set(lines.map(({ seq }) => seq));
       changes.idsGone.push(...idKeys(old.lines.filter(({ seq }) => !left.has(seq))));

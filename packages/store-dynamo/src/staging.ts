@@ -29,14 +29,10 @@ export class Staging {
     await this.putAll(run, parts);
   }
 
-  /**
-   * What the transaction of an update does about its work item: that of its parts is done, unless a sweep gave it up;
-   * what then is garbage is to go.
-   */
-  commit(work: Work, isBegun: boolean, garbage: readonly string[]): Action[] {
+  /** What the transaction of an update does about its work item, unless a sweep gave it up: `next` is left to do. */
+  commit(work: Work, isBegun: boolean, next: Work | undefined): Action[] {
     const condition = isBegun ? isStaging : undefined;
-    const ending = this.#items.workItem({ ...work, stage: "ending", prefixes: garbage });
-    if (garbage.length > 0) return [this.#items.put(ending, condition)];
+    if (next !== undefined) return [this.#items.put(this.#items.workItem(next), condition)];
     return isBegun ? [this.#items.delete(this.#items.workKey(work), condition)] : [];
   }
 
@@ -74,9 +70,25 @@ export class Staging {
     return this.#items.delete(this.#items.headKey(memoryId), { expression, values });
   }
 
-  /** Removes what a work item is about, then the work item. */
+  /** Does what the update before has left to do. Nothing may be changed that it changes until then. */
+  async catchUp(run: Run, memory: string, { life, pending }: Head): Promise<void> {
+    if (pending === undefined) return;
+    const { Item: item } = await run(this.#items.get(this.#items.workKey({ memory, life, token: pending })));
+    if (item !== undefined) await this.finish(run, this.#items.workOf(item));
+  }
+
+  /** Puts the pending rows of a committed update in their places. By several at once, at any time: none is put twice. */
+  async #apply(run: Run, { memory, life, token }: Work): Promise<void> {
+    const items = this.#items;
+    const pending = await this.#reads.all(run, (start) => items.pending(memory, life, token, start));
+    await inTurn(pending, (row) => run(items.alone(items.place(row), true)));
+    await run(items.alone(items.settle(memory, token), true));
+  }
+
+  /** Does what a work item is about, removes what is left over, then the work item. */
   async finish(run: Run, work: Work): Promise<void> {
     const items = this.#items;
+    if (work.stage === "applying") await this.#apply(run, work);
     for (const from of work.prefixes) {
       const query = (start: Item | undefined) =>
         items.query(items.partition(work.memory), { from }, { start, keysOnly: true });

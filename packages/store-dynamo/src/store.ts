@@ -24,9 +24,9 @@ import {
   show,
   throwIfAborted,
 } from "@turnkeep/core/store-kit";
-import { connect, type Item, storeName } from "./client.ts";
+import { connect, type Item, type Statement, storeName } from "./client.ts";
 import { type Head, headOf, headOfNone, isPresent } from "./heads.ts";
-import { Items, number, shards, text } from "./items.ts";
+import { Items, number, type Page, shards, text } from "./items.ts";
 import { migrate } from "./migrations.ts";
 import { type DynamoStoreOptions, normalizeOptions } from "./options.ts";
 import { inTurn, Reads, type Run } from "./reads.ts";
@@ -214,29 +214,24 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       let last = "";
       for (const end = owner === undefined ? shards : 1; shard < end; shard++, after = "") {
         const partition = items.listPartition(owner, shard);
-        let start: Item | undefined = after === "" ? undefined : items.key(partition, after);
-        do {
-          const size = Math.max(batch, limit + 1 - memories.length);
-          const page = await run(items.query(partition, undefined, { start, limit: size }));
-          const entries = (page.Items ?? []).map((item) => items.entryOf(item));
+        const first = after === "" ? undefined : items.key(partition, after);
+        const read = (start: Item | undefined = first): Statement<Page> =>
+          items.query(partition, undefined, { start, limit: Math.max(batch, limit + 1 - memories.length) });
+        for await (const page of reads.pages(run, read)) {
+          const entries = page.items.map((item) => items.entryOf(item));
           const keys = entries.map(({ memoryId }) => items.headKey(memoryId));
-          const heads = new Map(
-            (await reads.getAll(run, keys)).map((item) => [text(item[table.partitionKey]), item]),
-          );
+          const found = await reads.getAll(run, keys);
+          const heads = new Map(found.map((item) => [text(item[table.partitionKey]), item]));
           for (const { memoryId, life, sort } of entries) {
             const item = heads.get(items.partition(memoryId));
             const head = item && headOf(item);
             if (head === undefined || head.life !== life || !isPresent(head)) continue;
             if (memories.length === limit) return { memories, cursor: encodeCursor(last) };
-            memories.push({
-              memoryId,
-              ...(head.owner === undefined ? {} : { owner: head.owner }),
-              updatedAt: head.updatedAt,
-            });
+            const { owner, updatedAt } = head;
+            memories.push({ memoryId, ...(owner === undefined ? {} : { owner }), updatedAt });
             last = `${shard}/${sort}`;
           }
-          start = page.LastEvaluatedKey;
-        } while (start !== undefined);
+        }
       }
       return { memories };
     },
@@ -245,13 +240,12 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       const run = enter(callOptions);
       let removed = 0;
       async function each(partition: string, settle: (item: Item) => Promise<boolean>): Promise<void> {
-        let start: Item | undefined;
-        do {
-          const page = await run(items.query(partition, undefined, { start, limit: batch }));
-          const settled = await inTurn(page.Items ?? [], settle);
+        const read = (start: Item | undefined): Statement<Page> =>
+          items.query(partition, undefined, { start, limit: batch });
+        for await (const page of reads.pages(run, read)) {
+          const settled = await inTurn(page.items, settle);
           removed += settled.filter(Boolean).length;
-          start = page.LastEvaluatedKey;
-        } while (start !== undefined);
+        }
       }
       async function settleWork(item: Item): Promise<boolean> {
         const work = items.workOf(item);

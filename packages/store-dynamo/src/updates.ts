@@ -8,9 +8,10 @@ import {
   isTurnkeepError,
   utf8Length,
 } from "@turnkeep/core/store-kit";
+import type { Item } from "./client.ts";
 import { type Head, headOf, isPresent, writeHead } from "./heads.ts";
-import type { Action, Items, Work } from "./items.ts";
-import type { Reads, Run } from "./reads.ts";
+import { type Action, type Items, number, type Work } from "./items.ts";
+import { chunks, inTurn, type Reads, type Run, type Scope } from "./reads.ts";
 import {
   decodeLive,
   divided,
@@ -37,8 +38,21 @@ interface Plan {
   readonly actions: readonly Action[];
   readonly after: Head;
   readonly work: Work;
-  readonly isStaged: boolean;
+  /** What is written before the transaction, announced by the work; absent: there is no work. */
+  readonly staged: readonly Item[] | undefined;
+  /** What the work is once the transaction is done; absent: there is no more to do. */
+  readonly next: Work | undefined;
+  /** Rows that were read and that the transaction does not check. */
+  readonly unchecked: readonly Row[];
   readonly rows: RowChanges;
+}
+
+/** What an update comes to. */
+interface Whole extends Pick<Plan, "after" | "rows"> {
+  readonly token: string;
+  readonly marks: readonly Action[];
+  /** The rows that were read. */
+  readonly stored: readonly Row[];
 }
 
 type Outcome = "done" | "refused" | "again";
@@ -59,28 +73,29 @@ export class Updates {
 
   /** Answers the state after the update; `undefined`: it was refused, and the head says why. */
   async apply(run: Run, memoryId: string, change: MemoryUpdate, base: Head): Promise<Head | undefined> {
+    const scope = { run, memoryId, life: base.life };
+    await this.#staging.catchUp(run, memoryId, base);
     for (;;) {
-      const plan = await this.#plan(run, memoryId, change, base);
-      const outcome = plan === undefined ? "refused" : await this.#carryOut(run, memoryId, change, plan);
+      const plan = await this.#plan(scope, change, base);
+      const outcome = plan === undefined ? "refused" : await this.#carryOut(scope, change, plan);
       if (outcome === "refused") return undefined;
       if (outcome === "done") return plan?.after;
     }
   }
 
-  async #plan(run: Run, memoryId: string, change: MemoryUpdate, base: Head): Promise<Plan | undefined> {
+  async #plan(scope: Scope, change: MemoryUpdate, base: Head): Promise<Plan | undefined> {
     if (!isPresent(base)) return undefined;
+    const { memoryId, life } = scope;
     const folded = foldUpdate(change);
-    const { life } = base;
-    const count = base.count + 1;
     const before = decodeLive(memoryId, base.live);
     const recent = new Map(linesOf(memoryId, base.recent).map((line) => [line.seq, line]));
-    const stored = await this.#stored(run, memoryId, change, folded, base, before, recent);
+    const stored = await this.#stored(scope, change, folded, base, before, recent);
     if (stored === undefined) return undefined;
 
     const kept = recentAfter(folded, recent);
     const fits = utf8Length(textOf(kept)) <= recentBytes;
     const live = liveAfter(folded, before);
-    const token = randomUUID();
+    const [count, token] = [base.count + 1, randomUUID()];
     const next = [
       ...(fits ? [] : divided(kept, live)).map(({ key, lines }) => nextRow(key, lines, token)),
       ...rowsAfter(folded, stored, count, token),
@@ -90,29 +105,47 @@ export class Updates {
         if (live.has(seq)) live.set(seq, { edit, apart: apart === undefined ? 0 : key });
       }
     }
-    const rows = rowChanges(this.#items, memoryId, life, next, count);
+    const rows = rowChanges(this.#items, memoryId, life, next, { count, token });
     const after = this.#headAfter(change, base, encodeLive(live), fits ? textOf(kept) : "");
-    const isBeginning = change.expected === null;
-    const isStaged = rows.parts.length > 0 || (isBeginning && rows.ids.length > 0);
-    const prefixes = isBeginning ? [`${life}/`] : rows.prefixes;
-    const about = { memory: memoryId, life, token, prefixes };
-    const work: Work = { ...about, stage: "staging", updatedAt: after.updatedAt };
-    const actions = [
-      writeHead(this.#items, memoryId, change.expected, after),
-      ...rows.actions,
-      ...(await this.#marks(run, memoryId, life, folded, before)),
-      ...this.#staging.commit(work, isStaged, rows.garbage),
-      ...(isBeginning ? this.#items.entries(memoryId, life, change.owner) : []),
+    const marks = await this.#marks(scope, folded, before);
+    return this.#divide(scope, change, { token, after, rows, marks, stored });
+  }
+
+  /**
+   * What is written when. Rows that were there and are too many for the transaction take their places after it
+   * (`isLarge`).
+   */
+  #divide(scope: Scope, change: MemoryUpdate, whole: Whole, isLarge = false): Plan {
+    const { token, after, rows, marks, stored } = whole;
+    const [{ memoryId, life }, { expected, owner }] = [scope, change];
+    const [isBeginning, about] = [
+      expected === null,
+      { memory: memoryId, life, token, updatedAt: after.updatedAt },
     ];
-    // What brings many messages back reads many rows. The version vouches for them; a check besides tells of a read that
-    // met an update half done.
-    if (actions.length + rows.checks.length <= actionsAtOnce) actions.push(...rows.checks);
-    if (actions.length > actionsAtOnce) {
-      throw invalidOption(
-        `The update changes ${actions.length} items of the table, and ${actionsAtOnce} fit into a transaction: replace, remove or move fewer messages at a time`,
-      );
-    }
-    return { actions, after, work, isStaged, rows };
+    const pending = isLarge ? [this.#items.pendingPrefix(life, token)] : [];
+    const prefixes = isBeginning ? [`${life}/`] : [...pending, ...rows.prefixes];
+    const work: Work = { ...about, stage: "staging", prefixes };
+    const parts = isLarge ? [...rows.parts, ...rows.pending] : rows.parts;
+    const isStaged = parts.length > 0 || (isBeginning && rows.ids.length > 0);
+    const garbage = [...pending, ...rows.garbage];
+    const left: Work = { ...about, stage: isLarge ? "applying" : "ending", prefixes: garbage };
+    const next = garbage.length > 0 ? left : undefined;
+    const head = isLarge ? { ...after, pending: token } : after;
+    const actions = [
+      writeHead(this.#items, memoryId, expected, head),
+      ...[...rows.inserts, ...(isLarge ? [] : rows.updates), ...marks],
+      ...this.#staging.commit(work, isStaged, next),
+      ...(isBeginning ? this.#items.entries(memoryId, life, owner) : []),
+    ];
+    const plan = { actions, after: head, work, staged: isStaged ? parts : undefined, next, rows };
+    const fits = (list: readonly Action[]): boolean => list.length <= actionsAtOnce;
+    const checked = [...actions, ...rows.checks];
+    if (!isLarge && fits(checked)) return { ...plan, actions: checked, unchecked: [] };
+    if (fits(actions)) return { ...plan, unchecked: stored };
+    if (!isLarge && rows.updates.length > 0) return this.#divide(scope, change, whole, true);
+    throw invalidOption(
+      `The update changes ${actions.length} items of the table at once, and ${actionsAtOnce} fit into a transaction: supersede or bring back messages in fewer thousands of the history at a time`,
+    );
   }
 
   #headAfter(change: MemoryUpdate, base: Head, live: string, recent: string): Head {
@@ -124,7 +157,8 @@ export class Updates {
     const { version, nextSeq, head = base.head } = change;
     const updatedAt = Date.now();
     const endsAt = this.#ttlMs === undefined ? undefined : updatedAt + this.#ttlMs;
-    return { ...base, version, nextSeq, head, live, recent, count: base.count + 1, updatedAt, endsAt };
+    const count = base.count + 1;
+    return { ...base, version, nextSeq, head, live, recent, pending: undefined, count, updatedAt, endsAt };
   }
 
   /**
@@ -132,8 +166,7 @@ export class Updates {
    * was read is not what the update was computed from.
    */
   async #stored(
-    run: Run,
-    memoryId: string,
+    scope: Scope,
     change: MemoryUpdate,
     { rewrite, setState, remove }: FoldedUpdate,
     base: Head,
@@ -143,7 +176,7 @@ export class Updates {
     const replaced = rewrite.map(({ seq }) => seq);
     const gone = setState.map(({ seq }) => seq).filter((seq) => !before.has(seq));
     const asked = [...replaced, ...remove, ...gone].filter((seq) => !recent.has(seq));
-    const stored = await this.#reads.rowsWith(run, memoryId, base.life, asked);
+    const stored = await this.#reads.rowsWith(scope, asked);
     const lines = new Map(stored.flatMap((row) => row.lines).map((line) => [line.seq, line]));
     const find = (seq: number) => {
       const id = (recent.get(seq) ?? lines.get(seq))?.id ?? (before.has(seq) ? "" : undefined);
@@ -151,11 +184,11 @@ export class Updates {
     };
     if (replaced.some((seq) => before.has(seq) && find(seq)?.id === "")) return undefined;
     try {
-      checkAgainstStored(memoryId, change, { nextSeq: base.nextSeq, find });
+      checkAgainstStored(scope.memoryId, change, { nextSeq: base.nextSeq, find });
       return stored;
     } catch (error) {
       // What was read may be newer than what the update was computed from.
-      const head = await this.#reads.head(run, memoryId);
+      const head = await this.#reads.head(scope.run, scope.memoryId);
       const version = head !== undefined && isPresent(head) ? head.version : null;
       if (isTurnkeepError(error, "INVALID_OPTION") && version !== change.expected) return undefined;
       throw error;
@@ -163,9 +196,7 @@ export class Updates {
   }
 
   async #marks(
-    run: Run,
-    memoryId: string,
-    life: string,
+    scope: Scope,
     { insert, rewrite, setState }: FoldedUpdate,
     before: ReadonlyMap<number, Place>,
   ): Promise<Action[]> {
@@ -175,25 +206,35 @@ export class Updates {
       state !== "superseded" && !before.has(seq) ? [seq] : [],
     );
     const isMixed = add.length > 0 && drop.length > 0;
-    const known = await this.#reads.superseded(run, memoryId, life, isMixed ? drop : []);
-    return this.#items.markActions(memoryId, life, { add, drop }, known);
+    const known = await this.#reads.superseded(scope, isMixed ? drop : []);
+    return this.#items.markActions(scope.memoryId, scope.life, { add, drop }, known);
   }
 
-  async #carryOut(run: Run, memoryId: string, change: MemoryUpdate, plan: Plan): Promise<Outcome> {
-    const { isStaged, work, rows } = plan;
-    const staging = this.#staging;
-    if (isStaged) await staging.begin(run, work, rows.parts);
+  async #carryOut(scope: Scope, change: MemoryUpdate, plan: Plan): Promise<Outcome> {
+    const { staged, work, next, unchecked, rows } = plan;
+    const [{ run, memoryId }, staging] = [scope, this.#staging];
+    if (!(await this.#areAsRead(scope, unchecked))) return "refused";
+    if (staged !== undefined) await staging.begin(run, work, staged);
     await staging.putAll(run, rows.ids);
     const outcome = await this.#commit(run, memoryId, change, plan.actions);
     if (outcome !== "done") {
-      if (isStaged) await staging.abandon(run, work);
+      if (staged !== undefined) await staging.abandon(run, work);
       return outcome;
     }
-    // The update is in place; what is left to remove does not show, and a sweep or the memory's end removes it.
-    if (rows.garbage.length > 0)
-      await staging.finish(run, { ...work, prefixes: rows.garbage }).catch(() => {});
+    // The update is in place; what is left to do does not show, and the next update, a sweep or the memory's end does it.
+    if (next !== undefined) await staging.finish(run, next).catch(() => {});
     await staging.deleteAll(run, rows.idsGone).catch(() => {});
     return outcome;
+  }
+
+  /** Whether rows are what was read. It may have been read while a transaction was being applied, each item by itself. */
+  async #areAsRead({ run, memoryId, life }: Scope, rows: readonly Row[]): Promise<boolean> {
+    const answers = await inTurn(chunks(rows, actionsAtOnce), async (some) => {
+      const keys = some.map(({ key }) => this.#items.rowKey(memoryId, life, key));
+      const { Responses } = await run(this.#items.counts(keys));
+      return some.every(({ count }, index) => number(Responses?.[index]?.Item?.count) === count);
+    });
+    return !answers.includes(false);
   }
 
   /** `again`: what stood in the way is gone, or rows were not as they had been read. */

@@ -1,18 +1,10 @@
-import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { describeConformance } from "@turnkeep/conformance/vitest";
-import { afterAll, beforeAll, inject } from "vitest";
+import { inject } from "vitest";
 import { dynamoStore } from "../src/index.ts";
-import { dying, newClient, newTable, newTableName, rawRead, rawWrite } from "./support.ts";
+import { dying, newClient, rawRead, rawWrite, useOwnTable } from "./support.ts";
 
 const url = inject("dynamoUrl");
-const tableName = newTableName();
-let watcher: DynamoDBClient;
-
-beforeAll(async () => {
-  watcher = newClient(url);
-  await newTable(url, { tableName });
-});
-afterAll(() => watcher.destroy());
+const { tableName, client: watcher } = useOwnTable();
 
 describeConformance("DynamoDB, by a url", {
   create: ({ ttlMs }) => dynamoStore({ url, tableName, ttlMs }),

@@ -1,20 +1,12 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { type DynamoServer, startDynamo } from "@turnkeep/servers";
 import { message, messages, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type DynamoStore, type DynamoStoreOptions, dynamoStore } from "../src/index.ts";
-import { configOf, newClient, newTable, newTableName, type Sent, wrapped } from "./support.ts";
+import { configOf, type Sent, useOwnTable, wrapped } from "./support.ts";
 
 const url = inject("dynamoUrl");
-const tableName = newTableName();
-let client: DynamoDBClient;
-
-beforeAll(async () => {
-  await newTable(url, { tableName });
-  client = newClient(url);
-});
-afterAll(() => client.destroy());
+const { tableName, client } = useOwnTable();
 
 /** Everything an error says, its causes included. */
 function said(error: unknown): string {

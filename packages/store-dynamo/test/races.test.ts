@@ -1,36 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import type { ChatMemoryStore, StoredMessage } from "@turnkeep/core";
+import type { StoredMessage } from "@turnkeep/core";
 import { appendUntilDone, message, messages, update } from "@turnkeep/store-tests";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { dynamoStore } from "../src/index.ts";
-import {
-  type Item,
-  idsStored,
-  itemsBeside,
-  itemsIn,
-  newClient,
-  newTable,
-  newTableName,
-  wrapped,
-} from "./support.ts";
+import { type Item, idsStored, interrupted, itemsBeside, itemsIn, useOwnTable, wrapped } from "./support.ts";
 
-const url = inject("dynamoUrl");
-const tableName = newTableName();
-let client: DynamoDBClient;
-let one: ChatMemoryStore;
-let other: ChatMemoryStore;
-
-beforeAll(async () => {
-  await newTable(url, { tableName });
-  client = newClient(url);
-  one = dynamoStore({ url, tableName });
-  other = dynamoStore({ url, tableName });
-});
-afterAll(async () => {
-  await Promise.all([one.close(), other.close()]);
-  client.destroy();
-});
+const { tableName, client, open } = useOwnTable();
+const [one, other] = [open(), open()];
 
 test("30 concurrent optimistic appends by two clients all land, once and in one order", async () => {
   const memoryId = randomUUID();
@@ -46,7 +22,7 @@ test("30 concurrent optimistic appends by two clients all land, once and in one 
 
 test("of many who begin an expired memory anew, one does, and nothing of the old life is left", async () => {
   const memoryId = randomUUID();
-  const short = dynamoStore({ url, tableName, ttlMs: 1 });
+  const short = open({ ttlMs: 1 });
   await short.updateMessages(memoryId, update(null, 4, { head: "1", owner: "old", append: messages(1, 3) }));
   while ((await one.getMessages(memoryId)).version !== null);
   const again = { ...message(1), id: "new life" };
@@ -61,7 +37,6 @@ test("of many who begin an expired memory anew, one does, and nothing of the old
   expect((await one.listMemories({ owner: "old" })).memories).toEqual([]);
   expect(await itemsIn(client, tableName, `memory:${memoryId}`)).toHaveLength(1);
   expect(await itemsBeside(client, tableName, memoryId)).toHaveLength(1);
-  await short.close();
 });
 
 test("a head that the table's own expiry took leaves a memory absent, and a sweep removes the rest", async () => {
@@ -83,17 +58,11 @@ test("a head that the table's own expiry took leaves a memory absent, and a swee
 test("a delete that comes late does not meet the next life", async () => {
   const memoryId = randomUUID();
   await one.updateMessages(memoryId, update(null, 2, { append: [message(1)] }));
-  let replaced = false;
   const slow = dynamoStore({
     tableName,
-    client: wrapped(client, async (_, send) => {
-      const answer = await send();
-      if (!replaced) {
-        replaced = true;
-        await one.deleteMessages(memoryId);
-        await one.updateMessages(memoryId, update(null, 2, { append: [message(1, '"next life"')] }));
-      }
-      return answer;
+    client: interrupted(client, "GetItem", async () => {
+      await one.deleteMessages(memoryId);
+      await one.updateMessages(memoryId, update(null, 2, { append: [message(1, '"next life"')] }));
     }),
   });
   await slow.deleteMessages(memoryId);
@@ -120,18 +89,10 @@ describe("a read that meets an update", () => {
       { append: inRows(6, 6), replace: [message(3, '"newer"')] },
       { append: [message(7, large)], replace: [message(4, large)] },
     ]) {
-      let torn = false;
       const next = update(version, nextSeq + change.append.length, { ...change, head: "next" });
       const tearing = dynamoStore({
         tableName,
-        client: wrapped(client, async ({ operation }, send) => {
-          const answer = await send();
-          if (operation === "GetItem" && !torn) {
-            torn = true;
-            await one.updateMessages(memoryId, next);
-          }
-          return answer;
-        }),
+        client: interrupted(client, "GetItem", () => one.updateMessages(memoryId, next)),
       });
       const seen = await tearing.getMessages(memoryId);
       expect(seen).toEqual(await other.getMessages(memoryId));

@@ -1,71 +1,26 @@
 import { randomUUID } from "node:crypto";
-import { type DynamoDBClient, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import type { ChatMemoryStore, HistoryPage, MemoryUpdate, MessageState, StoredMessage } from "@turnkeep/core";
-import { message, messages, update } from "@turnkeep/store-tests";
+import { UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import type { ChatMemoryStore, MemoryUpdate, MessageState, StoredMessage } from "@turnkeep/core";
+import { messages, update } from "@turnkeep/store-tests";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { dynamoStore } from "../src/index.ts";
-import { idsStored, itemsIn, newClient, newTable, newTableName, wrapped } from "./support.ts";
+import {
+  changed,
+  idsStored,
+  interrupted,
+  itemsIn,
+  type Kept,
+  liveOf,
+  sized,
+  useOwnTable,
+} from "./support.ts";
 
-const url = inject("dynamoUrl");
-const tableName = newTableName();
-let client: DynamoDBClient;
-let one: ChatMemoryStore;
-let other: ChatMemoryStore;
-
-beforeAll(async () => {
-  await newTable(url, { tableName });
-  client = newClient(url);
-  one = dynamoStore({ url, tableName });
-  other = dynamoStore({ url, tableName });
-});
-afterAll(async () => {
-  await Promise.all([one.close(), other.close()]);
-  client.destroy();
-});
-
-function sized(seq: number, bytes: number, letter = "x"): StoredMessage {
-  return message(seq, `"${letter.repeat(bytes)}"`);
-}
+const { tableName, client, open } = useOwnTable();
+const [one, other] = [open(), open()];
 
 const seqsOf = (page: { messages: readonly { seq: number }[] }): number[] =>
   page.messages.map(({ seq }) => seq);
-
-describe("an update that names messages in more rows than a transaction takes", () => {
-  const rows = 130;
-
-  async function begun(memoryId: string): Promise<MemoryUpdate> {
-    let last = update(null, 2, { append: [sized(1, 4_000)] });
-    await one.updateMessages(memoryId, last);
-    for (let seq = 2; seq <= rows; seq++) {
-      const move = [{ seq: seq - 1, to: "evicted" as const }];
-      last = update(last.version, seq + 1, { append: [sized(seq, 4_000)], move });
-      await one.updateMessages(memoryId, last);
-    }
-    expect((await itemsIn(client, tableName, `memory:${memoryId}`)).filter(({ rows }) => rows)).toHaveLength(
-      rows,
-    );
-    return last;
-  }
-
-  test("brings them all back at once", async () => {
-    const memoryId = randomUUID();
-    const { version } = await begun(memoryId);
-    const move = Array.from({ length: rows - 1 }, (_, index) => ({ seq: index + 1, to: "live" as const }));
-    await one.updateMessages(memoryId, update(version, rows + 1, { move }));
-    expect(seqsOf(await other.getMessages(memoryId))).toEqual(messages(1, rows).map(({ seq }) => seq));
-  });
-
-  test("is refused whole where it would write them all", async () => {
-    const memoryId = randomUUID();
-    const { version } = await begun(memoryId);
-    const move = Array.from({ length: rows - 1 }, (_, index) => ({ seq: index + 1, to: "removed" as const }));
-    const change = update(version, rows + 1, { move });
-    await expect(one.updateMessages(memoryId, change)).rejects.toMatchObject({ code: "INVALID_OPTION" });
-    expect((await other.getMessages(memoryId)).version).toBe(version);
-    expect((await other.getHistory(memoryId, { limit: 1_000 })).messages).toHaveLength(rows);
-  });
-});
 
 describe("messages that move out of the head", () => {
   /** A memory with two rows, and two messages in its head. */
@@ -107,16 +62,10 @@ describe("messages that move out of the head", () => {
     let moved = false;
     const slow = dynamoStore({
       tableName,
-      client: wrapped(client, async ({ operation }, send) => {
-        const answer = await send();
-        if (operation === "GetItem" && !moved) {
-          moved = true;
-          await other.updateMessages(memoryId, next);
-          expect(
-            (await itemsIn(client, tableName, `memory:${memoryId}`)).filter(({ rows }) => rows),
-          ).toHaveLength(3);
-        }
-        return answer;
+      client: interrupted(client, "GetItem", async () => {
+        await other.updateMessages(memoryId, next);
+        const items = await itemsIn(client, tableName, `memory:${memoryId}`);
+        moved = items.filter(({ rows }) => rows).length === 3;
       }),
     });
     expect(await read(slow, memoryId)).toEqual(seqs);
@@ -179,7 +128,6 @@ test("a damaged message in the head is named, and does not hide the others", asy
   expect(seqsOf(await other.getHistory(memoryId, { after: 3 }))).toEqual([4]);
 });
 
-type Kept = HistoryPage["messages"][number];
 type Step = { sizes: number[]; replace: [number, number][]; move: [number, MessageState | "removed"][] };
 
 test("random sequences of small and large messages leave what a model holds", async () => {
@@ -194,11 +142,10 @@ test("random sequences of small and large messages leave what a model holds", as
   });
   const property = fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 8 }), async (steps) => {
     const memoryId = randomUUID();
-    const model = new Map<number, Kept>();
+    let kept: Kept[] = [];
     let [version, nextSeq]: [string | null, number] = [null, 1];
     for (const [count, { sizes, replace, move }] of steps.entries()) {
       const append = sizes.map((bytes) => sized(nextSeq++, bytes));
-      const kept = [...model.values()];
       const live = kept.filter((one) => one.state === "live");
       const replaced = new Map<number, StoredMessage>();
       for (const [at, bytes] of replace) {
@@ -211,12 +158,6 @@ test("random sequences of small and large messages leave what a model holds", as
         const { seq } = all[at % all.length] ?? { seq: 0 };
         if (seq > 0) moved.set(seq, to);
       }
-      for (const one of [...append, ...replaced.values()]) model.set(one.seq, { ...one, state: "live" });
-      for (const [seq, to] of moved) {
-        const one = model.get(seq);
-        if (to === "removed") model.delete(seq);
-        else if (one !== undefined) one.state = to;
-      }
       const change: MemoryUpdate = update(version, nextSeq, {
         append,
         replace: [...replaced.values()],
@@ -225,21 +166,20 @@ test("random sequences of small and large messages leave what a model holds", as
       await (count % 2 === 0 ? one : other).updateMessages(memoryId, change);
       version = change.version;
 
-      const expected = [...model.values()].sort((a, b) => a.seq - b.seq);
-      const shown = expected.flatMap(({ state, ...rest }) => (state === "live" ? [rest] : []));
-      expect((await other.getMessages(memoryId)).messages).toEqual(shown);
-      expect((await one.getHistory(memoryId, {})).messages).toEqual(expected);
+      kept = changed(kept, change);
+      expect((await other.getMessages(memoryId)).messages).toEqual(liveOf(kept));
+      expect((await one.getHistory(memoryId, {})).messages).toEqual(kept);
       const before = Math.ceil(nextSeq / 2);
       const page = await one.getHistory(memoryId, { order: "descending", before, limit: 2 });
       expect(page.messages).toEqual(
-        expected
+        kept
           .filter(({ seq }) => seq < before)
           .reverse()
           .slice(0, 2),
       );
-      const ids = expected.filter((_, at) => at % 3 === 0).map(({ id }) => id);
+      const ids = kept.filter((_, at) => at % 3 === 0).map(({ id }) => id);
       expect((await one.getHistory(memoryId, { ids })).messages.map(({ id }) => id)).toEqual(ids);
-      expect(await idsStored(client, tableName, memoryId)).toEqual(expected.map(({ id }) => id).sort());
+      expect(await idsStored(client, tableName, memoryId)).toEqual(kept.map(({ id }) => id).sort());
     }
     await one.deleteMessages(memoryId);
     expect(await itemsIn(client, tableName, `memory:${memoryId}`)).toEqual([]);

@@ -1,41 +1,13 @@
-import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import type { MemorySnapshot, MemoryUpdate } from "@turnkeep/core";
+import type { MemorySnapshot, MemoryUpdate, StoredMessage } from "@turnkeep/core";
 import { message, messages, update } from "@turnkeep/store-tests";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from "vitest";
-import { type DynamoStore, dynamoStore } from "../src/index.ts";
-import {
-  dying,
-  idsStored,
-  itemsBeside,
-  itemsIn,
-  newClient,
-  newTable,
-  newTableName,
-  wrapped,
-} from "./support.ts";
+import { describe, expect, test } from "vitest";
+import { dynamoStore } from "../src/index.ts";
+import { dying, idsStored, itemsBeside, itemsIn, later, sized, useOwnTable, wrapped } from "./support.ts";
 
-const url = inject("dynamoUrl");
-const tableName = newTableName();
-let client: DynamoDBClient;
-let store: DynamoStore;
+const { tableName, client } = useOwnTable();
+const store = dynamoStore({ client, tableName });
 
-beforeAll(async () => {
-  await newTable(url, { tableName });
-  client = newClient(url);
-  store = dynamoStore({ client, tableName });
-});
-afterAll(() => client.destroy());
-afterEach(() => {
-  vi.useRealTimers();
-});
-
-const large = (seq: number, bytes = 500_000, letter = "x"): ReturnType<typeof message> =>
-  message(seq, `"${letter.repeat(bytes)}"`);
-
-/** Two hours from now on; sweeps look at the time only. */
-function later(): void {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * 60 * 60 * 1000 });
-}
+const large = (seq: number, letter = "x"): StoredMessage => sized(seq, 500_000, letter);
 
 const kinds: [name: string, begin: MemoryUpdate, change: (begin: MemoryUpdate) => MemoryUpdate][] = [
   [
@@ -44,7 +16,7 @@ const kinds: [name: string, begin: MemoryUpdate, change: (begin: MemoryUpdate) =
     ({ version }) =>
       update(version, 6, {
         head: "2",
-        append: [large(5, 3_000)],
+        append: [sized(5, 3_000)],
         replace: [message(2, '"new"')],
         move: [
           { seq: 1, to: "removed" },
@@ -59,7 +31,7 @@ const kinds: [name: string, begin: MemoryUpdate, change: (begin: MemoryUpdate) =
       update(version, 5, {
         head: "2",
         append: [large(4)],
-        replace: [large(2, 450_000, "y"), message(3, '"new"')],
+        replace: [large(2, "y"), message(3, '"new"')],
         move: [{ seq: 1, to: "removed" }],
       }),
   ],
@@ -83,7 +55,7 @@ const kinds: [name: string, begin: MemoryUpdate, change: (begin: MemoryUpdate) =
     ({ version }) =>
       update(version, 15, {
         head: "2",
-        append: messages(3, 14).map(({ seq }) => large(seq, 370_000)),
+        append: messages(3, 14).map(({ seq }) => sized(seq, 370_000)),
         move: [{ seq: 1, to: "evicted" }],
       }),
   ],
@@ -145,9 +117,7 @@ describe.each(kinds)("an update %s", (name, begin, changeOf) => {
       const history = await store.getHistory(name, { limit: 1_000 });
       const append = history.messages.filter(({ seq }) => seq >= begin.nextSeq);
       expect(append).toHaveLength(isAfter ? change.append.length : 0);
-      later();
-      await store.sweep();
-      vi.useRealTimers();
+      await later(() => store.sweep());
       expect(await store.getMessages(name)).toEqual(isAfter ? after : before);
       expect(await store.getHistory(name, { limit: 1_000 })).toEqual(history);
       const kept = history.messages.map(({ id }) => id).sort();
@@ -174,9 +144,7 @@ test("a beginning that dies shows nowhere, and a sweep removes it", async () => 
     expect((await store.getMessages(memoryId)).version).toBeNull();
     expect((await store.listMemories({ owner: "dies" })).memories).toEqual([]);
     expect(await store.sweep()).toEqual({ removed: 0 });
-    later();
-    await store.sweep();
-    vi.useRealTimers();
+    await later(() => store.sweep());
     expect(await itemsIn(client, tableName, `memory:${memoryId}`)).toEqual([]);
     expect(await itemsBeside(client, tableName, memoryId)).toEqual([]);
   }
@@ -190,9 +158,7 @@ test("a staged update that a sweep gave up when it came to commit is staged agai
     tableName,
     client: wrapped(client, async ({ operation }, send) => {
       if (operation === "TransactWriteItems" && swept === undefined) {
-        later();
-        swept = await store.sweep();
-        vi.useRealTimers();
+        swept = await later(() => store.sweep());
       }
       return send();
     }),

@@ -1,31 +1,12 @@
-import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import type { MemoryUpdate } from "@turnkeep/core";
 import { message, messages, update } from "@turnkeep/store-tests";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { type DynamoStore, dynamoStore } from "../src/index.ts";
-import {
-  itemsBeside,
-  itemsIn,
-  newClient,
-  newTable,
-  newTableName,
-  type Recorder,
-  recording,
-} from "./support.ts";
+import { describe, expect, test } from "vitest";
+import { dynamoStore } from "../src/index.ts";
+import { itemsBeside, itemsIn, recording, sized, useOwnTable } from "./support.ts";
 
-const url = inject("dynamoUrl");
-const tableName = newTableName();
-let client: DynamoDBClient;
-let recorder: Recorder;
-let store: DynamoStore;
-
-beforeAll(async () => {
-  await newTable(url, { tableName });
-  client = newClient(url);
-  recorder = recording(client);
-  store = dynamoStore({ client: recorder.client, tableName });
-});
-afterAll(() => client.destroy());
+const { tableName, client } = useOwnTable();
+const recorder = recording(client);
+const store = dynamoStore({ client: recorder.client, tableName });
 
 /**
  * What a call sends, with the number of a transaction's actions, and what it consumes. DynamoDB Local rounds a
@@ -40,10 +21,6 @@ async function cost(call: () => Promise<unknown>): Promise<string> {
     TransactItems === undefined ? operation : `Transact(${(TransactItems as unknown[]).length})`,
   );
   return `${names.join(" ")}: ${read} read, ${write} write`;
-}
-
-function sized(seq: number, bytes: number): ReturnType<typeof message> {
-  return message(seq, `"${"x".repeat(bytes - 2)}"`);
 }
 
 describe("operations and units, as the README's table says", () => {

@@ -1,8 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { type AttributeValue, DynamoDBClient, PutItemCommand, QueryCommand } from "@aws-sdk/client-dynamodb";
+import {
+  type AttributeValue,
+  BatchWriteItemCommand,
+  DynamoDBClient,
+  PutItemCommand,
+  QueryCommand,
+} from "@aws-sdk/client-dynamodb";
+import type { HistoryPage, MemoryUpdate, StoredMessage } from "@turnkeep/core";
 // Brings the type of `inject("dynamoUrl")` with it.
 import type {} from "@turnkeep/servers";
-import { type DynamoClient, type DynamoStoreOptions, dynamoStore } from "../src/index.ts";
+import { message } from "@turnkeep/store-tests";
+import { afterAll, beforeAll, inject, vi } from "vitest";
+import { type DynamoClient, type DynamoStore, type DynamoStoreOptions, dynamoStore } from "../src/index.ts";
 
 export type Item = Record<string, AttributeValue>;
 
@@ -42,6 +51,67 @@ export async function newTable(
   return tableName;
 }
 
+export interface OwnTable {
+  readonly tableName: string;
+  /** Of the test's own, to look into the table or to be wrapped. */
+  readonly client: DynamoDBClient;
+  /** A store with a client of its own. */
+  readonly open: (options?: { ttlMs?: number }) => DynamoStore;
+}
+
+/** A table for the tests of a file, and what they use it with; all of it is closed behind them. */
+export function useOwnTable(): OwnTable {
+  const url = inject("dynamoUrl");
+  const tableName = newTableName();
+  const client = newClient(url);
+  const stores: DynamoStore[] = [];
+  beforeAll(() => newTable(url, { tableName }));
+  afterAll(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    client.destroy();
+  });
+  const open: OwnTable["open"] = (options) => {
+    const store = dynamoStore({ url, tableName, ...options });
+    stores.push(store);
+    return store;
+  };
+  return { tableName, client, open };
+}
+
+/** A message whose payload has so many bytes. */
+export function sized(seq: number, bytes: number, letter = "x"): StoredMessage {
+  return message(seq, `"${letter.repeat(bytes - 2)}"`);
+}
+
+/** Calls two hours from now, when nobody writes any more what is staged now. */
+export async function later<T>(call: () => Promise<T>): Promise<T> {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * 60 * 60 * 1000 });
+  try {
+    return await call();
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
+export type Kept = HistoryPage["messages"][number];
+
+/** What a memory holds after a change, in order. */
+export function changed(kept: readonly Kept[], { append, replace, move }: MemoryUpdate): Kept[] {
+  const all = new Map(kept.map((one) => [one.seq, one]));
+  for (const one of [...append, ...replace]) all.set(one.seq, { ...one, state: "live" });
+  for (const { seq, to } of move) {
+    const one = all.get(seq);
+    if (to === "removed") all.delete(seq);
+    else if (one !== undefined) all.set(seq, { ...one, state: to });
+  }
+  return [...all.values()].sort((a, b) => a.seq - b.seq);
+}
+
+/** Of what a memory holds, the messages that it shows. */
+export function liveOf(kept: readonly Kept[]): StoredMessage[] {
+  return kept.flatMap(({ state, ...one }) => (state === "live" ? [one] : []));
+}
+
 /** Lets `around` decide what becomes of each command; `send` hands it on. */
 export function wrapped(
   client: DynamoDBClient,
@@ -54,6 +124,20 @@ export function wrapped(
       return around(sent, () => client.send(command, options) as unknown as Promise<unknown>);
     },
   };
+}
+
+/** A client that, after its first such operation, does something before it hands the answer on. */
+export function interrupted(
+  client: DynamoDBClient,
+  first: string,
+  meanwhile: () => Promise<unknown>,
+): DynamoClient {
+  let times = 0;
+  return wrapped(client, async ({ operation }, send) => {
+    const answer = await send();
+    if (operation === first && ++times === 1) await meanwhile();
+    return answer;
+  });
 }
 
 export interface Recorder {
@@ -93,7 +177,7 @@ export function recording(client: DynamoDBClient): Recorder {
 }
 
 export function isRead({ operation }: Sent): boolean {
-  return ["GetItem", "BatchGetItem", "Query"].includes(operation);
+  return ["GetItem", "BatchGetItem", "TransactGetItems", "Query"].includes(operation);
 }
 
 /** A client of a process that dies: its `step`-th write does not take place, nor does anything after it. */
@@ -126,9 +210,31 @@ export async function itemsIn(client: DynamoDBClient, table: string, partition: 
   return items;
 }
 
+/** Puts all that a memory has, which only a store with that prefix finds, so that no sweep of another meets it. */
+export async function copyMemory(
+  client: DynamoDBClient,
+  table: string,
+  items: readonly Item[],
+  prefix: string,
+): Promise<void> {
+  const puts = items.map((item) => ({ PutRequest: { Item: { ...item, pk: { S: prefix + item.pk?.S } } } }));
+  const batches = Array.from({ length: Math.ceil(puts.length / 25) }, (_, index) =>
+    puts.slice(25 * index, 25 * (index + 1)),
+  );
+  await Promise.all(
+    batches.map((batch) => client.send(new BatchWriteItemCommand({ RequestItems: { [table]: batch } }))),
+  );
+}
+
 /** The work items and the entries of the listing that are there. */
-export async function itemsBeside(client: DynamoDBClient, table: string, memoryId: string): Promise<Item[]> {
-  const partitions = Array.from({ length: 8 }, (_, shard) => [`work:${shard}`, `all:${shard}`]).flat();
+export async function itemsBeside(
+  client: DynamoDBClient,
+  table: string,
+  memoryId: string,
+  prefix = "",
+): Promise<Item[]> {
+  const names = Array.from({ length: 8 }, (_, shard) => [`work:${shard}`, `all:${shard}`]).flat();
+  const partitions = names.map((name) => prefix + name);
   const found = await Promise.all(partitions.map((partition) => itemsIn(client, table, partition)));
   return found.flat().filter((item) => item.sk?.S?.startsWith(`${memoryId}/`));
 }
@@ -137,9 +243,14 @@ export async function itemsBeside(client: DynamoDBClient, table: string, memoryI
  * The ids of all messages whose content a memory's partition holds, sorted: of the head, of rows, and of what was written
  * in parts, whether a row names them or not.
  */
-export async function idsStored(client: DynamoDBClient, table: string, memoryId: string): Promise<string[]> {
+export async function idsStored(
+  client: DynamoDBClient,
+  table: string,
+  memoryId: string,
+  prefix = "",
+): Promise<string[]> {
   const texts = new Map<string, string>();
-  for (const { sk, recent, rows } of await itemsIn(client, table, `memory:${memoryId}`)) {
+  for (const { sk, recent, rows } of await itemsIn(client, table, `${prefix}memory:${memoryId}`)) {
     const place = sk?.S?.replace(/[^/]*$/, (last) => (/^\d{6}$/.test(last) ? "" : last)) ?? "";
     texts.set(place, `${texts.get(place) ?? ""}${recent?.S ?? rows?.S ?? ""}`);
   }

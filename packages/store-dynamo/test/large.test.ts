@@ -1,0 +1,303 @@
+import type { MemoryUpdate } from "@turnkeep/core";
+import { message, update } from "@turnkeep/store-tests";
+import { describe, expect, test } from "vitest";
+import { Items } from "../src/items.ts";
+import { expectState, memoryId, span, to, useLarge } from "./large.ts";
+import { changed, dying, interrupted, isRead, later, liveOf, recording, sized, wrapped } from "./support.ts";
+
+const { client, large, copied, open, expectClean, expectNothing, pausing } = useLarge();
+
+function removes(): MemoryUpdate {
+  return update(large().version, 134, { move: to("removed", ...span(1, 5), ...span(32, 130)) });
+}
+
+function replaces(): MemoryUpdate {
+  const replace = [31, ...span(33, 132)].map((seq) => sized(seq, 300, "y"));
+  return update(large().version, 134, { replace });
+}
+
+/** Of everything something. */
+function mixes(): MemoryUpdate {
+  return update(large().version, 136, {
+    append: [sized(134, 40_000), message(135)],
+    replace: [sized(31, 50_000, "y"), ...span(81, 132).map((seq) => sized(seq, 300, "y"))],
+    move: [
+      ...to("removed", ...span(1, 5), ...span(32, 80)),
+      ...[...to("evicted", 131), ...to("superseded", 20, 132, 133), ...to("live", 7, 10)],
+    ],
+  });
+}
+
+/** After {@link mixes}: changes rows that it changed. */
+function moreAfter({ version }: MemoryUpdate): MemoryUpdate {
+  const replace = [81, 90, 130].map((seq) => sized(seq, 250, "z"));
+  return update(version, 137, { append: [message(136)], replace, move: to("removed", 100, 131) });
+}
+
+interface Step {
+  /** Which write of the update it is. */
+  readonly step: number;
+  readonly operation: string;
+}
+
+/**
+ * The writes of an update. Of those that follow one another and are alike, the first and the last, and of many one in
+ * between.
+ */
+async function stepsOf(change: MemoryUpdate): Promise<Step[]> {
+  const { client: recorded, sent } = recording(client);
+  await open(await copied("steps/"), recorded).updateMessages(memoryId, change);
+  const writes = sent.filter((command) => !isRead(command));
+  const all = writes.map(({ operation }, index) => ({ step: index + 1, operation }));
+  const differs = (index: number, by: number) => all[index + by]?.operation !== all[index]?.operation;
+  let first = 0;
+  return all.filter((_, index) => {
+    if (differs(index, -1)) first = index;
+    return differs(index, -1) || differs(index, 1) || index === first + 20;
+  });
+}
+
+describe("an update of more rows than a transaction takes", () => {
+  test.each([
+    ["removes", removes],
+    ["replaces", replaces],
+    ["mixes", mixes],
+  ])("that %s messages is carried out, once, and leaves nothing behind", async (name, make) => {
+    const change = make();
+    const prefix = await copied(`${name}/`);
+    const store = open(prefix);
+    await store.updateMessages(memoryId, change);
+    const after = changed(large().before, change);
+    await expectState(store, after);
+    await expectClean(prefix, after);
+    await store.updateMessages(memoryId, change);
+    await open(prefix).updateMessages(memoryId, change);
+    await expectState(store, after);
+    await store.deleteMessages(memoryId);
+    await expectNothing(prefix);
+  });
+
+  test("costs what the README says", async () => {
+    const { client: recorded, sent, units } = recording(client);
+    const store = open(await copied("costs/"), recorded);
+    await store.getMessages(memoryId);
+    sent.length = 0;
+    units();
+    const replace = span(33, 132).map((seq) => sized(seq, 300, "y"));
+    await store.updateMessages(memoryId, update(large().version, 134, { replace }));
+    expect(units()).toEqual({ read: 230, write: 305 });
+    const names = sent.map(({ operation }) => operation);
+    const count = (name: string): number => names.filter((one) => one === name).length;
+    expect([...new Set(names)].map((name) => `${count(name)} ${name}`)).toEqual([
+      ...["3 Query", "1 TransactGetItems", "101 PutItem", "8 BatchWriteItem", "1 TransactWriteItems"],
+      ...["1 UpdateItem", "1 DeleteItem"],
+    ]);
+  });
+
+  test("that brings them back reads them, and writes none of them", async () => {
+    const prefix = await copied("back/");
+    const { client: recorded, sent } = recording(client);
+    const store = open(prefix, recorded);
+    const all = span(33, 132);
+    const leaves = update(large().version, 134, { move: to("evicted", ...all) });
+    await store.updateMessages(memoryId, leaves);
+    const back = update(leaves.version, 134, { move: to("live", ...all) });
+    sent.length = 0;
+    await store.updateMessages(memoryId, back);
+    expect(sent.map(({ operation }) => operation)).toEqual([
+      "Query",
+      "TransactGetItems",
+      "TransactWriteItems",
+    ]);
+    expect(sent.at(-1)?.input.TransactItems).toHaveLength(2);
+    await expectState(store, changed(changed(large().before, leaves), back));
+  });
+
+  test("is there at once or not at all wherever the process dies; a sweep or the next update finishes it", async () => {
+    const { before, version } = large();
+    const change = mixes();
+    const after = changed(before, change);
+    const steps = await stepsOf(change);
+    const commit = steps.findIndex(({ operation }) => operation === "TransactWriteItems");
+    const [operations, rest] = [steps.map(({ operation }) => operation), commit + 1];
+    expect(new Set(operations.slice(0, rest))).toEqual(
+      new Set(["PutItem", "BatchWriteItem", "TransactWriteItems"]),
+    );
+    expect(new Set(operations.slice(rest))).toEqual(
+      new Set(["PutItem", "DeleteItem", "UpdateItem", "BatchWriteItem"]),
+    );
+    for (const [index, { step }] of steps.entries()) {
+      const prefix = await copied(`dies ${step}/`);
+      await open(prefix, dying(client, step))
+        .updateMessages(memoryId, change)
+        .catch(() => {});
+      const store = open(prefix);
+      let kept = index > commit ? after : before;
+      await expectState(store, kept);
+      if (index % 2 === 0) {
+        const more = update(index > commit ? change.version : version, 137, { append: [message(136)] });
+        await store.updateMessages(memoryId, more);
+        kept = changed(kept, more);
+      } else if (index > commit) {
+        await store.updateMessages(memoryId, change);
+      }
+      await later(() => store.sweep());
+      await expectState(store, kept);
+      await expectClean(prefix, kept);
+    }
+  });
+
+  test("shows all of itself to who reads between its writes", async () => {
+    const prefix = await copied("reads/");
+    const change = mixes();
+    const after = changed(large().before, change);
+    const store = open(prefix);
+    const looks: Promise<void>[] = [];
+    let [writes, isCommitted] = [0, false];
+    const observed = wrapped(client, async (command, send) => {
+      const answer = await send();
+      if (command.operation === "TransactWriteItems") isCommitted = true;
+      if (isRead(command) || ++writes % 16 !== 0) return answer;
+      looks.push(expectState(store, isCommitted ? after : large().before));
+      await looks.at(-1);
+      return answer;
+    });
+    await open(prefix, observed).updateMessages(memoryId, change);
+    expect(await Promise.all(looks)).toHaveLength(Math.floor(writes / 16));
+    expect(looks.length).toBeGreaterThan(6);
+  });
+
+  test("shows all of itself to who had read the head before", async () => {
+    const prefix = await copied("head/");
+    const change = mixes();
+    const { client: paused, reached, go } = pausing(50);
+    let writing: Promise<void> | undefined;
+    const slow = interrupted(client, "GetItem", () => {
+      writing = open(prefix, paused).updateMessages(memoryId, change);
+      return reached;
+    });
+    const seen = await open(prefix, slow).getMessages(memoryId);
+    expect(seen.messages).toEqual(liveOf(changed(large().before, change)));
+    go();
+    await writing;
+  });
+
+  test.each(["getMessages", "getHistory"] as const)("does not hide a later one from %s", async (call) => {
+    const prefix = await copied(`${call}/`);
+    const change = mixes();
+    const more = moreAfter(change);
+    const last = changed(changed(large().before, change), more);
+    const { client: paused, reached, go } = pausing(50);
+    const writing = open(prefix, paused).updateMessages(memoryId, change);
+    await reached;
+    // The pending rows are read: all of them take their places, and some are replaced, before the rows are read.
+    const slow = interrupted(client, "Query", async () => {
+      go();
+      await writing;
+      await open(prefix).updateMessages(memoryId, more);
+    });
+    const { messages: seen } = await open(prefix, slow)[call](memoryId, { limit: 1_000 });
+    const shown = call === "getMessages" ? liveOf(last) : last.filter(({ seq }) => seq !== 136);
+    expect(seen).toEqual(shown);
+  });
+
+  test.each([1, 50])("is not undone, nor undoes another, when it is slow from write %i on", async (step) => {
+    const prefix = await copied(`slow ${step}/`);
+    const change = mixes();
+    const more = moreAfter(change);
+    const last = changed(changed(large().before, change), more);
+    const { client: paused, reached, go } = pausing(step);
+    const writing = open(prefix, paused).updateMessages(memoryId, change);
+    await reached;
+    const store = open(prefix);
+    await store.updateMessages(memoryId, more);
+    await expectState(store, last);
+    await store.sweep();
+    go();
+    await writing;
+    await expectState(store, last);
+    await store.sweep();
+    await expectClean(prefix, last);
+  });
+
+  test("brings nothing back of a memory that is deleted meanwhile", async () => {
+    const prefix = await copied("deleted/");
+    const { client: paused, reached, go } = pausing(50);
+    const writing = open(prefix, paused).updateMessages(memoryId, mixes());
+    await reached;
+    const store = open(prefix);
+    await store.deleteMessages(memoryId);
+    expect((await store.getMessages(memoryId)).version).toBeNull();
+    await store.updateMessages(memoryId, update(null, 82, { append: [message(81)] }));
+    go();
+    await writing;
+    expect((await store.getHistory(memoryId, {})).messages).toEqual([{ ...message(81), state: "live" }]);
+    await store.deleteMessages(memoryId);
+    await store.sweep();
+    await expectNothing(prefix);
+  });
+
+  test("goes with a memory that expires meanwhile", async () => {
+    const prefix = await copied("expired/");
+    const { client: paused, reached } = pausing(50);
+    const change = mixes();
+    void open(prefix, paused, 1).updateMessages(memoryId, change);
+    await reached;
+    const store = open(prefix);
+    expect((await store.getMessages(memoryId)).version).toBeNull();
+    expect((await store.getHistory(memoryId, {})).messages).toEqual([]);
+    await store.sweep();
+    await expectNothing(prefix);
+  });
+
+  test("is refused when the rows it read were those before an update that it read in the head", async () => {
+    const [prefix, old] = [await copied("half done/"), await copied("as it was/")];
+    const store = open(prefix);
+    const more = update(large().version, 134, { move: to("removed", 3) });
+    await store.updateMessages(memoryId, more);
+    const stale = wrapped(client, async ({ operation, input }, send) => {
+      if (operation === "Query") {
+        const values = input.ExpressionAttributeValues as Record<string, { S: string }>;
+        values[":p"] = { S: `${old}memory:${memoryId}` };
+      }
+      return send();
+    });
+    for (const change of [removes(), { ...mixes(), move: to("live", ...span(1, 5)) }]) {
+      const next = { ...change, expected: more.version };
+      await expect(open(prefix, stale).updateMessages(memoryId, next)).rejects.toMatchObject({
+        code: "VERSION_CONFLICT",
+      });
+    }
+    const kept = changed(large().before, more);
+    await expectState(store, kept);
+    await expectClean(prefix, kept);
+  });
+});
+
+test("an update that marks messages in too many thousands is refused whole", async () => {
+  const store = open("thousands/");
+  const append = span(1, 100).map((n) => message(1_000 * n));
+  const begin = update(null, 100_001, { append });
+  await store.updateMessages(memoryId, begin);
+  const all = append.map(({ seq }) => seq);
+  const tooMany = update(begin.version, 100_001, { move: to("superseded", ...all) });
+  await expect(store.updateMessages(memoryId, tooMany)).rejects.toMatchObject({
+    code: "INVALID_OPTION",
+    message: expect.stringContaining("101 items"),
+  });
+  expect(await store.getMessages(memoryId)).toMatchObject({ version: begin.version, messages: append });
+  const fits = update(begin.version, 100_001, { move: to("superseded", ...all.slice(1)) });
+  await store.updateMessages(memoryId, fits);
+  expect((await store.getMessages(memoryId)).messages).toEqual(append.slice(0, 1));
+});
+
+test("a work item names so many rows in parts and no more", () => {
+  const keys = { tableName: "t", partitionKey: "pk", sortKey: "sk", ttlAttribute: "ttl", prefix: "" };
+  const about = { memory: "m", life: "l", token: "t", stage: "staging", updatedAt: 0 } as const;
+  const prefixes = (count: number) => Array.from({ length: count }, (_, n) => `l/m/${n}/t/`);
+  const items = new Items(keys);
+  expect(items.workItem({ ...about, prefixes: prefixes(4_000) }).prefixes?.L).toHaveLength(4_000);
+  expect(() => items.workItem({ ...about, prefixes: prefixes(4_001) })).toThrow(
+    expect.objectContaining({ code: "INVALID_OPTION" }),
+  );
+});
