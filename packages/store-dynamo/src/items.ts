@@ -88,7 +88,8 @@ export function number(value: Item[string] | undefined): number | undefined {
 
 /**
  * The keys, and the operations of one step each. A memory is a partition: `head`; then, beginning with its life, `m` rows
- * of messages and their parts, an update's token its rows that are to take the place of such, `i` where the messages with an id are or were, `s` which seqs are superseded.
+ * of messages and their parts, an update's token its rows that are to take the place of such, `i` where the messages with
+ * an id are or were, `s` which seqs are superseded.
  */
 export class Items {
   readonly table: Table;

@@ -21,6 +21,9 @@ const keysAtOnce = 100;
 /** Greater than the seq of any message. */
 const beyond = Number.MAX_SAFE_INTEGER;
 
+/** Where there are more runs of messages than that, those are read together that are so near: fewer rows than a query costs. */
+const near = 16;
+
 /** How many messages a row holds, about. */
 const messagesOfRow = 4;
 
@@ -101,10 +104,11 @@ export class Reads {
     return found.flat(2);
   }
 
-  /** The rows that hold messages with these seqs, and maybe others. */
-  async rowsWith(scope: Scope, seqs: Iterable<number>): Promise<Row[]> {
+  /** The rows that hold messages with these seqs, or held them. */
+  async rowsWith(scope: Scope, seqs: readonly number[]): Promise<Row[]> {
     const { run, memoryId, life } = scope;
-    const found = await inTurn(runsOf(seqs), async ({ from, to }) => {
+    const runs = runsOf(seqs);
+    const found = await inTurn(runs.length > atOnce ? runsOf(seqs, near) : runs, async ({ from, to }) => {
       const items: Item[] = [];
       const read = (start: Item | undefined): Statement<Page> => {
         // No seq of a row is above its key: the first row found holds `from`. There are no more rows than seqs.
@@ -117,8 +121,11 @@ export class Reads {
       }
       return this.#rowsIn(scope, items);
     });
-    const rows = new Map(found.flat().map((row) => [row.key, row]));
-    return [...rows.values()];
+    const rows = [...new Map(found.flat().map((row) => [row.key, row])).values()];
+    return holding(
+      seqs,
+      rows.sort((a, b) => a.key - b.key),
+    );
   }
 
   async history(run: Run, memoryId: string, head: Head, query: NormalHistoryQuery): Promise<HistoryPage> {
@@ -270,6 +277,18 @@ export class Reads {
     }
     return rows.sort((a, b) => a.key - b.key);
   }
+}
+
+/** Of rows by ascending keys those where these messages have their place. */
+function holding(seqs: readonly number[], rows: readonly Row[]): Row[] {
+  const held = new Set<Row>();
+  let at = 0;
+  for (const seq of [...seqs].sort((a, b) => a - b)) {
+    while ((rows[at]?.key ?? seq) < seq) at++;
+    const row = rows[at];
+    if (row !== undefined) held.add(row);
+  }
+  return [...held];
 }
 
 function countOf({ count }: Item): number {

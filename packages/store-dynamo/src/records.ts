@@ -143,13 +143,13 @@ export function decodeLive(memoryId: string, text: string): Map<number, Place> {
   return live;
 }
 
-/** Runs of seqs that follow one another. */
-export function runsOf(seqs: Iterable<number>): { from: number; to: number }[] {
+/** Runs of seqs that follow one another, or of which each is at most `step` from the next. */
+export function runsOf(seqs: Iterable<number>, step = 1): { from: number; to: number }[] {
   const runs: { from: number; to: number }[] = [];
   for (const seq of [...seqs].sort((a, b) => a - b)) {
     const last = runs.at(-1);
-    if (last?.to === seq - 1) last.to = seq;
-    else if (last?.to !== seq) runs.push({ from: seq, to: seq });
+    if (last !== undefined && seq <= last.to + step) last.to = seq;
+    else runs.push({ from: seq, to: seq });
   }
   return runs;
 }

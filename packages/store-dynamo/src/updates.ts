@@ -117,11 +117,10 @@ export class Updates {
    */
   #divide(scope: Scope, change: MemoryUpdate, whole: Whole, isLarge = false): Plan {
     const { token, after, rows, marks, stored } = whole;
-    const [{ memoryId, life }, { expected, owner }] = [scope, change];
-    const [isBeginning, about] = [
-      expected === null,
-      { memory: memoryId, life, token, updatedAt: after.updatedAt },
-    ];
+    const { memoryId, life } = scope;
+    const { expected, owner } = change;
+    const isBeginning = expected === null;
+    const about = { memory: memoryId, life, token, updatedAt: after.updatedAt };
     const pending = isLarge ? [this.#items.pendingPrefix(life, token)] : [];
     const prefixes = isBeginning ? [`${life}/`] : [...pending, ...rows.prefixes];
     const work: Work = { ...about, stage: "staging", prefixes };

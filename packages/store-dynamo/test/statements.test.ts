@@ -92,6 +92,23 @@ describe("operations and units, as the README's table says", () => {
     expect(await store.getMessages("known", known)).toMatchObject({ messages: [], unchanged: true });
   });
 
+  test("messages that stand apart are read together where they are near, and no others are answered", async () => {
+    const all = messages(1, 400).map(({ seq }) => sized(seq, 200));
+    const apart = (seq: number): boolean => seq % 2 === 1 || seq === 400;
+    const begin = update(null, 401, {
+      append: all,
+      move: all.filter(({ seq }) => !apart(seq)).map(({ seq }) => ({ seq, to: "evicted" })),
+    });
+    await store.updateMessages("apart", begin);
+    expect(await cost(() => store.getMessages("apart"))).toBe("GetItem Query: 24 read, 0 write");
+    const { messages: shown } = await store.getMessages("apart");
+    expect(shown).toEqual(all.filter(({ seq }) => apart(seq)));
+    // Far from one another, each is asked for by itself.
+    const few = [1, 100, 200, 300, 399].map((seq) => `m${seq}`);
+    const page = await store.getHistory("apart", { ids: few });
+    expect(page.messages.map(({ id }) => id)).toEqual(few);
+  });
+
   test("a change of state moves no payload", async () => {
     const begin = update(null, 2, { append: [sized(1, 300_000)] });
     expect(await cost(() => store.updateMessages("moves", begin))).toBe(

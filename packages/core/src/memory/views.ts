@@ -1,4 +1,5 @@
-import type { CalibrateOptions, ExplainOptions, Explanation, ViewOptions } from "../chat-memory.ts";
+import type { CalibrateOptions } from "../chat-memory.ts";
+import type { ExplainOptions, Explanation, ViewOptions } from "../memory-view.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import { evictedAsked, explainView, readEvicted } from "../view/explain.ts";
 import { buildView, type View } from "../view/view.ts";
