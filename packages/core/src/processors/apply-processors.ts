@@ -2,7 +2,6 @@ import type { ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { asGiven, givenTo } from "./given.ts";
-import { showsList } from "./growing-list.ts";
 import { invalid } from "./options.ts";
 import type { Processor } from "./processor.ts";
 import { runProcessor } from "./run-processor.ts";
@@ -61,9 +60,9 @@ export async function applyProcessors<M>(
   const { signal = new AbortController().signal } = options;
   const format = options.format ?? (modelMessageFormat as unknown as MessageFormat<M>);
   const given = givenTo(processors[0] ?? processors, messages, format);
-  let shown = given;
+  let { shown } = given;
   for (const processor of processors) shown = await runProcessor(shown, processor, { format, signal });
-  return showsList(given) ? [...shown] : asGiven(shown);
+  return given.isCopied ? asGiven(shown) : [...shown];
 }
 
 /** Errors: `INVALID_OPTION` for what is no list of processors. */

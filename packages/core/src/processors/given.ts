@@ -9,16 +9,24 @@ const given = new WeakMap<object, GrowingLists>();
 const copies = new WeakMap<object, unknown>();
 const originals = new WeakMap<object, unknown>();
 
+interface Given<M> {
+  readonly shown: readonly M[];
+  /** Whether there are copies among them. */
+  readonly isCopied: boolean;
+}
+
 /**
  * A caller's messages, frozen for a processor. A message that is not frozen itself is copied, and again only after it has
  * changed: what processors know of the copy, such as its tokens, then still holds.
  */
-export function givenTo<M>(
-  processor: object,
-  messages: readonly M[],
-  format: MessageFormat<M>,
-): readonly M[] {
-  return listsOf(processor, given).frozen(messages, (message) => copyOf(message, format));
+export function givenTo<M>(processor: object, messages: readonly M[], format: MessageFormat<M>): Given<M> {
+  let isCopied = false;
+  const shown = listsOf(processor, given).frozen(messages, (message) => {
+    const copy = copyOf(message, format);
+    isCopied ||= copy !== message;
+    return copy;
+  });
+  return { shown, isCopied };
 }
 
 /** The messages as their caller knows them: his own in place of their copies. */

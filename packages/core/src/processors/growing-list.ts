@@ -18,11 +18,6 @@ function listShownBy(messages: readonly unknown[]): GrowingList | undefined {
   return list?.messages.length === messages.length ? list : undefined;
 }
 
-/** Whether a frozen array shows a list, so that no message in it is a copy. */
-export function showsList(messages: readonly unknown[]): boolean {
-  return shown.has(messages);
-}
-
 /**
  * Keeps what a processor makes of a list with the list, by format, to go on with it when the list has grown. What is no
  * such list begins anew.
@@ -49,8 +44,8 @@ export class GrowingLists {
   readonly #byNewest: WeakMap<object, { readonly messages: unknown[] }> = new WeakMap();
 
   /**
-   * The messages in a frozen array, with those of `frozen` in place of those that can change. It shows a list if there is
-   * no such message; of a list that it has shown before, `frozen` is asked about what is new. It is asked about holes too.
+   * The messages in a frozen array that shows a list, with those of `frozen` in place of those that can change. Of a list
+   * that was known before, it is asked about what is new, and about all behind a message that can change; holes too.
    */
   frozen<M>(messages: readonly M[], frozen: (message: M, index: number) => M): readonly M[] {
     const known = this.#find(messages);
@@ -59,7 +54,8 @@ export class GrowingLists {
       frozen(message, before.length + index),
     );
     const isFixed = added.every((copy, index) => copy === messages[before.length + index]);
-    if (!isFixed) return Object.freeze([...before, ...added]);
+    // Copies cannot change either, and those of messages that did not are the same again.
+    if (!isFixed) return this.frozen([...before, ...added], (message) => message);
     const list = known ?? { messages: [] };
     if (before.length > 0) this.#byNewest.delete(before.at(-1) as object);
     for (const message of added) list.messages.push(message);
