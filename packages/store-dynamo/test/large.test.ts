@@ -145,7 +145,7 @@ describe("an update of more rows than a transaction takes", () => {
       await expectState(store, kept);
       await expectClean(prefix, kept);
     }
-  });
+  }, 300_000);
 
   test("shows all of itself to who reads between its writes", async () => {
     const prefix = await copied("reads/");
