@@ -180,13 +180,22 @@ export function isRead({ operation }: Sent): boolean {
   return ["GetItem", "BatchGetItem", "TransactGetItems", "Query"].includes(operation);
 }
 
-/** A client of a process that dies: its `step`-th write does not take place, nor does anything after it. */
+/**
+ * A client of a process that dies: its `step`-th write does not take place, nor does anything after it. Who waits for it
+ * goes on when what was sent before has arrived.
+ */
 export function dying(client: DynamoDBClient, step: number): DynamoClient {
   let writes = 0;
+  const sent: Promise<unknown>[] = [];
   return wrapped(client, async (command, send) => {
     if (!isRead(command)) writes++;
-    if (writes >= step) throw new Error("The process ended here");
-    return send();
+    if (writes >= step) {
+      await Promise.allSettled(sent);
+      throw new Error("The process ended here");
+    }
+    const answer = send();
+    sent.push(answer);
+    return answer;
   });
 }
 
