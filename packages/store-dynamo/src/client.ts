@@ -1,6 +1,7 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import { driverCalls, invalidOption, notReadyError } from "@turnkeep/core/store-kit";
+import { driverCalls, errorCode, invalidOption, notReadyError } from "@turnkeep/core/store-kit";
 import type { DynamoConnection } from "./options.ts";
 
 export const storeName = "dynamoStore";
@@ -36,9 +37,12 @@ export interface Written {
 
 /** The way to the database: operations go out, the driver's faults come back as Turnkeep's errors. */
 export interface Connection {
-  run<A>(statement: Statement<A>, signal: AbortSignal | undefined): Promise<A>;
+  /** Calls whose wait the signal ends. */
+  under(signal: AbortSignal | undefined): Run;
   close(): Promise<void>;
 }
+
+export type Run = <A>(statement: Statement<A>) => Promise<A>;
 
 type Driver = typeof import("@aws-sdk/client-dynamodb");
 type Send = (statement: Statement<unknown>, signal: AbortSignal | undefined) => Promise<unknown>;
@@ -74,11 +78,15 @@ export function connect({ client, url, config }: DynamoConnection): Connection {
   }
 
   return {
-    run: <A>(statement: Statement<A>, signal: AbortSignal | undefined) =>
-      calls.run(async () => {
-        opened ??= open();
-        return (await sendUntilDone((await opened).send, statement, signal)) as A;
-      }, signal),
+    under(signal) {
+      // Many operations of one call listen to its signal at once; Node would warn of a leak.
+      if (signal !== undefined) setMaxListeners(0, signal);
+      return <A>(statement: Statement<A>) =>
+        calls.run(async () => {
+          opened ??= open();
+          return (await sendUntilDone((await opened).send, statement, signal)) as A;
+        }, signal);
+    },
     async close() {
       await calls.settled();
       (await opened?.catch(() => undefined))?.destroy();
@@ -88,7 +96,7 @@ export function connect({ client, url, config }: DynamoConnection): Connection {
 
 async function importDriver(): Promise<Driver> {
   return import("@aws-sdk/client-dynamodb").catch((cause: unknown) => {
-    if (!(cause instanceof Error && "code" in cause && cause.code === "ERR_MODULE_NOT_FOUND")) throw cause;
+    if (errorCode(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
     throw invalidOption('dynamoStore needs the driver "@aws-sdk/client-dynamodb": install it');
   });
 }

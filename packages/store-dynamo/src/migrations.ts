@@ -1,8 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { invalidOption, show } from "@turnkeep/core/store-kit";
-import { nameOf, type Statement } from "./client.ts";
+import { nameOf, type Run, type Statement } from "./client.ts";
 import type { Table } from "./items.ts";
-import type { Run } from "./reads.ts";
 
 interface Description {
   readonly Table?: {

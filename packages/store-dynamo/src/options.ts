@@ -1,6 +1,8 @@
 import {
+  type ConnectionOptions,
   type ConnectionRules,
   checkConnection,
+  checkOptionText,
   checkTtl,
   invalidOption,
   show,
@@ -9,32 +11,17 @@ import {
 import type { DynamoClient } from "./client.ts";
 import { ownAttributes, type Table } from "./items.ts";
 
-/** Where the database is: a client of yours, an address, or a driver's configuration; one of them. */
-export type DynamoConnection =
-  | {
-      /** A `DynamoDBClient` or `DynamoDB` of `@aws-sdk/client-dynamodb`. The store never closes it. */
-      readonly client: DynamoClient;
-      readonly url?: undefined;
-      readonly config?: undefined;
-    }
-  | {
-      /**
-       * An endpoint: `https://dynamodb.eu-central-1.amazonaws.com`, or `http://key:secret@localhost:8000` for DynamoDB
-       * Local. Without credentials in it the driver looks for them where it always does. The store makes a client at
-       * its first call and closes it.
-       */
-      readonly url: string;
-      readonly client?: undefined;
-      readonly config?: undefined;
-    }
-  | {
-      /** What `new DynamoDBClient(config)` takes; `{}` for the environment's settings. Made and closed as with `url`. */
-      readonly config: object;
-      readonly client?: undefined;
-      readonly url?: undefined;
-    };
+/**
+ * Where the database is, one of:
+ *
+ * - `client`: a `DynamoDBClient` or `DynamoDB` of `@aws-sdk/client-dynamodb`.
+ * - `url`: an endpoint, `https://dynamodb.eu-central-1.amazonaws.com`, or `http://key:secret@localhost:8000` for DynamoDB
+ *   Local. Without credentials in it the driver looks for them where it always does.
+ * - `config`: what `new DynamoDBClient(config)` takes; `{}` for the environment's settings.
+ */
+export type DynamoConnection = ConnectionOptions<DynamoClient>;
 
-/** Options of `dynamoStore`. */
+/** Options of `dynamoStore`: one of `client`, `url` and `config`, see {@link DynamoConnection}, and these. */
 export type DynamoStoreOptions = DynamoConnection & {
   /** Default `"turnkeep"`. */
   readonly tableName?: string | undefined;
@@ -57,8 +44,6 @@ export interface NormalOptions {
   readonly ttlMs: number | undefined;
 }
 
-const maxPrefixBytes = 512;
-
 const connectionRules: ConnectionRules = {
   factory: "dynamoStore",
   client: { method: "send", is: "a DynamoDBClient of @aws-sdk/client-dynamodb" },
@@ -79,7 +64,7 @@ export function normalizeOptions(options: DynamoStoreOptions): NormalOptions {
     throw invalidOption(`tableName must be the name or ARN of a table, not ${show(tableName)}`);
   }
   checkAttributes({ partitionKey, sortKey, ttlAttribute });
-  checkPrefix(prefix);
+  checkOptionText("prefix", prefix, { maxBytes: 512 });
   checkTtl(ttlMs);
   return { connection: options, table: { tableName, partitionKey, sortKey, ttlAttribute, prefix }, ttlMs };
 }
@@ -96,15 +81,5 @@ function checkAttributes(names: Readonly<Record<string, string>>): void {
       );
     }
     taken.add(name);
-  }
-}
-
-function checkPrefix(prefix: string): void {
-  if (typeof prefix !== "string" || /\0|\p{Surrogate}/u.test(prefix)) {
-    throw invalidOption(`prefix must be well-formed Unicode without U+0000, not ${show(prefix)}`);
-  }
-  const bytes = utf8Length(prefix);
-  if (bytes > maxPrefixBytes) {
-    throw invalidOption(`prefix must not exceed ${maxPrefixBytes} UTF-8 bytes, but has ${bytes}`);
   }
 }

@@ -1,11 +1,9 @@
 import type { HistoryPage, StoredMessage } from "@turnkeep/core";
 import { corruptError, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
-import type { Item, Statement } from "./client.ts";
+import type { Item, Run, Statement } from "./client.ts";
 import { type Head, headOf } from "./heads.ts";
 import { type Items, number, type Page, text } from "./items.ts";
 import { decodeLive, type Line, linesOf, messageOf, type Place, type Row, runsOf } from "./records.ts";
-
-export type Run = <A>(statement: Statement<A>) => Promise<A>;
 
 interface Range {
   readonly from: number;

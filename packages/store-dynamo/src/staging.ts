@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { Item } from "./client.ts";
+import type { Item, Run } from "./client.ts";
 import type { Head } from "./heads.ts";
 import type { Action, Condition, Items, Work } from "./items.ts";
-import { chunks, inTurn, type Reads, type Run } from "./reads.ts";
+import { chunks, inTurn, type Reads } from "./reads.ts";
 
 /** What the database takes in one `BatchWriteItem`: 25 items, and 16 MB, which as many of 400 KB never reach. */
 const writesAtOnce = 25;

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type {
   CallOptions,
@@ -12,24 +11,22 @@ import type {
 import {
   checkMemoryId,
   checkUpdate,
-  closedError,
   conflictError,
   copyUpdate,
   corruptError,
   decodeCursor,
   encodeCursor,
-  invalidOption,
+  lifecycle,
   normalizeHistoryQuery,
   normalizeListQuery,
-  show,
   throwIfAborted,
 } from "@turnkeep/core/store-kit";
-import { connect, type Item, type Statement, storeName } from "./client.ts";
+import { connect, type Item, type Run, type Statement, storeName } from "./client.ts";
 import { type Head, headOf, headOfNone, isPresent } from "./heads.ts";
 import { Items, number, type Page, shards, text } from "./items.ts";
 import { migrate } from "./migrations.ts";
 import { type DynamoStoreOptions, normalizeOptions } from "./options.ts";
-import { inTurn, Reads, type Run } from "./reads.ts";
+import { inTurn, Reads } from "./reads.ts";
 import { Staging } from "./staging.ts";
 import { Updates } from "./updates.ts";
 
@@ -86,7 +83,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
   const reads = new Reads(items);
   const staging = new Staging(items, reads);
   const updates = new Updates(items, reads, staging, ttlMs);
-  const connection = connect(place);
+  const { enter, close } = lifecycle(storeName, connect(place));
   const capabilities: StoreCapabilities = Object.freeze({
     durable: true,
     shared: true,
@@ -98,16 +95,6 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
     maxMessageBytes: 16 * 1024 * 1024,
   });
   const bases = new Map<string, Head>();
-  let closing: Promise<void> | undefined;
-
-  function enter(callOptions: CallOptions | undefined): Run {
-    if (closing !== undefined) throw closedError(storeName);
-    const signal = callOptions?.signal;
-    throwIfAborted(signal);
-    // Many operations of one call listen to its signal at once; Node would warn of a leak.
-    if (signal !== undefined) setMaxListeners(0, signal);
-    return (statement) => connection.run(statement, signal);
-  }
 
   function remember(memoryId: string, head: Head): void {
     bases.delete(memoryId);
@@ -124,7 +111,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
     return head !== undefined && isPresent(head) ? head : undefined;
   }
 
-  const store: DynamoStore = {
+  return {
     capabilities,
 
     async migrate(callOptions) {
@@ -276,14 +263,10 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       return { removed };
     },
 
-    close() {
-      closing ??= connection.close();
-      return closing;
-    },
+    close,
 
-    [Symbol.asyncDispose]: () => store.close(),
+    [Symbol.asyncDispose]: close,
   };
-  return store;
 }
 
 function snapshotOf({ version, nextSeq, owner, head }: Head, messages: StoredMessage[]): MemorySnapshot {
@@ -295,7 +278,6 @@ function snapshotOf({ version, nextSeq, owner, head }: Head, messages: StoredMes
 
 /** The partition and the sort key of the last memory of a page. */
 function placeOf(cursor: string): [shard: number, sort: string] {
-  const place = /^([0-7])\/(.+)$/s.exec(decodeCursor(cursor));
-  if (place !== null) return [Number(place[1]), place[2] as string];
-  throw invalidOption(`cursor must be the cursor of an earlier page of this store, not ${show(cursor)}`);
+  const position = decodeCursor(cursor, /^[0-7]\/./s);
+  return [Number(position[0]), position.slice(2)];
 }

@@ -8,10 +8,10 @@ import {
   isTurnkeepError,
   utf8Length,
 } from "@turnkeep/core/store-kit";
-import type { Item } from "./client.ts";
+import type { Item, Run } from "./client.ts";
 import { type Head, headOf, isPresent, writeHead } from "./heads.ts";
 import { type Action, type Items, number, type Work } from "./items.ts";
-import { chunks, inTurn, type Reads, type Run, type Scope } from "./reads.ts";
+import { chunks, inTurn, type Reads, type Scope } from "./reads.ts";
 import {
   decodeLive,
   divided,
