@@ -189,7 +189,7 @@ test("four writers, thousands of conflicts and crashes between any two writes", 
   expect(settled).toBeLessThanOrEqual(rows.size);
   expect(crashes).toBeGreaterThan(50);
   expect(replays).toBeGreaterThan(0);
-}, 120_000);
+}, 300_000);
 
 test("the next append settles what a write that died has left", async () => {
   const memoryId = "left behind";

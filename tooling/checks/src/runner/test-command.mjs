@@ -9,6 +9,13 @@ import { runVitest } from "./test-step.mjs";
 import { root, workspacePackages } from "./workspace.mjs";
 
 /**
+ * Tests that begin with others: both wait for their servers' disks and elections much of the time.
+ *
+ * @type {Readonly<Record<string, string>>}
+ */
+const companions = { "@turnkeep/store-redis": "@turnkeep/store-mongo" };
+
+/**
  * `npm test`: everything that must hold before a change lands. Answers the exit status; the line that it prints
  * last counts the tests.
  *
@@ -57,6 +64,7 @@ export async function testCommand(print) {
       .map(({ name, folder }) => ({
         name: `tests of ${name}`,
         needs,
+        ...(companions[name] === undefined ? {} : { alongside: `tests of ${companions[name]}` }),
         run: () =>
           runVitest(join(root, folder), {
             env,
@@ -78,7 +86,8 @@ export async function testCommand(print) {
   if (!existsSync(join(root, ".git"))) print("No git here: files are found by walking the folder.\n");
   print("Turnkeep: everything that must hold\n");
   const failed = await runSteps(steps, print);
-  print(`\nThe conformance kit on real databases\n\n${conformanceTable(conformance)}\n`);
+  const rows = conformance.sort((a, b) => a.store.localeCompare(b.store));
+  print(`\nThe conformance kit on real databases\n\n${conformanceTable(rows)}\n`);
   if (failed.length > 0) print(`failed: ${failed.join(", ")}\n`);
   print(`${closingLine(counts)}\n`);
   return failed.length === 0 ? 0 : 1;
