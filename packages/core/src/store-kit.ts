@@ -1,7 +1,7 @@
 /**
  * What every store shares, ours and third parties': the checks of arguments and options, the final form of an update and
- * of queries, how calls of a driver begin and end, and the errors. A store that begins each method with these passes the conformance
- * cases on arguments.
+ * of queries, how calls of a driver begin and end, and the errors. A store that begins each method with these passes the
+ * conformance cases on arguments.
  *
  * @module
  */
