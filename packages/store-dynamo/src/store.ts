@@ -3,7 +3,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import type {
   CallOptions,
   ChatMemoryStore,
-  ListPage,
   MemorySnapshot,
   StoreCapabilities,
   StoredMessage,
@@ -15,8 +14,9 @@ import {
   copyUpdate,
   corruptError,
   decodeCursor,
-  encodeCursor,
+  type ListedMemory,
   lifecycle,
+  listPage,
   normalizeHistoryQuery,
   normalizeListQuery,
   throwIfAborted,
@@ -196,14 +196,13 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
     async listMemories(query, callOptions) {
       const run = enter(callOptions);
       const { owner, cursor, limit } = normalizeListQuery(query);
-      const memories: ListPage["memories"] = [];
+      const listed: ListedMemory[] = [];
       let [shard, after] = cursor === undefined ? [0, ""] : placeOf(cursor);
-      let last = "";
       for (const end = owner === undefined ? shards : 1; shard < end; shard++, after = "") {
         const partition = items.listPartition(owner, shard);
         const first = after === "" ? undefined : items.key(partition, after);
         const read = (start: Item | undefined = first): Statement<Page> =>
-          items.query(partition, undefined, { start, limit: Math.max(batch, limit + 1 - memories.length) });
+          items.query(partition, undefined, { start, limit: Math.max(batch, limit + 1 - listed.length) });
         for await (const page of reads.pages(run, read)) {
           const entries = page.items.map((item) => items.entryOf(item));
           const keys = entries.map(({ memoryId }) => items.headKey(memoryId));
@@ -213,14 +212,13 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
             const item = heads.get(items.partition(memoryId));
             const head = item && headOf(item);
             if (head === undefined || head.life !== life || !isPresent(head)) continue;
-            if (memories.length === limit) return { memories, cursor: encodeCursor(last) };
             const { owner, updatedAt } = head;
-            memories.push({ memoryId, ...(owner === undefined ? {} : { owner }), updatedAt });
-            last = `${shard}/${sort}`;
+            listed.push({ memoryId, owner, updatedAt, position: `${shard}/${sort}` });
+            if (listed.length > limit) return listPage(listed, limit);
           }
         }
       }
-      return { memories };
+      return listPage(listed, limit);
     },
 
     async sweep(callOptions) {

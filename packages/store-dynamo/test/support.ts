@@ -12,6 +12,7 @@ import type {} from "@turnkeep/servers";
 import { message } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, inject, vi } from "vitest";
 import { type DynamoClient, type DynamoStore, type DynamoStoreOptions, dynamoStore } from "../src/index.ts";
+import { chunks } from "../src/reads.ts";
 
 export type Item = Record<string, AttributeValue>;
 
@@ -227,11 +228,10 @@ export async function copyMemory(
   prefix: string,
 ): Promise<void> {
   const puts = items.map((item) => ({ PutRequest: { Item: { ...item, pk: { S: prefix + item.pk?.S } } } }));
-  const batches = Array.from({ length: Math.ceil(puts.length / 25) }, (_, index) =>
-    puts.slice(25 * index, 25 * (index + 1)),
-  );
   await Promise.all(
-    batches.map((batch) => client.send(new BatchWriteItemCommand({ RequestItems: { [table]: batch } }))),
+    chunks(puts, 25).map((batch) =>
+      client.send(new BatchWriteItemCommand({ RequestItems: { [table]: batch } })),
+    ),
   );
 }
 
