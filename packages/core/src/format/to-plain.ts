@@ -42,11 +42,12 @@ function valueToPlain(value: unknown, path: Path, above: Set<object>): unknown {
 function objectToPlain(value: object, path: Path, above: Set<object>): unknown {
   if (above.has(value)) throw refused(path, "a reference to an object that contains it");
   try {
-    const leaf = leafToPlain(value, path);
-    if (leaf !== undefined) return leaf;
+    const isArray = Array.isArray(value);
+    // Nearly every object is a plain record: asked first.
+    if (!isArray && (ArrayBuffer.isView(value) || !isRecord(value))) return leafToPlain(value, path);
     if (above.size >= maxDepth) throw refused(path, `nested deeper than ${maxDepth}`);
     above.add(value);
-    const plain = Array.isArray(value) ? arrayToPlain(value, path, above) : recordToPlain(value, path, above);
+    const plain = isArray ? arrayToPlain(value, path, above) : recordToPlain(value, path, above);
     above.delete(value);
     return plain;
   } catch (cause) {
@@ -56,11 +57,12 @@ function objectToPlain(value: object, path: Path, above: Set<object>): unknown {
   }
 }
 
-function leafToPlain(value: object, path: Path): unknown {
+/** What is neither an array nor a record. */
+function leafToPlain(value: object, path: Path): object {
   if (isBytes(value)) return tagged("Uint8Array", toBase64(value));
   if (value instanceof ArrayBuffer) return tagged("ArrayBuffer", toBase64(new Uint8Array(value)));
   if (value instanceof URL) return tagged("URL", value.href);
-  if (!(value instanceof Date)) return undefined;
+  if (!(value instanceof Date)) throw refused(path, instanceOf(value));
   if (Number.isNaN(value.getTime())) throw refused(path, "an invalid Date");
   return tagged("Date", value.toISOString());
 }
@@ -91,7 +93,6 @@ function arrayToPlain(value: readonly unknown[], path: Path, above: Set<object>)
 }
 
 function recordToPlain(value: object, path: Path, above: Set<object>): object {
-  if (!isRecord(value)) throw refused(path, instanceOf(value));
   refuseSymbolKeys(value, path);
   const copy: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {
@@ -118,9 +119,10 @@ export function isRecord(value: object): boolean {
 }
 
 function refuseSymbolKeys(value: object, path: Path): void {
+  const symbols = Object.getOwnPropertySymbols(value);
+  if (symbols.length === 0) return;
   const isSeen = (key: symbol): boolean => Object.prototype.propertyIsEnumerable.call(value, key);
-  if (Object.getOwnPropertySymbols(value).some(isSeen))
-    throw refused(path, "an object with a symbol as a key");
+  if (symbols.some(isSeen)) throw refused(path, "an object with a symbol as a key");
 }
 
 function instanceOf(value: object): string {

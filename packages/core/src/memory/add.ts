@@ -89,6 +89,8 @@ export async function withoutRepeated<M>(
   policy: Policy<M>,
   call: Call,
 ): Promise<Prepared<M>[]> {
+  // An id made here is new; only the caller's own can have been used before.
+  if (!messages.some(({ ownId }) => ownId)) return [...messages];
   const taken = await findIds(messages, loaded, policy, call);
   const fresh: Prepared<M>[] = [];
   const seen = new Map<string, Prepared<M>>();

@@ -28,10 +28,12 @@ export class Live<M> {
   tokens = 0;
   /** How many items are a provider's compaction. */
   boundaries = 0;
+  /** The steps that have calls. */
+  readonly callers: Set<Step<M>> = new Set();
   readonly #isFront: (item: Item<M>) => boolean;
   readonly #stepOf: Map<Item<M>, Step<M>> = new Map();
   /** Call id → the steps that make such a call, oldest first: some providers use an id again in every step. */
-  readonly #callers: Map<string, Step<M>[]> = new Map();
+  readonly #callersOf: Map<string, Step<M>[]> = new Map();
   /** Call id → the steps of results that no call has asked for yet. */
   readonly #orphans: Map<string, Step<M>[]> = new Map();
   readonly #requests: Map<string, Step<M>> = new Map();
@@ -120,18 +122,16 @@ export class Live<M> {
   remove(victims: ReadonlySet<Item<M>>): void {
     if (victims.size === 0) return;
     const kept = this.items.filter((item) => !victims.has(item));
-    const whole = this.steps.every((step) => {
-      const gone = step.items.filter((item) => victims.has(item)).length;
-      return gone === 0 || gone === step.items.length;
-    });
-    if (!whole) {
+    const left = new Set<Step<M>>();
+    for (const item of victims) left.add(this.stepOf(item));
+    const steps = this.steps.filter((step) => !left.has(step));
+    this.items.splice(0, this.items.length, ...kept);
+    const isWhole = (step: Step<M>): boolean => step.items.every((item) => victims.has(item));
+    if (![...left].every(isWhole)) {
       this.#clear();
       for (const item of kept) this.#enter(item, this.items.length);
       return;
     }
-    this.items.splice(0, this.items.length, ...kept);
-    const steps = this.steps.filter((step) => !victims.has(step.items[0] as Item<M>));
-    const left = this.steps.filter((step) => victims.has(step.items[0] as Item<M>));
     this.steps.splice(0, this.steps.length, ...steps);
     for (const step of left) this.#leave(step);
     if (this.#newestAssistant !== undefined && victims.has(this.#newestAssistant)) {
@@ -153,7 +153,8 @@ export class Live<M> {
     this.steps.length = 0;
     this.byId.clear();
     this.#stepOf.clear();
-    this.#callers.clear();
+    this.callers.clear();
+    this.#callersOf.clear();
     this.#orphans.clear();
     this.#requests.clear();
     this.#newestAssistant = undefined;
@@ -187,10 +188,11 @@ export class Live<M> {
   }
 
   #register(item: Item<M>, step: Step<M>, own: ReadonlySet<string>): void {
+    if (own.size > 0) this.callers.add(step);
     for (const id of own) {
       if (!step.calls.has(id)) step.calls.set(id, { answered: false });
-      const callers = this.#callers.get(id);
-      if (callers === undefined) this.#callers.set(id, [step]);
+      const callers = this.#callersOf.get(id);
+      if (callers === undefined) this.#callersOf.set(id, [step]);
       else if (!callers.includes(step)) callers.push(step);
       this.#orphans.delete(id);
     }
@@ -213,7 +215,7 @@ export class Live<M> {
 
   /** The step that a result belongs to: the newest that still waits for it, else the newest that ever asked. */
   #caller(callId: string): Step<M> | undefined {
-    const callers = this.#callers.get(callId);
+    const callers = this.#callersOf.get(callId);
     return callers?.findLast((step) => step.calls.get(callId)?.answered === false) ?? callers?.at(-1);
   }
 
@@ -279,7 +281,8 @@ export class Live<M> {
       this.#stepOf.delete(item);
       for (const result of item.results) this.#forget(this.#orphans, result.id, step);
     }
-    for (const id of step.calls.keys()) this.#forget(this.#callers, id, step);
+    this.callers.delete(step);
+    for (const id of step.calls.keys()) this.#forget(this.#callersOf, id, step);
     for (const id of step.approvals.keys()) this.#requests.delete(id);
     this.tokens -= step.tokens;
   }
@@ -301,6 +304,7 @@ function awaits<M>(step: Step<M>, { results, approvals }: Item<M>): boolean {
 
 /** The responses to requests of other messages: a message that holds calls with their results holds both. */
 function foreignResponses<M>({ approvals }: Pick<Item<M>, "approvals">): readonly ApprovalRef[] {
+  if (approvals.length === 0) return approvals;
   const own = new Set<string>();
   for (const approval of approvals) if (approval.kind === "request") own.add(approval.approvalId);
   return approvals.filter((approval) => approval.kind === "response" && !own.has(approval.approvalId));

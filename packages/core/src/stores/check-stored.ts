@@ -53,21 +53,21 @@ export function isInPlace(
  */
 export function checkAgainstStored(memoryId: string, update: MemoryUpdate, stored: StoredRows): void {
   const { append, replace, move, nextSeq } = update;
-  const place = `memory ${show(memoryId)}`;
+  const place = (): string => `memory ${show(memoryId)}`;
   const first = append[0];
   if (nextSeq < stored.nextSeq) {
-    throw invalidOption(`nextSeq must not go back from ${stored.nextSeq} to ${nextSeq} in ${place}`);
+    throw invalidOption(`nextSeq must not go back from ${stored.nextSeq} to ${nextSeq} in ${place()}`);
   }
   if (first !== undefined && first.seq < stored.nextSeq) {
     throw invalidOption(
-      `A new message must have seq ${stored.nextSeq} or more in ${place}, but ${show(first.id)} has ${first.seq}`,
+      `A new message must have seq ${stored.nextSeq} or more in ${place()}, but ${show(first.id)} has ${first.seq}`,
     );
   }
   for (const { seq, id } of replace) {
     const row = stored.find(seq);
     if (row?.state !== "live" || row.id !== id) {
       throw invalidOption(
-        `Only a live message can be replaced, and ${show(id)} is none at seq ${seq} of ${place}`,
+        `Only a live message can be replaced, and ${show(id)} is none at seq ${seq} of ${place()}`,
       );
     }
   }
@@ -75,7 +75,7 @@ export function checkAgainstStored(memoryId: string, update: MemoryUpdate, store
   const appended = new Set(append.map(({ seq }) => seq));
   for (const { seq } of move) {
     if (!appended.has(seq) && stored.find(seq) === undefined) {
-      throw invalidOption(`A move names seq ${seq}, which ${place} does not hold`);
+      throw invalidOption(`A move names seq ${seq}, which ${place()} does not hold`);
     }
   }
 }

@@ -104,7 +104,7 @@ export function checkUpdate(
   }
   if (!isSeq(nextSeq)) throw invalidOption(`nextSeq must be a positive safe integer, not ${show(nextSeq)}`);
   if (owner !== undefined) checkOwner(owner);
-  if (head !== undefined && checkText("The head", head) > maxHeadBytes) {
+  if (head !== undefined && checkText(() => "The head", head) > maxHeadBytes) {
     throw invalidOption(`The head must not exceed ${maxHeadBytes} bytes`);
   }
   checkMessages(update, capabilities.maxMessageBytes);
@@ -120,7 +120,7 @@ function checkMessages(update: MemoryUpdate, maxMessageBytes: number): void {
     for (const message of update[list]) {
       const bytes = checkMessage(message);
       const { seq, id } = message;
-      checkSeq(`Message ${show(id)}`, seq, update.nextSeq);
+      checkSeq(() => `Message ${show(id)}`, seq, update.nextSeq);
       if (list === "append" && seq <= last) {
         throw invalidOption(`append must ascend by seq, but ${seq} (message ${show(id)}) follows ${last}`);
       }
@@ -147,15 +147,15 @@ function checkMessage(message: StoredMessage): number {
       `createdAt of message ${show(id)} must be whole milliseconds since the epoch, not ${show(createdAt)}`,
     );
   }
-  const bytes = checkText(`The payload of message ${show(id)}`, payload);
-  return meta === undefined ? bytes : bytes + checkText(`The meta of message ${show(id)}`, meta);
+  const bytes = checkText(() => `The payload of message ${show(id)}`, payload);
+  return meta === undefined ? bytes : bytes + checkText(() => `The meta of message ${show(id)}`, meta);
 }
 
 function checkMoves(update: MemoryUpdate): void {
   if (!Array.isArray(update.move)) throw invalidOption("An update's move must be an array");
   const moved = new Set<number>();
   for (const { seq, to } of update.move) {
-    checkSeq("A move", seq, update.nextSeq);
+    checkSeq(() => "A move", seq, update.nextSeq);
     if (moved.has(seq)) throw invalidOption(`An update must move seq ${seq} once`);
     moved.add(seq);
     if (to !== "removed" && !messageStates.includes(to)) {
@@ -177,24 +177,27 @@ function isSeq(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 1;
 }
 
-function checkSeq(what: string, seq: number, nextSeq: number): void {
-  if (!isSeq(seq)) throw invalidOption(`${what} must have a positive safe integer as seq, not ${show(seq)}`);
-  if (seq >= nextSeq) throw invalidOption(`${what} has seq ${seq}, which must be below nextSeq ${nextSeq}`);
+/** Says what a fault is about. Asked for only where there is one: these checks run at every write. */
+type Subject = () => string;
+
+function checkSeq(what: Subject, seq: number, nextSeq: number): void {
+  if (!isSeq(seq)) throw invalidOption(`${what()} must have a positive safe integer as seq, not ${show(seq)}`);
+  if (seq >= nextSeq) throw invalidOption(`${what()} has seq ${seq}, which must be below nextSeq ${nextSeq}`);
 }
 
 function checkName(what: string, value: string, maxBytes: number): void {
-  const bytes = checkText(what, value);
+  const bytes = checkText(() => what, value);
   if (bytes < 1 || bytes > maxBytes) {
     throw invalidOption(`${what} must have 1 to ${maxBytes} UTF-8 bytes, but ${show(value)} has ${bytes}`);
   }
 }
 
 /** Answers the length in UTF-8 bytes. Does not show the value: it may be content. */
-function checkText(what: string, value: string): number {
-  if (typeof value !== "string") throw invalidOption(`${what} must be a string, not ${typeof value}`);
+function checkText(what: Subject, value: string): number {
+  if (typeof value !== "string") throw invalidOption(`${what()} must be a string, not ${typeof value}`);
   const { bytes, fault } = scanText(value);
   if (fault !== undefined) {
-    throw invalidOption(`${what} must be well-formed Unicode without U+0000, but it contains ${fault}`);
+    throw invalidOption(`${what()} must be well-formed Unicode without U+0000, but it contains ${fault}`);
   }
   return bytes;
 }

@@ -43,8 +43,8 @@ export class ProcessMemory {
       },
     });
     const { insert, rewrite, setState, remove } = foldUpdate(update);
-    for (const { state, ...message } of insert) this.#insert({ message: copyMessage(message), state });
-    for (const { state, ...message } of rewrite) this.#change(message.seq, state, copyMessage(message));
+    for (const row of insert) this.#insert({ message: copyMessage(row), state: row.state });
+    for (const row of rewrite) this.#change(row.seq, row.state, copyMessage(row));
     for (const { seq, state } of setState) this.#change(seq, state);
     for (const seq of remove) this.#remove(seq);
     this.version = update.version;

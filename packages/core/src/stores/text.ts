@@ -6,12 +6,17 @@ export interface TextScan {
   readonly fault: "a lone surrogate" | "U+0000" | undefined;
 }
 
+/** A character that is not one byte in UTF-8, or is U+0000. */
+const unusual = /[^\u0001-\u007f]/;
+
 /** Measures a text and looks for what a database could not keep, in one pass and without allocating a copy. */
 export function scanText(text: string): TextScan {
   const { length } = text;
   let bytes = length;
   let fault: TextScan["fault"];
-  for (let index = 0; index < length; index++) {
+  // The engine's own search is fast from the first call on; most texts end here.
+  const first = text.search(unusual);
+  for (let index = first < 0 ? length : first; index < length; index++) {
     const unit = text.charCodeAt(index);
     if (unit < 0x80) {
       if (unit === 0) fault ??= "U+0000";

@@ -52,7 +52,8 @@ function planBySteps<M>(
   const addedTo = (step: Step<M>): AddedCost =>
     policy.repair ? policy.addedByRepair(step, step === last) : nothingAdded;
   room.enter(slack);
-  for (const step of live.steps) room.enter(addedTo(step));
+  // Repair adds to steps with calls only.
+  for (const step of live.callers) room.enter(addedTo(step));
   const share = refill ? 0 : early ? (1 + window.target) / 2 : 1;
   if (live.boundaries === 0 && room.fitsWithin(share))
     return { evict, passed: [], stays: room.total, overflow: room.overflow() };
@@ -62,19 +63,21 @@ function planBySteps<M>(
     room.leave(step.items.length + added.messages, step.tokens + added.tokens);
   };
   const beyond =
-    live.boundaries === 0 ? -1 : live.steps.findLastIndex((step) => step.items.some((item) => item.boundary));
-  for (const step of live.steps.slice(0, Math.max(beyond, 0))) if (!isSystem(step)) leave(step);
+    live.boundaries === 0 ? 0 : live.steps.findLastIndex((step) => step.items.some((item) => item.boundary));
+  for (const step of live.steps.slice(0, beyond)) if (!isSystem(step)) leave(step);
   const passed = [...evict];
-  const rest = live.steps.slice(Math.max(beyond, 0)).filter((step) => !isSystem(step));
-  if (rest.length === 0 || room.fitsWithin(share))
+  const derived: Step<M>[] = [];
+  const steps: Step<M>[] = [];
+  for (const step of beyond === 0 ? live.steps : live.steps.slice(beyond)) {
+    if (!isSystem(step)) (isDerived(step) ? derived : steps).push(step);
+  }
+  if (derived.length + steps.length === 0 || room.fitsWithin(share))
     return { evict, passed, stays: room.total, overflow: room.overflow() };
 
   // Where a summary is to come, what fits stays to be shown, and to be summarized, until it does.
   const reached = room.goal(fold || refill || !summarizes ? window.target : 1, share);
-  const derived = rest.filter(isDerived);
   const summary = { messages: fold && derived.length === 0 ? 1 : 0, tokens: 0 };
   room.enter(summary);
-  const steps = rest.filter((step) => !isDerived(step));
   const { older, newest } = groupsOf(steps, window.unit);
   for (const group of older) {
     if (reached()) break;
