@@ -181,7 +181,8 @@ function isSeq(value: number): boolean {
 type Subject = () => string;
 
 function checkSeq(what: Subject, seq: number, nextSeq: number): void {
-  if (!isSeq(seq)) throw invalidOption(`${what()} must have a positive safe integer as seq, not ${show(seq)}`);
+  if (!isSeq(seq))
+    throw invalidOption(`${what()} must have a positive safe integer as seq, not ${show(seq)}`);
   if (seq >= nextSeq) throw invalidOption(`${what()} has seq ${seq}, which must be below nextSeq ${nextSeq}`);
 }
 
