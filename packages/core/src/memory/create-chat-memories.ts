@@ -6,6 +6,7 @@ import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts"
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MemoryCallOptions } from "../memory-call-options.ts";
 import type { MessageFormat } from "../message-format.ts";
+import { checkInteger } from "../option-checks.ts";
 import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { resolveLimits } from "../window/policy.ts";
@@ -61,12 +62,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     if (typeof store?.updateMessages !== "function") {
       throw new TurnkeepError("INVALID_OPTION", "createChatMemories needs a store, such as inMemoryStore().");
     }
-    if (!Number.isSafeInteger(maxLoaded) || maxLoaded < 1) {
-      throw new TurnkeepError(
-        "INVALID_OPTION",
-        `maxLoaded must be a positive integer; it is ${String(maxLoaded)}.`,
-      );
-    }
+    checkInteger("maxLoaded", maxLoaded, 1);
     if (typeof owner === "string") checkOwner(owner);
     this.#options = options;
     this.#format = format;

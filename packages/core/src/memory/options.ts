@@ -1,6 +1,7 @@
 import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory-options.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
+import { wrongOption } from "../option-checks.ts";
 import { checkProcessors } from "../processors/apply-processors.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
@@ -71,7 +72,7 @@ export function normalizeOptions<M>(
 export function checkPolicy<M>(options: MemoryPolicy<M>): void {
   const { history, systemFirst, repair, timeoutMs, onEvent } = options;
   for (const [name, value] of Object.entries({ history, systemFirst, repair })) {
-    if (value !== undefined && typeof value !== "boolean") throw invalidOption(name, value, "true or false");
+    if (value !== undefined && typeof value !== "boolean") throw wrongOption(name, value, "true or false");
   }
   if (options.processors !== undefined) checkProcessors(options.processors);
   if (options.profile !== undefined) {
@@ -85,22 +86,14 @@ export function checkPolicy<M>(options: MemoryPolicy<M>): void {
   }
   // 2 ** 31 - 1 ms is the longest delay that a timer takes.
   if (timeoutMs !== undefined && !(Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 2 ** 31)) {
-    throw invalidOption("timeoutMs", timeoutMs, "a positive integer of milliseconds below 2147483648");
+    throw wrongOption("timeoutMs", timeoutMs, "a positive integer of milliseconds below 2147483648");
   }
   if (onEvent !== undefined && typeof onEvent !== "function")
-    throw invalidOption("onEvent", onEvent, "a function");
+    throw wrongOption("onEvent", onEvent, "a function");
 }
 
 /** Errors: `INVALID_OPTION`. */
 export function checkProfile(profile: ProviderProfile): void {
   if (typeof profile === "object" && profile !== null && typeof profile.shape === "function") return;
-  throw invalidOption("profile", kindOf(profile), "an object such as those of @turnkeep/formats/profiles");
-}
-
-function kindOf(value: unknown): string {
-  return typeof value === "object" ? (value === null ? "null" : "an object") : String(value);
-}
-
-function invalidOption(name: string, value: unknown, expected: string): TurnkeepError {
-  return new TurnkeepError("INVALID_OPTION", `${name} must be ${expected}; it is ${String(value)}.`);
+  throw wrongOption("profile", profile, "an object such as those of @turnkeep/formats/profiles");
 }

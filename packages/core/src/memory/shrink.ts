@@ -1,5 +1,5 @@
 import type { ShrinkOptions, Shrunk } from "../chat-memory.ts";
-import { TurnkeepError } from "../errors.ts";
+import { wrongOption } from "../option-checks.ts";
 import { stepsBeforeFirstUser } from "../view/view.ts";
 import { groupsOf, withinTurn } from "../window/plan.ts";
 import { isDerived, isPinned, isSystem } from "../window/room.ts";
@@ -16,10 +16,7 @@ const defaultTarget = 0.7;
 export function targetOf(options: ShrinkOptions | undefined): number {
   const target = options?.target ?? defaultTarget;
   if (typeof target === "number" && target > 0 && target < 1) return target;
-  throw new TurnkeepError(
-    "INVALID_OPTION",
-    `target must be greater than 0 and less than 1; it is ${String(target)}.`,
-  );
+  throw wrongOption("target", target, "greater than 0 and less than 1");
 }
 
 /** What a view shows of a memory, and what the window hides. */

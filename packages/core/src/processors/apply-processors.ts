@@ -1,8 +1,8 @@
 import type { ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
+import { wrongOption } from "../option-checks.ts";
 import { asGiven, givenTo } from "./given.ts";
-import { invalid } from "./options.ts";
 import type { Processor } from "./processor.ts";
 import { runProcessor } from "./run-processor.ts";
 
@@ -67,14 +67,14 @@ export async function applyProcessors<M>(
 
 /** Errors: `INVALID_OPTION` for what is no list of processors. */
 export function checkProcessors(processors: unknown): void {
-  if (!Array.isArray(processors)) throw invalid("processors", processors, "an array of processors");
+  if (!Array.isArray(processors)) throw wrongOption("processors", processors, "an array of processors");
   for (const [index, processor] of (processors as readonly unknown[]).entries()) {
     const { name, process } = (processor ?? {}) as { name?: unknown; process?: unknown };
     if (typeof name !== "string" || name === "") {
-      throw invalid(`processors[${index}].name`, name, "a non-empty text, to name it in errors");
+      throw wrongOption(`processors[${index}].name`, name, "a non-empty text, to name it in errors");
     }
     if (typeof process !== "function") {
-      throw invalid(`processors[${index}].process`, process, `a function, in ${JSON.stringify(name)}`);
+      throw wrongOption(`processors[${index}].process`, process, `a function, in ${JSON.stringify(name)}`);
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { MessageFormat, TextPlace } from "../message-format.ts";
+import { checkObject, wrongOption } from "../option-checks.ts";
 import { mapJsonLeaves } from "./json-leaves.ts";
-import { type AnyProcessor, checkObject, invalid, methodOf } from "./options.ts";
+import { type AnyProcessor, methodOf } from "./options.ts";
 import { copiesPerMessage } from "./per-message.ts";
 import { shownEach } from "./shown.ts";
 
@@ -84,19 +85,20 @@ function changeOf(options: RedactOptions): Change {
   checkObject("redact", options);
   const { patterns, replacement = "[redacted]", change } = options;
   if ((patterns === undefined) === (change === undefined)) {
-    throw invalid("redact", options, "given either patterns or change");
+    throw wrongOption("redact", options, "given either patterns or change");
   }
   if (change !== undefined) {
-    if (typeof change !== "function") throw invalid("redact.change", change, "a function");
+    if (typeof change !== "function") throw wrongOption("redact.change", change, "a function");
     const checked: Change = (text, of) => {
       const after: unknown = change(text, of);
       if (typeof after === "string") return after;
-      throw invalid("What redact.change answers", after, "a text");
+      throw wrongOption("What redact.change answers", after, "a text");
     };
     return (text, of) => inLeaves(text, of, (leaf) => checked(leaf, of)) ?? checked(text, of);
   }
-  if (!Array.isArray(patterns)) throw invalid("redact.patterns", patterns, "a list of expressions and texts");
-  if (typeof replacement !== "string") throw invalid("redact.replacement", replacement, "a text");
+  if (!Array.isArray(patterns))
+    throw wrongOption("redact.patterns", patterns, "a list of expressions and texts");
+  if (typeof replacement !== "string") throw wrongOption("redact.replacement", replacement, "a text");
   const expressions = (patterns as readonly unknown[]).map(expressionOf);
   const replaced = (text: string): string =>
     expressions.reduce((left, expression) => left.replace(expression, () => replacement), text);
@@ -112,13 +114,13 @@ function expressionOf(pattern: unknown, index: number): RegExp {
   const where = `redact.patterns[${index}]`;
   if (typeof pattern === "string") {
     if (pattern === "")
-      throw invalid(where, "an empty text", "a text or an expression that matches something");
+      throw wrongOption(where, "an empty text", "a text or an expression that matches something");
     return new RegExp(pattern.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"), "g");
   }
-  if (!(pattern instanceof RegExp)) throw invalid(where, pattern, "a text or an expression");
+  if (!(pattern instanceof RegExp)) throw wrongOption(where, pattern, "a text or an expression");
   const expression = new RegExp(pattern.source, `${pattern.flags.replace(/[gy]/g, "")}g`);
   if (expression.test(""))
-    throw invalid(where, String(pattern), "an expression that does not match an empty text");
+    throw wrongOption(where, String(pattern), "an expression that does not match an empty text");
   expression.lastIndex = 0;
   return expression;
 }

@@ -1,5 +1,6 @@
 import type { MessageFormat } from "../message-format.ts";
-import { type AnyProcessor, checkInteger, checkObject, invalid } from "./options.ts";
+import { checkInteger, checkObject, wrongOption } from "../option-checks.ts";
+import type { AnyProcessor } from "./options.ts";
 import { stripper } from "./strip.ts";
 
 export interface StripMediaOptions {
@@ -33,7 +34,7 @@ export function stripMedia(options: StripMediaOptions = {}): AnyProcessor {
   const { keepLastSteps = 0, placeholder = "[media left out]" } = options;
   checkInteger("stripMedia.keepLastSteps", keepLastSteps, 0);
   if (typeof placeholder !== "string" || placeholder.trim() === "") {
-    throw invalid("stripMedia.placeholder", placeholder, "a text that is not blank");
+    throw wrongOption("stripMedia.placeholder", placeholder, "a text that is not blank");
   }
   return stripper({
     name: "strip-media",

@@ -1,4 +1,5 @@
-import { type AnyProcessor, checkInteger, checkObject } from "./options.ts";
+import { checkInteger, checkObject } from "../option-checks.ts";
+import type { AnyProcessor } from "./options.ts";
 import { stripper } from "./strip.ts";
 
 export interface StripReasoningOptions {

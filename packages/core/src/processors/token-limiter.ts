@@ -1,9 +1,10 @@
 import { TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
+import { checkCounter, checkInteger, checkObject, wrongOption } from "../option-checks.ts";
 import type { TokenCounter, WindowOverflow } from "../window-options.ts";
 import { cutAt } from "./border.ts";
 import { type Group, type Grouping, grouper } from "./grouping.ts";
-import { type AnyProcessor, checkCounter, checkInteger, checkObject, invalid } from "./options.ts";
+import type { AnyProcessor } from "./options.ts";
 import { perMessage } from "./per-message.ts";
 
 export interface TokenLimiterOptions {
@@ -81,12 +82,14 @@ function checkedOptions(options: TokenLimiterOptions): Checked {
   checkInteger("tokenLimiter.limit", limit, 1);
   checkCounter("tokenLimiter.counter", counter);
   checkInteger("tokenLimiter.reserve", reserve, 0);
-  if (reserve >= limit) throw invalid("tokenLimiter.reserve", reserve, `smaller than the limit, ${limit}`);
-  if (unit !== "step" && unit !== "turn") throw invalid("tokenLimiter.unit", unit, "step or turn");
+  if (reserve >= limit)
+    throw wrongOption("tokenLimiter.reserve", reserve, `smaller than the limit, ${limit}`);
+  if (unit !== "step" && unit !== "turn") throw wrongOption("tokenLimiter.unit", unit, "step or turn");
   if (typeof target !== "number" || !(target > 0 && target <= 1)) {
-    throw invalid("tokenLimiter.target", target, "greater than 0 and at most 1");
+    throw wrongOption("tokenLimiter.target", target, "greater than 0 and at most 1");
   }
-  if (!overflows.includes(overflow)) throw invalid("tokenLimiter.overflow", overflow, "throw, keep or evict");
+  if (!overflows.includes(overflow))
+    throw wrongOption("tokenLimiter.overflow", overflow, "throw, keep or evict");
   return { limit, counter, reserve, unit, target, overflow };
 }
 

@@ -1,8 +1,9 @@
 import type { MessageFormat } from "../message-format.ts";
+import { checkInteger, checkObject, wrongOption } from "../option-checks.ts";
 import { beforeBorder } from "./border.ts";
 import { statePerList } from "./growing-list.ts";
 import { GrowingSteps, Places } from "./growing-steps.ts";
-import { type AnyProcessor, checkInteger, checkObject, invalid } from "./options.ts";
+import type { AnyProcessor } from "./options.ts";
 import type { PairedCall, Pairs } from "./pairs.ts";
 import { copiesPerMessage } from "./per-message.ts";
 import { Shown } from "./shown.ts";
@@ -82,7 +83,11 @@ function checkedOptions(options: ToolCallFilterOptions): {
   checkObject("toolCallFilter", options);
   const { exclude, keepLastSteps } = options;
   if (exclude !== undefined && !isNames(exclude)) {
-    throw invalid("toolCallFilter.exclude", exclude, "a list of tools' names; leave it out for all tools");
+    throw wrongOption(
+      "toolCallFilter.exclude",
+      exclude,
+      "a list of tools' names; leave it out for all tools",
+    );
   }
   if (keepLastSteps !== undefined) checkInteger("toolCallFilter.keepLastSteps", keepLastSteps, 0);
   return { names: exclude === undefined ? undefined : new Set(exclude), keepLastSteps };

@@ -1,7 +1,8 @@
 import type { MessageFormat } from "../message-format.ts";
+import { checkCounter, checkInteger, checkObject, wrongOption } from "../option-checks.ts";
 import type { TokenCounter } from "../window-options.ts";
 import { beginning, ending, fits } from "./cut-text.ts";
-import { type AnyProcessor, checkCounter, checkInteger, checkObject, invalid, methodOf } from "./options.ts";
+import { type AnyProcessor, methodOf } from "./options.ts";
 import { copiesPerMessage } from "./per-message.ts";
 import { shownEach } from "./shown.ts";
 import { textTokens } from "./text-tokens.ts";
@@ -83,13 +84,13 @@ function checkedOptions(options: TruncateToolResultsOptions): {
   const room = maxTokens - count(longestNotice);
   if (room < 0) {
     const least = `at least ${count(longestNotice)}, what the notice of a cut takes`;
-    throw invalid("truncateToolResults.maxTokens", maxTokens, least);
+    throw wrongOption("truncateToolResults.maxTokens", maxTokens, least);
   }
   const head = options.head ?? (options.tail === undefined ? Math.ceil(room * 0.75) : room - options.tail);
   const tail = options.tail ?? room - head;
   if (head < 0 || tail < 0 || head + tail > room) {
     const given = `${options.head ?? "none"} and ${options.tail ?? "none"}`;
-    throw invalid(
+    throw wrongOption(
       "truncateToolResults.head and tail",
       given,
       `at most ${room} together, what maxTokens leaves beside the notice of a cut`,

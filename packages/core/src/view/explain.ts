@@ -1,20 +1,17 @@
-import { TurnkeepError } from "../errors.ts";
 import type { Call } from "../memory/deadline.ts";
 import type { Loaded } from "../memory/draft.ts";
 import { type Item, readItem, tokensIn } from "../memory/item.ts";
 import type { Live } from "../memory/live.ts";
 import type { Policy } from "../memory/policy.ts";
 import type { ExplainedMessage, ExplainOptions, Explanation } from "../memory-view.ts";
+import { wrongOption } from "../option-checks.ts";
 import type { Limits } from "../window/policy.ts";
 import type { View } from "./view.ts";
 
 /** How many of the evicted messages are asked for. Errors: `INVALID_OPTION`. */
 export function evictedAsked<M>({ evicted = 100 }: ExplainOptions<M>): number {
   if (Number.isSafeInteger(evicted) && evicted >= 0 && evicted <= 1000) return evicted;
-  throw new TurnkeepError(
-    "INVALID_OPTION",
-    `explain's evicted must be an integer from 0 to 1000; it is ${String(evicted)}.`,
-  );
+  throw wrongOption("explain's evicted", evicted, "an integer from 0 to 1000");
 }
 
 /** The newest messages that have left memory, oldest first; none where the store keeps no history. */

@@ -1,4 +1,4 @@
-import { TurnkeepError } from "../errors.ts";
+import { checkCounter, wrongOption } from "../option-checks.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import type {
   Limit,
@@ -42,11 +42,12 @@ export function windowPolicy<M>(
   profile?: ProviderProfile | undefined,
 ): WindowPolicy<M> {
   const window = options ?? {};
-  if (typeof window !== "object") throw invalid("window", window, "an object such as { maxMessages: 20 }");
+  if (typeof window !== "object")
+    throw wrongOption("window", window, "an object such as { maxMessages: 20 }");
   const { maxMessages, maxTokens, counter, reserve, cacheTtlMs, pinned, summarize, waitUntil } = window;
   const unit = window.unit ?? (profile?.firstMessage === "user" ? "turn" : "step");
   if (options !== undefined && maxMessages === undefined && maxTokens === undefined) {
-    throw invalid(
+    throw wrongOption(
       "window",
       "{}",
       "an object with maxMessages or maxTokens; leave window out to keep everything",
@@ -55,20 +56,21 @@ export function windowPolicy<M>(
   checkLimit("window.maxMessages", maxMessages, 1);
   checkLimit("window.maxTokens", maxTokens, 1);
   checkLimit("window.reserve", reserve, 0);
-  if (!units.includes(unit)) throw invalid("window.unit", unit, `one of ${units.join(", ")}`);
-  if (maxTokens !== undefined) checkCounter(counter);
-  else if (reserve !== undefined) throw invalid("window.reserve", reserve, "given together with maxTokens");
+  if (!units.includes(unit)) throw wrongOption("window.unit", unit, `one of ${units.join(", ")}`);
+  if (maxTokens !== undefined) checkNamedCounter(counter);
+  else if (reserve !== undefined)
+    throw wrongOption("window.reserve", reserve, "given together with maxTokens");
   const evictsOften = unit === "message" || (maxTokens === undefined && summarize === undefined);
   const target = window.target ?? (evictsOften ? 1 : 0.7);
   if (typeof target !== "number" || !(target > 0 && target <= 1)) {
-    throw invalid("window.target", target, "greater than 0 and at most 1");
+    throw wrongOption("window.target", target, "greater than 0 and at most 1");
   }
   checkCacheTtl(cacheTtlMs, unit, target);
   const overflow = window.overflow ?? (unit === "message" ? "evict" : "throw");
   if (!overflows.includes(overflow))
-    throw invalid("window.overflow", overflow, `one of ${overflows.join(", ")}`);
+    throw wrongOption("window.overflow", overflow, `one of ${overflows.join(", ")}`);
   if (pinned !== undefined && typeof pinned !== "function")
-    throw invalid("window.pinned", pinned, "a function");
+    throw wrongOption("window.pinned", pinned, "a function");
   const limits = { maxMessages, maxTokens, counter, reserve: reserve ?? 0 };
   const policy = { ...limits, unit, target, cacheTtlMs, overflow, pinned };
   checkSummarize(policy, summarize, waitUntil);
@@ -78,11 +80,19 @@ export function windowPolicy<M>(
 function checkCacheTtl(cacheTtlMs: number | undefined, unit: WindowUnit, target: number): void {
   if (cacheTtlMs === undefined) return;
   if (!Number.isSafeInteger(cacheTtlMs) || cacheTtlMs < 1)
-    throw invalid("window.cacheTtlMs", cacheTtlMs, "a positive integer, in milliseconds");
+    throw wrongOption("window.cacheTtlMs", cacheTtlMs, "a positive integer, in milliseconds");
   if (unit === "message")
-    throw invalid("window.unit", unit, "step or turn with cacheTtlMs: LangChain4j's windows know no cache");
+    throw wrongOption(
+      "window.unit",
+      unit,
+      "step or turn with cacheTtlMs: LangChain4j's windows know no cache",
+    );
   if (target === 1)
-    throw invalid("window.target", target, "below 1 with cacheTtlMs: at 1 there is no room to make early");
+    throw wrongOption(
+      "window.target",
+      target,
+      "below 1 with cacheTtlMs: at 1 there is no room to make early",
+    );
 }
 
 function checkSummarize(
@@ -91,30 +101,27 @@ function checkSummarize(
   waitUntil: unknown,
 ): void {
   if (waitUntil !== undefined && (typeof waitUntil !== "function" || summarize === undefined))
-    throw invalid("window.waitUntil", waitUntil, "a function, given together with summarize");
+    throw wrongOption("window.waitUntil", waitUntil, "a function, given together with summarize");
   if (summarize === undefined) return;
-  if (typeof summarize !== "function") throw invalid("window.summarize", summarize, "a function");
+  if (typeof summarize !== "function") throw wrongOption("window.summarize", summarize, "a function");
   if (unit === "message")
-    throw invalid(
+    throw wrongOption(
       "window.unit",
       unit,
       "step or turn with summarize: LangChain4j's windows have no summaries",
     );
   if (target === 1 && maxTokens !== undefined)
-    throw invalid("window.target", target, "below 1 with maxTokens and summarize: a summary needs room");
+    throw wrongOption("window.target", target, "below 1 with maxTokens and summarize: a summary needs room");
 }
 
-function checkCounter(counter: TokenCounter | undefined): void {
-  if (counter === undefined || typeof counter.count !== "function") {
-    throw invalid("window.counter", counter, "a TokenCounter; maxTokens needs one");
-  }
-  if (typeof counter.name !== "string" || counter.name === "") {
-    throw invalid("window.counter.name", counter.name, "a non-empty text; stored counts are kept under it");
-  }
-  const { base } = counter;
-  if (base !== undefined && (!Number.isSafeInteger(base) || base < 0)) {
-    throw invalid("window.counter.base", base, "a non-negative integer");
-  }
+function checkNamedCounter(counter: TokenCounter | undefined): void {
+  checkCounter("window.counter", counter);
+  if (typeof counter.name !== "string" || counter.name === "")
+    throw wrongOption(
+      "window.counter.name",
+      counter.name,
+      "a non-empty text; stored counts are kept under it",
+    );
 }
 
 function checkLimit(name: string, limit: Limit | undefined, least: 0 | 1): void {
@@ -123,17 +130,11 @@ function checkLimit(name: string, limit: Limit | undefined, least: 0 | 1): void 
 
 function checkAnswer(name: string, value: unknown, least: 0 | 1): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return value;
-  throw invalid(
+  throw wrongOption(
     name,
     value,
     `a ${least === 0 ? "non-negative" : "positive"} integer, or a function that answers one`,
   );
-}
-
-function invalid(name: string, value: unknown, expected: string): TurnkeepError {
-  const shown =
-    typeof value === "function" ? "a function" : typeof value === "object" ? typeof value : String(value);
-  return new TurnkeepError("INVALID_OPTION", `${name} must be ${expected}; it is ${shown}.`);
 }
 
 const unlimited: number = Number.POSITIVE_INFINITY;
@@ -155,7 +156,7 @@ export async function resolveLimits<M>(
   const maxTokens = typeof most === "function" ? await ask("window.maxTokens", most, 1) : most;
   const reserve = typeof room === "function" ? await ask("window.reserve", room, 0) : room;
   if (reserve >= maxTokens) {
-    throw invalid("window.reserve", reserve, `smaller than window.maxTokens, which is ${maxTokens}`);
+    throw wrongOption("window.reserve", reserve, `smaller than window.maxTokens, which is ${maxTokens}`);
   }
   const base = policy.counter?.base ?? 0;
   return { maxMessages, maxTokens, taken: (tokens) => corrected(tokens + base, correction) + reserve };

@@ -1,0 +1,34 @@
+import { TurnkeepError } from "./errors.ts";
+import type { TokenCounter } from "./window-options.ts";
+
+/** `INVALID_OPTION` that says what an option must be and what it is; of an object or a function only its kind. */
+export function wrongOption(name: string, value: unknown, expected: string): TurnkeepError {
+  return new TurnkeepError("INVALID_OPTION", `${name} must be ${expected}; it is ${shown(value)}.`);
+}
+
+function shown(value: unknown): string {
+  if (typeof value === "function") return "a function";
+  if (typeof value !== "object" || value === null) return String(value);
+  return Array.isArray(value) ? "an array" : "an object";
+}
+
+/** Errors: `INVALID_OPTION`, as of all checks here. */
+export function checkInteger(name: string, value: unknown, least: 0 | 1): asserts value is number {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return;
+  throw wrongOption(name, value, `a ${least === 0 ? "non-negative" : "positive"} integer`);
+}
+
+export function checkObject(name: string, value: unknown): asserts value is object {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
+  throw wrongOption(name, value, "an object of options");
+}
+
+export function checkCounter(
+  name: string,
+  counter: TokenCounter | undefined,
+): asserts counter is TokenCounter {
+  if (typeof counter !== "object" || counter === null || typeof counter.count !== "function") {
+    throw wrongOption(name, counter, "a TokenCounter");
+  }
+  if (counter.base !== undefined) checkInteger(`${name}.base`, counter.base, 0);
+}
