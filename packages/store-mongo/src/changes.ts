@@ -1,7 +1,7 @@
 import type { MemoryUpdate, StoredMessage } from "@turnkeep/core";
 import type { FoldedUpdate } from "@turnkeep/core/store-kit";
 import type { Document } from "mongodb";
-import { type Entry, type MemoryDocument, present, tooLarge } from "./documents.ts";
+import { atVersion, type Entry, present, sound, tooLarge } from "./documents.ts";
 import type { PlacedEntry } from "./records.ts";
 import { freshId } from "./staging.ts";
 
@@ -15,14 +15,8 @@ export interface Pending {
   readonly entryOf: (message: StoredMessage) => Entry;
   /** The messages that the update names, by seq. Absent: nobody has looked, and they are taken for live ones inside. */
   readonly found?: ReadonlyMap<number, PlacedEntry> | undefined;
-  /** Under which rows are staged, if any are. */
-  readonly attempt?: Attempt | undefined;
-}
-
-/** An attempt that was announced, and what the memory's document said then. */
-export interface Attempt {
-  readonly name: string;
-  readonly memory: MemoryDocument;
+  /** Under which rows are staged, and the generation of memory and rows then. */
+  readonly attempt?: { readonly name: string; readonly generation: number | undefined } | undefined;
 }
 
 /** One conditional command on the memory's document. Paths are `live.7` and the like. */
@@ -42,40 +36,27 @@ export interface Change {
   readonly ttlMs: number | undefined;
 }
 
-/** Begins a memory where there is none. */
-export function beginning({ memoryId, update, folded, ttlMs, entryOf, attempt }: Pending): Change {
-  const { version, nextSeq, owner, head } = update;
-  const maps: Record<string, Record<string, Entry>> = { live: {}, evicted: {}, superseded: {} };
-  for (const message of folded.insert)
-    Object.assign(maps[message.state] ?? {}, { [message.seq]: entryOf(message) });
-  const life = attempt === undefined ? { life: freshId(), staging: [], generation: 0 } : {};
-  const { name, memory } = attempt ?? {};
-  return {
-    filter: { _id: memoryId, version: { $exists: false }, staging: name, generation: memory?.generation },
-    set: { version, next: nextSeq, owner, head, ...maps, trash: [], ...life },
-    ...{ rename: {}, unset: [], trash: [], attempt: name, upsert: attempt === undefined, ttlMs },
-  };
-}
-
-/** Changes a memory that is at the expected version. */
-export function changing({ memoryId, update, folded, ttlMs, entryOf, found, attempt }: Pending): Change {
-  const { expected, version, nextSeq, head, append, replace } = update;
+/** Begins a memory where there is none, or changes one that is at the expected version. */
+export function changeOf({ memoryId, update, folded, ttlMs, entryOf, found, attempt }: Pending): Change {
+  const { expected, version, nextSeq, owner, head, append, replace } = update;
+  const begins = expected === null;
   const set: Record<string, unknown> = { version, next: nextSeq, head };
   const rename: Record<string, string> = {};
   const unset: string[] = [];
   const trash: string[] = [];
   const filter: Document = {
-    _id: memoryId,
-    version: expected,
-    next: { $lte: append[0]?.seq ?? nextSeq },
+    ...atVersion(memoryId, expected),
+    next: begins ? undefined : { $lte: append[0]?.seq ?? nextSeq },
     staging: attempt?.name,
-    generation: attempt?.memory.generation,
-    $expr: present,
+    generation: attempt?.generation,
   };
-  if (found === undefined) {
+  if (begins) {
+    Object.assign(set, { owner, trash: [] });
+    if (attempt === undefined) Object.assign(set, { life: freshId(), staging: [], generation: 0 });
+  } else if (found === undefined) {
     // Whoever has looked has seen that it is sound, and settles what there is to settle; who has not leaves it to them.
-    for (const map of ["live", "evicted", "superseded"]) filter[map] = { $type: "object" };
-    Object.assign(filter, { staging: [], trash: [], $expr: { $and: [present, { $not: tooLarge }] } });
+    const isToBeLookedAt = { $or: [tooLarge, { $not: sound }] };
+    Object.assign(filter, { staging: [], trash: [], $expr: { $and: [present, { $not: isToBeLookedAt }] } });
   }
   /** Where a message stands, which the document must confirm: it may be moved out meanwhile. */
   function sourceOf(seq: number): { readonly path: string | undefined; readonly row: string | undefined } {
@@ -101,5 +82,6 @@ export function changing({ memoryId, update, folded, ttlMs, entryOf, found, atte
     if (row !== undefined) trash.push(row);
   }
   for (const { seq, id } of replace) filter[`live.${seq}.i`] = id;
-  return { filter, set, rename, unset, trash, attempt: attempt?.name, upsert: false, ttlMs };
+  const upsert = begins && attempt === undefined;
+  return { filter, set, rename, unset, trash, attempt: attempt?.name, upsert, ttlMs };
 }

@@ -13,6 +13,9 @@ export interface Entry {
   readonly r?: string | undefined;
 }
 
+/** The maps of a document, each with the messages of one state. */
+export const states: readonly MessageState[] = ["live", "evicted", "superseded"];
+
 /** Entries by seq. */
 export type Entries = Readonly<Record<string, Entry>>;
 
@@ -68,8 +71,6 @@ export const documentCap: number = 128 * 1024;
 export const smallestApart = 128;
 /** Of what an entry takes at most where only a reference is left. */
 const referenceBytes = 200;
-/** How many memories one statement of `sweep` names. */
-export const batch = 100;
 
 /** Whether there is a memory, by the server's clock. */
 export const present: Document = {
@@ -86,6 +87,17 @@ const liveReferences = { $multiply: [referenceBytes, { $size: { $objectToArray: 
 export const tooLarge: Document = {
   $gt: [{ $subtract: [{ $bsonSize: "$$ROOT" }, liveReferences] }, documentCap],
 };
+
+/** Whether the messages are kept as this store keeps them. */
+export const sound: Document = {
+  $and: states.map((state) => ({ $in: [{ $type: `$${state}` }, ["object", "missing"]] })),
+};
+
+/** A memory that is there at that version; `null`: the place of one that is not. */
+export function atVersion(memoryId: string, version: string | null): Document {
+  if (version === null) return { _id: memoryId, version: { $exists: false } };
+  return { _id: memoryId, version, $expr: present };
+}
 
 /** A projection of these. */
 export const fields = (...names: (keyof MemoryDocument)[]): Document =>

@@ -8,9 +8,10 @@ import {
   type MemoryDocument,
   type RowDocument,
   smallestApart,
+  states,
 } from "./documents.ts";
 import { entriesOf, overridden, type PlacedEntry } from "./records.ts";
-import type { Claimed } from "./statements.ts";
+import type { Claimed, Statement } from "./statements.ts";
 import * as statements from "./statements.ts";
 
 /** Never used twice. */
@@ -37,6 +38,11 @@ export function referenceTo({ _id, i, a }: RowDocument): Entry {
   return { i, a, r: _id };
 }
 
+/** Removes rows of an attempt that has failed. */
+export function discarding(rows: readonly RowDocument[]): Statement<number> {
+  return statements.drop({ _id: { $in: rows.map(({ _id }) => _id) } });
+}
+
 /** The size of an entry's content. */
 export function bytesOf({ p = "", m = "" }: Entry): number {
   return utf8Length(p) + utf8Length(m);
@@ -51,12 +57,18 @@ export async function settle(run: Run, memoryId: string, life: string): Promise<
   const claimed = await run(statements.claim(memoryId, life));
   if (claimed === null) return undefined;
   const { tooLarge, trash, staging } = claimed;
-  const entries = entriesOf(claimed, ["live", "evicted", "superseded"]);
+  const entries = entriesOf(claimed, states);
   const named = overridden(claimed, entries);
   if (tooLarge && !(await moveOut(run, claimed, entries))) return 0;
-  const removed = await run(statements.clear(claimed, named));
-  const forgotten = tooLarge ? { evicted: {}, superseded: {} } : {};
-  await run(statements.whileClaimed(claimed, { $pullAll: { trash, staging }, $set: forgotten }));
+  // What no attempt can have the document name any more, except what it names already.
+  const forgotten = { life, state: "staged", generation: { $lt: claimed.generation }, _id: { $nin: named } };
+  const removed = await run(statements.drop({ $or: [{ _id: { $in: trash } }, forgotten] }));
+  await run(
+    statements.whileClaimed(claimed, {
+      $pullAll: { trash, staging },
+      $set: tooLarge ? { evicted: {}, superseded: {} } : {},
+    }),
+  );
   return removed;
 }
 
@@ -69,7 +81,7 @@ async function moveOut(run: Run, claimed: Claimed, entries: readonly PlacedEntry
     await run(statements.insert([...rows.values()]));
     const references = Object.fromEntries([...rows].map(([path, row]) => [path, referenceTo(row)]));
     if (!(await run(statements.whileClaimed(claimed, { $set: references })))) {
-      await run(statements.discard([...rows.values()]));
+      await run(discarding([...rows.values()]));
       return false;
     }
   }

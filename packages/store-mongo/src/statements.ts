@@ -3,12 +3,12 @@ import type { Document } from "mongodb";
 import type { Change } from "./changes.ts";
 import type { Collections } from "./client.ts";
 import {
-  batch,
-  expired,
+  atVersion,
   fields,
   type MemoryDocument,
   present,
   type RowDocument,
+  states,
   tooLarge,
 } from "./documents.ts";
 
@@ -18,13 +18,9 @@ export type Statement<Answer> = (collections: Collections) => Promise<Answer>;
 /** How long an attempt to begin a memory is kept at least. */
 const attemptLastsMs = 60 * 60 * 1000;
 
-const maps = fields("live", "evicted", "superseded");
+const lifeFields = fields("life", "generation");
 /** All that the document knows of its messages and their rows. */
-const ledgerFields = {
-  ...fields("life", "version", "next", "trash", "staging", "generation"),
-  ...maps,
-  tooLarge,
-};
+const ledgerFields = { ...lifeFields, ...fields("version", "next", "trash", "staging", ...states), tooLarge };
 
 /** Without its messages where it is at the version that is known. */
 export function read(memoryId: string, known: string | undefined): Statement<MemoryDocument | null> {
@@ -40,12 +36,6 @@ export function ledger(memoryId: string): Statement<MemoryDocument | null> {
 function headOf(memoryId: string, projection: Document): Statement<MemoryDocument | null> {
   return ({ memories, reading }) =>
     memories.findOne({ _id: memoryId, $expr: present }, { ...reading, projection });
-}
-
-/** Has risen if rows of the life may have been deleted. */
-export function generation({ _id, life }: MemoryDocument): Statement<MemoryDocument | null> {
-  return ({ memories }) =>
-    memories.findOne({ _id, life: life ?? null } as Document, { projection: fields("generation") });
 }
 
 /** Those rows that are there. */
@@ -86,18 +76,15 @@ export function announce(
   attempt: string,
 ): Statement<MemoryDocument | null> {
   const options = { upsert: expected === null, returnDocument: "after", projection: ledgerFields } as const;
-  const filter: Document =
-    expected === null
-      ? { _id: memoryId, version: { $exists: false } }
-      : { _id: memoryId, version: expected, $expr: present };
   // Nobody but who begins with it sees what is made here, so the clocks of clients will do.
   const expiresAt = expected === null ? new Date(Date.now() + attemptLastsMs) : undefined;
   const changed: Document = {
     $push: { staging: attempt },
     $max: { generation: 1, expiresAt },
-    $setOnInsert: { life: attempt, live: {}, evicted: {}, superseded: {}, trash: [] },
+    $setOnInsert: { life: attempt, trash: [] },
   };
-  return ({ memories }) => unlessTaken(memories.findOneAndUpdate(filter, changed, options));
+  return ({ memories }) =>
+    unlessTaken(memories.findOneAndUpdate(atVersion(memoryId, expected), changed, options));
 }
 
 /** Makes the change of an update. `false`: the memory is not as its writer believes. */
@@ -149,43 +136,19 @@ export function insert(rows: readonly RowDocument[]): Statement<unknown> {
   return ({ messages }) => messages.insertMany([...rows], { ordered: false });
 }
 
-/** Removes rows of an attempt that has failed. */
-export function discard(rows: readonly RowDocument[]): Statement<number> {
-  return dropWhere({ _id: { $in: rows.map(({ _id }) => _id) } });
-}
-
-/** Removes the rows of a life that is over. */
-export function bury(life: string): Statement<number> {
-  return dropWhere({ life });
-}
-
-/** Removes the trash, and what no attempt can have the document name any more, except what it names already. */
-export function clear({ life, trash, generation }: Claimed, named: readonly string[]): Statement<number> {
-  const forgotten = { life, state: "staged", generation: { $lt: generation }, _id: { $nin: named } };
-  return dropWhere({ $or: [{ _id: { $in: trash } }, forgotten] });
-}
-
-function dropWhere(filter: Document): Statement<number> {
+/** Removes rows; answers how many. */
+export function drop(filter: Document): Statement<number> {
   return async ({ messages }) => (await messages.deleteMany(filter)).deletedCount;
 }
 
-/** Which life a memory has, expired ones and attempts to begin one too. */
+/** Which life a memory has, expired ones and attempts to begin one too, and which generation. */
 export function peek(memoryId: string): Statement<MemoryDocument | null> {
-  return ({ memories }) => memories.findOne({ _id: memoryId }, { projection: fields("life") });
+  return ({ memories }) => memories.findOne({ _id: memoryId }, { projection: lifeFields });
 }
 
-/** Removes that life of a memory and no other; answers what it was. */
-export function remove({ _id, life }: MemoryDocument): Statement<MemoryDocument | null> {
-  return removeWhere({ _id, life: life ?? null });
-}
-
-/** Removes a memory if it has expired. */
-export function removeExpired(memoryId: string): Statement<MemoryDocument | null> {
-  return removeWhere({ _id: memoryId, ...expired });
-}
-
-function removeWhere(filter: Document): Statement<MemoryDocument | null> {
-  return ({ memories }) => memories.findOneAndDelete(filter, { projection: fields("life", "generation") });
+/** Removes a memory's document that is as the filter says; answers what it was. */
+export function remove(filter: Document): Statement<MemoryDocument | null> {
+  return ({ memories }) => memories.findOneAndDelete(filter, { projection: lifeFields });
 }
 
 /** In the order of their ids, after that one. One beyond the limit: there is more. */
@@ -195,13 +158,6 @@ export function list(owner: string | undefined, after: string, limit: number): S
   const projection = fields("owner", "updatedAt");
   return ({ memories }) =>
     memories.find(filter, { hint, sort: { _id: 1 }, limit: limit + 1, projection }).toArray();
-}
-
-/** Expired memories after that id, and attempts to begin one that took too long. */
-export function overdue(after: string): Statement<MemoryDocument[]> {
-  const filter: Document = { ...expired, _id: { $gt: after } };
-  return ({ memories }) =>
-    memories.find(filter, { sort: { _id: 1 }, limit: batch, projection: { _id: 1 } }).toArray();
 }
 
 /** A life after that one, of which there are rows. */

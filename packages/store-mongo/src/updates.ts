@@ -1,10 +1,11 @@
 import type { MemoryUpdate, StoredMessage } from "@turnkeep/core";
 import { foldUpdate, isInPlace, namedSeqs, storedRows, storeError } from "@turnkeep/core/store-kit";
-import { beginning, changing, type Pending } from "./changes.ts";
+import type { Document } from "mongodb";
+import { changeOf, type Pending } from "./changes.ts";
 import { type Run, storeName } from "./client.ts";
-import { type MemoryDocument, smallestApart } from "./documents.ts";
+import { expired, type MemoryDocument, smallestApart, states } from "./documents.ts";
 import { entriesOf, overridden, type PlacedEntry, placedRow } from "./records.ts";
-import { bytesOf, entryOf, freshId, referenceTo, rowOf, settle } from "./staging.ts";
+import { bytesOf, discarding, entryOf, freshId, referenceTo, rowOf, settle } from "./staging.ts";
 import * as statements from "./statements.ts";
 
 /** How often a write is tried again at the same version: others may settle or sweep meanwhile. */
@@ -29,7 +30,6 @@ export async function applyUpdate(
   const named = namedSeqs(folded);
   const apart = apartOf([...folded.insert, ...folded.rewrite]);
   const pending: Pending = { memoryId, update, folded, ttlMs, entryOf };
-  const changeOf = expected === null ? beginning : changing;
   // A memory that begins has nothing that could be changed; that it names something shows below.
   const isPlain = apart.length === 0 && (expected !== null || named.length === 0);
   if (isPlain && (await run(statements.write(changeOf(pending))))) return;
@@ -41,15 +41,15 @@ export async function applyUpdate(
     const stored = found.map(({ seq, state, entry }) => ({ seq, state, id: entry.i }));
     if (isInPlace(memoryId, update, memory?.version ?? null, storedRows(memory?.next ?? 1, stored))) return;
     // Nothing is there, and yet it could not begin: an expired memory has its place.
-    if (memory === null) await removeLife(run, statements.removeExpired(memoryId));
+    if (memory === null) await removeLife(run, { _id: memoryId, ...expired });
     if (apart.length > 0 && announced === null) continue;
-    const attempt = announced === null ? undefined : { name, memory: announced };
-    const rows =
-      attempt === undefined ? [] : apart.map((one) => rowOf(attempt.memory, one.seq, entryOf(one)));
+    const rows = announced === null ? [] : apart.map((one) => rowOf(announced, one.seq, entryOf(one)));
     if (rows.length > 0) await run(statements.insert(rows));
     const references = new Map(rows.map((row) => [row.seq, referenceTo(row)]));
     const change = changeOf({
-      ...{ ...pending, attempt, found: new Map(found.map((one) => [one.seq, one])) },
+      ...pending,
+      attempt: announced === null ? undefined : { name, generation: announced.generation },
+      found: new Map(found.map((one) => [one.seq, one])),
       entryOf: (message) => references.get(message.seq) ?? entryOf(message),
     });
     if (await run(statements.write(change))) {
@@ -60,24 +60,23 @@ export async function applyUpdate(
       return;
     }
     // Nobody has seen the rows; the next write or `sweep` deletes what is not deleted now.
-    if (rows.length > 0) await run(statements.discard(rows)).catch(() => {});
+    if (rows.length > 0) await run(discarding(rows)).catch(() => {});
   }
   throw storeError(storeName, new Error("Sweeps undid the update each time before it was written"));
 }
 
-/** Deletes a memory's document, then the rows of its life. `false`: it was not there. */
-export async function removeLife(
-  run: Run,
-  removal: statements.Statement<MemoryDocument | null>,
-): Promise<boolean> {
-  const memory = await run(removal);
-  if (typeof memory?.life === "string" && memory.generation !== 0) await run(statements.bury(memory.life));
+/** Deletes a document that is as the filter says, then the rows of that life. `false`: there is none. */
+export async function removeLife(run: Run, filter: Document): Promise<boolean> {
+  const memory = await run(statements.remove(filter));
+  if (typeof memory?.life === "string" && memory.generation !== 0) {
+    await run(statements.drop({ life: memory.life }));
+  }
   return memory !== null;
 }
 
 /** Those of the messages that the memory holds, inside its document or beside it. */
 async function findIn(run: Run, memory: MemoryDocument, seqs: readonly number[]): Promise<PlacedEntry[]> {
-  const entries = entriesOf(memory, ["live", "evicted", "superseded"]);
+  const entries = entriesOf(memory, states);
   const inside = new Set(entries.map(({ seq }) => seq));
   const absent = seqs.filter((seq) => !inside.has(seq));
   if (absent.length === 0 || memory.generation === 0) return entries;
