@@ -1,9 +1,8 @@
-import type { MemoryUpdate, StoredMessage } from "@turnkeep/core";
+import type { MemoryUpdate } from "@turnkeep/core";
 import type { FoldedUpdate } from "@turnkeep/core/store-kit";
 import type { Document } from "mongodb";
 import { atVersion, type Entry, present, sound, tooLarge } from "./documents.ts";
-import type { PlacedEntry } from "./records.ts";
-import { freshId } from "./staging.ts";
+import { entryOf, freshId, type PlacedEntry } from "./records.ts";
 
 /** An update, and what its writer knows. */
 export interface Pending {
@@ -11,8 +10,8 @@ export interface Pending {
   readonly update: MemoryUpdate;
   readonly folded: FoldedUpdate;
   readonly ttlMs: number | undefined;
-  /** A message as the document is to have it. */
-  readonly entryOf: (message: StoredMessage) => Entry;
+  /** What the document is to have of messages that stand apart, by seq. */
+  readonly references?: ReadonlyMap<number, Entry> | undefined;
   /** The messages that the update names, by seq. Absent: nobody has looked, and they are taken for live ones inside. */
   readonly found?: ReadonlyMap<number, PlacedEntry> | undefined;
   /** Under which rows are staged, and the generation of memory and rows then. */
@@ -37,7 +36,7 @@ export interface Change {
 }
 
 /** Begins a memory where there is none, or changes one that is at the expected version. */
-export function changeOf({ memoryId, update, folded, ttlMs, entryOf, found, attempt }: Pending): Change {
+export function changeOf({ memoryId, update, folded, ttlMs, references, found, attempt }: Pending): Change {
   const { expected, version, nextSeq, owner, head, append, replace } = update;
   const begins = expected === null;
   const set: Record<string, unknown> = { version, next: nextSeq, head };
@@ -65,7 +64,7 @@ export function changeOf({ memoryId, update, folded, ttlMs, entryOf, found, atte
     return { path, row: entry?.r };
   }
   for (const message of [...folded.insert, ...folded.rewrite]) {
-    set[`${message.state}.${message.seq}`] = entryOf(message);
+    set[`${message.state}.${message.seq}`] = references?.get(message.seq) ?? entryOf(message);
   }
   for (const { seq, state } of folded.setState) {
     const { path } = sourceOf(seq);

@@ -1,5 +1,11 @@
+import { randomBytes } from "node:crypto";
 import type { MemorySnapshot, MessageState, StoredMessage } from "@turnkeep/core";
-import { corruptError, type ListedMemory, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
+import {
+  corruptError,
+  type ListedMemory,
+  type NormalHistoryQuery,
+  utf8Length,
+} from "@turnkeep/core/store-kit";
 import type { Entry, MemoryDocument, RowDocument } from "./documents.ts";
 
 /** A message that is stored, with the place and the state that it has. */
@@ -9,6 +15,35 @@ export interface PlacedEntry {
   readonly entry: Entry;
   /** In the document of its memory: `live.7`. Absent: only a row has it. */
   readonly path?: string;
+}
+
+/** Never used twice. */
+export function freshId(): string {
+  return randomBytes(12).toString("base64url");
+}
+
+/** A message inside its memory's document. */
+export function entryOf({ id, createdAt, payload, meta }: StoredMessage): Entry {
+  return { i: id, a: createdAt, p: payload, m: meta };
+}
+
+/** A row for the content of an entry. */
+export function rowOf(
+  { _id: memory, life = "", generation = 0 }: MemoryDocument,
+  seq: number,
+  { i, a, p, m }: Entry,
+): RowDocument {
+  return { _id: freshId(), memory, life, seq, i, a, p, m, state: "staged", generation };
+}
+
+/** The entry of a message whose content a row has. */
+export function referenceTo({ _id, i, a }: RowDocument): Entry {
+  return { i, a, r: _id };
+}
+
+/** The size of an entry's content. */
+export function bytesOf({ p = "", m = "" }: Entry): number {
+  return utf8Length(p) + utf8Length(m);
 }
 
 /** The entries of a document by seq. `CORRUPT_RECORD` for what this store did not write. */
@@ -54,8 +89,9 @@ export function snapshotOf(memory: MemoryDocument, messages: StoredMessage[]): M
 }
 
 /** A row that counts by itself. */
-export function placedRow({ _id, seq, state, i, a }: RowDocument): PlacedEntry {
-  return { seq, state: state as MessageState, entry: { i, a, r: _id } };
+export function placedRow(row: RowDocument): PlacedEntry {
+  const { seq, state } = row;
+  return { seq, state: state as MessageState, entry: referenceTo(row) };
 }
 
 /** `CORRUPT_RECORD` for what this store did not write. */

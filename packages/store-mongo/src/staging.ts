@@ -1,51 +1,12 @@
-import { randomBytes } from "node:crypto";
-import type { StoredMessage } from "@turnkeep/core";
-import { utf8Length } from "@turnkeep/core/store-kit";
 import type { Run } from "./client.ts";
-import {
-  documentCap,
-  type Entry,
-  type MemoryDocument,
-  type RowDocument,
-  smallestApart,
-  states,
-} from "./documents.ts";
-import { entriesOf, overridden, type PlacedEntry } from "./records.ts";
+import { documentCap, type Entry, type RowDocument, smallestApart, states } from "./documents.ts";
+import { bytesOf, entriesOf, overridden, type PlacedEntry, referenceTo, rowOf } from "./records.ts";
 import type { Claimed, Statement } from "./statements.ts";
 import * as statements from "./statements.ts";
-
-/** Never used twice. */
-export function freshId(): string {
-  return randomBytes(12).toString("base64url");
-}
-
-/** A message inside its memory's document. */
-export function entryOf({ id, createdAt, payload, meta }: StoredMessage): Entry {
-  return { i: id, a: createdAt, p: payload, m: meta };
-}
-
-/** A row for the content of an entry. */
-export function rowOf(
-  { _id: memory, life = "", generation = 0 }: MemoryDocument,
-  seq: number,
-  { i, a, p, m }: Entry,
-): RowDocument {
-  return { _id: freshId(), memory, life, seq, i, a, p, m, state: "staged", generation };
-}
-
-/** The entry of a message whose content a row has. */
-export function referenceTo({ _id, i, a }: RowDocument): Entry {
-  return { i, a, r: _id };
-}
 
 /** Removes rows of an attempt that has failed. */
 export function discarding(rows: readonly RowDocument[]): Statement<number> {
   return statements.drop({ _id: { $in: rows.map(({ _id }) => _id) } });
-}
-
-/** The size of an entry's content. */
-export function bytesOf({ p = "", m = "" }: Entry): number {
-  return utf8Length(p) + utf8Length(m);
 }
 
 /**
@@ -93,16 +54,11 @@ async function moveOut(run: Run, claimed: Claimed, entries: readonly PlacedEntry
   return true;
 }
 
-/** Everything that left memory, then live messages from the oldest on until half of the room is free again. */
+/** Everything that left memory, and live messages too where they alone take more than half of the room. */
 function contentsToMove(entries: readonly PlacedEntry[]): PlacedEntry[] {
   const inside = entries.filter(({ entry }) => entry.r === undefined);
-  const moved = inside.filter(({ state }) => state !== "live");
-  const live = inside.filter(({ state, entry }) => state === "live" && bytesOf(entry) > smallestApart);
-  let total = live.reduce((sum, { entry }) => sum + bytesOf(entry), 0);
-  for (const found of live) {
-    if (total <= documentCap / 2) break;
-    moved.push(found);
-    total -= bytesOf(found.entry);
-  }
-  return moved;
+  const live = inside.filter(({ state }) => state === "live");
+  const bytes = live.reduce((sum, { entry }) => sum + bytesOf(entry), 0);
+  const isMoved = (entry: Entry): boolean => bytes > documentCap / 2 && bytesOf(entry) > smallestApart;
+  return inside.filter(({ state, entry }) => state !== "live" || isMoved(entry));
 }

@@ -4,8 +4,18 @@ import type { Document } from "mongodb";
 import { changeOf, type Pending } from "./changes.ts";
 import { type Run, storeName } from "./client.ts";
 import { expired, type MemoryDocument, smallestApart, states } from "./documents.ts";
-import { entriesOf, overridden, type PlacedEntry, placedRow } from "./records.ts";
-import { bytesOf, discarding, entryOf, freshId, referenceTo, rowOf, settle } from "./staging.ts";
+import {
+  bytesOf,
+  entriesOf,
+  entryOf,
+  freshId,
+  overridden,
+  type PlacedEntry,
+  placedRow,
+  referenceTo,
+  rowOf,
+} from "./records.ts";
+import { discarding, settle } from "./staging.ts";
 import * as statements from "./statements.ts";
 
 /** How often a write is tried again at the same version: others may settle or sweep meanwhile. */
@@ -29,7 +39,7 @@ export async function applyUpdate(
   const folded = foldUpdate(update);
   const named = namedSeqs(folded);
   const apart = apartOf([...folded.insert, ...folded.rewrite]);
-  const pending: Pending = { memoryId, update, folded, ttlMs, entryOf };
+  const pending: Pending = { memoryId, update, folded, ttlMs };
   // A memory that begins has nothing that could be changed; that it names something shows below.
   const isPlain = apart.length === 0 && (expected !== null || named.length === 0);
   if (isPlain && (await run(statements.write(changeOf(pending))))) return;
@@ -45,12 +55,11 @@ export async function applyUpdate(
     if (apart.length > 0 && announced === null) continue;
     const rows = announced === null ? [] : apart.map((one) => rowOf(announced, one.seq, entryOf(one)));
     if (rows.length > 0) await run(statements.insert(rows));
-    const references = new Map(rows.map((row) => [row.seq, referenceTo(row)]));
     const change = changeOf({
       ...pending,
       attempt: announced === null ? undefined : { name, generation: announced.generation },
       found: new Map(found.map((one) => [one.seq, one])),
-      entryOf: (message) => references.get(message.seq) ?? entryOf(message),
+      references: new Map(rows.map((row) => [row.seq, referenceTo(row)])),
     });
     if (await run(statements.write(change))) {
       const { life, trash = [], staging = [], tooLarge } = memory ?? {};
