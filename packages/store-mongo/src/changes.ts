@@ -1,7 +1,7 @@
 import type { MemoryUpdate } from "@turnkeep/core";
 import type { FoldedUpdate } from "@turnkeep/core/store-kit";
 import type { Document } from "mongodb";
-import { atVersion, type Entry, present, sound, tooLarge } from "./documents.ts";
+import { atVersion, type Entry, present, states, tooLarge } from "./documents.ts";
 import { entryOf, freshId, type PlacedEntry } from "./records.ts";
 
 /** An update, and what its writer knows. */
@@ -50,12 +50,12 @@ export function changeOf({ memoryId, update, folded, ttlMs, references, found, a
     generation: attempt?.generation,
   };
   if (begins) {
-    Object.assign(set, { owner, trash: [] });
+    Object.assign(set, { owner, live: {}, evicted: {}, superseded: {}, trash: [] });
     if (attempt === undefined) Object.assign(set, { life: freshId(), staging: [], generation: 0 });
   } else if (found === undefined) {
     // Whoever has looked has seen that it is sound, and settles what there is to settle; who has not leaves it to them.
-    const isToBeLookedAt = { $or: [tooLarge, { $not: sound }] };
-    Object.assign(filter, { staging: [], trash: [], $expr: { $and: [present, { $not: isToBeLookedAt }] } });
+    for (const state of states) filter[state] = { $type: "object" };
+    Object.assign(filter, { staging: [], trash: [], $expr: { $and: [present, { $not: tooLarge }] } });
   }
   /** Where a message stands, which the document must confirm: it may be moved out meanwhile. */
   function sourceOf(seq: number): { readonly path: string | undefined; readonly row: string | undefined } {
@@ -64,7 +64,10 @@ export function changeOf({ memoryId, update, folded, ttlMs, references, found, a
     return { path, row: entry?.r };
   }
   for (const message of [...folded.insert, ...folded.rewrite]) {
-    set[`${message.state}.${message.seq}`] = references?.get(message.seq) ?? entryOf(message);
+    const { seq, state } = message;
+    const entry = references?.get(seq) ?? entryOf(message);
+    if (begins) Object.assign(set[state] as object, { [seq]: entry });
+    else set[`${state}.${seq}`] = entry;
   }
   for (const { seq, state } of folded.setState) {
     const { path } = sourceOf(seq);

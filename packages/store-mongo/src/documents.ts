@@ -88,11 +88,6 @@ export const tooLarge: Document = {
   $gt: [{ $subtract: [{ $bsonSize: "$$ROOT" }, liveReferences] }, documentCap],
 };
 
-/** Whether the messages are kept as this store keeps them. */
-export const sound: Document = {
-  $and: states.map((state) => ({ $in: [{ $type: `$${state}` }, ["object", "missing"]] })),
-};
-
 /** A memory that is there at that version; `null`: the place of one that is not. */
 export function atVersion(memoryId: string, version: string | null): Document {
   if (version === null) return { _id: memoryId, version: { $exists: false } };

@@ -49,8 +49,8 @@ export function bytesOf({ p = "", m = "" }: Entry): number {
 /** The entries of a document by seq. `CORRUPT_RECORD` for what this store did not write. */
 export function entriesOf(memory: MemoryDocument, states: readonly MessageState[]): PlacedEntry[] {
   const found = states.flatMap((state) => {
-    const entries = memory[state] ?? {};
-    if (typeof entries !== "object" || Array.isArray(entries)) {
+    const entries = memory[state];
+    if (typeof entries !== "object" || entries === null || Array.isArray(entries)) {
       throw corruptError(memory._id, `its ${state} messages are not kept as this store keeps them`);
     }
     return Object.entries(entries).map(([key, entry]): PlacedEntry => {

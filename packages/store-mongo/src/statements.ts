@@ -1,5 +1,5 @@
 import { errorCode, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
-import type { Document } from "mongodb";
+import type { Document, FindOptions } from "mongodb";
 import type { Change } from "./changes.ts";
 import type { Collections } from "./client.ts";
 import {
@@ -38,35 +38,22 @@ function headOf(memoryId: string, projection: Document): Statement<MemoryDocumen
     memories.findOne({ _id: memoryId, $expr: present }, { ...reading, projection });
 }
 
-/** Those rows that are there. */
-export function rows(ids: readonly string[]): Statement<RowDocument[]> {
-  return ({ messages }) => messages.find({ _id: { $in: [...ids] } }).toArray();
+export function rows(filter: Document, options: FindOptions = {}): Statement<RowDocument[]> {
+  return ({ messages }) => messages.find(filter, options).toArray();
 }
 
-/** Rows of a life that count by themselves. One beyond the limit: there is more. */
+/** Rows that count by themselves. One beyond the limit: there is more. */
 export function history(
   life: string,
   { after, before, order, limit, states, ids }: NormalHistoryQuery,
   except: readonly string[],
 ): Statement<RowDocument[]> {
-  const filter: Document = {
+  const filter = {
     ...{ life, seq: { $gt: after, $lt: before }, i: ids && { $in: ids }, _id: { $nin: except } },
     state: { $in: states.filter((state) => state !== "live") },
   };
-  const sort = { seq: order === "ascending" ? 1 : -1 } as const;
-  const options = { hint: ids === undefined ? "seq" : "id", sort, limit: limit + 1 };
-  return ({ messages }) => messages.find(filter, options).toArray();
-}
-
-/** Which of these messages have rows that count by themselves. Without their contents. */
-export function find(
-  life: string,
-  seqs: readonly number[],
-  except: readonly string[],
-): Statement<RowDocument[]> {
-  const filter: Document = { life, seq: { $in: seqs }, state: { $ne: "staged" }, _id: { $nin: except } };
-  const options = { hint: "seq", projection: { p: 0, m: 0 } };
-  return ({ messages }) => messages.find(filter, options).toArray();
+  const hint = ids === undefined ? "seq" : "id";
+  return rows(filter, { hint, sort: { seq: order === "ascending" ? 1 : -1 }, limit: limit + 1 });
 }
 
 /** Announces an attempt that stages rows, and answers the ledger then. `null`: the memory is at another version. */
@@ -81,7 +68,7 @@ export function announce(
   const changed: Document = {
     $push: { staging: attempt },
     $max: { generation: 1, expiresAt },
-    $setOnInsert: { life: attempt, trash: [] },
+    $setOnInsert: { life: attempt, live: {}, evicted: {}, superseded: {}, trash: [] },
   };
   return ({ memories }) =>
     unlessTaken(memories.findOneAndUpdate(atVersion(memoryId, expected), changed, options));

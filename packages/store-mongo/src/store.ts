@@ -201,7 +201,7 @@ async function messagesOf(
 ): Promise<StoredMessage[] | undefined> {
   const byId = new Map(known.map((row) => [row._id, row]));
   const ids = placed.flatMap(({ entry }) => entry.r ?? []).filter((id) => !byId.has(id));
-  const rows = ids.length === 0 ? [] : await run(statements.rows(ids));
+  const rows = ids.length === 0 ? [] : await run(statements.rows({ _id: { $in: ids } }));
   for (const row of rows) byId.set(row._id, row);
   const messages: StoredMessage[] = [];
   for (const { seq, entry } of placed) {

@@ -62,16 +62,25 @@ export async function applyUpdate(
       references: new Map(rows.map((row) => [row.seq, referenceTo(row)])),
     });
     if (await run(statements.write(change))) {
-      const { life, trash = [], staging = [], tooLarge } = memory ?? {};
-      const leftOver = trash.length + change.trash.length + staging.filter((other) => other !== name).length;
-      // The update is in place. What is not settled now shows nowhere, and the next write or `sweep` settles it.
-      if (life !== undefined && (tooLarge || leftOver > 0)) await settle(run, memoryId, life).catch(() => {});
-      return;
+      return settleQuietly(run, memory, name, change.trash);
     }
     // Nobody has seen the rows; the next write or `sweep` deletes what is not deleted now.
     if (rows.length > 0) await run(discarding(rows)).catch(() => {});
   }
   throw storeError(storeName, new Error("Sweeps undid the update each time before it was written"));
+}
+
+/** The update is in place. What is not settled now shows nowhere, and the next write or `sweep` settles it. */
+async function settleQuietly(
+  run: Run,
+  memory: MemoryDocument | null,
+  own: string,
+  trash: readonly string[],
+): Promise<void> {
+  if (memory?.life === undefined) return;
+  const others = memory.staging?.filter((name) => name !== own) ?? [];
+  const leftOver = [...trash, ...others, ...(memory.trash ?? [])];
+  if (memory.tooLarge || leftOver.length > 0) await settle(run, memory._id, memory.life).catch(() => {});
 }
 
 /** Deletes a document that is as the filter says, then the rows of that life. `false`: there is none. */
@@ -88,8 +97,15 @@ async function findIn(run: Run, memory: MemoryDocument, seqs: readonly number[])
   const entries = entriesOf(memory, states);
   const inside = new Set(entries.map(({ seq }) => seq));
   const absent = seqs.filter((seq) => !inside.has(seq));
+  const except = overridden(memory, entries);
   if (absent.length === 0 || memory.generation === 0) return entries;
-  const rows = await run(statements.find(memory.life ?? "", absent, overridden(memory, entries)));
+  const counted = {
+    life: memory.life ?? "",
+    seq: { $in: absent },
+    state: { $ne: "staged" },
+    _id: { $nin: except },
+  };
+  const rows = await run(statements.rows(counted, { hint: "seq", projection: { p: 0, m: 0 } }));
   return [...entries, ...rows.map(placedRow)];
 }
 
