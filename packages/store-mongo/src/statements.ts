@@ -90,8 +90,8 @@ function operators({ set, rename, unset, trash, attempt }: Change): Document {
     $set: set,
     $rename: rename,
     $unset: Object.fromEntries(["expiresAt", ...unset].map((path) => [path, ""])),
-    $push: { trash: trash.length === 0 ? undefined : { $each: trash } },
-    $pull: { staging: attempt },
+    $push: trash.length === 0 ? undefined : { trash: { $each: trash } },
+    $pull: attempt === undefined ? undefined : { staging: attempt },
     $currentDate: { updatedAt: true },
   };
 }

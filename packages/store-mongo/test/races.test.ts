@@ -110,6 +110,27 @@ test.each(["updateOne", "insertMany"])(
   },
 );
 
+test("a sweep leaves a damaged memory as it is, and settles the others", async () => {
+  const [damaged, other] = ["a damaged memory", "another"];
+  for (const memoryId of [damaged, other]) {
+    const begin = update(null, 2, { append: [large(1, "content")] });
+    await one.updateMessages(memoryId, begin);
+    const dying = interrupted("updateOne", 1, () => Promise.reject(new Error("the process has died")));
+    const lost = update(begin.version, 3, { append: [large(2, "draft")] });
+    await expect(dying.updateMessages(memoryId, lost)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  }
+  await client
+    .db(database)
+    .collection<{ _id: string }>("turnkeep_memories")
+    .updateOne({ _id: damaged }, { $set: { live: "damaged" } });
+  await one.sweep();
+  expect((await rawRead(client, database, damaged)).join()).toContain("content");
+  const settled = (await rawRead(client, database, other)).join();
+  expect(settled).toContain("content");
+  expect(settled).not.toContain("draft");
+  await one.deleteMessages(damaged);
+});
+
 test("a delete that comes late does not meet the next life", async () => {
   const memoryId = randomUUID();
   await one.updateMessages(memoryId, update(null, 2, { append: [message(1)] }));

@@ -33,6 +33,7 @@ async function sent(call: () => Promise<unknown>): Promise<string[]> {
 const [write, writeAnswered] = ["update turnkeep_memories", "findAndModify turnkeep_memories"];
 const read = "find turnkeep_memories";
 const [readRows, insertRows] = ["find turnkeep_messages", "insert turnkeep_messages"];
+const deleteRows = "delete turnkeep_messages";
 
 describe("round trips", () => {
   test("a beginning, a write, a read and a page of history are one", async () => {
@@ -75,9 +76,23 @@ describe("round trips", () => {
       write,
     ]);
     expect(await sent(() => store.getMessages("large"))).toEqual([read, readRows]);
-    const evict = update(append.version, 4, { append: [message(3)], move: [{ seq: 2, to: "evicted" }] });
+    const settling = [writeAnswered, deleteRows, write];
+    const replace = update(append.version, 3, { replace: [message(2, kilobytes(30))] });
+    const replaced = await sent(() => store.updateMessages("large", replace));
+    expect(replaced).toEqual([writeAnswered, insertRows, write, ...settling]);
+    const evict = update(replace.version, 4, { append: [message(3)], move: [{ seq: 2, to: "evicted" }] });
     expect(await sent(() => store.updateMessages("large", evict))).toEqual([write]);
     expect(await sent(() => store.getMessages("large"))).toEqual([read]);
+    const remove = update(evict.version, 4, { move: [{ seq: 2, to: "removed" }] });
+    expect(await sent(() => store.updateMessages("large", remove))).toEqual([
+      write,
+      read,
+      write,
+      ...settling,
+    ]);
+    expect(
+      await client.db(database).collection("turnkeep_messages").countDocuments({ memory: "large" }),
+    ).toBe(0);
   });
 
   test("a read by who knows the version is one find, whose answer holds no message", async () => {
