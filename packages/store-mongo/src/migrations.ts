@@ -36,7 +36,7 @@ async function first({ memories, messages }: Collections): Promise<void> {
   await messages.createIndexes([
     { key: { life: 1, seq: 1 }, name: "seq" },
     { key: { life: 1, i: 1 }, name: "id" },
-    { key: { attempt: 1 }, name: "staged", partialFilterExpression: { state: "staged" } },
+    { key: { life: 1, generation: 1 }, name: "staged", partialFilterExpression: { state: "staged" } },
   ]);
   for (const collection of [memories, messages]) {
     // A collection that somebody made with a collation of his own would take two ids for one.

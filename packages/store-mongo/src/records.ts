@@ -1,35 +1,78 @@
+import { randomBytes } from "node:crypto";
 import type { MemorySnapshot, MessageState, StoredMessage } from "@turnkeep/core";
-import { corruptError, type ListedMemory, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
-import type { Entry, FoundRow, MemoryDocument, RowDocument } from "./documents.ts";
+import {
+  corruptError,
+  type ListedMemory,
+  type NormalHistoryQuery,
+  utf8Length,
+} from "@turnkeep/core/store-kit";
+import type { Entry, MemoryDocument, RowDocument } from "./documents.ts";
 
-/** An entry of a memory's document with the place and the state that it stands for. */
+/** A message that is stored, with the place and the state that it has. */
 export interface PlacedEntry {
   readonly seq: number;
   readonly state: MessageState;
   readonly entry: Entry;
+  /** In the document of its memory: `live.7`. Absent: only a row has it. */
+  readonly path?: string;
+}
+
+/** Never used twice. */
+export function freshId(): string {
+  return randomBytes(12).toString("base64url");
+}
+
+/** A message inside its memory's document. */
+export function entryOf({ id, createdAt, payload, meta }: StoredMessage): Entry {
+  return { i: id, a: createdAt, p: payload, m: meta };
+}
+
+/** A row for the content of an entry. */
+export function rowOf(
+  { _id: memory, life = "", generation = 0 }: MemoryDocument,
+  seq: number,
+  { i, a, p, m }: Entry,
+): RowDocument {
+  return { _id: freshId(), memory, life, seq, i, a, p, m, state: "staged", generation };
+}
+
+/** The entry of a message whose content a row has. */
+export function referenceTo({ _id, i, a }: RowDocument): Entry {
+  return { i, a, r: _id };
+}
+
+/** The size of an entry's content. */
+export function bytesOf({ p = "", m = "" }: Entry): number {
+  return utf8Length(p) + utf8Length(m);
 }
 
 /** The entries of a document by seq. `CORRUPT_RECORD` for what this store did not write. */
-export function entriesOf(memory: MemoryDocument, maps: readonly ("live" | "left")[]): PlacedEntry[] {
-  const found = maps.flatMap((map) => {
-    const entries = memory[map];
+export function entriesOf(memory: MemoryDocument, states: readonly MessageState[]): PlacedEntry[] {
+  const found = states.flatMap((state) => {
+    const entries = memory[state];
     if (typeof entries !== "object" || entries === null || Array.isArray(entries)) {
-      throw corruptError(memory._id, `its ${map} messages are not kept as this store keeps them`);
+      throw corruptError(memory._id, `its ${state} messages are not kept as this store keeps them`);
     }
     return Object.entries(entries).map(([key, entry]): PlacedEntry => {
       const seq = Number(key);
       if (!Number.isSafeInteger(seq) || typeof entry !== "object" || entry === null) {
         throw corruptError(memory._id, "a message is not kept as this store keeps it");
       }
-      return { seq, state: map === "live" ? "live" : stateOf(entry), entry };
+      return { seq, state, entry, path: `${state}.${key}` };
     });
   });
   return found.sort((a, b) => a.seq - b.seq);
 }
 
-/** Where an entry that has left memory went. One that was evicted as it stood does not say so. */
-export function stateOf({ s }: Entry): "evicted" | "superseded" {
-  return s === "superseded" ? "superseded" : "evicted";
+/** The rows of which the document says whether they count, whatever they say themselves. */
+export function overridden(
+  { _id, trash, staging }: MemoryDocument,
+  entries: readonly PlacedEntry[],
+): string[] {
+  if (!Array.isArray(trash) || !Array.isArray(staging)) {
+    throw corruptError(_id, "what it says of messages beside it is not kept as this store keeps it");
+  }
+  return [...entries.flatMap(({ entry }) => entry.r ?? []), ...trash];
 }
 
 export function snapshotOf(memory: MemoryDocument, messages: StoredMessage[]): MemorySnapshot {
@@ -45,9 +88,10 @@ export function snapshotOf(memory: MemoryDocument, messages: StoredMessage[]): M
   return snapshot;
 }
 
-/** A row that counts by itself, as an entry. */
-export function placedRow({ seq, state, i, a, p, m }: RowDocument & FoundRow): PlacedEntry {
-  return { seq, state, entry: { i, a, p, m } };
+/** A row that counts by itself. */
+export function placedRow(row: RowDocument): PlacedEntry {
+  const { seq, state } = row;
+  return { seq, state: state as MessageState, entry: referenceTo(row) };
 }
 
 /** `CORRUPT_RECORD` for what this store did not write. */
@@ -93,10 +137,4 @@ export function listedOf({ _id, owner, updatedAt }: MemoryDocument): ListedMemor
     updatedAt: updatedAt instanceof Date ? updatedAt.getTime() : 0,
     position: _id,
   };
-}
-
-/** The life of a memory, and those before it whose rows are still there. */
-export function livesOf({ life, former }: MemoryDocument): string[] {
-  const lives: unknown[] = [life, ...(Array.isArray(former) ? former : [])];
-  return lives.filter((one) => typeof one === "string");
 }

@@ -1,118 +1,64 @@
-import { randomBytes } from "node:crypto";
-import type { StoredMessage } from "@turnkeep/core";
-import { utf8Length } from "@turnkeep/core/store-kit";
 import type { Run } from "./client.ts";
-import {
-  documentCap,
-  type Entry,
-  type MemoryDocument,
-  type RowDocument,
-  smallestApart,
-} from "./documents.ts";
-import { stateOf } from "./records.ts";
+import { documentCap, type Entry, type RowDocument, smallestApart, states } from "./documents.ts";
+import { bytesOf, entriesOf, overridden, type PlacedEntry, referenceTo, rowOf } from "./records.ts";
+import type { Claimed, Statement } from "./statements.ts";
 import * as statements from "./statements.ts";
 
-/** Never used twice. */
-export function freshId(): string {
-  return randomBytes(12).toString("base64url");
-}
-
-/** A message inside its memory's document. */
-export function entryOf({ id, createdAt, payload, meta }: StoredMessage): Entry {
-  return { i: id, a: createdAt, p: payload, m: meta };
-}
-
-/** A row of an attempt, for the content of an entry. */
-export function rowOf(
-  seq: number,
-  { i, a, p, m }: Entry,
-  attempt: Pick<RowDocument, "memory" | "life" | "attempt">,
-): RowDocument {
-  return { _id: freshId(), ...attempt, seq, i, a, p, m, state: "staged", gen: 0 };
-}
-
-/** The entry of a message whose content a row has. */
-export function referenceTo({ _id, i, a }: Pick<RowDocument, "_id" | "i" | "a">): Entry {
-  return { i, a, r: _id };
-}
-
-/** The rows that a document names. */
-export function rowsOf({ live = {}, left = {} }: MemoryDocument): string[] {
-  return [...Object.values(live), ...Object.values(left)].flatMap(({ r }) => (r === undefined ? [] : [r]));
-}
-
-/** The rows of a document that count no more. */
-export function trashOf({ trash }: MemoryDocument): readonly string[] {
-  return Array.isArray(trash) ? trash : [];
-}
-
-/** The rows of which the document says whether they count, whatever they say themselves. */
-export function overridden(memory: MemoryDocument): string[] {
-  return [...rowsOf(memory), ...trashOf(memory)];
+/** Removes rows of an attempt that has failed. */
+export function discarding(rows: readonly RowDocument[]): Statement<number> {
+  return statements.drop({ _id: { $in: rows.map(({ _id }) => _id) } });
 }
 
 /**
- * Does what an update left to do: deletes rows that count no more, and moves what left memory, and live messages if
- * need be, out of a document that has grown too large. Nothing that a reader sees changes by it, wherever it ends; who
- * writes meanwhile wins, and settles then.
+ * Deletes rows that count no more, and moves what left memory, and live messages if need be, out of a document that has
+ * grown too large. Nothing that a reader sees changes by it, wherever it ends; who writes meanwhile wins, and settles
+ * then. Answers how many rows it has deleted. `undefined`: that life of the memory is over.
  */
-export async function settle(run: Run, memoryId: string, life: string): Promise<void> {
-  const stow = freshId();
-  const claimed = await run(statements.claim(memoryId, life, stow));
-  if (claimed === null) return;
-  const { gen = 0, trash = [], former = [], dead = [], size } = claimed;
-  const left = { ...claimed.left };
-  const leaves = size > documentCap;
-  if (leaves) {
-    const { rows, entries } = contentsToMove(claimed, life, stow);
-    if (rows.length > 0) {
-      await run(statements.insert(rows));
-      if (!(await run(statements.stow(claimed, entries)))) {
-        await run(statements.discard(rows.map(({ _id }) => _id)));
-        return;
-      }
-      for (const [path, entry] of entries) if (path.startsWith("left.")) left[path.slice(5)] = entry;
-    }
-    for (const state of ["evicted", "superseded"] as const) {
-      const moved = Object.values(left).flatMap((entry) =>
-        entry.r !== undefined && stateOf(entry) === state ? [entry.r] : [],
-      );
-      if (moved.length > 0) await run(statements.setState(moved, state, gen));
-    }
-  }
-  if (trash.length > 0) await run(statements.drop(trash));
-  if (former.length > 0) await run(statements.bury(former));
-  if (dead.length > 0) await run(statements.discardAttempts(dead, rowsOf(claimed)));
-  await run(statements.settled(claimed, leaves ? Object.keys(left) : []));
+export async function settle(run: Run, memoryId: string, life: string): Promise<number | undefined> {
+  const claimed = await run(statements.claim(memoryId, life));
+  if (claimed === null) return undefined;
+  const { tooLarge, trash, staging } = claimed;
+  const entries = entriesOf(claimed, states);
+  const named = overridden(claimed, entries);
+  if (tooLarge && !(await moveOut(run, claimed, entries))) return 0;
+  // What no attempt can have the document name any more, except what it names already.
+  const forgotten = { life, state: "staged", generation: { $lt: claimed.generation }, _id: { $nin: named } };
+  const removed = await run(statements.drop({ $or: [{ _id: { $in: trash } }, forgotten] }));
+  await run(
+    statements.whileClaimed(claimed, {
+      $pullAll: { trash, staging },
+      $set: tooLarge ? { evicted: {}, superseded: {} } : {},
+    }),
+  );
+  return removed;
 }
 
-/** Everything that left memory, then live messages from the oldest on until half of the room is free again. */
-function contentsToMove(
-  { _id: memory, live = {}, left = {} }: MemoryDocument,
-  life: string,
-  attempt: string,
-): { readonly rows: RowDocument[]; readonly entries: Map<string, Entry> } {
-  const rows: RowDocument[] = [];
-  const entries = new Map<string, Entry>();
-  function move(path: "live" | "left", seq: string, entry: Entry): void {
-    const row = rowOf(Number(seq), entry, { memory, life, attempt });
-    rows.push(row);
-    entries.set(`${path}.${seq}`, { ...referenceTo(row), s: entry.s });
+/** `false`: somebody else has changed the memory. Else all that left memory stands in rows, which say so themselves. */
+async function moveOut(run: Run, claimed: Claimed, entries: readonly PlacedEntry[]): Promise<boolean> {
+  const rows = new Map(
+    contentsToMove(entries).map(({ path = "", seq, entry }) => [path, rowOf(claimed, seq, entry)]),
+  );
+  if (rows.size > 0) {
+    await run(statements.insert([...rows.values()]));
+    const references = Object.fromEntries([...rows].map(([path, row]) => [path, referenceTo(row)]));
+    if (!(await run(statements.whileClaimed(claimed, { $set: references })))) {
+      await run(discarding([...rows.values()]));
+      return false;
+    }
   }
-  for (const [seq, entry] of Object.entries(left)) if (entry.r === undefined) move("left", seq, entry);
-  const inside = Object.entries(live)
-    .map(([seq, entry]) => ({ seq, entry, bytes: bytesOf(entry) }))
-    .filter(({ entry, bytes }) => entry.r === undefined && bytes > smallestApart);
-  let total = inside.reduce((sum, { bytes }) => sum + bytes, 0);
-  for (const { seq, entry, bytes } of inside.sort((a, b) => Number(a.seq) - Number(b.seq))) {
-    if (total <= documentCap / 2) break;
-    move("live", seq, entry);
-    total -= bytes;
+  for (const state of ["evicted", "superseded"] as const) {
+    const left = entries.filter((found) => found.state === state);
+    const ids = left.flatMap(({ path = "", entry }) => entry.r ?? rows.get(path)?._id ?? []);
+    if (ids.length > 0) await run(statements.setState(ids, state, claimed.generation));
   }
-  return { rows, entries };
+  return true;
 }
 
-/** The size of an entry's content. */
-export function bytesOf({ p = "", m = "" }: Entry): number {
-  return utf8Length(p) + utf8Length(m);
+/** Everything that left memory, and live messages too where they alone take more than half of the room. */
+function contentsToMove(entries: readonly PlacedEntry[]): PlacedEntry[] {
+  const inside = entries.filter(({ entry }) => entry.r === undefined);
+  const live = inside.filter(({ state }) => state === "live");
+  const bytes = live.reduce((sum, { entry }) => sum + bytesOf(entry), 0);
+  const isMoved = (entry: Entry): boolean => bytes > documentCap / 2 && bytesOf(entry) > smallestApart;
+  return inside.filter(({ state, entry }) => state !== "live" || isMoved(entry));
 }

@@ -1,38 +1,36 @@
-import type { NormalHistoryQuery } from "@turnkeep/core/store-kit";
-import type { Document } from "mongodb";
+import { errorCode, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
+import type { Document, FindOptions } from "mongodb";
+import type { Change } from "./changes.ts";
 import type { Collections } from "./client.ts";
 import {
-  anArray,
-  batch,
-  type Entry,
-  expired,
-  type FoundRow,
+  atVersion,
   fields,
-  formerLives,
-  literal,
   type MemoryDocument,
   present,
   type RowDocument,
-  type Written,
-  without,
+  states,
+  tooLarge,
 } from "./documents.ts";
 
 /** One step against the database; nothing but the id of a memory and the conditions in it ties it to others. */
 export type Statement<Answer> = (collections: Collections) => Promise<Answer>;
 
-/** How long an attempt to begin a memory may take, by the server's clock. */
+/** How long an attempt to begin a memory is kept at least. */
 const attemptLastsMs = 60 * 60 * 1000;
+
+const lifeFields = fields("life", "generation");
+/** All that the document knows of its messages and their rows. */
+const ledgerFields = { ...lifeFields, ...fields("version", "next", "trash", "staging", ...states), tooLarge };
 
 /** Without its messages where it is at the version that is known. */
 export function read(memoryId: string, known: string | undefined): Statement<MemoryDocument | null> {
   const isKnown = { $eq: ["$version", { $literal: known ?? null }] };
   const live = known === undefined ? 1 : { $cond: [isKnown, "$$REMOVE", "$live"] };
-  return headOf(memoryId, { ...fields("life", "version", "next", "owner", "head"), live });
+  return headOf(memoryId, { ...fields("version", "next", "owner", "head"), live });
 }
 
-/** Everything that the memory's document knows of its history. */
 export function ledger(memoryId: string): Statement<MemoryDocument | null> {
-  return headOf(memoryId, fields("life", "version", "next", "live", "left", "trash", "apart", "dropped"));
+  return headOf(memoryId, ledgerFields);
 }
 
 function headOf(memoryId: string, projection: Document): Statement<MemoryDocument | null> {
@@ -40,118 +38,104 @@ function headOf(memoryId: string, projection: Document): Statement<MemoryDocumen
     memories.findOne({ _id: memoryId, $expr: present }, { ...reading, projection });
 }
 
-/** Changes when rows of the life were deleted. */
-export function mark(memoryId: string, life: string): Statement<MemoryDocument | null> {
-  return ({ memories }) => memories.findOne({ _id: memoryId, life }, { projection: fields("dropped") });
+export function rows(filter: Document, options: FindOptions = {}): Statement<RowDocument[]> {
+  return ({ messages }) => messages.find(filter, options).toArray();
 }
 
-/** Those rows that are there. */
-export function rows(ids: readonly string[]): Statement<RowDocument[]> {
-  return ({ messages }) => messages.find({ _id: { $in: [...ids] } }).toArray();
-}
-
-/** Rows of a life that count by themselves. One beyond the limit: there is more. */
+/** Rows that count by themselves. One beyond the limit: there is more. */
 export function history(
   life: string,
   { after, before, order, limit, states, ids }: NormalHistoryQuery,
   except: readonly string[],
-): Statement<(RowDocument & FoundRow)[]> {
-  const filter: Document = {
-    life,
-    seq: { $gt: after, $lt: before },
+): Statement<RowDocument[]> {
+  const filter = {
+    ...{ life, seq: { $gt: after, $lt: before }, i: ids && { $in: ids }, _id: { $nin: except } },
     state: { $in: states.filter((state) => state !== "live") },
-    _id: { $nin: except },
-    i: ids && { $in: ids },
   };
-  const sort = { seq: order === "ascending" ? 1 : -1 } as const;
-  const options = { hint: ids === undefined ? "seq" : "id", sort, limit: limit + 1 };
-  return ({ messages }) => messages.find<RowDocument & FoundRow>(filter, options).toArray();
+  const hint = ids === undefined ? "seq" : "id";
+  return rows(filter, { hint, sort: { seq: order === "ascending" ? 1 : -1 }, limit: limit + 1 });
 }
 
-/** Which of these messages have rows that count by themselves. */
-export function find(
-  life: string,
-  seqs: readonly number[],
-  except: readonly string[],
-): Statement<FoundRow[]> {
-  const filter: Document = { life, seq: { $in: seqs }, state: { $ne: "staged" }, _id: { $nin: except } };
-  const options = { hint: "seq", projection: fields("seq", "i", "a", "state") };
-  return ({ messages }) => messages.find<FoundRow>(filter, options).toArray();
-}
-
-/** Announces an attempt that stages rows. `null`: it cannot be applied. */
-export function open(memoryId: string, expected: string | null, attempt: string): Statement<Written | null> {
-  if (expected !== null) {
-    const filter = { _id: memoryId, version: expected, $expr: present };
-    const announce = { $push: { attempts: attempt } };
-    return ({ memories }) => memories.findOneAndUpdate(filter, announce, { projection: fields("life") });
-  }
-  const empty = {
-    _id: "$_id",
-    former: formerLives,
-    attempts: { $concatArrays: [anArray("$attempts"), [attempt]] },
-    dead: anArray("$dead"),
-    expiresAt: { $add: ["$$NOW", attemptLastsMs] },
+/** Announces an attempt that stages rows, and answers the ledger then. `null`: the memory is at another version. */
+export function announce(
+  memoryId: string,
+  expected: string | null,
+  attempt: string,
+): Statement<MemoryDocument | null> {
+  const options = { upsert: expected === null, returnDocument: "after", projection: ledgerFields } as const;
+  // Nobody but who begins with it sees what is made here, so the clocks of clients will do.
+  const expiresAt = expected === null ? new Date(Date.now() + attemptLastsMs) : undefined;
+  const changed: Document = {
+    $push: { staging: attempt },
+    $max: { generation: 1, expiresAt },
+    $setOnInsert: { life: attempt, live: {}, evicted: {}, superseded: {}, trash: [] },
   };
-  const begin = alter<MemoryDocument>({ _id: memoryId }, replaceAbsent(empty), fields("attempts"), true);
-  return async (collections) =>
-    (await begin(collections))?.attempts?.includes(attempt) ? { life: attempt } : null;
+  return ({ memories }) =>
+    unlessTaken(memories.findOneAndUpdate(atVersion(memoryId, expected), changed, options));
 }
 
-/** Puts a document in the place of one that is no memory. */
-export function replaceAbsent(document: Document): Document[] {
-  return [{ $replaceWith: { $cond: [present, "$$ROOT", document] } }];
+/** Makes the change of an update. `false`: the memory is not as its writer believes. */
+export function write(change: Change): Statement<boolean> {
+  const { filter, upsert } = change;
+  const changed = change.ttlMs === undefined ? operators(change) : pipeline(change, change.ttlMs);
+  return async ({ memories }) => {
+    const written = await unlessTaken(memories.updateOne(filter, changed, { upsert }));
+    return written !== null && written.matchedCount + written.upsertedCount === 1;
+  };
 }
 
-/** Changes a memory's document by one command, and answers of it what the projection says. */
-export function alter<Answer>(
-  filter: Document,
-  pipeline: Document[],
-  projection: Document,
-  upsert = false,
-): Statement<Answer | null> {
-  const options = { upsert, returnDocument: "after", projection } as const;
-  return ({ memories }) => memories.findOneAndUpdate(filter, pipeline, options) as Promise<Answer | null>;
+/** Plain operators touch nothing but what they name. */
+function operators({ set, rename, unset, trash, attempt }: Change): Document {
+  return {
+    $set: set,
+    $rename: rename,
+    $unset: Object.fromEntries(["expiresAt", ...unset].map((path) => [path, ""])),
+    $push: trash.length === 0 ? undefined : { trash: { $each: trash } },
+    $pull: attempt === undefined ? undefined : { staging: attempt },
+    $currentDate: { updatedAt: true },
+  };
+}
+
+/** The same; only a pipeline can reckon with the server's clock. Values that look like expressions are none. */
+function pipeline({ set, rename, unset, trash, attempt }: Change, ttlMs: number): Document[] {
+  const values = Object.entries(set).filter(([, value]) => value !== undefined);
+  const changed: Document = {
+    ...Object.fromEntries(values.map(([path, $literal]) => [path, { $literal }])),
+    ...Object.fromEntries(Object.entries(rename).map(([from, to]) => [to, `$${from}`])),
+    ...Object.fromEntries([...unset, ...Object.keys(rename)].map((path) => [path, "$$REMOVE"])),
+    ...(trash.length > 0 && { trash: { $concatArrays: ["$trash", trash] } }),
+    ...(attempt !== undefined && { staging: { $setDifference: ["$staging", [attempt]] } }),
+    updatedAt: "$$NOW",
+    expiresAt: { $add: ["$$NOW", ttlMs] },
+  };
+  return [{ $set: changed }];
+}
+
+/** `null` where somebody else has made the document, or an expired memory still has its place. */
+function unlessTaken<Answer>(upserted: Promise<Answer>): Promise<Answer | null> {
+  return upserted.catch((cause: unknown) => {
+    if (errorCode(cause) === "11000") return null;
+    throw cause;
+  });
 }
 
 export function insert(rows: readonly RowDocument[]): Statement<unknown> {
   return ({ messages }) => messages.insertMany([...rows], { ordered: false });
 }
 
-/** Removes rows. */
-export function drop(rows: readonly string[]): Statement<number> {
-  return dropWhere({ _id: { $in: rows } });
-}
-
-/** Removes rows of an attempt, unless it was applied after all and settled. */
-export function discard(rows: readonly string[]): Statement<number> {
-  return dropWhere({ _id: { $in: rows }, state: "staged" });
-}
-
-/** Removes what attempts staged that were not applied. */
-export function discardAttempts(attempts: readonly string[], except: readonly string[]): Statement<number> {
-  return dropWhere({ attempt: { $in: attempts }, state: "staged", _id: { $nin: except } });
-}
-
-/** Removes the rows of lives that are over. */
-export function bury(lives: readonly string[]): Statement<number> {
-  return dropWhere({ life: { $in: lives } });
-}
-
-function dropWhere(filter: Document): Statement<number> {
+/** Removes rows; answers how many. */
+export function drop(filter: Document): Statement<number> {
   return async ({ messages }) => (await messages.deleteMany(filter)).deletedCount;
 }
 
-/** Which life a memory has, expired ones and attempts to begin one too. */
+/** Which life a memory has, expired ones and attempts to begin one too, and which generation. */
 export function peek(memoryId: string): Statement<MemoryDocument | null> {
-  const projection = fields("life", "former", "apart");
-  return ({ memories }) => memories.findOne({ _id: memoryId }, { projection });
+  return ({ memories }) => memories.findOne({ _id: memoryId }, { projection: lifeFields });
 }
 
-/** Removes that life of a memory and no other. */
-export function remove({ _id, life }: MemoryDocument, only?: "expired"): Statement<MemoryDocument | null> {
-  const filter: Document = { _id, life: life ?? null, ...(only && expired) };
-  return ({ memories }) => memories.findOneAndDelete(filter, { projection: fields("life") });
+/** Removes a memory's document that is as the filter says; answers what it was. */
+export function remove(filter: Document): Statement<MemoryDocument | null> {
+  return ({ memories }) => memories.findOneAndDelete(filter, { projection: lifeFields });
 }
 
 /** In the order of their ids, after that one. One beyond the limit: there is more. */
@@ -163,73 +147,38 @@ export function list(owner: string | undefined, after: string, limit: number): S
     memories.find(filter, { hint, sort: { _id: 1 }, limit: limit + 1, projection }).toArray();
 }
 
-/** Expired memories after that id, and attempts to begin one that took too long. */
-export function overdue(after: string): Statement<MemoryDocument[]> {
-  const filter: Document = { ...expired, _id: { $gt: after } };
-  const options = { sort: { _id: 1 }, limit: batch, projection: fields("life", "former") } as const;
-  return ({ memories }) => memories.find(filter, options).toArray();
-}
-
 /** A life after that one, of which there are rows. */
 export function lifeAfter(life: string): Statement<Pick<RowDocument, "life" | "memory"> | null> {
-  const options = { hint: "seq", sort: { life: 1 }, projection: fields("life", "memory") } as const;
+  const options = { hint: "seq", sort: { life: 1 }, projection: { life: 1, memory: 1 } } as const;
   return ({ messages }) => messages.findOne({ life: { $gt: life } }, options);
 }
 
-export function staged(life: string): Statement<Pick<RowDocument, "_id" | "attempt">[]> {
-  const options = { hint: "seq", projection: fields("attempt") };
-  return ({ messages }) => messages.find({ life, state: "staged" }, options).toArray();
+/** What there is to settle, as a majority holds it. */
+export type Claimed = MemoryDocument & Required<Pick<MemoryDocument, "life" | "generation">>;
+
+/** Raises the generation: attempts and others who settle can change the document no more. `null`: the life is over. */
+export function claim(memoryId: string, life: string): Statement<Claimed | null> {
+  const options = { returnDocument: "after", projection: ledgerFields } as const;
+  return ({ memories }) =>
+    memories.findOneAndUpdate(
+      { _id: memoryId, life },
+      { $inc: { generation: 1 } },
+      options,
+    ) as Promise<Claimed | null>;
 }
 
-/**
- * Takes back what was announced, so that those attempts can be applied no more, and answers what the document says
- * then. A write even where it changes nothing: its acknowledgement tells that a majority holds this state.
- */
-export function revoke(memoryId: string, attempts: readonly string[]): Statement<MemoryDocument | null> {
-  const set = { attempts: without("$attempts", attempts), stows: without("$stows", attempts) };
-  return alter({ _id: memoryId }, [{ $set: set }], fields("life", "live", "left", "trash"));
-}
-
-/** What there is to settle, as a majority holds it: how large its document is, and by which one stow. */
-export type Claimed = MemoryDocument & { readonly size: number };
-
-/** Announces who settles. Others who settle can no more. */
-export function claim(memoryId: string, life: string, stow: string): Statement<Claimed | null> {
-  const dead = { $concatArrays: ["$dead", "$stows"] };
-  const pipeline = [{ $set: { gen: { $add: ["$gen", 1] }, dead, stows: [stow] } }];
-  const names = fields("version", "live", "left", "trash", "former", "dead", "gen", "stows");
-  return alter({ _id: memoryId, life }, pipeline, { ...names, size: { $bsonSize: "$$ROOT" } });
-}
-
-/** Puts rows in the place of contents. */
-export function stow(claimed: Claimed, entries: ReadonlyMap<string, Entry>): Statement<boolean> {
-  const set: Document = { apart: true };
-  for (const [path, entry] of entries) set[path] = literal(entry);
-  return whileClaimed(claimed, [{ $set: set }]);
+/** Changes a claimed document. `false`: somebody else has changed the memory, or has claimed it. */
+export function whileClaimed({ _id, version, generation }: Claimed, changed: Document): Statement<boolean> {
+  const filter: Document = { _id, version: version ?? { $exists: false }, generation };
+  return async ({ memories }) => (await memories.updateOne(filter, changed)).matchedCount === 1;
 }
 
 /** Rows say themselves that they left; one that settles late changes nothing. */
-export function setState(rows: readonly string[], state: FoundRow["state"], gen: number): Statement<unknown> {
-  const filter: Document = { _id: { $in: rows }, gen: { $lt: gen } };
-  return ({ messages }) => messages.updateMany(filter, { $set: { state, gen } });
-}
-
-/** Forgets what was settled. */
-export function settled(claimed: Claimed, left: readonly string[]): Statement<boolean> {
-  const { trash = [], former = [], dead = [], stows } = claimed;
-  const set: Document = {
-    trash: without("$trash", trash),
-    former: without("$former", former),
-    dead: without("$dead", dead),
-    stows: [],
-    dropped: trash.length > 0 ? literal(stows?.[0]) : undefined,
-  };
-  const forget = left.length > 0 ? [{ $unset: left.map((seq) => `left.${seq}`) }] : [];
-  return whileClaimed(claimed, [{ $set: set }, ...forget]);
-}
-
-/** `false`: somebody else has changed the memory, or settles it. */
-function whileClaimed({ _id, version, stows }: Claimed, pipeline: Document[]): Statement<boolean> {
-  return async ({ memories }) =>
-    (await memories.updateOne({ _id, version, stows } as Document, pipeline)).matchedCount === 1;
+export function setState(
+  rows: readonly string[],
+  state: RowDocument["state"],
+  generation: number,
+): Statement<unknown> {
+  const filter: Document = { _id: { $in: rows }, generation: { $lte: generation } };
+  return ({ messages }) => messages.updateMany(filter, { $set: { state, generation } });
 }

@@ -5,6 +5,7 @@ import {
   copyUpdate,
   corruptError,
   decodeCursor,
+  isTurnkeepError,
   lifecycle,
   listPage,
   normalizeHistoryQuery,
@@ -12,25 +13,23 @@ import {
   notReadyError,
 } from "@turnkeep/core/store-kit";
 import { connect, type Run, storeName } from "./client.ts";
-import { batch, type MemoryDocument } from "./documents.ts";
+import { expired, type MemoryDocument, type RowDocument, states } from "./documents.ts";
 import { migrate, migrated } from "./migrations.ts";
 import { type MongoStoreOptions, normalizeOptions } from "./options.ts";
 import {
   entriesOf,
   isAsked,
   listedOf,
-  livesOf,
   merged,
   messageFrom,
+  overridden,
   type PlacedEntry,
   placedRow,
   snapshotOf,
 } from "./records.ts";
-import { overridden, rowsOf, settle, trashOf } from "./staging.ts";
+import { settle } from "./staging.ts";
 import * as statements from "./statements.ts";
-import { applyUpdate } from "./updates.ts";
-
-const contentMissing = "the content of a message is missing";
+import { applyUpdate, removeLife } from "./updates.ts";
 
 /** A store in MongoDB. */
 export interface MongoStore extends ChatMemoryStore {
@@ -102,15 +101,13 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
       const run = enter(callOptions);
       checkMemoryId(memoryId);
       const known = callOptions?.known;
-      for (let missing: string | undefined; ; ) {
+      for (let before: MemoryDocument | undefined; ; ) {
         const memory = await run(statements.read(memoryId, known));
         if (memory === null) return { version: null, nextSeq: 1, messages: [] };
         if (memory.version === known) return { ...snapshotOf(memory, []), unchanged: true };
-        const messages = await messagesOf(run, memoryId, entriesOf(memory, ["live"]));
+        const messages = await messagesOf(run, entriesOf(memory, ["live"]), memory, before);
         if (messages !== undefined) return snapshotOf(memory, messages);
-        // A write has deleted the row since; unless nobody wrote.
-        if (missing === memory.version) throw corruptError(memoryId, contentMissing);
-        missing = memory.version;
+        before = memory;
       }
     },
 
@@ -126,37 +123,34 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
       checkMemoryId(memoryId);
       // By its life: a delete that is late must not meet the next memory of that id.
       const memory = await run(statements.peek(memoryId));
-      if (memory === null) return;
-      await run(statements.remove(memory));
-      const lives = livesOf(memory);
-      if (memory.apart !== false || lives.length > 1) await run(statements.bury(lives));
+      if (memory !== null) await removeLife(run, { _id: memoryId, life: memory.life ?? null });
     },
 
     async getHistory(memoryId, query, callOptions) {
       const run = enter(callOptions);
       checkMemoryId(memoryId);
       const normal = normalizeHistoryQuery(query);
-      for (let missing: string | undefined; ; ) {
+      for (let before: MemoryDocument | undefined; ; ) {
         const memory = await run(statements.ledger(memoryId));
         if (memory === null) return { messages: [], hasMore: false };
-        const asked = entriesOf(memory, ["live", "left"]).filter(isAsked(normal));
-        const life = memory.apart === false ? undefined : memory.life;
-        const rows =
-          typeof life === "string" ? await run(statements.history(life, normal, overridden(memory))) : [];
-        const found = merged(asked, rows.map(placedRow), normal);
+        const entries = entriesOf(memory, states);
+        const mayHaveRows = memory.generation !== 0;
+        const rows = mayHaveRows
+          ? await run(statements.history(memory.life ?? "", normal, overridden(memory, entries)))
+          : [];
+        const found = merged(entries.filter(isAsked(normal)), rows.map(placedRow), normal);
         const page = found.slice(0, normal.limit);
-        const messages = await messagesOf(run, memoryId, page);
-        const mark = life === undefined ? memory : await run(statements.mark(memoryId, memory.life ?? ""));
-        // Rows were deleted meanwhile, and a message may have been passed by: read again.
-        if (messages !== undefined && mark?.dropped === memory.dropped && mark !== null) {
+        const messages = await messagesOf(run, page, memory, before, rows);
+        const now = mayHaveRows ? await run(statements.peek(memoryId)) : memory;
+        // Rows may have been deleted meanwhile, and a message may have been passed by: read again.
+        const isSame = now?.life === memory.life && now?.generation === memory.generation;
+        if (messages !== undefined && isSame) {
           return {
             messages: messages.map((message, index) => ({ ...message, state: page[index]?.state ?? "live" })),
             hasMore: found.length > normal.limit || rows.length > normal.limit,
           };
         }
-        if (messages === undefined && missing === memory.version)
-          throw corruptError(memoryId, contentMissing);
-        missing = memory.version;
+        before = messages === undefined ? memory : undefined;
       }
     },
 
@@ -172,32 +166,14 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
     async sweep(callOptions) {
       const run = enter(callOptions);
       let removed = 0;
-      for (let after: string | undefined = ""; after !== undefined; ) {
-        const page: MemoryDocument[] = await run(statements.overdue(after));
-        for (const memory of page) {
-          if ((await run(statements.remove(memory, "expired"))) === null) continue;
-          const lives = livesOf(memory);
-          if (lives.length > 0) await run(statements.bury(lives));
-          removed++;
-        }
-        after = page.length < batch ? undefined : page.at(-1)?._id;
-      }
+      while (await removeLife(run, expired)) removed++;
       for (let life = ""; ; ) {
         const next = await run(statements.lifeAfter(life));
         if (next === null) return { removed };
         life = next.life;
-        const staged = await run(statements.staged(life));
-        const memory = await run(
-          statements.revoke(next.memory, [life, ...new Set(staged.map(({ attempt }) => attempt))]),
-        );
-        if (memory?.life !== life) {
-          removed += await run(statements.bury([life]));
-          continue;
-        }
-        const counted = new Set(rowsOf(memory));
-        const lost = staged.map(({ _id }) => _id).filter((row) => !counted.has(row));
-        if (lost.length > 0) removed += await run(statements.discard(lost));
-        if (trashOf(memory).length > 0) await settle(run, next.memory, life);
+        removed +=
+          (await settle(run, next.memory, life).catch(leaveCorrupt)) ??
+          (await run(statements.drop({ life })));
       }
     },
 
@@ -206,20 +182,34 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
   };
 }
 
-/** The messages of entries, those that stand apart by one more statement. `undefined`: a row is missing. */
+/** A memory that is damaged is left as it is, and keeps nobody from settling the others. */
+function leaveCorrupt(error: unknown): number {
+  if (isTurnkeepError(error, "CORRUPT_RECORD")) return 0;
+  throw error;
+}
+
+/**
+ * The messages of entries, those that stand apart by one more statement. `undefined`: a row is missing, and the memory is
+ * to be read again, since a write has deleted it; `CORRUPT_RECORD` if nobody wrote since it was read before.
+ */
 async function messagesOf(
   run: Run,
-  memoryId: string,
   placed: readonly PlacedEntry[],
+  memory: MemoryDocument,
+  before: MemoryDocument | undefined,
+  known: readonly RowDocument[] = [],
 ): Promise<StoredMessage[] | undefined> {
-  const ids = placed.flatMap(({ entry }) => (entry.r === undefined ? [] : [entry.r]));
-  const rows = ids.length === 0 ? [] : await run(statements.rows(ids));
-  const byId = new Map(rows.map((row) => [row._id, row]));
+  const byId = new Map(known.map((row) => [row._id, row]));
+  const ids = placed.flatMap(({ entry }) => entry.r ?? []).filter((id) => !byId.has(id));
+  const rows = ids.length === 0 ? [] : await run(statements.rows({ _id: { $in: ids } }));
+  for (const row of rows) byId.set(row._id, row);
   const messages: StoredMessage[] = [];
   for (const { seq, entry } of placed) {
     const content = entry.r === undefined ? entry : byId.get(entry.r);
-    if (content === undefined) return undefined;
-    messages.push(messageFrom(memoryId, seq, content));
+    if (content !== undefined) messages.push(messageFrom(memory._id, seq, content));
   }
-  return messages;
+  if (messages.length === placed.length) return messages;
+  if (before?.version === memory.version)
+    throw corruptError(memory._id, "the content of a message is missing");
+  return undefined;
 }

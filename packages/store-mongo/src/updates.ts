@@ -1,18 +1,21 @@
 import type { MemoryUpdate, StoredMessage } from "@turnkeep/core";
-import {
-  checkAgainstStored,
-  conflictError,
-  foldUpdate,
-  isPlain,
-  namedSeqs,
-  storedRows,
-  storeError,
-} from "@turnkeep/core/store-kit";
-import * as changes from "./changes.ts";
+import { foldUpdate, isInPlace, namedSeqs, storedRows, storeError } from "@turnkeep/core/store-kit";
+import type { Document } from "mongodb";
+import { changeOf, type Pending } from "./changes.ts";
 import { type Run, storeName } from "./client.ts";
-import { batch, type FoundRows, type MemoryDocument, smallestApart, type Written } from "./documents.ts";
-import { entriesOf } from "./records.ts";
-import { bytesOf, entryOf, freshId, overridden, referenceTo, rowOf, settle } from "./staging.ts";
+import { expired, type MemoryDocument, smallestApart, states } from "./documents.ts";
+import {
+  bytesOf,
+  entriesOf,
+  entryOf,
+  freshId,
+  overridden,
+  type PlacedEntry,
+  placedRow,
+  referenceTo,
+  rowOf,
+} from "./records.ts";
+import { discarding, settle } from "./staging.ts";
 import * as statements from "./statements.ts";
 
 /** How often a write is tried again at the same version: others may settle or sweep meanwhile. */
@@ -32,85 +35,78 @@ export async function applyUpdate(
   update: MemoryUpdate,
   ttlMs: number | undefined,
 ): Promise<void> {
-  const { expected, version } = update;
+  const { expected } = update;
   const folded = foldUpdate(update);
-  const pending = { memoryId, update, folded, ttlMs, entryOf };
+  const named = namedSeqs(folded);
   const apart = apartOf([...folded.insert, ...folded.rewrite]);
-  const isLean =
-    expected !== null && apart.length === 0 && isPlain(folded) && folded.setState.length <= batch;
-  if (isLean && (await run(changes.append(pending)))) return;
-  let found: FoundRows = new Map();
+  const pending: Pending = { memoryId, update, folded, ttlMs };
+  // A memory that begins has nothing that could be changed; that it names something shows below.
+  const isPlain = apart.length === 0 && (expected !== null || named.length === 0);
+  if (isPlain && (await run(statements.write(changeOf(pending))))) return;
   for (let tries = 1; tries <= maxTries; tries++) {
-    // What the lean command refused is looked at first.
-    const written = isLean && tries === 1 ? null : await attempt(run, pending, apart, found);
-    if (written?.version === version) return settleQuietly(run, memoryId, written);
-    const memory = await run(statements.ledger(memoryId));
-    if (memory?.version === version) return;
-    if ((memory?.version ?? null) !== expected) throw conflictError(memoryId, expected);
-    found = await foundRows(run, memory, pending);
+    const name = freshId();
+    const announced = apart.length > 0 ? await run(statements.announce(memoryId, expected, name)) : null;
+    const memory = announced ?? (await run(statements.ledger(memoryId)));
+    const found = memory === null ? [] : await findIn(run, memory, named);
+    const stored = found.map(({ seq, state, entry }) => ({ seq, state, id: entry.i }));
+    if (isInPlace(memoryId, update, memory?.version ?? null, storedRows(memory?.next ?? 1, stored))) return;
+    // Nothing is there, and yet it could not begin: an expired memory has its place.
+    if (memory === null) await removeLife(run, { _id: memoryId, ...expired });
+    if (apart.length > 0 && announced === null) continue;
+    const rows = announced === null ? [] : apart.map((one) => rowOf(announced, one.seq, entryOf(one)));
+    if (rows.length > 0) await run(statements.insert(rows));
+    const change = changeOf({
+      ...pending,
+      attempt: announced === null ? undefined : { name, generation: announced.generation },
+      found: new Map(found.map((one) => [one.seq, one])),
+      references: new Map(rows.map((row) => [row.seq, referenceTo(row)])),
+    });
+    if (await run(statements.write(change))) {
+      return settleQuietly(run, memory, name, change.trash);
+    }
+    // Nobody has seen the rows; the next write or `sweep` deletes what is not deleted now.
+    if (rows.length > 0) await run(discarding(rows)).catch(() => {});
   }
   throw storeError(storeName, new Error("Sweeps undid the update each time before it was written"));
 }
 
-/** `null`: the memory was not as the update expects, or the attempt was revoked meanwhile. */
-async function attempt(
-  run: Run,
-  pending: changes.Pending,
-  apart: readonly StoredMessage[],
-  found: FoundRows,
-): Promise<Written | null> {
-  const { memoryId, update, folded } = pending;
-  const { expected, version } = update;
-  // A memory that begins has nothing that could be changed.
-  if (expected === null && namedSeqs(folded).length > 0) return null;
-  if (apart.length === 0) {
-    return run(expected === null ? changes.begin(pending, freshId()) : changes.change(pending, found));
-  }
-  const attempt = freshId();
-  const opened = await run(statements.open(memoryId, expected, attempt));
-  if (opened === null) return null;
-  const { life = attempt } = opened;
-  const staged = { memory: memoryId, life, attempt };
-  const rows = apart.map((message) => rowOf(message.seq, entryOf(message), staged));
-  await run(statements.insert(rows));
-  const references = new Map(rows.map((row) => [row.seq, referenceTo(row)]));
-  const placed: changes.Pending = {
-    ...pending,
-    attempt,
-    entryOf: (message) => references.get(message.seq) ?? entryOf(message),
-  };
-  const written = await run(expected === null ? changes.begin(placed, life) : changes.change(placed, found));
-  // Nobody has seen the rows; the next write or sweep deletes what is not deleted now.
-  if (written?.version !== version) {
-    await run(statements.discard(rows.map(({ _id }) => _id))).catch(() => {});
-  }
-  return written;
-}
-
 /** The update is in place. What is not settled now shows nowhere, and the next write or `sweep` settles it. */
-async function settleQuietly(run: Run, memoryId: string, { life, unsettled }: Written): Promise<void> {
-  if (unsettled && life !== undefined) await settle(run, memoryId, life).catch(() => {});
-}
-
-/** The rows of messages that an update names and the document does not have. `INVALID_OPTION` if there are none. */
-async function foundRows(
+async function settleQuietly(
   run: Run,
   memory: MemoryDocument | null,
-  { memoryId, update, folded }: changes.Pending,
-): Promise<FoundRows> {
-  if (memory === null) {
-    checkAgainstStored(memoryId, update, storedRows(1, []));
-    return new Map();
+  own: string,
+  trash: readonly string[],
+): Promise<void> {
+  if (memory?.life === undefined) return;
+  const others = memory.staging?.filter((name) => name !== own) ?? [];
+  const leftOver = [...trash, ...others, ...(memory.trash ?? [])];
+  if (memory.tooLarge || leftOver.length > 0) await settle(run, memory._id, memory.life).catch(() => {});
+}
+
+/** Deletes a document that is as the filter says, then the rows of that life. `false`: there is none. */
+export async function removeLife(run: Run, filter: Document): Promise<boolean> {
+  const memory = await run(statements.remove(filter));
+  if (typeof memory?.life === "string" && memory.generation !== 0) {
+    await run(statements.drop({ life: memory.life }));
   }
-  const entries = entriesOf(memory, ["live", "left"]);
+  return memory !== null;
+}
+
+/** Those of the messages that the memory holds, inside its document or beside it. */
+async function findIn(run: Run, memory: MemoryDocument, seqs: readonly number[]): Promise<PlacedEntry[]> {
+  const entries = entriesOf(memory, states);
   const inside = new Set(entries.map(({ seq }) => seq));
-  const absent = namedSeqs(folded).filter((seq) => !inside.has(seq));
-  const found =
-    absent.length === 0 ? [] : await run(statements.find(memory.life ?? "", absent, overridden(memory)));
-  const named = [...entries.map(({ entry, seq, state }) => ({ i: entry.i, seq, state })), ...found];
-  const stored = named.map(({ i: id, seq, state }) => ({ id, seq, state }));
-  checkAgainstStored(memoryId, update, storedRows(memory.next ?? 1, stored));
-  return new Map(found.map((row) => [row.seq, row]));
+  const absent = seqs.filter((seq) => !inside.has(seq));
+  const except = overridden(memory, entries);
+  if (absent.length === 0 || memory.generation === 0) return entries;
+  const counted = {
+    life: memory.life ?? "",
+    seq: { $in: absent },
+    state: { $ne: "staged" },
+    _id: { $nin: except },
+  };
+  const rows = await run(statements.rows(counted, { hint: "seq", projection: { p: 0, m: 0 } }));
+  return [...entries, ...rows.map(placedRow)];
 }
 
 /** Which messages of an update stand apart. */

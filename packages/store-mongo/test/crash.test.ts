@@ -200,8 +200,8 @@ test("the next append settles what a write that died has left", async () => {
   const begin = update(null, 3, { append: [message(1, large), message(2)] });
   await healthy.updateMessages(memoryId, begin);
   const remove = update(begin.version, 3, { move: [{ seq: 1, to: "removed" }] });
-  // It has written the document, and dies before it deletes the message that stood beside it.
-  await mongoStore({ client: intercepted(client, dyingAt(2)), database }).updateMessages(memoryId, remove);
+  // The document refuses to be changed by who does not know the row, then is changed; and it dies before it deletes the row.
+  await mongoStore({ client: intercepted(client, dyingAt(3)), database }).updateMessages(memoryId, remove);
   expect(await rows()).toBe(1);
   await healthy.updateMessages(memoryId, update(remove.version, 4, { append: [message(3)] }));
   expect(await rows()).toBe(0);

@@ -76,7 +76,7 @@ test.each(["begins", "goes on"])(
       expected = begin.version;
     }
     // The last write of the update: its row is staged, and the sweep takes it for one that was left behind.
-    const store = interrupted("findOneAndUpdate", 2, () => other.sweep());
+    const store = interrupted("updateOne", 1, () => other.sweep());
     const change = update(expected, 3, { append: [large(2, "kept")] });
     await store.updateMessages(memoryId, change);
     expect((await one.getMessages(memoryId)).messages.at(-1)).toEqual(change.append[0]);
@@ -85,7 +85,7 @@ test.each(["begins", "goes on"])(
   },
 );
 
-test.each(["findOneAndUpdate", "insertMany"])(
+test.each(["updateOne", "insertMany"])(
   "what an update that died before %s left is removed by the next write",
   async (method) => {
     const memoryId = randomUUID();
@@ -110,6 +110,27 @@ test.each(["findOneAndUpdate", "insertMany"])(
   },
 );
 
+test("a sweep leaves a damaged memory as it is, and settles the others", async () => {
+  const [damaged, other] = ["a damaged memory", "another"];
+  for (const memoryId of [damaged, other]) {
+    const begin = update(null, 2, { append: [large(1, "content")] });
+    await one.updateMessages(memoryId, begin);
+    const dying = interrupted("updateOne", 1, () => Promise.reject(new Error("the process has died")));
+    const lost = update(begin.version, 3, { append: [large(2, "draft")] });
+    await expect(dying.updateMessages(memoryId, lost)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  }
+  await client
+    .db(database)
+    .collection<{ _id: string }>("turnkeep_memories")
+    .updateOne({ _id: damaged }, { $set: { live: "damaged" } });
+  await one.sweep();
+  expect((await rawRead(client, database, damaged)).join()).toContain("content");
+  const settled = (await rawRead(client, database, other)).join();
+  expect(settled).toContain("content");
+  expect(settled).not.toContain("draft");
+  await one.deleteMessages(damaged);
+});
+
 test("a delete that comes late does not meet the next life", async () => {
   const memoryId = randomUUID();
   await one.updateMessages(memoryId, update(null, 2, { append: [message(1)] }));
@@ -126,7 +147,7 @@ test("an update that comes late does not bring back what was deleted", async () 
   const memoryId = randomUUID();
   const begin = update(null, 2, { append: [message(1)] });
   await one.updateMessages(memoryId, begin);
-  const slow = interrupted("findOneAndUpdate", 2, () => other.deleteMessages(memoryId));
+  const slow = interrupted("updateOne", 1, () => other.deleteMessages(memoryId));
   const late = update(begin.version, 3, { append: [large(2, "late")] });
   await expect(slow.updateMessages(memoryId, late)).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
   expect(await one.getMessages(memoryId)).toEqual({ version: null, nextSeq: 1, messages: [] });
