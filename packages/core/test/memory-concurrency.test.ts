@@ -282,7 +282,7 @@ describe("order, time and signals", () => {
       ...store,
       getMessages: (id, options) => (hang ? new Promise(() => {}) : store.getMessages(id, options)),
     };
-    const memory = createChatMemory({ id: "m", store: hanging, timeoutMs: 20 });
+    const memory = createChatMemory({ id: "m", store: hanging, timeoutMs: 1_000 });
     await expect(memory.add(user("a"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     hang = false;
     await memory.add(user("b"));
@@ -299,7 +299,7 @@ describe("order, time and signals", () => {
     const memory = createChatMemory({
       id: "m",
       store: contended,
-      timeoutMs: 60,
+      timeoutMs: 1_000,
       onEvent: (event) => events.push(event.type),
     });
     await expect(memory.add(user("a"))).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
