@@ -129,7 +129,7 @@ async function fromPackage(durable: boolean, env: NodeJS.ProcessEnv): Promise<St
     args: (port) => [
       // It reads all of a query's range for each of its pages: two kits with 100 MB each exhaust half of this.
       "-Xmx1g",
-      // On few cores the collector for many costs more than it saves: 7 % of all processor time of the kit's tests.
+      // The default collector uses several threads, which take from the tests more than they give on few cores.
       "-XX:+UseSerialGC",
       "-Djava.net.preferIPv4Stack=true",
       "-Djava.security.manager",
