@@ -5,6 +5,9 @@ import { shared } from "../../vitest.shared.ts";
  * Core imports no sibling, so its tests need no `source` condition; and under it Node would load the TypeScript sources
  * of other packages that ship some beneath that name, such as a dependency of the AI SDK.
  */
-const config: ViteUserConfig = defineConfig({ test: shared.test ?? {} });
+const config: ViteUserConfig = defineConfig({
+  // Most of what a file takes is to load core and fast-check, and no file leaves anything behind.
+  test: { ...shared.test, isolate: false },
+});
 
 export default config;

@@ -15,7 +15,8 @@ const config: ViteUserConfig = defineConfig({
       "@turnkeep/core": core("index.ts"),
     },
   },
-  test: shared.test ?? {},
+  // Most of what a file takes is to load core and fast-check, and no file leaves anything behind.
+  test: { ...shared.test, isolate: false },
 });
 
 export default config;

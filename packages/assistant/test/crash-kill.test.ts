@@ -88,7 +88,8 @@ async function deathsOf(task: Omit<ChildTask, "folder" | "dieAt">): Promise<numb
 
 const minutes = 60_000;
 
-test(
+// Beside each other: each waits for one process at a time.
+test.concurrent(
   "kill -9 at each await of a turn over files",
   async () => {
     expect(await deathsOf({ kind: "file", idempotent: false, among: "" })).toBeGreaterThan(30);
@@ -96,7 +97,7 @@ test(
   5 * minutes,
 );
 
-test(
+test.concurrent(
   "kill -9 behind each write of a turn over PGlite",
   async () => {
     expect(await deathsOf({ kind: "pglite", idempotent: false, among: "^behind updateMessages" })).toBe(7);

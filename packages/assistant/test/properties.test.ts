@@ -169,6 +169,5 @@ test("whatever a model, its tools and its callers do, no provider refuses what c
         if (message.role === "user") expect(kept[at + 1]?.message.role).toBe("assistant");
       }
     }),
-    { numRuns: 300 },
   );
 });

@@ -32,7 +32,6 @@ describe("encode and decode", () => {
         expect(format.equals(back, message)).toBe(true);
         expect(format.encode(back)).toBe(encoded);
       }),
-      { numRuns: 500 },
     );
   });
 
@@ -61,7 +60,6 @@ describe("encode and decode", () => {
         expect(format.hasReasoning(shorter)).toBe(false);
         expect(format.pieces(shorter).filter((piece) => piece.type === "media")).toEqual([]);
       }),
-      { numRuns: 300 },
     );
   });
 

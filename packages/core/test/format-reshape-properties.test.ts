@@ -4,8 +4,6 @@ import { type ModelMessageLike, modelMessageFormat, type Piece } from "../src/in
 import { anyMessage, copied, described } from "./format-support.ts";
 
 const format = modelMessageFormat as Required<typeof modelMessageFormat>;
-const runs = { numRuns: 1_000 };
-
 function holds(check: (message: ModelMessageLike) => void): void {
   fc.assert(
     fc.property(anyMessage, (message) => {
@@ -13,7 +11,6 @@ function holds(check: (message: ModelMessageLike) => void): void {
       check(message);
       expect(described(message)).toEqual(before);
     }),
-    runs,
   );
 }
 
@@ -107,7 +104,6 @@ describe("any message", () => {
           if (key !== "content") expect(format.equals(memberOf(both, key), member as never)).toBe(true);
         }
       }),
-      runs,
     );
   });
 

@@ -213,7 +213,6 @@ describe("calibrate", () => {
           }
         }
       }),
-      { numRuns: 200 },
     );
   });
 });

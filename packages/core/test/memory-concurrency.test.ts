@@ -116,7 +116,6 @@ describe("two memories over one store, interleaved at every wait", () => {
         expect(views[0]).toEqual(said.slice(-4));
         expect(views[1]).toEqual(views[0]);
       }),
-      { numRuns: 150 },
     );
   });
 
@@ -142,7 +141,6 @@ describe("two memories over one store, interleaved at every wait", () => {
           expect(now).toEqual(["seen", "added"]);
         }
       }),
-      { numRuns: 100 },
     );
   });
 
@@ -160,7 +158,6 @@ describe("two memories over one store, interleaved at every wait", () => {
         const expected = ["sum", ...Array.from({ length: added }, (_, index) => `new ${index}`)];
         expect(await texts(createChatMemory({ id: "m", store }))).toEqual(expected);
       }),
-      { numRuns: 100 },
     );
   });
 });
@@ -203,7 +200,6 @@ describe("a store that commits and then fails", () => {
           expect(said.filter((text) => text !== "other")).toEqual(given);
         },
       ),
-      { numRuns: 200 },
     );
   });
 
@@ -286,7 +282,7 @@ describe("order, time and signals", () => {
       ...store,
       getMessages: (id, options) => (hang ? new Promise(() => {}) : store.getMessages(id, options)),
     };
-    const memory = createChatMemory({ id: "m", store: hanging, timeoutMs: 20 });
+    const memory = createChatMemory({ id: "m", store: hanging, timeoutMs: 1_000 });
     await expect(memory.add(user("a"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     hang = false;
     await memory.add(user("b"));
@@ -303,7 +299,7 @@ describe("order, time and signals", () => {
     const memory = createChatMemory({
       id: "m",
       store: contended,
-      timeoutMs: 60,
+      timeoutMs: 1_000,
       onEvent: (event) => events.push(event.type),
     });
     await expect(memory.add(user("a"))).rejects.toMatchObject({ code: "VERSION_CONFLICT" });

@@ -167,7 +167,6 @@ describe("explain", () => {
           for (const { state, by } of messages) expect(by === undefined).toBe(state === "shown");
         },
       ),
-      { numRuns: 300 },
     );
   });
 });

@@ -89,7 +89,6 @@ describe("a border that moves on a grid", () => {
           expect(cuts.size).toBeLessThanOrEqual(Math.ceil(sum(costs) / stride) + 1);
         }
       }),
-      { numRuns: 2000 },
     );
   });
 });

@@ -87,7 +87,6 @@ describe("processors over a list that grows", () => {
           }
         },
       ),
-      { numRuns: 600 },
     );
   });
 
@@ -112,7 +111,6 @@ describe("processors over a list that grows", () => {
           }
         },
       ),
-      { numRuns: 300 },
     );
   });
 

@@ -65,7 +65,6 @@ describe("any chain of processors", () => {
         expect(brokenPairs(messages).open).toEqual(expect.arrayContaining([...open]));
         for (const message of shown) format.decode(format.encode(message));
       }),
-      { numRuns: 1500 },
     );
   });
 
@@ -82,7 +81,6 @@ describe("any chain of processors", () => {
           ),
         ).toEqual(shown);
       }),
-      { numRuns: 300 },
     );
   });
 
@@ -100,7 +98,6 @@ describe("any chain of processors", () => {
         );
         expect(shown.some(isSaid)).toBe(true);
       }),
-      { numRuns: 1000 },
     );
   });
 
@@ -116,7 +113,6 @@ describe("any chain of processors", () => {
         );
         for (const message of shown) format.decode(format.encode(message));
       }),
-      { numRuns: 600 },
     );
   });
 
@@ -129,7 +125,6 @@ describe("any chain of processors", () => {
         const alone = await Promise.all(messages.map((message) => applyProcessors([message], [make()])));
         expect(shown).toEqual(alone.flat());
       }),
-      { numRuns: 300 },
     );
   });
 });

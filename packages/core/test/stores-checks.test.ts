@@ -117,7 +117,6 @@ test("utf8Length agrees with an encoder, lone surrogates included", () => {
         sound && utf8Length(text) <= 512 ? undefined : "INVALID_OPTION",
       );
     }),
-    { numRuns: 1000 },
   );
 });
 
@@ -493,7 +492,6 @@ describe("foldUpdate", () => {
         const inserted = folded.insert.map((row) => row.seq);
         expect(inserted).toEqual(inserted.toSorted((a, b) => a - b));
       }),
-      { numRuns: 500 },
     );
   });
 
@@ -527,7 +525,6 @@ describe("foldUpdate", () => {
         expect(isPlain(folded)).toBe(plain);
         seen.add(plain);
       }),
-      { numRuns: 500 },
     );
     expect(seen).toEqual(new Set([true, false]));
   });

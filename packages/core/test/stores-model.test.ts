@@ -255,6 +255,5 @@ test.each([
         steps,
       );
     }),
-    { numRuns: 300 },
   );
 });

@@ -54,7 +54,7 @@ describe("a summary that fails", () => {
         return fails ? fault(evicted, context) : ledger.summarize(evicted, context);
       });
       const { events, store, ledger, another } = setting;
-      const memory = another({ timeoutMs: 40 });
+      const memory = another({ timeoutMs: 1_000 });
       const ids = await say(memory, ...numbers(1, 7));
       // One too many for six: one leaves, though a summary would have stood for five.
       expect(await texts(memory)).toEqual(numbers(2, 7));

@@ -106,7 +106,6 @@ describe("windows of steps and turns", () => {
           await checkView(memory, window, account.live, systemFirst ?? true);
         }
       }),
-      { numRuns: 400 },
     );
   });
 
@@ -173,7 +172,6 @@ describe("windows of steps and turns", () => {
           }
         },
       ),
-      { numRuns: 200 },
     );
   });
 
@@ -202,7 +200,6 @@ describe("windows of steps and turns", () => {
           expect(await memory.messages()).toEqual(whole);
         },
       ),
-      { numRuns: 200 },
     );
   });
 });

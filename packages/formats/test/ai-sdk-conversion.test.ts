@@ -11,8 +11,6 @@ type Convert = (messages: UIMessageLike[], options?: object) => Promise<ModelMes
 const convertDataPart = (part: { data: unknown }) =>
   typeof part.data === "string" ? { type: "text" as const, text: part.data } : undefined;
 const format = uiMessageFormat({ convertDataPart });
-const runs = { numRuns: 200 };
-
 /** What the SDK itself makes of a message is the measure of what the format tells of it. */
 describe.each([
   [6, ai6.convertToModelMessages as unknown as Convert],
@@ -43,7 +41,6 @@ describe.each([
           new Set(approvals.map((approval) => JSON.stringify(approval))),
         );
       }),
-      runs,
     );
   });
 
@@ -53,7 +50,6 @@ describe.each([
         const sent = await convert([one], { convertDataPart });
         if (format.isEmpty(one)) expect(sent.every(modelMessageFormat.isEmpty)).toBe(true);
       }),
-      runs,
     );
   });
 
@@ -72,7 +68,6 @@ describe.each([
           pieces.filter(({ type }) => type === "media").length;
         expect(media(format.pieces(one))).toBe(media(sent.flatMap(modelMessageFormat.pieces)));
       }),
-      runs,
     );
   });
 
@@ -84,7 +79,6 @@ describe.each([
           await convert([one], { convertDataPart }),
         );
       }),
-      runs,
     );
   });
 
@@ -107,7 +101,6 @@ describe.each([
           .filter((call) => call.providerExecuted !== true && !answered.has(call.id));
         expect(open).toEqual([]);
       }),
-      { numRuns: 300 },
     );
   });
 });

@@ -5,7 +5,6 @@ import { type UIMessageLike, uiMessageFormat } from "../src/ai-sdk.ts";
 import { uiMessage } from "./arbitrary-ui-messages.ts";
 import { testReshaping } from "./reshape-properties.ts";
 
-const runs = { numRuns: 500 };
 const format = uiMessageFormat();
 const partsOf = (message: UIMessageLike) => message.parts as { type: string; toolCallId?: string }[];
 
@@ -22,7 +21,6 @@ describe("uiMessageFormat, for any message", () => {
         // biome-ignore lint/suspicious/noControlCharactersInRegex: what a store refuses
         expect(encoded).not.toMatch(/\u0000|\p{Surrogate}/u);
       }),
-      runs,
     );
   });
 
@@ -51,7 +49,6 @@ describe("uiMessageFormat, for any message", () => {
         );
         expect(format.isEmpty(copy)).toBe(false);
       }),
-      runs,
     );
   });
 
@@ -75,7 +72,6 @@ describe("uiMessageFormat, for any message", () => {
         expect(format.approvals(copy)).toEqual(format.approvals(message));
         expect(() => format.encode(copy)).not.toThrow();
       }),
-      runs,
     );
   });
 
@@ -99,7 +95,6 @@ describe("uiMessageFormat, for any message", () => {
         expect(format.toolCalls(copy)).toEqual(format.toolCalls(message));
         expect(format.toolResults(copy)).toEqual(format.toolResults(message));
       }),
-      runs,
     );
   });
 
@@ -117,7 +112,6 @@ describe("uiMessageFormat, for any message", () => {
             ).toBe(true);
         }
       }),
-      runs,
     );
   });
 });

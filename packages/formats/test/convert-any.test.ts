@@ -50,7 +50,7 @@ describe("any messages", () => {
           if (own_.length === 0) arrives(shown([one], own.format), target, json, to === "Anthropic");
         });
       }),
-      { numRuns: 150 },
+      { numRuns: 50 },
     );
   });
 });

@@ -4,7 +4,7 @@ import { convert, modelMessageConversion } from "../src/convert.ts";
 import { commonConversation } from "./arbitrary-conversations.ts";
 import { conversionOf, names, pairs, said, told } from "./conversions.ts";
 
-const runs = { numRuns: 150 };
+const runs = { numRuns: 50 };
 
 describe("what every format holds", () => {
   it.each(pairs)("comes back from %s by way of %s as it was", (from, by) => {

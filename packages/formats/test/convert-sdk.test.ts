@@ -21,8 +21,6 @@ const majors = [
   [6, ai6.modelMessageSchema as unknown as Schema, ai6.convertToModelMessages as unknown as Convert],
   [7, ai7.modelMessageSchema as unknown as Schema, ai7.convertToModelMessages as unknown as Convert],
 ] as const;
-const runs = { numRuns: 200 };
-
 function accepted(schema: Schema, messages: readonly unknown[]): void {
   for (const message of messages) expect(schema.safeParse(message).error).toBeUndefined();
 }
@@ -39,7 +37,6 @@ describe.each(majors)("what the AI SDK %i", (_major, schema, convertToModelMessa
         const given = convert(conversation, { from: modelMessageConversion, to: own }).messages;
         accepted(schema, convert(given, { from: own, to: modelMessageConversion }).messages);
       }),
-      runs,
     );
   });
 
@@ -51,7 +48,6 @@ describe.each(majors)("what the AI SDK %i", (_major, schema, convertToModelMessa
         accepted(schema, sent);
         expect(told(sent, modelMessageFormat)).toEqual(told(conversation, modelMessageFormat));
       }),
-      runs,
     );
   });
 });
@@ -71,7 +67,6 @@ describe("any message as the AI SDK's", () => {
       fc.property(fc.array(message, { minLength: 1, maxLength: 3 }), (messages) => {
         accepted(majors[1][1], convert(messages, { from, to: modelMessageConversion }).messages);
       }),
-      { numRuns: 200 },
     );
   });
 });

@@ -10,8 +10,6 @@ import {
 import { langchain4jMessage, pureLangChain4jMessage } from "./arbitrary-langchain4j.ts";
 import { testReshaping } from "./reshape-properties.ts";
 
-const runs = { numRuns: 500 };
-
 describe("langchain4jFormat, for any message", () => {
   it("gives back what it encoded, to the last member", () => {
     fc.assert(
@@ -25,7 +23,6 @@ describe("langchain4jFormat, for any message", () => {
         // biome-ignore lint/suspicious/noControlCharactersInRegex: what a store refuses
         expect(encoded).not.toMatch(/\u0000|\p{Surrogate}/u);
       }),
-      runs,
     );
   });
 
@@ -52,7 +49,6 @@ describe("langchain4jFormat, for any message", () => {
         expect(format.toolResults(copy)).toEqual(results.filter(({ id }) => id !== victim));
         expect(format.isEmpty(copy)).toBe(false);
       }),
-      runs,
     );
   });
 
@@ -77,7 +73,6 @@ describe("langchain4jFormat, for any message", () => {
         expect(format.toolResults(copy)).toEqual(format.toolResults(message));
         expect(() => format.encode(copy)).not.toThrow();
       }),
-      runs,
     );
   });
 
@@ -89,7 +84,6 @@ describe("langchain4jFormat, for any message", () => {
         expect(results.flatMap((result) => format.toolResults(result))).toEqual(calls);
         for (const result of results) expect(() => messageToJson(result)).not.toThrow();
       }),
-      runs,
     );
   });
 });
@@ -106,7 +100,6 @@ describe("LangChain4j's JSON, for any of its messages", () => {
         const again = messageFromJson(written);
         expect(read !== null && again !== null && format.equals(read, again)).toBe(true);
       }),
-      runs,
     );
   });
 
@@ -125,7 +118,6 @@ describe("LangChain4j's JSON, for any of its messages", () => {
           expect("attributes" in read ? read.attributes : {}).toStrictEqual(message.attributes);
         }
       }),
-      runs,
     );
   });
 
@@ -136,7 +128,6 @@ describe("LangChain4j's JSON, for any of its messages", () => {
         expect(written).toBe(`[${list.map(messageToJson).join(",")}]`);
         expect(messagesToJson(messagesFromJson(written))).toBe(written);
       }),
-      { numRuns: 300 },
     );
   });
 });

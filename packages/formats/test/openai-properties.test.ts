@@ -4,8 +4,6 @@ import { openaiFormat } from "../src/openai.ts";
 import { chatMessage } from "./arbitrary-messages.ts";
 import { testReshaping } from "./reshape-properties.ts";
 
-const runs = { numRuns: 500 };
-
 describe("openaiFormat, for any message", () => {
   it("gives back what it encoded, to the last member", () => {
     fc.assert(
@@ -19,7 +17,6 @@ describe("openaiFormat, for any message", () => {
         // biome-ignore lint/suspicious/noControlCharactersInRegex: what a store refuses
         expect(encoded).not.toMatch(/\u0000|\p{Surrogate}/u);
       }),
-      runs,
     );
   });
 
@@ -45,7 +42,6 @@ describe("openaiFormat, for any message", () => {
         expect(openaiFormat.toolResults(copy)).toEqual(results.filter(({ id }) => id !== victim));
         expect(openaiFormat.isEmpty(copy)).toBe(false);
       }),
-      runs,
     );
   });
 
@@ -69,7 +65,6 @@ describe("openaiFormat, for any message", () => {
         expect(openaiFormat.toolCalls(copy)).toEqual(openaiFormat.toolCalls(message));
         expect(openaiFormat.toolResults(copy)).toEqual(openaiFormat.toolResults(message));
       }),
-      runs,
     );
   });
 
@@ -83,7 +78,6 @@ describe("openaiFormat, for any message", () => {
         );
         for (const result of results) expect(() => openaiFormat.encode(result)).not.toThrow();
       }),
-      runs,
     );
   });
 });

@@ -179,7 +179,6 @@ describe("the view of any conversation", () => {
         const newest = items.findLastIndex((item) => format.role(item) !== "tool");
         if (format.role(items[newest] as ResponsesItem) === "user") expect(open).toEqual([]);
       }),
-      { numRuns: 500 },
     );
   });
 });

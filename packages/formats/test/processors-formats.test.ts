@@ -71,7 +71,6 @@ describe.each(dialects)("processors over messages of $name", ({ format, conversa
           .map(Number);
         expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
       }),
-      { numRuns: 300 },
     );
   });
 
@@ -98,7 +97,6 @@ describe.each(dialects)("processors over messages of $name", ({ format, conversa
           }
         }
       }),
-      { numRuns: 150 },
     );
   });
 });

@@ -61,6 +61,5 @@ it.each(senders)("%s takes every view of every conversation", async (_, send) =>
         if (!isTurnkeepError(error, "WINDOW_OVERFLOW")) throw error;
       }
     }),
-    { numRuns: 100 },
   );
 });

@@ -196,7 +196,7 @@ function testFormat<M>(
             }
           }
         }),
-        { numRuns: 80 },
+        { numRuns: 40 },
       );
     },
   );

@@ -99,7 +99,6 @@ describe.each(all.map((profile) => [profile.name, profile] as const))("a view fo
           expect(await viewOf(open())).toEqual(view);
         }
       }),
-      { numRuns: 100 },
     );
   });
 
@@ -114,7 +113,6 @@ describe.each(all.map((profile) => [profile.name, profile] as const))("a view fo
         if (shown.length > 0) expect(next.slice(0, shown.length)).toEqual(shown);
         else expect(messages.some(isShowable)).toBe(false);
       }),
-      { numRuns: 150 },
     );
   });
 
@@ -126,7 +124,6 @@ describe.each(all.map((profile) => [profile.name, profile] as const))("a view fo
         expect(again.messages).toEqual(messages);
         expect(again.stages).toEqual([]);
       }),
-      { numRuns: 150 },
     );
   });
 });

@@ -2,8 +2,6 @@ import type { MessageFormat, TextPlace } from "@turnkeep/core";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-const runs = { numRuns: 500 };
-
 /** What must hold of any message that is shaped for a provider or by a processor. */
 export function testReshaping<M extends object>(options: {
   readonly format: MessageFormat<M>;
@@ -33,7 +31,6 @@ export function testReshaping<M extends object>(options: {
         check(message);
         expect(message).toStrictEqual(before);
       }),
-      runs,
     );
   };
   const textsOf = (message: M): [string, TextPlace][] => {
@@ -145,7 +142,6 @@ export function testReshaping<M extends object>(options: {
         expect(format.role(both)).not.toBe("system");
         expect([format.isBoundary(first), format.isBoundary(second)]).toEqual([false, false]);
       }),
-      runs,
     );
   });
 }

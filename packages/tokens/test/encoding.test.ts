@@ -98,7 +98,6 @@ describe.each(encodings)("$name", ({ name, ranks, pattern, sha256, longRun }) =>
       fc.property(text, (value) => {
         expect(count(value)).toBe(naiveCount(value, pattern, rankOf));
       }),
-      { numRuns: 400 },
     );
   });
 

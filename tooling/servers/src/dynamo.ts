@@ -129,6 +129,8 @@ async function fromPackage(durable: boolean, env: NodeJS.ProcessEnv): Promise<St
     args: (port) => [
       // It reads all of a query's range for each of its pages: two kits with 100 MB each exhaust half of this.
       "-Xmx1g",
+      // The default collector uses several threads, which take from the tests more than they give on few cores.
+      "-XX:+UseSerialGC",
       "-Djava.net.preferIPv4Stack=true",
       "-Djava.security.manager",
       // Two signs: this policy and no other.

@@ -2,7 +2,14 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ChatMemory, createChatMemory, entry, type ModelMessage, user } from "@turnkeep/core";
+import {
+  type ChatMemory,
+  createChatMemory,
+  entry,
+  isTurnkeepError,
+  type ModelMessage,
+  user,
+} from "@turnkeep/core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { findFault } from "./checker.ts";
 import { historyOf } from "./history.ts";
@@ -13,6 +20,12 @@ import type { DurableServer, StoreTarget } from "./target.ts";
 
 /** How many adds each of two clients makes in a test. */
 const adds = 30;
+
+/** Time for a memory that is not to run out of it, on the slowest machine; the test's own bound is close behind it. */
+const patienceMs = 100_000;
+
+/** How a write may end when its time is up: nobody answered, or on a busy machine others were always faster. */
+const timeIsUp = ["STORE_UNAVAILABLE", "VERSION_CONFLICT"] as const;
 
 /**
  * Registers the tests of what goes wrong on the way to a real server and in it. Each records the operations of all
@@ -56,11 +69,15 @@ export function describeFaults(target: StoreTarget): void {
       proxy = await newProxy();
       const id = randomUUID();
       const log = new OperationLog();
-      const direct = await openMemory(server.url, id, 30_000);
+      const direct = await openMemory(server.url, id, patienceMs);
       let struck = 0;
 
       async function client(name: string): Promise<void> {
-        const memory = recorded(name, await openMemory(proxy.through(server.url), id, 30_000), log.record);
+        const memory = recorded(
+          name,
+          await openMemory(proxy.through(server.url), id, patienceMs),
+          log.record,
+        );
         for (let n = 1; n <= adds; n++) {
           const added = `${name}-${n}.`;
           if (n % 3 === 0) {
@@ -83,27 +100,29 @@ export function describeFaults(target: StoreTarget): void {
       proxy = await newProxy();
       const id = randomUUID();
       const log = new OperationLog();
-      const memory = await openMemory(proxy.through(server.url), id, 1_000);
+      const memory = await openMemory(proxy.through(server.url), id, 2_000);
       const { add, read } = recorded("one", memory, log.record);
-      await add("before.");
+      await recorded("two", await openMemory(server.url, id, patienceMs), log.record).add("before.");
+      // Its time may run out on a busy machine before all connections are there; what counts is what follows.
+      while (!(await settled(read())));
       const struck = proxy.strike(textOf("hangs."), "hang");
       // Nothing lets go of it before the call ends.
       await expect(add("hangs.")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
       await struck;
       proxy.release();
-      await usableAgain(memory, log);
+      await usableAgain(memory, log, { hasty: true });
       proxy.hang();
       await expect(read()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
       proxy.release();
-      await usableAgain(memory, log);
-      await checkedRead(log, await openMemory(server.url, id, 30_000));
+      await usableAgain(memory, log, { hasty: true });
+      await checkedRead(log, await openMemory(server.url, id, patienceMs));
     });
 
     test("a server that hangs: the call ends by the caller's signal, and the memory can be used again", async () => {
       proxy = await newProxy();
       const id = randomUUID();
       const log = new OperationLog();
-      const memory = await openMemory(proxy.through(server.url), id, 600_000);
+      const memory = await openMemory(proxy.through(server.url), id, patienceMs);
       await recorded("one", memory, log.record).add("before.");
 
       const controller = new AbortController();
@@ -129,7 +148,7 @@ export function describeFaults(target: StoreTarget): void {
       await expect(read).rejects.toMatchObject({ code: "ABORTED" });
       proxy.release();
       await usableAgain(memory, log);
-      await checkedRead(log, await openMemory(server.url, id, 30_000));
+      await checkedRead(log, await openMemory(server.url, id, patienceMs));
     });
 
     test("a slow network: everything lands, in order", async () => {
@@ -138,7 +157,7 @@ export function describeFaults(target: StoreTarget): void {
       const log = new OperationLog();
       const clients = await Promise.all(
         ["one", "two"].map(async (name) =>
-          recorded(name, await openMemory(proxy.through(server.url), id, 60_000), log.record),
+          recorded(name, await openMemory(proxy.through(server.url), id, patienceMs), log.record),
         ),
       );
       proxy.delay(15);
@@ -149,7 +168,7 @@ export function describeFaults(target: StoreTarget): void {
         }),
       );
       expect(log.acknowledged).toHaveLength(16);
-      expect(await checkedRead(log, await openMemory(server.url, id, 30_000))).toHaveLength(16);
+      expect(await checkedRead(log, await openMemory(server.url, id, patienceMs))).toHaveLength(16);
     });
 
     test("a server that is killed and started again", async () => {
@@ -160,9 +179,10 @@ export function describeFaults(target: StoreTarget): void {
       let killed = 0;
 
       async function client(name: string): Promise<void> {
+        // A call may wait all of its time for an answer that died with the server.
         const memory = recorded(name, await openMemory(server.url, id, 20_000), log.record);
         for (let n = 1; n <= 150; n++) {
-          const call = settled(memory.add(`${name}-${n}`));
+          const call = settled(memory.add(`${name}-${n}`), timeIsUp);
           if (n === 50 && restarting === undefined) {
             killed = now();
             restarting = server.restart();
@@ -171,13 +191,13 @@ export function describeFaults(target: StoreTarget): void {
             failures++;
             await restarting;
           }
-          if (n % 10 === 0) await settled(memory.remove(`${name}-${n - 5}`));
+          if (n % 10 === 0) await settled(memory.remove(`${name}-${n - 5}`), timeIsUp);
           if (n % 5 === 0) await settled(memory.read());
         }
       }
       await Promise.all([client("one"), client("two")]);
       await restarting;
-      const memory = await openMemory(server.url, id, 30_000);
+      const memory = await openMemory(server.url, id, patienceMs);
       await usableAgain(memory, log);
       const seen = await recorded("last reader", memory, log.record).read();
       const operations = target.mayForgetLast
@@ -207,30 +227,48 @@ export function describeFaults(target: StoreTarget): void {
       const unanswered = log.operations.filter(({ returned }) => returned === undefined);
       expect(unanswered.length).toBeGreaterThan(0);
       const invoked = now();
-      const seen = await historyOf(await openMemory(server.url, id, 30_000));
+      const seen = await historyOf(await openMemory(server.url, id, patienceMs));
       log.record({ client: "last reader", call: { kind: "read", seen }, invoked, returned: now() });
       expect(findFault(log.operations)).toBeUndefined();
       for (const client of ["killed", "other"]) expectOwnOrder(seen, client);
     }, 120_000);
 
     /** Whether it succeeded. Only what a network or a server can do to a call is let pass. */
-    async function settled(call: Promise<unknown>): Promise<boolean> {
+    async function settled(
+      call: Promise<unknown>,
+      codes: readonly string[] = ["STORE_UNAVAILABLE"],
+    ): Promise<boolean> {
       return call.then(
         () => true,
         (error: unknown) => {
-          expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
+          expect(codes).toContain(isTurnkeepError(error) ? error.code : error);
           return false;
         },
       );
     }
 
-    /** A connection that broke may be noticed by the first call after it only; the one after that must succeed. */
-    async function usableAgain(memory: ChatMemory<ModelMessage>, log: OperationLog): Promise<void> {
+    /**
+     * A connection that broke may be noticed by the first call after it only; the one after that must succeed. Where
+     * the memory is `hasty`, a busy machine may take longer than it waits: its calls must succeed in the end.
+     */
+    async function usableAgain(
+      memory: ChatMemory<ModelMessage>,
+      log: OperationLog,
+      { hasty = false } = {},
+    ): Promise<void> {
       const client: RecordedMemory = recorded("again", memory, log.record);
-      if (!(await settled(client.read()))) await client.read();
-      const id = `again-${randomUUID()}`;
-      await client.add(id);
-      expect(await client.read()).toContain(id);
+      async function succeeds(call: () => Promise<unknown>): Promise<void> {
+        if (!hasty) await call();
+        else while (!(await settled(call())));
+      }
+      if (!(await settled(client.read()))) await succeeds(client.read);
+      const ids: string[] = [];
+      await succeeds(() => client.add(ids[ids.push(`again-${randomUUID()}`) - 1] as string));
+      let seen: string[] = [];
+      await succeeds(async () => {
+        seen = await client.read();
+      });
+      expect(seen).toContain(ids.at(-1));
     }
   });
 }

@@ -2,7 +2,7 @@ import { type ChatMemoryStore, createChatMemories, createChatMemory, entry, user
 import { historyOf } from "./history.ts";
 
 const messagesEach = 100;
-const atOnce = 20;
+const atOnce = 50;
 const workers = 32;
 
 /**

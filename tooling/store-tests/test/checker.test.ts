@@ -173,7 +173,6 @@ test("everything that a right list does is explained", () => {
     fc.property(histories, (operations) => {
       expect(findFault(operations)).toBeUndefined();
     }),
-    { numRuns: 300 },
   );
 });
 
@@ -205,6 +204,5 @@ test("a message that is doubled, lost though it was seen, swapped or resurrected
         expect(fault?.operation.invoked).toBe(20_000);
       }
     }),
-    { numRuns: 200 },
   );
 });

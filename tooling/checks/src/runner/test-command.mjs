@@ -9,11 +9,14 @@ import { runVitest } from "./test-step.mjs";
 import { root, workspacePackages } from "./workspace.mjs";
 
 /**
- * Tests that begin with others: both wait for their servers' disks and elections much of the time.
+ * Tests that begin with others, because they wait for disks, elections and starts of servers much of the time.
  *
  * @type {Readonly<Record<string, string>>}
  */
-const companions = { "@turnkeep/store-redis": "@turnkeep/store-mongo" };
+const companions = {
+  "@turnkeep/servers": "@turnkeep/assistant",
+  "@turnkeep/store-redis": "@turnkeep/store-mongo",
+};
 
 /**
  * `npm test`: everything that must hold before a change lands. Answers the exit status; the line that it prints
