@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { invalidOption, show } from "@turnkeep/core/store-kit";
 import { nameOf, type Run, type Statement } from "./client.ts";
-import type { Table } from "./items.ts";
+import type { TableNames } from "./table.ts";
 
 interface Description {
   readonly Table?: {
@@ -19,7 +19,7 @@ interface Expiry {
 const activeWithinMs = 5 * 60 * 1000;
 
 /** Makes the table and its expiry as the options say, or finds them so. */
-export async function migrate(run: Run, table: Table, signal: AbortSignal | undefined): Promise<void> {
+export async function migrate(run: Run, table: TableNames, signal: AbortSignal | undefined): Promise<void> {
   const { tableName: TableName, partitionKey, sortKey } = table;
   const describe: Statement<Description> = { operation: "DescribeTable", input: { TableName } };
   let description = await run(describe).catch(unless("ResourceNotFoundException"));
@@ -55,7 +55,7 @@ export async function migrate(run: Run, table: Table, signal: AbortSignal | unde
   await turnExpiryOn(run, table);
 }
 
-function checkKeys({ tableName, partitionKey, sortKey }: Table, { Table: found }: Description): void {
+function checkKeys({ tableName, partitionKey, sortKey }: TableNames, { Table: found }: Description): void {
   for (const [option, name, type] of [
     ["partitionKey", partitionKey, "HASH"],
     ["sortKey", sortKey, "RANGE"],
@@ -74,7 +74,7 @@ function checkKeys({ tableName, partitionKey, sortKey }: Table, { Table: found }
   }
 }
 
-async function turnExpiryOn(run: Run, { tableName: TableName, ttlAttribute }: Table): Promise<void> {
+async function turnExpiryOn(run: Run, { tableName: TableName, ttlAttribute }: TableNames): Promise<void> {
   const describe: Statement<Expiry> = { operation: "DescribeTimeToLive", input: { TableName } };
   const found = async (): Promise<string | undefined> => {
     const { TimeToLiveStatus, AttributeName } = (await run(describe)).TimeToLiveDescription ?? {};

@@ -1,7 +1,7 @@
 import type { MemoryUpdate } from "@turnkeep/core";
 import { message, update } from "@turnkeep/store-tests";
 import { describe, expect, test } from "vitest";
-import { Items } from "../src/items.ts";
+import { workEntry } from "../src/items.ts";
 import { expectState, memoryId, span, to, useLarge } from "./large.ts";
 import { changed, dying, interrupted, isRead, later, liveOf, recording, sized, wrapped } from "./support.ts";
 
@@ -290,12 +290,10 @@ test("an update that marks messages in too many thousands is refused whole", asy
 });
 
 test("a work item names so many rows in parts and no more", () => {
-  const keys = { tableName: "t", partitionKey: "pk", sortKey: "sk", ttlAttribute: "ttl", prefix: "" };
-  const about = { memory: "m", life: "l", token: "t", stage: "staging", updatedAt: 0 } as const;
+  const about = { memoryId: "m", life: "l", token: "t", stage: "staging", updatedAt: 0 } as const;
   const prefixes = (count: number) => Array.from({ length: count }, (_, n) => `l/m/${n}/t/`);
-  const items = new Items(keys);
-  expect(items.workItem({ ...about, prefixes: prefixes(4_000) }).prefixes?.L).toHaveLength(4_000);
-  expect(() => items.workItem({ ...about, prefixes: prefixes(4_001) })).toThrow(
+  expect(workEntry({ ...about, prefixes: prefixes(4_000) }).values.prefixes).toMatch(/^l.* l\/m\/3999\/t\/$/);
+  expect(() => workEntry({ ...about, prefixes: prefixes(4_001) })).toThrow(
     expect.objectContaining({ code: "INVALID_OPTION" }),
   );
 });
