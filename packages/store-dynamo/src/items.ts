@@ -1,12 +1,17 @@
 import { createHash } from "node:crypto";
 import { invalidOption } from "@turnkeep/core/store-kit";
-import { decodeLive, encodeLive, inItsRow } from "./records.ts";
-import type { Action, Entry, Key, Table, Values } from "./table.ts";
+import { decodeLive, encodeLive, inItsRow, type Line, type Row } from "./records.ts";
+import type { Action, Entry, Key, Page, QueryOptions, Table, Values } from "./table.ts";
+
+const headTexts = ["version", "live", "recent", "life"] as const;
+const headNumbers = ["nextSeq", "count", "updatedAt"] as const;
+const headOptional = ["owner", "head", "pending", "endsAt"] as const;
+const headAttributes: readonly string[] = [...headTexts, ...headNumbers, ...headOptional];
 
 /** The attributes of our items, which the table's keys must not be called like. */
 export const ownAttributes: readonly string[] = [
-  ...["version", "nextSeq", "owner", "head", "live", "recent", "life", "count", "updatedAt", "endsAt"],
-  ...["pending", "rows", "parts", "token", "add", "drop", "memoryId", "stage", "prefixes"],
+  ...headAttributes,
+  ...["rows", "parts", "token", "add", "drop", "memoryId", "stage", "prefixes"],
 ];
 
 /** Over how many partitions the entries of all memories and the work items are spread. */
@@ -20,12 +25,6 @@ const seqsPerMark = 1_000;
 
 /** An item has 400 KB at most, and a prefix some 80 bytes. */
 const prefixesAtOnce = 4_000;
-
-/** A memory from its beginning until it is deleted or expires. The name of a life is never used twice. */
-export interface Life {
-  readonly memoryId: string;
-  readonly life: string;
-}
 
 /** The head of a memory: everything of it but what stands in rows. */
 export interface Head {
@@ -47,7 +46,9 @@ export interface Head {
 }
 
 /** What an update must leave to a later step, or an interrupted one left behind. */
-export interface Work extends Life {
+export interface Work {
+  readonly memoryId: string;
+  readonly life: string;
   readonly token: string;
   /**
    * `staging`: not committed, and to be removed unless it will be; `applying`: committed, and its pending rows are to be
@@ -64,38 +65,14 @@ function padded(value: number, digits = 16): string {
   return String(value).padStart(digits, "0");
 }
 
-/*
- * A memory is a partition: `head`; then, beginning with its life, `m` rows of messages and their parts, an update's token
- * its rows that are to take the place of such, `i` where the messages with an id are or were, `s` marks of what is
- * superseded. Beside it stand its entries in the listings, and work items.
- */
-
-export function partitionOf(memoryId: string): string {
+function partitionOf(memoryId: string): string {
   return `memory:${memoryId}`;
 }
 export function headKey(memoryId: string): Key {
   return { partition: partitionOf(memoryId), sort: "head" };
 }
-function keyIn({ memoryId, life }: Life, rest: string): Key {
-  return { partition: partitionOf(memoryId), sort: `${life}/${rest}` };
-}
-export function rowKey(of: Life, key: number): Key {
-  return keyIn(of, `m/${padded(key)}`);
-}
-/** The key of a part of a row, or without a number what those of all begin with. */
-export function partKey(of: Life, key: number, token: string, index?: number): Key {
-  return keyIn(of, `m/${padded(key)}/${token}/${index === undefined ? "" : padded(index, 6)}`);
-}
-/** Of a row that is not in its place yet, or without a number what those of all begin with. */
-export function pendingKey(of: Life, token: string, key?: number): Key {
-  return keyIn(of, `${token}/${key === undefined ? "" : padded(key)}`);
-}
-/** Where messages with an id are or were, or without a number what all that say so begin with. */
-export function idKey(of: Life, id: string, seq?: number): Key {
-  return keyIn(of, `i/${id}/${seq === undefined ? "" : padded(seq)}`);
-}
 /** Of a row, a part of one, or a pending one. */
-export function rowNumberOf({ sort }: Key): number {
+export function rowNumberOf(sort: string): number {
   return Number(sort.split("/")[2]);
 }
 export function workPartition(shard: number): string {
@@ -108,11 +85,11 @@ export function listPartition(owner: string | undefined, shard: number): string 
 
 /** `undefined` if it lacks a part. */
 export function headOf(values: Values): Head | undefined {
-  const texts = [values.version, values.live, values.recent, values.life];
-  const numbers = [values.nextSeq, values.count, values.updatedAt];
   const isWhole =
-    texts.every((value) => typeof value === "string") && numbers.every((value) => typeof value === "number");
-  return isWhole ? (values as unknown as Head) : undefined;
+    headTexts.every((name) => typeof values[name] === "string") &&
+    headNumbers.every((name) => typeof values[name] === "number");
+  if (!isWhole) return undefined;
+  return Object.fromEntries(headAttributes.map((name) => [name, values[name]])) as unknown as Head;
 }
 
 export function isPresent({ endsAt }: Pick<Head, "endsAt">): boolean {
@@ -127,76 +104,139 @@ export function putHead(table: Table, memoryId: string, expected: string | null,
   return table.put(entry, { expression: "version = :expected", values: { ":expected": expected } });
 }
 
-/** A memory's entries in the listings: of all, which names the owner, and of its owner. Of one life, so that none is ever met by mistake. */
-export function listEntries(of: Life, owner: string | undefined): Entry[] {
-  const sort = `${of.memoryId}/${of.life}`;
-  const all = { partition: listPartition(undefined, shardOf(of.memoryId)), sort, values: { owner } };
-  return owner === undefined ? [all] : [all, { ...all, partition: listPartition(owner, 0) }];
-}
-export function listedIn({ sort, values }: Entry): Life & { readonly owner: string | undefined } {
+export function listedIn(
+  table: Table,
+  { sort, values }: Entry,
+): { memory: Memory; owner: string | undefined } {
   const end = sort.lastIndexOf("/");
-  const owner = values.owner as string | undefined;
-  return { memoryId: sort.slice(0, end), life: sort.slice(end + 1), owner };
+  const memory = new Memory(table, sort.slice(0, end), sort.slice(end + 1));
+  return { memory, owner: values.owner as string | undefined };
 }
 
-export function workKey({ memoryId, life, token }: Life & { readonly token: string }): Key {
-  return { partition: workPartition(shardOf(memoryId)), sort: `${memoryId}/${life}/${token}` };
-}
-export function workEntry({ prefixes, ...work }: Work): Entry {
-  if (prefixes.length > prefixesAtOnce) {
-    throw invalidOption(
-      `The update writes or replaces ${prefixes.length} rows of more than 32 KB, and ${prefixesAtOnce} are possible: replace or remove fewer messages at a time`,
-    );
-  }
-  return { ...workKey(work), values: { ...work, prefixes: prefixes.join(" ") } };
-}
 export function workOf({ values }: Entry): Work {
   const prefixes = String(values.prefixes ?? "");
   return { ...(values as unknown as Work), prefixes: prefixes === "" ? [] : prefixes.split(" ") };
 }
 
-/** The items of a row: itself, and what is too long for it in parts, which count because it names their token. */
-export function rowEntries(
-  of: Life,
-  { key, count, token }: { readonly key: number; readonly count: number; readonly token: string | undefined },
-  rows: string,
-): [Entry, ...Entry[]] {
-  if (token === undefined) return [{ ...rowKey(of, key), values: { count, rows } }];
-  const parts = cut(rows).map((piece, index) => ({
-    ...partKey(of, key, token, index),
-    values: { rows: piece },
-  }));
-  return [{ ...rowKey(of, key), values: { count, token, parts: parts.length } }, ...parts];
+/**
+ * A memory from its beginning until it is deleted or expires: a life, whose name is never used twice. Its partition has
+ * the head; then, beginning with the life, `m` rows of messages and their parts, an update's token its rows that are to
+ * take the place of such, `i` where the messages with an id are or were, `s` marks of what is superseded. Elsewhere stand
+ * its entries in the listings, and work items.
+ */
+export class Memory {
+  readonly table: Table;
+  readonly memoryId: string;
+  readonly life: string;
+
+  constructor(table: Table, memoryId: string, life: string) {
+    this.table = table;
+    this.memoryId = memoryId;
+    this.life = life;
+  }
+
+  #key(rest: string): Key {
+    return { partition: partitionOf(this.memoryId), sort: `${this.life}/${rest}` };
+  }
+  /** What all keys of the life begin with. */
+  get prefix(): string {
+    return `${this.life}/`;
+  }
+  rowKey(key: number): Key {
+    return this.#key(`m/${padded(key)}`);
+  }
+  /** The key of a part of a row, or without a number what those of all begin with. */
+  partKey(key: number, token: string, index?: number): Key {
+    return this.#key(`m/${padded(key)}/${token}/${index === undefined ? "" : padded(index, 6)}`);
+  }
+  /** Of a row that is not in its place yet, or without a number what those of all begin with. */
+  pendingKey(token: string, key?: number): Key {
+    return this.#key(`${token}/${key === undefined ? "" : padded(key)}`);
+  }
+  /** Where messages with an id are or were, or without a number what all that say so begin with. */
+  idKey(id: string, seq?: number): Key {
+    return this.#key(`i/${id}/${seq === undefined ? "" : padded(seq)}`);
+  }
+  #markKey(mark: number, count?: number): Key {
+    return this.#key(`s/${padded(mark)}/${count === undefined ? "" : padded(count)}`);
+  }
+  workKey(token: string): Key {
+    const sort = `${this.memoryId}/${this.life}/${token}`;
+    return { partition: workPartition(shardOf(this.memoryId)), sort };
+  }
+
+  /** What the partition holds, page by page. */
+  query(options: QueryOptions): AsyncGenerator<Page> {
+    return this.table.query(partitionOf(this.memoryId), options);
+  }
+  /** All keys that begin so. */
+  async all(from: string, options?: QueryOptions): Promise<Entry[]> {
+    const entries: Entry[] = [];
+    for await (const page of this.query({ ...options, from })) entries.push(...page.entries);
+    return entries;
+  }
+
+  /** The items of a row: itself, and what is too long for it in parts, which count because it names their token. */
+  rowEntries({ key, count, token }: Omit<Row, "lines">, rows: string): [Entry, ...Entry[]] {
+    if (token === undefined) return [{ ...this.rowKey(key), values: { count, rows } }];
+    const parts = cut(rows).map((piece, index) => {
+      return { ...this.partKey(key, token, index), values: { rows: piece } };
+    });
+    return [{ ...this.rowKey(key), values: { count, token, parts: parts.length } }, ...parts];
+  }
+
+  idEntries(lines: readonly Line[]): Entry[] {
+    return lines.map(({ id, seq }) => ({ ...this.idKey(id, seq), values: {} }));
+  }
+
+  /** In the listings of all, which names the owner, and of its owner. */
+  listEntries(owner: string | undefined): Entry[] {
+    const sort = `${this.memoryId}/${this.life}`;
+    const all = { partition: listPartition(undefined, shardOf(this.memoryId)), sort, values: { owner } };
+    return owner === undefined ? [all] : [all, { ...all, partition: listPartition(owner, 0) }];
+  }
+
+  workEntry({
+    token,
+    stage,
+    prefixes,
+    updatedAt,
+  }: Pick<Work, "token" | "stage" | "prefixes" | "updatedAt">): Entry {
+    if (prefixes.length > prefixesAtOnce) {
+      throw invalidOption(
+        `The update writes or replaces ${prefixes.length} rows of more than 32 KB, and ${prefixesAtOnce} are possible: replace or remove fewer messages at a time`,
+      );
+    }
+    const { memoryId, life } = this;
+    const values = { memoryId, life, token, stage, prefixes: prefixes.join(" "), updatedAt };
+    return { ...this.workKey(token), values };
+  }
+
+  /** What an update of that count says of superseded messages, in one item for each thousand seqs that it concerns. */
+  markEntries(count: number, marks: Readonly<Record<"add" | "drop", readonly number[]>>): Entry[] {
+    const numbers = new Set([...marks.add, ...marks.drop].map(markNumber));
+    return [...numbers].map((mark) => {
+      const within = (seqs: readonly number[]): string =>
+        encodeLive(new Map(seqs.filter((seq) => markNumber(seq) === mark).map((seq) => [seq, inItsRow])));
+      return { ...this.#markKey(mark, count), values: { add: within(marks.add), drop: within(marks.drop) } };
+    });
+  }
+  /** Which of these seqs, none of them live, are superseded: what their marks say one after the other. */
+  async supersededOf(seqs: readonly number[]): Promise<Set<number>> {
+    const superseded = new Set<number>();
+    if (seqs.length === 0) return superseded;
+    const [first, last] = [Math.min(...seqs), Math.max(...seqs)].map(markNumber) as [number, number];
+    const to = `${this.#markKey(last).sort}~`;
+    for (const { values } of await this.all(this.#markKey(first).sort, { to })) {
+      for (const seq of decodeLive(this.memoryId, String(values.add)).keys()) superseded.add(seq);
+      for (const seq of decodeLive(this.memoryId, String(values.drop)).keys()) superseded.delete(seq);
+    }
+    return superseded;
+  }
 }
 
 function markNumber(seq: number): number {
   return Math.floor(seq / seqsPerMark);
-}
-/** What an update of that count says of superseded messages, in one item for each thousand seqs that it concerns. */
-export function markEntries(
-  of: Life,
-  count: number,
-  marks: Readonly<Record<"add" | "drop", readonly number[]>>,
-): Entry[] {
-  const numbers = new Set([...marks.add, ...marks.drop].map(markNumber));
-  return [...numbers].map((mark) => {
-    const within = (seqs: readonly number[]): string =>
-      encodeLive(new Map(seqs.filter((seq) => markNumber(seq) === mark).map((seq) => [seq, inItsRow])));
-    const values = { add: within(marks.add), drop: within(marks.drop) };
-    return { ...keyIn(of, `s/${padded(mark)}/${padded(count)}`), values };
-  });
-}
-/** What the marks of these seqs, none of them live, say one after the other: which are superseded. */
-export async function supersededOf(table: Table, of: Life, seqs: readonly number[]): Promise<Set<number>> {
-  const superseded = new Set<number>();
-  if (seqs.length === 0) return superseded;
-  const [first, last] = [Math.min(...seqs), Math.max(...seqs)].map(markNumber) as [number, number];
-  const [from, to] = [keyIn(of, `s/${padded(first)}`).sort, keyIn(of, `s/${padded(last)}/~`).sort];
-  for (const { values } of await table.all(partitionOf(of.memoryId), { from, to })) {
-    for (const seq of decodeLive(of.memoryId, String(values.add)).keys()) superseded.add(seq);
-    for (const seq of decodeLive(of.memoryId, String(values.drop)).keys()) superseded.delete(seq);
-  }
-  return superseded;
 }
 
 /** A partition of the listing, by the memory's id, so that many who begin at once do not meet in one. */

@@ -61,16 +61,12 @@ function checkKeys({ tableName, partitionKey, sortKey }: TableNames, { Table: fo
     ["sortKey", sortKey, "RANGE"],
   ] as const) {
     const key = found?.KeySchema?.find(({ KeyType }) => KeyType === type)?.AttributeName;
-    if (key !== name) {
-      const is = key === undefined ? "has none" : `calls it ${show(key)}`;
-      throw invalidOption(`${option} is ${show(name)}, but the table ${show(tableName)} ${is}`);
-    }
-    const kind = found?.AttributeDefinitions?.find(
-      ({ AttributeName }) => AttributeName === key,
-    )?.AttributeType;
-    if (kind !== "S") {
-      throw invalidOption(`The ${option} ${show(name)} of the table ${show(tableName)} must be a string (S)`);
-    }
+    const kind = found?.AttributeDefinitions?.find((one) => one.AttributeName === key)?.AttributeType;
+    if (key === name && kind === "S") continue;
+    const is = key === undefined ? "has none" : `has ${show(key)} of type ${kind}`;
+    throw invalidOption(
+      `${option} must be ${show(name)}, a string (S), but the table ${show(tableName)} ${is}`,
+    );
   }
 }
 

@@ -1,17 +1,21 @@
 import type { HistoryPage, StoredMessage } from "@turnkeep/core";
-import { corruptError, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
+import {
+  corruptError,
+  decodeCursor,
+  type ListedMemory,
+  type NormalHistoryQuery,
+  type NormalListQuery,
+} from "@turnkeep/core/store-kit";
 import {
   type Head,
   headKey,
   headOf,
-  idKey,
-  type Life,
-  partitionOf,
-  partKey,
-  pendingKey,
-  rowKey,
+  isPresent,
+  listedIn,
+  listPartition,
+  Memory,
   rowNumberOf,
-  supersededOf,
+  shards,
 } from "./items.ts";
 import { decodeLive, type Line, linesOf, messageOf, type Place, type Row, runsOf } from "./records.ts";
 import { type Entry, inTurn, type Table, type Values } from "./table.ts";
@@ -28,12 +32,13 @@ const [runsApart, near] = [8, 16];
 /** How many messages a row holds, about. */
 const messagesOfRow = 4;
 
-/** The rows of a life, as a head means them. */
-export interface Rows extends Life {
-  readonly table: Table;
-  /** By their keys, rows as they are to be; absent: all are so already. */
-  readonly pending?: ReadonlyMap<number, Values>;
-}
+/** By their keys, rows as they are to be. Where there are none, all are so already. */
+type Pending = ReadonlyMap<number, Values>;
+
+const nonePending: Pending = new Map();
+
+/** How many entries of a listing are read at a time, at least. */
+const entriesAtOnce = 100;
 
 interface RowQuery {
   /** Of keys of rows, both included. */
@@ -65,7 +70,8 @@ export async function readLive(
   const recent = linesOf(memoryId, head.recent);
   const first = recent[0]?.seq ?? beyond;
   const older = [...live.keys()].filter((seq) => seq < first);
-  const rows = older.length === 0 ? [] : await rowsWith(await rowsOf(table, memoryId, head), older, live);
+  const memory = new Memory(table, memoryId, head.life);
+  const rows = older.length === 0 ? [] : await rowsWith(memory, older, live, await pendingOf(memory, head));
   const lines = new Map([...rows.flatMap((row) => row.lines), ...recent].map((line) => [line.seq, line]));
   const messages: StoredMessage[] = [];
   for (const [seq, { edit }] of live) {
@@ -82,6 +88,7 @@ export async function readHistory(
   head: Head,
   { after, before, order, limit, states, ids }: NormalHistoryQuery,
 ): Promise<HistoryPage> {
+  const memory = new Memory(table, memoryId, head.life);
   const live = decodeLive(memoryId, head.live);
   const recent = linesOf(memoryId, head.recent);
   const range = { from: after + 1, to: Math.min(before, head.nextSeq) - 1 };
@@ -92,7 +99,7 @@ export async function readHistory(
       ({ seq, id }) => seq >= range.from && seq <= range.to && (ids?.includes(id) ?? true),
     );
     const gone = asked.map(({ seq }) => seq).filter((seq) => !live.has(seq));
-    const superseded = await supersededOf(table, { memoryId, life: head.life }, gone);
+    const superseded = await memory.supersededOf(gone);
     for (const line of asked.sort((a, b) => (descending ? b.seq - a.seq : a.seq - b.seq))) {
       if (messages.length > limit) break;
       const state = live.has(line.seq) ? "live" : superseded.has(line.seq) ? "superseded" : "evicted";
@@ -103,23 +110,26 @@ export async function readHistory(
   const newest = (recent[0]?.seq ?? head.nextSeq) - 1;
   const older = { from: range.from, to: Math.min(range.to, newest) };
   async function* pages(): AsyncGenerator<readonly Row[]> {
-    const rows = await rowsOf(table, memoryId, head);
+    const pending = await pendingOf(memory, head);
     if (ids !== undefined) {
       const seqs = await seqsOf(
-        rows,
+        memory,
         ids.filter((id) => !recent.some((line) => line.id === id)),
       );
-      yield await rowsWith(
-        rows,
-        seqs.filter((seq) => seq >= older.from && seq <= older.to),
-        live,
-      );
+      const asked = seqs.filter((seq) => seq >= older.from && seq <= older.to);
+      yield await rowsWith(memory, asked, live, pending);
       return;
     }
     // The row that holds `to` may have a greater key.
-    const above = descending && older.to < newest ? await rowsUpTo(rows, older.to, older.to) : [];
+    const above =
+      descending && older.to < newest
+        ? await rowsUpTo(memory, pending, { from: older.to, to: older.to })
+        : [];
     const query = { ...older, to: descending ? (above.at(-1)?.key ?? older.to) : newest, descending };
-    for await (const page of rowPages(rows, { ...query, limit: Math.ceil(limit / messagesOfRow) + 1 })) {
+    for await (const page of rowPages(memory, pending, {
+      ...query,
+      limit: Math.ceil(limit / messagesOfRow) + 1,
+    })) {
       yield page;
       if (!descending && (page.at(-1)?.key ?? 0) >= older.to) return;
     }
@@ -136,12 +146,10 @@ export async function readHistory(
 }
 
 /** Pending rows are read before any row they lie over: one that has gone by then was put in its place before. */
-async function rowsOf(table: Table, memoryId: string, { life, pending }: Head): Promise<Rows> {
-  const rows = { table, memoryId, life };
-  if (pending === undefined) return rows;
-  const from = pendingKey(rows, pending).sort;
-  const entries = await table.all(partitionOf(memoryId), { from });
-  return { ...rows, pending: new Map(entries.map((entry) => [rowNumberOf(entry), entry.values])) };
+async function pendingOf(memory: Memory, { pending }: Head): Promise<Pending> {
+  if (pending === undefined) return nonePending;
+  const entries = await memory.all(memory.pendingKey(pending).sort);
+  return new Map(entries.map(({ sort, values }) => [rowNumberOf(sort), values]));
 }
 
 /**
@@ -149,16 +157,17 @@ async function rowsOf(table: Table, memoryId: string, { life, pending }: Head): 
  * the others by runs.
  */
 export async function rowsWith(
-  rows: Rows,
+  memory: Memory,
   seqs: readonly number[],
   live: ReadonlyMap<number, Place>,
+  pending: Pending = nonePending,
 ): Promise<Row[]> {
   const keys = new Set(seqs.flatMap((seq) => live.get(seq)?.apart || []));
   const inside = seqs.filter((seq) => !live.get(seq)?.apart);
   const runs = runsOf(inside);
   const found = await Promise.all([
-    inTurn([...keys], (key) => rowsUpTo(rows, key, key, key)),
-    inTurn(runs.length > runsApart ? runsOf(inside, near) : runs, ({ from, to }) => rowsUpTo(rows, from, to)),
+    inTurn([...keys], (key) => rowsUpTo(memory, pending, { from: key, to: key }, key)),
+    inTurn(runs.length > runsApart ? runsOf(inside, near) : runs, (run) => rowsUpTo(memory, pending, run)),
   ]);
   const asked = new Set(seqs);
   const byKey = new Map(found.flat(2).map((row) => [row.key, row]));
@@ -168,11 +177,16 @@ export async function rowsWith(
 }
 
 /** The rows that hold the messages of a range: no seq of a row is above its key, so the first that is found holds `from`. */
-async function rowsUpTo(rows: Rows, from: number, to: number, last: number = beyond): Promise<Row[]> {
+async function rowsUpTo(
+  memory: Memory,
+  pending: Pending,
+  { from, to }: { readonly from: number; readonly to: number },
+  last: number = beyond,
+): Promise<Row[]> {
   const found: Row[] = [];
   // There are no more rows than seqs.
   const limit = last === beyond ? { limit: to - from + 1 } : {};
-  for await (const page of rowPages(rows, { from, to: last, ...limit })) {
+  for await (const page of rowPages(memory, pending, { from, to: last, ...limit })) {
     found.push(...page);
     if ((page.at(-1)?.key ?? -1) >= to) break;
   }
@@ -180,29 +194,28 @@ async function rowsUpTo(rows: Rows, from: number, to: number, last: number = bey
 }
 
 /** Rows by their keys, page by page. */
-async function* rowPages(rows: Rows, { from, to, ...options }: RowQuery): AsyncGenerator<Row[]> {
-  const span = { from: rowKey(rows, from).sort, to: `${rowKey(rows, to).sort}/~` };
+async function* rowPages(memory: Memory, pending: Pending, query: RowQuery): AsyncGenerator<Row[]> {
+  const span = { from: memory.rowKey(query.from).sort, to: `${memory.rowKey(query.to).sort}/~` };
   let found: readonly Entry[] = [];
-  for await (const { entries, last } of rows.table.query(partitionOf(rows.memoryId), {
-    ...span,
-    ...options,
-  })) {
+  for await (const { entries, last } of memory.query({ ...query, ...span })) {
     found = [...found, ...entries];
-    const whole = wholeRows(rows, found);
+    const whole = wholeRows(memory, pending, found);
     yield whole;
     // The parts of one row may go over a page's end.
-    const open = last === undefined ? undefined : rowNumberOf({ partition: "", sort: last });
-    found = whole.some(({ key }) => key === open) ? [] : found.filter((entry) => rowNumberOf(entry) === open);
+    const open = last === undefined ? undefined : rowNumberOf(last);
+    found = whole.some(({ key }) => key === open)
+      ? []
+      : found.filter(({ sort }) => rowNumberOf(sort) === open);
   }
 }
 
 /** Rows as the head means them, with their parts; one that lacks a part is left out, and parts that no row names. */
-function wholeRows(rows: Rows, found: readonly Entry[]): Row[] {
+function wholeRows(memory: Memory, pending: Pending, found: readonly Entry[]): Row[] {
   const entries = new Map(found.map((entry) => [entry.sort, entry.values]));
   return found.flatMap((entry) => {
-    const key = rowNumberOf(entry);
-    if (entry.sort !== rowKey(rows, key).sort) return [];
-    const next = rows.pending?.get(key);
+    const key = rowNumberOf(entry.sort);
+    if (entry.sort !== memory.rowKey(key).sort) return [];
+    const next = pending.get(key);
     const isOlder = Number(entry.values.count) < Number(next?.count);
     const { count, token, parts, rows: own } = next !== undefined && isOlder ? next : entry.values;
     const texts: unknown[] =
@@ -210,24 +223,53 @@ function wholeRows(rows: Rows, found: readonly Entry[]): Row[] {
         ? [own]
         : Array.from(
             { length: Number(parts) },
-            (_, index) => entries.get(partKey(rows, key, token, index).sort)?.rows,
+            (_, index) => entries.get(memory.partKey(key, token, index).sort)?.rows,
           );
     if (typeof count !== "number" || (token === undefined && typeof own !== "string")) {
-      throw corruptError(rows.memoryId, `its row ${key} lacks a part`);
+      throw corruptError(memory.memoryId, `its row ${key} lacks a part`);
     }
     if (texts.includes(undefined)) return [];
-    const lines = linesOf(rows.memoryId, texts.join(""));
+    const lines = linesOf(memory.memoryId, texts.join(""));
     return [{ key, count, token: token as string | undefined, lines }];
   });
 }
 
 /** The seqs in rows that messages with these ids have or had. */
-async function seqsOf(of: Rows, ids: readonly string[]): Promise<number[]> {
+async function seqsOf(memory: Memory, ids: readonly string[]): Promise<number[]> {
   const found = await inTurn(ids, async (id) => {
-    const from = idKey(of, id).sort;
-    const entries = await of.table.all(partitionOf(of.memoryId), { from });
+    const from = memory.idKey(id).sort;
     // An id may itself go on as another's key does.
-    return entries.map(({ sort }) => sort.slice(from.length)).filter((seq) => /^\d{16}$/.test(seq));
+    const ends = (await memory.all(from)).map(({ sort }) => sort.slice(from.length));
+    return ends.filter((seq) => /^\d{16}$/.test(seq)).map(Number);
   });
-  return found.flat().map(Number);
+  return found.flat();
+}
+
+/** The memories that are listed behind a cursor: one more than asked for, if there are so many. */
+export async function readList(
+  table: Table,
+  { owner, cursor, limit }: NormalListQuery,
+): Promise<ListedMemory[]> {
+  const found: ListedMemory[] = [];
+  // The partition and the sort key of the last memory of the page before.
+  const position = cursor === undefined ? "0/" : decodeCursor(cursor, /^[0-7]\/./s);
+  let after = position.slice(2) || undefined;
+  for (let shard = Number(position[0]); shard < (owner === undefined ? shards : 1); shard++) {
+    const query = { after, limit: Math.max(entriesAtOnce, limit + 1 - found.length) };
+    for await (const { entries } of table.query(listPartition(owner, shard), query)) {
+      const keys = entries.map((entry) => headKey(listedIn(table, entry).memory.memoryId));
+      const heads = await table.getAll(keys);
+      const byPartition = new Map(heads.map(({ partition, values }) => [partition, headOf(values)]));
+      for (const entry of entries) {
+        const { memoryId, life } = listedIn(table, entry).memory;
+        const head = byPartition.get(headKey(memoryId).partition);
+        if (head?.life !== life || !isPresent(head)) continue;
+        const { owner, updatedAt } = head;
+        found.push({ memoryId, owner, updatedAt, position: `${shard}/${entry.sort}` });
+        if (found.length > limit) return found;
+      }
+    }
+    after = undefined;
+  }
+  return found;
 }

@@ -21,14 +21,13 @@ import {
   throwIfAborted,
 } from "@turnkeep/core/store-kit";
 import { connect, storeName } from "./client.ts";
-import { type Head, headKey, isPresent } from "./items.ts";
-import { listed, sweep } from "./listing.ts";
+import { type Head, headKey, isPresent, Memory } from "./items.ts";
 import { migrate } from "./migrations.ts";
 import { type DynamoStoreOptions, normalizeOptions } from "./options.ts";
-import { readHead, readHistory, readLive } from "./reads.ts";
+import { readHead, readHistory, readList, readLive } from "./reads.ts";
+import { endLife, sweep } from "./staging.ts";
 import { Table } from "./table.ts";
 import { applyUpdate } from "./updates.ts";
-import { endLife } from "./work.ts";
 
 /** A store in DynamoDB. */
 export interface DynamoStore extends ChatMemoryStore {
@@ -143,10 +142,12 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       if (expected !== null && base?.version !== expected) base = await look(table, memoryId);
       let invalid: unknown;
       if (base?.version === (expected ?? "")) {
-        const after = await applyUpdate({ table, memoryId }, change, base, ttlMs).catch((error: unknown) => {
-          if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
-          invalid = error;
-        });
+        const after = await applyUpdate(new Memory(table, memoryId, base.life), change, base, ttlMs).catch(
+          (error: unknown) => {
+            if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
+            invalid = error;
+          },
+        );
         if (after !== undefined) return remember(memoryId, after);
         // Why nothing was changed, the head says, which may be another by now.
         base = await look(table, memoryId);
@@ -165,7 +166,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       const { life = "", owner } = found.values as Partial<Head>;
       // By its life: a delete that is late, or sent twice, must not meet the next memory of that id.
       const isThis = { expression: "life = :life", values: { ":life": life } };
-      await endLife(table, { memoryId, life, owner }, table.delete(found, isThis));
+      await endLife(new Memory(table, memoryId, life), owner, table.delete(found, isThis));
     },
 
     async getHistory(memoryId, query, callOptions) {
@@ -179,8 +180,8 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
 
     async listMemories(query, callOptions) {
       const table = begin(callOptions);
-      const { owner, cursor, limit } = normalizeListQuery(query);
-      return listPage(await listed(table, owner, cursor, limit), limit);
+      const normal = normalizeListQuery(query);
+      return listPage(await readList(table, normal), normal.limit);
     },
 
     async sweep(callOptions) {

@@ -1,5 +1,5 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import type { Refusal, Run, Statement } from "./client.ts";
+import type { Refusal, Run } from "./client.ts";
 
 /** How the table and its keys are called, and what its partition keys begin with. */
 export interface TableNames {
@@ -36,7 +36,7 @@ export interface Refused {
   readonly entry: Entry | undefined;
 }
 
-interface QueryOptions {
+export interface QueryOptions {
   /** Sort keys that begin so, or with `to` those between both, included. */
   readonly from?: string;
   readonly to?: string;
@@ -48,13 +48,18 @@ interface QueryOptions {
   readonly keysOnly?: boolean;
 }
 
-interface Page {
+export interface Page {
   readonly entries: readonly Entry[];
   /** The sort key behind which the next page begins; absent: there is none. */
   readonly last: string | undefined;
 }
 
 type Item = Record<string, AttributeValue>;
+
+interface QueryAnswer {
+  readonly Items?: readonly Item[];
+  readonly LastEvaluatedKey?: Item;
+}
 
 /** How many operations of one call are under way at a time. */
 const atOnce = 8;
@@ -91,11 +96,10 @@ export class Table {
   async getAll(keys: readonly Key[]): Promise<Entry[]> {
     const found = await inTurn(chunks(keys, keysAtOnce), (some) => {
       const request = { Keys: some.map((key) => this.#keyOf(key)), ConsistentRead: true };
-      const statement: Statement<{ Responses?: Record<string, Item[]> }> = {
+      return this.#run<{ Responses?: Record<string, Item[]> }>({
         operation: "BatchGetItem",
         input: { RequestItems: { [this.#names.tableName]: request } },
-      };
-      return this.#run(statement);
+      });
     });
     return found.flatMap(({ Responses = {} }) => Object.values(Responses).flat()).map(this.#entryOf);
   }
@@ -103,18 +107,16 @@ export class Table {
   /** The counts of items, none of which a transaction is about to change. */
   async counts(keys: readonly Key[]): Promise<(number | undefined)[]> {
     const found = await inTurn(chunks(keys, actionsAtOnce), async (some) => {
-      const names = { ProjectionExpression: "#c", ExpressionAttributeNames: { "#c": "count" } };
       const TransactItems = some.map((key) => ({
-        Get: { TableName: this.#names.tableName, Key: this.#keyOf(key), ...names },
+        Get: { TableName: this.#names.tableName, Key: this.#keyOf(key) },
       }));
-      const statement: Statement<{ Responses?: { Item?: Item }[] }> = {
+      const { Responses = [] } = await this.#run<{ Responses?: { Item?: Item }[] }>({
         operation: "TransactGetItems",
         input: { TransactItems },
-      };
-      const { Responses = [] } = await this.#run(statement);
-      return some.map((_, index) => Responses[index]?.Item?.count?.N);
+      });
+      return Responses.map(({ Item: item }) => item && (this.#entryOf(item).values.count as number));
     });
-    return found.flat().map((count) => (count === undefined ? undefined : Number(count)));
+    return found.flat();
   }
 
   /** Items of a partition, page by page. */
@@ -131,26 +133,15 @@ export class Table {
       ExpressionAttributeValues: itemOf({ ":p": this.#names.prefix + partition, ":a": from, ":b": to }),
       ...(keysOnly ? { ProjectionExpression: "#p, #s" } : {}),
     };
-    let [last, limit] = [after, options.limit];
+    let start = after === undefined ? undefined : this.#keyOf({ partition, sort: after });
+    let limit = options.limit;
     do {
-      const start = last === undefined ? {} : { ExclusiveStartKey: this.#keyOf({ partition, sort: last }) };
-      const limited = limit === undefined ? {} : { Limit: limit };
-      const statement: Statement<{ Items?: Item[]; LastEvaluatedKey?: Item }> = {
-        operation: "Query",
-        input: { ...input, ...start, ...limited },
-      };
-      const { Items = [], LastEvaluatedKey } = await this.#run(statement);
-      last = LastEvaluatedKey?.[sortKey]?.S;
+      const page = { ExclusiveStartKey: start, Limit: limit };
+      const answer = await this.#run<QueryAnswer>({ operation: "Query", input: { ...input, ...page } });
+      start = answer.LastEvaluatedKey;
       limit = limit === undefined ? undefined : Math.min(4 * limit, longestPage);
-      yield { entries: Items.map(this.#entryOf), last };
-    } while (last !== undefined);
-  }
-
-  /** Of all pages. */
-  async all(partition: string, options?: QueryOptions): Promise<Entry[]> {
-    const entries: Entry[] = [];
-    for await (const page of this.query(partition, options)) entries.push(...page.entries);
-    return entries;
+      yield { entries: (answer.Items ?? []).map(this.#entryOf), last: start?.[sortKey]?.S };
+    } while (start !== undefined);
   }
 
   /** Without a condition; what is there already is overwritten. */

@@ -7,24 +7,8 @@ import {
   invalidOption,
   utf8Length,
 } from "@turnkeep/core/store-kit";
-import {
-  type Head,
-  headOf,
-  idKey,
-  isPresent,
-  type Life,
-  listEntries,
-  markEntries,
-  partKey,
-  pendingKey,
-  putHead,
-  rowEntries,
-  rowKey,
-  type Work,
-  workEntry,
-  workKey,
-} from "./items.ts";
-import { type Rows, rowsWith } from "./reads.ts";
+import { type Head, headOf, isPresent, Memory, putHead, type Work } from "./items.ts";
+import { rowsWith } from "./reads.ts";
 import {
   decodeLive,
   divided,
@@ -39,8 +23,8 @@ import {
   recentBytes,
   textOf,
 } from "./records.ts";
-import { type Action, actionsAtOnce, type Condition, type Entry, type Refused, type Table } from "./table.ts";
-import { abandon, catchUp, endLife, expire, finish, isStaging } from "./work.ts";
+import { abandon, catchUp, expire, finish, isStaging } from "./staging.ts";
+import { actionsAtOnce, type Condition, type Entry, type Refused } from "./table.ts";
 
 /** An item has 400 KB at most, and the rest of a head some 20. */
 const liveBytes = 350 * 1024;
@@ -61,38 +45,20 @@ interface Plan {
   readonly rewritten: readonly (WrittenRow & { readonly old: Row })[];
   /** Of the rows that were read, those that stay as they are. */
   readonly unchanged: readonly Row[];
-  readonly removed: readonly Line[];
   readonly marks: readonly Entry[];
-}
-
-/** What is written when. */
-interface Steps {
-  /** Rows that must still be as they were read, and that the transaction does not check. */
-  readonly unchecked: readonly Row[];
-  /** Announces what is staged; absent: there is nothing to announce. */
-  readonly work: Work | undefined;
-  /** Counts nowhere until the transaction is done. */
-  readonly staged: readonly Entry[];
-  /** The first one writes the head. */
-  readonly actions: readonly Action[];
-  /** As the transaction writes it. */
-  readonly head: Head;
-  /** What is left to do then; absent: nothing is. */
-  readonly next: Work | undefined;
 }
 
 /** Readers see all of an update at once, or nothing. Answers the head after it; `undefined`: it was refused, and the head says why. */
 export async function applyUpdate(
-  { table, memoryId }: Pick<Rows, "table" | "memoryId">,
+  memory: Memory,
   change: MemoryUpdate,
   base: Head,
   ttlMs: number | undefined,
 ): Promise<Head | undefined> {
-  const of = { table, memoryId, life: base.life };
-  await catchUp(table, memoryId, base);
+  await catchUp(memory, base);
   for (let plans = 1; plans <= plansOfOneUpdate && isPresent(base); plans++) {
-    const plan = await planned(of, change, base, ttlMs);
-    const outcome = plan && (await carriedOut(of, change, plan));
+    const plan = await planned(memory, change, base, ttlMs);
+    const outcome = plan && (await carriedOut(memory, change, plan));
     if (outcome !== "again") return outcome;
   }
   return undefined;
@@ -100,22 +66,22 @@ export async function applyUpdate(
 
 /** `undefined`: what was read is not what the update was computed from. */
 async function planned(
-  of: Rows,
+  memory: Memory,
   change: MemoryUpdate,
   base: Head,
   ttlMs: number | undefined,
 ): Promise<Plan | undefined> {
   const folded = foldUpdate(change);
-  const before = decodeLive(of.memoryId, base.live);
-  const recent = linesOf(of.memoryId, base.recent);
-  const stored = await rowsNamed(of, change, folded, base.nextSeq, before, recent);
+  const before = decodeLive(memory.memoryId, base.live);
+  const recent = linesOf(memory.memoryId, base.recent);
+  const stored = await rowsNamed(memory, change, folded, base.nextSeq, before, recent);
   if (stored === undefined) return undefined;
 
   const [count, token, live] = [base.count + 1, randomUUID(), liveAfter(folded, before)];
   const written = (key: number, lines: readonly Line[]): WrittenRow => {
     const text = textOf(lines);
     const row = { key, count, token: utf8Length(text) > insideBytes ? token : undefined };
-    return { ...row, lines, entries: rowEntries(of, row, text) };
+    return { ...row, lines, entries: memory.rowEntries(row, text) };
   };
   const kept = [...linesAfter(folded, recent, 0), ...folded.insert.map((message) => lineOf(message))];
   const fits = utf8Length(textOf(kept)) <= recentBytes;
@@ -141,10 +107,8 @@ async function planned(
       `The live messages of a memory are too scattered: the list of their seqs has ${head.live.length} bytes, and ${liveBytes} fit`,
     );
   }
-  const gone = new Set(folded.remove);
-  const removed = stored.flatMap(({ lines }) => lines.filter(({ seq }) => gone.has(seq)));
-  const marks = markEntries(of, count, marksOf(folded, before));
-  return { token, head, added, rewritten, unchanged, removed, marks };
+  const marks = memory.markEntries(count, marksOf(folded, before));
+  return { token, head, added, rewritten, unchanged, marks };
 }
 
 /**
@@ -152,7 +116,7 @@ async function planned(
  * message is not there as the head says.
  */
 async function rowsNamed(
-  of: Rows,
+  memory: Memory,
   change: MemoryUpdate,
   { rewrite, setState, remove }: FoldedUpdate,
   nextSeq: number,
@@ -162,12 +126,12 @@ async function rowsNamed(
   const gone = setState.map(({ seq }) => seq).filter((seq) => !before.has(seq));
   const inHead = new Set(recent.map(({ seq }) => seq));
   const asked = [...rewrite.map(({ seq }) => seq), ...remove, ...gone].filter((seq) => !inHead.has(seq));
-  const stored = await rowsWith(of, asked, before);
+  const stored = await rowsWith(memory, asked, before);
   const found = [...stored.flatMap(({ lines }) => lines), ...recent];
   const lines = new Map(found.map((line) => [line.seq, line]));
   if (asked.some((seq) => before.has(seq) && lines.get(seq)?.edit !== before.get(seq)?.edit))
     return undefined;
-  checkAgainstStored(of.memoryId, change, {
+  checkAgainstStored(memory.memoryId, change, {
     nextSeq,
     find(seq) {
       const id = lines.get(seq)?.id;
@@ -215,23 +179,26 @@ function marksOf(
   return { add: superseded.map(({ seq }) => seq), drop: others.map(({ seq }) => seq) };
 }
 
-async function carriedOut(of: Rows, change: MemoryUpdate, plan: Plan): Promise<Head | "again" | undefined> {
-  const { table } = of;
-  const { work, staged, actions, head, next, unchecked } = stepsOf(of, change, plan);
+async function carriedOut(
+  memory: Memory,
+  change: MemoryUpdate,
+  plan: Plan,
+): Promise<Head | "again" | undefined> {
+  const { table } = memory;
+  const { work, staged, actions, head, next, unchecked } = stepsOf(memory, change, plan);
   // What was read may have been read while a transaction was being applied, each item by itself.
-  const counts = await table.counts(unchecked.map(({ key }) => rowKey(of, key)));
+  const counts = await table.counts(unchecked.map(({ key }) => memory.rowKey(key)));
   if (counts.some((count, index) => count !== unchecked[index]?.count)) return undefined;
-  if (work !== undefined) await table.write([table.put(workEntry(work))]);
+  if (work !== undefined) await table.write([table.put(memory.workEntry(work))]);
   await table.putAll(staged);
   const refused = await table.write(actions);
   if (refused !== undefined) {
     if (work !== undefined) await abandon(table, work);
-    return afterRefusal(of, change, refused);
+    return afterRefusal(memory, change, refused);
   }
   // The update is in place; what is left to do does not show, and the next update, a sweep or the memory's end does it.
   const done = async (): Promise<boolean> => true;
   const isFinished = await (next === undefined ? done() : finish(table, next).then(done, () => false));
-  await table.deleteAll(idEntries(of, plan.removed)).catch(() => {});
   return isFinished ? { ...head, pending: undefined } : head;
 }
 
@@ -239,66 +206,73 @@ async function carriedOut(of: Rows, change: MemoryUpdate, plan: Plan): Promise<H
  * One transaction writes all of an update that fits into it. If more rows were read than it can check and write, these
  * are staged, and take their places after it.
  */
-function stepsOf(of: Rows, { expected, owner }: MemoryUpdate, plan: Plan): Steps {
-  const { table, memoryId, life } = of;
+function stepsOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan) {
+  const { table, memoryId, life } = memory;
   const { token, added, rewritten, unchanged, marks } = plan;
   const isBeginning = expected === null;
-  const listed = isBeginning ? listEntries(of, owner) : [];
+  const listed = isBeginning ? memory.listEntries(owner) : [];
   const certain = [...added.map(({ entries }) => entries[0]), ...marks, ...listed].map((e) => table.put(e));
   const asRead = ({ count }: Row): Condition => ({ expression: "#c = :count", values: { ":count": count } });
   const conditional = [
     ...rewritten.map(({ lines, entries: [entry], old }) =>
       lines.length === 0 ? table.delete(entry, asRead(old)) : table.put(entry, asRead(old)),
     ),
-    ...unchanged.map((row) => table.check(rowKey(of, row.key), asRead(row))),
+    ...unchanged.map((row) => table.check(memory.rowKey(row.key), asRead(row))),
   ];
   const parts = [...added, ...rewritten].flatMap(({ entries }) => entries.slice(1));
-  const ids = added.flatMap(({ lines }) => idEntries(of, lines));
+  const ids = added.flatMap(({ lines }) => memory.idEntries(lines));
   const garbage = rewritten.flatMap(({ old: { key, token: apart } }) =>
-    apart === undefined ? [] : [partKey(of, key, apart).sort],
+    apart === undefined ? [] : [memory.partKey(key, apart).sort],
   );
   const hasWork = parts.length > 0 || garbage.length > 0 || (isBeginning && ids.length > 0);
   const isLarge = 1 + certain.length + conditional.length + Number(hasWork) > actionsAtOnce;
 
   const pending = (isLarge ? rewritten : []).map(({ key, entries: [{ values }] }) => {
-    return { ...pendingKey(of, token, key), values };
+    return { ...memory.pendingKey(token, key), values };
   });
-  const head = pending.length > 0 ? { ...plan.head, pending: token } : plan.head;
-  const waiting = pending.length > 0 ? [pendingKey(of, token).sort] : [];
+  const isPending = pending.length > 0;
+  const head = isPending ? { ...plan.head, pending: token } : plan.head;
+  const waiting = isPending ? [memory.pendingKey(token).sort] : [];
+  const prefixes = [...waiting, ...new Set(parts.map(({ sort }) => sort.replace(/[^/]*$/, "")))];
   const about = { memoryId, life, token, updatedAt: head.updatedAt };
-  const prefixes = isBeginning
-    ? [`${life}/`]
-    : [...waiting, ...new Set(parts.map(({ sort }) => sort.replace(/[^/]*$/, "")))];
-  const isAnnounced = parts.length + pending.length > 0 || (isBeginning && ids.length > 0);
-  const work: Work | undefined = isAnnounced ? { ...about, stage: "staging", prefixes } : undefined;
+  const work: Work | undefined =
+    hasWork || isPending
+      ? { ...about, stage: "staging", prefixes: isBeginning ? [memory.prefix] : prefixes }
+      : undefined;
   const left = [...waiting, ...garbage];
-  const stage = pending.length > 0 ? "applying" : "ending";
+  const stage = isPending ? "applying" : "ending";
   const next: Work | undefined = left.length > 0 ? { ...about, stage, prefixes: left } : undefined;
   const actions = [
     putHead(table, memoryId, expected, head),
     ...certain,
     ...(isLarge ? [] : conditional),
-    ...workActions(table, work, next),
+    // Unless a sweep gave it up.
+    ...(next === undefined ? [] : [table.put(memory.workEntry(next), isStaging)]),
+    ...(work === undefined || next !== undefined ? [] : [table.delete(memory.workKey(token), isStaging)]),
   ];
   if (actions.length > actionsAtOnce) {
     throw invalidOption(
       `The update changes ${actions.length} items of the table at once, and ${actionsAtOnce} fit into a transaction: supersede or bring back messages in fewer thousands of the history at a time`,
     );
   }
-  const unchecked = isLarge ? [...rewritten.map(({ old }) => old), ...unchanged] : [];
-  return { unchecked, work, staged: [...parts, ...pending, ...ids], actions, head, next };
-}
-
-/** What the transaction does about the work item, unless a sweep gave that up. */
-function workActions(table: Table, work: Work | undefined, next: Work | undefined): Action[] {
-  const condition = work && isStaging;
-  if (next !== undefined) return [table.put(workEntry(next), condition)];
-  return work === undefined ? [] : [table.delete(workKey(work), condition)];
+  return {
+    /** Rows that must still be as they were read, and that the transaction does not check. */
+    unchecked: isLarge ? [...rewritten.map(({ old }) => old), ...unchanged] : [],
+    /** Announces what is staged. */
+    work,
+    /** Counts nowhere until the transaction is done. */
+    staged: [...parts, ...pending, ...ids],
+    /** Of the transaction; the first one writes this head. */
+    actions,
+    head,
+    /** What is left to do then. */
+    next,
+  };
 }
 
 /** `again`: what stood in the way is gone, or rows were not as they had been read. */
 async function afterRefusal(
-  { table, memoryId }: Rows,
+  { table, memoryId }: Memory,
   { expected }: MemoryUpdate,
   [head, ...others]: readonly Refused[],
 ): Promise<"again" | undefined> {
@@ -307,11 +281,6 @@ async function afterRefusal(
   }
   const old = head?.entry && headOf(head.entry.values);
   if (expected !== null || old === undefined || isPresent(old)) return undefined;
-  const { life, owner } = old;
-  await endLife(table, { memoryId, life, owner }, expire(table, { memoryId, life }));
+  await expire(new Memory(table, memoryId, old.life), old.owner);
   return "again";
-}
-
-function idEntries(of: Life, lines: readonly Line[]): Entry[] {
-  return lines.map(({ id, seq }) => ({ ...idKey(of, id, seq), values: {} }));
 }
