@@ -23,13 +23,6 @@ export interface Statement<A> {
   readonly answers?: A | undefined;
 }
 
-/** Why a write was not done: for each of its actions, in order. */
-export interface Refusal {
-  readonly code: string;
-  /** What stood there, where the action asked for it. */
-  readonly item: Item | undefined;
-}
-
 /** The way to the database: operations go out, the driver's faults come back as Turnkeep's errors. */
 export interface Connection {
   /** Calls whose wait the signal ends. */
@@ -158,8 +151,7 @@ async function sendUntilDone(
       const isThrottled = reasons.some(({ Code }) => throttled.has(Code));
       const isRefused = isCondition || (isConflict && !isThrottled);
       const again = !isCondition && (isThrottled || (isConflict && statement.insists === true));
-      if (isRefused && !again)
-        return { refused: reasons.map(({ Code, Item }) => ({ code: Code, item: Item })) };
+      if (isRefused && !again) return { refused: reasons.map(({ Code }) => Code) };
       if (!again || attempt === maxAttempts) throw told(cause);
     }
     // Of those that were refused together, not all come back together.

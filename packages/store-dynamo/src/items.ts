@@ -96,11 +96,15 @@ export function isPresent({ endsAt }: Pick<Head, "endsAt">): boolean {
   return endsAt === undefined || endsAt > Date.now();
 }
 
-/** Puts a head in place of the one of a version, or where there is none. An item is replaced faster than it is changed. */
+/**
+ * Puts a head in place of the one of a version; or where there is none, or one that has expired, whose memory a sweep
+ * removes. An item is replaced faster than it is changed.
+ */
 export function putHead(table: Table, memoryId: string, expected: string | null, head: Head): Action {
   const ttl = head.endsAt === undefined ? undefined : Math.ceil(head.endsAt / 1000);
   const entry = { ...headKey(memoryId), values: { ...head, [table.ttlAttribute]: ttl } };
-  if (expected === null) return table.put(entry, { expression: "attribute_not_exists(#p)" });
+  const expression = "attribute_not_exists(#p) OR endsAt <= :now";
+  if (expected === null) return table.put(entry, { expression, values: { ":now": Date.now() } });
   return table.put(entry, { expression: "version = :expected", values: { ":expected": expected } });
 }
 

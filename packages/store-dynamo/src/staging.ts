@@ -76,13 +76,6 @@ export async function endLife(memory: Memory, owner: string | undefined, action:
   return true;
 }
 
-/** Ends a life that has run out. */
-export function expire(memory: Memory, owner: string | undefined): Promise<boolean> {
-  const values = { ":life": memory.life, ":now": Date.now() };
-  const isOver = { expression: "life = :life AND endsAt <= :now", values };
-  return endLife(memory, owner, memory.table.delete(headKey(memory.memoryId), isOver));
-}
-
 /** Removes what interrupted updates and deletes left behind, and memories that have expired. Answers how many it met. */
 export async function sweep(table: Table): Promise<number> {
   let removed = 0;
@@ -113,7 +106,11 @@ async function settleListed(table: Table, entry: Entry): Promise<boolean> {
   const { memory, owner } = listedIn(table, entry);
   const key = headKey(memory.memoryId);
   const found = (await table.get(key))?.values;
-  if (found?.life === memory.life) return !isPresent(found as Pick<Head, "endsAt">) && expire(memory, owner);
+  if (found?.life === memory.life) {
+    const values = { ":life": memory.life, ":now": Date.now() };
+    const isOver = { expression: "life = :life AND endsAt <= :now", values };
+    return !isPresent(found as Pick<Head, "endsAt">) && endLife(memory, owner, table.delete(key, isOver));
+  }
   // Its head went by the table's own expiry. A head that cannot be read is left to who can restore it.
   if (found !== undefined && headOf(found) === undefined) return false;
   const expression = "attribute_not_exists(life) OR life <> :life";

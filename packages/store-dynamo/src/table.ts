@@ -1,5 +1,6 @@
+import { randomUUID } from "node:crypto";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import type { Refusal, Run } from "./client.ts";
+import type { Run } from "./client.ts";
 
 /** How the table and its keys are called, and what its partition keys begin with. */
 export interface TableNames {
@@ -28,12 +29,6 @@ export type Action = { readonly [kind in "Put" | "Update" | "Delete" | "Conditio
 export interface Condition {
   readonly expression: string;
   readonly values?: Values;
-}
-
-/** What an action met whose condition did not hold. */
-export interface Refused {
-  readonly code: Refusal["code"];
-  readonly entry: Entry | undefined;
 }
 
 export interface QueryOptions {
@@ -107,8 +102,9 @@ export class Table {
   /** The counts of items, none of which a transaction is about to change. */
   async counts(keys: readonly Key[]): Promise<(number | undefined)[]> {
     const found = await inTurn(chunks(keys, actionsAtOnce), async (some) => {
+      const names = { ProjectionExpression: "#c", ExpressionAttributeNames: { "#c": "count" } };
       const TransactItems = some.map((key) => ({
-        Get: { TableName: this.#names.tableName, Key: this.#keyOf(key) },
+        Get: { TableName: this.#names.tableName, Key: this.#keyOf(key), ...names },
       }));
       const { Responses = [] } = await this.#run<{ Responses?: { Item?: Item }[] }>({
         operation: "TransactGetItems",
@@ -161,23 +157,19 @@ export class Table {
   }
 
   /**
-   * All or none; alone, an action costs half of what it costs in a transaction. Answers why nothing was done, for each
-   * action; `insists` waits out a conflict with a transaction under way.
+   * All or none; alone, an action costs half of what it costs in a transaction. Answers why nothing was done: a code for
+   * each action. `insists` waits out a conflict with a transaction under way.
    */
-  async write(actions: readonly Action[], insists = false): Promise<readonly Refused[] | undefined> {
+  async write(actions: readonly Action[], insists = false): Promise<readonly string[] | undefined> {
     const [[kind, input] = []] = Object.entries(actions[0] ?? {});
-    const { ReturnValuesOnConditionCheckFailure: _, ...alone } = input as Record<string, unknown>;
-    const { refused } = await this.#run<{ refused?: readonly Refusal[] }>(
+    // The token makes the driver's own repetitions, and those of the network, one.
+    const transaction = { TransactItems: actions, ClientRequestToken: randomUUID() };
+    const { refused } = await this.#run<{ refused?: readonly string[] }>(
       actions.length === 1
-        ? { operation: `${kind}Item`, input: alone, insists }
-        : {
-            operation: "TransactWriteItems",
-            // Makes the driver's own repetitions, and those of the network, one.
-            input: { TransactItems: actions, ClientRequestToken: crypto.randomUUID() },
-            insists,
-          },
+        ? { operation: `${kind}Item`, input: input as object, insists }
+        : { operation: "TransactWriteItems", input: transaction, insists },
     );
-    return refused?.map(({ code, item }) => ({ code, entry: item && this.#entryOf(item) }));
+    return refused;
   }
 
   put(entry: Entry, condition?: Condition): Action {
@@ -203,7 +195,6 @@ export class Table {
     return {
       TableName: this.#names.tableName,
       ConditionExpression: expression,
-      ReturnValuesOnConditionCheckFailure: "ALL_OLD",
       ...(used.length === 0 ? {} : { ExpressionAttributeNames: Object.fromEntries(used) }),
       ...(values === undefined ? {} : { ExpressionAttributeValues: itemOf(values) }),
     };

@@ -7,7 +7,7 @@ import {
   invalidOption,
   utf8Length,
 } from "@turnkeep/core/store-kit";
-import { type Head, headOf, isPresent, Memory, putHead, type Work } from "./items.ts";
+import { type Head, isPresent, type Memory, putHead, type Work } from "./items.ts";
 import { rowsWith } from "./reads.ts";
 import {
   decodeLive,
@@ -23,8 +23,8 @@ import {
   recentBytes,
   textOf,
 } from "./records.ts";
-import { abandon, catchUp, expire, finish, isStaging } from "./staging.ts";
-import { actionsAtOnce, type Condition, type Entry, type Refused } from "./table.ts";
+import { abandon, catchUp, finish, isStaging } from "./staging.ts";
+import { actionsAtOnce, type Condition, type Entry } from "./table.ts";
 
 /** An item has 400 KB at most, and the rest of a head some 20. */
 const liveBytes = 350 * 1024;
@@ -194,7 +194,8 @@ async function carriedOut(
   const refused = await table.write(actions);
   if (refused !== undefined) {
     if (work !== undefined) await abandon(table, work);
-    return afterRefusal(memory, change, refused);
+    // Nothing stands in the head's way: rows were not as they had been read, or a sweep gave up what was staged.
+    return refused[0] === "None" && refused.includes("ConditionalCheckFailed") ? "again" : undefined;
   }
   // The update is in place; what is left to do does not show, and the next update, a sweep or the memory's end does it.
   const done = async (): Promise<boolean> => true;
@@ -268,19 +269,4 @@ function stepsOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan) 
     /** What is left to do then. */
     next,
   };
-}
-
-/** `again`: what stood in the way is gone, or rows were not as they had been read. */
-async function afterRefusal(
-  { table, memoryId }: Memory,
-  { expected }: MemoryUpdate,
-  [head, ...others]: readonly Refused[],
-): Promise<"again" | undefined> {
-  if (head?.code === "None") {
-    return others.some(({ code }) => code === "ConditionalCheckFailed") ? "again" : undefined;
-  }
-  const old = head?.entry && headOf(head.entry.values);
-  if (expected !== null || old === undefined || isPresent(old)) return undefined;
-  await expire(new Memory(table, memoryId, old.life), old.owner);
-  return "again";
 }
