@@ -12,7 +12,7 @@ export interface DynamoClient {
   send(command: never, options?: never): Promise<unknown>;
 }
 
-export type Item = Record<string, AttributeValue>;
+type Item = Record<string, AttributeValue>;
 
 /** One operation of the database: what is asked, by its name and input, and, as a type, what is answered. */
 export interface Statement<A> {
@@ -21,18 +21,6 @@ export interface Statement<A> {
   /** It must be done whoever else writes: a conflict with a transaction under way is waited out. */
   readonly insists?: boolean | undefined;
   readonly answers?: A | undefined;
-}
-
-/** Why a write was not done: for each of its actions, in order. */
-export interface Refusal {
-  readonly code: string;
-  /** What stood there, where the action asked for it. */
-  readonly item: Item | undefined;
-}
-
-/** The answer of a write. `refused`: conditions that did not hold, or a conflict with another transaction. */
-export interface Written {
-  readonly refused?: readonly Refusal[] | undefined;
 }
 
 /** The way to the database: operations go out, the driver's faults come back as Turnkeep's errors. */
@@ -55,14 +43,14 @@ const longestWaitMs = 2_000;
 /** How long a client that the store opened waits for an answer, the driver's own attempts included. */
 const answerWithinMs = 30_000;
 
+/** The driver's codes, of its errors without `Exception`. */
 const throttled = new Set([
-  "ProvisionedThroughputExceededException",
   "ProvisionedThroughputExceeded",
-  "ThrottlingException",
+  "Throttling",
   "ThrottlingError",
   "RequestLimitExceeded",
   // The same transaction, sent before, is still under way.
-  "TransactionInProgressException",
+  "TransactionInProgress",
 ]);
 
 /** Does no I/O. */
@@ -125,18 +113,12 @@ function sender(driver: Driver, client: DynamoClient, timeoutMs: number | undefi
     const controller = new AbortController();
     const stop = (): void => controller.abort();
     signal?.addEventListener("abort", stop);
-    let late = false;
-    const timer =
-      timeoutMs === undefined
-        ? undefined
-        : setTimeout(() => {
-            late = true;
-            stop();
-          }, timeoutMs);
+    const timer = timeoutMs === undefined ? undefined : setTimeout(stop, timeoutMs);
     try {
       return await client.send(new Command(input), { abortSignal: controller.signal } as never);
     } catch (cause) {
-      throw late ? new Error(`The database did not answer within ${timeoutMs} ms`) : cause;
+      const isLate = controller.signal.aborted && signal?.aborted !== true;
+      throw isLate ? new Error(`The database did not answer within ${timeoutMs} ms`) : cause;
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", stop);
@@ -150,21 +132,26 @@ async function sendUntilDone(
   statement: Statement<unknown>,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
-  let rest: Statement<unknown> = statement;
-  const answers: unknown[] = [];
+  let { input } = statement;
+  const answers: Answer[] = [];
   for (let attempt = 1; ; attempt++) {
     try {
-      const answer = await send(rest, signal);
+      const answer = (await send({ ...statement, input }, signal)) as Answer;
       answers.push(answer);
-      const left = leftOf(answer);
-      if (left === undefined) return answers.length === 1 ? answer : joined(answers);
-      rest = { ...statement, input: { ...statement.input, RequestItems: left } };
+      // What a batch left undone for want of capacity.
+      const left = answer.UnprocessedItems ?? answer.UnprocessedKeys ?? {};
+      if (Object.keys(left).length === 0) return answers.length === 1 ? answer : joined(answers);
+      input = { ...input, RequestItems: left };
       if (attempt === maxAttempts) throw throttledError();
     } catch (cause) {
-      const refused = refusalsOf(cause);
-      const isConflict = refused?.every(({ code }) => code === "None" || code === "TransactionConflict");
-      const again = isThrottled(cause) || (isConflict === true && statement.insists === true);
-      if (refused !== undefined && !again) return { refused };
+      const reasons = reasonsOf(cause);
+      const codes = new Set(reasons.map(({ Code }) => Code));
+      const isCondition = codes.has("ConditionalCheckFailed");
+      const isConflict = codes.has("TransactionConflict");
+      const isThrottled = reasons.some(({ Code }) => throttled.has(Code));
+      const isRefused = isCondition || (isConflict && !isThrottled);
+      const again = !isCondition && (isThrottled || (isConflict && statement.insists === true));
+      if (isRefused && !again) return { refused: reasons.map(({ Code }) => Code) };
       if (!again || attempt === maxAttempts) throw told(cause);
     }
     // Of those that were refused together, not all come back together.
@@ -180,65 +167,34 @@ function throttledError(): Error {
   });
 }
 
-/** What a batch left undone for want of capacity. */
-function leftOf(answer: unknown): object | undefined {
-  const { UnprocessedItems, UnprocessedKeys } = answer as {
-    UnprocessedItems?: object;
-    UnprocessedKeys?: object;
-  };
-  const left = UnprocessedItems ?? UnprocessedKeys;
-  return left === undefined || Object.keys(left).length === 0 ? undefined : left;
+interface Answer {
+  readonly UnprocessedItems?: object;
+  readonly UnprocessedKeys?: object;
+  readonly Responses?: Readonly<Record<string, readonly Item[]>>;
 }
 
 /** The items of all answers to one `BatchGetItem`, which names one table. */
-function joined(answers: readonly unknown[]): object {
-  const Responses: Record<string, Item[]> = {};
-  for (const answer of answers as { Responses?: Record<string, Item[]> }[]) {
-    for (const [table, items] of Object.entries(answer.Responses ?? {})) {
-      Responses[table] = [...(Responses[table] ?? []), ...items];
-    }
-  }
-  return { Responses };
+function joined(answers: readonly Answer[]): Answer {
+  const items = answers.flatMap(({ Responses = {} }) => Object.values(Responses).flat());
+  return { Responses: { items } };
 }
 
 interface Reason {
-  readonly Code?: string;
+  readonly Code: string;
   Item?: Item;
 }
 
-function reasonsOf(cause: unknown): readonly Reason[] | undefined {
-  if (nameOf(cause) !== "TransactionCanceledException") return undefined;
-  return (cause as { CancellationReasons?: Reason[] }).CancellationReasons ?? [];
-}
-
-/** `undefined`: not refused by a condition or a conflict, but failed. A condition that does not hold decides. */
-function refusalsOf(cause: unknown): readonly Refusal[] | undefined {
+/** Why a call failed: what each action of a transaction met, or what the one action of another call did. */
+function reasonsOf(cause: unknown): readonly Reason[] {
   const name = nameOf(cause);
-  if (name === "ConditionalCheckFailedException")
-    return [{ code: "ConditionalCheckFailed", item: undefined }];
-  if (name === "TransactionConflictException") return [{ code: "TransactionConflict", item: undefined }];
-  const reasons = reasonsOf(cause) ?? [];
-  const decisive = reasons.some(({ Code }) => Code === "ConditionalCheckFailed");
-  const known = ["None", "ConditionalCheckFailed", "TransactionConflict"];
-  const isConflict =
-    reasons.some(({ Code }) => Code === "TransactionConflict") &&
-    reasons.every(({ Code }) => known.includes(Code ?? "None"));
-  if (!decisive && !isConflict) return undefined;
-  return reasons.map(({ Code = "None", Item }) => ({ code: Code, item: Item }));
-}
-
-function isThrottled(cause: unknown): boolean {
-  if (throttled.has(nameOf(cause))) return true;
-  const reasons = reasonsOf(cause) ?? [];
-  return (
-    reasons.some(({ Code }) => throttled.has(Code ?? "")) &&
-    !reasons.some(({ Code }) => Code === "ConditionalCheckFailed")
-  );
+  if (name !== "TransactionCanceledException") return [{ Code: name.replace(/Exception$/, "") }];
+  const { CancellationReasons = [] } = cause as { CancellationReasons?: Partial<Reason>[] };
+  return CancellationReasons.map((reason) => Object.assign(reason, { Code: reason.Code ?? "None" }));
 }
 
 /** The driver's error without what was stored, with its name as its code; a table that is not there, in our words. */
 function told(cause: unknown): unknown {
-  for (const reason of reasonsOf(cause) ?? []) delete reason.Item;
+  for (const reason of reasonsOf(cause)) delete reason.Item;
   const name = nameOf(cause);
   if (name === "ResourceNotFoundException") return notReadyError(storeName, "the table", cause);
   if (name === "ValidationException" && /key/i.test((cause as Error).message)) {

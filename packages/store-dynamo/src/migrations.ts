@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { invalidOption, show } from "@turnkeep/core/store-kit";
 import { nameOf, type Run, type Statement } from "./client.ts";
-import type { Table } from "./items.ts";
+import type { TableNames } from "./table.ts";
 
 interface Description {
   readonly Table?: {
@@ -19,7 +19,7 @@ interface Expiry {
 const activeWithinMs = 5 * 60 * 1000;
 
 /** Makes the table and its expiry as the options say, or finds them so. */
-export async function migrate(run: Run, table: Table, signal: AbortSignal | undefined): Promise<void> {
+export async function migrate(run: Run, table: TableNames, signal: AbortSignal | undefined): Promise<void> {
   const { tableName: TableName, partitionKey, sortKey } = table;
   const describe: Statement<Description> = { operation: "DescribeTable", input: { TableName } };
   let description = await run(describe).catch(unless("ResourceNotFoundException"));
@@ -55,26 +55,22 @@ export async function migrate(run: Run, table: Table, signal: AbortSignal | unde
   await turnExpiryOn(run, table);
 }
 
-function checkKeys({ tableName, partitionKey, sortKey }: Table, { Table: found }: Description): void {
+function checkKeys({ tableName, partitionKey, sortKey }: TableNames, { Table: found }: Description): void {
   for (const [option, name, type] of [
     ["partitionKey", partitionKey, "HASH"],
     ["sortKey", sortKey, "RANGE"],
   ] as const) {
     const key = found?.KeySchema?.find(({ KeyType }) => KeyType === type)?.AttributeName;
-    if (key !== name) {
-      const is = key === undefined ? "has none" : `calls it ${show(key)}`;
-      throw invalidOption(`${option} is ${show(name)}, but the table ${show(tableName)} ${is}`);
-    }
-    const kind = found?.AttributeDefinitions?.find(
-      ({ AttributeName }) => AttributeName === key,
-    )?.AttributeType;
-    if (kind !== "S") {
-      throw invalidOption(`The ${option} ${show(name)} of the table ${show(tableName)} must be a string (S)`);
-    }
+    const kind = found?.AttributeDefinitions?.find((one) => one.AttributeName === key)?.AttributeType;
+    if (key === name && kind === "S") continue;
+    const is = key === undefined ? "has none" : `has ${show(key)} of type ${kind}`;
+    throw invalidOption(
+      `${option} must be ${show(name)}, a string (S), but the table ${show(tableName)} ${is}`,
+    );
   }
 }
 
-async function turnExpiryOn(run: Run, { tableName: TableName, ttlAttribute }: Table): Promise<void> {
+async function turnExpiryOn(run: Run, { tableName: TableName, ttlAttribute }: TableNames): Promise<void> {
   const describe: Statement<Expiry> = { operation: "DescribeTimeToLive", input: { TableName } };
   const found = async (): Promise<string | undefined> => {
     const { TimeToLiveStatus, AttributeName } = (await run(describe)).TimeToLiveDescription ?? {};

@@ -9,7 +9,8 @@ import {
   utf8Length,
 } from "@turnkeep/core/store-kit";
 import type { DynamoClient } from "./client.ts";
-import { ownAttributes, type Table } from "./items.ts";
+import { ownAttributes } from "./items.ts";
+import type { TableNames } from "./table.ts";
 
 /**
  * Where the database is, one of:
@@ -40,7 +41,7 @@ export type DynamoStoreOptions = DynamoConnection & {
 /** Options with every default filled in. */
 export interface NormalOptions {
   readonly connection: DynamoConnection;
-  readonly table: Table;
+  readonly table: TableNames;
   readonly ttlMs: number | undefined;
 }
 

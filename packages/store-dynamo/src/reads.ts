@@ -1,311 +1,275 @@
 import type { HistoryPage, StoredMessage } from "@turnkeep/core";
-import { corruptError, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
-import type { Item, Run, Statement } from "./client.ts";
-import { type Head, headOf } from "./heads.ts";
-import { type Items, number, type Page, text } from "./items.ts";
+import {
+  corruptError,
+  decodeCursor,
+  type ListedMemory,
+  type NormalHistoryQuery,
+  type NormalListQuery,
+} from "@turnkeep/core/store-kit";
+import {
+  type Head,
+  headKey,
+  headOf,
+  isPresent,
+  listedIn,
+  listPartition,
+  Memory,
+  rowNumberOf,
+  shards,
+} from "./items.ts";
 import { decodeLive, type Line, linesOf, messageOf, type Place, type Row, runsOf } from "./records.ts";
-
-interface Range {
-  readonly from: number;
-  readonly to: number;
-}
-
-/** How many operations of one call are under way at a time. */
-const atOnce = 8;
-
-/** What the database takes in one `BatchGetItem`. */
-const keysAtOnce = 100;
+import { type Entry, inTurn, type Table, type Values } from "./table.ts";
 
 /** Greater than the seq of any message. */
 const beyond = Number.MAX_SAFE_INTEGER;
 
-/** Where there are more runs of messages than that, those are read together that are so near: fewer rows than a query costs. */
-const near = 16;
+/**
+ * Where there are more runs of messages than the first, those are read together of which each is at most the second from
+ * the next: fewer rows than a query costs.
+ */
+const [runsApart, near] = [8, 16];
 
 /** How many messages a row holds, about. */
 const messagesOfRow = 4;
 
-interface ReadPage {
-  readonly items: readonly Item[];
-  readonly last: Item | undefined;
+/** By their keys, rows as they are to be. Where there are none, all are so already. */
+type Pending = ReadonlyMap<number, Values>;
+
+const nonePending: Pending = new Map();
+
+/** How many entries of a listing are read at a time, at least. */
+const entriesAtOnce = 100;
+
+interface RowQuery {
+  /** Of keys of rows, both included. */
+  readonly from: number;
+  readonly to: number;
+  readonly limit?: number;
+  readonly descending?: boolean;
 }
 
-/** What is read: the rows of a memory's life. */
-export interface Scope {
-  readonly run: Run;
-  readonly memoryId: string;
-  readonly life: string;
-  /** By their keys, rows as they are to be; absent: all are so already. */
-  readonly pending?: ReadonlyMap<number, Item>;
+/** `undefined`: there is none. One that has expired is there still. */
+export async function readHead(table: Table, memoryId: string): Promise<Head | undefined> {
+  const entry = await table.get(headKey(memoryId));
+  if (entry === undefined) return undefined;
+  const head = headOf(entry.values);
+  if (head === undefined) throw corruptError(memoryId, "its head lacks a part");
+  return head;
 }
 
-/** Reading what a memory's partition holds. */
-export class Reads {
-  readonly #items: Items;
-
-  constructor(items: Items) {
-    this.#items = items;
+/**
+ * The live messages by seq. Or the seq of one that is not there as the head says, because an update took place in between
+ * or takes place now.
+ */
+export async function readLive(
+  table: Table,
+  memoryId: string,
+  head: Head,
+): Promise<StoredMessage[] | number> {
+  const live = decodeLive(memoryId, head.live);
+  const recent = linesOf(memoryId, head.recent);
+  const first = recent[0]?.seq ?? beyond;
+  const older = [...live.keys()].filter((seq) => seq < first);
+  const memory = new Memory(table, memoryId, head.life);
+  const rows = older.length === 0 ? [] : await rowsWith(memory, older, live, await pendingOf(memory, head));
+  const lines = new Map([...rows.flatMap((row) => row.lines), ...recent].map((line) => [line.seq, line]));
+  const messages: StoredMessage[] = [];
+  for (const [seq, { edit }] of live) {
+    const line = lines.get(seq);
+    if (line?.edit !== edit) return seq;
+    messages.push(messageOf(memoryId, line));
   }
+  return messages;
+}
 
-  /** `undefined`: there is none. One that has expired is there still. */
-  async head(run: Run, memoryId: string): Promise<Head | undefined> {
-    const { Item: item } = await run(this.#items.get(this.#items.headKey(memoryId)));
-    if (item === undefined) return undefined;
-    const head = headOf(item);
-    if (head === undefined) throw corruptError(memoryId, "its head lacks a part");
-    return head;
-  }
-
-  /**
-   * The live messages by seq. Or the seq of one that is not there as the head says, because an update took place in
-   * between or takes place now.
-   */
-  async liveMessages(run: Run, memoryId: string, head: Head): Promise<StoredMessage[] | number> {
-    const live = decodeLive(memoryId, head.live);
-    const recent = linesOf(memoryId, head.recent);
-    const first = recent[0]?.seq ?? beyond;
-    const inRows = new Map([...live].filter(([seq]) => seq < first));
-    const rows = inRows.size === 0 ? [] : await this.#rowsOf(await this.#scope(run, memoryId, head), inRows);
-    const lines = new Map([...rows.flatMap((row) => row.lines), ...recent].map((line) => [line.seq, line]));
-    const messages: StoredMessage[] = [];
-    for (const [seq, { edit }] of live) {
-      const line = lines.get(seq);
-      if (line?.edit !== edit) return seq;
-      messages.push(messageOf(memoryId, line));
-    }
-    return messages;
-  }
-
-  /**
-   * What the head vouches for. Pending rows are read before any row they lie over: one that has gone by then was put in
-   * its place before.
-   */
-  async #scope(run: Run, memoryId: string, { life, pending }: Head): Promise<Scope> {
-    if (pending === undefined) return { run, memoryId, life };
-    const rows = await this.all(run, (start) => this.#items.pending(memoryId, life, pending, start));
-    return { run, memoryId, life, pending: new Map(rows.map((row) => [this.#items.rowKeyOf(row), row])) };
-  }
-
-  /** The rows with these messages: by its key what is large, each by itself, the others by runs. */
-  async #rowsOf(scope: Scope, live: ReadonlyMap<number, Place>): Promise<Row[]> {
-    const { run, memoryId, life } = scope;
-    const keys = new Set([...live.values()].flatMap(({ apart }) => (apart === 0 ? [] : [apart])));
-    const inside = [...live].flatMap(([seq, { apart }]) => (apart === 0 ? [seq] : []));
-    const found = await Promise.all([
-      inTurn([...keys], async (key) => {
-        const range = { from: key, to: key };
-        const items = await this.all(run, (start) => this.#items.rows(memoryId, life, range, { start }));
-        return this.#rowsIn(scope, items);
-      }),
-      this.rowsWith(scope, inside),
-    ]);
-    return found.flat(2);
-  }
-
-  /** The rows that hold messages with these seqs, or held them. */
-  async rowsWith(scope: Scope, seqs: readonly number[]): Promise<Row[]> {
-    const { run, memoryId, life } = scope;
-    const runs = runsOf(seqs);
-    const found = await inTurn(runs.length > atOnce ? runsOf(seqs, near) : runs, async ({ from, to }) => {
-      const items: Item[] = [];
-      const read = (start: Item | undefined): Statement<Page> => {
-        // No seq of a row is above its key: the first row found holds `from`. There are no more rows than seqs.
-        const limit = start === undefined ? to - from + 1 : undefined;
-        return this.#items.rows(memoryId, life, { from, to: beyond }, { start, limit });
-      };
-      for await (const page of this.pages(run, read)) {
-        items.push(...page.items);
-        if (page.last !== undefined && this.#reaches(scope, items, to)) break;
-      }
-      return this.#rowsIn(scope, items);
-    });
-    const rows = [...new Map(found.flat().map((row) => [row.key, row])).values()];
-    return holding(
-      seqs,
-      rows.sort((a, b) => a.key - b.key),
+export async function readHistory(
+  table: Table,
+  memoryId: string,
+  head: Head,
+  { after, before, order, limit, states, ids }: NormalHistoryQuery,
+): Promise<HistoryPage> {
+  const memory = new Memory(table, memoryId, head.life);
+  const live = decodeLive(memoryId, head.live);
+  const recent = linesOf(memoryId, head.recent);
+  const range = { from: after + 1, to: Math.min(before, head.nextSeq) - 1 };
+  const descending = order === "descending";
+  const messages: HistoryPage["messages"] = [];
+  async function take(lines: readonly Line[]): Promise<void> {
+    const asked = lines.filter(
+      ({ seq, id }) => seq >= range.from && seq <= range.to && (ids?.includes(id) ?? true),
     );
+    const gone = asked.map(({ seq }) => seq).filter((seq) => !live.has(seq));
+    const superseded = await memory.supersededOf(gone);
+    for (const line of asked.sort((a, b) => (descending ? b.seq - a.seq : a.seq - b.seq))) {
+      if (messages.length > limit) break;
+      const state = live.has(line.seq) ? "live" : superseded.has(line.seq) ? "superseded" : "evicted";
+      if (states.includes(state)) messages.push({ ...messageOf(memoryId, line), state });
+    }
   }
-
-  async history(run: Run, memoryId: string, head: Head, query: NormalHistoryQuery): Promise<HistoryPage> {
-    const { after, before, order, limit, states, ids } = query;
-    const live = decodeLive(memoryId, head.live);
-    const recent = linesOf(memoryId, head.recent);
-    const range = { from: after + 1, to: Math.min(before, head.nextSeq) - 1 };
-    const descending = order === "descending";
-    const messages: HistoryPage["messages"] = [];
-    const take = async (lines: readonly Line[]): Promise<void> => {
-      const asked = lines.filter(({ seq, id }) => isWithin(range, seq) && (ids?.includes(id) ?? true));
-      const gone = asked.map(({ seq }) => seq).filter((seq) => !live.has(seq));
-      const superseded = await this.superseded({ run, memoryId, life: head.life }, gone);
-      for (const line of descending ? asked.reverse() : asked) {
-        if (messages.length > limit) break;
-        const state = live.has(line.seq) ? "live" : superseded.has(line.seq) ? "superseded" : "evicted";
-        if (states.includes(state)) messages.push({ ...messageOf(memoryId, line), state });
-      }
-    };
-    // What leaves the head meanwhile is known from it all the same, and nothing ever comes back into it.
-    const newest = (recent[0]?.seq ?? head.nextSeq) - 1;
-    const inRows = { from: range.from, to: Math.min(range.to, newest) };
-    if (descending) await take(recent);
+  // What leaves the head meanwhile is known from it all the same, and nothing ever comes back into it.
+  const newest = (recent[0]?.seq ?? head.nextSeq) - 1;
+  const older = { from: range.from, to: Math.min(range.to, newest) };
+  async function* pages(): AsyncGenerator<readonly Row[]> {
+    const pending = await pendingOf(memory, head);
     if (ids !== undefined) {
-      const others = ids.filter((id) => !recent.some((line) => line.id === id));
-      const seqs = await this.#seqsOf(run, memoryId, head.life, others);
-      const asked = seqs.filter((seq) => isWithin(inRows, seq));
-      const rows =
-        asked.length === 0 ? [] : await this.rowsWith(await this.#scope(run, memoryId, head), asked);
-      await take(rows.flatMap(({ lines }) => lines));
-    } else if (inRows.from <= inRows.to && states.length > 0) {
-      for await (const rows of this.#pages(await this.#scope(run, memoryId, head), inRows, newest, query)) {
-        await take(rows.flatMap(({ lines }) => lines).filter(({ seq }) => isWithin(inRows, seq)));
-        if (messages.length > limit) break;
-      }
-    }
-    if (!descending) await take(recent);
-    return { messages: messages.slice(0, limit), hasMore: messages.length > limit };
-  }
-
-  /** The rows that hold messages of a range, page by page, each page by ascending keys. `newest`: no row has a greater. */
-  async *#pages(
-    scope: Scope,
-    { from, to }: Range,
-    newest: number,
-    { order, limit }: NormalHistoryQuery,
-  ): AsyncGenerator<Row[]> {
-    const items = this.#items;
-    const { run, memoryId, life } = scope;
-    const descending = order === "descending";
-    // The row that holds `to` may have a greater key.
-    const [last] = descending && to < newest ? await this.rowsWith(scope, [to]) : [];
-    const range = { from, to: descending ? (last?.key ?? to) : newest };
-    let [found, size]: [Item[], number] = [[], Math.ceil(limit / messagesOfRow) + 1];
-    const read = (start: Item | undefined): Statement<Page> =>
-      items.rows(memoryId, life, range, { start, limit: size, descending });
-    for await (const page of this.pages(run, read)) {
-      found.push(...page.items);
-      // The parts of one row may go over a page's end: it waits for the next.
-      const end = page.last === undefined ? undefined : items.rowKeyOf(page.last);
-      const whole = found.filter((item) => items.rowKeyOf(item) !== end);
-      found = found.filter((item) => items.rowKeyOf(item) === end);
-      const rows = this.#rowsIn(scope, whole);
-      yield rows;
-      if (!descending && (rows.at(-1)?.key ?? 0) >= to) return;
-      size = Math.min(2 * size, 1_000);
-    }
-  }
-
-  /** The seqs in rows that messages with these ids have or had. */
-  async #seqsOf(run: Run, memoryId: string, life: string, ids: readonly string[]): Promise<number[]> {
-    const items = this.#items;
-    const found = await inTurn(ids, async (id) => {
-      const from = items.idPrefix(life, id);
-      const entries = await this.all(run, (start) =>
-        items.query(items.partition(memoryId), { from }, { start }),
+      const seqs = await seqsOf(
+        memory,
+        ids.filter((id) => !recent.some((line) => line.id === id)),
       );
-      // An id may itself go on as another's key does.
-      return entries
-        .map((item) => items.sortOf(item).slice(from.length))
-        .filter((seq) => /^\d{16}$/.test(seq));
-    });
-    return found.flat().map(Number);
-  }
-
-  /** Which of these seqs, none of them live, are superseded. */
-  async superseded({ run, memoryId, life }: Scope, seqs: readonly number[]): Promise<Set<number>> {
-    const items = this.#items;
-    const keys = new Map(
-      seqs.map((seq) => items.blockKey(memoryId, life, seq)).map((key) => [items.sortOf(key), key]),
-    );
-    const blocks = await this.getAll(run, [...keys.values()]);
-    return new Set(blocks.flatMap((block) => items.marksOf(block)));
-  }
-
-  async getAll(run: Run, keys: readonly Item[]): Promise<Item[]> {
-    const found = await inTurn(chunks(keys, keysAtOnce), (batch) => run(this.#items.getAll(batch)));
-    return found.flatMap(({ Responses }) => Object.values(Responses ?? {}).flat());
-  }
-
-  /** A query page by page, each with the key where the next begins; absent: there is none. */
-  async *pages(run: Run, read: (start: Item | undefined) => Statement<Page>): AsyncGenerator<ReadPage> {
-    let last: Item | undefined;
-    do {
-      const page = await run(read(last));
-      last = page.LastEvaluatedKey;
-      yield { items: page.Items ?? [], last };
-    } while (last !== undefined);
-  }
-
-  /** All pages of a query. */
-  async all(run: Run, read: (start: Item | undefined) => Statement<Page>): Promise<Item[]> {
-    const items: Item[] = [];
-    for await (const page of this.pages(run, read)) items.push(...page.items);
-    return items;
-  }
-
-  /** Whether rows that were read one after the other hold all up to that seq. */
-  #reaches(scope: Scope, items: readonly Item[], seq: number): boolean {
-    const last = items.at(-1);
-    if (last === undefined || this.#items.rowKeyOf(last) < seq) return false;
-    return (this.#rowsIn(scope, items).at(-1)?.key ?? 0) >= seq;
-  }
-
-  /**
-   * Rows by ascending keys, with their parts, as the head means them; one that lacks a part is left out, and parts that
-   * no row names.
-   */
-  #rowsIn({ memoryId, pending }: Scope, found: readonly Item[]): Row[] {
-    const items = new Map(found.map((item) => [this.#items.sortOf(item), item]));
-    const rows: Row[] = [];
-    for (const [sort, stored] of items) {
-      if (sort.split("/").length > 3) continue;
-      const key = this.#items.rowKeyOf(stored);
-      const next = pending?.get(key);
-      const item = next !== undefined && countOf(next) > countOf(stored) ? next : stored;
-      const [count, token] = [number(item.count), text(item.token)];
-      const texts: (string | undefined)[] =
-        token === undefined
-          ? [text(item.rows)]
-          : Array.from({ length: number(item.parts) ?? 0 }, (_, index) =>
-              text(items.get(this.#items.partSort(sort, token, index))?.rows),
-            );
-      if (count === undefined || (token === undefined && texts[0] === undefined)) {
-        throw corruptError(memoryId, `its row ${key} lacks a part`);
-      }
-      if (texts.includes(undefined)) continue;
-      rows.push({ key, count, token, lines: linesOf(memoryId, texts.join("")) });
+      const asked = seqs.filter((seq) => seq >= older.from && seq <= older.to);
+      yield await rowsWith(memory, asked, live, pending);
+      return;
     }
-    return rows.sort((a, b) => a.key - b.key);
+    // The row that holds `to` may have a greater key.
+    const above =
+      descending && older.to < newest
+        ? await rowsUpTo(memory, pending, { from: older.to, to: older.to })
+        : [];
+    const query = { ...older, to: descending ? (above.at(-1)?.key ?? older.to) : newest, descending };
+    for await (const page of rowPages(memory, pending, {
+      ...query,
+      limit: Math.ceil(limit / messagesOfRow) + 1,
+    })) {
+      yield page;
+      if (!descending && (page.at(-1)?.key ?? 0) >= older.to) return;
+    }
+  }
+  if (descending) await take(recent);
+  if (older.from <= older.to && states.length > 0) {
+    for await (const page of pages()) {
+      await take(page.flatMap(({ lines }) => lines).filter(({ seq }) => seq <= newest));
+      if (messages.length > limit) break;
+    }
+  }
+  if (!descending) await take(recent);
+  return { messages: messages.slice(0, limit), hasMore: messages.length > limit };
+}
+
+/** Pending rows are read before any row they lie over: one that has gone by then was put in its place before. */
+async function pendingOf(memory: Memory, { pending }: Head): Promise<Pending> {
+  if (pending === undefined) return nonePending;
+  const entries = await memory.all(memory.pendingKey(pending).sort);
+  return new Map(entries.map(({ sort, values }) => [rowNumberOf(sort), values]));
+}
+
+/**
+ * The rows that hold messages with these seqs, by ascending keys: those whose key the head names by it, each by itself,
+ * the others by runs.
+ */
+export async function rowsWith(
+  memory: Memory,
+  seqs: readonly number[],
+  live: ReadonlyMap<number, Place>,
+  pending: Pending = nonePending,
+): Promise<Row[]> {
+  const keys = new Set(seqs.flatMap((seq) => live.get(seq)?.apart || []));
+  const inside = seqs.filter((seq) => !live.get(seq)?.apart);
+  const runs = runsOf(inside);
+  const found = await Promise.all([
+    inTurn([...keys], (key) => rowsUpTo(memory, pending, { from: key, to: key }, key)),
+    inTurn(runs.length > runsApart ? runsOf(inside, near) : runs, (run) => rowsUpTo(memory, pending, run)),
+  ]);
+  const asked = new Set(seqs);
+  const byKey = new Map(found.flat(2).map((row) => [row.key, row]));
+  return [...byKey.values()]
+    .filter(({ lines }) => lines.some(({ seq }) => asked.has(seq)))
+    .sort((a, b) => a.key - b.key);
+}
+
+/** The rows that hold the messages of a range: no seq of a row is above its key, so the first that is found holds `from`. */
+async function rowsUpTo(
+  memory: Memory,
+  pending: Pending,
+  { from, to }: { readonly from: number; readonly to: number },
+  last: number = beyond,
+): Promise<Row[]> {
+  const found: Row[] = [];
+  // There are no more rows than seqs.
+  const limit = last === beyond ? { limit: to - from + 1 } : {};
+  for await (const page of rowPages(memory, pending, { from, to: last, ...limit })) {
+    found.push(...page);
+    if ((page.at(-1)?.key ?? -1) >= to) break;
+  }
+  return found;
+}
+
+/** Rows by their keys, page by page. */
+async function* rowPages(memory: Memory, pending: Pending, query: RowQuery): AsyncGenerator<Row[]> {
+  const span = { from: memory.rowKey(query.from).sort, to: `${memory.rowKey(query.to).sort}/~` };
+  let found: readonly Entry[] = [];
+  for await (const { entries, last } of memory.query({ ...query, ...span })) {
+    found = [...found, ...entries];
+    const whole = wholeRows(memory, pending, found);
+    yield whole;
+    // The parts of one row may go over a page's end.
+    const open = last === undefined ? undefined : rowNumberOf(last);
+    found = whole.some(({ key }) => key === open)
+      ? []
+      : found.filter(({ sort }) => rowNumberOf(sort) === open);
   }
 }
 
-/** Of rows by ascending keys those where these messages have their place. */
-function holding(seqs: readonly number[], rows: readonly Row[]): Row[] {
-  const held = new Set<Row>();
-  let at = 0;
-  for (const seq of [...seqs].sort((a, b) => a - b)) {
-    while ((rows[at]?.key ?? seq) < seq) at++;
-    const row = rows[at];
-    if (row !== undefined) held.add(row);
+/** Rows as the head means them, with their parts; one that lacks a part is left out, and parts that no row names. */
+function wholeRows(memory: Memory, pending: Pending, found: readonly Entry[]): Row[] {
+  const entries = new Map(found.map((entry) => [entry.sort, entry.values]));
+  return found.flatMap((entry) => {
+    const key = rowNumberOf(entry.sort);
+    if (entry.sort !== memory.rowKey(key).sort) return [];
+    const next = pending.get(key);
+    const isOlder = Number(entry.values.count) < Number(next?.count);
+    const { count, token, parts, rows: own } = next !== undefined && isOlder ? next : entry.values;
+    const texts: unknown[] =
+      typeof token !== "string"
+        ? [own]
+        : Array.from(
+            { length: Number(parts) },
+            (_, index) => entries.get(memory.partKey(key, token, index).sort)?.rows,
+          );
+    if (typeof count !== "number" || (token === undefined && typeof own !== "string")) {
+      throw corruptError(memory.memoryId, `its row ${key} lacks a part`);
+    }
+    if (texts.includes(undefined)) return [];
+    const lines = linesOf(memory.memoryId, texts.join(""));
+    return [{ key, count, token: token as string | undefined, lines }];
+  });
+}
+
+/** The seqs in rows that messages with these ids have or had. */
+async function seqsOf(memory: Memory, ids: readonly string[]): Promise<number[]> {
+  const found = await inTurn(ids, async (id) => {
+    const from = memory.idKey(id).sort;
+    // An id may itself go on as another's key does.
+    const ends = (await memory.all(from)).map(({ sort }) => sort.slice(from.length));
+    return ends.filter((seq) => /^\d{16}$/.test(seq)).map(Number);
+  });
+  return found.flat();
+}
+
+/** The memories that are listed behind a cursor: one more than asked for, if there are so many. */
+export async function readList(
+  table: Table,
+  { owner, cursor, limit }: NormalListQuery,
+): Promise<ListedMemory[]> {
+  const found: ListedMemory[] = [];
+  // The partition and the sort key of the last memory of the page before.
+  const position = cursor === undefined ? "0/" : decodeCursor(cursor, /^[0-7]\/./s);
+  let after = position.slice(2) || undefined;
+  for (let shard = Number(position[0]); shard < (owner === undefined ? shards : 1); shard++) {
+    const query = { after, limit: Math.max(entriesAtOnce, limit + 1 - found.length) };
+    for await (const { entries } of table.query(listPartition(owner, shard), query)) {
+      const keys = entries.map((entry) => headKey(listedIn(table, entry).memory.memoryId));
+      const heads = await table.getAll(keys);
+      const byPartition = new Map(heads.map(({ partition, values }) => [partition, headOf(values)]));
+      for (const entry of entries) {
+        const { memoryId, life } = listedIn(table, entry).memory;
+        const head = byPartition.get(headKey(memoryId).partition);
+        if (head?.life !== life || !isPresent(head)) continue;
+        const { owner, updatedAt } = head;
+        found.push({ memoryId, owner, updatedAt, position: `${shard}/${entry.sort}` });
+        if (found.length > limit) return found;
+      }
+    }
+    after = undefined;
   }
-  return [...held];
-}
-
-function countOf({ count }: Item): number {
-  return number(count) ?? 0;
-}
-
-function isWithin({ from, to }: Range, seq: number): boolean {
-  return seq >= from && seq <= to;
-}
-
-export function chunks<T>(list: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
-    list.slice(index * size, (index + 1) * size),
-  );
-}
-
-/** The answers in the order of the list, some calls at a time. */
-export async function inTurn<T, A>(list: readonly T[], call: (entry: T) => Promise<A>): Promise<A[]> {
-  const answers: A[] = [];
-  for (const batch of chunks(list, atOnce)) answers.push(...(await Promise.all(batch.map(call))));
-  return answers;
+  return found;
 }

@@ -1,107 +1,118 @@
-import { randomUUID } from "node:crypto";
-import type { Item, Run } from "./client.ts";
-import type { Head } from "./heads.ts";
-import type { Action, Condition, Items, Work } from "./items.ts";
-import { chunks, inTurn, type Reads } from "./reads.ts";
+import {
+  type Head,
+  headKey,
+  headOf,
+  isPresent,
+  listedIn,
+  listPartition,
+  Memory,
+  rowNumberOf,
+  shards,
+  type Work,
+  workOf,
+  workPartition,
+} from "./items.ts";
+import { type Action, type Condition, type Entry, inTurn, type Table } from "./table.ts";
 
-/** What the database takes in one `BatchWriteItem`: 25 items, and 16 MB, which as many of 400 KB never reach. */
-const writesAtOnce = 25;
+/** A staged update that is older is not being written any more. */
+const isLeftBehindAfterMs = 60 * 60 * 1000;
+
+/** How many items a sweep reads at a time. */
+const sweptAtOnce = 100;
 
 /** Nobody has given it up. */
-const isStaging: Condition = {
-  expression: "stage = :staging",
-  values: { ":staging": { S: "staging" } },
-};
+export const isStaging: Condition = { expression: "stage = :staging", values: { ":staging": "staging" } };
 
-/** What is written before an update counts, and removed after something counts no more. */
-export class Staging {
-  readonly #items: Items;
-  readonly #reads: Reads;
+/** Removes what was staged and is not committed, and sees to it that it never will be. `false`: it is. */
+export async function abandon(table: Table, work: Work): Promise<boolean> {
+  const ending = { ...work, stage: "ending" } as const;
+  const entry = new Memory(table, work.memoryId, work.life).workEntry(ending);
+  if ((await table.write([table.put(entry, isStaging)])) !== undefined) return false;
+  await finish(table, ending);
+  return true;
+}
 
-  constructor(items: Items, reads: Reads) {
-    this.#items = items;
-    this.#reads = reads;
+/** Does what a work item is about, removes what is left over, then the work item. By several at once, at any time. */
+export async function finish(table: Table, work: Work): Promise<void> {
+  const { memoryId, life, token, stage, prefixes } = work;
+  const memory = new Memory(table, memoryId, life);
+  if (stage === "applying") {
+    const pending = await memory.all(memory.pendingKey(token).sort);
+    await inTurn(pending, async (entry) => {
+      // Unless this row or a later one has been there. One without messages is to be removed.
+      const isOlder = { expression: "#c < :count", values: { ":count": entry.values.count } };
+      const row = { ...memory.rowKey(rowNumberOf(entry.sort)), values: entry.values };
+      await table.write(
+        [row.values.rows === "" ? table.delete(row, isOlder) : table.put(row, isOlder)],
+        true,
+      );
+    });
+    const isPending = { expression: "pending = :token", values: { ":token": token } };
+    await table.write([table.unset(headKey(memoryId), "pending", isPending)], true);
   }
+  for (const prefix of prefixes) await table.deleteAll(await memory.all(prefix, { keysOnly: true }));
+  await table.write([table.delete(memory.workKey(token))]);
+}
 
-  /** Writes parts where nobody looks for them, after the work item that tells a sweep of them. */
-  async begin(run: Run, work: Work, parts: readonly Item[]): Promise<void> {
-    await run(this.#items.alone(this.#items.put(this.#items.workItem(work))));
-    await this.putAll(run, parts);
-  }
+/** Does what the update before has left to do. Nothing may be changed that it changes until then. */
+export async function catchUp(memory: Memory, { pending }: Head): Promise<void> {
+  if (pending === undefined) return;
+  const entry = await memory.table.get(memory.workKey(pending));
+  if (entry !== undefined) await finish(memory.table, workOf(entry));
+}
 
-  /** What the transaction of an update does about its work item, unless a sweep gave it up: `next` is left to do. */
-  commit(work: Work, isBegun: boolean, next: Work | undefined): Action[] {
-    const condition = isBegun ? isStaging : undefined;
-    if (next !== undefined) return [this.#items.put(this.#items.workItem(next), condition)];
-    return isBegun ? [this.#items.delete(this.#items.workKey(work), condition)] : [];
-  }
+/**
+ * Ends a life: from then on the memory is absent, and what it had goes. `false`: the action, which is about the head, was
+ * refused.
+ */
+export async function endLife(memory: Memory, owner: string | undefined, action: Action): Promise<boolean> {
+  const { table, memoryId, life } = memory;
+  const about = { memoryId, life, token: "", prefixes: [memory.prefix] };
+  const work: Work = { ...about, stage: "ending", updatedAt: Date.now() };
+  const entries = memory.listEntries(owner).map((entry) => table.delete(entry));
+  const actions = [action, ...entries, table.put(memory.workEntry(work))];
+  if ((await table.write(actions, true)) !== undefined) return false;
+  await finish(table, work);
+  return true;
+}
 
-  /** Removes what was staged and is not committed, and sees to it that it never will be. `false`: it is. */
-  async abandon(run: Run, work: Work): Promise<boolean> {
-    const ending = this.#items.workItem({ ...work, stage: "ending" });
-    const put = this.#items.put(ending, isStaging);
-    if ((await run(this.#items.alone(put))).refused !== undefined) return false;
-    await this.finish(run, work);
-    return true;
-  }
-
-  /** Ends a life: from then on the memory is absent, and what it had goes. `false`: the action on the head was refused. */
-  async end(
-    run: Run,
-    memory: string,
-    { life, owner }: Pick<Head, "life" | "owner">,
-    head: Action,
-  ): Promise<boolean> {
-    const items = this.#items;
-    const about = { memory, life, token: "", prefixes: [`${life}/`] };
-    const work: Work = { ...about, stage: "ending", updatedAt: Date.now() };
-    const entries = items.entryKeys(memory, life, owner).map((key) => items.delete(key));
-    const actions = [head, ...entries, items.put(items.workItem(work))];
-    const { refused } = await run(items.transact(actions, randomUUID(), true));
-    if (refused !== undefined) return false;
-    await this.finish(run, work);
-    return true;
-  }
-
-  /** The action with which {@link end} ends a life that has run out. */
-  expire(memoryId: string, life: string): Action {
-    const values = { ":life": { S: life }, ":now": { N: String(Date.now()) } };
-    const expression = "life = :life AND endsAt <= :now";
-    return this.#items.delete(this.#items.headKey(memoryId), { expression, values });
-  }
-
-  /** Does what the update before has left to do. Nothing may be changed that it changes until then. */
-  async catchUp(run: Run, memory: string, { life, pending }: Head): Promise<void> {
-    if (pending === undefined) return;
-    const { Item: item } = await run(this.#items.get(this.#items.workKey({ memory, life, token: pending })));
-    if (item !== undefined) await this.finish(run, this.#items.workOf(item));
-  }
-
-  /** Puts the pending rows of a committed update in their places. By several at once, at any time: none is put twice. */
-  async #apply(run: Run, { memory, life, token }: Work): Promise<void> {
-    const items = this.#items;
-    const pending = await this.#reads.all(run, (start) => items.pending(memory, life, token, start));
-    await inTurn(pending, (row) => run(items.alone(items.place(row), true)));
-    await run(items.alone(items.settle(memory, token), true));
-  }
-
-  /** Does what a work item is about, removes what is left over, then the work item. */
-  async finish(run: Run, work: Work): Promise<void> {
-    const items = this.#items;
-    if (work.stage === "applying") await this.#apply(run, work);
-    for (const from of work.prefixes) {
-      const query = (start: Item | undefined) =>
-        items.query(items.partition(work.memory), { from }, { start, keysOnly: true });
-      await this.deleteAll(run, await this.#reads.all(run, query));
+/** Removes what interrupted updates and deletes left behind, and memories that have expired. Answers how many it met. */
+export async function sweep(table: Table): Promise<number> {
+  let removed = 0;
+  for (let shard = 0; shard < shards; shard++) {
+    for (const [partition, settle] of [
+      [workPartition(shard), settleWork],
+      [listPartition(undefined, shard), settleListed],
+    ] as const) {
+      for await (const { entries } of table.query(partition, { limit: sweptAtOnce })) {
+        const settled = await inTurn(entries, (entry) => settle(table, entry));
+        removed += settled.filter(Boolean).length;
+      }
     }
-    await run(items.alone(items.delete(items.workKey(work))));
   }
+  return removed;
+}
 
-  async putAll(run: Run, puts: readonly Item[]): Promise<void> {
-    await inTurn(chunks(puts, writesAtOnce), (batch) => run(this.#items.batch(batch, [])));
+async function settleWork(table: Table, entry: Entry): Promise<boolean> {
+  const work = workOf(entry);
+  if (work.stage === "staging") {
+    return work.updatedAt <= Date.now() - isLeftBehindAfterMs && abandon(table, work);
   }
+  await finish(table, work);
+  return true;
+}
 
-  async deleteAll(run: Run, keys: readonly Item[]): Promise<void> {
-    await inTurn(chunks(keys, writesAtOnce), (batch) => run(this.#items.batch([], batch)));
+async function settleListed(table: Table, entry: Entry): Promise<boolean> {
+  const { memory, owner } = listedIn(table, entry);
+  const key = headKey(memory.memoryId);
+  const found = (await table.get(key))?.values;
+  if (found?.life === memory.life) {
+    const values = { ":life": memory.life, ":now": Date.now() };
+    const isOver = { expression: "life = :life AND endsAt <= :now", values };
+    return !isPresent(found as Pick<Head, "endsAt">) && endLife(memory, owner, table.delete(key, isOver));
   }
+  // Its head went by the table's own expiry. A head that cannot be read is left to who can restore it.
+  if (found !== undefined && headOf(found) === undefined) return false;
+  const expression = "attribute_not_exists(life) OR life <> :life";
+  return endLife(memory, owner, table.check(key, { expression, values: { ":life": memory.life } }));
 }

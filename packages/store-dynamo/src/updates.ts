@@ -5,258 +5,268 @@ import {
   type FoldedUpdate,
   foldUpdate,
   invalidOption,
-  isTurnkeepError,
   utf8Length,
 } from "@turnkeep/core/store-kit";
-import type { Item, Run } from "./client.ts";
-import { type Head, headOf, isPresent, writeHead } from "./heads.ts";
-import { type Action, type Items, number, type Work } from "./items.ts";
-import { chunks, inTurn, type Reads, type Scope } from "./reads.ts";
+import { type Head, isPresent, type Memory, putHead, type Work } from "./items.ts";
+import { rowsWith } from "./reads.ts";
 import {
   decodeLive,
   divided,
   encodeLive,
+  inItsRow,
+  insideBytes,
   type Line,
+  lineOf,
   linesOf,
   type Place,
   type Row,
   recentBytes,
   textOf,
 } from "./records.ts";
-import { liveAfter, nextRow, type RowChanges, recentAfter, rowChanges, rowsAfter } from "./rows.ts";
-import type { Staging } from "./staging.ts";
-
-/** What one transaction takes. */
-const actionsAtOnce = 100;
+import { abandon, catchUp, finish, isStaging } from "./staging.ts";
+import { actionsAtOnce, type Condition, type Entry } from "./table.ts";
 
 /** An item has 400 KB at most, and the rest of a head some 20. */
 const liveBytes = 350 * 1024;
 
-/** What is to be done for an update. */
-interface Plan {
-  /** The first one writes the head. */
-  readonly actions: readonly Action[];
-  readonly after: Head;
-  readonly work: Work;
-  /** What is written before the transaction, announced by the work; absent: there is no work. */
-  readonly staged: readonly Item[] | undefined;
-  /** What the work is once the transaction is done; absent: there is no more to do. */
-  readonly next: Work | undefined;
-  /** Rows that were read and that the transaction does not check. */
-  readonly unchecked: readonly Row[];
-  readonly rows: RowChanges;
+/** How often an update is planned anew that met what a sweep or a transaction under way does to its rows. */
+const plansOfOneUpdate = 3;
+
+/** A row as an update writes it: the item itself, then its parts. */
+interface WrittenRow extends Row {
+  readonly entries: readonly [Entry, ...Entry[]];
 }
 
 /** What an update comes to. */
-interface Whole extends Pick<Plan, "after" | "rows"> {
+interface Plan {
   readonly token: string;
-  readonly marks: readonly Action[];
-  /** The rows that were read. */
-  readonly stored: readonly Row[];
+  readonly head: Head;
+  readonly added: readonly WrittenRow[];
+  readonly rewritten: readonly (WrittenRow & { readonly old: Row })[];
+  /** Of the rows that were read, those that stay as they are. */
+  readonly unchanged: readonly Row[];
+  readonly marks: readonly Entry[];
 }
 
-type Outcome = "done" | "refused" | "again";
-
-/** Changes of a memory, each of which readers see at once or not at all. */
-export class Updates {
-  readonly #items: Items;
-  readonly #reads: Reads;
-  readonly #staging: Staging;
-  readonly #ttlMs: number | undefined;
-
-  constructor(items: Items, reads: Reads, staging: Staging, ttlMs: number | undefined) {
-    this.#items = items;
-    this.#reads = reads;
-    this.#staging = staging;
-    this.#ttlMs = ttlMs;
+/** Readers see all of an update at once, or nothing. Answers the head after it; `undefined`: it was refused, and the head says why. */
+export async function applyUpdate(
+  memory: Memory,
+  change: MemoryUpdate,
+  base: Head,
+  ttlMs: number | undefined,
+): Promise<Head | undefined> {
+  await catchUp(memory, base);
+  for (let plans = 1; plans <= plansOfOneUpdate && isPresent(base); plans++) {
+    const plan = await planned(memory, change, base, ttlMs);
+    const outcome = plan && (await carriedOut(memory, change, plan));
+    if (outcome !== "again") return outcome;
   }
+  return undefined;
+}
 
-  /** Answers the state after the update; `undefined`: it was refused, and the head says why. */
-  async apply(run: Run, memoryId: string, change: MemoryUpdate, base: Head): Promise<Head | undefined> {
-    const scope = { run, memoryId, life: base.life };
-    await this.#staging.catchUp(run, memoryId, base);
-    for (;;) {
-      const plan = await this.#plan(scope, change, base);
-      const outcome = plan === undefined ? "refused" : await this.#carryOut(scope, change, plan);
-      if (outcome === "refused") return undefined;
-      if (outcome === "done") return plan?.after;
+/** `undefined`: what was read is not what the update was computed from. */
+async function planned(
+  memory: Memory,
+  change: MemoryUpdate,
+  base: Head,
+  ttlMs: number | undefined,
+): Promise<Plan | undefined> {
+  const folded = foldUpdate(change);
+  const before = decodeLive(memory.memoryId, base.live);
+  const recent = linesOf(memory.memoryId, base.recent);
+  const stored = await rowsNamed(memory, change, folded, base.nextSeq, before, recent);
+  if (stored === undefined) return undefined;
+
+  const [count, token, live] = [base.count + 1, randomUUID(), liveAfter(folded, before)];
+  const written = (key: number, lines: readonly Line[]): WrittenRow => {
+    const text = textOf(lines);
+    const row = { key, count, token: utf8Length(text) > insideBytes ? token : undefined };
+    return { ...row, lines, entries: memory.rowEntries(row, text) };
+  };
+  const kept = [...linesAfter(folded, recent, 0), ...folded.insert.map((message) => lineOf(message))];
+  const fits = utf8Length(textOf(kept)) <= recentBytes;
+  const added = fits ? [] : divided(kept, live).map(({ key, lines }) => written(key, lines));
+  const after = stored.map((old) => ({ old, lines: linesAfter(folded, old.lines, count) }));
+  const unchanged = after.flatMap(({ old, lines }) => (lines === old.lines ? [old] : []));
+  const rewritten = after.flatMap(({ old, lines }) =>
+    lines === old.lines ? [] : [{ ...written(old.key, lines), old }],
+  );
+  for (const { key, lines, token: apart } of [...added, ...rewritten, ...unchanged]) {
+    for (const { seq, edit } of lines) {
+      if (live.has(seq)) live.set(seq, { edit, apart: apart === undefined ? 0 : key });
     }
   }
-
-  async #plan(scope: Scope, change: MemoryUpdate, base: Head): Promise<Plan | undefined> {
-    if (!isPresent(base)) return undefined;
-    const { memoryId, life } = scope;
-    const folded = foldUpdate(change);
-    const before = decodeLive(memoryId, base.live);
-    const recent = new Map(linesOf(memoryId, base.recent).map((line) => [line.seq, line]));
-    const stored = await this.#stored(scope, change, folded, base, before, recent);
-    if (stored === undefined) return undefined;
-
-    const kept = recentAfter(folded, recent);
-    const fits = utf8Length(textOf(kept)) <= recentBytes;
-    const live = liveAfter(folded, before);
-    const [count, token] = [base.count + 1, randomUUID()];
-    const next = [
-      ...(fits ? [] : divided(kept, live)).map(({ key, lines }) => nextRow(key, lines, token)),
-      ...rowsAfter(folded, stored, count, token),
-    ];
-    for (const { lines, key, token: apart } of next) {
-      for (const { seq, edit } of lines) {
-        if (live.has(seq)) live.set(seq, { edit, apart: apart === undefined ? 0 : key });
-      }
-    }
-    const rows = rowChanges(this.#items, memoryId, life, next, { count, token });
-    const after = this.#headAfter(change, base, encodeLive(live), fits ? textOf(kept) : "");
-    const marks = await this.#marks(scope, folded, before);
-    return this.#divide(scope, change, { token, after, rows, marks, stored });
+  const updatedAt = Date.now();
+  const head: Head = {
+    ...{ ...base, version: change.version, nextSeq: change.nextSeq, head: change.head ?? base.head },
+    ...{ live: encodeLive(live), recent: fits ? textOf(kept) : "", pending: undefined },
+    ...{ count, updatedAt, endsAt: ttlMs === undefined ? undefined : updatedAt + ttlMs },
+  };
+  if (head.live.length > liveBytes) {
+    throw invalidOption(
+      `The live messages of a memory are too scattered: the list of their seqs has ${head.live.length} bytes, and ${liveBytes} fit`,
+    );
   }
+  const marks = memory.markEntries(count, marksOf(folded, before));
+  return { token, head, added, rewritten, unchanged, marks };
+}
 
-  /**
-   * What is written when. Rows that were there and are too many for the transaction take their places after it
-   * (`isLarge`).
-   */
-  #divide(scope: Scope, change: MemoryUpdate, whole: Whole, isLarge = false): Plan {
-    const { token, after, rows, marks, stored } = whole;
-    const { memoryId, life } = scope;
-    const { expected, owner } = change;
-    const isBeginning = expected === null;
-    const about = { memory: memoryId, life, token, updatedAt: after.updatedAt };
-    const pending = isLarge ? [this.#items.pendingPrefix(life, token)] : [];
-    const prefixes = isBeginning ? [`${life}/`] : [...pending, ...rows.prefixes];
-    const work: Work = { ...about, stage: "staging", prefixes };
-    const parts = isLarge ? [...rows.parts, ...rows.pending] : rows.parts;
-    const isStaged = parts.length > 0 || (isBeginning && rows.ids.length > 0);
-    const garbage = [...pending, ...rows.garbage];
-    const left: Work = { ...about, stage: isLarge ? "applying" : "ending", prefixes: garbage };
-    const next = garbage.length > 0 ? left : undefined;
-    const head = isLarge ? { ...after, pending: token } : after;
-    const actions = [
-      writeHead(this.#items, memoryId, expected, head),
-      ...[...rows.inserts, ...(isLarge ? [] : rows.updates), ...marks],
-      ...this.#staging.commit(work, isStaged, next),
-      ...(isBeginning ? this.#items.entries(memoryId, life, owner) : []),
-    ];
-    const plan = { actions, after: head, work, staged: isStaged ? parts : undefined, next, rows };
-    const fits = (list: readonly Action[]): boolean => list.length <= actionsAtOnce;
-    const checked = [...actions, ...rows.checks];
-    if (!isLarge && fits(checked)) return { ...plan, actions: checked, unchecked: [] };
-    if (fits(actions)) return { ...plan, unchecked: stored };
-    if (!isLarge && rows.updates.length > 0) return this.#divide(scope, change, whole, true);
+/**
+ * The rows with what the update names and the head does not hold, after the checks of what it names. `undefined`: a live
+ * message is not there as the head says.
+ */
+async function rowsNamed(
+  memory: Memory,
+  change: MemoryUpdate,
+  { rewrite, setState, remove }: FoldedUpdate,
+  nextSeq: number,
+  before: ReadonlyMap<number, Place>,
+  recent: readonly Line[],
+): Promise<Row[] | undefined> {
+  const gone = setState.map(({ seq }) => seq).filter((seq) => !before.has(seq));
+  const inHead = new Set(recent.map(({ seq }) => seq));
+  const asked = [...rewrite.map(({ seq }) => seq), ...remove, ...gone].filter((seq) => !inHead.has(seq));
+  const stored = await rowsWith(memory, asked, before);
+  const found = [...stored.flatMap(({ lines }) => lines), ...recent];
+  const lines = new Map(found.map((line) => [line.seq, line]));
+  if (asked.some((seq) => before.has(seq) && lines.get(seq)?.edit !== before.get(seq)?.edit))
+    return undefined;
+  checkAgainstStored(memory.memoryId, change, {
+    nextSeq,
+    find(seq) {
+      const id = lines.get(seq)?.id;
+      if (before.has(seq)) return { id: id ?? "", state: "live" };
+      return id === undefined ? undefined : { id, state: "evicted" };
+    },
+  });
+  return stored;
+}
+
+/** The same list, if the update names none of it. */
+function linesAfter(
+  { rewrite, remove }: FoldedUpdate,
+  lines: readonly Line[],
+  edit: number,
+): readonly Line[] {
+  const [rewritten, removed] = [new Map(rewrite.map((message) => [message.seq, message])), new Set(remove)];
+  if (!lines.some(({ seq }) => rewritten.has(seq) || removed.has(seq))) return lines;
+  return lines.flatMap((line) => {
+    const message = rewritten.get(line.seq);
+    return removed.has(line.seq) ? [] : [message === undefined ? line : lineOf(message, edit)];
+  });
+}
+
+/** Which messages are live after an update; where, is known from the rows. */
+function liveAfter(
+  { insert, rewrite, setState, remove }: FoldedUpdate,
+  before: ReadonlyMap<number, Place>,
+): Map<number, Place> {
+  const live = new Map(before);
+  for (const { seq, state } of [...insert, ...rewrite, ...setState]) {
+    if (state === "live") live.set(seq, live.get(seq) ?? inItsRow);
+    else live.delete(seq);
+  }
+  for (const seq of remove) live.delete(seq);
+  return live;
+}
+
+function marksOf(
+  { insert, rewrite, setState }: FoldedUpdate,
+  before: ReadonlyMap<number, Place>,
+): Record<"add" | "drop", number[]> {
+  const superseded = [...insert, ...rewrite, ...setState].filter(({ state }) => state === "superseded");
+  const others = setState.filter(({ seq, state }) => state !== "superseded" && !before.has(seq));
+  return { add: superseded.map(({ seq }) => seq), drop: others.map(({ seq }) => seq) };
+}
+
+async function carriedOut(
+  memory: Memory,
+  change: MemoryUpdate,
+  plan: Plan,
+): Promise<Head | "again" | undefined> {
+  const { table } = memory;
+  const { work, staged, actions, head, next, unchecked } = stepsOf(memory, change, plan);
+  // What was read may have been read while a transaction was being applied, each item by itself.
+  const counts = await table.counts(unchecked.map(({ key }) => memory.rowKey(key)));
+  if (counts.some((count, index) => count !== unchecked[index]?.count)) return undefined;
+  if (work !== undefined) await table.write([table.put(memory.workEntry(work))]);
+  await table.putAll(staged);
+  const refused = await table.write(actions);
+  if (refused !== undefined) {
+    if (work !== undefined) await abandon(table, work);
+    // Nothing stands in the head's way: rows were not as they had been read, or a sweep gave up what was staged.
+    return refused[0] === "None" && refused.includes("ConditionalCheckFailed") ? "again" : undefined;
+  }
+  // The update is in place; what is left to do does not show, and the next update, a sweep or the memory's end does it.
+  const done = async (): Promise<boolean> => true;
+  const isFinished = await (next === undefined ? done() : finish(table, next).then(done, () => false));
+  return isFinished ? { ...head, pending: undefined } : head;
+}
+
+/**
+ * One transaction writes all of an update that fits into it. If more rows were read than it can check and write, these
+ * are staged, and take their places after it.
+ */
+function stepsOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan) {
+  const { table, memoryId, life } = memory;
+  const { token, added, rewritten, unchanged, marks } = plan;
+  const isBeginning = expected === null;
+  const listed = isBeginning ? memory.listEntries(owner) : [];
+  const certain = [...added.map(({ entries }) => entries[0]), ...marks, ...listed].map((e) => table.put(e));
+  const asRead = ({ count }: Row): Condition => ({ expression: "#c = :count", values: { ":count": count } });
+  const conditional = [
+    ...rewritten.map(({ lines, entries: [entry], old }) =>
+      lines.length === 0 ? table.delete(entry, asRead(old)) : table.put(entry, asRead(old)),
+    ),
+    ...unchanged.map((row) => table.check(memory.rowKey(row.key), asRead(row))),
+  ];
+  const parts = [...added, ...rewritten].flatMap(({ entries }) => entries.slice(1));
+  const ids = added.flatMap(({ lines }) => memory.idEntries(lines));
+  const garbage = rewritten.flatMap(({ old: { key, token: apart } }) =>
+    apart === undefined ? [] : [memory.partKey(key, apart).sort],
+  );
+  const hasWork = parts.length > 0 || garbage.length > 0 || (isBeginning && ids.length > 0);
+  const isLarge = 1 + certain.length + conditional.length + Number(hasWork) > actionsAtOnce;
+
+  const pending = (isLarge ? rewritten : []).map(({ key, entries: [{ values }] }) => {
+    return { ...memory.pendingKey(token, key), values };
+  });
+  const isPending = pending.length > 0;
+  const head = isPending ? { ...plan.head, pending: token } : plan.head;
+  const waiting = isPending ? [memory.pendingKey(token).sort] : [];
+  const prefixes = [...waiting, ...new Set(parts.map(({ sort }) => sort.replace(/[^/]*$/, "")))];
+  const about = { memoryId, life, token, updatedAt: head.updatedAt };
+  const work: Work | undefined =
+    hasWork || isPending
+      ? { ...about, stage: "staging", prefixes: isBeginning ? [memory.prefix] : prefixes }
+      : undefined;
+  const left = [...waiting, ...garbage];
+  const stage = isPending ? "applying" : "ending";
+  const next: Work | undefined = left.length > 0 ? { ...about, stage, prefixes: left } : undefined;
+  const actions = [
+    putHead(table, memoryId, expected, head),
+    ...certain,
+    ...(isLarge ? [] : conditional),
+    // Unless a sweep gave it up.
+    ...(next === undefined ? [] : [table.put(memory.workEntry(next), isStaging)]),
+    ...(work === undefined || next !== undefined ? [] : [table.delete(memory.workKey(token), isStaging)]),
+  ];
+  if (actions.length > actionsAtOnce) {
     throw invalidOption(
       `The update changes ${actions.length} items of the table at once, and ${actionsAtOnce} fit into a transaction: supersede or bring back messages in fewer thousands of the history at a time`,
     );
   }
-
-  #headAfter(change: MemoryUpdate, base: Head, live: string, recent: string): Head {
-    if (live.length > liveBytes) {
-      throw invalidOption(
-        `The live messages of a memory are too scattered: the list of their seqs has ${live.length} bytes, and ${liveBytes} fit`,
-      );
-    }
-    const { version, nextSeq, head = base.head } = change;
-    const updatedAt = Date.now();
-    const endsAt = this.#ttlMs === undefined ? undefined : updatedAt + this.#ttlMs;
-    const count = base.count + 1;
-    return { ...base, version, nextSeq, head, live, recent, pending: undefined, count, updatedAt, endsAt };
-  }
-
-  /**
-   * The rows with what the update names and the head does not hold, after the checks of what it names. `undefined`: what
-   * was read is not what the update was computed from.
-   */
-  async #stored(
-    scope: Scope,
-    change: MemoryUpdate,
-    { rewrite, setState, remove }: FoldedUpdate,
-    base: Head,
-    before: ReadonlyMap<number, Place>,
-    recent: ReadonlyMap<number, Line>,
-  ): Promise<Row[] | undefined> {
-    const replaced = rewrite.map(({ seq }) => seq);
-    const gone = setState.map(({ seq }) => seq).filter((seq) => !before.has(seq));
-    const asked = [...replaced, ...remove, ...gone].filter((seq) => !recent.has(seq));
-    const stored = await this.#reads.rowsWith(scope, asked);
-    const lines = new Map(stored.flatMap((row) => row.lines).map((line) => [line.seq, line]));
-    const find = (seq: number) => {
-      const id = (recent.get(seq) ?? lines.get(seq))?.id ?? (before.has(seq) ? "" : undefined);
-      return id === undefined ? undefined : ({ id, state: before.has(seq) ? "live" : "evicted" } as const);
-    };
-    if (replaced.some((seq) => before.has(seq) && find(seq)?.id === "")) return undefined;
-    try {
-      checkAgainstStored(scope.memoryId, change, { nextSeq: base.nextSeq, find });
-      return stored;
-    } catch (error) {
-      // What was read may be newer than what the update was computed from.
-      const head = await this.#reads.head(scope.run, scope.memoryId);
-      const version = head !== undefined && isPresent(head) ? head.version : null;
-      if (isTurnkeepError(error, "INVALID_OPTION") && version !== change.expected) return undefined;
-      throw error;
-    }
-  }
-
-  async #marks(
-    scope: Scope,
-    { insert, rewrite, setState }: FoldedUpdate,
-    before: ReadonlyMap<number, Place>,
-  ): Promise<Action[]> {
-    const superseded = [...insert, ...rewrite, ...setState].filter(({ state }) => state === "superseded");
-    const add = superseded.map(({ seq }) => seq);
-    const drop = setState.flatMap(({ seq, state }) =>
-      state !== "superseded" && !before.has(seq) ? [seq] : [],
-    );
-    const isMixed = add.length > 0 && drop.length > 0;
-    const known = await this.#reads.superseded(scope, isMixed ? drop : []);
-    return this.#items.markActions(scope.memoryId, scope.life, { add, drop }, known);
-  }
-
-  async #carryOut(scope: Scope, change: MemoryUpdate, plan: Plan): Promise<Outcome> {
-    const { staged, work, next, unchecked, rows } = plan;
-    const [{ run, memoryId }, staging] = [scope, this.#staging];
-    if (!(await this.#areAsRead(scope, unchecked))) return "refused";
-    if (staged !== undefined) await staging.begin(run, work, staged);
-    await staging.putAll(run, rows.ids);
-    const outcome = await this.#commit(run, memoryId, change, plan.actions);
-    if (outcome !== "done") {
-      if (staged !== undefined) await staging.abandon(run, work);
-      return outcome;
-    }
-    // The update is in place; what is left to do does not show, and the next update, a sweep or the memory's end does it.
-    if (next !== undefined) await staging.finish(run, next).catch(() => {});
-    await staging.deleteAll(run, rows.idsGone).catch(() => {});
-    return outcome;
-  }
-
-  /** Whether rows are what was read. It may have been read while a transaction was being applied, each item by itself. */
-  async #areAsRead({ run, memoryId, life }: Scope, rows: readonly Row[]): Promise<boolean> {
-    const answers = await inTurn(chunks(rows, actionsAtOnce), async (some) => {
-      const keys = some.map(({ key }) => this.#items.rowKey(memoryId, life, key));
-      const { Responses } = await run(this.#items.counts(keys));
-      return some.every(({ count }, index) => number(Responses?.[index]?.Item?.count) === count);
-    });
-    return !answers.includes(false);
-  }
-
-  /** `again`: what stood in the way is gone, or rows were not as they had been read. */
-  async #commit(
-    run: Run,
-    memoryId: string,
-    change: MemoryUpdate,
-    actions: readonly Action[],
-  ): Promise<Outcome> {
-    const [only, ...more] = actions;
-    const { refused } = await run(
-      only !== undefined && more.length === 0
-        ? this.#items.alone(only)
-        : this.#items.transact(actions, randomUUID()),
-    );
-    if (refused === undefined) return "done";
-    const [head, ...others] = refused;
-    if (head?.code === "None") {
-      return others.some(({ code }) => code === "ConditionalCheckFailed") ? "again" : "refused";
-    }
-    const old = head?.item && headOf(head.item);
-    if (change.expected !== null || old === undefined || isPresent(old)) return "refused";
-    await this.#staging.end(run, memoryId, old, this.#staging.expire(memoryId, old.life));
-    return "again";
-  }
+  return {
+    /** Rows that must still be as they were read, and that the transaction does not check. */
+    unchecked: isLarge ? [...rewritten.map(({ old }) => old), ...unchanged] : [],
+    /** Announces what is staged. */
+    work,
+    /** Counts nowhere until the transaction is done. */
+    staged: [...parts, ...pending, ...ids],
+    /** Of the transaction; the first one writes this head. */
+    actions,
+    head,
+    /** What is left to do then. */
+    next,
+  };
 }

@@ -251,6 +251,20 @@ describe("a conflict with another transaction", () => {
     },
   );
 
+  test("is VERSION_CONFLICT when other rows than were read are met again and again", async () => {
+    const refusal = canceled("None", "ConditionalCheckFailed");
+    const append = [1, 2].map((seq) => message(seq, `"${"x".repeat(3_000)}"`));
+    const begin = update(null, 3, { append });
+    await dynamoStore({ client, tableName }).updateMessages("other rows", begin);
+    const store = faulty("TransactWriteItems", refusal, { times: Number.POSITIVE_INFINITY });
+    const change = update(begin.version, 3, { move: [{ seq: 1, to: "removed" }] });
+    await expect(store.updateMessages("other rows", change)).rejects.toMatchObject({
+      code: "VERSION_CONFLICT",
+    });
+    expect(store.sent.filter(({ operation }) => operation === "TransactWriteItems")).toHaveLength(3);
+    expect((await store.getMessages("other rows")).messages).toEqual(append);
+  });
+
   test("of a delete is waited out", async () => {
     const store = faulty("TransactWriteItems", canceled("TransactionConflict", "None"), { times: 0 });
     await store.updateMessages("delete", update(null, 2, { append: [message(1)] }));

@@ -1,7 +1,8 @@
 import type { MemoryUpdate } from "@turnkeep/core";
 import { message, update } from "@turnkeep/store-tests";
 import { describe, expect, test } from "vitest";
-import { Items } from "../src/items.ts";
+import { Memory } from "../src/items.ts";
+import { Table } from "../src/table.ts";
 import { expectState, memoryId, span, to, useLarge } from "./large.ts";
 import { changed, dying, interrupted, isRead, later, liveOf, recording, sized, wrapped } from "./support.ts";
 
@@ -80,7 +81,8 @@ describe("an update of more rows than a transaction takes", () => {
     sent.length = 0;
     units();
     const replace = span(33, 132).map((seq) => sized(seq, 300, "y"));
-    await store.updateMessages(memoryId, update(large().version, 134, { replace }));
+    const change = update(large().version, 134, { replace });
+    await store.updateMessages(memoryId, change);
     expect(units()).toEqual({ read: 230, write: 305 });
     const names = sent.map(({ operation }) => operation);
     const count = (name: string): number => names.filter((one) => one === name).length;
@@ -88,6 +90,10 @@ describe("an update of more rows than a transaction takes", () => {
       ...["3 Query", "1 TransactGetItems", "101 PutItem", "8 BatchWriteItem", "1 TransactWriteItems"],
       ...["1 UpdateItem", "1 DeleteItem"],
     ]);
+    // Nothing is left to do that the next update would have to ask for.
+    sent.length = 0;
+    await store.updateMessages(memoryId, update(change.version, 135, { append: [message(134)] }));
+    expect(sent.map(({ operation }) => operation)).toEqual(["PutItem"]);
   });
 
   test("that brings them back reads them, and writes none of them", async () => {
@@ -290,12 +296,13 @@ test("an update that marks messages in too many thousands is refused whole", asy
 });
 
 test("a work item names so many rows in parts and no more", () => {
-  const keys = { tableName: "t", partitionKey: "pk", sortKey: "sk", ttlAttribute: "ttl", prefix: "" };
-  const about = { memory: "m", life: "l", token: "t", stage: "staging", updatedAt: 0 } as const;
-  const prefixes = (count: number) => Array.from({ length: count }, (_, n) => `l/m/${n}/t/`);
-  const items = new Items(keys);
-  expect(items.workItem({ ...about, prefixes: prefixes(4_000) }).prefixes?.L).toHaveLength(4_000);
-  expect(() => items.workItem({ ...about, prefixes: prefixes(4_001) })).toThrow(
-    expect.objectContaining({ code: "INVALID_OPTION" }),
-  );
+  const names = { tableName: "t", partitionKey: "pk", sortKey: "sk", ttlAttribute: "ttl", prefix: "" };
+  const nobody = new Table(() => Promise.reject(new Error("This test asks no database")), names);
+  const memory = new Memory(nobody, "m", "l");
+  const work = (count: number) => {
+    const prefixes = Array.from({ length: count }, (_, n) => memory.partKey(n, "t").sort);
+    return memory.workEntry({ token: "t", stage: "staging", updatedAt: 0, prefixes });
+  };
+  expect(String(work(4_000).values.prefixes).split(" ")).toHaveLength(4_000);
+  expect(() => work(4_001)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
 });

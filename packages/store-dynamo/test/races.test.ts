@@ -20,7 +20,7 @@ test("30 concurrent optimistic appends by two clients all land, once and in one 
   expect(await idsStored(client, tableName, memoryId)).toEqual(ids.sort());
 });
 
-test("of many who begin an expired memory anew, one does, and nothing of the old life is left", async () => {
+test("of many who begin an expired memory anew, one does, and a sweep leaves nothing of the old life", async () => {
   const memoryId = randomUUID();
   const short = open({ ttlMs: 1 });
   await short.updateMessages(memoryId, update(null, 4, { head: "1", owner: "old", append: messages(1, 3) }));
@@ -35,6 +35,7 @@ test("of many who begin an expired memory anew, one does, and nothing of the old
   expect(await other.getMessages(memoryId)).toMatchObject({ nextSeq: 2, messages: [again] });
   expect((await other.getHistory(memoryId, {})).messages).toEqual([{ ...again, state: "live" }]);
   expect((await one.listMemories({ owner: "old" })).memories).toEqual([]);
+  expect(await one.sweep()).toEqual({ removed: 1 });
   expect(await itemsIn(client, tableName, `memory:${memoryId}`)).toHaveLength(1);
   expect(await itemsBeside(client, tableName, memoryId)).toHaveLength(1);
 });

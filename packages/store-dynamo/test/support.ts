@@ -12,7 +12,7 @@ import type {} from "@turnkeep/servers";
 import { message } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, inject, vi } from "vitest";
 import { type DynamoClient, type DynamoStore, type DynamoStoreOptions, dynamoStore } from "../src/index.ts";
-import { chunks } from "../src/reads.ts";
+import { chunks } from "../src/table.ts";
 
 export type Item = Record<string, AttributeValue>;
 

@@ -1,0 +1,242 @@
+import { randomUUID } from "node:crypto";
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import type { Run } from "./client.ts";
+
+/** How the table and its keys are called, and what its partition keys begin with. */
+export interface TableNames {
+  readonly tableName: string;
+  readonly partitionKey: string;
+  readonly sortKey: string;
+  readonly ttlAttribute: string;
+  readonly prefix: string;
+}
+
+export interface Key {
+  readonly partition: string;
+  readonly sort: string;
+}
+
+/** The attributes of an item, its keys excepted. What is `undefined` is not there. */
+export type Values = Readonly<Record<string, string | number | undefined>>;
+
+export interface Entry extends Key {
+  readonly values: Values;
+}
+
+export type Action = { readonly [kind in "Put" | "Update" | "Delete" | "ConditionCheck"]?: object };
+
+/** What must hold of the item that is there. `#p` and `#c` stand for its partition key and its count. */
+export interface Condition {
+  readonly expression: string;
+  readonly values?: Values;
+}
+
+export interface QueryOptions {
+  /** Sort keys that begin so, or with `to` those between both, included. */
+  readonly from?: string;
+  readonly to?: string;
+  /** Only what stands behind that sort key. */
+  readonly after?: string | undefined;
+  /** How many items the first page may have; each further one may have four times as many. */
+  readonly limit?: number | undefined;
+  readonly descending?: boolean;
+  readonly keysOnly?: boolean;
+}
+
+export interface Page {
+  readonly entries: readonly Entry[];
+  /** The sort key behind which the next page begins; absent: there is none. */
+  readonly last: string | undefined;
+}
+
+type Item = Record<string, AttributeValue>;
+
+interface QueryAnswer {
+  readonly Items?: readonly Item[];
+  readonly LastEvaluatedKey?: Item;
+}
+
+/** How many operations of one call are under way at a time. */
+const atOnce = 8;
+
+/** What the database takes in one transaction, and in one `BatchGetItem`. */
+export const actionsAtOnce = 100;
+const keysAtOnce = 100;
+
+/** What the database takes in one `BatchWriteItem`: 25 items, and 16 MB, which as many of 400 KB never reach. */
+const writesAtOnce = 25;
+
+const longestPage = 1_000;
+
+/** The operations on the table, under one call's signal. */
+export class Table {
+  readonly #run: Run;
+  readonly #names: TableNames;
+
+  constructor(run: Run, names: TableNames) {
+    this.#run = run;
+    this.#names = names;
+  }
+
+  get ttlAttribute(): string {
+    return this.#names.ttlAttribute;
+  }
+
+  async get(key: Key): Promise<Entry | undefined> {
+    const input = { TableName: this.#names.tableName, Key: this.#keyOf(key), ConsistentRead: true };
+    const { Item: item } = await this.#run<{ Item?: Item }>({ operation: "GetItem", input });
+    return item && this.#entryOf(item);
+  }
+
+  async getAll(keys: readonly Key[]): Promise<Entry[]> {
+    const found = await inTurn(chunks(keys, keysAtOnce), (some) => {
+      const request = { Keys: some.map((key) => this.#keyOf(key)), ConsistentRead: true };
+      return this.#run<{ Responses?: Record<string, Item[]> }>({
+        operation: "BatchGetItem",
+        input: { RequestItems: { [this.#names.tableName]: request } },
+      });
+    });
+    return found.flatMap(({ Responses = {} }) => Object.values(Responses).flat()).map(this.#entryOf);
+  }
+
+  /** The counts of items, none of which a transaction is about to change. */
+  async counts(keys: readonly Key[]): Promise<(number | undefined)[]> {
+    const found = await inTurn(chunks(keys, actionsAtOnce), async (some) => {
+      const names = { ProjectionExpression: "#c", ExpressionAttributeNames: { "#c": "count" } };
+      const TransactItems = some.map((key) => ({
+        Get: { TableName: this.#names.tableName, Key: this.#keyOf(key), ...names },
+      }));
+      const { Responses = [] } = await this.#run<{ Responses?: { Item?: Item }[] }>({
+        operation: "TransactGetItems",
+        input: { TransactItems },
+      });
+      return Responses.map(({ Item: item }) => item && (this.#entryOf(item).values.count as number));
+    });
+    return found.flat();
+  }
+
+  /** Items of a partition, page by page. */
+  async *query(partition: string, options: QueryOptions = {}): AsyncGenerator<Page> {
+    const { from, to, after, descending = false, keysOnly = false } = options;
+    const { partitionKey, sortKey, tableName } = this.#names;
+    const within = to === undefined ? " AND begins_with(#s, :a)" : " AND #s BETWEEN :a AND :b";
+    const input = {
+      TableName: tableName,
+      ConsistentRead: true,
+      ScanIndexForward: !descending,
+      KeyConditionExpression: `#p = :p${from === undefined ? "" : within}`,
+      ExpressionAttributeNames: { "#p": partitionKey, ...(keysOnly || from ? { "#s": sortKey } : {}) },
+      ExpressionAttributeValues: itemOf({ ":p": this.#names.prefix + partition, ":a": from, ":b": to }),
+      ...(keysOnly ? { ProjectionExpression: "#p, #s" } : {}),
+    };
+    let start = after === undefined ? undefined : this.#keyOf({ partition, sort: after });
+    let limit = options.limit;
+    do {
+      const page = { ExclusiveStartKey: start, Limit: limit };
+      const answer = await this.#run<QueryAnswer>({ operation: "Query", input: { ...input, ...page } });
+      start = answer.LastEvaluatedKey;
+      limit = limit === undefined ? undefined : Math.min(4 * limit, longestPage);
+      yield { entries: (answer.Items ?? []).map(this.#entryOf), last: start?.[sortKey]?.S };
+    } while (start !== undefined);
+  }
+
+  /** Without a condition; what is there already is overwritten. */
+  async putAll(entries: readonly Entry[]): Promise<void> {
+    await this.#batch(entries.map((entry) => ({ PutRequest: { Item: this.#itemOf(entry) } })));
+  }
+
+  async deleteAll(keys: readonly Key[]): Promise<void> {
+    await this.#batch(keys.map((key) => ({ DeleteRequest: { Key: this.#keyOf(key) } })));
+  }
+
+  async #batch(requests: readonly object[]): Promise<void> {
+    await inTurn(chunks(requests, writesAtOnce), (some) => {
+      const RequestItems = { [this.#names.tableName]: some };
+      return this.#run({ operation: "BatchWriteItem", input: { RequestItems } });
+    });
+  }
+
+  /**
+   * All or none; alone, an action costs half of what it costs in a transaction. Answers why nothing was done: a code for
+   * each action. `insists` waits out a conflict with a transaction under way.
+   */
+  async write(actions: readonly Action[], insists = false): Promise<readonly string[] | undefined> {
+    const [[kind, input] = []] = Object.entries(actions[0] ?? {});
+    // The token makes the driver's own repetitions, and those of the network, one.
+    const transaction = { TransactItems: actions, ClientRequestToken: randomUUID() };
+    const { refused } = await this.#run<{ refused?: readonly string[] }>(
+      actions.length === 1
+        ? { operation: `${kind}Item`, input: input as object, insists }
+        : { operation: "TransactWriteItems", input: transaction, insists },
+    );
+    return refused;
+  }
+
+  put(entry: Entry, condition?: Condition): Action {
+    return { Put: { ...this.#given(condition), Item: this.#itemOf(entry) } };
+  }
+  delete(key: Key, condition?: Condition): Action {
+    return { Delete: { ...this.#given(condition), Key: this.#keyOf(key) } };
+  }
+  check(key: Key, condition: Condition): Action {
+    return { ConditionCheck: { ...this.#given(condition), Key: this.#keyOf(key) } };
+  }
+  /** Takes one attribute out of an item. */
+  unset(key: Key, attribute: string, condition: Condition): Action {
+    const input = { ...this.#given(condition), Key: this.#keyOf(key) };
+    return { Update: { ...input, UpdateExpression: `REMOVE ${attribute}` } };
+  }
+
+  #given(condition: Condition | undefined): object {
+    if (condition === undefined) return { TableName: this.#names.tableName };
+    const { expression, values } = condition;
+    const names = Object.entries({ "#p": this.#names.partitionKey, "#c": "count" });
+    const used = names.filter(([alias]) => expression.includes(alias));
+    return {
+      TableName: this.#names.tableName,
+      ConditionExpression: expression,
+      ...(used.length === 0 ? {} : { ExpressionAttributeNames: Object.fromEntries(used) }),
+      ...(values === undefined ? {} : { ExpressionAttributeValues: itemOf(values) }),
+    };
+  }
+
+  #keyOf({ partition, sort }: Key): Item {
+    const { partitionKey, sortKey, prefix } = this.#names;
+    return { [partitionKey]: { S: prefix + partition }, [sortKey]: { S: sort } };
+  }
+  #itemOf(entry: Entry): Item {
+    return { ...itemOf(entry.values), ...this.#keyOf(entry) };
+  }
+  readonly #entryOf = ({
+    [this.#names.partitionKey]: partition,
+    [this.#names.sortKey]: sort,
+    ...item
+  }: Item): Entry => ({
+    partition: partition?.S?.slice(this.#names.prefix.length) ?? "",
+    sort: sort?.S ?? "",
+    values: Object.fromEntries(
+      Object.entries(item).map(([name, { S, N }]) => [name, N === undefined ? S : Number(N)]),
+    ),
+  });
+}
+
+function itemOf(values: Values): Item {
+  const item: Item = {};
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined) item[name] = typeof value === "string" ? { S: value } : { N: String(value) };
+  }
+  return item;
+}
+
+export function chunks<T>(list: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
+    list.slice(index * size, (index + 1) * size),
+  );
+}
+
+/** The answers in the order of the list, some calls at a time. */
+export async function inTurn<T, A>(list: readonly T[], call: (entry: T) => Promise<A>): Promise<A[]> {
+  const answers: A[] = [];
+  for (const some of chunks(list, atOnce)) answers.push(...(await Promise.all(some.map(call))));
+  return answers;
+}
