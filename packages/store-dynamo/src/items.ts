@@ -229,9 +229,10 @@ export class Memory {
   async supersededOf(seqs: readonly number[]): Promise<Set<number>> {
     const superseded = new Set<number>();
     if (seqs.length === 0) return superseded;
-    const [first, last] = [Math.min(...seqs), Math.max(...seqs)].map(markNumber) as [number, number];
-    const to = `${this.#markKey(last).sort}~`;
-    for (const { values } of await this.all(this.#markKey(first).sort, { to })) {
+    const numbers = seqs.map(markNumber);
+    const from = this.#markKey(Math.min(...numbers)).sort;
+    const to = `${this.#markKey(Math.max(...numbers)).sort}~`;
+    for (const { values } of await this.all(from, { to })) {
       for (const seq of decodeLive(this.memoryId, String(values.add)).keys()) superseded.add(seq);
       for (const seq of decodeLive(this.memoryId, String(values.drop)).keys()) superseded.delete(seq);
     }

@@ -23,11 +23,11 @@ import { type Entry, inTurn, type Table, type Values } from "./table.ts";
 /** Greater than the seq of any message. */
 const beyond = Number.MAX_SAFE_INTEGER;
 
-/**
- * Where there are more runs of messages than the first, those are read together of which each is at most the second from
- * the next: fewer rows than a query costs.
- */
-const [runsApart, near] = [8, 16];
+/** Where there are more runs of messages, those that are near each other are read together. */
+const runsApart = 8;
+
+/** So few messages stand in fewer rows than a query costs. */
+const near = 16;
 
 /** How many messages a row holds, about. */
 const messagesOfRow = 4;

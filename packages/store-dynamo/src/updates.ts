@@ -77,7 +77,9 @@ async function planned(
   const stored = await rowsNamed(memory, change, folded, base.nextSeq, before, recent);
   if (stored === undefined) return undefined;
 
-  const [count, token, live] = [base.count + 1, randomUUID(), liveAfter(folded, before)];
+  const count = base.count + 1;
+  const token = randomUUID();
+  const live = liveAfter(folded, before);
   const written = (key: number, lines: readonly Line[]): WrittenRow => {
     const text = textOf(lines);
     const row = { key, count, token: utf8Length(text) > insideBytes ? token : undefined };
@@ -98,9 +100,16 @@ async function planned(
   }
   const updatedAt = Date.now();
   const head: Head = {
-    ...{ ...base, version: change.version, nextSeq: change.nextSeq, head: change.head ?? base.head },
-    ...{ live: encodeLive(live), recent: fits ? textOf(kept) : "", pending: undefined },
-    ...{ count, updatedAt, endsAt: ttlMs === undefined ? undefined : updatedAt + ttlMs },
+    ...base,
+    version: change.version,
+    nextSeq: change.nextSeq,
+    head: change.head ?? base.head,
+    live: encodeLive(live),
+    recent: fits ? textOf(kept) : "",
+    pending: undefined,
+    count,
+    updatedAt,
+    endsAt: ttlMs === undefined ? undefined : updatedAt + ttlMs,
   };
   if (head.live.length > liveBytes) {
     throw invalidOption(
@@ -148,7 +157,8 @@ function linesAfter(
   lines: readonly Line[],
   edit: number,
 ): readonly Line[] {
-  const [rewritten, removed] = [new Map(rewrite.map((message) => [message.seq, message])), new Set(remove)];
+  const rewritten = new Map(rewrite.map((message) => [message.seq, message]));
+  const removed = new Set(remove);
   if (!lines.some(({ seq }) => rewritten.has(seq) || removed.has(seq))) return lines;
   return lines.flatMap((line) => {
     const message = rewritten.get(line.seq);
@@ -185,7 +195,7 @@ async function carriedOut(
   plan: Plan,
 ): Promise<Head | "again" | undefined> {
   const { table } = memory;
-  const { work, staged, actions, head, next, unchecked } = stepsOf(memory, change, plan);
+  const { work, staged, actions, head, next, idsGone, unchecked } = stepsOf(memory, change, plan);
   // What was read may have been read while a transaction was being applied, each item by itself.
   const counts = await table.counts(unchecked.map(({ key }) => memory.rowKey(key)));
   if (counts.some((count, index) => count !== unchecked[index]?.count)) return undefined;
@@ -198,8 +208,13 @@ async function carriedOut(
     return refused[0] === "None" && refused.includes("ConditionalCheckFailed") ? "again" : undefined;
   }
   // The update is in place; what is left to do does not show, and the next update, a sweep or the memory's end does it.
-  const done = async (): Promise<boolean> => true;
-  const isFinished = await (next === undefined ? done() : finish(table, next).then(done, () => false));
+  const isFinished =
+    next === undefined ||
+    (await finish(table, next).then(
+      () => true,
+      () => false,
+    ));
+  await table.deleteAll(idsGone).catch(() => {});
   return isFinished ? { ...head, pending: undefined } : head;
 }
 
@@ -225,6 +240,10 @@ function stepsOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan) 
   const garbage = rewritten.flatMap(({ old: { key, token: apart } }) =>
     apart === undefined ? [] : [memory.partKey(key, apart).sort],
   );
+  const idsGone = rewritten.flatMap(({ old, lines }) => {
+    const kept = new Set(lines.map(({ seq }) => seq));
+    return memory.idEntries(old.lines.filter(({ seq }) => !kept.has(seq)));
+  });
   const hasWork = parts.length > 0 || garbage.length > 0 || (isBeginning && ids.length > 0);
   const isLarge = 1 + certain.length + conditional.length + Number(hasWork) > actionsAtOnce;
 
@@ -268,5 +287,7 @@ function stepsOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan) 
     head,
     /** What is left to do then. */
     next,
+    /** What led to messages that are removed. */
+    idsGone,
   };
 }

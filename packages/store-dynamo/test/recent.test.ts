@@ -104,6 +104,20 @@ describe("messages that move out of the head", () => {
   });
 });
 
+test("a memory whose messages are removed as others come has no more items than at first", async () => {
+  const memoryId = randomUUID();
+  const sizes: number[] = [];
+  let version: string | null = null;
+  for (let seq = 1; seq <= 40; seq++) {
+    const move = seq > 10 ? [{ seq: seq - 10, to: "removed" as const }] : [];
+    const next: MemoryUpdate = update(version, seq + 1, { append: [sized(seq, 1_000)], move });
+    await one.updateMessages(memoryId, next);
+    version = next.version;
+    sizes.push((await itemsIn(client, tableName, `memory:${memoryId}`)).length);
+  }
+  expect(sizes.at(-1)).toBeLessThanOrEqual(Math.max(...sizes.slice(10, 20)));
+});
+
 test("a damaged message in the head is named, and does not hide the others", async () => {
   const memoryId = randomUUID();
   const begin = update(null, 2, { append: [sized(1, 4_000)] });

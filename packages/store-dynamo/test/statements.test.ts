@@ -68,7 +68,9 @@ describe("operations and units, as the README's table says", () => {
     expect(await cost(() => store.getMessages("rows"))).toBe("GetItem Query: 3 read, 0 write");
     expect(await next({ replace: [sized(3, 600)] }, 13)).toBe("Query Transact(2): 1 read, 10 write");
     expect(await next({ move: [{ seq: 3, to: "superseded" }] }, 13)).toBe("Transact(2): 0 read, 2 write");
-    expect(await next({ move: [{ seq: 3, to: "removed" }] }, 13)).toBe("Query Transact(2): 1 read, 10 write");
+    expect(await next({ move: [{ seq: 3, to: "removed" }] }, 13)).toBe(
+      "Query Transact(2) BatchWriteItem: 1 read, 11 write",
+    );
     expect(await cost(() => store.getHistory("rows", { limit: 2 }))).toBe("GetItem Query: 3 read, 0 write");
     expect(await cost(() => store.getHistory("rows", { limit: 2, order: "descending" }))).toBe(
       "GetItem Query: 3 read, 0 write",

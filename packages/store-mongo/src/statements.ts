@@ -49,7 +49,10 @@ export function history(
   except: readonly string[],
 ): Statement<RowDocument[]> {
   const filter = {
-    ...{ life, seq: { $gt: after, $lt: before }, i: ids && { $in: ids }, _id: { $nin: except } },
+    life,
+    seq: { $gt: after, $lt: before },
+    i: ids && { $in: ids },
+    _id: { $nin: except },
     state: { $in: states.filter((state) => state !== "live") },
   };
   const hint = ids === undefined ? "seq" : "id";
