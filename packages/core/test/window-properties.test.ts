@@ -106,6 +106,7 @@ describe("windows of steps and turns", () => {
           await checkView(memory, window, account.live, systemFirst ?? true);
         }
       }),
+      { numRuns: 400 },
     );
   });
 
@@ -172,6 +173,7 @@ describe("windows of steps and turns", () => {
           }
         },
       ),
+      { numRuns: 200 },
     );
   });
 
@@ -200,6 +202,7 @@ describe("windows of steps and turns", () => {
           expect(await memory.messages()).toEqual(whole);
         },
       ),
+      { numRuns: 200 },
     );
   });
 });
