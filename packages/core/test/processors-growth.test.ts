@@ -178,6 +178,24 @@ describe("processors over a list that grows", () => {
     expect(await askedBehind(200)).toBe(few);
   });
 
+  test("is given the array of an earlier call again when the list has grown", async () => {
+    const given: (readonly ModelMessageLike[])[] = [];
+    const keeps: Processor<ModelMessageLike> = {
+      name: "keeps",
+      process: (messages) => {
+        given.push(messages);
+        return messages;
+      },
+    };
+    const limiter = tokenLimiter({ limit: 60, counter, target: 1 });
+    const list: ModelMessageLike[] = Array.from({ length: 6 }, (_, at) => frozen(user(`question ${at}`)));
+    const before = await applyProcessors(list, [keeps, limiter], { format });
+    list.push(frozen(user("a question that takes more room")));
+    await applyProcessors(list, [keeps, limiter], { format });
+    const context = { format, signal: new AbortController().signal };
+    expect(limiter.process(given[0] ?? [], context)).toEqual(before);
+  });
+
   test("sees what was changed in a message that it is given without applyProcessors", () => {
     const limiter = tokenLimiter({ limit: 40, counter });
     const context = { format, signal: new AbortController().signal };

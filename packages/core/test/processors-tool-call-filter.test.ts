@@ -33,6 +33,22 @@ describe("toolCallFilter", () => {
     expect(kinds(await filtered([...turn("1"), ...turn("2")]))).toBe("uaua");
   });
 
+  test("where an id is used again, a result is that of the newest call that waits for one", async () => {
+    const calls = [toolCall("1", "read", {}), toolCall("1", "write", {})];
+    const [first, second] = [toolResult("1", "any", "first"), toolResult("1", "any", "second")];
+    const messages = [...calls, first, second, assistant("b")];
+    expect(await filtered(messages, { exclude: ["read"] })).toEqual([calls[1], first, assistant("b")]);
+    expect(await filtered(messages, { exclude: ["write"] })).toEqual([calls[0], second, assistant("b")]);
+  });
+
+  test("a result that came too early is that of the first call behind it, and of no other", async () => {
+    const calls = [toolCall("1", "read", {}), toolCall("1", "write", {})];
+    const [early, late] = [toolResult("1", "any", "early"), toolResult("1", "any", "late")];
+    const messages = [early, ...calls, late, assistant("b")];
+    expect(await filtered(messages, { exclude: ["write"] })).toEqual([early, calls[0], assistant("b")]);
+    expect(await filtered(messages, { exclude: ["read"] })).toEqual([calls[1], late, assistant("b")]);
+  });
+
   test("leaves out named tools only, wherever their results stand", async () => {
     const messages = [
       user("a"),
