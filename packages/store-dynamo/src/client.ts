@@ -145,13 +145,12 @@ async function sendUntilDone(
       if (attempt === maxAttempts) throw throttledError();
     } catch (cause) {
       const reasons = reasonsOf(cause);
-      const codes = new Set(reasons.map(({ Code }) => Code));
-      const isCondition = codes.has("ConditionalCheckFailed");
-      const isConflict = codes.has("TransactionConflict");
-      const isThrottled = reasons.some(({ Code }) => throttled.has(Code));
-      const isRefused = isCondition || (isConflict && !isThrottled);
+      const codes = reasons.map(({ Code }) => Code);
+      const isCondition = codes.includes("ConditionalCheckFailed");
+      const isConflict = codes.includes("TransactionConflict");
+      const isThrottled = codes.some((code) => throttled.has(code));
       const again = !isCondition && (isThrottled || (isConflict && statement.insists === true));
-      if (isRefused && !again) return { refused: reasons.map(({ Code }) => Code) };
+      if (!again && (isCondition || isConflict)) return { refused: codes };
       if (!again || attempt === maxAttempts) throw told(cause);
     }
     // Of those that were refused together, not all come back together.
