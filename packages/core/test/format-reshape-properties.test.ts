@@ -4,6 +4,7 @@ import { type ModelMessageLike, modelMessageFormat, type Piece } from "../src/in
 import { anyMessage, copied, described } from "./format-support.ts";
 
 const format = modelMessageFormat as Required<typeof modelMessageFormat>;
+
 function holds(check: (message: ModelMessageLike) => void): void {
   fc.assert(
     fc.property(anyMessage, (message) => {

@@ -1,6 +1,7 @@
 import type { CalibrateOptions } from "../chat-memory.ts";
-import { TurnkeepError } from "../errors.ts";
 import { type Item, type ItemReader, tokensIn } from "../memory/item.ts";
+import { wrongOption } from "../option-checks.ts";
+import { invalidOption } from "../stores/store-errors.ts";
 
 /** The messages that a view showed, and the items that it was made of. */
 export interface Shown<M> {
@@ -53,12 +54,11 @@ export function calibration(counted: number, reported: number): Calibration {
 export function reportedTokens(options: CalibrateOptions): number {
   const { inputTokens, otherTokens = 0 } = options;
   if (!Number.isSafeInteger(inputTokens) || inputTokens < 1) {
-    throw invalid(`calibrate needs inputTokens, a positive integer; it is ${String(inputTokens)}.`);
+    throw invalidOption(`calibrate needs inputTokens, a positive integer; it is ${String(inputTokens)}.`);
   }
   if (!Number.isSafeInteger(otherTokens) || otherTokens < 0 || otherTokens >= inputTokens) {
-    throw invalid(
-      `otherTokens must be a non-negative integer below inputTokens, which is ${inputTokens}; it is ${String(otherTokens)}.`,
-    );
+    const expected = `a non-negative integer below inputTokens, which is ${inputTokens}`;
+    throw wrongOption("otherTokens", otherTokens, expected);
   }
   return inputTokens - otherTokens;
 }
@@ -67,18 +67,18 @@ export function reportedTokens(options: CalibrateOptions): number {
 export function countShown<M>(shown: Shown<M> | undefined, reader: ItemReader<M>): number {
   const { counter } = reader;
   if (counter === undefined) {
-    throw invalid("calibrate corrects a window's token counts: give window.maxTokens and window.counter.");
+    throw invalidOption(
+      "calibrate corrects a window's token counts: give window.maxTokens and window.counter.",
+    );
   }
   if (shown === undefined) {
-    throw invalid("calibrate speaks of the last view: call messages() or prompt() on this memory before it.");
+    throw invalidOption(
+      "calibrate speaks of the last view: call messages() or prompt() on this memory before it.",
+    );
   }
   const count = tokensIn(shown.items, reader);
   const tokens = shown.messages.reduce((sum, message) => sum + count(message), counter.base ?? 0);
   if (tokens === 0)
-    throw invalid("calibrate needs a view that holds something: the last one counts 0 tokens.");
+    throw invalidOption("calibrate needs a view that holds something: the last one counts 0 tokens.");
   return tokens;
-}
-
-function invalid(message: string): TurnkeepError {
-  return new TurnkeepError("INVALID_OPTION", message);
 }
