@@ -11,7 +11,12 @@ export interface Target {
 
 /** What a benchmark found, as it goes into `results/`. */
 export interface Findings {
+  /** Those that docs/performance.md shows. */
   readonly tables: readonly Table[];
+  /** Those that stand in the benchmark's own page alone. */
+  readonly details?: readonly Table[];
+  /** The one that the README shows. */
+  readonly headline?: Table;
   readonly plots?: readonly Plot[];
   readonly targets?: readonly Target[];
   /** The versions of what was measured beside ours, by package. */

@@ -17,7 +17,7 @@ import { tokens } from "./benchmarks/tokens.ts";
 import { window } from "./benchmarks/window.ts";
 import { benchFolder } from "./peers.ts";
 import { thisMachine } from "./report/machine.ts";
-import { readResults, targetsOf, withResults, writeResult } from "./report/results.ts";
+import { documents, pageOf, readResults, targetsOf, withResults, writeResult } from "./report/results.ts";
 import { markdownOf } from "./report/table.ts";
 
 const benchmarks: readonly Benchmark[] = [cache, growth, scattered, start, stores, tokens, window];
@@ -83,12 +83,18 @@ for (const { name, run } of benchmarks.filter(({ name }) => chosen.includes(name
       values.conversations === undefined ? undefined : resolve(callersFolder, values.conversations),
     say: (text) => console.error(`  ${text}`),
   });
-  for (const table of findings.tables) console.log(markdownOf(table));
+  for (const table of [...findings.tables, ...(findings.details ?? [])]) console.log(markdownOf(table));
   if (findings.targets !== undefined) console.log(targetsOf(findings.targets));
   // A part of the figures, or those of other data, must not take the place of all of them.
   if (values.quick || only.length > 0 || values.conversations !== undefined) continue;
   const date = new Date().toISOString().slice(0, 10);
   await writeResult(results, { benchmark: name, date, machine: thisMachine(), ...findings });
 }
-const document = join(benchFolder, "../docs/performance.md");
-writeFileSync(document, withResults(readFileSync(document, "utf8"), readResults(results)));
+const newest = readResults(results);
+for (const result of newest) {
+  if (result.details !== undefined) writeFileSync(join(results, `${result.benchmark}.md`), pageOf(result));
+}
+for (const name of documents) {
+  const document = join(benchFolder, "..", name);
+  writeFileSync(document, withResults(readFileSync(document, "utf8"), newest));
+}

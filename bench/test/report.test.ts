@@ -1,9 +1,16 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isMet } from "../src/benchmark.ts";
 import { svgOf } from "../src/report/plot.ts";
-import { type Result, readResults, sectionOf, withResults } from "../src/report/results.ts";
+import {
+  documents,
+  pageOf,
+  type Result,
+  readResults,
+  sectionOf,
+  withResults,
+} from "../src/report/results.ts";
 import { markdownOf, shown } from "../src/report/table.ts";
 
 const top = join(import.meta.dirname, "../..");
@@ -72,7 +79,33 @@ test("a plot is a picture, the same each time", async () => {
   expect(await svgOf(plot)).toBe(svg);
 });
 
-test("docs/performance.md shows the newest figures", () => {
-  const document = readFileSync(join(top, "docs/performance.md"), "utf8");
+test("a headline takes its place too", () => {
+  const [headline] = result.tables;
+  const document = "<!-- bench headline: example -->\nold\n<!-- end of bench -->\n";
+  expect(headline && withResults(document, [{ ...result, headline }])).toBe(
+    "<!-- bench headline: example -->\n| who  |     ms |\n| ---- | -----: |\n| ours | 0.0123 |\n| a\\|b |      – |\n<!-- end of bench -->\n",
+  );
+});
+
+test("what is too much for a document stands in a page, which it names", () => {
+  const detailed = { ...result, details: [{ title: "Sizes", columns: ["MB"], rows: [[1]] }] };
+  expect(sectionOf(detailed)).toContain("[bench/results/example.md](../bench/results/example.md)");
+  expect(sectionOf(detailed)).not.toContain("**Sizes**");
+  expect(pageOf(detailed)).toMatch(/^# example\n.*\*\*Times\*\*.*\*\*Sizes\*\*.*\(example-times\.svg\)/s);
+});
+
+test.each(documents)("%s shows the newest figures", (name) => {
+  const document = readFileSync(join(top, name), "utf8");
+  expect(document).toMatch(/<!-- bench/);
   expect(withResults(document, readResults(join(top, "bench/results")))).toBe(document);
+});
+
+test("each page holds the newest figures", () => {
+  const folder = join(top, "bench/results");
+  const pages = readdirSync(folder).filter((name) => name.endsWith(".md"));
+  const detailed = readResults(folder).filter(({ details }) => details !== undefined);
+  expect(pages.sort()).toEqual(detailed.map(({ benchmark }) => `${benchmark}.md`).sort());
+  for (const one of detailed) {
+    expect(readFileSync(join(folder, `${one.benchmark}.md`), "utf8")).toBe(pageOf(one));
+  }
 });

@@ -11,7 +11,7 @@ import type { Plot } from "../report/plot.ts";
 import { type Cell, shown, type Table } from "../report/table.ts";
 
 const limits = [4_000, 8_000, 32_000];
-/** The limit that the plots show, and that a long system message is tried with. */
+/** The limit that is shown first and in the plots, and that a long system message is tried with. */
 const shownLimit = 8_000;
 const longSystem = 2_000;
 
@@ -37,8 +37,8 @@ export const cache: Benchmark = {
     const all = quick ? limits.slice(0, -1) : limits;
     const chosen = limits.filter((limit) => (only.length === 0 ? all : only.map(Number)).includes(limit));
     if (conversations !== undefined) {
-      const { tables } = await findings(read(conversations, counter), chosen, counter, say);
-      return { tables };
+      const { tables, details } = await findings(read(conversations, counter), chosen, counter, say);
+      return { tables: [...tables, ...details] };
     }
     const found = await findings(generated(count, length, counter), chosen, counter, say);
     if (!chosen.includes(shownLimit)) return found;
@@ -46,7 +46,7 @@ export const cache: Benchmark = {
     const windows = windowCases.filter(({ line }) => line === "sliding" || line === "step");
     const rows = await measure(generated(count, length, counter, longSystem), windows, shownLimit, counter);
     const what = `Limit ${shown(shownLimit)}, a system message of ${shown(longSystem)} tokens`;
-    return { ...found, tables: [...found.tables, ...tablesOf(what, rows)] };
+    return { ...found, details: [...found.details, ...tablesOf(what, rows)] };
   },
 };
 
@@ -55,19 +55,21 @@ async function findings<M>(
   limits: readonly number[],
   counter: TokenCounter,
   say: (text: string) => void,
-): Promise<Findings> {
+): Promise<Findings & Required<Pick<Findings, "details">>> {
   const tables: Table[] = [];
+  const details: Table[] = [prices];
   const plots: Plot[] = [];
   const targets: Target[] = [];
   for (const limit of limits) {
     say(`${limit} tokens`);
     const rows = await measure(dialogues, windowCases, limit, counter);
-    tables.push(...tablesOf(`Limit ${shown(limit)}`, rows));
+    (limit === shownLimit ? tables : details).push(...tablesOf(`Limit ${shown(limit)}`, rows));
     targets.push(...targetsOf(limit, rows));
     if (limit === shownLimit) plots.push(...plotsOf(rows));
   }
   say("other policies");
-  return { tables: [prices, ...tables, comparison(dialogues, limits, counter)], plots, targets };
+  details.push(comparison(dialogues, limits, counter));
+  return { tables, details, plots, targets };
 }
 
 async function measure<M>(

@@ -2,24 +2,14 @@ import { tokenCounter } from "@turnkeep/tokens";
 import type { Benchmark } from "../benchmark.ts";
 import { conversation, newMessages } from "../corpus.ts";
 import type { Plot } from "../report/plot.ts";
-import type { Cell, Table } from "../report/table.ts";
 import { bySize, type FiguresBySize } from "../stores/by-size.ts";
 import { measureConcurrent, type Throughput } from "../stores/concurrent.ts";
-import {
-  type Arena,
-  inside,
-  type StartArena,
-  showWindow,
-  type Window,
-  windows,
-} from "../stores/contender.ts";
-import { counted } from "../stores/count-traffic.ts";
-import { billed } from "../stores/count-units.ts";
+import { type Arena, inside, type StartArena, showWindow, windows } from "../stores/contender.ts";
 import { startDynamoArena } from "../stores/dynamo.ts";
 import { startMongoArena } from "../stores/mongo.ts";
-import { operations } from "../stores/operations.ts";
 import { startPostgresArena } from "../stores/postgres.ts";
 import { startRedisArena } from "../stores/redis.ts";
+import { atTheEnd, detailsOf, headlineOf, together } from "../stores/tables.ts";
 import { targetsFor } from "../stores/targets.ts";
 
 /** By the name that the command line takes. */
@@ -62,7 +52,9 @@ export const stores: Benchmark = {
       all.push({ ...rest, throughput });
     }
     return {
-      tables: all.flatMap(tablesOf),
+      tables: [atTheEnd(all), together(all)],
+      details: all.flatMap(detailsOf),
+      headline: headlineOf(all),
       plots: all.map(plotOf),
       targets: all.flatMap(targetsFor),
       versions: Object.assign({}, ...all.map(({ versions }) => versions)) as Record<string, string>,
@@ -99,65 +91,6 @@ async function concurrent(
     });
     return contenders.map(({ name }, index) => ({ name, ...(found[index] as Throughput) }));
   });
-}
-
-function tablesOf({ name, lines, traffic, throughput, units, shortfalls }: Measured): Table[] {
-  const [append, ...rest] = operations;
-  const lastMessages = showWindow(windows[0]);
-  const sizes = new Set(lines.map(({ size }) => size));
-  const names = new Set(lines.map(({ what }) => what.name));
-  const timesIn = (window: Window): Cell[][] =>
-    [...sizes].flatMap((size) =>
-      [...names].map((name): Cell[] => {
-        const line = lines.find(
-          (one) => one.window === window && one.size === size && one.what.name === name,
-        );
-        const others = rest.map((operation) => line?.median[operation] ?? null);
-        return [size, name, line?.median[append] ?? null, line?.meanAppend ?? null, ...others];
-      }),
-    );
-  return [
-    ...windows.map((window) => ({
-      title: `${name}, ${showWindow(window)}: medians, ms`,
-      columns: ["messages said", "what", append, "append with evictions", ...rest],
-      rows: timesIn(window),
-    })),
-    {
-      title: `${name}, ${lastMessages}: round trips, and bytes both ways`,
-      columns: ["messages said", "what", ...counted.flatMap((operation) => [operation, "bytes"])],
-      rows: traffic.map(({ size, name, of }) => [
-        size,
-        name,
-        ...counted.flatMap((operation) => {
-          const { roundTrips, bytesSent, bytesReceived } = of[operation];
-          return [roundTrips, bytesSent + bytesReceived];
-        }),
-      ]),
-    },
-    {
-      title: `${name}: 64 conversations at once, append + read of ${lastMessages}`,
-      columns: ["what", "a second", "p50, ms", "p99, ms"],
-      rows: throughput.map(({ name, perSecond, p50, p99 }) => [name, perSecond, p50, p99]),
-    },
-    {
-      title: `${name}, ${lastMessages}: capacity units, reads + writes, means of 20`,
-      columns: [
-        "messages said",
-        "what",
-        ...billed.flatMap((operation) => [`${operation}, R`, `${operation}, W`]),
-      ],
-      rows: units.map(({ size, name, of }) => [
-        size,
-        name,
-        ...billed.flatMap((operation) => [of[operation].read, of[operation].write]),
-      ]),
-    },
-    {
-      title: `${name}: where a peer could not go on`,
-      columns: ["what", "messages said", "why"],
-      rows: shortfalls.map(({ name, size, why }) => [name, size, why]),
-    },
-  ].filter(({ rows }) => rows.length > 0);
 }
 
 function plotOf({ name, lines }: Measured): Plot {

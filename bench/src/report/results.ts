@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { type Findings, isMet, type Target } from "../benchmark.ts";
 import type { Machine } from "./machine.ts";
-import { svgOf } from "./plot.ts";
-import { markdownOf, shown } from "./table.ts";
+import { type Plot, svgOf } from "./plot.ts";
+import { markdownOf, rowsOf, shown } from "./table.ts";
 
 /** A benchmark's file in `results/`. */
 export interface Result extends Findings {
@@ -29,25 +29,43 @@ export function readResults(folder: string): Result[] {
     .map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")) as Result);
 }
 
-/** What a document shows of a result: its tables, its targets, where and when it was measured. */
-export function sectionOf({
-  benchmark,
-  date,
-  machine,
-  tables,
-  targets = [],
-  plots = [],
-  versions = {},
-}: Result): string {
-  const { cpu, cores, memoryGb, node, system } = machine;
-  const beside = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+/** What docs/performance.md shows of a result: its tables and pictures, what it is held to, where the rest is. */
+export function sectionOf(result: Result): string {
+  const { benchmark, tables, targets = [], plots = [], details = [] } = result;
   return [
     ...tables.map(markdownOf),
     ...(targets.length === 0 ? [] : [targetsOf(targets)]),
-    ...plots.map(({ name, title }) => `![${title}](../bench/results/${benchmark}-${name}.svg)\n`),
-    `Measured on ${date} by \`pnpm bench ${benchmark}\`: ${cpu}, ${cores} cores, ${memoryGb} GB, ${system}, Node ${node}` +
-      `${beside.length === 0 ? "" : `; ${beside.join(", ")}`}.\n`,
+    ...picturesOf(plots, benchmark, "../bench/results/"),
+    ...(details.length === 0
+      ? []
+      : [`More of it: [bench/results/${benchmark}.md](../bench/results/${benchmark}.md).\n`]),
+    measuredBy(result),
   ].join("\n");
+}
+
+/** All tables of a result, as a page beside its file. */
+export function pageOf(result: Result): string {
+  const { benchmark, tables, details = [], plots = [] } = result;
+  return [
+    `# ${benchmark}\n`,
+    "How it is measured, and what is aimed at: [docs/performance.md](../../docs/performance.md).\n",
+    ...[...tables, ...details].map(markdownOf),
+    ...picturesOf(plots, benchmark, ""),
+    measuredBy(result),
+  ].join("\n");
+}
+
+function picturesOf(plots: readonly Plot[], benchmark: string, folder: string): string[] {
+  return plots.map(({ name, title }) => `![${title}](${folder}${benchmark}-${name}.svg)\n`);
+}
+
+function measuredBy({ benchmark, date, machine, versions = {} }: Result): string {
+  const { cpu, cores, memoryGb, node, system } = machine;
+  const beside = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  return (
+    `Measured on ${date} by \`pnpm bench ${benchmark}\`: ${cpu}, ${cores} cores, ${memoryGb} GB, ${system}, Node ${node}` +
+    `${beside.length === 0 ? "" : `; ${beside.join(", ")}`}.\n`
+  );
 }
 
 export function targetsOf(targets: readonly Target[]): string {
@@ -63,15 +81,28 @@ export function targetsOf(targets: readonly Target[]): string {
   });
 }
 
+/** What shows results, from the top folder. */
+export const documents: readonly string[] = ["docs/performance.md", "README.md"];
+
 const end = "<!-- end of bench -->";
 
-/** The document with the newest figures between `<!-- bench: NAME -->` and `<!-- end of bench -->`. */
+/**
+ * The document with the newest figures: a result's section between `<!-- bench: NAME -->` and `<!-- end of bench -->`,
+ * its headline behind `<!-- bench headline: NAME -->`.
+ */
 export function withResults(document: string, results: readonly Result[]): string {
   return results.reduce((text, result) => {
-    const begin = `<!-- bench: ${result.benchmark} -->\n`;
-    const from = text.indexOf(begin);
-    const to = text.indexOf(end, from);
-    if (from === -1 || to === -1) return text;
-    return `${text.slice(0, from + begin.length)}${sectionOf(result)}${text.slice(to)}`;
+    const whole = withPart(text, `bench: ${result.benchmark}`, sectionOf(result));
+    return result.headline === undefined
+      ? whole
+      : withPart(whole, `bench headline: ${result.benchmark}`, rowsOf(result.headline));
   }, document);
+}
+
+function withPart(document: string, name: string, part: string): string {
+  const begin = `<!-- ${name} -->\n`;
+  const from = document.indexOf(begin);
+  const to = document.indexOf(end, from);
+  if (from === -1 || to === -1) return document;
+  return `${document.slice(0, from + begin.length)}${part}${document.slice(to)}`;
 }

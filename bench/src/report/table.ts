@@ -9,7 +9,12 @@ export interface Table {
 }
 
 /** A table in Markdown, under its title. */
-export function markdownOf({ title, columns, rows }: Table): string {
+export function markdownOf(table: Table): string {
+  return `**${table.title}**\n\n${rowsOf(table)}`;
+}
+
+/** The same without its title. */
+export function rowsOf({ columns, rows }: Table): string {
   const cells = [columns, ...rows.map((row) => row.map(shown))];
   const widths = columns.map((_, column) => Math.max(3, ...cells.map((row) => (row[column] ?? "").length)));
   const isNumber = columns.map((_, column) => rows.some((row) => typeof row[column] === "number"));
@@ -17,7 +22,7 @@ export function markdownOf({ title, columns, rows }: Table): string {
     `| ${row.map((cell, column) => padded(cell, widths[column] ?? 0, isNumber[column] === true)).join(" | ")} |`;
   const rule = `| ${widths.map((width, column) => (isNumber[column] ? `${"-".repeat(width - 1)}:` : "-".repeat(width))).join(" | ")} |`;
   const [head = [], ...body] = cells;
-  return `**${title}**\n\n${[line(head), rule, ...body.map(line)].join("\n")}\n`;
+  return `${[line(head), rule, ...body.map(line)].join("\n")}\n`;
 }
 
 /** Three digits, thousands set apart. */

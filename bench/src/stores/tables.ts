@@ -1,0 +1,118 @@
+import type { Measured } from "../benchmarks/stores.ts";
+import type { Cell, Table } from "../report/table.ts";
+import type { Line } from "./by-size.ts";
+import { showWindow, type Window, windows } from "./contender.ts";
+import { counted } from "./count-traffic.ts";
+import { billed } from "./count-units.ts";
+import { operations } from "./operations.ts";
+
+const [lastMessages, tokens] = windows;
+const [append, ...rest] = operations;
+const timesOfOperations = [append, "append with evictions", ...rest];
+
+/** The longest conversations, in all databases. */
+export function atTheEnd(all: readonly Measured[]): Table {
+  return {
+    title: `The longest conversations, ${showWindow(tokens)}: medians, ms`,
+    columns: ["database", "messages said", "what", ...timesOfOperations],
+    rows: all.flatMap((measured) => {
+      const size = longest(measured);
+      return namesIn(measured).map((what): Cell[] => [
+        ...[measured.name, size, what],
+        ...times(lineOf(measured, tokens, size, what)),
+      ]);
+    }),
+  };
+}
+
+/** How many conversations everybody serves, in all databases. */
+export function together(all: readonly Measured[]): Table {
+  return {
+    title: `64 conversations at once, append + read of ${showWindow(lastMessages)}`,
+    columns: ["database", "what", "a second", "p50, ms", "p99, ms"],
+    rows: all.flatMap(({ name: database, throughput }) =>
+      throughput.map(({ name, perSecond, p50, p99 }) => [database, name, perSecond, p50, p99]),
+    ),
+  };
+}
+
+/** One figure of each: a message is added, and the window read, in the longest conversations. */
+export function headlineOf(all: readonly Measured[]): Table {
+  return {
+    title: `One message more, then the newest ${showWindow(tokens)}: ms`,
+    columns: ["", "messages said", "turnkeep", "by hand", "LangChain", "Mastra"],
+    rows: all.map((measured) => {
+      const size = longest(measured);
+      const figureOf = (name: RegExp): Cell => {
+        const what = namesIn(measured).find((one) => name.test(one));
+        return (
+          (what === undefined ? undefined : lineOf(measured, tokens, size, what))?.median["append + read"] ??
+          null
+        );
+      };
+      return [measured.name, size, ...[/^turnkeep$/, /^floor$/, /^@langchain/, /^@mastra/].map(figureOf)];
+    }),
+  };
+}
+
+/** All that was measured of one database. */
+export function detailsOf(measured: Measured): Table[] {
+  const { name, lines, traffic, units, shortfalls } = measured;
+  const sizes = new Set(lines.map(({ size }) => size));
+  return [
+    ...windows.map((window) => ({
+      title: `${name}, ${showWindow(window)}: medians, ms`,
+      columns: ["messages said", "what", ...timesOfOperations],
+      rows: [...sizes].flatMap((size) =>
+        namesIn(measured).map((what): Cell[] => [size, what, ...times(lineOf(measured, window, size, what))]),
+      ),
+    })),
+    {
+      title: `${name}, ${showWindow(lastMessages)}: round trips, and bytes both ways`,
+      columns: ["messages said", "what", ...counted.flatMap((operation) => [operation, "bytes"])],
+      rows: traffic.map(({ size, name, of }) => [
+        size,
+        name,
+        ...counted.flatMap((operation) => {
+          const { roundTrips, bytesSent, bytesReceived } = of[operation];
+          return [roundTrips, bytesSent + bytesReceived];
+        }),
+      ]),
+    },
+    {
+      title: `${name}, ${showWindow(lastMessages)}: capacity units, reads + writes, means of 20`,
+      columns: [
+        "messages said",
+        "what",
+        ...billed.flatMap((operation) => [`${operation}, R`, `${operation}, W`]),
+      ],
+      rows: units.map(({ size, name, of }) => [
+        size,
+        name,
+        ...billed.flatMap((operation) => [of[operation].read, of[operation].write]),
+      ]),
+    },
+    {
+      title: `${name}: where a peer could not go on`,
+      columns: ["what", "messages said", "why"],
+      rows: shortfalls.map(({ name, size, why }) => [name, size, why]),
+    },
+  ].filter(({ rows }) => rows.length > 0);
+}
+
+function times(line: Line | undefined): Cell[] {
+  const others = rest.map((operation) => line?.median[operation] ?? null);
+  return [line?.median[append] ?? null, line?.meanAppend ?? null, ...others];
+}
+
+function lineOf({ lines }: Measured, window: Window, size: number, what: string): Line | undefined {
+  return lines.find((line) => line.window === window && line.size === size && line.what.name === what);
+}
+
+function namesIn({ lines }: Measured): string[] {
+  return [...new Set(lines.map(({ what }) => what.name))];
+}
+
+function longest({ lines }: Measured): number {
+  return Math.max(...lines.map(({ size }) => size));
+}
