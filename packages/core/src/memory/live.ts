@@ -121,18 +121,18 @@ export class Live<M> {
   /** Takes items out. Taking out a part of a step regroups what is left. */
   remove(victims: ReadonlySet<Item<M>>): void {
     if (victims.size === 0) return;
-    const kept = this.items.filter((item) => !victims.has(item));
     const left = new Set<Step<M>>();
     for (const item of victims) left.add(this.stepOf(item));
-    const steps = this.steps.filter((step) => !left.has(step));
-    this.items.splice(0, this.items.length, ...kept);
-    const isWhole = (step: Step<M>): boolean => step.items.every((item) => victims.has(item));
-    if (![...left].every(isWhole)) {
+    const stays = (item: Item<M>): boolean => !victims.has(item);
+    for (const step of left) {
+      if (!step.items.some(stays)) continue;
+      const kept = this.items.filter(stays);
       this.#clear();
       for (const item of kept) this.#enter(item, this.items.length);
       return;
     }
-    this.steps.splice(0, this.steps.length, ...steps);
+    keepIn(this.items, stays);
+    keepIn(this.steps, (step) => !left.has(step));
     for (const step of left) this.#leave(step);
     if (this.#newestAssistant !== undefined && victims.has(this.#newestAssistant)) {
       this.#newestAssistant = this.items.findLast(
@@ -292,6 +292,13 @@ export class Live<M> {
     if (rest === undefined || rest.length === 0) index.delete(id);
     else index.set(id, rest);
   }
+}
+
+/** Takes out of a list what is not to stay. */
+function keepIn<T>(list: T[], stays: (value: T) => boolean): void {
+  let length = 0;
+  for (const value of list) if (stays(value)) list[length++] = value;
+  list.length = length;
 }
 
 /** Whether a step still waits for one of the message's results, or for its approval. */

@@ -43,7 +43,7 @@ export function explainView<M>(
   limits: Limits,
 ): Explanation<M> {
   const hidden = new Set(view.hidden);
-  const through = Math.max(0, ...live.items.map((item) => item.meta.derived?.through ?? 0));
+  const through = live.items.reduce((last, { meta }) => Math.max(last, meta.derived?.through ?? 0), 0);
   const gone = left.map((item): Traced<M> => {
     return { item, state: "evicted", by: item.seq <= through ? "compact" : "window", shown: undefined };
   });
