@@ -22,7 +22,7 @@ export {
   type ConnectionRules,
   checkConnection,
 } from "./stores/connection-options.ts";
-export { copyUpdate } from "./stores/copies.ts";
+export { copyUpdate, withState } from "./stores/copies.ts";
 export { type DriverCalls, driverCalls } from "./stores/driver-calls.ts";
 export { type FoldedUpdate, foldUpdate, isPlain, namedSeqs } from "./stores/fold-update.ts";
 export { importDriver } from "./stores/import-driver.ts";

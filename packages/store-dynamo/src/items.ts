@@ -102,7 +102,7 @@ export function isPresent({ endsAt }: Pick<Head, "endsAt">): boolean {
  */
 export function putHead(table: Table, memoryId: string, expected: string | null, head: Head): Action {
   const ttl = head.endsAt === undefined ? undefined : Math.ceil(head.endsAt / 1000);
-  const entry = { ...headKey(memoryId), values: { ...head, [table.ttlAttribute]: ttl } };
+  const entry = { values: { [table.ttlAttribute]: ttl, ...head }, ...headKey(memoryId) };
   const expression = "attribute_not_exists(#p) OR endsAt <= :now";
   if (expected === null) return table.put(entry, { expression, values: { ":now": Date.now() } });
   return table.put(entry, { expression: "version = :expected", values: { ":expected": expected } });

@@ -5,6 +5,7 @@ import {
   type ListedMemory,
   type NormalHistoryQuery,
   type NormalListQuery,
+  withState,
 } from "@turnkeep/core/store-kit";
 import {
   type Head,
@@ -103,7 +104,7 @@ export async function readHistory(
     for (const line of asked.sort((a, b) => (descending ? b.seq - a.seq : a.seq - b.seq))) {
       if (messages.length > limit) break;
       const state = live.has(line.seq) ? "live" : superseded.has(line.seq) ? "superseded" : "evicted";
-      if (states.includes(state)) messages.push({ ...messageOf(memoryId, line), state });
+      if (states.includes(state)) messages.push(withState(messageOf(memoryId, line), state));
     }
   }
   // What leaves the head meanwhile is known from it all the same, and nothing ever comes back into it.

@@ -119,7 +119,8 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       for (let tries = 1; ; tries++) {
         const head = await look(table, memoryId);
         if (head === undefined) return { version: null, nextSeq: 1, messages: [] };
-        if (head.version === callOptions?.known) return { ...snapshotOf(head, []), unchanged: true };
+        if (head.version === callOptions?.known)
+          return Object.assign(snapshotOf(head, []), { unchanged: true });
         if (head.version !== version) tries = 1;
         version = head.version;
         const messages = await readLive(table, memoryId, head);

@@ -173,31 +173,30 @@ export class Table {
   }
 
   put(entry: Entry, condition?: Condition): Action {
-    return { Put: { ...this.#given(condition), Item: this.#itemOf(entry) } };
+    return { Put: this.#given({ Item: this.#itemOf(entry) }, condition) };
   }
   delete(key: Key, condition?: Condition): Action {
-    return { Delete: { ...this.#given(condition), Key: this.#keyOf(key) } };
+    return { Delete: this.#given({ Key: this.#keyOf(key) }, condition) };
   }
   check(key: Key, condition: Condition): Action {
-    return { ConditionCheck: { ...this.#given(condition), Key: this.#keyOf(key) } };
+    return { ConditionCheck: this.#given({ Key: this.#keyOf(key) }, condition) };
   }
   /** Takes one attribute out of an item. */
   unset(key: Key, attribute: string, condition: Condition): Action {
-    const input = { ...this.#given(condition), Key: this.#keyOf(key) };
-    return { Update: { ...input, UpdateExpression: `REMOVE ${attribute}` } };
+    const input = { Key: this.#keyOf(key), UpdateExpression: `REMOVE ${attribute}` };
+    return { Update: this.#given(input, condition) };
   }
 
-  #given(condition: Condition | undefined): object {
-    if (condition === undefined) return { TableName: this.#names.tableName };
+  #given(what: object, condition: Condition | undefined): object {
+    const input: Record<string, unknown> = { TableName: this.#names.tableName, ...what };
+    if (condition === undefined) return input;
     const { expression, values } = condition;
     const names = Object.entries({ "#p": this.#names.partitionKey, "#c": "count" });
     const used = names.filter(([alias]) => expression.includes(alias));
-    return {
-      TableName: this.#names.tableName,
-      ConditionExpression: expression,
-      ...(used.length === 0 ? {} : { ExpressionAttributeNames: Object.fromEntries(used) }),
-      ...(values === undefined ? {} : { ExpressionAttributeValues: itemOf(values) }),
-    };
+    input.ConditionExpression = expression;
+    if (used.length > 0) input.ExpressionAttributeNames = Object.fromEntries(used);
+    if (values !== undefined) input.ExpressionAttributeValues = itemOf(values);
+    return input;
   }
 
   #keyOf({ partition, sort }: Key): Item {
@@ -205,7 +204,7 @@ export class Table {
     return { [partitionKey]: { S: prefix + partition }, [sortKey]: { S: sort } };
   }
   #itemOf(entry: Entry): Item {
-    return { ...itemOf(entry.values), ...this.#keyOf(entry) };
+    return Object.assign(itemOf(entry.values), this.#keyOf(entry));
   }
   readonly #entryOf = ({
     [this.#names.partitionKey]: partition,

@@ -105,8 +105,7 @@ export function messageFrom(
     const messageIds = typeof id === "string" ? [id] : undefined;
     throw corruptError(memoryId, `what is kept for seq ${seq} is no record of this store`, { messageIds });
   }
-  const message = { id, seq, createdAt, payload };
-  return meta === undefined ? message : { ...message, meta };
+  return meta === undefined ? { id, seq, createdAt, payload } : { id, seq, createdAt, payload, meta };
 }
 
 /** Whether a history query asks for that message. */

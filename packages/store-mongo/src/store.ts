@@ -11,6 +11,7 @@ import {
   normalizeHistoryQuery,
   normalizeListQuery,
   notReadyError,
+  withState,
 } from "@turnkeep/core/store-kit";
 import { connect, type Run, storeName } from "./client.ts";
 import { expired, type MemoryDocument, type RowDocument, states } from "./documents.ts";
@@ -104,7 +105,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
       for (let before: MemoryDocument | undefined; ; ) {
         const memory = await run(statements.read(memoryId, known));
         if (memory === null) return { version: null, nextSeq: 1, messages: [] };
-        if (memory.version === known) return { ...snapshotOf(memory, []), unchanged: true };
+        if (memory.version === known) return Object.assign(snapshotOf(memory, []), { unchanged: true });
         const messages = await messagesOf(run, entriesOf(memory, ["live"]), memory, before);
         if (messages !== undefined) return snapshotOf(memory, messages);
         before = memory;
@@ -146,7 +147,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
         const isSame = now?.life === memory.life && now?.generation === memory.generation;
         if (messages !== undefined && isSame) {
           return {
-            messages: messages.map((message, index) => ({ ...message, state: page[index]?.state ?? "live" })),
+            messages: messages.map((message, index) => withState(message, page[index]?.state ?? "live")),
             hasMore: found.length > normal.limit || rows.length > normal.limit,
           };
         }

@@ -12,6 +12,7 @@ import {
   namedSeqs,
   normalizeHistoryQuery,
   normalizeListQuery,
+  withState,
 } from "@turnkeep/core/store-kit";
 import { connect, isDurable, storeName } from "./client.ts";
 import { migrateStatement, migrationsOf, namesOf, throwMigrationError } from "./migrations.ts";
@@ -114,9 +115,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       const normal = normalizeHistoryQuery(query);
       const rows = await run(sql.history(memoryId, normal));
       return {
-        messages: rows
-          .slice(0, normal.limit)
-          .map((row) => Object.assign(messageOf(row), { state: row.state })),
+        messages: rows.slice(0, normal.limit).map((row) => withState(messageOf(row), row.state)),
         hasMore: rows.length > normal.limit,
       };
     },

@@ -26,6 +26,7 @@ import {
   type StoredRows,
   storedRows,
   storeError,
+  withState,
 } from "@turnkeep/core/store-kit";
 import { connect, type Run, storeName } from "./client.ts";
 import {
@@ -229,7 +230,7 @@ function pageOf(memoryId: string, answer: HistoryAnswer, limit: number): History
   const [states = [], seqs = [], ...records] = answer;
   const messages = messagesOf(memoryId, seqs.slice(0, limit), records);
   return {
-    messages: messages.map((message, index) => ({ ...message, state: states[index] as MessageState })),
+    messages: messages.map((message, index) => withState(message, states[index] as MessageState)),
     hasMore: seqs.length > limit,
   };
 }

@@ -45,7 +45,7 @@ export function evict<M>(
   options: PlanOptions = {},
 ): void {
   const fold = policy.window.summarize !== undefined;
-  const plan = planWindow(draft.live, policy, limits, { ...options, fold });
+  const plan = planWindow(draft.live, policy, limits, { fold, ...options });
   draft.leave(fold ? plan.passed : plan.evict, "evicted");
   const isDue = fold && plan.evict.length > plan.passed.length;
   draft.awaitsSummary = isDue ? (options.early === true ? "early" : "now") : undefined;

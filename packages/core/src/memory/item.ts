@@ -136,14 +136,14 @@ export function itemsOf<M>(messages: readonly M[], reader: ItemReader<M>, first 
 /** Reads a stored message. A record that cannot be read becomes an item with an `error`, so that it hides no other. */
 export function readItem<M>(stored: StoredMessage, reader: ItemReader<M>): Item<M> {
   const { id, seq, createdAt, payload, meta: metaText } = stored;
-  const place = { id, seq, createdAt, payload, metaText };
+  const placeWith = (meta: ItemMeta): ItemPlace<M> => ({ id, seq, createdAt, payload, meta, metaText });
   try {
     const meta = parseMeta(metaText);
-    return itemOf({ ...place, meta }, factsOf(deepFreeze(reader.format.decode(payload)), reader, meta));
+    return itemOf(placeWith(meta), factsOf(deepFreeze(reader.format.decode(payload)), reader, meta));
   } catch (error) {
     if (!isTurnkeepError(error, "CORRUPT_RECORD") && !isTurnkeepError(error, "UNSUPPORTED_VERSION"))
       throw error;
-    return itemOf({ ...place, meta: {} }, unreadable<M>(namingRecord(error, id)));
+    return itemOf(placeWith({}), unreadable<M>(namingRecord(error, id)));
   }
 }
 

@@ -1,7 +1,10 @@
-const wordsOfId = 3;
-/** Random bits are fetched for many ids at once: the call costs as much for one as for hundreds. */
-const pool: Uint32Array<ArrayBuffer> = new Uint32Array(wordsOfId * 256);
+const bytesOfId = 10;
+/** Random bytes are fetched for many ids at once: the call costs as much for one as for hundreds. */
+const pool: Uint8Array<ArrayBuffer> = new Uint8Array(bytesOfId * 256);
 let used = pool.length;
+
+/** Each byte as two digits. */
+const hex: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 /**
  * A UUID of version 7 (RFC 9562, section 5.7): 48 bits of milliseconds since the epoch, then random bits, so that ids
@@ -12,13 +15,13 @@ export function uuidv7(now: number = Date.now()): string {
     crypto.getRandomValues(pool);
     used = 0;
   }
-  const next = (): string => (pool[used++] as number).toString(16).padStart(8, "0");
+  const at = used;
+  used += bytesOfId;
+  const byte = (index: number): number => pool[at + index] as number;
+  const digits = (index: number): string => hex[byte(index)] as string;
   const time = now.toString(16).padStart(12, "0");
-  const first = next();
-  const second = next();
-  const third = next();
-  // Two random bits of the digit that names the variant.
-  const variant = "89ab".charAt(Number.parseInt(first.charAt(6), 16) & 3);
-  const node = second + third.slice(0, 4);
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${first.slice(0, 3)}-${variant}${first.slice(3, 6)}-${node}`;
+  const version = hex[0x70 | (byte(0) & 0x0f)] as string;
+  const variant = hex[0x80 | (byte(2) & 0x3f)] as string;
+  const node = digits(4) + digits(5) + digits(6) + digits(7) + digits(8) + digits(9);
+  return `${time.slice(0, 8)}-${time.slice(8)}-${version}${digits(1)}-${variant}${digits(3)}-${node}`;
 }

@@ -1,4 +1,5 @@
 import type { MemoryUpdate, MessageState, StoredMessage } from "../store-contract.ts";
+import { withState } from "./copies.ts";
 
 /** What an update comes to: each message stands in one list, once, with its final state. */
 export interface FoldedUpdate {
@@ -47,13 +48,13 @@ export function foldUpdate(
   for (const message of update.append) {
     const state = targets.get(message.seq) ?? "live";
     targets.delete(message.seq);
-    if (state !== "removed") insert.push({ ...message, state });
+    if (state !== "removed") insert.push(withState(message, state));
   }
   for (const message of update.replace) {
     const state = targets.get(message.seq) ?? "live";
     if (state === "removed") continue;
     targets.delete(message.seq);
-    rewrite.push({ ...message, state });
+    rewrite.push(withState(message, state));
   }
   for (const [seq, state] of targets) {
     if (state === "removed") remove.push(seq);

@@ -8,6 +8,7 @@ import type {
 } from "../store-contract.ts";
 import { checkAgainstStored } from "./check-stored.ts";
 import { messageStates } from "./checks.ts";
+import { copyMessage } from "./copies.ts";
 import { foldUpdate } from "./fold-update.ts";
 import type { NormalHistoryQuery } from "./queries.ts";
 import { corruptError } from "./store-errors.ts";
@@ -170,17 +171,12 @@ export function updateRecord(
 export function snapshotOf(record: KeyValueRecord | undefined, known: string | undefined): MemorySnapshot {
   if (record === undefined) return { version: null, nextSeq: 1, messages: [] };
   const { version, nextSeq, owner, head, rows } = record;
-  return {
-    version,
-    nextSeq,
-    ...(owner === undefined ? {} : { owner }),
-    ...(head === undefined ? {} : { head }),
-    ...(version === known
-      ? { messages: [], unchanged: true }
-      : {
-          messages: rows.filter(({ state }) => state === "live").map(({ state: _, ...message }) => message),
-        }),
-  };
+  const snapshot: MemorySnapshot = { version, nextSeq, messages: [] };
+  if (owner !== undefined) snapshot.owner = owner;
+  if (head !== undefined) snapshot.head = head;
+  if (version === known) snapshot.unchanged = true;
+  else snapshot.messages = rows.filter(({ state }) => state === "live").map(copyMessage);
+  return snapshot;
 }
 
 export function historyOf(record: KeyValueRecord | undefined, query: NormalHistoryQuery): HistoryPage {

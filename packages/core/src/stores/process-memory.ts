@@ -6,7 +6,7 @@ import type {
   StoredMessage,
 } from "../store-contract.ts";
 import { checkAgainstStored } from "./check-stored.ts";
-import { copyMessage } from "./copies.ts";
+import { copyMessage, withState } from "./copies.ts";
 import { foldUpdate } from "./fold-update.ts";
 import type { NormalHistoryQuery } from "./queries.ts";
 import { Timeline } from "./timeline.ts";
@@ -58,15 +58,12 @@ export class ProcessMemory {
       this.#live = new Map([...this.#live].sort(([a], [b]) => a - b));
       this.#liveInOrder = true;
     }
-    return {
-      version: this.version,
-      nextSeq: this.#nextSeq,
-      ...(this.owner === undefined ? {} : { owner: this.owner }),
-      ...(this.#head === undefined ? {} : { head: this.#head }),
-      ...(this.version === known
-        ? { messages: [], unchanged: true }
-        : { messages: Array.from(this.#live.values(), ({ message }) => copyMessage(message)) }),
-    };
+    const snapshot: MemorySnapshot = { version: this.version, nextSeq: this.#nextSeq, messages: [] };
+    if (this.owner !== undefined) snapshot.owner = this.owner;
+    if (this.#head !== undefined) snapshot.head = this.#head;
+    if (this.version === known) snapshot.unchanged = true;
+    else snapshot.messages = Array.from(this.#live.values(), ({ message }) => copyMessage(message));
+    return snapshot;
   }
 
   history(query: NormalHistoryQuery): HistoryPage {
@@ -77,7 +74,7 @@ export class ProcessMemory {
       : this.#rowsOf(query.ids, query)) {
       if (!states.includes(state)) continue;
       if (messages.length === limit) return { messages, hasMore: true };
-      messages.push({ ...copyMessage(message), state });
+      messages.push(withState(message, state));
     }
     return { messages, hasMore: false };
   }

@@ -71,10 +71,20 @@ export function windowPolicy<M>(
     throw wrongOption("window.overflow", overflow, `one of ${overflows.join(", ")}`);
   if (pinned !== undefined && typeof pinned !== "function")
     throw wrongOption("window.pinned", pinned, "a function");
-  const limits = { maxMessages, maxTokens, counter, reserve: reserve ?? 0 };
-  const policy = { ...limits, unit, target, cacheTtlMs, overflow, pinned };
-  checkSummarize(policy, summarize, waitUntil);
-  return { ...policy, summarize, waitUntil };
+  checkSummarize({ unit, target, maxTokens }, summarize, waitUntil);
+  return {
+    maxMessages,
+    maxTokens,
+    counter,
+    reserve: reserve ?? 0,
+    unit,
+    target,
+    cacheTtlMs,
+    overflow,
+    pinned,
+    summarize,
+    waitUntil,
+  };
 }
 
 function checkCacheTtl(cacheTtlMs: number | undefined, unit: WindowUnit, target: number): void {
