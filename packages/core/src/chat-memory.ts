@@ -29,7 +29,7 @@ export interface ShrinkOptions extends MemoryCallOptions {
 
 /** What a {@link ChatMemory.shrink} did. */
 export interface Shrunk {
-  /** The ids of the messages that left, oldest first. */
+  /** The ids of the messages that left for history, oldest first. A derived message, which history never holds, is not among them. */
   readonly messageIds: readonly string[];
   /** How many messages the window showed, and shows now. */
   readonly messagesBefore: number;
