@@ -50,7 +50,10 @@ export interface TransactionOptions extends MemoryCallOptions {
 
 /** What a transaction's function works with. */
 export interface MemoryTransaction<M> {
-  /** Collects; nothing is written before the function returns. Answers the ids. */
+  /**
+   * Collects; nothing is written before the function returns. Answers the ids: of a system message that turns out to be
+   * there already, one that no message will have.
+   */
   add(...messages: (M | Entry<M>)[]): string[];
   /** The view with what was collected so far. */
   messages(options?: ViewOptions<M>): Promise<M[]>;
