@@ -73,7 +73,8 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
     if (beyond === undefined) return view;
     if (plan.evict.length === left) {
       // LangChain4j's window protects its system message, however long that is.
-      if (overflow === "keep" || unit === "message") return { ...view, overflow: beyond };
+      if (overflow === "keep" || (overflow === "evict" && unit === "message"))
+        return { ...view, overflow: beyond };
       throw overflowError(policy.memoryId, beyond);
     }
     left = plan.evict.length;
