@@ -55,8 +55,9 @@ export interface AssistantPolicy<M> {
   /** What a chat does while another turn of its memory is under way in this process. Default `"enqueue"`. */
   readonly busy?: "reject" | "enqueue" | undefined;
   /**
-   * `true`: a turn that fails stays in memory as it is. Default `false`: if no tool has run, what the turn added is taken
-   * out again; if one has, that cannot be undone and stays, and calls that nothing answered get an error as their result.
+   * `true`: a turn that fails stays in memory as it is. Default `false`: if no tool has run, what the turn added behind
+   * the system message is taken out again; if one has, that cannot be undone and stays, and calls that nothing answered
+   * get an error as their result.
    */
   readonly keepFailedTurns?: boolean | undefined;
 }

@@ -183,7 +183,7 @@ class MemoryAssistant<M> implements Assistant<M> {
   #userMessage(message: string | M, { format }: ChatMemory<M>): M {
     if (typeof message === "string") return this.#setup.messages.user(message);
     if (typeof message === "object" && message !== null && format.role(message) === "user") return message;
-    throw invalid("message", typeof message, "text, or a message of the user");
+    throw invalid("message", message, "text, or a message of the user");
   }
 
   async #systemMessage(memoryId: string, { format }: ChatMemory<M>): Promise<M | undefined> {
@@ -195,6 +195,6 @@ class MemoryAssistant<M> implements Assistant<M> {
     if (message === undefined || message === null) return undefined;
     if (typeof message === "string") return this.#setup.messages.system(message);
     if (format.role(message) === "system") return message;
-    throw invalid("systemMessage", typeof message, "text, a system message, or a function that answers one");
+    throw invalid("systemMessage", message, "text, a system message, or a function that answers one");
   }
 }

@@ -100,6 +100,13 @@ function checkOneOf(name: string, value: unknown, allowed: readonly string[]): v
 }
 
 export function invalid(name: string, value: unknown, expected: string): TurnkeepError {
-  const shown = typeof value === "string" ? JSON.stringify(value) : String(value);
-  return new TurnkeepError("INVALID_OPTION", `${name} must be ${expected}; it is ${shown}.`);
+  return new TurnkeepError("INVALID_OPTION", `${name} must be ${expected}; it is ${shown(value)}.`);
+}
+
+/** Of an object or a function only its kind: it may hold what somebody said. */
+function shown(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "function") return "a function";
+  if (typeof value !== "object" || value === null) return String(value);
+  return Array.isArray(value) ? "an array" : "an object";
 }

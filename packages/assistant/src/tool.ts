@@ -20,7 +20,8 @@ export interface Tool<Input = unknown> {
   readonly jsonSchema?: JsonSchema | undefined;
   /**
    * Does the work. What it answers is shown to the model: text as text, anything else as JSON (nothing is `null`). If
-   * it throws, the strategy `toolError` decides.
+   * it throws, the strategy `toolError` decides. It must not wait for a chat of the memory that it runs for, which would
+   * wait for it.
    */
   execute(input: Input, context: ToolContext): unknown;
   /**

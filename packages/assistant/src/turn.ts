@@ -125,8 +125,9 @@ export class Turn<M> {
       }),
       signal,
     );
-    if (response?.message === undefined || memory.format.role(response.message) !== "assistant") {
-      throw invalid("model", "what it is", "a function that answers { message }, a message of the assistant");
+    const message = response?.message ?? undefined;
+    if (message === undefined || memory.format.role(message) !== "assistant") {
+      throw invalid("what model answers", message ?? response, "{ message }, a message of the assistant");
     }
     const { inputTokens = 0, outputTokens = 0 } = response.usage ?? {};
     this.#usage.inputTokens += inputTokens;

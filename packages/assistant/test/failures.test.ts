@@ -106,15 +106,20 @@ describe("a turn whose model fails", () => {
     expect(await memory.messages()).toEqual([]);
   });
 
-  test.each([undefined, {}, { message: user("I am no assistant") }])(
-    "or its function, by answering %j",
-    async (response) => {
-      const memory = createChatMemory();
-      const chat = createAssistant({ model: async () => response as never, memory });
-      await expect(chat.chat("Go")).rejects.toMatchObject({ code: "INVALID_OPTION" });
-      expect(await memory.messages()).toEqual([]);
-    },
-  );
+  test.each([
+    [undefined, "undefined"],
+    [{}, "an object"],
+    [{ message: null }, "an object"],
+    [{ message: user("I am no assistant") }, "an object"],
+  ])("or its function, by answering %j", async (response, is) => {
+    const memory = createChatMemory();
+    const chat = createAssistant({ model: async () => response as never, memory });
+    await expect(chat.chat("Go")).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: `what model answers must be { message }, a message of the assistant; it is ${is}.`,
+    });
+    expect(await memory.messages()).toEqual([]);
+  });
 
   test("as does the memory, if the window leaves nothing to send", async () => {
     const memory = createChatMemory({ window: { maxMessages: 1, unit: "message" } });

@@ -31,7 +31,8 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
     ['tools["t"].execute', { tools: { t: undefined } }],
     ['tools["t"].inputSchema', { tools: { t: { inputSchema: "object", execute: run } } }],
     ['tools["t"].returnBehavior', { tools: { t: { inputSchema: {}, execute: run, returnBehavior: "now" } } }],
-    ["memory must be", { memory: {} }],
+    ["memory must be a ChatMemory, such as createChatMemory(); it is an object.", { memory: {} }],
+    ["it is a function.", { maxRoundTrips: () => "secret" }],
     ["memories must be", { memories: {}, memory: undefined }],
     ["Give memory or memories", { memories }],
   ])("%s of %j", (name, options) => {
@@ -42,8 +43,8 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
   });
 
   test.each([
-    ["message", 7, {}],
-    ["message", assistant("I am no user"), {}],
+    ["message must be text, or a message of the user; it is 7.", 7, {}],
+    ["message must be text, or a message of the user; it is an object.", assistant("I am no user"), {}],
     ["id", "Go", { id: "" }],
     ["id", "Go", { id: "é".repeat(121) }],
     ["memoryId", "Go", { memoryId: "other" }],

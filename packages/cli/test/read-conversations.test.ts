@@ -72,6 +72,7 @@ describe("readConversation", () => {
     ["null", "it is not an object"],
     ['{"messages":[]}', 'its "id" is not a text'],
     ['{"id":7,"messages":[]}', 'its "id" is not a text'],
+    ['{"id":"","messages":[]}', 'its "id" is empty'],
     [`{"id":"${"x".repeat(401)}","messages":[]}`, "longer than 400 bytes"],
     ['{"id":"\\ud800","messages":[]}', "no well-formed text"],
     ['{"id":"a"}', 'its "messages" are not a list'],

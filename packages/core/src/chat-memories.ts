@@ -23,7 +23,7 @@ export interface MemoryListQuery extends MemoryCallOptions {
 
 /** How much of a memory its fork takes over. */
 export interface ForkOptions extends MemoryCallOptions {
-  /** The last message that the fork takes over. Default: the newest. */
+  /** The last message that the fork takes over, beside the system message that stands first. Default: the newest. */
   readonly at?: string | undefined;
 }
 

@@ -29,7 +29,7 @@ export interface ShrinkOptions extends MemoryCallOptions {
 
 /** What a {@link ChatMemory.shrink} did. */
 export interface Shrunk {
-  /** The ids of the messages that left, oldest first. */
+  /** The ids of the messages that left for history, oldest first. A derived message, which history never holds, is not among them. */
   readonly messageIds: readonly string[];
   /** How many messages the window showed, and shows now. */
   readonly messagesBefore: number;
@@ -50,7 +50,10 @@ export interface TransactionOptions extends MemoryCallOptions {
 
 /** What a transaction's function works with. */
 export interface MemoryTransaction<M> {
-  /** Collects; nothing is written before the function returns. Answers the ids. */
+  /**
+   * Collects; nothing is written before the function returns. Answers the ids: of a system message that turns out to be
+   * there already, one that no message will have.
+   */
   add(...messages: (M | Entry<M>)[]): string[];
   /** The view with what was collected so far. */
   messages(options?: ViewOptions<M>): Promise<M[]>;

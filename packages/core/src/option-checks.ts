@@ -8,6 +8,8 @@ export function wrongOption(name: string, value: unknown, expected: string): Tur
 
 function shown(value: unknown): string {
   if (typeof value === "function") return "a function";
+  if (typeof value === "string") return JSON.stringify(value);
+  if (value instanceof Promise) return "a promise: await it first";
   if (typeof value !== "object" || value === null) return String(value);
   return Array.isArray(value) ? "an array" : "an object";
 }

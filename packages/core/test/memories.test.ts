@@ -116,6 +116,14 @@ describe("options of the wrong shape are INVALID_OPTION, naming option and value
     ["systemFirst as text", { systemFirst: "yes" }, /systemFirst .*yes/],
     ["no time at all", { timeoutMs: 0 }, /timeoutMs .*0/],
     ["a listener that is no function", { onEvent: 1 }, /onEvent .*1/],
+    ["a number as text", { window: { maxMessages: "5" } }, /window.maxMessages .* it is "5"/],
+    [
+      "a counter that was not awaited",
+      { window: { maxTokens: 10, counter: Promise.resolve(counter) } },
+      /window.counter .*await/,
+    ],
+    ["a store that is none", { id: "m", store: {} }, /store .*inMemoryStore/],
+    ["a format by name", { format: "openai" }, /format .*"openai"/],
   ];
   test.each(wrong)("%s", (_name, options, message) => {
     expect(() => createChatMemory(options as never)).toThrow(

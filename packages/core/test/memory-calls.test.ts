@@ -429,6 +429,47 @@ describe("rewind and remove", () => {
     expect(texts(await summarized.messages())).toEqual(["1"]);
   });
 
+  test("rewind to what has left leaves what was said before it: the newest turn's question, a pinned message", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 3, unit: "turn" } });
+    await memory.add(user("q"));
+    const steps = await memory.add(...["1", "2", "3", "4"].map((text) => assistant(text)));
+    expect(texts(await memory.messages())).toEqual(["q", "3", "4"]);
+    await memory.rewind(steps[1] as string);
+    expect(texts(await memory.messages())).toEqual(["q", "1"]);
+
+    const pinning = createChatMemory<ModelMessage>({
+      window: { maxMessages: 2, pinned: ({ content }) => content === "pinned" },
+    });
+    const [, , last] = await pinning.add(user("pinned"), user("1"), user("2"), user("3"));
+    expect(texts(await pinning.messages())).toEqual(["pinned", "3"]);
+    await pinning.rewind(last as string);
+    expect(texts(await pinning.messages())).toEqual(["pinned", "1"]);
+  });
+
+  test("rewind to the system message leaves what was said before it", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 3 } });
+    await memory.add(user("1"), user("2"));
+    const [instructions] = await memory.add(system("s"));
+    await memory.add(user("3"));
+    await memory.rewind(instructions as string);
+    expect(await states(memory)).toEqual(["1 live", "2 live", "s superseded", "3 superseded"]);
+  });
+
+  test("rewind to a summary leaves nothing of what was said behind it", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 3 } });
+    const [, through] = await memory.add(user("1"), user("2"));
+    const summary = await memory.compact({ through: through as string, replacement: user("sum") });
+    await memory.add(user("3"), user("4"), user("5"));
+    await memory.rewind(summary);
+    expect(await states(memory)).toEqual([
+      "1 live",
+      "2 live",
+      "3 superseded",
+      "4 superseded",
+      "5 superseded",
+    ]);
+  });
+
   test("rewind leaves a result that answers nothing where it is", async () => {
     const memory = createChatMemory({ window: { maxMessages: 2 } });
     await memory.add(toolResult("nobody", "asked", "x"), user("1"));

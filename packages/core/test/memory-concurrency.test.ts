@@ -372,13 +372,17 @@ describe("order, time and signals", () => {
     expect((await store.getMessages("m")).version).toBeNull();
   });
 
-  test("a listener that throws changes nothing", async () => {
-    const memory = createChatMemory({
-      window: { maxMessages: 1 },
-      onEvent: () => {
+  test.each([
+    [
+      "throws",
+      () => {
         throw new Error("listener");
       },
-    });
+    ],
+    // Vitest fails a run with an unhandled rejection.
+    ["rejects", () => Promise.reject(new Error("listener"))],
+  ])("a listener that %s changes nothing", async (_how, onEvent) => {
+    const memory = createChatMemory({ window: { maxMessages: 1 }, onEvent });
     await memory.add(user("a"), user("b"));
     expect(await texts(memory)).toEqual(["b"]);
   });

@@ -70,6 +70,32 @@ describe("explain", () => {
     ]);
   });
 
+  test.each(["step", "turn", "message"] as const)(
+    "tells that nothing is shown where a window of unit %s evicts the newest step",
+    async (unit) => {
+      let limit = 100;
+      const window = { maxTokens: () => limit, counter: characterCounter, unit, overflow: "evict" as const };
+      const memory = createChatMemory({ window });
+      await memory.add(user("too long now"));
+      limit = 8;
+      expect(await memory.messages()).toEqual([]);
+      expect(await linesOf(memory)).toEqual([["evicted", "window", "too long now", undefined]]);
+      expect((await memory.explain()).overflow).toBeUndefined();
+    },
+  );
+
+  test("does not take an interrupted result for what became of a result without a call", async () => {
+    const memory = createChatMemory();
+    await memory.add(toolCall("c1", "t", {}), toolResult("c2", "t", "nobody's"), user("a"));
+    const { messages } = await memory.explain();
+    expect(messages.map(({ state, stored, shown }) => [state, stored?.role, shown?.role])).toEqual([
+      ["shown", "assistant", "assistant"],
+      ["repaired", "tool", undefined],
+      ["repaired", undefined, "tool"],
+      ["shown", "user", "user"],
+    ]);
+  });
+
   test("tells what repair put in, left out and changed", async () => {
     const memory = createChatMemory();
     const both: ModelMessage = {

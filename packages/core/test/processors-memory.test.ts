@@ -109,4 +109,22 @@ describe("the processors of a memory", () => {
     expect(events).toContainEqual(expect.objectContaining({ type: "warning", code: "processor-order" }));
     expect((await memory.history()).messages[0]?.message).toEqual(user("Hello"));
   });
+
+  test.each([[], [toolCallFilter()]])(
+    'what never leaves and does not fit is an overflow with `overflow: "evict"` (%#)',
+    async (...processors) => {
+      const window = {
+        maxTokens: 12,
+        counter: characterCounter,
+        overflow: "evict" as const,
+        pinned: ({ content }: ModelMessage) => content === "never leaves",
+      };
+      const memory = createChatMemory({ window, processors });
+      await memory.add(user("never leaves"), user("a"));
+      await expect(memory.messages()).rejects.toMatchObject({
+        code: "WINDOW_OVERFLOW",
+        details: { limit: 12 },
+      });
+    },
+  );
 });

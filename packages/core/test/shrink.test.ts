@@ -149,6 +149,16 @@ describe("shrink", () => {
     expect((await memory.messages()).slice(1)).toEqual(tens(3, 5));
   });
 
+  test("a derived message stays where it is all that is shown", async () => {
+    const memory = remembering();
+    const [first] = await memory.add(user("a"));
+    await memory.compact({ through: first as string, replacement: user("sum") });
+    expect(await memory.shrink()).toBe(false);
+    expect(await memory.messages()).toHaveLength(1);
+    await memory.add(user("b"));
+    expect(await memory.shrink()).toMatchObject({ messagesBefore: 2, messagesAfter: 1 });
+  });
+
   test("a derived message leaves when nothing else can; what is being summarized is left to nobody twice", async () => {
     const memory = remembering();
     const ids = await memory.add(...tens(1, 3));

@@ -1,4 +1,4 @@
-import { type ChatMemory, createChatMemory, entry } from "@turnkeep/core";
+import { type ChatMemory, createChatMemory, entry, type MessageFormat } from "@turnkeep/core";
 import type OpenAI from "openai";
 import type {
   Response,
@@ -6,6 +6,7 @@ import type {
   ResponseInputItem,
   ResponseOutputItem,
 } from "openai/resources/responses/responses";
+import type OpenAI6 from "openai6";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { openaiResponsesFormat, type ResponsesItem } from "../src/openai-responses.ts";
 
@@ -40,5 +41,12 @@ describe("types", () => {
       return response;
     };
     expect(typed).toBeTypeOf("function");
+  });
+
+  it("let a memory speak the type of major 6, which knows less, where the format is said to", () => {
+    type Item = OpenAI6.Responses.ResponseInputItem;
+    const memory = createChatMemory({ format: openaiResponsesFormat as MessageFormat<Item> });
+    expectTypeOf(memory).toEqualTypeOf<ChatMemory<Item>>();
+    expect(memory.format).toBe(openaiResponsesFormat);
   });
 });

@@ -1,4 +1,4 @@
-import { type ChatMemory, createChatMemory, entry } from "@turnkeep/core";
+import { type ChatMemory, createChatMemory, entry, type MessageFormat } from "@turnkeep/core";
 import type OpenAI from "openai";
 import type {
   ChatCompletion,
@@ -6,6 +6,7 @@ import type {
   ChatCompletionMessage,
   ChatCompletionMessageParam,
 } from "openai/resources/chat/completions";
+import type OpenAI6 from "openai6";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { type ChatMessage, openaiFormat } from "../src/openai.ts";
 
@@ -33,5 +34,13 @@ describe("types", () => {
       return completion;
     };
     expect(typed).toBeTypeOf("function");
+  });
+
+  it("let a memory speak the type of major 6, which knows less, where the format is said to", () => {
+    type Message = OpenAI6.ChatCompletionMessageParam;
+    const memory = createChatMemory({ format: openaiFormat as MessageFormat<Message> });
+    expectTypeOf(memory).toEqualTypeOf<ChatMemory<Message>>();
+    expectTypeOf<OpenAI6.ChatCompletionMessage>().toExtend<Message>();
+    expect(memory.format).toBe(openaiFormat);
   });
 });

@@ -25,6 +25,14 @@ const byName: Readonly<Record<string, profiles.ProfileRules>> = {
 
 const call = toolCall("toolu_1", "search", {});
 const result = toolResult("toolu_1", "search", "found");
+const approvedCall = assistant([
+  { type: "tool-call", toolCallId: "toolu_1", toolName: "search", input: {} },
+  { type: "tool-approval-request", approvalId: "ok_1", toolCallId: "toolu_1" },
+]);
+const approval: ModelMessage = {
+  role: "tool",
+  content: [{ type: "tool-approval-response", approvalId: "ok_1", approved: true }],
+};
 const thought = { type: "reasoning" as const, text: "Hm." };
 const document: ModelMessage = {
   role: "user",
@@ -152,6 +160,14 @@ const cases: readonly Case[] = [
     index: 3,
     refusedBy: ["mistral", "strict"],
     becomes: [user("a"), call, result, assistant("(No answer was given.)"), user("b")],
+  },
+  {
+    rule: "answer-after-results",
+    breaks: "the user's message behind results and an approval, which is not sent",
+    messages: [user("a"), approvedCall, result, approval, user("b")],
+    index: 4,
+    refusedBy: ["mistral", "strict"],
+    becomes: [user("a"), approvedCall, result, approval, assistant("(No answer was given.)"), user("b")],
   },
   {
     rule: "empty-text",

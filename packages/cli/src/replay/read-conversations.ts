@@ -67,7 +67,8 @@ export function readConversation(text: string): Conversation | string {
   }
   if (!isObject(value)) return 'it is not an object {"id", "messages"}';
   const { id, messages } = value;
-  if (typeof id !== "string" || id === "") return 'its "id" is not a text';
+  if (typeof id !== "string") return 'its "id" is not a text';
+  if (id === "") return 'its "id" is empty';
   if (!isMemoryId(id)) return `its "id" is longer than ${maxIdBytes} bytes, or no well-formed text`;
   if (!Array.isArray(messages) || messages.length === 0) return 'its "messages" are not a list with messages';
   const wrong = messages.findIndex((message) => !isObject(message));

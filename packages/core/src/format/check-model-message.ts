@@ -35,6 +35,8 @@ export function modelMessageProblem(message: unknown): string | undefined {
 }
 
 function messageProblem(message: unknown): string | undefined {
+  if (Array.isArray(message))
+    return must("message", "one message: give those of an array apart, add(...messages)");
   if (!isObject(message)) return must("message", "an object with role and content");
   const { role, content } = message;
   if (typeof role !== "string" || !roles.includes(role))

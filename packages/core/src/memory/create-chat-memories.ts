@@ -59,7 +59,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
 
   constructor(options: ChatMemoriesOptions<M>, format: MessageFormat<M>) {
     const { store, owner, maxLoaded = defaultMaxLoaded } = options;
-    if (typeof store?.updateMessages !== "function") {
+    if (store === undefined) {
       throw new TurnkeepError("INVALID_OPTION", "createChatMemories needs a store, such as inMemoryStore().");
     }
     checkInteger("maxLoaded", maxLoaded, 1);

@@ -35,6 +35,9 @@ export function normalizeOptions<M>(
       "A memory in a store needs an id: without one, all users would share one memory. Give { id, store }.",
     );
   }
+  if (typeof store?.updateMessages !== "function")
+    throw wrongOption("store", store, "a store, such as inMemoryStore()");
+  if (typeof format.encode !== "function") throw wrongOption("format", format, "a MessageFormat");
   checkMemoryId(id);
   if (owner !== undefined) checkOwner(owner);
   const { profile, processors = [] } = options;

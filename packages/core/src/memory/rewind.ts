@@ -5,7 +5,7 @@ import type { Call } from "./deadline.ts";
 import type { Draft, Loaded } from "./draft.ts";
 import { type Item, readItem } from "./item.ts";
 import { Live } from "./live.ts";
-import type { Policy } from "./policy.ts";
+import { frontRule, type Policy } from "./policy.ts";
 import { refill } from "./refill.ts";
 
 type Kept = StoredMessage & { state: MessageState };
@@ -25,35 +25,21 @@ export async function rewindTo<M>(
   if ("state" in target && target.state !== "evicted") {
     throw notFound(messageId, policy, "it was superseded before, so there is nothing to go back to");
   }
-  const first = live === undefined ? undefined : draft.live.items.indexOf(live);
-  const isLater = (item: Item<M>, index: number): boolean => {
-    if (live !== undefined && live.meta.derived !== undefined) return index >= (first ?? 0);
-    if (item.meta.derived !== undefined) return item.meta.derived.through >= target.seq;
-    return first === undefined ? item.role !== "system" || item.seq > target.seq : index >= first;
-  };
-  const isLeading = (item: Item<M>): boolean =>
-    item.role === "system" && first === undefined && policy.systemFirst;
-  draft.leave(
-    draft.live.items.filter((item, index) => isLater(item, index) && !isLeading(item)),
+  const derived = live?.meta.derived;
+  // What is later than a derived message begins behind all that it stands for.
+  const from = derived === undefined ? target.seq : derived.through + 1;
+  const isFront = frontRule(policy.window, policy.systemFirst);
+  const isLater = (item: Item<M>): boolean =>
+    item === live || (!isFront(item) && (item.meta.derived?.through ?? item.seq) >= from);
+  draft.leave(draft.live.items.filter(isLater), "superseded");
+  const later = await collect({ after: from - 1, states: ["evicted"] }, policy, call);
+  draft.move(
+    later.map((message) => message.seq),
     "superseded",
   );
-  const derived = live?.meta.derived !== undefined;
-  if (!derived) {
-    const later = await collect({ after: target.seq - 1, states: ["evicted"] }, policy, call);
-    draft.move(
-      later.map((message) => message.seq),
-      "superseded",
-    );
-  }
   const covered =
     draft.live.items.find((item) => item.meta.derived !== undefined)?.meta.derived?.through ?? 0;
-  await refill(
-    draft,
-    { after: covered, before: derived ? Number.MAX_SAFE_INTEGER : target.seq },
-    policy,
-    limits,
-    call,
-  );
+  await refill(draft, { after: covered, before: from }, policy, limits, call);
 }
 
 /** Deletes a message and the rest of its step, wherever they are kept; answers their ids. */

@@ -172,11 +172,10 @@ export class Session<M> {
 
   /** Reports an event; what the listener throws must not change what the memory does. */
   emit(event: MemoryEvent): void {
+    // A listener's fault is the listener's, also that of one that turns out to be async.
     try {
-      this.#options.onEvent?.(event);
-    } catch {
-      // A listener's fault is the listener's.
-    }
+      Promise.resolve(this.#options.onEvent?.(event)).catch(() => {});
+    } catch {}
   }
 
   get closed(): boolean {

@@ -88,13 +88,12 @@ function whatIsShown<M>(live: Live<M>, policy: Policy<M>, hidden: readonly Item<
   return { steps, items: new Set(items), hidden };
 }
 
-/** What may leave a view, one group after another; a derived message only if there is no other group. */
+/** What may leave a view, one group after another; a derived message only if there is no other group, and never the last. */
 function leavingInOrder<M>(shown: readonly Step<M>[], policy: Policy<M>): readonly (readonly Step<M>[])[] {
   const steps = shown.filter((step) => !isSystem(step));
-  const { older, newest } = groupsOf(
-    steps.filter((step) => !isDerived(step)),
-    policy.window.unit,
-  );
+  const said = steps.filter((step) => !isDerived(step));
+  if (said.length === 0) return [];
+  const { older, newest } = groupsOf(said, policy.window.unit);
   const groups = [...older, ...withinTurn(newest).map((step) => [step])].filter(
     (group) => !group.some(isPinned),
   );

@@ -1,4 +1,5 @@
 import type { CalibrateOptions } from "../chat-memory.ts";
+import { isTurnkeepError } from "../errors.ts";
 import type { ExplainOptions, Explanation, ViewOptions } from "../memory-view.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import { evictedAsked, explainView, readEvicted } from "../view/explain.ts";
@@ -80,10 +81,14 @@ export class Views<M> {
     return this.#session.run(options.signal, async (call) => {
       const loaded = await this.#session.load(call);
       const extra = prepareAll(options.extra ?? [], this.#policy.reader);
-      const policy = keeping(this.#policy);
-      const { view, live, limits } = await this.#build(loaded, extra, call, options, policy);
-      const left = await readEvicted(evicted, loaded, policy, call);
-      return explainView(view, live, left, policy, limits);
+      const { view, live, limits } = await this.#build(loaded, extra, call, options, this.#policy).catch(
+        (error: unknown) => {
+          if (!isTurnkeepError(error, "WINDOW_OVERFLOW")) throw error;
+          return this.#build(loaded, extra, call, options, keeping(this.#policy));
+        },
+      );
+      const left = await readEvicted(evicted, loaded, this.#policy, call);
+      return explainView(view, live, left, this.#policy, limits);
     });
   }
 

@@ -89,13 +89,21 @@ function follow<M>(
   });
   const changed = new Set(waiting.values());
   const isProcessor = by === "processor";
+  const mayHaveBecome = (one: M, message: M): boolean => {
+    if (format.role(one) !== format.role(message)) return false;
+    // A result that repair put in for a call is not what became of another call's.
+    if (by !== "repair" || format.role(message) !== "tool") return true;
+    const ids = new Set(format.toolResults(one).map(({ id }) => id));
+    const results = format.toolResults(message);
+    return results.length === 0 || results.some(({ id }) => ids.has(id));
+  };
   const following = messages.map((message, index): Traced<M> => {
     const same = matched[index];
     if (same !== undefined) return same;
     const next = alive.indexOf(matched.slice(index).find((one) => one !== undefined) ?? (undefined as never));
     const source = [...changed].find((one) => {
       const isBefore = next < 0 || alive.indexOf(one) < next;
-      return isBefore && format.role(one.shown as M) === format.role(message);
+      return isBefore && mayHaveBecome(one.shown as M, message);
     });
     if (source === undefined) return { item: undefined, state: "repaired", by: name, shown: message };
     changed.delete(source);

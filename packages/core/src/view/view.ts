@@ -50,7 +50,7 @@ export interface View<M> extends Repaired<M> {
  */
 export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
   const { live, policy, limits, profile } = request;
-  const { overflow } = policy.window;
+  const { overflow, unit } = policy.window;
   const isMeasured = profile !== undefined || policy.processors.length > 0;
   let slack = nothingAdded;
   let larger: { readonly view: View<M>; readonly beyond: Overflow } | undefined;
@@ -72,7 +72,9 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
     }
     if (beyond === undefined) return view;
     if (plan.evict.length === left) {
-      if (overflow !== "throw") return { ...view, overflow: beyond };
+      // LangChain4j's window protects its system message, however long that is.
+      if (overflow === "keep" || (overflow === "evict" && unit === "message"))
+        return { ...view, overflow: beyond };
       throw overflowError(policy.memoryId, beyond);
     }
     left = plan.evict.length;

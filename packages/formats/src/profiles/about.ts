@@ -5,6 +5,21 @@ export function answersCalls<M>(message: M, format: MessageFormat<M>): boolean {
   return format.role(message) !== "assistant" && format.toolResults(message).length > 0;
 }
 
+/** Whether a provider has been sent results last before the message with that index: approvals alone are not sent. */
+export function standsBehindResults<M>(
+  messages: readonly M[],
+  index: number,
+  format: MessageFormat<M>,
+): boolean {
+  for (let before = index - 1; before >= 0; before--) {
+    const message = messages[before] as M;
+    if (answersCalls(message, format)) return true;
+    const isApproval = format.role(message) === "tool" && format.approvals(message).length > 0;
+    if (!isApproval) return false;
+  }
+  return false;
+}
+
 export function isSystem<M>(message: M, format: MessageFormat<M>): boolean {
   return format.role(message) === "system";
 }

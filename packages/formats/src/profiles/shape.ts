@@ -7,6 +7,7 @@ import {
   isReasoningAlone,
   isSystem,
   mediaOf,
+  standsBehindResults,
 } from "./about.ts";
 import { withCallIds } from "./call-ids.ts";
 import { methodOf } from "./method-of.ts";
@@ -121,9 +122,8 @@ function opened<M>(messages: readonly M[], before: readonly M[], format: Message
 
 function answered<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
   return messages.flatMap((message, index) => {
-    const before = messages[index - 1];
     const isUser = format.role(message) === "user" && !answersCalls(message, format);
-    if (!isUser || before === undefined || !answersCalls(before, format)) return [message];
+    if (!isUser || !standsBehindResults(messages, index, format)) return [message];
     return [methodOf(format, "textMessage")("assistant", noAnswerText), message];
   });
 }

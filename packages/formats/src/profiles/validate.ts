@@ -8,6 +8,7 @@ import {
   isReasoningAlone,
   isSystem,
   mediaOf,
+  standsBehindResults,
 } from "./about.ts";
 import type { ProfileRules } from "./profile-of.ts";
 import type { ProviderRule, RuleName } from "./rules.ts";
@@ -81,9 +82,8 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
       );
     case "answer-after-results":
       return where((message, index) => {
-        const before = messages[index - 1];
         const isUser = format.role(message) === "user" && !answersCalls(message, format);
-        return isUser && before !== undefined && answersCalls(before, format);
+        return isUser && standsBehindResults(messages, index, format);
       }, "the user's message stands right behind tool results");
     case "reasoning-alone":
       return where(
