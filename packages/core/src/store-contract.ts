@@ -38,7 +38,7 @@ export interface MemorySnapshot {
 export interface MemoryUpdate {
   /** The version this change was computed from; `null` begins the memory. */
   expected: string | null;
-  /** The version after it; unique, made by core. */
+  /** The version after it; unique, made by core. A text like a message's id: 1 to 256 UTF-8 bytes. */
   version: string;
   nextSeq: number;
   /** Taken when the memory begins, ignored later. */

@@ -4,6 +4,7 @@ import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { ConformanceError, expectCode, expectEqual, expectThat } from "../expect.ts";
 import type { Change, TestMemory } from "../memory.ts";
+import { readWhile } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
 const requires = { ttl: true };
@@ -136,6 +137,59 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
         await life.clients[0].sweep();
         await life.check("of the later life after a sweep");
       }),
+  },
+  {
+    name: "a sweep spares a memory that begins again meanwhile",
+    sentence: sentences.sweep,
+    requires: { ttl: true, shared: true },
+    heavy: true,
+    async run(context) {
+      const ttlMs = context.clockIsMoved ? 60_000 : 200;
+      const mortal = await context.create({ ttlMs });
+      const memories = Array.from({ length: 40 }, () => context.memory());
+      for (const memory of memories) {
+        await memory.commit({ append: 2, owner: context.unique() }, mortal);
+        memory.model.delete();
+      }
+      await context.elapse(ttlMs + slackMs);
+      // By clients without ttlMs, so that no clock ends the later lives.
+      await readWhile(
+        () => context.other.sweep(),
+        async () => {
+          for (const memory of memories) await memory.commit({ append: 3, head: "2" });
+        },
+      );
+      for (const memory of memories) await memory.check("of a later life that began during a sweep");
+    },
+  },
+  {
+    name: "what has expired does not cut a list short",
+    sentence: sentences.list,
+    requires: { ttl: true, list: true, shared: true },
+    heavy: true,
+    async run(context) {
+      const ttlMs = context.clockIsMoved ? 60_000 : 200;
+      const mortal = await context.create({ ttlMs });
+      const owner = context.unique();
+      const lasting: string[] = [];
+      for (let count = 0; count < 24; count++) {
+        const memory = context.memory();
+        const lasts = count % 6 === 5;
+        await memory.commit({ append: 1, owner }, lasts ? context.store : mortal);
+        if (lasts) lasting.push(memory.id);
+      }
+      await context.elapse(ttlMs + slackMs);
+      for (const limit of [1, 2, 3]) {
+        const listed: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await context.store.listMemories({ owner, limit, cursor });
+          listed.push(...page.memories.map(({ memoryId }) => memoryId));
+          cursor = page.cursor;
+        } while (cursor !== undefined && listed.length <= lasting.length);
+        expectEqual(`the pages of ${limit} among what has expired`, listed.sort(), [...lasting].sort());
+      }
+    },
   },
   {
     name: "a ttlMs that is not as described is refused",
