@@ -41,6 +41,7 @@ export const joinedIdsCases: readonly ConformanceCase[] = inGroup("ids", [
         ] as const) {
           await memory.commit({ append: [{ id, payload: `"${id}"` }, {}] });
         }
+        await one.check(what);
         await one.commit({ replace: [{ seq: 1, payload: '"changed"' }] });
         await two.commit({ move: [{ seq: 1, to: "evicted" }] });
         for (const memory of [one, two]) {

@@ -2,9 +2,9 @@ import type { ChatMemoryStore } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { ConformanceError, expectCode, expectEqual, expectThat } from "../expect.ts";
+import { ConformanceError, expectCode, expectEqual, expectSettled, expectThat } from "../expect.ts";
 import type { Change, TestMemory } from "../memory.ts";
-import { readWhile } from "../races.ts";
+import { all, race } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
 const requires = { ttl: true };
@@ -146,20 +146,23 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
     async run(context) {
       const ttlMs = context.clockIsMoved ? 60_000 : 200;
       const mortal = await context.create({ ttlMs });
-      const memories = Array.from({ length: 40 }, () => context.memory());
-      for (const memory of memories) {
-        await memory.commit({ append: 2, owner: context.unique() }, mortal);
-        memory.model.delete();
+      for (let round = 0; round < 6; round++) {
+        const memories = Array.from({ length: 8 }, () => context.memory());
+        for (const memory of memories) {
+          await memory.commit({ append: 2, owner: context.unique() }, mortal);
+          memory.model.delete();
+        }
+        await context.elapse(ttlMs + slackMs);
+        // By a client without ttlMs, so that no clock ends the later lives.
+        const [begun, swept] = await race(
+          round,
+          () => all(memories.map(async (memory) => void (await memory.commit({ append: 3, head: "2" })))),
+          () => context.other.sweep(),
+        );
+        expectSettled("a beginning that races a sweep", begun);
+        expectSettled("a sweep that races a beginning", swept);
+        for (const memory of memories) await memory.check("of a later life that began during a sweep");
       }
-      await context.elapse(ttlMs + slackMs);
-      // By clients without ttlMs, so that no clock ends the later lives.
-      await readWhile(
-        () => context.other.sweep(),
-        async () => {
-          for (const memory of memories) await memory.commit({ append: 3, head: "2" });
-        },
-      );
-      for (const memory of memories) await memory.check("of a later life that began during a sweep");
     },
   },
   {
