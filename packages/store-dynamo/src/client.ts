@@ -195,6 +195,9 @@ function reasonsOf(cause: unknown): readonly Reason[] {
 function told(cause: unknown): unknown {
   for (const reason of reasonsOf(cause)) delete reason.Item;
   const name = nameOf(cause);
+  if (cause instanceof Error && cause.message === "Region is missing") {
+    return invalidOption(`${storeName}: set the region, by config: { region } or the variable AWS_REGION`);
+  }
   if (name === "ResourceNotFoundException") return notReadyError(storeName, "the table", cause);
   if (name === "ValidationException" && /key/i.test((cause as Error).message)) {
     return notReadyError(storeName, "a table with these names of partition and sort key", cause);

@@ -56,3 +56,9 @@ export function show(value: unknown): string {
     ? JSON.stringify(value)
     : `${JSON.stringify(value.slice(0, 100))}… (${value.length} characters)`;
 }
+
+/** The kind of a value that must not be shown, since it may be an address with a password, or content. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
