@@ -48,16 +48,14 @@ describe("checkConnection", () => {
   });
 
   const address = "http://me:hidden@host";
-  it.each([
-    { url: address },
-    { config: address },
-    { client: address },
-    address,
-  ])("quotes no address, wherever it was given: it may hold a password (%#)", (options) => {
-    expect(() => check(options as object)).toThrow(
-      expect.objectContaining({ code: "INVALID_OPTION", message: expect.not.stringContaining("hidden") }),
-    );
-  });
+  it.each([{ url: address }, { config: address }, { client: address }, address])(
+    "quotes no address, wherever it was given: it may hold a password (%#)",
+    (options) => {
+      expect(() => check(options as object)).toThrow(
+        expect.objectContaining({ code: "INVALID_OPTION", message: expect.not.stringContaining("hidden") }),
+      );
+    },
+  );
 });
 
 describe("driverCalls", () => {
