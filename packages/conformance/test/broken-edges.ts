@@ -30,6 +30,8 @@ async function everything(base: ChatMemoryStore, owner: string | undefined): Pro
 
 /** Ids that were once given to a message that was removed. */
 const spent = new Set<string>();
+/** Memories that began again where one had expired. */
+const begunAgain = new Set<string>();
 /** Large updates under way. */
 const staged = new Set<{ swept: boolean }>();
 
@@ -180,6 +182,52 @@ export const brokenEdges: readonly BrokenStore[] = [
         return found.length > limit && last ? { memories: listed, cursor: last } : { memories: listed };
       },
     }),
+  },
+  {
+    fault: "lists each life of a memory",
+    caughtBy: ["ttl", "what has expired does not cut a list short"],
+    wrap: (base, { memories, now }) => ({
+      async updateMessages(id, update, options) {
+        const expired = (memories.get(id)?.expiresAt ?? Number.POSITIVE_INFINITY) <= now();
+        await base.updateMessages(id, update, options);
+        if (expired) begunAgain.add(id);
+      },
+      async listMemories(query, options) {
+        const { memories, ...rest } = await base.listMemories(query, options);
+        const twice = memories.flatMap((memory) =>
+          begunAgain.has(memory.memoryId) ? [memory, { ...memory }] : [memory],
+        );
+        return { ...rest, memories: twice };
+      },
+    }),
+  },
+  {
+    fault: "keeps the id of a read in its client until the answer comes",
+    caughtBy: ["isolation", "calls on many memories at once do not mix"],
+    wrap: (base) => {
+      let wanted = "";
+      return {
+        async getMessages(id, options) {
+          wanted = id;
+          await roundTrip();
+          return base.getMessages(wanted, options);
+        },
+      };
+    },
+  },
+  {
+    fault: "reads once for all who ask at the same time, under the first one's signal",
+    caughtBy: ["errors", "a signal that fires during a read ends it or not"],
+    wrap: (base) => {
+      const reading = new Map<string, Promise<MemorySnapshot>>();
+      return {
+        async getMessages(id, options) {
+          const running = reading.get(id) ?? base.getMessages(id, options);
+          reading.set(id, running);
+          return structuredClone(await running.finally(() => reading.delete(id)));
+        },
+      };
+    },
   },
   {
     fault: "lets nextSeq go back",

@@ -175,14 +175,16 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
       const mortal = await context.create({ ttlMs });
       const owner = context.unique();
       const lasting: string[] = [];
+      const expired: TestMemory[] = [];
       for (let count = 0; count < 24; count++) {
         const memory = context.memory();
         const lasts = count % 6 === 5;
         await memory.commit({ append: 1, owner }, lasts ? context.store : mortal);
         if (lasts) lasting.push(memory.id);
+        else expired.push(memory);
       }
       await context.elapse(ttlMs + slackMs);
-      for (const limit of [1, 2, 3]) {
+      const expectListed = async (limit: number, what: string) => {
         const listed: string[] = [];
         let cursor: string | undefined;
         do {
@@ -190,8 +192,15 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
           listed.push(...page.memories.map(({ memoryId }) => memoryId));
           cursor = page.cursor;
         } while (cursor !== undefined && listed.length <= lasting.length);
-        expectEqual(`the pages of ${limit} among what has expired`, listed.sort(), [...lasting].sort());
+        expectEqual(`the pages of ${limit} ${what}`, listed.sort(), [...lasting].sort());
+      };
+      for (const limit of [1, 2, 3]) await expectListed(limit, "among what has expired");
+      for (const memory of expired.slice(4, 8)) {
+        memory.model.delete();
+        await memory.commit({ append: 1, owner }, context.store);
+        lasting.push(memory.id);
       }
+      for (const limit of [1, 2, 100]) await expectListed(limit, "after some that had expired began again");
     },
   },
   {
