@@ -7,7 +7,7 @@ import { sentences } from "../sentences.ts";
 export const contradictionsCases: readonly ConformanceCase[] = inGroup("errors", [
   {
     name: "an update that contradicts what is stored is refused",
-    sentence: sentences.invalid,
+    sentence: sentences.agrees,
     async run(context) {
       const memory = context.memory();
       await memory.commit({ append: 4, head: "1", nextSeq: 10 });

@@ -134,6 +134,7 @@ export const historyCases: readonly ConformanceCase[] = inGroup("history", [
     name: "a thousand ids are all looked up",
     sentence: sentences.byIds,
     requires,
+    heavy: true,
     async run(context) {
       const memory = context.memory();
       for (let round = 0; round < 2; round++) await memory.commit({ append: 500 });
@@ -141,10 +142,8 @@ export const historyCases: readonly ConformanceCase[] = inGroup("history", [
         move: Array.from({ length: 500 }, (_, at) => ({ seq: 2 * at + 1, to: "evicted" })),
       });
       const ids = Array.from({ length: 1000 }, (_, index) => `m${1000 - index}`);
-      for (const order of ["ascending", "descending"] as const) {
-        await memory.checkHistory(`of 1,000 ids, ${order}`, { ids, limit: 1000, order });
-        await memory.checkHistory(`of 1,000 ids, 100 at once, ${order}`, { ids, order });
-      }
+      await memory.checkHistory("of 1,000 ids", { ids, limit: 1000 });
+      await memory.checkHistory("of 1,000 ids, the newest 100", { ids, order: "descending" });
       const strangers = Array.from({ length: 990 }, (_, index) => `x${index}`);
       await memory.checkHistory("of 10 ids behind 990 unknown ones", {
         ids: [...strangers, ...ids.slice(0, 10)],
