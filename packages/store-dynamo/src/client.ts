@@ -53,6 +53,10 @@ const throttled = new Set([
   "TransactionInProgress",
 ]);
 
+/** How a request is refused whose keys the table does not have. */
+const otherKeys =
+  /key (?:element|schema|condition)|missing the key|mismatch for key|(?:conditions on the|required) keys/i;
+
 /** Does no I/O. */
 export function connect({ client, url, config }: DynamoConnection, tableName: string): Connection {
   let opened: Promise<{ send: Send; destroy: () => void }> | undefined;
@@ -201,7 +205,7 @@ function told(cause: unknown, tableName: string): unknown {
   }
   if (name === "ResourceNotFoundException")
     return notReadyError(storeName, `the table ${show(tableName)}`, cause);
-  if (name === "ValidationException" && /key/i.test((cause as Error).message)) {
+  if (name === "ValidationException" && otherKeys.test((cause as Error).message)) {
     return notReadyError(
       storeName,
       `the table ${show(tableName)} with these names of partition and sort key`,
