@@ -47,6 +47,8 @@ export const sentences = {
     "A message of 1 MB (1,048,576 bytes) works in every store, and a hundred of them live at once.",
   largest: "The largest message, as UTF-8 bytes of `payload` and `meta` together.",
   invalid: "An update that is not as described is `INVALID_OPTION` before anything is written.",
+  agrees:
+    "So is one that contradicts what is stored: `nextSeq` never goes back, no `seq` is used again, what is replaced is live and keeps its id, what is moved is there.",
   ttl: "With `ttlMs`, a memory untouched by writes for so long is absent in every method at once.",
   prolong: "Each write prolongs the life of the whole memory.",
   earlierLife: "What belonged to an earlier life of an id never shows in a later one.",

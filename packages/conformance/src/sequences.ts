@@ -19,7 +19,7 @@ export type Operation = { readonly memory: number; readonly client: number } & (
   | { readonly kind: "update" | "stale"; readonly change: AnyChange }
   | { readonly kind: "race"; readonly change: AnyChange; readonly rival: AnyChange }
   | { readonly kind: "resend" | "known"; readonly pick: number }
-  | { readonly kind: "delete" }
+  | { readonly kind: "delete" | "sweep" }
   | { readonly kind: "history"; readonly query: AnyQuery }
   | { readonly kind: "list" }
 );
@@ -68,7 +68,10 @@ export const operations: fc.Arbitrary<Operation[]> = fc.array(
     { weight: 1, arbitrary: fc.record({ ...where, kind: fc.constant("stale" as const), change }) },
     { weight: 3, arbitrary: fc.record({ ...where, kind: fc.constant("resend" as const), pick }) },
     { weight: 2, arbitrary: fc.record({ ...where, kind: fc.constant("known" as const), pick }) },
-    { weight: 1, arbitrary: fc.record({ ...where, kind: fc.constant("delete" as const) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ ...where, kind: fc.constantFrom("delete" as const, "sweep" as const) }),
+    },
     { weight: 3, arbitrary: fc.record({ ...where, kind: fc.constant("history" as const), query: anyQuery }) },
     { weight: 1, arbitrary: fc.record({ ...where, kind: fc.constant("list" as const) }) },
   ),
@@ -160,6 +163,10 @@ export class SequenceRun {
         await memory.checkKnown("of a random version", known, client);
         return;
       }
+      case "sweep":
+        note("sweep");
+        await client.sweep();
+        break;
       case "delete":
         note("delete");
         await memory.delete(client);

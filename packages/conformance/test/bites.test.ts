@@ -4,6 +4,7 @@ import { brokenAlike } from "./broken-alike.ts";
 import { brokenCalls } from "./broken-calls.ts";
 import { brokenContents } from "./broken-contents.ts";
 import { brokenDamage } from "./broken-damage.ts";
+import { brokenEdges } from "./broken-edges.ts";
 import { brokenHistory } from "./broken-history.ts";
 import { brokenLives } from "./broken-lives.ts";
 import { brokenNames } from "./broken-names.ts";
@@ -26,6 +27,7 @@ const brokenStores: readonly BrokenStore[] = [
   ...brokenDamage,
   ...brokenAlike,
   ...brokenTexts,
+  ...brokenEdges,
 ];
 
 test.each(brokenStores.map((broken) => [broken.fault, broken] as const))(

@@ -11,13 +11,14 @@ import {
   checkTtl,
   checkUpdate,
   closedError,
-  conflictError,
   corruptError,
   decodeCursor,
   encodeCursor,
   foldUpdate,
+  isInPlace,
   normalizeHistoryQuery,
   normalizeListQuery,
+  storedRows,
   TurnkeepError,
   throwIfAborted,
   unsupportedError,
@@ -114,8 +115,8 @@ export function referenceStore(
       const update = structuredClone(given);
       await enter(options?.signal, memoryId);
       const found = find(memoryId);
-      if (found?.version === update.version) return;
-      if ((found?.version ?? null) !== update.expected) throw conflictError(memoryId, update.expected);
+      const stored = storedRows(found?.nextSeq ?? 1, found?.rows ?? []);
+      if (isInPlace(memoryId, update, found?.version ?? null, stored)) return;
       const now = database.now();
       const expiresAt = ttlMs === undefined ? Number.POSITIVE_INFINITY : now + ttlMs;
       const history = capabilities.history;

@@ -7,11 +7,16 @@ export function wrongOption(name: string, value: unknown, expected: string): Tur
 }
 
 function shown(value: unknown): string {
-  if (typeof value === "function") return "a function";
   if (typeof value === "string") return JSON.stringify(value);
   if (value instanceof Promise) return "a promise: await it first";
-  if (typeof value !== "object" || value === null) return String(value);
-  return Array.isArray(value) ? "an array" : "an object";
+  return typeof value === "object" || typeof value === "function" ? kindOf(value) : String(value);
+}
+
+/** The kind of a value that must not be shown, since it may be an address with a password, or content. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 /** Errors: `INVALID_OPTION`, as of all checks here. */

@@ -38,7 +38,7 @@ export interface MemorySnapshot {
 export interface MemoryUpdate {
   /** The version this change was computed from; `null` begins the memory. */
   expected: string | null;
-  /** The version after it; unique, made by core. */
+  /** The version after it; unique, made by core. A text like a message's id: 1 to 256 UTF-8 bytes. */
   version: string;
   nextSeq: number;
   /** Taken when the memory begins, ignored later. */
@@ -137,7 +137,9 @@ export interface StoreCapabilities {
  *   anything else is `INVALID_OPTION`. Two ids never share data.
  * - A message above `maxMessageBytes` is `MESSAGE_TOO_LARGE` before anything is written. A message of 1 MB
  *   (1,048,576 bytes) works in every store, and a hundred of them live at once.
- * - An update that is not as described is `INVALID_OPTION` before anything is written.
+ * - An update that is not as described is `INVALID_OPTION` before anything is written. So is one that contradicts what is
+ *   stored: `nextSeq` never goes back, no `seq` is used again, what is replaced is live and keeps its id, what is moved
+ *   is there.
  * - Versions are unique, so a memory that was deleted and began again never passes for the old one, and only an update
  *   that expects `null` begins a memory.
  * - With `ttlMs`, a memory untouched by writes for so long is absent in every method at once. Each write prolongs the

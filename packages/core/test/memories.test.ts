@@ -91,6 +91,8 @@ describe("options of the wrong shape are INVALID_OPTION, naming option and value
   const counter = { name: "c", count: () => 1 };
   const wrong: readonly (readonly [string, unknown, RegExp])[] = [
     ["a store without an id", { store: inMemoryStore() }, /needs an id/],
+    ["a client as store", { id: "a", store: { query() {} } }, /createChatMemory needs a store/],
+    ["an address as store", { id: "a", store: "wire://me:hidden@host" }, /^(?!.*hidden).*needs a store/],
     ["an empty id", { id: "", store: inMemoryStore() }, /memory id/],
     ["an empty window", { window: {} }, /maxMessages or maxTokens/],
     ["a limit of zero", { window: { maxMessages: 0 } }, /window.maxMessages .*0/],

@@ -574,3 +574,12 @@ describe("errors", () => {
     expect(redactUrl(url)).toBe(shown);
   });
 });
+
+test.each([
+  ["an update that is its text", '{"payload":"private words"}'],
+  ["a message that is its text", update(null, { append: ["private words" as never] })],
+])("checkUpdate tells nothing of %s", (_, given) => {
+  expect(() => checkUpdate(given as MemoryUpdate, capabilities)).toThrow(
+    expect.objectContaining({ code: "INVALID_OPTION", message: expect.not.stringContaining("private") }),
+  );
+});

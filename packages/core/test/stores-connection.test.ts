@@ -39,7 +39,7 @@ describe("checkConnection", () => {
     [{ url: "" }, "url must be an address that begins with wire:// or wires://"],
     [{ url: "wire://" }, "url must be an address"],
     [{ url: 7 }, "url must be an address"],
-    [{ config: "wire://h" }, "config must be an object, as new Wire(config) takes it, not string"],
+    [{ config: "wire://h" }, "config must be an object, as new Wire(config) takes it, not a string"],
     [{ config: null }, "config must be an object"],
   ])("refuses %o", (options, why) => {
     expect(() => check(options)).toThrow(
@@ -47,11 +47,15 @@ describe("checkConnection", () => {
     );
   });
 
-  it("quotes no address: it may hold a password", () => {
-    expect(() => check({ url: "http://me:hidden@host" })).toThrow(
-      expect.objectContaining({ message: expect.not.stringContaining("hidden") }),
-    );
-  });
+  const address = "http://me:hidden@host";
+  it.each([{ url: address }, { config: address }, { client: address }, address])(
+    "quotes no address, wherever it was given: it may hold a password (%#)",
+    (options) => {
+      expect(() => check(options as object)).toThrow(
+        expect.objectContaining({ code: "INVALID_OPTION", message: expect.not.stringContaining("hidden") }),
+      );
+    },
+  );
 });
 
 describe("driverCalls", () => {

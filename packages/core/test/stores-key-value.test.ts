@@ -443,3 +443,12 @@ describe("hooks", () => {
     expect(closes).toBe(1);
   });
 });
+
+test.each([
+  ["in place of the hooks", "wire://me:hidden@host"],
+  ["in place of a hook", { ...mapHooks(), list: "wire://me:hidden@host" }],
+])("an address %s is refused and not quoted", (_, options) => {
+  expect(() => keyValueStore(options as never)).toThrow(
+    expect.objectContaining({ code: "INVALID_OPTION", message: expect.not.stringContaining("hidden") }),
+  );
+});

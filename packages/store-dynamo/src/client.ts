@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import { driverCalls, errorCode, invalidOption, notReadyError } from "@turnkeep/core/store-kit";
+import { driverCalls, errorCode, invalidOption, notReadyError, show } from "@turnkeep/core/store-kit";
 import type { DynamoConnection } from "./options.ts";
 
 export const storeName = "dynamoStore";
@@ -53,8 +53,12 @@ const throttled = new Set([
   "TransactionInProgress",
 ]);
 
+/** How a request is refused whose keys the table does not have. */
+const otherKeys =
+  /key (?:element|schema|condition)|missing the key|mismatch for key|(?:conditions on the|required) keys/i;
+
 /** Does no I/O. */
-export function connect({ client, url, config }: DynamoConnection): Connection {
+export function connect({ client, url, config }: DynamoConnection, tableName: string): Connection {
   let opened: Promise<{ send: Send; destroy: () => void }> | undefined;
   const calls = driverCalls(storeName);
 
@@ -72,7 +76,7 @@ export function connect({ client, url, config }: DynamoConnection): Connection {
       return <A>(statement: Statement<A>) =>
         calls.run(async () => {
           opened ??= open();
-          return (await sendUntilDone((await opened).send, statement, signal)) as A;
+          return (await sendUntilDone((await opened).send, statement, tableName, signal)) as A;
         }, signal);
     },
     async close() {
@@ -130,6 +134,7 @@ function sender(driver: Driver, client: DynamoClient, timeoutMs: number | undefi
 async function sendUntilDone(
   send: Send,
   statement: Statement<unknown>,
+  tableName: string,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
   let { input } = statement;
@@ -151,7 +156,7 @@ async function sendUntilDone(
       const isThrottled = codes.some((code) => throttled.has(code));
       const again = !isCondition && (isThrottled || (isConflict && statement.insists === true));
       if (!again && (isCondition || isConflict)) return { refused: codes };
-      if (!again || attempt === maxAttempts) throw told(cause);
+      if (!again || attempt === maxAttempts) throw told(cause, tableName);
     }
     // Of those that were refused together, not all come back together.
     await delay(Math.random() * Math.min(firstWaitMs * 2 ** attempt, longestWaitMs), undefined, {
@@ -192,12 +197,20 @@ function reasonsOf(cause: unknown): readonly Reason[] {
 }
 
 /** The driver's error without what was stored, with its name as its code; a table that is not there, in our words. */
-function told(cause: unknown): unknown {
+function told(cause: unknown, tableName: string): unknown {
   for (const reason of reasonsOf(cause)) delete reason.Item;
   const name = nameOf(cause);
-  if (name === "ResourceNotFoundException") return notReadyError(storeName, "the table", cause);
-  if (name === "ValidationException" && /key/i.test((cause as Error).message)) {
-    return notReadyError(storeName, "a table with these names of partition and sort key", cause);
+  if (cause instanceof Error && cause.message === "Region is missing") {
+    return invalidOption(`${storeName}: set the region, by config: { region } or the variable AWS_REGION`);
+  }
+  if (name === "ResourceNotFoundException")
+    return notReadyError(storeName, `the table ${show(tableName)}`, cause);
+  if (name === "ValidationException" && otherKeys.test((cause as Error).message)) {
+    return notReadyError(
+      storeName,
+      `the table ${show(tableName)} with these names of partition and sort key`,
+      cause,
+    );
   }
   if (cause instanceof Error && !("code" in cause) && name !== "Error") Object.assign(cause, { code: name });
   return cause;

@@ -258,8 +258,9 @@ export async function readList(
   for (let shard = Number(position[0]); shard < (owner === undefined ? shards : 1); shard++) {
     const query = { after, limit: Math.max(entriesAtOnce, limit + 1 - found.length) };
     for await (const { entries } of table.query(listPartition(owner, shard), query)) {
-      const keys = entries.map((entry) => headKey(listedIn(table, entry).memory.memoryId));
-      const heads = await table.getAll(keys);
+      // A memory that began again where one had expired has an entry for each life, and a batch may name a key once.
+      const ids = new Set(entries.map((entry) => listedIn(table, entry).memory.memoryId));
+      const heads = await table.getAll([...ids].map(headKey));
       const byPartition = new Map(heads.map(({ partition, values }) => [partition, headOf(values)]));
       for (const entry of entries) {
         const { memoryId, life } = listedIn(table, entry).memory;

@@ -73,7 +73,7 @@ const remembered = 1_000;
  */
 export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
   const { connection: place, table: names, ttlMs } = normalizeOptions(options);
-  const { enter, close } = lifecycle(storeName, connect(place));
+  const { enter, close } = lifecycle(storeName, connect(place, names.tableName));
   const capabilities: StoreCapabilities = Object.freeze({
     durable: true,
     shared: true,

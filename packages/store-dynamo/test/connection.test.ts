@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { type DynamoServer, startDynamo } from "@turnkeep/servers";
 import { message, messages, update } from "@turnkeep/store-tests";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { type DynamoStore, type DynamoStoreOptions, dynamoStore } from "../src/index.ts";
 import { configOf, type Sent, useOwnTable, wrapped } from "./support.ts";
 
@@ -91,6 +91,21 @@ describe("a client that the store opened", () => {
     ];
     for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "ABORTED" });
     await store.close();
+  });
+
+  test("without a region is INVALID_OPTION that names it", async () => {
+    for (const name of ["AWS_REGION", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"]) {
+      vi.stubEnv(name, name === "AWS_REGION" ? undefined : "/nowhere");
+    }
+    onTestFinished(() => void vi.unstubAllEnvs());
+    for (const place of [{ config: {} }, { url: "http://127.0.0.1:1" }]) {
+      const store = dynamoStore(place);
+      await expect(store.getMessages("a")).rejects.toMatchObject({
+        code: "INVALID_OPTION",
+        message: expect.stringContaining("AWS_REGION"),
+      });
+      await store.close();
+    }
   });
 
   test("a server that is not there is STORE_UNAVAILABLE, says why, and tells no secret", async () => {

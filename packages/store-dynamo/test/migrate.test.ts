@@ -56,7 +56,8 @@ async function createTable(
 }
 
 test("before migrate every method says so and names it", async () => {
-  const store = dynamoStore({ client, tableName: newTableName() });
+  const tableName = newTableName();
+  const store = dynamoStore({ client, tableName });
   const calls = [
     () => store.getMessages("a"),
     () => store.updateMessages("a", update(null, 2, { append: [message(1)] })),
@@ -69,7 +70,7 @@ test("before migrate every method says so and names it", async () => {
   for (const call of calls) {
     await expect(call()).rejects.toMatchObject({
       code: "STORE_NOT_READY",
-      message: expect.stringContaining("migrate()"),
+      message: expect.stringMatching(`the table "${tableName}" .*migrate\\(\\)`),
       cause: expect.objectContaining({ name: "ResourceNotFoundException" }),
     });
   }

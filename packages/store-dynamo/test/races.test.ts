@@ -40,6 +40,22 @@ test("of many who begin an expired memory anew, one does, and a sweep leaves not
   expect(await itemsBeside(client, tableName, memoryId)).toHaveLength(1);
 });
 
+test("a memory that began again where one had expired is listed once, before any sweep", async () => {
+  const owner = "of two lives";
+  const [short, long] = [open({ ttlMs: 1 }), open()];
+  await short.updateMessages("two lives", update(null, 2, { owner, append: [message(1)] }));
+  while ((await long.getMessages("two lives")).version !== null);
+  await long.updateMessages("two lives", update(null, 2, { owner, append: [message(1)] }));
+  for (const query of [{ owner }, {}]) {
+    const listed = (await long.listMemories(query)).memories.filter(
+      ({ memoryId }) => memoryId === "two lives",
+    );
+    expect(listed).toHaveLength(1);
+  }
+  await long.deleteMessages("two lives");
+  expect(await long.sweep()).toEqual({ removed: 1 });
+});
+
 test("a head that the table's own expiry took leaves a memory absent, and a sweep removes the rest", async () => {
   const memoryId = randomUUID();
   await one.updateMessages(memoryId, update(null, 3, { owner: memoryId, append: messages(1, 2) }));

@@ -121,9 +121,15 @@ function optionsIn(url: string): object {
   return Object.fromEntries(named.map(([name, value]) => [name, Number(value)]));
 }
 
-/** The driver attaches what it sent to the error of a bulk write, content included. */
+/**
+ * The driver attaches what it sent to the error of a bulk write, content included; the server quotes a command that a
+ * user may not run, and what a validator of its own refuses.
+ */
 function throwWithoutContent(cause: unknown): never {
-  if (!(cause instanceof Error) || !("writeErrors" in cause || "result" in cause)) throw cause;
-  const code = "code" in cause ? cause.code : undefined;
-  throw Object.assign(new Error("MongoDB refused to insert messages"), { name: cause.name, code });
+  if (!(cause instanceof Error)) throw cause;
+  const isBulk = "writeErrors" in cause || "result" in cause;
+  if (!isBulk && cause.name !== "MongoServerError") throw cause;
+  const message = isBulk ? "MongoDB refused to insert messages" : cause.message.replace(/\s*\{.*$/s, "");
+  const { code, codeName } = cause as { code?: unknown; codeName?: unknown };
+  throw Object.assign(new Error(message), { name: cause.name, code, codeName });
 }

@@ -11,6 +11,7 @@ import {
   normalizeHistoryQuery,
   normalizeListQuery,
   notReadyError,
+  show,
   withState,
 } from "@turnkeep/core/store-kit";
 import { connect, type Run, storeName } from "./client.ts";
@@ -86,7 +87,11 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
     const run = connection.enter(callOptions);
     return async (statement) => {
       isReady ||= await run(migrated);
-      if (!isReady) throw notReadyError(storeName, `an index of the collections ${prefix}…`);
+      if (!isReady)
+        throw notReadyError(
+          storeName,
+          `an index of the collections ${prefix}… of the database ${show(database)}`,
+        );
       return run(statement);
     };
   }

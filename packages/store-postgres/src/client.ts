@@ -57,8 +57,8 @@ const nameRefused = new Set(["26000", "42P05", "0A000"]);
 /** Undefined table, schema and column. */
 const notReady = new Set(["42P01", "3F000", "42703"]);
 
-/** Does no I/O. */
-export function connect({ client, url, config }: PostgresConnection): Connection {
+/** Does no I/O. `place` is where the tables are, for errors. */
+export function connect({ client, url, config }: PostgresConnection, place: string): Connection {
   let opened: Promise<Pool> | undefined;
   let takesNames = client === undefined || isOfPg(client);
   const names = new Names();
@@ -87,7 +87,7 @@ export function connect({ client, url, config }: PostgresConnection): Connection
         // Without the cause: what parses an address may quote it, with its password.
         if (code === "ERR_INVALID_URL")
           throw invalidOption("pg cannot read the url: check its host and port");
-        if (notReady.has(code)) throw notReadyError(storeName, "a table or column", cause);
+        if (notReady.has(code)) throw notReadyError(storeName, `a table or column of ${place}`, cause);
         if (!sendAgain.has(code) || attempt === maxAttempts || signal?.aborted) throw cause;
       }
     }

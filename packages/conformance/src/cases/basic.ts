@@ -151,6 +151,25 @@ export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
     },
   },
   {
+    name: "a delete leaves nothing of a long memory",
+    sentence: sentences.delete,
+    async run(context) {
+      const memory = context.memory();
+      const secret = context.unique();
+      for (let round = 0; round < 3; round++) await memory.commit({ append: 400 });
+      await memory.commit({
+        append: [{ payload: `"${secret}"` }, { payload: `"${secret}${"-".repeat(300_000)}"` }],
+        move: Array.from({ length: 300 }, (_, index) => ({ seq: 4 * index + 1, to: "evicted" })),
+      });
+      await memory.delete();
+      await memory.check("after a delete of 1,202 messages");
+      const raw = await context.rawText(memory.id);
+      expectThat("the database holds no payload of a deleted memory", !raw?.includes(secret), raw);
+      await memory.commit({ append: 1 });
+      await memory.check("after a delete of 1,202 messages and a new beginning");
+    },
+  },
+  {
     name: "a delete of what is not there succeeds",
     sentence: sentences.delete,
     async run(context) {

@@ -131,6 +131,26 @@ export const historyCases: readonly ConformanceCase[] = inGroup("history", [
     },
   },
   {
+    name: "a thousand ids are all looked up",
+    sentence: sentences.byIds,
+    requires,
+    heavy: true,
+    async run(context) {
+      const memory = context.memory();
+      for (let round = 0; round < 2; round++) await memory.commit({ append: 500 });
+      await memory.commit({
+        move: Array.from({ length: 500 }, (_, at) => ({ seq: 2 * at + 1, to: "evicted" })),
+      });
+      const ids = Array.from({ length: 1000 }, (_, index) => `m${1000 - index}`);
+      await memory.checkHistory("of 1,000 ids", { ids, limit: 1000 });
+      await memory.checkHistory("of 1,000 ids, the newest 100", { ids, order: "descending" });
+      const strangers = Array.from({ length: 990 }, (_, index) => `x${index}`);
+      await memory.checkHistory("of 10 ids behind 990 unknown ones", {
+        ids: [...strangers, ...ids.slice(0, 10)],
+      });
+    },
+  },
+  {
     name: "a removed message is not found by its id",
     sentence: sentences.byIds,
     requires,

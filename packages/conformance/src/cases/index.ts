@@ -1,13 +1,16 @@
 import type { ConformanceCase } from "../case.ts";
 import { atomicityCases } from "./atomicity.ts";
 import { basicCases } from "./basic.ts";
+import { contradictionsCases } from "./contradictions.ts";
 import { damageCases } from "./damage.ts";
 import { errorsCases } from "./errors.ts";
 import { historyCases } from "./history.ts";
 import { idsCases } from "./ids.ts";
 import { isolationCases } from "./isolation.ts";
+import { joinedIdsCases } from "./joined-ids.ts";
 import { lifecycleCases } from "./lifecycle.ts";
 import { listCases } from "./list.ts";
+import { listPagesCases } from "./list-pages.ts";
 import { modelCases } from "./model.ts";
 import { orderCases } from "./order.ts";
 import { payloadsCases } from "./payloads.ts";
@@ -36,12 +39,15 @@ export const cases: readonly ConformanceCase[] = [
   ...statesCases,
   ...historyCases,
   ...listCases,
+  ...listPagesCases,
   ...idsCases,
+  ...joinedIdsCases,
   ...payloadsCases,
   ...sizesCases,
   ...ttlCases,
   ...isolationCases,
   ...errorsCases,
+  ...contradictionsCases,
   ...damageCases,
   ...lifecycleCases,
   ...modelCases,

@@ -1,6 +1,7 @@
 import type { MemoryUpdate } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectEqual } from "../expect.ts";
+import { all } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
 export const isolationCases: readonly ConformanceCase[] = inGroup("isolation", [
@@ -114,6 +115,25 @@ export const isolationCases: readonly ConformanceCase[] = inGroup("isolation", [
       expectEqual("whether two reads answer the same object", one === two, false);
       expectEqual("whether two reads answer the same list", one?.messages === two?.messages, false);
       expectEqual("whether two reads answer the same message", one?.messages[0] === two?.messages[0], false);
+    },
+  },
+  {
+    name: "calls on many memories at once do not mix",
+    sentence: sentences.apart,
+    async run(context) {
+      const memories = Array.from({ length: 20 }, () => context.memory());
+      const payload = (index: number, round: number) => `"${index} in round ${round}"`;
+      for (let round = 0; round < 4; round++) {
+        await all(
+          memories.map(async (memory, index) => {
+            const client = (index + round) % 3 === 0 ? context.other : context.store;
+            const change = { append: [{ payload: payload(index, round) }, {}], head: payload(index, round) };
+            const move = round === 0 ? [] : [{ seq: 2 * round, to: "evicted" as const }];
+            await memory.commit({ ...change, move }, client);
+          }),
+        );
+        await all(memories.map(async (memory) => memory.check("read beside many others")));
+      }
     },
   },
   {

@@ -1,7 +1,9 @@
 import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
+import type { ConformanceContext } from "../context.ts";
 import { describeError, expectCode, expectEqual, expectThat } from "../expect.ts";
+import type { TestMemory } from "../memory.ts";
 import { all, readWhile } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
@@ -126,6 +128,7 @@ export const lifecycleCases: readonly ConformanceCase[] = inGroup("lifecycle", [
       const memory = context.memory();
       await memory.commit({ append: 3 });
       await memory.commit({ move: [{ seq: 1, to: "evicted" }] });
+      const quiet = await quietMemories(context);
       const sweep = async () => {
         const swept = await context.other.sweep();
         const isCount = Number.isSafeInteger(swept?.removed) && swept.removed >= 0;
@@ -142,9 +145,61 @@ export const lifecycleCases: readonly ConformanceCase[] = inGroup("lifecycle", [
       };
       await readWhile(sweep, write);
       await memory.check("after writes during sweeps");
+      for (const [what, other] of quiet) await other.check(`of ${what}, after sweeps`);
+    },
+  },
+  {
+    name: "a sweep leaves a large update alone that is under way",
+    sentence: sentences.sweep,
+    heavy: true,
+    async run(context) {
+      const memory = context.memory();
+      const payload = JSON.stringify("x".repeat(300_000));
+      await memory.commit({ append: 150 });
+      const write = async () => {
+        for (let round = 0; round < 5; round++) {
+          const live = memory.model.seqs("live");
+          await memory.commit({
+            append: [{ payload }, ...Array.from({ length: 60 }, () => ({}))],
+            replace: live.slice(60, 120).map((seq) => ({ seq, payload: `"${round}"` })),
+            move: live.slice(0, 60).map((seq) => ({ seq, to: seq % 2 === 0 ? "evicted" : "removed" })),
+          });
+        }
+      };
+      await readWhile(() => context.other.sweep(), write);
+      await memory.check("after large updates during sweeps");
+      await context.other.sweep();
+      await memory.check("after large updates during sweeps, and another sweep");
     },
   },
 ]);
+
+/** Memories that have little to show, and are there all the same. */
+async function quietMemories(
+  context: ConformanceContext,
+): Promise<readonly (readonly [what: string, memory: TestMemory])[]> {
+  const [bare, headed, evicted, removed, owned] = Array.from({ length: 5 }, () => context.memory()) as [
+    TestMemory,
+    TestMemory,
+    TestMemory,
+    TestMemory,
+    TestMemory,
+  ];
+  await bare.commit();
+  await headed.commit({ head: "{}" });
+  await evicted.commit({ append: 2 });
+  await evicted.commit({ move: [1, 2].map((seq) => ({ seq, to: "evicted" })) });
+  await removed.commit({ append: 2 });
+  await removed.commit({ move: [1, 2].map((seq) => ({ seq, to: "removed" })) });
+  await owned.commit({ owner: context.unique() });
+  return [
+    ["a memory without anything", bare],
+    ["a memory with a head alone", headed],
+    ["a memory of which everything left", evicted],
+    ["a memory of which everything was removed", removed],
+    ["an owner's memory without messages", owned],
+  ];
+}
 
 function calls(
   store: ChatMemoryStore,

@@ -36,12 +36,12 @@ export const payloadsCases: readonly ConformanceCase[] = inGroup("payloads", [
     sentence: sentences.opaque,
     async run(context) {
       const memory = context.memory();
-      await memory.commit({ append: [{}, { meta: "null" }, {}] });
+      await memory.commit({ append: [{}, { meta: "" }, { seq: 3, meta: "null" }] });
       const { messages } = await context.store.getMessages(memory.id);
       expectEqual(
         "metas",
         messages.map(({ meta }) => meta),
-        [undefined, "null", undefined],
+        [undefined, "", "null"],
       );
       await memory.check("of messages with and without meta");
     },

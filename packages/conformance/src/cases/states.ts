@@ -93,6 +93,20 @@ export const statesCases: readonly ConformanceCase[] = inGroup("states", [
     },
   },
   {
+    name: "the id of a removed message is free again",
+    sentence: sentences.move,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: ["a", "b", "c"].map((id) => ({ id })) });
+      await memory.commit({ move: [{ seq: 2, to: "removed" }] });
+      await memory.commit({ append: [{ id: "b", payload: '"again"' }], move: [{ seq: 3, to: "removed" }] });
+      await memory.check("after the id of a removed message came again");
+      await memory.commit({ append: [{ id: "c", payload: '"again"' }], move: [{ seq: 4, to: "removed" }] });
+      await memory.check("after the id of another came again");
+      if (context.capabilities.history) await memory.checkHistory("of these ids", { ids: ["a", "b", "c"] });
+    },
+  },
+  {
     name: "a message may be appended and moved in one update",
     sentence: sentences.move,
     async run(context) {

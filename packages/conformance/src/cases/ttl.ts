@@ -2,8 +2,9 @@ import type { ChatMemoryStore } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { ConformanceError, expectCode, expectEqual, expectThat } from "../expect.ts";
+import { ConformanceError, expectCode, expectEqual, expectSettled, expectThat } from "../expect.ts";
 import type { Change, TestMemory } from "../memory.ts";
+import { all, race } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
 const requires = { ttl: true };
@@ -136,6 +137,71 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
         await life.clients[0].sweep();
         await life.check("of the later life after a sweep");
       }),
+  },
+  {
+    name: "a sweep spares a memory that begins again meanwhile",
+    sentence: sentences.sweep,
+    requires: { ttl: true, shared: true },
+    heavy: true,
+    async run(context) {
+      const ttlMs = context.clockIsMoved ? 60_000 : 200;
+      const mortal = await context.create({ ttlMs });
+      for (let round = 0; round < 6; round++) {
+        const memories = Array.from({ length: 8 }, () => context.memory());
+        for (const memory of memories) {
+          await memory.commit({ append: 2, owner: context.unique() }, mortal);
+          memory.model.delete();
+        }
+        await context.elapse(ttlMs + slackMs);
+        // By a client without ttlMs, so that no clock ends the later lives.
+        const [begun, swept] = await race(
+          round,
+          () => all(memories.map(async (memory) => void (await memory.commit({ append: 3, head: "2" })))),
+          () => context.other.sweep(),
+        );
+        expectSettled("a beginning that races a sweep", begun);
+        expectSettled("a sweep that races a beginning", swept);
+        for (const memory of memories) await memory.check("of a later life that began during a sweep");
+      }
+    },
+  },
+  {
+    name: "what has expired does not cut a list short",
+    sentence: sentences.list,
+    requires: { ttl: true, list: true, shared: true },
+    heavy: true,
+    async run(context) {
+      const ttlMs = context.clockIsMoved ? 60_000 : 200;
+      const mortal = await context.create({ ttlMs });
+      const owner = context.unique();
+      const lasting: string[] = [];
+      const expired: TestMemory[] = [];
+      for (let count = 0; count < 24; count++) {
+        const memory = context.memory();
+        const lasts = count % 6 === 5;
+        await memory.commit({ append: 1, owner }, lasts ? context.store : mortal);
+        if (lasts) lasting.push(memory.id);
+        else expired.push(memory);
+      }
+      await context.elapse(ttlMs + slackMs);
+      const expectListed = async (limit: number, what: string) => {
+        const listed: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await context.store.listMemories({ owner, limit, cursor });
+          listed.push(...page.memories.map(({ memoryId }) => memoryId));
+          cursor = page.cursor;
+        } while (cursor !== undefined && listed.length <= lasting.length);
+        expectEqual(`the pages of ${limit} ${what}`, listed.sort(), [...lasting].sort());
+      };
+      for (const limit of [1, 2, 3]) await expectListed(limit, "among what has expired");
+      for (const memory of expired.slice(4, 8)) {
+        memory.model.delete();
+        await memory.commit({ append: 1, owner }, context.store);
+        lasting.push(memory.id);
+      }
+      for (const limit of [1, 2, 100]) await expectListed(limit, "after some that had expired began again");
+    },
   },
   {
     name: "a ttlMs that is not as described is refused",

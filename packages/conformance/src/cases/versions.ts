@@ -4,6 +4,7 @@ import { expectCode, expectEqual, expectSettled } from "../expect.ts";
 import type { Change } from "../memory.ts";
 import { all, race } from "../races.ts";
 import { sentences } from "../sentences.ts";
+import { alike } from "../texts.ts";
 
 const rounds = 20;
 
@@ -76,6 +77,37 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
         context.store.updateMessages(memory.id, stale),
       );
       await memory.check("after an update of the deleted memory");
+    },
+  },
+  {
+    name: "versions that look alike are different versions",
+    sentence: sentences.expected,
+    async run(context) {
+      const { store, unique } = context;
+      const long = unique().padEnd(255, "x");
+      for (const [why, one, other] of [...alike, ["the last of 256 bytes", "1", "2"] as const]) {
+        const base = why.startsWith("the last") ? long : unique();
+        for (const [version, twin] of [
+          [`${base}${one}`, `${base}${other}`],
+          [`${base}${other}`, `${base}${one}`],
+        ] as const) {
+          const memory = context.memory();
+          const beginning = { ...memory.update({ append: 2 }), version };
+          await memory.send(beginning);
+          const updates = [
+            { ...memory.update({ append: 1 }), expected: twin },
+            { ...beginning, version: twin },
+          ];
+          for (const update of updates) {
+            await expectCode(`an update of a version that differs in ${why}`, "VERSION_CONFLICT", () =>
+              store.updateMessages(memory.id, update),
+            );
+          }
+          await memory.checkKnown(`with a version that differs in ${why}`, twin);
+          await memory.send({ ...memory.update({ append: 1 }), version: twin });
+          await memory.check(`after updates of versions that differ in ${why}`);
+        }
+      }
     },
   },
   {

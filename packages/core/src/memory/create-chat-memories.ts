@@ -12,7 +12,7 @@ import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { resolveLimits } from "../window/policy.ts";
 import { StoredChatMemory } from "./create-chat-memory.ts";
 import { readForkSource, writeFork } from "./fork.ts";
-import { normalizeOptions } from "./options.ts";
+import { checkStore, normalizeOptions } from "./options.ts";
 import { Session } from "./session.ts";
 
 const defaultMaxLoaded = 1000;
@@ -59,9 +59,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
 
   constructor(options: ChatMemoriesOptions<M>, format: MessageFormat<M>) {
     const { store, owner, maxLoaded = defaultMaxLoaded } = options;
-    if (store === undefined) {
-      throw new TurnkeepError("INVALID_OPTION", "createChatMemories needs a store, such as inMemoryStore().");
-    }
+    checkStore("createChatMemories", store);
     checkInteger("maxLoaded", maxLoaded, 1);
     if (typeof owner === "string") checkOwner(owner);
     this.#options = options;

@@ -4,6 +4,7 @@ import type { MessageFormat } from "../message-format.ts";
 import { wrongOption } from "../option-checks.ts";
 import { checkProcessors } from "../processors/apply-processors.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
+import type { ChatMemoryStore } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { singleSlotStore } from "../stores/single-slot-store.ts";
 import { addedByRepair } from "../view/repair.ts";
@@ -28,6 +29,7 @@ export function normalizeOptions<M>(
 ): NormalOptions<M> {
   checkPolicy(options);
   const { id = "default", store = singleSlotStore(), owner } = options;
+  checkStore("createChatMemory", store);
   const ownsStore = options.store === undefined;
   if (!ownsStore && options.id === undefined) {
     throw new TurnkeepError(
@@ -35,8 +37,6 @@ export function normalizeOptions<M>(
       "A memory in a store needs an id: without one, all users would share one memory. Give { id, store }.",
     );
   }
-  if (typeof store?.updateMessages !== "function")
-    throw wrongOption("store", store, "a store, such as inMemoryStore()");
   if (typeof format.encode !== "function") throw wrongOption("format", format, "a MessageFormat");
   checkMemoryId(id);
   if (owner !== undefined) checkOwner(owner);
@@ -99,4 +99,11 @@ export function checkPolicy<M>(options: MemoryPolicy<M>): void {
 export function checkProfile(profile: ProviderProfile): void {
   if (typeof profile === "object" && profile !== null && typeof profile.shape === "function") return;
   throw wrongOption("profile", profile, "an object such as those of @turnkeep/formats/profiles");
+}
+
+/** A database's client, or its address, is no store yet. The value is not shown: an address may hold a password. */
+export function checkStore(factory: string, store: ChatMemoryStore | undefined): void {
+  if (typeof store?.updateMessages !== "function") {
+    throw new TurnkeepError("INVALID_OPTION", `${factory} needs a store, such as inMemoryStore().`);
+  }
 }

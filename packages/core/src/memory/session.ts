@@ -174,7 +174,8 @@ export class Session<M> {
   emit(event: MemoryEvent): void {
     // A listener's fault is the listener's, also that of one that turns out to be async.
     try {
-      Promise.resolve(this.#options.onEvent?.(event)).catch(() => {});
+      const answer: unknown = this.#options.onEvent?.(event);
+      if (answer !== undefined) Promise.resolve(answer).catch(() => {});
     } catch {}
   }
 

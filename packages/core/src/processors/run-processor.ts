@@ -1,5 +1,6 @@
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import { orAborted, throwIfCallerAborted } from "../memory/deadline.ts";
+import { kindOf } from "../option-checks.ts";
 import { frozenCopy } from "./frozen-copy.ts";
 import { type GrowingLists, listsOf } from "./growing-list.ts";
 import type { Processor, ProcessorContext } from "./processor.ts";
@@ -51,7 +52,7 @@ export async function runProcessor<M>(
   }
   if (answer === messages) return messages;
   if (!Array.isArray(answer)) {
-    throw wrongAnswer(processor.name, `${nameOf(answer)} in place of an array of messages`);
+    throw wrongAnswer(processor.name, `${kindOf(answer)} in place of an array of messages`);
   }
   return listsOf(processor, answers).frozen(answer as readonly M[], (message, index) => {
     if (message !== null && message !== undefined) return frozenCopy(message, context.format);
@@ -89,9 +90,4 @@ function wrongAnswer(name: string, what: string): TurnkeepError {
   );
   thrownBy.set(error, name);
   return error;
-}
-
-function nameOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

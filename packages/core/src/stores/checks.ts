@@ -1,4 +1,5 @@
 import { TurnkeepError } from "../errors.ts";
+import { kindOf } from "../option-checks.ts";
 import type { MemoryUpdate, MessageState, StoreCapabilities, StoredMessage } from "../store-contract.ts";
 import { invalidOption } from "./store-errors.ts";
 import { scanText, show } from "./text.ts";
@@ -94,7 +95,7 @@ export function checkUpdate(
   capabilities: Pick<StoreCapabilities, "maxMessageBytes">,
 ): void {
   if (typeof update !== "object" || update === null) {
-    throw invalidOption(`An update must be an object, not ${show(update)}`);
+    throw invalidOption(`An update must be an object, not ${kindOf(update)}`);
   }
   const { expected, version, nextSeq, owner, head } = update;
   checkName("An update's version", version, 256);
@@ -138,7 +139,7 @@ function checkMessages(update: MemoryUpdate, maxMessageBytes: number): void {
 /** Answers the size of the message in UTF-8 bytes. */
 function checkMessage(message: StoredMessage): number {
   if (typeof message !== "object" || message === null) {
-    throw invalidOption(`A message must be an object, not ${show(message)}`);
+    throw invalidOption(`A message must be an object, not ${kindOf(message)}`);
   }
   const { id, createdAt, payload, meta } = message;
   checkMessageId(id);

@@ -1,5 +1,5 @@
+import { kindOf } from "../option-checks.ts";
 import { invalidOption } from "./store-errors.ts";
-import { show } from "./text.ts";
 
 /**
  * Where a store's database is: a client, an address, or a driver's configuration; one of them. What each must be, the
@@ -39,7 +39,7 @@ export interface ConnectionRules {
 
 /**
  * Throws unless exactly one of `client`, `url` and `config` is given and is what the store takes. An address is never
- * quoted: it may hold a password. An empty one is refused like any other that has no host.
+ * quoted, wherever it was given: it may hold a password. An empty one is refused like any other that has no host.
  *
  * Errors: `INVALID_OPTION`.
  *
@@ -63,7 +63,7 @@ export function checkConnection(
   { factory, client: { method, is }, schemes, config: takes }: ConnectionRules,
 ): void {
   if (typeof options !== "object" || options === null) {
-    throw invalidOption(`${factory} takes an object with client, url or config, not ${show(options)}`);
+    throw invalidOption(`${factory} takes an object with client, url or config, not ${kindOf(options)}`);
   }
   const { client, url, config } = options;
   const given = Object.entries({ client, url, config }).filter(([, value]) => value !== undefined);
@@ -72,7 +72,7 @@ export function checkConnection(
     throw invalidOption(`${factory} takes one of client, url and config, but was given ${names}`);
   }
   if (client !== undefined && !hasMethod(client, method)) {
-    throw invalidOption(`client must be ${is}, with a ${method} method, not ${show(client)}`);
+    throw invalidOption(`client must be ${is}, with a ${method} method, not ${kindOf(client)}`);
   }
   if (url !== undefined && !schemes.some((scheme) => beginsWith(url, scheme))) {
     throw invalidOption(
@@ -80,7 +80,7 @@ export function checkConnection(
     );
   }
   if (config !== undefined && (typeof config !== "object" || config === null)) {
-    throw invalidOption(`config must be an object, as ${takes} takes it, not ${typeof config}`);
+    throw invalidOption(`config must be an object, as ${takes} takes it, not ${kindOf(config)}`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { kindOf } from "../option-checks.ts";
 import type { CallOptions, ChatMemoryStore, ListPage } from "../store-contract.ts";
 import { callDriver } from "./call-driver.ts";
 import { checkMemoryId, checkTtl, checkUpdate } from "./checks.ts";
@@ -245,14 +246,14 @@ function run<T>(hook: () => T | Promise<T>, signal: AbortSignal | undefined): Pr
 
 function checkOptions<R extends {}>(options: KeyValueStoreOptions<R>): void {
   if (typeof options !== "object" || options === null) {
-    throw invalidOption(`${name} takes an object of hooks, not ${show(options)}`);
+    throw invalidOption(`${name} takes an object of hooks, not ${kindOf(options)}`);
   }
   for (const hook of ["get", "compareAndSet", "delete"] as const) {
     if (typeof options[hook] !== "function") throw invalidOption(`${name} needs the hook ${hook}()`);
   }
   for (const hook of ["deleteIfUnchanged", "list", "close", "now"] as const) {
     if (options[hook] !== undefined && typeof options[hook] !== "function") {
-      throw invalidOption(`${name}: ${hook} must be a function, not ${show(options[hook])}`);
+      throw invalidOption(`${name}: ${hook} must be a function, not ${kindOf(options[hook])}`);
     }
   }
   const { maxMessageBytes, ttlMs } = options;

@@ -1,0 +1,58 @@
+import type { MemoryUpdate } from "@turnkeep/core";
+import { type ConformanceCase, inGroup } from "../case.ts";
+import { expectCode } from "../expect.ts";
+import type { TestMemory } from "../memory.ts";
+import { sentences } from "../sentences.ts";
+
+export const contradictionsCases: readonly ConformanceCase[] = inGroup("errors", [
+  {
+    name: "an update that contradicts what is stored is refused",
+    sentence: sentences.agrees,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 4, head: "1", nextSeq: 10 });
+      await memory.commit({
+        move: [
+          { seq: 1, to: "evicted" },
+          { seq: 2, to: "superseded" },
+          { seq: 3, to: "removed" },
+        ],
+      });
+      for (const [what, over] of contradictions(memory, context.capabilities.history)) {
+        const update = { ...memory.update({ append: 1, head: '"lost"' }), ...over };
+        await expectCode(`an update with ${what}`, "INVALID_OPTION", () =>
+          context.store.updateMessages(memory.id, update),
+        );
+        await memory.check(`after an update with ${what}`);
+      }
+      await memory.commit({ append: 1, replace: [{ seq: 4, payload: '"new"' }] });
+      await memory.check("after an update that agrees with what is stored");
+    },
+  },
+]);
+
+/** The memory holds seq 1, evicted, 2, superseded, and 4, live; 3 was removed; the next seq is 10. */
+function contradictions(
+  memory: TestMemory,
+  history: boolean,
+): readonly (readonly [what: string, over: Partial<MemoryUpdate>])[] {
+  const none = { append: [] };
+  const replaced = (seq: number) => ({ replace: [memory.message(seq)] });
+  const moved = (seq: number) => ({ move: [{ seq, to: "evicted" as const }] });
+  return [
+    ["a nextSeq that goes back", { ...none, nextSeq: 9 }],
+    ["a nextSeq that goes back behind a live message", { ...none, nextSeq: 4 }],
+    ["a new message at the seq of a live one", { append: [memory.message(4, { id: "new" })] }],
+    ["a new message at the seq of one that left", { append: [memory.message(1, { id: "new" })] }],
+    ["a new message at the seq of a removed one", { append: [memory.message(3, { id: "new" })] }],
+    ["a new message at a seq that was passed over", { append: [memory.message(7)] }],
+    ["a replacement of an evicted message", replaced(1)],
+    ["a replacement of a superseded message", replaced(2)],
+    ["a replacement of a removed message", replaced(3)],
+    ["a replacement of what never was", replaced(7)],
+    ["a replacement under another id", { replace: [memory.message(4, { id: "another" })] }],
+    ["a move of a removed message", moved(3)],
+    ["a move of what never was", moved(7)],
+    ...(history ? [] : [["a move of a message that left", moved(1)] as const]),
+  ];
+}

@@ -1,0 +1,100 @@
+import { type ConformanceCase, inGroup } from "../case.ts";
+import type { ConformanceContext } from "../context.ts";
+import { expectEqual } from "../expect.ts";
+import type { TestMemory } from "../memory.ts";
+import { sentences } from "../sentences.ts";
+import { alike, hostilePieces } from "../texts.ts";
+
+const requires = { list: true };
+
+export const listPagesCases: readonly ConformanceCase[] = inGroup("list", [
+  {
+    name: "a page may end with any id",
+    sentence: sentences.cursor,
+    requires,
+    async run(context) {
+      const unique = context.unique();
+      const owner = `🙂:${unique}`;
+      const pieces = [...hostilePieces, ...alike.flatMap(([, one, other]) => [one, other])];
+      const ids = [...new Set(pieces.map((piece) => `${piece}${unique}${piece}`))];
+      const memories = await Promise.all(ids.map(async (id) => context.memory(await context.claim(id))));
+      for (const memory of memories) await memory.commit({ append: 1, owner });
+      for (const limit of [1, 7]) {
+        const listed = await listing(context, owner, limit);
+        expectEqual(
+          `the pages of ${limit} of memories with every kind of id`,
+          listed.sort(),
+          [...ids].sort(),
+        );
+      }
+    },
+  },
+  {
+    name: "a cursor stays good when the memory at the end of its page is deleted",
+    sentence: sentences.cursor,
+    requires,
+    async run(context) {
+      for (const limit of [1, 2, 3]) {
+        const owner = context.unique();
+        const memories = new Map<string, TestMemory>();
+        for (let count = 0; count < 9; count++) {
+          const memory = context.memory();
+          await memory.commit({ append: 1, owner });
+          memories.set(memory.id, memory);
+        }
+        const listed = await listing(context, owner, limit, async (last) =>
+          memories.get(last)?.delete(context.other),
+        );
+        expectEqual(
+          `the pages of ${limit} of 9 memories, each page's last deleted once it was read`,
+          listed.sort(),
+          [...memories.keys()].sort(),
+        );
+      }
+    },
+  },
+  {
+    name: "an owner's pages hold what stands between the memories of others",
+    sentence: sentences.ofOwner,
+    requires,
+    async run(context) {
+      const [owner, other] = [context.unique(), context.unique()];
+      const wanted: string[] = [];
+      for (let count = 0; count < 24; count++) {
+        const memory = context.memory();
+        await memory.commit({
+          append: 1,
+          owner: count % 5 === 4 ? owner : count % 2 === 0 ? other : undefined,
+        });
+        if (count % 5 === 4) wanted.push(memory.id);
+      }
+      for (const limit of [1, 2, 3]) {
+        const listed = await listing(context, owner, limit);
+        expectEqual(
+          `the pages of ${limit} of an owner's memories among those of others`,
+          listed.sort(),
+          wanted.sort(),
+        );
+      }
+    },
+  },
+]);
+
+/** The ids on all pages of an owner's list; `afterPage` is told the last of each. A listing that goes on for ever ends. */
+async function listing(
+  { store }: ConformanceContext,
+  owner: string,
+  limit: number,
+  afterPage: (last: string) => Promise<unknown> = async () => {},
+): Promise<string[]> {
+  const ids: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.listMemories({ owner, limit, cursor });
+    ids.push(...page.memories.map(({ memoryId }) => memoryId));
+    const last = page.memories.at(-1);
+    if (last !== undefined) await afterPage(last.memoryId);
+    cursor = ids.length > 1000 ? undefined : page.cursor;
+  } while (cursor !== undefined);
+  return ids;
+}
