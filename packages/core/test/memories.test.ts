@@ -124,7 +124,6 @@ describe("options of the wrong shape are INVALID_OPTION, naming option and value
       { window: { maxTokens: 10, counter: Promise.resolve(counter) } },
       /window.counter .*await/,
     ],
-    ["a store that is none", { id: "m", store: {} }, /store .*inMemoryStore/],
     ["a format by name", { format: "openai" }, /format .*"openai"/],
   ];
   test.each(wrong)("%s", (_name, options, message) => {
