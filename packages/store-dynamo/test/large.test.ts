@@ -1,10 +1,10 @@
 import type { MemoryUpdate } from "@turnkeep/core";
-import { message, update } from "@turnkeep/store-tests";
+import { changed, liveOf, message, update } from "@turnkeep/store-tests";
 import { describe, expect, test } from "vitest";
 import { Memory } from "../src/items.ts";
 import { Table } from "../src/table.ts";
 import { expectState, memoryId, span, to, useLarge } from "./large.ts";
-import { changed, dying, interrupted, isRead, later, liveOf, recording, sized, wrapped } from "./support.ts";
+import { dying, interrupted, isRead, later, recording, sized, wrapped } from "./support.ts";
 
 const { client, large, copied, open, expectClean, expectNothing, pausing } = useLarge();
 

@@ -1,0 +1,25 @@
+import { describeCrashes } from "@turnkeep/store-tests";
+import { expect } from "vitest";
+import { dynamoStore } from "../src/index.ts";
+import { dying, hurried, idsStored, itemsBeside, itemsIn, useOwnTable } from "./support.ts";
+
+const { tableName, client } = useOwnTable();
+
+describeCrashes({
+  /** In the head, in a row with others, in one of its own, in one of parts. */
+  bytes: [40, 40, 600, 3_100, 5_000, 40_000],
+  many: 130,
+  writes: 130,
+  conflicts: 400,
+  open: (diesAt) =>
+    dynamoStore({ client: hurried(diesAt === undefined ? client : dying(client, diesAt)), tableName }),
+  async expectClean(memoryId, kept) {
+    expect(await idsStored(client, tableName, memoryId)).toEqual(kept.map(({ id }) => id).sort());
+    const items = await itemsIn(client, tableName, `memory:${memoryId}`);
+    const left = items.filter(({ sk }) => sk?.S !== "head").map(({ sk }) => sk?.S?.split("/")[1]);
+    expect(left.filter((kind) => kept.length === 0 || !["i", "m", "s"].includes(kind ?? ""))).toEqual([]);
+    expect(items.find(({ sk }) => sk?.S === "head")?.pending).toBeUndefined();
+    // The entry of the listing.
+    expect(await itemsBeside(client, tableName, memoryId)).toHaveLength(kept.length === 0 ? 0 : 1);
+  },
+});
