@@ -7,10 +7,10 @@ const { tableName, client } = useOwnTable();
 
 describeCrashes({
   /** In the head, in a row with others, in one of its own, in one of parts. */
-  bytes: [40, 40, 600, 3_100, 5_000, 40_000],
-  many: 130,
+  bytes: [40, 40, 40, 40, 600, 600, 3_100, 5_000, 40_000],
+  many: 110,
   writes: 130,
-  conflicts: 400,
+  conflicts: 160,
   open: (diesAt) =>
     dynamoStore({ client: hurried(diesAt === undefined ? client : dying(client, diesAt)), tableName }),
   async expectClean(memoryId, kept) {

@@ -26,12 +26,16 @@ export interface UpdateSizes {
   readonly many: number;
 }
 
+/** So many messages of so many bytes are added at once, now and then, and every other leaves memory at once. */
+const burst = 12;
+const burstBytes = 400;
+
 /** Live messages beyond so many leave memory. */
 const liveAtOnce = 8;
 
 /**
  * Updates of every kind, computed from what a memory holds: most add two messages and let older ones leave; some replace
- * live ones, or change what left; a few do so with very many.
+ * live ones, or change what left; a few add many, or change very many.
  */
 export function randomUpdates(
   random: Random,
@@ -51,16 +55,21 @@ export function randomUpdates(
     const past = kept.filter(({ state }) => state !== "live");
     const live = liveOf(kept);
     const first = nextSeq + (random(10) === 0 ? random(3_000) : 0);
-    const append = [first, first + 1].map((seq) => ({ ...message(seq), id: idOf(seq), ...content() }));
+    const isBurst = random(kept.length < many ? 2 : 8) === 0;
+    const append = Array.from({ length: isBurst ? burst : 2 }, (_, index) => {
+      const seq = first + index;
+      return { ...message(seq), id: idOf(seq), ...content(isBurst ? burstBytes : undefined) };
+    });
     const move = new Map<number, MessageState | "removed">();
     const replace = new Map<number, StoredMessage>();
     const newest = live.at(-1);
     for (const { seq } of live.slice(0, -liveAtOnce)) {
-      move.set(seq, random(10) === 0 ? "removed" : oneOf(random, ["evicted", "superseded"]));
+      move.set(seq, oneOf(random, ["evicted", "evicted", "evicted", "evicted", "superseded", "removed"]));
     }
     if (newest !== undefined && random(3) === 0) replace.set(newest.seq, { ...newest, ...content() });
-    const target = oneOf(random, ["live", "evicted", "superseded", "removed"] as const);
-    const named = random(8) === 0 ? oneOf(random, [kept, append])[random(20)] : undefined;
+    const target = oneOf(random, ["live", "evicted", "superseded", "removed", "removed"] as const);
+    const named = random(8) === 0 ? [...append, ...kept.slice(0, 20)][random(22)] : undefined;
+    if (isBurst) for (const { seq } of append) if (seq % 2 === 0) move.set(seq, "evicted");
     if (named !== undefined) move.set(named.seq, target);
     if (past.length >= many && random(6) === 0) {
       for (const { seq } of past.slice(0, many)) move.set(seq, target);
@@ -71,7 +80,7 @@ export function randomUpdates(
         replace.set(one.seq, { ...one, ...content(bytes[0]) });
       }
     }
-    return update(version, first + 2, {
+    return update(version, first + append.length, {
       append,
       replace: [...replace.values()],
       move: [...move].map(([seq, to]) => ({ seq, to })),
