@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type {
   CallOptions,
@@ -142,12 +141,10 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       if (expected !== null && base?.version !== expected) base = await look(table, memoryId);
       let invalid: unknown;
       if (base?.version === (expected ?? "")) {
-        const after = await applyUpdate(new Memory(table, memoryId, base.life), change, base, ttlMs).catch(
-          (error: unknown) => {
-            if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
-            invalid = error;
-          },
-        );
+        const after = await applyUpdate(table, memoryId, change, base, ttlMs).catch((error: unknown) => {
+          if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
+          invalid = error;
+        });
         if (after !== undefined) return remember(memoryId, after);
         // Why nothing was changed, the head says, which may be another by now.
         base = await look(table, memoryId);
@@ -196,8 +193,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
 
 /** What a memory begins from. */
 function headOfNone(owner: string | undefined): Head {
-  const life = randomBytes(12).toString("base64url");
-  return { version: "", nextSeq: 1, owner, live: "", recent: "", life, count: 0, updatedAt: 0 };
+  return { version: "", nextSeq: 1, owner, live: "", recent: "", life: "", count: 0, updatedAt: 0 };
 }
 
 function snapshotOf({ version, nextSeq, owner, head }: Head, messages: StoredMessage[]): MemorySnapshot {

@@ -1,9 +1,18 @@
 import { randomUUID } from "node:crypto";
 import type { StoredMessage } from "@turnkeep/core";
 import { appendUntilDone, message, messages, update } from "@turnkeep/store-tests";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { dynamoStore } from "../src/index.ts";
-import { type Item, idsStored, interrupted, itemsBeside, itemsIn, useOwnTable, wrapped } from "./support.ts";
+import {
+  hurried,
+  type Item,
+  idsStored,
+  interrupted,
+  itemsBeside,
+  itemsIn,
+  useOwnTable,
+  wrapped,
+} from "./support.ts";
 
 const { tableName, client, open } = useOwnTable();
 const [one, other] = [open(), open()];
@@ -170,4 +179,102 @@ test("readers meet all of an update or none", async () => {
     }
   };
   await Promise.all([write(), read(), read()]);
+});
+
+/** Something that is waited for. */
+function signal(): { readonly given: Promise<void>; readonly give: () => void } {
+  let give = (): void => {};
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give };
+}
+
+describe("an update that pauses while it is staged", () => {
+  /** A store that does something after so many writes of staged items, and waits for it. */
+  function pausing(meanwhile: () => Promise<unknown>, options: { ttlMs?: number } = {}) {
+    let isFirst = true;
+    const paused = wrapped(client, async ({ operation }, send) => {
+      if (operation === "BatchWriteItem" && isFirst) {
+        isFirst = false;
+        await meanwhile();
+      }
+      return send();
+    });
+    return dynamoStore({ client: paused, tableName, ...options });
+  }
+  const staged = [message(3, `"${"x".repeat(40_000)}"`), ...inRows(4, 5)];
+  const sweeper = dynamoStore({ client: hurried(client), tableName });
+
+  test("until a sweep has given it up is staged anew, and what it wrote late does not stay", async () => {
+    for (const begins of [true, false]) {
+      const memoryId = randomUUID();
+      const begin = update(null, 3, { append: messages(1, 2) });
+      if (!begins) await one.updateMessages(memoryId, begin);
+      const store = pausing(() => sweeper.sweep());
+      await store.updateMessages(memoryId, update(begins ? null : begin.version, 6, { append: staged }));
+      const kept = [...(begins ? [] : begin.append), ...staged];
+      expect((await other.getMessages(memoryId)).messages).toEqual(kept);
+      expect(await idsStored(client, tableName, memoryId)).toEqual(kept.map(({ id }) => id));
+      const places = (await itemsIn(client, tableName, `memory:${memoryId}`)).map(
+        ({ sk }) => sk?.S?.split("/")[0],
+      );
+      expect(new Set(places).size).toBe(2);
+      expect(await itemsBeside(client, tableName, memoryId)).toHaveLength(1);
+    }
+  });
+
+  test("that begins a memory is whole when a sweep that has given it up goes on later", async () => {
+    const memoryId = randomUUID();
+    const [gaveUp, goesOn] = [signal(), signal()];
+    let isGivenUp = false;
+    const slow = wrapped(client, async ({ operation }, send) => {
+      if (operation === "Query" && isGivenUp) await goesOn.given;
+      const answer = await send();
+      isGivenUp ||= operation === "PutItem";
+      if (isGivenUp) gaveUp.give();
+      return answer;
+    });
+    let sweeping: Promise<unknown> | undefined;
+    const store = pausing(() => {
+      sweeping = dynamoStore({ client: hurried(slow), tableName }).sweep();
+      return gaveUp.given;
+    });
+    await store.updateMessages(memoryId, update(null, 6, { append: staged }));
+    goesOn.give();
+    await sweeping;
+    expect((await other.getMessages(memoryId)).messages).toEqual(staged);
+    expect((await other.getHistory(memoryId, { ids: ["m5"] })).messages).toHaveLength(1);
+  });
+
+  test("until its memory is deleted leaves nothing", async () => {
+    for (const append of [staged, inRows(3, 5)]) {
+      const memoryId = randomUUID();
+      const begin = update(null, 3, { append: messages(1, 2) });
+      await one.updateMessages(memoryId, begin);
+      const store = pausing(() => one.deleteMessages(memoryId));
+      const call = store.updateMessages(memoryId, update(begin.version, 6, { append }));
+      await expect(call).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+      expect(await itemsIn(client, tableName, `memory:${memoryId}`)).toEqual([]);
+      expect(await itemsBeside(client, tableName, memoryId)).toEqual([]);
+    }
+  });
+
+  test("until its memory has expired does not bring it back", async () => {
+    const memoryId = randomUUID();
+    const options = { ttlMs: 60 * 60 * 1000 };
+    const begin = update(null, 3, { append: messages(1, 2) });
+    await open(options).updateMessages(memoryId, begin);
+    try {
+      const store = pausing(async () => {
+        vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * options.ttlMs });
+        expect((await one.getMessages(memoryId)).version).toBeNull();
+      }, options);
+      const call = store.updateMessages(memoryId, update(begin.version, 6, { append: staged }));
+      await expect(call).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+      expect((await one.getMessages(memoryId)).version).toBeNull();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 });

@@ -192,6 +192,17 @@ export function hurried(client: DynamoClient): DynamoClient {
   };
 }
 
+/** An error as the driver throws it. */
+export function fault(name: string, members: object = {}): Error {
+  return Object.assign(new Error(name), { name }, members);
+}
+
+/** A transaction that was refused, with a code for each of its actions. */
+export function canceled(...codes: string[]): Error {
+  const CancellationReasons = codes.map((Code) => ({ Code, Item: { payload: { S: "private words" } } }));
+  return fault("TransactionCanceledException", { CancellationReasons });
+}
+
 /** Everything in a partition. */
 export async function itemsIn(client: DynamoDBClient, table: string, partition: string): Promise<Item[]> {
   const items: Item[] = [];
