@@ -11,8 +11,8 @@ describeCrashes({
   many: 110,
   writes: 130,
   conflicts: 160,
-  open: (diesAt) =>
-    dynamoStore({ client: hurried(diesAt === undefined ? client : dying(client, diesAt)), tableName }),
+  open: (diesAt) => dynamoStore({ client: diesAt === undefined ? client : dying(client, diesAt), tableName }),
+  openLate: () => dynamoStore({ client: hurried(client), tableName }),
   async expectClean(memoryId, kept) {
     expect(await idsStored(client, tableName, memoryId)).toEqual(kept.map(({ id }) => id).sort());
     const items = await itemsIn(client, tableName, `memory:${memoryId}`);
