@@ -125,9 +125,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
         if (typeof messages === "object") return snapshotOf(head, messages);
         if (tries === readsOfOneVersion)
           throw corruptError(memoryId, `its live message at seq ${messages} is not there`);
-        // The update that was met is being applied; each item by itself.
-        await delay(Math.random() * 10 * 2 ** tries);
-        throwIfAborted(callOptions?.signal);
+        await waitForUpdate(tries, callOptions?.signal);
       }
     },
 
@@ -170,9 +168,14 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       const table = begin(callOptions);
       checkMemoryId(memoryId);
       const normal = normalizeHistoryQuery(query);
-      const head = await look(table, memoryId);
-      if (head === undefined) return { messages: [], hasMore: false };
-      return readHistory(table, memoryId, head, normal);
+      for (let tries = 1; ; tries++) {
+        const head = await look(table, memoryId);
+        if (head === undefined) return { messages: [], hasMore: false };
+        const { page, isWhole } = await readHistory(table, memoryId, head, normal);
+        // What is damaged does not hide the rest.
+        if (isWhole || tries === readsOfOneVersion) return page;
+        await waitForUpdate(tries, callOptions?.signal);
+      }
     },
 
     async listMemories(query, callOptions) {
@@ -189,6 +192,12 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
 
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** The update that a read met is being applied, each item by itself. */
+async function waitForUpdate(tries: number, signal: AbortSignal | undefined): Promise<void> {
+  await delay(Math.random() * 10 * 2 ** tries);
+  throwIfAborted(signal);
 }
 
 /** What a memory begins from. */

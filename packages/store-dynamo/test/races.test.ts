@@ -137,6 +137,58 @@ describe("a read that meets an update", () => {
     expect(asked).toBe(3);
   });
 
+  test("of history that meets one between its pages lists all that is not removed", async () => {
+    for (const order of ["ascending", "descending"] as const) {
+      const memoryId = randomUUID();
+      // Many that share a row in parts, and one that is in the head.
+      const append = messages(1, 900).map(({ seq }) => message(seq, `"${"x".repeat(600)}"`));
+      const move = append.map(({ seq }) => ({ seq, to: "evicted" as const }));
+      const begin = update(null, 902, { append: [...append, message(901)], move });
+      await one.updateMessages(memoryId, begin);
+      const removed = { seq: 2, to: "removed" as const };
+      const change = update(begin.version, 902, { move: [removed] });
+      let changing: Promise<void> | undefined;
+      // After the row itself, before its parts; or the other way round.
+      const slow = wrapped(client, async ({ operation, input }, send) => {
+        if (operation === "Query") input.Limit = 1;
+        const answer = (await send()) as { Items?: Item[] };
+        const isRow = answer.Items?.some(({ sk }) => sk?.S?.split("/")[1] === "m");
+        if (isRow && answer.Items?.[0]?.rows === undefined) changing ??= one.updateMessages(memoryId, change);
+        await changing;
+        return answer;
+      });
+      const store = dynamoStore({ client: slow, tableName });
+      const seen = (await store.getHistory(memoryId, { order, limit: 1_000 })).messages;
+      expect(changing).toBeDefined();
+      const seqs = seen.map(({ seq }) => seq).filter((seq) => seq !== 2);
+      const all = messages(1, 901)
+        .map(({ seq }) => seq)
+        .filter((seq) => seq !== 2);
+      expect(order === "ascending" ? seqs : seqs.reverse()).toEqual(all);
+    }
+  });
+
+  test("of history whose rows are still to be written lists what the head says is live", async () => {
+    const memoryId = randomUUID();
+    const begin = update(null, 3, { append: messages(1, 2) });
+    await one.updateMessages(memoryId, begin);
+    let asked = 0;
+    const tearing = dynamoStore({
+      tableName,
+      client: wrapped(client, async ({ operation }, send) => {
+        const answer = (await send()) as object;
+        return operation === "Query" && ++asked === 1 ? { ...answer, Items: [] } : answer;
+      }),
+    });
+    await one.updateMessages(memoryId, update(begin.version, 4, { append: inRows(3, 3) }));
+    for (const query of [{}, { order: "descending" as const, limit: 2 }, { ids: ["m1", "m2"] }]) {
+      asked = 0;
+      const { messages: seen } = await tearing.getHistory(memoryId, query);
+      const seqs = seen.map(({ seq }) => seq);
+      expect(seqs).toEqual("ids" in query ? [1, 2] : "limit" in query ? [3, 2] : [1, 2, 3]);
+    }
+  });
+
   test("says so when a message is lost for good", async () => {
     const memoryId = randomUUID();
     await one.updateMessages(memoryId, update(null, 4, { append: inRows(1, 3) }));

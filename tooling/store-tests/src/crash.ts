@@ -210,8 +210,8 @@ class CrashRun {
     const found = await this.#history({ order, limit: 37 });
     const after = await this.#read(this.#healthy);
     const path = this.#chain.between(before.version, after.version);
-    // The memory was deleted meanwhile.
-    if (path === undefined) return;
+    // Of a life that began or ended meanwhile too little is known.
+    if (before.version === null || path === undefined) return;
     const sign = order === "ascending" ? 1 : -1;
     expect(found.map(({ seq }) => seq)).toEqual(
       [...new Set(found.map(({ seq }) => seq))].sort((a, b) => sign * (a - b)),
