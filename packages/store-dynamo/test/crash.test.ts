@@ -1,9 +1,14 @@
-import { describeCrashes } from "@turnkeep/store-tests";
+import { describeCrashes, stumble } from "@turnkeep/store-tests";
 import { expect } from "vitest";
 import { dynamoStore } from "../src/index.ts";
-import { dying, hurried, idsStored, itemsBeside, itemsIn, useOwnTable } from "./support.ts";
+import { dying, hurried, idsStored, itemsBeside, itemsIn, useOwnTable, wrapped } from "./support.ts";
 
 const { tableName, client } = useOwnTable();
+
+const slow = wrapped(client, async (_, send) => {
+  await stumble();
+  return send();
+});
 
 describeCrashes({
   /** In the head, in a row with others, in one of its own, in one of parts. */
@@ -11,8 +16,8 @@ describeCrashes({
   many: 110,
   writes: 130,
   conflicts: 160,
-  open: (diesAt) => dynamoStore({ client: diesAt === undefined ? client : dying(client, diesAt), tableName }),
-  openLate: () => dynamoStore({ client: hurried(client), tableName }),
+  open: (diesAt) => dynamoStore({ client: diesAt === undefined ? slow : dying(slow, diesAt), tableName }),
+  openLate: () => dynamoStore({ client: hurried(slow), tableName }),
   async expectClean(memoryId, kept) {
     expect(await idsStored(client, tableName, memoryId)).toEqual(kept.map(({ id }) => id).sort());
     const items = await itemsIn(client, tableName, `memory:${memoryId}`);

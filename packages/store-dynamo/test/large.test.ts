@@ -267,7 +267,7 @@ describe("an update of more rows than a transaction takes", () => {
     const change = mixes();
     const { client: paused, reached } = pausing(1);
     let staged: unknown;
-    const writer = wrapped({ send: paused.send } as typeof client, ({ operation, input }, send) => {
+    const writer = wrapped(paused, ({ operation, input }, send) => {
       if (operation === "PutItem") staged ??= { Item: input.Item };
       return send();
     });
@@ -302,7 +302,7 @@ describe("an update of more rows than a transaction takes", () => {
     });
     /** The rows that are about to be changed cannot be asked for at once. */
     let asked = 0;
-    const underWay = wrapped({ send: stale.send } as typeof client, async ({ operation }, send) => {
+    const underWay = wrapped(stale, async ({ operation }, send) => {
       if (operation === "TransactGetItems" && ++asked % 3 !== 0) throw canceled("TransactionConflict");
       return send();
     });

@@ -96,14 +96,14 @@ export async function later<T>(call: () => Promise<T>): Promise<T> {
 
 /** Lets `around` decide what becomes of each command; `send` hands it on. */
 export function wrapped(
-  client: DynamoDBClient,
+  client: DynamoClient,
   around: (sent: Sent, send: () => Promise<unknown>) => Promise<unknown>,
 ): DynamoClient {
   return {
     send(command: never, options?: never): Promise<unknown> {
       const { constructor: made, input } = command as { constructor: { name: string }; input: Sent["input"] };
       const sent = { operation: made.name.replace(/Command$/, ""), input };
-      return around(sent, () => client.send(command, options) as unknown as Promise<unknown>);
+      return around(sent, () => client.send(command, options));
     },
   };
 }
@@ -166,7 +166,7 @@ export function isRead({ operation }: Sent): boolean {
  * A client of a process that dies: its `step`-th write does not take place, nor does anything after it. Who waits for it
  * goes on when what was sent before has arrived.
  */
-export function dying(client: DynamoDBClient, step: number): DynamoClient {
+export function dying(client: DynamoClient, step: number): DynamoClient {
   let writes = 0;
   const sent: Promise<unknown>[] = [];
   return wrapped(client, async (command, send) => {

@@ -1,8 +1,8 @@
-import { describeCrashes, message, update } from "@turnkeep/store-tests";
+import { describeCrashes, message, stumble, update } from "@turnkeep/store-tests";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { mongoStore } from "../src/index.ts";
-import { dying, dyingAt, intercepted, migrated, newDatabase } from "./support.ts";
+import { dyingAt, intercepted, migrated, newDatabase } from "./support.ts";
 
 const url = inject("mongoUrl");
 const database = newDatabase();
@@ -23,7 +23,14 @@ describeCrashes({
   many: 110,
   writes: 9,
   conflicts: 2_000,
-  open: (diesAt) => mongoStore({ client: diesAt === undefined ? client : dying(client, diesAt), database }),
+  open(diesAt) {
+    const die = diesAt === undefined ? () => {} : dyingAt(diesAt);
+    const before = (method: string): Promise<void> => {
+      die(method);
+      return stumble();
+    };
+    return mongoStore({ client: intercepted(client, before), database });
+  },
   // Its sweeps go by no clock.
   openLate: () => mongoStore({ client, database }),
   async expectClean(memoryId, kept) {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type ChatMemoryStore,
   type HistoryQuery,
@@ -27,7 +28,8 @@ export interface CrashTarget extends UpdateSizes {
 /** What happens to a memory while it is written. */
 interface Troubles {
   readonly crashes: boolean;
-  readonly deletes: boolean;
+  /** Of so many updates one is a delete instead; 0: none is. */
+  readonly deletes: number;
   /** All the time, and what is being staged is given up. */
   readonly lateSweeps: boolean;
 }
@@ -54,14 +56,14 @@ export function describeCrashes(target: CrashTarget): void {
   const seeds = Array.from({ length: runs }, (_, index) => index + 1);
   describe.each(seeds)("four writers (%i)", (seed) => {
     test.each<[string, Troubles, number]>([
-      ["of one memory that crash", { crashes: true, deletes: false, lateSweeps: false }, 0.6],
-      ["that crash, of a memory that is deleted", { crashes: true, deletes: true, lateSweeps: false }, 0.2],
-      ["whom sweeps give up", { crashes: false, deletes: true, lateSweeps: true }, 0.2],
+      ["of one memory that crash", { crashes: true, deletes: 0, lateSweeps: false }, 0.6],
+      ["that crash, of a memory that is deleted", { crashes: true, deletes: 12, lateSweeps: false }, 0.2],
+      ["whom sweeps give up", { crashes: false, deletes: 60, lateSweeps: true }, 0.2],
     ])(
       "%s: nothing is lost, doubled, stale or resurrected",
       async (name, troubles, part) => {
         const run = new CrashRun(target, `${name} ${seed}`, seeded(seed), troubles);
-        if (!troubles.deletes) await run.fill();
+        if (troubles.deletes !== 12) await run.fill();
         await run.until(target.conflicts * part);
         await run.end();
         if (runs > 1) console.info(JSON.stringify(run.tally));
@@ -137,18 +139,20 @@ class CrashRun {
   async #operate(writer: number, meet: () => Promise<void> = async () => {}): Promise<void> {
     const random = this.#random;
     const { crashes, deletes } = this.#troubles;
-    const dies = crashes && random(3) === 0;
-    const diesAt = 1 + random(oneOf(random, [2, 9, this.#target.writes]));
+    const isLarge = random(8) === 0;
+    const dies = crashes && random(isLarge ? 2 : 3) === 0;
+    const diesAt = 1 + random(isLarge ? this.#target.writes : oneOf(random, [2, 9]));
     const store = (dies ? undefined : this.#stores[writer]) ?? this.#target.open(diesAt);
     let met: Promise<void> | undefined;
     try {
       if (random(40) === 0) await this.#sweep(store);
       const snapshot = await this.#read(store);
-      const change = this.#next(snapshot, this.#chain.at(snapshot.version), writers[writer] ?? "");
+      const kept = this.#chain.at(snapshot.version);
+      const change = this.#next(snapshot, kept, writers[writer] ?? "", isLarge);
       this.#chain.add(change);
       met = meet();
       await met;
-      if (deletes && random(12) === 0) {
+      if (deletes > 0 && random(deletes) === 0) {
         this.tally.deletes++;
         await this.#chain.observe(async () => {
           await store.deleteMessages(this.#memoryId);
@@ -195,7 +199,7 @@ class CrashRun {
   async #replay(): Promise<void> {
     const change = this.#acknowledged[this.#random(this.#acknowledged.length)];
     // One that begins a memory would do so again where it was deleted.
-    if (change === undefined || (this.#troubles.deletes && change.expected === null)) return;
+    if (change === undefined || (this.#troubles.deletes > 0 && change.expected === null)) return;
     this.tally.replays++;
     const store = this.#stores[this.#random(writers.length)] as ChatMemoryStore;
     await this.#write(store, change).catch((error: unknown) => {
@@ -274,6 +278,11 @@ class CrashRun {
     await this.#target.expectClean(this.#memoryId, []);
     expect(this.tally.crashes > 0).toBe(this.#troubles.crashes);
   }
+}
+
+/** Waits now and then, so that calls overtake one another. */
+export async function stumble(): Promise<void> {
+  if (Math.random() < 1 / 40) await delay(100 * Math.random());
 }
 
 /** Waits until so many have come. */

@@ -22,7 +22,7 @@ export function oneOf<T>(random: Random, list: readonly [T, ...T[]]): T {
 export interface UpdateSizes {
   /** Bytes of a message's content, so that messages of every kind of place come about. */
   readonly bytes: readonly [number, ...number[]];
-  /** So many old messages are changed by one update, now and then. */
+  /** So many old messages are changed by a large update. */
   readonly many: number;
 }
 
@@ -35,7 +35,7 @@ const liveAtOnce = 8;
 
 /**
  * Updates of every kind, computed from what a memory holds: most add two messages and let older ones leave; some replace
- * live ones, or change what left; a few add many, or change very many.
+ * live ones, change what left, or add many; a large one changes very many.
  */
 export function randomUpdates(
   random: Random,
@@ -44,10 +44,11 @@ export function randomUpdates(
   { version, nextSeq }: Pick<MemorySnapshot, "version" | "nextSeq">,
   kept: readonly Kept[],
   writer: string,
+  isLarge?: boolean,
 ) => MemoryUpdate {
   let count = 0;
 
-  return ({ version, nextSeq }, kept, writer) => {
+  return ({ version, nextSeq }, kept, writer, isLarge = false) => {
     const content = (size = oneOf(random, bytes)): Pick<StoredMessage, "payload" | "meta"> => ({
       payload: JSON.stringify(`${writer} ${++count} ${"x".repeat(size)}`),
       ...(random(3) === 0 ? { meta: `{"n":${count}}` } : {}),
@@ -71,10 +72,10 @@ export function randomUpdates(
     const named = random(8) === 0 ? [...append, ...kept.slice(0, 20)][random(22)] : undefined;
     if (isBurst) for (const { seq } of append) if (seq % 2 === 0) move.set(seq, "evicted");
     if (named !== undefined) move.set(named.seq, target);
-    if (past.length >= many && random(6) === 0) {
+    if (isLarge && past.length >= many) {
       for (const { seq } of past.slice(0, many)) move.set(seq, target);
     }
-    if (live.length >= many && random(2) === 0) {
+    if (isLarge && live.length >= many) {
       for (const one of live.slice(0, many)) {
         move.delete(one.seq);
         replace.set(one.seq, { ...one, ...content(bytes[0]) });
