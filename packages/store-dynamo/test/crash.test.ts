@@ -22,7 +22,9 @@ describeCrashes({
     expect(await idsStored(client, tableName, memoryId)).toEqual(kept.map(({ id }) => id).sort());
     const items = await itemsIn(client, tableName, `memory:${memoryId}`);
     const left = items.filter(({ sk }) => sk?.S !== "head").map(({ sk }) => sk?.S?.split("/")[1]);
-    expect(left.filter((kind) => kept.length === 0 || !["i", "m", "s"].includes(kind ?? ""))).toEqual([]);
+    // What leads to messages of an update that was refused, or, empty too, of one that died as the memory was deleted.
+    const mayStay = kept.length === 0 ? ["i"] : ["i", "m", "s"];
+    expect(left.filter((kind) => !mayStay.includes(kind ?? ""))).toEqual([]);
     expect(items.find(({ sk }) => sk?.S === "head")?.pending).toBeUndefined();
     // The entry of the listing.
     expect(await itemsBeside(client, tableName, memoryId)).toHaveLength(kept.length === 0 ? 0 : 1);

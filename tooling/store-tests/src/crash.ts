@@ -95,6 +95,8 @@ class CrashRun {
   /** Of the processes that live on. */
   readonly #stores: readonly ChatMemoryStore[];
   #acknowledged: MemoryUpdate[] = [];
+  /** A large update may have been left half done. */
+  #hasLargeDied = false;
 
   constructor(target: CrashTarget, memoryId: string, random: Random, troubles: Troubles) {
     this.#target = target;
@@ -131,7 +133,7 @@ class CrashRun {
       const sweep = round % 2 === 0 && this.#troubles.lateSweeps ? this.#sweep(this.#late) : undefined;
       await Promise.all([...writers.map((_, writer) => this.#operate(writer, meet)), page, sweep]);
       if (this.#random(5) === 0) await this.#replay();
-      if (round % 50 === 0) await this.#rest();
+      if (round % 50 === 0 || this.#hasLargeDied) await this.#rest();
     }
   }
 
@@ -150,6 +152,7 @@ class CrashRun {
       const kept = this.#chain.at(snapshot.version);
       const change = this.#next(snapshot, kept, writers[writer] ?? "", isLarge);
       this.#chain.add(change);
+      this.#hasLargeDied ||= dies && change.move.length + change.replace.length >= this.#target.many;
       met = meet();
       await met;
       if (deletes > 0 && random(deletes) === 0) {
@@ -243,6 +246,7 @@ class CrashRun {
 
   /** While nobody writes, every kind of read shows what the model holds. */
   async #rest(): Promise<void> {
+    this.#hasLargeDied = false;
     const { version } = await this.#read(this.#healthy);
     await this.#expectHistory(this.#chain.at(version));
   }
