@@ -133,15 +133,29 @@ class CrashRun {
       const sweep = round % 2 === 0 && this.#troubles.lateSweeps ? this.#sweep(this.#late) : undefined;
       await Promise.all([...writers.map((_, writer) => this.#operate(writer, meet)), page, sweep]);
       if (this.#random(5) === 0) await this.#replay();
-      if (round % 50 === 0 || this.#hasLargeDied) await this.#rest();
+      if (round % 8 === 0) await this.#change();
+      if (round % 50 === 0) await this.#rest();
+    }
+  }
+
+  /** Two large updates one after the other, which would lose against others; what has died is left to be finished. */
+  async #change(): Promise<void> {
+    await this.fill();
+    for (const _ of [1, 2]) {
+      this.#hasLargeDied = false;
+      await this.#operate(this.#random(writers.length), undefined, true);
+      if (this.#hasLargeDied && this.#random(2) === 0) await this.#rest();
     }
   }
 
   /** One update, or something rarer, by a process that may die at any of its writes. All that `meet` have read the same. */
-  async #operate(writer: number, meet: () => Promise<void> = async () => {}): Promise<void> {
+  async #operate(
+    writer: number,
+    meet: () => Promise<void> = async () => {},
+    isLarge = this.#random(8) === 0,
+  ): Promise<void> {
     const random = this.#random;
     const { crashes, deletes } = this.#troubles;
-    const isLarge = random(8) === 0;
     const dies = crashes && random(isLarge ? 2 : 3) === 0;
     const diesAt = 1 + random(isLarge ? this.#target.writes : oneOf(random, [2, 9]));
     const store = (dies ? undefined : this.#stores[writer]) ?? this.#target.open(diesAt);
@@ -246,7 +260,6 @@ class CrashRun {
 
   /** While nobody writes, every kind of read shows what the model holds. */
   async #rest(): Promise<void> {
-    this.#hasLargeDied = false;
     const { version } = await this.#read(this.#healthy);
     await this.#expectHistory(this.#chain.at(version));
   }
