@@ -129,17 +129,17 @@ class CrashRun {
     await this.#rest();
     for (let round = 1; this.tally.conflicts < conflicts; round++) {
       const meet = meeting(writers.length);
-      const page = round % 10 === 0 ? this.#page() : undefined;
+      const page = round % 20 === 0 ? this.#page() : undefined;
       const sweep = round % 2 === 0 && this.#troubles.lateSweeps ? this.#sweep(this.#late) : undefined;
       await Promise.all([...writers.map((_, writer) => this.#operate(writer, meet)), page, sweep]);
       if (this.#random(5) === 0) await this.#replay();
-      if (round % 8 === 0) await this.#change();
-      if (round % 50 === 0) await this.#rest();
+      if (round % 8 === 0) await this.#changeMany();
+      if (round % 100 === 0) await this.#rest();
     }
   }
 
   /** Two large updates one after the other, which would lose against others; what has died is left to be finished. */
-  async #change(): Promise<void> {
+  async #changeMany(): Promise<void> {
     await this.fill();
     for (const _ of [1, 2]) {
       this.#hasLargeDied = false;
@@ -299,7 +299,7 @@ class CrashRun {
 
 /** Waits now and then, so that calls overtake one another. */
 export async function stumble(): Promise<void> {
-  if (Math.random() < 1 / 40) await delay(100 * Math.random());
+  if (Math.random() < 1 / 40) await delay(30 * Math.random());
 }
 
 /** Waits until so many have come. */
