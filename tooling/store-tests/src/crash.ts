@@ -95,8 +95,6 @@ class CrashRun {
   /** Of the processes that live on. */
   readonly #stores: readonly ChatMemoryStore[];
   #acknowledged: MemoryUpdate[] = [];
-  /** A large update may have been left half done. */
-  #hasLargeDied = false;
 
   constructor(target: CrashTarget, memoryId: string, random: Random, troubles: Troubles) {
     this.#target = target;
@@ -133,8 +131,7 @@ class CrashRun {
       const sweep = round % 2 === 0 && this.#troubles.lateSweeps ? this.#sweep(this.#late) : undefined;
       await Promise.all([...writers.map((_, writer) => this.#operate(writer, meet)), page, sweep]);
       if (this.#random(5) === 0) await this.#replay();
-      if (round % 8 === 0) await this.#changeMany();
-      if (round % 100 === 0) await this.#rest();
+      if (round % (round < 40 ? 8 : 80) === 0) await this.#changeMany();
     }
   }
 
@@ -142,9 +139,8 @@ class CrashRun {
   async #changeMany(): Promise<void> {
     await this.fill();
     for (const _ of [1, 2]) {
-      this.#hasLargeDied = false;
       await this.#operate(this.#random(writers.length), undefined, true);
-      if (this.#hasLargeDied && this.#random(2) === 0) await this.#rest();
+      await this.#rest();
     }
   }
 
@@ -166,7 +162,6 @@ class CrashRun {
       const kept = this.#chain.at(snapshot.version);
       const change = this.#next(snapshot, kept, writers[writer] ?? "", isLarge);
       this.#chain.add(change);
-      this.#hasLargeDied ||= dies && change.move.length + change.replace.length >= this.#target.many;
       met = meet();
       await met;
       if (deletes > 0 && random(deletes) === 0) {
