@@ -15,7 +15,7 @@ describeCrashes({
   bytes: [40, 40, 40, 40, 600, 600, 3_100, 5_000, 40_000],
   many: 110,
   writes: 130,
-  conflicts: 120,
+  conflicts: 80,
   open: (diesAt) => dynamoStore({ client: diesAt === undefined ? slow : dying(slow, diesAt), tableName }),
   openLate: () => dynamoStore({ client: hurried(slow), tableName }),
   async expectClean(memoryId, kept) {

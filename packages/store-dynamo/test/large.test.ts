@@ -209,7 +209,7 @@ describe("an update of more rows than a transaction takes", () => {
       await open(prefix).updateMessages(memoryId, more);
     });
     const { messages: seen } = await open(prefix, slow)[call](memoryId, { limit: 1_000 });
-    const shown = call === "getMessages" ? liveOf(last) : last.filter(({ seq }) => seq !== 136);
+    const shown = call === "getMessages" ? liveOf(last) : last;
     expect(seen).toEqual(shown);
   });
 
