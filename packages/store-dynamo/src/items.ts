@@ -117,7 +117,7 @@ export function listedIn(
   return { memory, owner: values.owner as string | undefined };
 }
 
-export function workOf({ values }: Entry): Work {
+export function workOf(values: Values): Work {
   const prefixes = String(values.prefixes ?? "");
   return { ...(values as unknown as Work), prefixes: prefixes === "" ? [] : prefixes.split(" ") };
 }

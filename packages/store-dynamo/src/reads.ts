@@ -33,10 +33,13 @@ const near = 16;
 /** How many messages a row holds, about. */
 const messagesOfRow = 4;
 
-/** By their keys, rows as they are to be. Where there are none, all are so already. */
-type Pending = ReadonlyMap<number, Values>;
-
-const nonePending: Pending = new Map();
+/** What one read of rows goes by, and finds out. */
+interface Reading {
+  /** By their keys, rows as they are to be. Where there are none, all are so already. */
+  readonly pending: ReadonlyMap<number, Values>;
+  /** A row was met that lacks a part: an update took place in between. */
+  isTorn: boolean;
+}
 
 /** How many entries of a listing are read at a time, at least. */
 const entriesAtOnce = 100;
@@ -72,7 +75,7 @@ export async function readLive(
   const first = recent[0]?.seq ?? beyond;
   const older = [...live.keys()].filter((seq) => seq < first);
   const memory = new Memory(table, memoryId, head.life);
-  const rows = older.length === 0 ? [] : await rowsWith(memory, older, live, await pendingOf(memory, head));
+  const rows = older.length === 0 ? [] : await rowsWith(memory, older, live, await readingOf(memory, head));
   const lines = new Map([...rows.flatMap((row) => row.lines), ...recent].map((line) => [line.seq, line]));
   const messages: StoredMessage[] = [];
   for (const [seq, { edit }] of live) {
@@ -83,12 +86,13 @@ export async function readLive(
   return messages;
 }
 
+/** A page, and whether nothing is missing from it that the head says is there, or that a row in parts has. */
 export async function readHistory(
   table: Table,
   memoryId: string,
   head: Head,
   { after, before, order, limit, states, ids }: NormalHistoryQuery,
-): Promise<HistoryPage> {
+): Promise<{ page: HistoryPage; isWhole: boolean }> {
   const memory = new Memory(table, memoryId, head.life);
   const live = decodeLive(memoryId, head.live);
   const recent = linesOf(memoryId, head.recent);
@@ -110,24 +114,28 @@ export async function readHistory(
   // What leaves the head meanwhile is known from it all the same, and nothing ever comes back into it.
   const newest = (recent[0]?.seq ?? head.nextSeq) - 1;
   const older = { from: range.from, to: Math.min(range.to, newest) };
+  const isOlder = (seq: number): boolean => seq >= older.from && seq <= older.to;
+  const reading = await readingOf(memory, head);
+  const due = new Set<number>();
   async function* pages(): AsyncGenerator<readonly Row[]> {
-    const pending = await pendingOf(memory, head);
     if (ids !== undefined) {
       const seqs = await seqsOf(
         memory,
         ids.filter((id) => !recent.some((line) => line.id === id)),
       );
-      const asked = seqs.filter((seq) => seq >= older.from && seq <= older.to);
-      yield await rowsWith(memory, asked, live, pending);
+      const asked = seqs.filter(isOlder);
+      for (const seq of asked) if (live.has(seq)) due.add(seq);
+      yield await rowsWith(memory, asked, live, reading);
       return;
     }
+    for (const seq of live.keys()) if (isOlder(seq)) due.add(seq);
     // The row that holds `to` may have a greater key.
     const above =
       descending && older.to < newest
-        ? await rowsUpTo(memory, pending, { from: older.to, to: older.to })
+        ? await rowsUpTo(memory, reading, { from: older.to, to: older.to })
         : [];
     const query = { ...older, to: descending ? (above.at(-1)?.key ?? older.to) : newest, descending };
-    for await (const page of rowPages(memory, pending, {
+    for await (const page of rowPages(memory, reading, {
       ...query,
       limit: Math.ceil(limit / messagesOfRow) + 1,
     })) {
@@ -138,19 +146,26 @@ export async function readHistory(
   if (descending) await take(recent);
   if (older.from <= older.to && states.length > 0) {
     for await (const page of pages()) {
-      await take(page.flatMap(({ lines }) => lines).filter(({ seq }) => seq <= newest));
+      const lines = page.flatMap((row) => row.lines);
+      for (const { seq } of lines) due.delete(seq);
+      await take(lines.filter(({ seq }) => seq <= newest));
       if (messages.length > limit) break;
     }
   }
   if (!descending) await take(recent);
-  return { messages: messages.slice(0, limit), hasMore: messages.length > limit };
+  const hasMore = messages.length > limit;
+  const last = messages[limit]?.seq ?? (descending ? 0 : beyond);
+  const isMissing = [...due].some((seq) => (descending ? seq > last : seq < last));
+  return { page: { messages: messages.slice(0, limit), hasMore }, isWhole: !isMissing && !reading.isTorn };
 }
 
 /** Pending rows are read before any row they lie over: one that has gone by then was put in its place before. */
-async function pendingOf(memory: Memory, { pending }: Head): Promise<Pending> {
-  if (pending === undefined) return nonePending;
-  const entries = await memory.all(memory.pendingKey(pending).sort);
-  return new Map(entries.map(({ sort, values }) => [rowNumberOf(sort), values]));
+async function readingOf(memory: Memory, { pending }: Head): Promise<Reading> {
+  const entries = pending === undefined ? [] : await memory.all(memory.pendingKey(pending).sort);
+  return {
+    pending: new Map(entries.map(({ sort, values }) => [rowNumberOf(sort), values])),
+    isTorn: false,
+  };
 }
 
 /**
@@ -161,14 +176,14 @@ export async function rowsWith(
   memory: Memory,
   seqs: readonly number[],
   live: ReadonlyMap<number, Place>,
-  pending: Pending = nonePending,
+  reading: Reading = { pending: new Map(), isTorn: false },
 ): Promise<Row[]> {
   const keys = new Set(seqs.flatMap((seq) => live.get(seq)?.apart || []));
   const inside = seqs.filter((seq) => !live.get(seq)?.apart);
   const runs = runsOf(inside);
   const found = await Promise.all([
-    inTurn([...keys], (key) => rowsUpTo(memory, pending, { from: key, to: key }, key)),
-    inTurn(runs.length > runsApart ? runsOf(inside, near) : runs, (run) => rowsUpTo(memory, pending, run)),
+    inTurn([...keys], (key) => rowsUpTo(memory, reading, { from: key, to: key }, key)),
+    inTurn(runs.length > runsApart ? runsOf(inside, near) : runs, (run) => rowsUpTo(memory, reading, run)),
   ]);
   const asked = new Set(seqs);
   const byKey = new Map(found.flat(2).map((row) => [row.key, row]));
@@ -180,14 +195,14 @@ export async function rowsWith(
 /** The rows that hold the messages of a range: no seq of a row is above its key, so the first that is found holds `from`. */
 async function rowsUpTo(
   memory: Memory,
-  pending: Pending,
+  reading: Reading,
   { from, to }: { readonly from: number; readonly to: number },
   last: number = beyond,
 ): Promise<Row[]> {
   const found: Row[] = [];
   // There are no more rows than seqs.
   const limit = last === beyond ? { limit: to - from + 1 } : {};
-  for await (const page of rowPages(memory, pending, { from, to: last, ...limit })) {
+  for await (const page of rowPages(memory, reading, { from, to: last, ...limit })) {
     found.push(...page);
     if ((page.at(-1)?.key ?? -1) >= to) break;
   }
@@ -195,23 +210,26 @@ async function rowsUpTo(
 }
 
 /** Rows by their keys, page by page. */
-async function* rowPages(memory: Memory, pending: Pending, query: RowQuery): AsyncGenerator<Row[]> {
+async function* rowPages(memory: Memory, reading: Reading, query: RowQuery): AsyncGenerator<Row[]> {
   const span = { from: memory.rowKey(query.from).sort, to: `${memory.rowKey(query.to).sort}/~` };
   let found: readonly Entry[] = [];
   for await (const { entries, last } of memory.query({ ...query, ...span })) {
     found = [...found, ...entries];
-    const whole = wholeRows(memory, pending, found);
-    yield whole;
+    const whole = new Map(wholeRows(memory, reading.pending, found).map((row) => [row.key, row]));
+    yield [...whole.values()];
     // The parts of one row may go over a page's end.
     const open = last === undefined ? undefined : rowNumberOf(last);
-    found = whole.some(({ key }) => key === open)
-      ? []
-      : found.filter(({ sort }) => rowNumberOf(sort) === open);
+    const lacking = found.filter(({ sort }) => !whole.has(rowNumberOf(sort)));
+    found = lacking.filter(({ sort }) => rowNumberOf(sort) === open);
+    reading.isTorn ||= lacking.some(({ sort }) => {
+      const key = rowNumberOf(sort);
+      return key !== open && sort === memory.rowKey(key).sort;
+    });
   }
 }
 
 /** Rows as the head means them, with their parts; one that lacks a part is left out, and parts that no row names. */
-function wholeRows(memory: Memory, pending: Pending, found: readonly Entry[]): Row[] {
+function wholeRows(memory: Memory, pending: Reading["pending"], found: readonly Entry[]): Row[] {
   const entries = new Map(found.map((entry) => [entry.sort, entry.values]));
   return found.flatMap((entry) => {
     const key = rowNumberOf(entry.sort);

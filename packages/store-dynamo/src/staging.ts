@@ -24,12 +24,25 @@ const sweptAtOnce = 100;
 export const isStaging: Condition = { expression: "stage = :staging", values: { ":staging": "staging" } };
 
 /** Removes what was staged and is not committed, and sees to it that it never will be. `false`: it is. */
-export async function abandon(table: Table, work: Work): Promise<boolean> {
+async function abandon(table: Table, work: Work): Promise<boolean> {
   const ending = { ...work, stage: "ending" } as const;
   const entry = new Memory(table, work.memoryId, work.life).workEntry(ending);
   if ((await table.write([table.put(entry, isStaging)])) !== undefined) return false;
   await finish(table, ending);
   return true;
+}
+
+/** Removes what an update staged that was refused: also what it wrote after a sweep had given it up. */
+export async function discard(memory: Memory, work: Work | undefined): Promise<void> {
+  const { table, memoryId, life } = memory;
+  if (work !== undefined) {
+    const ending = { ...work, stage: "ending" } as const;
+    await table.write([table.put(memory.workEntry(ending))]);
+    await finish(table, ending);
+  }
+  // Entries of ids go with the memory, and these may have come too late for that.
+  const head = await table.get(headKey(memoryId));
+  if (head?.values.life !== life) await table.deleteAll(await memory.all(memory.prefix, { keysOnly: true }));
 }
 
 /** Does what a work item is about, removes what is left over, then the work item. By several at once, at any time. */
@@ -57,8 +70,9 @@ export async function finish(table: Table, work: Work): Promise<void> {
 /** Does what the update before has left to do. Nothing may be changed that it changes until then. */
 export async function catchUp(memory: Memory, { pending }: Head): Promise<void> {
   if (pending === undefined) return;
-  const entry = await memory.table.get(memory.workKey(pending));
-  if (entry !== undefined) await finish(memory.table, workOf(entry));
+  // By a plain read it might be seen as it was before the transaction that the head is from.
+  const [values] = await memory.table.settled([memory.workKey(pending)]);
+  if (values !== undefined) await finish(memory.table, workOf(values));
 }
 
 /**
@@ -94,7 +108,7 @@ export async function sweep(table: Table): Promise<number> {
 }
 
 async function settleWork(table: Table, entry: Entry): Promise<boolean> {
-  const work = workOf(entry);
+  const work = workOf(entry.values);
   if (work.stage === "staging") {
     return work.updatedAt <= Date.now() - isLeftBehindAfterMs && abandon(table, work);
   }

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type {
   CallOptions,
@@ -127,9 +126,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
         if (typeof messages === "object") return snapshotOf(head, messages);
         if (tries === readsOfOneVersion)
           throw corruptError(memoryId, `its live message at seq ${messages} is not there`);
-        // The update that was met is being applied; each item by itself.
-        await delay(Math.random() * 10 * 2 ** tries);
-        throwIfAborted(callOptions?.signal);
+        await waitForUpdate(tries, callOptions?.signal);
       }
     },
 
@@ -143,12 +140,10 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       if (expected !== null && base?.version !== expected) base = await look(table, memoryId);
       let invalid: unknown;
       if (base?.version === (expected ?? "")) {
-        const after = await applyUpdate(new Memory(table, memoryId, base.life), change, base, ttlMs).catch(
-          (error: unknown) => {
-            if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
-            invalid = error;
-          },
-        );
+        const after = await applyUpdate(table, memoryId, change, base, ttlMs).catch((error: unknown) => {
+          if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
+          invalid = error;
+        });
         if (after !== undefined) return remember(memoryId, after);
         // Why nothing was changed, the head says, which may be another by now.
         base = await look(table, memoryId);
@@ -174,9 +169,14 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       const table = begin(callOptions);
       checkMemoryId(memoryId);
       const normal = normalizeHistoryQuery(query);
-      const head = await look(table, memoryId);
-      if (head === undefined) return { messages: [], hasMore: false };
-      return readHistory(table, memoryId, head, normal);
+      for (let tries = 1; ; tries++) {
+        const head = await look(table, memoryId);
+        if (head === undefined) return { messages: [], hasMore: false };
+        const { page, isWhole } = await readHistory(table, memoryId, head, normal);
+        // What is damaged does not hide the rest.
+        if (isWhole || tries === readsOfOneVersion) return page;
+        await waitForUpdate(tries, callOptions?.signal);
+      }
     },
 
     async listMemories(query, callOptions) {
@@ -195,10 +195,15 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
   };
 }
 
+/** The update that a read met is being applied, each item by itself. */
+async function waitForUpdate(tries: number, signal: AbortSignal | undefined): Promise<void> {
+  await delay(Math.random() * 10 * 2 ** tries);
+  throwIfAborted(signal);
+}
+
 /** What a memory begins from. */
 function headOfNone(owner: string | undefined): Head {
-  const life = randomBytes(12).toString("base64url");
-  return { version: "", nextSeq: 1, owner, live: "", recent: "", life, count: 0, updatedAt: 0 };
+  return { version: "", nextSeq: 1, owner, live: "", recent: "", life: "", count: 0, updatedAt: 0 };
 }
 
 function snapshotOf({ version, nextSeq, owner, head }: Head, messages: StoredMessage[]): MemorySnapshot {

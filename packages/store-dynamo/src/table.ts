@@ -99,18 +99,23 @@ export class Table {
     return found.flatMap(({ Responses = {} }) => Object.values(Responses).flat()).map(this.#entryOf);
   }
 
-  /** The counts of items, none of which a transaction is about to change. */
-  async counts(keys: readonly Key[]): Promise<(number | undefined)[]> {
+  /** Items as they are once no transaction is about to change them; of each but one attribute, if that is named. */
+  async settled(keys: readonly Key[], attribute?: string): Promise<(Values | undefined)[]> {
+    const names = { ProjectionExpression: "#a", ExpressionAttributeNames: { "#a": attribute } };
     const found = await inTurn(chunks(keys, actionsAtOnce), async (some) => {
-      const names = { ProjectionExpression: "#c", ExpressionAttributeNames: { "#c": "count" } };
       const TransactItems = some.map((key) => ({
-        Get: { TableName: this.#names.tableName, Key: this.#keyOf(key), ...names },
+        Get: {
+          TableName: this.#names.tableName,
+          Key: this.#keyOf(key),
+          ...(attribute === undefined ? {} : names),
+        },
       }));
-      const { Responses = [] } = await this.#run<{ Responses?: { Item?: Item }[] }>({
+      const { Responses } = await this.#run<{ Responses: { Item?: Item }[] }>({
         operation: "TransactGetItems",
         input: { TransactItems },
+        insists: true,
       });
-      return Responses.map(({ Item: item }) => item && (this.#entryOf(item).values.count as number));
+      return Responses.map(({ Item: item }) => item && this.#entryOf(item).values);
     });
     return found.flat();
   }

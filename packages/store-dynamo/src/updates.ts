@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import type { MemoryUpdate } from "@turnkeep/core";
 import {
   checkAgainstStored,
@@ -7,7 +7,7 @@ import {
   invalidOption,
   utf8Length,
 } from "@turnkeep/core/store-kit";
-import { type Head, isPresent, type Memory, putHead, type Work } from "./items.ts";
+import { type Head, isPresent, Memory, putHead, type Work } from "./items.ts";
 import { rowsWith } from "./reads.ts";
 import {
   decodeLive,
@@ -23,8 +23,8 @@ import {
   recentBytes,
   textOf,
 } from "./records.ts";
-import { abandon, catchUp, finish, isStaging } from "./staging.ts";
-import { actionsAtOnce, type Condition, type Entry } from "./table.ts";
+import { catchUp, discard, finish, isStaging } from "./staging.ts";
+import { actionsAtOnce, type Condition, type Entry, type Table } from "./table.ts";
 
 /** An item has 400 KB at most, and the rest of a head some 20. */
 const liveBytes = 350 * 1024;
@@ -50,15 +50,19 @@ interface Plan {
 
 /** Readers see all of an update at once, or nothing. Answers the head after it; `undefined`: it was refused, and the head says why. */
 export async function applyUpdate(
-  memory: Memory,
+  table: Table,
+  memoryId: string,
   change: MemoryUpdate,
   base: Head,
   ttlMs: number | undefined,
 ): Promise<Head | undefined> {
-  await catchUp(memory, base);
   for (let plans = 1; plans <= plansOfOneUpdate && isPresent(base); plans++) {
+    // Whoever gave up a beginning may still be removing the life that it was to be.
+    const life = change.expected === null ? randomBytes(12).toString("base64url") : base.life;
+    const memory = new Memory(table, memoryId, life);
+    await catchUp(memory, base);
     const plan = await planned(memory, change, base, ttlMs);
-    const outcome = plan && (await carriedOut(memory, change, plan));
+    const outcome = plan && (await carriedOut(memory, change, base, plan));
     if (outcome !== "again") return outcome;
   }
   return undefined;
@@ -101,6 +105,7 @@ async function planned(
   const updatedAt = Date.now();
   const head: Head = {
     ...base,
+    life: memory.life,
     version: change.version,
     nextSeq: change.nextSeq,
     head: change.head ?? base.head,
@@ -192,18 +197,23 @@ function marksOf(
 async function carriedOut(
   memory: Memory,
   change: MemoryUpdate,
+  base: Head,
   plan: Plan,
 ): Promise<Head | "again" | undefined> {
   const { table } = memory;
   const { work, staged, actions, head, next, idsGone, unchecked } = stepsOf(memory, change, plan);
   // What was read may have been read while a transaction was being applied, each item by itself.
-  const counts = await table.counts(unchecked.map(({ key }) => memory.rowKey(key)));
-  if (counts.some((count, index) => count !== unchecked[index]?.count)) return undefined;
+  const now = await table.settled(
+    unchecked.map(({ key }) => memory.rowKey(key)),
+    "count",
+  );
+  if (unchecked.some(({ count }, index) => now[index]?.count !== count)) return undefined;
   if (work !== undefined) await table.write([table.put(memory.workEntry(work))]);
   await table.putAll(staged);
-  const refused = await table.write(actions);
+  // Staging may have taken longer than the memory lives.
+  const refused = isPresent(base) ? await table.write(actions) : [];
   if (refused !== undefined) {
-    if (work !== undefined) await abandon(table, work);
+    if (staged.length > 0) await discard(memory, work);
     // Nothing stands in the head's way: rows were not as they had been read, or a sweep gave up what was staged.
     return refused[0] === "None" && refused.includes("ConditionalCheckFailed") ? "again" : undefined;
   }

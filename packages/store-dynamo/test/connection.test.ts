@@ -3,7 +3,7 @@ import { type DynamoServer, startDynamo } from "@turnkeep/servers";
 import { message, messages, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { type DynamoStore, type DynamoStoreOptions, dynamoStore } from "../src/index.ts";
-import { configOf, type Sent, useOwnTable, wrapped } from "./support.ts";
+import { canceled, configOf, fault, type Sent, useOwnTable, wrapped } from "./support.ts";
 
 const url = inject("dynamoUrl");
 const { tableName, client } = useOwnTable();
@@ -22,16 +22,6 @@ async function failure(call: () => Promise<unknown>): Promise<Error> {
     },
     (error: Error) => error,
   );
-}
-
-/** An error as the driver throws it. */
-function fault(name: string, members: object = {}): Error {
-  return Object.assign(new Error(name), { name }, members);
-}
-
-function canceled(...codes: string[]): Error {
-  const CancellationReasons = codes.map((Code) => ({ Code, Item: { payload: { S: "private words" } } }));
-  return fault("TransactionCanceledException", { CancellationReasons });
 }
 
 /** A store whose client answers so many commands of an operation with an error, before or after they took place. */

@@ -1,17 +1,14 @@
 import type { ChatMemoryStore, MemoryUpdate } from "@turnkeep/core";
-import { message, messages, update } from "@turnkeep/store-tests";
+import { changed, type Kept, liveOf, message, messages, update } from "@turnkeep/store-tests";
 import { beforeAll, expect } from "vitest";
 import { type DynamoClient, type DynamoStore, dynamoStore } from "../src/index.ts";
 import {
-  changed,
   copyMemory,
   type Item,
   idsStored,
   isRead,
   itemsBeside,
   itemsIn,
-  type Kept,
-  liveOf,
   sized,
   useOwnTable,
   wrapped,

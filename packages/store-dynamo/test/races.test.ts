@@ -1,9 +1,18 @@
 import { randomUUID } from "node:crypto";
 import type { StoredMessage } from "@turnkeep/core";
 import { appendUntilDone, message, messages, update } from "@turnkeep/store-tests";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { dynamoStore } from "../src/index.ts";
-import { type Item, idsStored, interrupted, itemsBeside, itemsIn, useOwnTable, wrapped } from "./support.ts";
+import {
+  hurried,
+  type Item,
+  idsStored,
+  interrupted,
+  itemsBeside,
+  itemsIn,
+  useOwnTable,
+  wrapped,
+} from "./support.ts";
 
 const { tableName, client, open } = useOwnTable();
 const [one, other] = [open(), open()];
@@ -144,6 +153,58 @@ describe("a read that meets an update", () => {
     expect(asked).toBe(3);
   });
 
+  test("of history that meets one between its pages lists all that is not removed", async () => {
+    for (const order of ["ascending", "descending"] as const) {
+      const memoryId = randomUUID();
+      // Many that share a row in parts, and one that is in the head.
+      const append = messages(1, 900).map(({ seq }) => message(seq, `"${"x".repeat(600)}"`));
+      const move = append.map(({ seq }) => ({ seq, to: "evicted" as const }));
+      const begin = update(null, 902, { append: [...append, message(901)], move });
+      await one.updateMessages(memoryId, begin);
+      const removed = { seq: 2, to: "removed" as const };
+      const change = update(begin.version, 902, { move: [removed] });
+      let changing: Promise<void> | undefined;
+      // After the row itself, before its parts; or the other way round.
+      const slow = wrapped(client, async ({ operation, input }, send) => {
+        if (operation === "Query") input.Limit = 1;
+        const answer = (await send()) as { Items?: Item[] };
+        const isRow = answer.Items?.some(({ sk }) => sk?.S?.split("/")[1] === "m");
+        if (isRow && answer.Items?.[0]?.rows === undefined) changing ??= one.updateMessages(memoryId, change);
+        await changing;
+        return answer;
+      });
+      const store = dynamoStore({ client: slow, tableName });
+      const seen = (await store.getHistory(memoryId, { order, limit: 1_000 })).messages;
+      expect(changing).toBeDefined();
+      const seqs = seen.map(({ seq }) => seq).filter((seq) => seq !== 2);
+      const all = messages(1, 901)
+        .map(({ seq }) => seq)
+        .filter((seq) => seq !== 2);
+      expect(order === "ascending" ? seqs : seqs.reverse()).toEqual(all);
+    }
+  });
+
+  test("of history whose rows are still to be written lists what the head says is live", async () => {
+    const memoryId = randomUUID();
+    const begin = update(null, 3, { append: messages(1, 2) });
+    await one.updateMessages(memoryId, begin);
+    let asked = 0;
+    const tearing = dynamoStore({
+      tableName,
+      client: wrapped(client, async ({ operation }, send) => {
+        const answer = (await send()) as object;
+        return operation === "Query" && ++asked === 1 ? { ...answer, Items: [] } : answer;
+      }),
+    });
+    await one.updateMessages(memoryId, update(begin.version, 4, { append: inRows(3, 3) }));
+    for (const query of [{}, { order: "descending" as const, limit: 2 }, { ids: ["m1", "m2"] }]) {
+      asked = 0;
+      const { messages: seen } = await tearing.getHistory(memoryId, query);
+      const seqs = seen.map(({ seq }) => seq);
+      expect(seqs).toEqual("ids" in query ? [1, 2] : "limit" in query ? [3, 2] : [1, 2, 3]);
+    }
+  });
+
   test("says so when a message is lost for good", async () => {
     const memoryId = randomUUID();
     await one.updateMessages(memoryId, update(null, 4, { append: inRows(1, 3) }));
@@ -186,4 +247,102 @@ test("readers meet all of an update or none", async () => {
     }
   };
   await Promise.all([write(), read(), read()]);
+});
+
+/** Something that is waited for. */
+function signal(): { readonly given: Promise<void>; readonly give: () => void } {
+  let give = (): void => {};
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give };
+}
+
+describe("an update that pauses while it is staged", () => {
+  /** A store that does something after so many writes of staged items, and waits for it. */
+  function pausing(meanwhile: () => Promise<unknown>, options: { ttlMs?: number } = {}) {
+    let isFirst = true;
+    const paused = wrapped(client, async ({ operation }, send) => {
+      if (operation === "BatchWriteItem" && isFirst) {
+        isFirst = false;
+        await meanwhile();
+      }
+      return send();
+    });
+    return dynamoStore({ client: paused, tableName, ...options });
+  }
+  const staged = [message(3, `"${"x".repeat(40_000)}"`), ...inRows(4, 5)];
+  const sweeper = dynamoStore({ client: hurried(client), tableName });
+
+  test("until a sweep has given it up is staged anew, and what it wrote late does not stay", async () => {
+    for (const begins of [true, false]) {
+      const memoryId = randomUUID();
+      const begin = update(null, 3, { append: messages(1, 2) });
+      if (!begins) await one.updateMessages(memoryId, begin);
+      const store = pausing(() => sweeper.sweep());
+      await store.updateMessages(memoryId, update(begins ? null : begin.version, 6, { append: staged }));
+      const kept = [...(begins ? [] : begin.append), ...staged];
+      expect((await other.getMessages(memoryId)).messages).toEqual(kept);
+      expect(await idsStored(client, tableName, memoryId)).toEqual(kept.map(({ id }) => id));
+      const places = (await itemsIn(client, tableName, `memory:${memoryId}`)).map(
+        ({ sk }) => sk?.S?.split("/")[0],
+      );
+      expect(new Set(places).size).toBe(2);
+      expect(await itemsBeside(client, tableName, memoryId)).toHaveLength(1);
+    }
+  });
+
+  test("that begins a memory is whole when a sweep that has given it up goes on later", async () => {
+    const memoryId = randomUUID();
+    const [gaveUp, goesOn] = [signal(), signal()];
+    let isGivenUp = false;
+    const slow = wrapped(client, async ({ operation }, send) => {
+      if (operation === "Query" && isGivenUp) await goesOn.given;
+      const answer = await send();
+      isGivenUp ||= operation === "PutItem";
+      if (isGivenUp) gaveUp.give();
+      return answer;
+    });
+    let sweeping: Promise<unknown> | undefined;
+    const store = pausing(() => {
+      sweeping = dynamoStore({ client: hurried(slow), tableName }).sweep();
+      return gaveUp.given;
+    });
+    await store.updateMessages(memoryId, update(null, 6, { append: staged }));
+    goesOn.give();
+    await sweeping;
+    expect((await other.getMessages(memoryId)).messages).toEqual(staged);
+    expect((await other.getHistory(memoryId, { ids: ["m5"] })).messages).toHaveLength(1);
+  });
+
+  test("until its memory is deleted leaves nothing", async () => {
+    for (const append of [staged, inRows(3, 5)]) {
+      const memoryId = randomUUID();
+      const begin = update(null, 3, { append: messages(1, 2) });
+      await one.updateMessages(memoryId, begin);
+      const store = pausing(() => one.deleteMessages(memoryId));
+      const call = store.updateMessages(memoryId, update(begin.version, 6, { append }));
+      await expect(call).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+      expect(await itemsIn(client, tableName, `memory:${memoryId}`)).toEqual([]);
+      expect(await itemsBeside(client, tableName, memoryId)).toEqual([]);
+    }
+  });
+
+  test("until its memory has expired does not bring it back", async () => {
+    const memoryId = randomUUID();
+    const options = { ttlMs: 60 * 60 * 1000 };
+    const begin = update(null, 3, { append: messages(1, 2) });
+    await open(options).updateMessages(memoryId, begin);
+    try {
+      const store = pausing(async () => {
+        vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * options.ttlMs });
+        expect((await one.getMessages(memoryId)).version).toBeNull();
+      }, options);
+      const call = store.updateMessages(memoryId, update(begin.version, 6, { append: staged }));
+      await expect(call).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+      expect((await one.getMessages(memoryId)).version).toBeNull();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 });

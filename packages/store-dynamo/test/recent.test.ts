@@ -1,20 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { ChatMemoryStore, MemoryUpdate, MessageState, StoredMessage } from "@turnkeep/core";
-import { messages, update } from "@turnkeep/store-tests";
+import { changed, type Kept, liveOf, messages, update } from "@turnkeep/store-tests";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { dynamoStore } from "../src/index.ts";
-import {
-  changed,
-  idsStored,
-  interrupted,
-  itemsIn,
-  type Kept,
-  liveOf,
-  sized,
-  useOwnTable,
-} from "./support.ts";
+import { idsStored, interrupted, itemsIn, sized, useOwnTable } from "./support.ts";
 
 const { tableName, client, open } = useOwnTable();
 const [one, other] = [open(), open()];

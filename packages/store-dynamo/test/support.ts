@@ -6,7 +6,7 @@ import {
   PutItemCommand,
   QueryCommand,
 } from "@aws-sdk/client-dynamodb";
-import type { HistoryPage, MemoryUpdate, StoredMessage } from "@turnkeep/core";
+import type { StoredMessage } from "@turnkeep/core";
 // Brings the type of `inject("dynamoUrl")` with it.
 import type {} from "@turnkeep/servers";
 import { message } from "@turnkeep/store-tests";
@@ -94,35 +94,16 @@ export async function later<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-export type Kept = HistoryPage["messages"][number];
-
-/** What a memory holds after a change, in order. */
-export function changed(kept: readonly Kept[], { append, replace, move }: MemoryUpdate): Kept[] {
-  const all = new Map(kept.map((one) => [one.seq, one]));
-  for (const one of [...append, ...replace]) all.set(one.seq, { ...one, state: "live" });
-  for (const { seq, to } of move) {
-    const one = all.get(seq);
-    if (to === "removed") all.delete(seq);
-    else if (one !== undefined) all.set(seq, { ...one, state: to });
-  }
-  return [...all.values()].sort((a, b) => a.seq - b.seq);
-}
-
-/** Of what a memory holds, the messages that it shows. */
-export function liveOf(kept: readonly Kept[]): StoredMessage[] {
-  return kept.flatMap(({ state, ...one }) => (state === "live" ? [one] : []));
-}
-
 /** Lets `around` decide what becomes of each command; `send` hands it on. */
 export function wrapped(
-  client: DynamoDBClient,
+  client: DynamoClient,
   around: (sent: Sent, send: () => Promise<unknown>) => Promise<unknown>,
 ): DynamoClient {
   return {
     send(command: never, options?: never): Promise<unknown> {
       const { constructor: made, input } = command as { constructor: { name: string }; input: Sent["input"] };
       const sent = { operation: made.name.replace(/Command$/, ""), input };
-      return around(sent, () => client.send(command, options) as unknown as Promise<unknown>);
+      return around(sent, () => client.send(command, options));
     },
   };
 }
@@ -185,7 +166,7 @@ export function isRead({ operation }: Sent): boolean {
  * A client of a process that dies: its `step`-th write does not take place, nor does anything after it. Who waits for it
  * goes on when what was sent before has arrived.
  */
-export function dying(client: DynamoDBClient, step: number): DynamoClient {
+export function dying(client: DynamoClient, step: number): DynamoClient {
   let writes = 0;
   const sent: Promise<unknown>[] = [];
   return wrapped(client, async (command, send) => {
@@ -198,6 +179,28 @@ export function dying(client: DynamoDBClient, step: number): DynamoClient {
     sent.push(answer);
     return answer;
   });
+}
+
+/** A client to which everything that is staged seems to have been for long, so that a sweep gives it up. */
+export function hurried(client: DynamoClient): DynamoClient {
+  return {
+    async send(command: never, options?: never): Promise<unknown> {
+      const answer = (await client.send(command, options)) as { Items?: Item[] };
+      for (const item of answer.Items ?? []) if (item.stage !== undefined) item.updatedAt = { N: "0" };
+      return answer;
+    },
+  };
+}
+
+/** An error as the driver throws it. */
+export function fault(name: string, members: object = {}): Error {
+  return Object.assign(new Error(name), { name }, members);
+}
+
+/** A transaction that was refused, with a code for each of its actions. */
+export function canceled(...codes: string[]): Error {
+  const CancellationReasons = codes.map((Code) => ({ Code, Item: { payload: { S: "private words" } } }));
+  return fault("TransactionCanceledException", { CancellationReasons });
 }
 
 /** Everything in a partition. */

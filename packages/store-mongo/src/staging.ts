@@ -1,5 +1,12 @@
 import type { Run } from "./client.ts";
-import { documentCap, type Entry, type RowDocument, smallestApart, states } from "./documents.ts";
+import {
+  documentCap,
+  type Entry,
+  type MemoryDocument,
+  type RowDocument,
+  smallestApart,
+  states,
+} from "./documents.ts";
 import { bytesOf, entriesOf, overridden, type PlacedEntry, referenceTo, rowOf } from "./records.ts";
 import type { Claimed, Statement } from "./statements.ts";
 import * as statements from "./statements.ts";
@@ -7,6 +14,12 @@ import * as statements from "./statements.ts";
 /** Removes rows of an attempt that has failed. */
 export function discarding(rows: readonly RowDocument[]): Statement<number> {
   return statements.drop({ _id: { $in: rows.map(({ _id }) => _id) } });
+}
+
+/** Whether no row of the memory can have been deleted since its document was read. */
+export async function hasItsRows(run: Run, { _id, life, generation }: MemoryDocument): Promise<boolean> {
+  const now = await run(statements.peek(_id));
+  return now?.life === life && now?.generation === generation;
 }
 
 /**

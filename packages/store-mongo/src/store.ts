@@ -29,7 +29,7 @@ import {
   placedRow,
   snapshotOf,
 } from "./records.ts";
-import { settle } from "./staging.ts";
+import { hasItsRows, settle } from "./staging.ts";
 import * as statements from "./statements.ts";
 import { applyUpdate, removeLife } from "./updates.ts";
 
@@ -147,10 +147,9 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
         const found = merged(entries.filter(isAsked(normal)), rows.map(placedRow), normal);
         const page = found.slice(0, normal.limit);
         const messages = await messagesOf(run, page, memory, before, rows);
-        const now = mayHaveRows ? await run(statements.peek(memoryId)) : memory;
-        // Rows may have been deleted meanwhile, and a message may have been passed by: read again.
-        const isSame = now?.life === memory.life && now?.generation === memory.generation;
-        if (messages !== undefined && isSame) {
+        // Else a message may have been passed by: read again.
+        const isWhole = !mayHaveRows || (await hasItsRows(run, memory));
+        if (messages !== undefined && isWhole) {
           return {
             messages: messages.map((message, index) => withState(message, page[index]?.state ?? "live")),
             hasMore: found.length > normal.limit || rows.length > normal.limit,

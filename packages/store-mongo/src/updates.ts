@@ -15,7 +15,7 @@ import {
   referenceTo,
   rowOf,
 } from "./records.ts";
-import { discarding, settle } from "./staging.ts";
+import { discarding, hasItsRows, settle } from "./staging.ts";
 import * as statements from "./statements.ts";
 
 /** How often a write is tried again at the same version: others may settle or sweep meanwhile. */
@@ -48,6 +48,7 @@ export async function applyUpdate(
     const announced = apart.length > 0 ? await run(statements.announce(memoryId, expected, name)) : null;
     const memory = announced ?? (await run(statements.ledger(memoryId)));
     const found = memory === null ? [] : await findIn(run, memory, named);
+    if (found === undefined) continue;
     const stored = found.map(({ seq, state, entry }) => ({ seq, state, id: entry.i }));
     if (isInPlace(memoryId, update, memory?.version ?? null, storedRows(memory?.next ?? 1, stored))) return;
     // Nothing is there, and yet it could not begin: an expired memory has its place.
@@ -92,8 +93,12 @@ export async function removeLife(run: Run, filter: Document): Promise<boolean> {
   return memory !== null;
 }
 
-/** Those of the messages that the memory holds, inside its document or beside it. */
-async function findIn(run: Run, memory: MemoryDocument, seqs: readonly number[]): Promise<PlacedEntry[]> {
+/** Those of the messages that the memory holds, inside its document or beside it. `undefined`: it is to be read again. */
+async function findIn(
+  run: Run,
+  memory: MemoryDocument,
+  seqs: readonly number[],
+): Promise<PlacedEntry[] | undefined> {
   const entries = entriesOf(memory, states);
   const inside = new Set(entries.map(({ seq }) => seq));
   const absent = seqs.filter((seq) => !inside.has(seq));
@@ -106,7 +111,8 @@ async function findIn(run: Run, memory: MemoryDocument, seqs: readonly number[])
     _id: { $nin: except },
   };
   const rows = await run(statements.rows(counted, { hint: "seq", projection: { p: 0, m: 0 } }));
-  return [...entries, ...rows.map(placedRow)];
+  const isWhole = rows.length === absent.length || (await hasItsRows(run, memory));
+  return isWhole ? [...entries, ...rows.map(placedRow)] : undefined;
 }
 
 /** Which messages of an update stand apart. */

@@ -33,6 +33,32 @@ function interrupted(method: string, step: number, meanwhile: () => Promise<unkn
   return mongoStore({ client: intercepted(client, before), database });
 }
 
+/** Does something before the store reads rows, and waits for it. */
+function beforeRows(meanwhile: () => Promise<unknown>): MongoStore {
+  return mongoStore({
+    database,
+    client: {
+      db: (name) => ({
+        collection(which, options) {
+          const target = client.db(name).collection(which, options);
+          if (!which.endsWith("messages")) return target;
+          return new Proxy(target, {
+            get(_, method: string) {
+              if (method !== "find") return Reflect.get(target, method, target).bind(target);
+              return (...args: Parameters<typeof target.find>) => ({
+                toArray: async () => {
+                  await meanwhile();
+                  return target.find(...args).toArray();
+                },
+              });
+            },
+          });
+        },
+      }),
+    },
+  });
+}
+
 test("64 concurrent optimistic appends by two clients all land, once and in one order", async () => {
   const memoryId = randomUUID();
   const ids = Array.from({ length: 64 }, (_, index) => `message ${index}`);
@@ -159,34 +185,39 @@ test("a reader whose row was deleted between its two steps reads again", async (
   const begin = update(null, 2, { append: [large(1, "first")] });
   await one.updateMessages(memoryId, begin);
   const change = update(begin.version, 2, { replace: [large(1, "second")] });
-  let replaced: Promise<void> | undefined;
-  const collection = { find: 0 };
-  const slow = mongoStore({
-    database,
-    client: {
-      db: (name) => ({
-        collection(which, options) {
-          const target = client.db(name).collection(which, options);
-          if (!which.endsWith("messages")) return target;
-          return new Proxy(target, {
-            get(_, method: string) {
-              if (method !== "find") return Reflect.get(target, method, target).bind(target);
-              collection.find++;
-              return (filter: object) => ({
-                toArray: async () => {
-                  replaced ??= other.updateMessages(memoryId, change);
-                  await replaced;
-                  return target.find(filter).toArray();
-                },
-              });
-            },
-          });
-        },
-      }),
-    },
+  let finds = 0;
+  const slow = beforeRows(() => {
+    finds++;
+    return other.updateMessages(memoryId, change);
   });
   expect((await slow.getMessages(memoryId)).messages).toEqual(change.replace);
-  expect(collection.find).toBe(2);
+  expect(finds).toBe(2);
+});
+
+test("an update that names a row which is removed meanwhile is VERSION_CONFLICT", async () => {
+  const memoryId = randomUUID();
+  let version: string | null = null;
+  // Until what has left memory stands in rows alone.
+  for (let from = 1; from <= 13; from += 4) {
+    const append = [0, 1, 2, 3].map((n) => message(from + n, JSON.stringify("x".repeat(15_000))));
+    const move = append.map(({ seq }) => ({ seq, to: "evicted" as const }));
+    const more = update(version, from + 4, { append, move });
+    await one.updateMessages(memoryId, more);
+    version = more.version;
+  }
+  const settled = update(version, 18, { append: [message(17)] });
+  await one.updateMessages(memoryId, settled);
+  const to = (seq: number) => update(settled.version, 18, { move: [{ seq, to: "removed" }] });
+  let removing: Promise<void> | undefined;
+  const slow = beforeRows(() => {
+    removing ??= other.updateMessages(memoryId, to(1));
+    return removing;
+  });
+  await expect(slow.updateMessages(memoryId, to(1))).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+  // What never was there is still a mistake of the caller's.
+  const { version: now } = await one.getMessages(memoryId);
+  const wrong = update(now, 18, { move: [{ seq: 1, to: "removed" }] });
+  await expect(one.updateMessages(memoryId, wrong)).rejects.toMatchObject({ code: "INVALID_OPTION" });
 });
 
 test("a content that is gone for good is CORRUPT_RECORD and hides no other", async () => {
