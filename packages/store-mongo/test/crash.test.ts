@@ -22,7 +22,7 @@ describeCrashes({
   bytes: [40, 40, 40, 3_000, 3_000, 20_000],
   many: 110,
   writes: 9,
-  conflicts: 1_200,
+  conflicts: 2_000,
   open(diesAt) {
     const die = diesAt === undefined ? () => {} : dyingAt(diesAt);
     const before = (method: string): Promise<void> => {
