@@ -20,10 +20,11 @@ import {
   throwIfAborted,
 } from "@turnkeep/core/store-kit";
 import { connect, storeName } from "./client.ts";
+import { readHistory } from "./history.ts";
 import { type Head, headKey, isPresent, Memory } from "./items.ts";
 import { migrate } from "./migrations.ts";
 import { type DynamoStoreOptions, normalizeOptions } from "./options.ts";
-import { readHead, readHistory, readList, readLive } from "./reads.ts";
+import { readHead, readList, readLive } from "./reads.ts";
 import { endLife, sweep } from "./staging.ts";
 import { Table } from "./table.ts";
 import { applyUpdate } from "./updates.ts";

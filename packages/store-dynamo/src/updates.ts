@@ -8,7 +8,6 @@ import {
   utf8Length,
 } from "@turnkeep/core/store-kit";
 import { type Head, isPresent, Memory, putHead, type Work } from "./items.ts";
-import { rowsWith } from "./reads.ts";
 import {
   decodeLive,
   divided,
@@ -23,6 +22,7 @@ import {
   recentBytes,
   textOf,
 } from "./records.ts";
+import { rowsWith } from "./rows.ts";
 import { catchUp, discard, finish, isStaging } from "./staging.ts";
 import { actionsAtOnce, type Condition, type Entry, type Table } from "./table.ts";
 

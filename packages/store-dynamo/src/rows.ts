@@ -1,0 +1,123 @@
+import { corruptError } from "@turnkeep/core/store-kit";
+import { type Head, type Memory, rowNumberOf } from "./items.ts";
+import { linesOf, type Place, type Row, runsOf } from "./records.ts";
+import { type Entry, inTurn, type Values } from "./table.ts";
+
+/** Greater than the seq of any message. */
+export const beyond: number = Number.MAX_SAFE_INTEGER;
+
+/** Where there are more runs of messages, those that are near each other are read together. */
+const runsApart = 8;
+
+/** So few messages stand in fewer rows than a query costs. */
+const near = 16;
+
+/** What one read of rows goes by, and finds out. */
+export interface Reading {
+  /** By their keys, rows as they are to be. Where there are none, all are so already. */
+  readonly pending: ReadonlyMap<number, Values>;
+  /** A row was met that lacks a part: an update took place in between. */
+  isTorn: boolean;
+}
+
+interface RowQuery {
+  /** Of keys of rows, both included. */
+  readonly from: number;
+  readonly to: number;
+  readonly limit?: number;
+  readonly descending?: boolean;
+}
+
+/** Pending rows are read before any row they lie over: one that has gone by then was put in its place before. */
+export async function readingOf(memory: Memory, { pending }: Head): Promise<Reading> {
+  const entries = pending === undefined ? [] : await memory.all(memory.pendingKey(pending).sort);
+  return {
+    pending: new Map(entries.map(({ sort, values }) => [rowNumberOf(sort), values])),
+    isTorn: false,
+  };
+}
+
+/**
+ * The rows that hold messages with these seqs, by ascending keys: those whose key the head names by it, each by itself,
+ * the others by runs.
+ */
+export async function rowsWith(
+  memory: Memory,
+  seqs: readonly number[],
+  live: ReadonlyMap<number, Place>,
+  reading: Reading = { pending: new Map(), isTorn: false },
+): Promise<Row[]> {
+  const keys = new Set(seqs.flatMap((seq) => live.get(seq)?.apart || []));
+  const inside = seqs.filter((seq) => !live.get(seq)?.apart);
+  const runs = runsOf(inside);
+  const found = await Promise.all([
+    inTurn([...keys], (key) => rowsUpTo(memory, reading, { from: key, to: key }, key)),
+    inTurn(runs.length > runsApart ? runsOf(inside, near) : runs, (run) => rowsUpTo(memory, reading, run)),
+  ]);
+  const asked = new Set(seqs);
+  const byKey = new Map(found.flat(2).map((row) => [row.key, row]));
+  return [...byKey.values()]
+    .filter(({ lines }) => lines.some(({ seq }) => asked.has(seq)))
+    .sort((a, b) => a.key - b.key);
+}
+
+/** The rows that hold the messages of a range: no seq of a row is above its key, so the first that is found holds `from`. */
+export async function rowsUpTo(
+  memory: Memory,
+  reading: Reading,
+  { from, to }: { readonly from: number; readonly to: number },
+  last: number = beyond,
+): Promise<Row[]> {
+  const found: Row[] = [];
+  // There are no more rows than seqs.
+  const limit = last === beyond ? { limit: to - from + 1 } : {};
+  for await (const page of rowPages(memory, reading, { from, to: last, ...limit })) {
+    found.push(...page);
+    if ((page.at(-1)?.key ?? -1) >= to) break;
+  }
+  return found;
+}
+
+/** Rows by their keys, page by page. */
+export async function* rowPages(memory: Memory, reading: Reading, query: RowQuery): AsyncGenerator<Row[]> {
+  const span = { from: memory.rowKey(query.from).sort, to: `${memory.rowKey(query.to).sort}/~` };
+  let found: readonly Entry[] = [];
+  for await (const { entries, last } of memory.query({ ...query, ...span })) {
+    found = [...found, ...entries];
+    const whole = new Map(wholeRows(memory, reading.pending, found).map((row) => [row.key, row]));
+    yield [...whole.values()];
+    // The parts of one row may go over a page's end.
+    const open = last === undefined ? undefined : rowNumberOf(last);
+    const lacking = found.filter(({ sort }) => !whole.has(rowNumberOf(sort)));
+    found = lacking.filter(({ sort }) => rowNumberOf(sort) === open);
+    reading.isTorn ||= lacking.some(({ sort }) => {
+      const key = rowNumberOf(sort);
+      return key !== open && sort === memory.rowKey(key).sort;
+    });
+  }
+}
+
+/** Rows as the head means them, with their parts; one that lacks a part is left out, and parts that no row names. */
+function wholeRows(memory: Memory, pending: Reading["pending"], found: readonly Entry[]): Row[] {
+  const entries = new Map(found.map((entry) => [entry.sort, entry.values]));
+  return found.flatMap((entry) => {
+    const key = rowNumberOf(entry.sort);
+    if (entry.sort !== memory.rowKey(key).sort) return [];
+    const next = pending.get(key);
+    const isOlder = Number(entry.values.count) < Number(next?.count);
+    const { count, token, parts, rows: own } = next !== undefined && isOlder ? next : entry.values;
+    const texts: unknown[] =
+      typeof token !== "string"
+        ? [own]
+        : Array.from(
+            { length: Number(parts) },
+            (_, index) => entries.get(memory.partKey(key, token, index).sort)?.rows,
+          );
+    if (typeof count !== "number" || (token === undefined && typeof own !== "string")) {
+      throw corruptError(memory.memoryId, `its row ${key} lacks a part`);
+    }
+    if (texts.includes(undefined)) return [];
+    const lines = linesOf(memory.memoryId, texts.join(""));
+    return [{ key, count, token: token as string | undefined, lines }];
+  });
+}
