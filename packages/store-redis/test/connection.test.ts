@@ -42,7 +42,7 @@ describe("a client that was given", () => {
     const store = redisStore({ client });
     await store.updateMessages("prefixed", update(null, 2, { owner: "o", append: [message(1)] }));
     expect((await store.getMessages("prefixed")).messages).toEqual([message(1)]);
-    expect((await store.listMemories({ owner: "acl" })).memories).toHaveLength(1);
+    expect((await store.listMemories({ owner: "o" })).memories).toHaveLength(1);
     const same = redisStore({ url, prefix: `${prefix}own:turnkeep:` });
     expect((await same.getMessages("prefixed")).messages).toEqual([message(1)]);
     await same.close();
