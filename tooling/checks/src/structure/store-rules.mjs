@@ -8,7 +8,7 @@ const kinds = {
   "sql.ts": ["parameters.ts"],
   "lua.ts": ["scripts.ts"],
   "documents.ts": ["changes.ts", "statements.ts"],
-  "items.ts": ["reads.ts", "table.ts"],
+  "items.ts": ["history.ts", "reads.ts", "rows.ts", "table.ts"],
 };
 const statements = Object.keys(kinds);
 const allowed = ["client.ts", "migrations.ts", "records.ts", "staging.ts", "updates.ts"];
