@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import {
   type ChatMemoryStore,
   type HistoryQuery,
@@ -290,11 +289,6 @@ class CrashRun {
     await this.#target.expectClean(this.#memoryId, []);
     expect(this.tally.crashes > 0).toBe(this.#troubles.crashes);
   }
-}
-
-/** Waits now and then, so that calls overtake one another. */
-export async function stumble(): Promise<void> {
-  if (Math.random() < 1 / 40) await delay(30 * Math.random());
 }
 
 /** Waits until so many have come. */
