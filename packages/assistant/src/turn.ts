@@ -129,9 +129,8 @@ export class Turn<M> {
     if (message === undefined || memory.format.role(message) !== "assistant") {
       throw invalid("what model answers", message ?? response, "{ message }, a message of the assistant");
     }
-    const { inputTokens = 0, outputTokens = 0 } = response.usage ?? {};
-    this.#usage.inputTokens += inputTokens;
-    this.#usage.outputTokens += outputTokens;
+    this.#usage.inputTokens += tokensOf(response.usage?.inputTokens);
+    this.#usage.outputTokens += tokensOf(response.usage?.outputTokens);
     await calibrate(memory, response.usage);
     return response;
   }
@@ -255,6 +254,11 @@ export class Turn<M> {
       continued: this.#continued,
     };
   }
+}
+
+/** A model that does not know, or a server that answers something else, adds nothing. */
+function tokensOf(count: number | undefined): number {
+  return Number.isFinite(count) ? (count as number) : 0;
 }
 
 function failure({ id, name }: ToolCall, output: string): ToolResult {

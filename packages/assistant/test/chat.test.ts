@@ -8,7 +8,7 @@ import {
   toolResult,
 } from "@turnkeep/core";
 import { describe, expect, test } from "vitest";
-import { createAssistant, tool } from "../src/index.ts";
+import { createAssistant, type Model, tool } from "../src/index.ts";
 import { assistant, calling, scripted, toolCall, user } from "./script.ts";
 
 const weather = tool({
@@ -53,6 +53,17 @@ describe("a turn", () => {
     ]);
     const { messages } = await memory.history();
     expect(messages.find(({ message }) => message.role === "user")?.id).toBe(result.id);
+  });
+
+  test("a count that is no number adds nothing to the usage", async () => {
+    const counts = [{ inputTokens: 10 }, { inputTokens: Number.NaN, outputTokens: 4 }].values();
+    const answers = scripted(toolCall("c1", "weather", { city: "Oslo" }), assistant("Cold."));
+    const model: Model<ModelMessage> = async (request) => ({
+      ...(await answers(request)),
+      usage: counts.next().value,
+    });
+    const { usage } = await createAssistant({ model, tools: { weather } }).chat("Weather in Oslo?");
+    expect(usage).toEqual({ inputTokens: 10, outputTokens: 4 });
   });
 
   test("without a memory it begins with nothing and leaves nothing", async () => {

@@ -18,11 +18,18 @@ import {
 import { characterCounter } from "./window-reference.ts";
 
 /** Counts what a store is asked. */
-function counted(store: ChatMemoryStore): ChatMemoryStore & { reads: number; writes: number } {
+function counted(
+  store: ChatMemoryStore,
+): ChatMemoryStore & { reads: number; writes: number; lookups: number } {
   const counts = {
     ...store,
     reads: 0,
     writes: 0,
+    lookups: 0,
+    getHistory: (...given: Parameters<ChatMemoryStore["getHistory"]>) => {
+      counts.lookups++;
+      return store.getHistory(...given);
+    },
     getMessages: (...given: Parameters<ChatMemoryStore["getMessages"]>) => {
       counts.reads++;
       return store.getMessages(...given);
@@ -121,6 +128,23 @@ describe("add", () => {
     expect(await again.add(hello)).toEqual(["request-1"]);
     expect(store.writes).toBe(2);
     expect(await states(again)).toEqual(["hello evicted", "next live"]);
+  });
+
+  test("an id of the caller's own is looked up in history once something may stand there, not before", async () => {
+    const store = counted(inMemoryStore());
+    const memory = createChatMemory({ id: "m", store, window: { maxMessages: 2 } });
+    await memory.add(entry(user("1"), { id: "a" }));
+    await memory.add(entry(user("2"), { id: "b" }));
+    await memory.put("b", user("2, edited"));
+    expect(store.lookups).toBe(0);
+    await memory.add(entry(user("3"), { id: "c" }));
+    expect(store.lookups).toBe(0);
+    await memory.add(entry(user("4"), { id: "d" }));
+    expect(store.lookups).toBe(1);
+    await expect(memory.add(entry(user("other"), { id: "a" }))).rejects.toMatchObject({
+      code: "ID_CONFLICT",
+    });
+    expect(store.lookups).toBe(2);
   });
 
   test("the same id with other content is an ID_CONFLICT, live, left or given twice at once", async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   type ChatMemory,
   type ChatMemoryStore,
+  createChatMemories,
   createChatMemory,
   entry,
   inMemoryStore,
@@ -160,6 +161,69 @@ describe("two memories over one store, interleaved at every wait", () => {
       }),
     );
   });
+});
+
+describe("an id of the caller's own", () => {
+  test("added by two at once stands once, and all else that both added stands beside it", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), fc.boolean(), async (scheduler, isEqual) => {
+        const store = inMemoryStore();
+        const wait = (label: string): Promise<void> => scheduler.schedule(Promise.resolve(), label);
+        const add = (who: string): Promise<string[]> => {
+          const asked = user(isEqual ? "asked" : `asked by ${who}`);
+          const memory = createChatMemory({ id: "m", store: delayed(store, wait) });
+          return memory.add(entry(asked, { id: "request" }), user(`rest of ${who}`));
+        };
+        const both = Promise.allSettled([add("one"), add("two")]);
+        await scheduler.waitFor(both);
+        const failures = (await both).flatMap((ended) => (ended.status === "rejected" ? [ended.reason] : []));
+        const said = await texts(createChatMemory({ id: "m", store }));
+        if (isEqual) {
+          expect(failures).toEqual([]);
+          expect(said.sort()).toEqual(["asked", "rest of one", "rest of two"]);
+        } else {
+          expect(failures).toEqual([expect.objectContaining({ code: "ID_CONFLICT" })]);
+          expect(["one", "two"].map((who) => [`asked by ${who}`, `rest of ${who}`])).toContainEqual(said);
+        }
+      }),
+    );
+  });
+
+  test("alone in two adds at once with other content is an ID_CONFLICT for one of them", async () => {
+    const store = inMemoryStore();
+    const theirs = createChatMemory({ id: "m", store });
+    let raced = false;
+    const racing: ChatMemoryStore = {
+      ...store,
+      updateMessages: async (id, update, options) => {
+        if (!raced) await theirs.add(entry(user("theirs"), { id: "request" }));
+        raced = true;
+        await store.updateMessages(id, update, options);
+      },
+    };
+    const ours = createChatMemory({ id: "m", store: racing });
+    const added = ours.add(entry(user("ours"), { id: "request" }));
+    await expect(added).rejects.toMatchObject({ code: "ID_CONFLICT" });
+    expect(await texts(ours)).toEqual(["theirs"]);
+  });
+});
+
+test("of two forks to one memory at once, one is an ID_CONFLICT", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+      const store = inMemoryStore();
+      const wait = (label: string): Promise<void> => scheduler.schedule(Promise.resolve(), label);
+      const [first, second] = await createChatMemory({ id: "m", store }).add(user("a"), user("b"));
+      const fork = (at: string | undefined): Promise<unknown> =>
+        createChatMemories({ store: delayed(store, wait) }).fork("m", "fork", { at });
+      const both = Promise.allSettled([fork(first), fork(second)]);
+      await scheduler.waitFor(both);
+      const outcomes = (await both).map((ended) =>
+        ended.status === "rejected" ? ended.reason.code : "made",
+      );
+      expect(outcomes.sort()).toEqual(["ID_CONFLICT", "made"]);
+    }),
+  );
 });
 
 describe("a store that commits and then fails", () => {

@@ -123,7 +123,9 @@ export async function findIds<M>(
     else if (ownId) elsewhere.add(id);
   }
   const { store, memoryId, reader } = policy;
-  if (elsewhere.size === 0 || loaded.version === null || !store.capabilities.history) return found;
+  // Of as many places as messages are live, none was left.
+  const allLive = loaded.live.items.length === loaded.nextSeq - 1;
+  if (elsewhere.size === 0 || allLive || !store.capabilities.history) return found;
   for (const ids of chunks([...elsewhere], 500)) {
     const page = await store.getHistory(memoryId, { ids, limit: 1000 }, { signal: call.signal });
     for (const stored of page.messages) found.set(stored.id, readItem(stored, reader));

@@ -54,8 +54,9 @@ export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => P
 function unanswered(timeoutMs: number, cause: unknown): TurnkeepError {
   return new TurnkeepError(
     "STORE_UNAVAILABLE",
-    `The store did not answer within ${timeoutMs} ms (timeoutMs). If the call was a write, it may or may not have been made; ` +
-      "messages with ids of your own can be added again without standing twice.",
+    `The call did not end within ${timeoutMs} ms (timeoutMs): the store, or a function of yours that the call waited for, ` +
+      "took longer. If it was a write, it may or may not have been made; messages with ids of your own can be added again " +
+      "without standing twice.",
     { cause },
   );
 }

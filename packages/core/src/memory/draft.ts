@@ -38,6 +38,8 @@ export class Draft<M> {
   readonly #replaced: Map<number, Item<M>> = new Map();
   readonly #moves: Map<number, MessageState | "removed"> = new Map();
   readonly #evictedIds: string[] = [];
+  /** Of what was appended, the first under an id made here, else the first. */
+  #witness: { readonly seq: number; readonly ownId: boolean } | undefined;
   #nextSeq: number;
   #epoch: number;
 
@@ -59,6 +61,21 @@ export class Draft<M> {
     return this.#evictedIds;
   }
 
+  /**
+   * Whether a message that was found under its id shows that this change was made. An id made here is enough; one of the
+   * caller's own may be there because somebody else has added it, at the same place even.
+   */
+  isWitnessedBy({ seq, createdAt, payload }: Pick<Item<M>, "seq" | "createdAt" | "payload">): boolean {
+    const appended = this.#witness?.seq === seq ? this.#appended.get(seq) : undefined;
+    if (appended === undefined || this.#witness?.ownId !== true) return appended !== undefined;
+    return appended.createdAt === createdAt && appended.payload === payload;
+  }
+
+  /** The id under which {@link isWitnessedBy} looks. */
+  get witnessId(): string | undefined {
+    return this.#witness && this.#appended.get(this.#witness.seq)?.id;
+  }
+
   append(prepared: Prepared<M>, place: Pick<ItemMeta, "front" | "derived"> = {}): Item<M> {
     const late = this.live.lateCalls(prepared.facts);
     const meta = this.#baseMeta(prepared);
@@ -68,6 +85,9 @@ export class Draft<M> {
     if (late.length > 0) meta.late = late;
     const item = newItem(prepared, this.#nextSeq++, meta);
     this.#appended.set(item.seq, item);
+    const { ownId } = prepared;
+    if (this.#witness === undefined || (this.#witness.ownId && !ownId))
+      this.#witness = { seq: item.seq, ownId };
     this.live.append(item);
     if (this.live.items.at(-1) !== item) this.raiseEpoch();
     return item;

@@ -132,7 +132,7 @@ export class Session<M> {
         call.signal.throwIfAborted();
         const conflict = isTurnkeepError(error, "VERSION_CONFLICT");
         if (!conflict && !isOpenOutcome(error)) throw error;
-        if (await this.#wasApplied(call, update, conflict ? undefined : error)) {
+        if (await this.#wasApplied(call, draft, update, conflict ? undefined : error)) {
           this.#follow(update);
           return result;
         }
@@ -202,7 +202,7 @@ export class Session<M> {
   }
 
   /** Whether an update that failed, or that met a conflict, had in fact been made. Leaves the new state loaded. */
-  async #wasApplied(call: Call, update: MemoryUpdate, failure: unknown): Promise<boolean> {
+  async #wasApplied(call: Call, draft: Draft<M>, update: MemoryUpdate, failure: unknown): Promise<boolean> {
     const { memoryId, store } = this.#options;
     this.#state = undefined;
     let loaded: Loaded<M>;
@@ -213,17 +213,18 @@ export class Session<M> {
       throw asStoreError(failure ?? error, memoryId);
     }
     if (loaded.version === update.version) return true;
-    const [first] = update.append;
     if (loaded.version === null) {
       // It was deleted, or has expired, and nobody can say which came first: the caller must know.
       if (failure !== undefined && update.expected !== null) throw asStoreError(failure, memoryId);
       return false;
     }
-    if (first === undefined) return false;
-    if (loaded.live.byId.get(first.id)?.seq === first.seq) return true;
+    const id = draft.witnessId;
+    if (id === undefined) return false;
+    const live = loaded.live.byId.get(id);
+    if (live !== undefined) return draft.isWitnessedBy(live);
     if (!store.capabilities.history) return false;
-    const page = await store.getHistory(memoryId, { ids: [first.id] }, { signal: call.signal });
-    return page.messages.some((message) => message.seq === first.seq);
+    const page = await store.getHistory(memoryId, { ids: [id] }, { signal: call.signal });
+    return page.messages.some((message) => draft.isWitnessedBy(message));
   }
 
   #conflict(cause?: unknown): TurnkeepError {
