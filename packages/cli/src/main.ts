@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { isTurnkeepError, TurnkeepError, type WindowUnit } from "@turnkeep/core";
 import { tokenCounter } from "@turnkeep/tokens";
-import { type ReplayOptions, settingsOf } from "./replay/options.ts";
+import { noWholeNumber, type ReplayOptions, settingsOf } from "./replay/options.ts";
 import { Printer } from "./replay/printer.ts";
 import { replay } from "./replay/replay.ts";
 import { playSecondHalf } from "./replay/second-half.ts";
@@ -75,8 +75,8 @@ async function replayCommand(args: readonly string[], around: Surroundings): Pro
   }
   const options: ReplayOptions = {
     files: positionals,
-    maxTokens: numberOf(values["max-tokens"]),
-    maxMessages: numberOf(values["max-messages"]),
+    maxTokens: numberOf("max-tokens", values["max-tokens"]),
+    maxMessages: numberOf("max-messages", values["max-messages"]),
     unit: values.unit as WindowUnit | undefined,
     store: values.store,
     run: values.run,
@@ -84,7 +84,7 @@ async function replayCommand(args: readonly string[], around: Surroundings): Pro
     explain: values.explain,
     quiet: values.quiet,
     colour: wantsColour(around.isTerminal, around.env),
-    columns: Math.min(140, numberOf(values.columns) ?? around.columns ?? 100),
+    columns: Math.min(140, numberOf("columns", values.columns) ?? around.columns ?? 100),
     write: around.out,
     program: around.program,
   };
@@ -105,9 +105,10 @@ async function secondHalf(options: ReplayOptions, { send }: Surroundings): Promi
   return 0;
 }
 
-/** Not a number where it is none: the option's check says so, with its name. */
-function numberOf(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : text.trim() === "" ? Number.NaN : Number(text);
+function numberOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d*$/.test(text)) throw noWholeNumber(name, JSON.stringify(text));
+  return Number(text);
 }
 
 function reported(error: unknown, { err }: Surroundings): number {

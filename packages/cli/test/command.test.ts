@@ -91,8 +91,9 @@ describe("turnkeep replay", () => {
   });
 
   it.each([
-    [["replay", "--max-tokens", "many"], "max-tokens must be a positive whole number"],
-    [["replay", "--max-tokens", ""], "max-tokens must be a positive whole number"],
+    [["replay", "--max-tokens", "many"], 'max-tokens must be a positive whole number, not "many"'],
+    [["replay", "--max-tokens", ""], 'max-tokens must be a positive whole number, not ""'],
+    [["replay", "--columns", "1e2"], 'columns must be a positive whole number, not "1e2"'],
     [["replay", "--nonsense"], "Unknown option '--nonsense'"],
     [["replay", "--second-half"], "only for the process that a replay starts"],
     [["replay", "missing.jsonl"], "missing.jsonl does not exist"],
@@ -103,6 +104,15 @@ describe("turnkeep replay", () => {
     expect({ status, out }).toEqual({ status: 2, out: "" });
     expect(err).toContain(message);
     expect(err).not.toContain("    at ");
+  });
+
+  it("exits with 2 where no line is to be replayed", async () => {
+    const file = testFile(["", "  "]);
+    expect(await run(["replay", file])).toEqual({
+      status: 2,
+      out: "",
+      err: `turnkeep: No conversation in ${file}: nothing to replay.\n`,
+    });
   });
 
   it("says how it is used, and its version", async () => {

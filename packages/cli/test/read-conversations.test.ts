@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { isTurnkeepError } from "@turnkeep/core";
 import { describe, expect, it } from "vitest";
 import { shippedConversations } from "../src/conversations.ts";
@@ -50,6 +52,20 @@ describe("readConversations", () => {
     const crlf = testFile([`\ufeff${JSON.stringify(hello("a"))}`, hello("b")], "\r\n");
     const open = testFile([hello("c")], "");
     expect((await all(crlf, open)).map(({ conversation }) => conversation?.id)).toEqual(["a", "b", "c"]);
+  });
+
+  it("names a line that is no UTF-8, and reads the others", async () => {
+    const file = join(testFolder(), "latin.jsonl");
+    const latin1 = Buffer.from(JSON.stringify(hello("b", "Grüße")), "latin1");
+    writeFileSync(
+      file,
+      Buffer.concat([Buffer.from(`${JSON.stringify(hello("a"))}\n`), latin1, Buffer.from("\n")]),
+    );
+    const lines = await all(file);
+    expect(lines.map(({ conversation, bad }) => conversation?.id ?? [bad?.line, bad?.problem])).toEqual([
+      "a",
+      [2, "it is not UTF-8"],
+    ]);
   });
 
   it("keeps a line together that holds U+2028 or is cut by a read in the middle of a character", async () => {

@@ -1,26 +1,36 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { TurnkeepError } from "@turnkeep/core";
 
+const lineFeed = 0x0a;
+
 /**
- * The lines of a UTF-8 file, without a byte order mark. Only a line feed ends a line: JSON text may hold U+2028, which
- * line readers take for an end.
+ * The lines of a UTF-8 file, without a byte order mark; `undefined` for one that is no UTF-8. Only a line feed ends a
+ * line: JSON text may hold U+2028, which line readers take for an end.
  */
-export async function* linesOf(path: string): AsyncGenerator<string> {
+export async function* linesOf(path: string): AsyncGenerator<string | undefined> {
   const file = await openFile(path);
   try {
-    const decoder = new TextDecoder("utf-8");
-    let rest: string[] = [];
-    for await (const chunk of file.createReadStream({ autoClose: false })) {
-      const parts = decoder.decode(chunk as Uint8Array, { stream: true }).split("\n");
-      for (const part of parts.slice(0, -1)) {
-        yield [...rest, part].join("");
+    let rest: Uint8Array[] = [];
+    for await (const chunk of file.createReadStream({ autoClose: false }) as AsyncIterable<Uint8Array>) {
+      let from = 0;
+      for (let to = chunk.indexOf(lineFeed); to >= 0; to = chunk.indexOf(lineFeed, from)) {
+        yield textOf([...rest, chunk.subarray(from, to)]);
         rest = [];
+        from = to + 1;
       }
-      rest.push(parts.at(-1) ?? "");
+      rest.push(chunk.subarray(from));
     }
-    yield [...rest, decoder.decode()].join("");
+    yield textOf(rest);
   } finally {
     await file.close();
+  }
+}
+
+function textOf(pieces: readonly Uint8Array[]): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(pieces));
+  } catch {
+    return undefined;
   }
 }
 

@@ -69,8 +69,9 @@ const units: readonly unknown[] = ["step", "turn", "message"];
 export function settingsOf(options: ReplayOptions): Settings {
   const { maxMessages, unit = "step", store, run = randomBytes(4).toString("hex"), columns = 100 } = options;
   const maxTokens = options.maxTokens ?? (maxMessages === undefined ? defaultMaxTokens : undefined);
-  checkLimit("max-tokens", maxTokens);
-  checkLimit("max-messages", maxMessages);
+  checkNumber("max-tokens", maxTokens);
+  checkNumber("max-messages", maxMessages);
+  checkNumber("columns", columns);
   if (!units.includes(unit))
     throw invalid(`unit must be step, turn or message, not ${JSON.stringify(unit)}.`);
   if (store === "") throw invalid("store must name a folder or a postgres:// address, not nothing.");
@@ -116,9 +117,13 @@ function profileNamed(name: string): ProviderProfile {
   throw invalid(`profile must be one of ${names}, not ${JSON.stringify(name)}.`);
 }
 
-function checkLimit(name: string, limit: number | undefined): void {
-  if (limit === undefined || (Number.isSafeInteger(limit) && limit > 0)) return;
-  throw invalid(`${name} must be a positive whole number, not ${String(limit)}.`);
+function checkNumber(name: string, value: number | undefined): void {
+  if (value === undefined || (Number.isSafeInteger(value) && value > 0)) return;
+  throw noWholeNumber(name, String(value));
+}
+
+export function noWholeNumber(name: string, given: string): TurnkeepError {
+  return invalid(`${name} must be a positive whole number, not ${given}.`);
 }
 
 function invalid(message: string): TurnkeepError {

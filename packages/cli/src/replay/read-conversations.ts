@@ -36,8 +36,8 @@ export async function* readConversations(files: readonly string[]): AsyncGenerat
     let number = 0;
     for await (const line of linesOf(path)) {
       number += 1;
-      if (line.trim() === "") continue;
-      const read = readConversation(line);
+      if (line?.trim() === "") continue;
+      const read = line === undefined ? "it is not UTF-8" : readConversation(line);
       if (typeof read === "string") {
         yield { bad: { file, line: number, problem: read } };
         continue;

@@ -1,3 +1,4 @@
+import { TurnkeepError } from "@turnkeep/core";
 import { tokenCounter } from "@turnkeep/tokens";
 import { formats } from "./message-kind.ts";
 import { type ReplayOptions, type Settings, settingsOf } from "./options.ts";
@@ -23,8 +24,8 @@ export interface ReplayReport extends PartReport {
  * model would be shown after each turn, stops half-way, lets a second process go on with the same store, and compares
  * what the store holds at the end with the files.
  *
- * Errors: `INVALID_OPTION` for options of another shape, for a file that cannot be read, and for a folder that holds
- * other things; what the store throws, such as `STORE_UNAVAILABLE`.
+ * Errors: `INVALID_OPTION` for options of another shape, for a file that cannot be read, for files without a line, and for
+ * a folder that holds other things; what the store throws, such as `STORE_UNAVAILABLE`.
  *
  * @example
  * ```ts
@@ -38,6 +39,12 @@ export async function replay(options: ReplayOptions = {}): Promise<ReplayReport>
   const settings = settingsOf(options);
   const printer = new Printer(settings);
   const count = await countFiles(settings.files);
+  if (count.conversations + count.badLines.length === 0) {
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      `No conversation in ${settings.files.join(", ")}: nothing to replay.`,
+    );
+  }
   const folder = settings.store === undefined ? temporaryFolder() : undefined;
   const store = settings.store ?? folder?.path ?? "";
   try {
