@@ -14,7 +14,8 @@ export interface Change {
   /** So many plain messages, or messages of which the named members are given. */
   readonly append?: number | readonly Partial<StoredMessage>[] | undefined;
   /** Messages by `seq`, with what is new of them. */
-  readonly replace?: readonly { readonly seq: number; readonly payload?: string; readonly meta?: string }[];
+  readonly replace?: readonly (Pick<StoredMessage, "seq"> &
+    Partial<Pick<StoredMessage, "createdAt" | "payload" | "meta">>)[];
   readonly move?: readonly { readonly seq: number; readonly to: MessageState | "removed" }[] | undefined;
   readonly head?: string | undefined;
   readonly owner?: string | undefined;

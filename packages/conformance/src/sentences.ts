@@ -11,7 +11,8 @@ export const sentences = {
   owner: "Taken when the memory begins, ignored later.",
   head: "Absent: as it was.",
   headSize: "Core keeps it under 1 KB; 16 KB is the ceiling.",
-  replace: "Live messages with a new payload or meta; same `seq`, same `id`.",
+  replace:
+    "Live messages with a new payload, meta or `createdAt`, all stored as given; same `seq`, same `id`.",
   move: "may name a message just appended or replaced. `removed` deletes it.",
   backToLive: "Back to `live` happens only after a rewind or in a fork, so it may cost more.",
   states:

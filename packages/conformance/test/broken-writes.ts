@@ -34,6 +34,20 @@ export const brokenWrites: readonly BrokenStore[] = [
     }),
   },
   {
+    fault: "keeps the time of what it replaces",
+    caughtBy: ["basic", "a replaced message is as given, in its old place"],
+    wrap: (base, { memories }) => ({
+      async updateMessages(id, update, options) {
+        const rows = memories.get(id)?.rows ?? [];
+        const replace = update.replace.map((message) => {
+          const { createdAt = message.createdAt } = rows.find(({ seq }) => seq === message.seq) ?? {};
+          return { ...message, createdAt };
+        });
+        await base.updateMessages(id, { ...update, replace }, options);
+      },
+    }),
+  },
+  {
     fault: "does not begin a memory without messages",
     caughtBy: ["basic", "a memory may begin without messages"],
     wrap: (base) => ({
@@ -82,7 +96,7 @@ export const brokenWrites: readonly BrokenStore[] = [
   },
   {
     fault: "keeps the old meta of a message that is replaced without one",
-    caughtBy: ["basic", "a replaced message has its new payload and meta in its old place"],
+    caughtBy: ["basic", "a replaced message is as given, in its old place"],
     wrap: (base, { memories }) => ({
       async updateMessages(id, update, options) {
         const rows = memories.get(id)?.rows ?? [];

@@ -47,7 +47,7 @@ export interface MemoryUpdate {
   head?: string | undefined;
   /** New messages, live, by ascending `seq`. */
   append: StoredMessage[];
-  /** Live messages with a new payload or meta; same `seq`, same `id`. */
+  /** Live messages with a new payload, meta or `createdAt`, all stored as given; same `seq`, same `id`. */
   replace: StoredMessage[];
   /**
    * One per `seq`; may name a message just appended or replaced. `removed` deletes it. Back to `live` happens only

@@ -105,7 +105,7 @@ export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
     },
   },
   {
-    name: "a replaced message has its new payload and meta in its old place",
+    name: "a replaced message is as given, in its old place",
     sentence: sentences.replace,
     async run(context) {
       const memory = context.memory();
@@ -119,6 +119,8 @@ export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
         ],
       });
       await memory.check("after a replacement that drops one meta and adds another");
+      await memory.commit({ replace: [{ seq: 4, createdAt: 1_600_000_000_001 }] });
+      await memory.check("after a replacement with another createdAt");
     },
   },
   {
