@@ -1,10 +1,8 @@
-import { readdirSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
-import { type DynamoServer, ServerUnavailable, startDynamo } from "../src/index.ts";
-import { isAlive } from "../src/process.ts";
-import { recordsFolder } from "../src/records.ts";
-import { neutralEnvironment, ownRecords, recordedServers } from "./support.ts";
+import { type DynamoServer, startDynamo } from "../src/index.ts";
+import { describeEveryServer } from "./every-server.ts";
+import { neutralEnvironment } from "./support.ts";
 
 const silent = (): void => {};
 
@@ -41,6 +39,15 @@ async function expectToWork({ url }: DynamoServer): Promise<void> {
   await send(url, "DeleteTable", { TableName: table });
 }
 
+describeEveryServer({
+  start: startDynamo,
+  startOwn: (options) => startDynamo({ ...options, sources: ["cache"] }),
+  expectToWork,
+  variable: "TURNKEEP_DYNAMO_URL",
+  running: () => inject("dynamoUrl"),
+  deaf: "http://me:secret@127.0.0.1:1",
+});
+
 describe("sources", () => {
   it("runs the server of the npm package, which serves nobody on another address", async () => {
     const lines: string[] = [];
@@ -63,28 +70,6 @@ describe("sources", () => {
       await expect(send(`http://${address}:${port}`, "ListTables", {})).rejects.toThrow("fetch failed");
     }
     await expectToWork(server);
-  });
-
-  it("uses an address from the environment, and leaves that server running", async () => {
-    const env = neutralEnvironment({ TURNKEEP_DYNAMO_URL: inject("dynamoUrl") });
-    const server = await startDynamo({ env, log: silent });
-    expect(server).toMatchObject({ source: "env", url: inject("dynamoUrl") });
-    await expect(server.restart()).rejects.toThrow("a server from env cannot be restarted");
-    await server.stop();
-    await expectToWork(server);
-  });
-
-  it("puts no other server in the place of an address that does not answer", async () => {
-    const env = neutralEnvironment({ TURNKEEP_DYNAMO_URL: "http://me:secret@127.0.0.1:1" });
-    const error: unknown = await startDynamo({ env, log: silent }).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(ServerUnavailable);
-    expect((error as ServerUnavailable).attempts).toEqual([
-      {
-        source: "env",
-        reason: expect.stringMatching(/TURNKEEP_DYNAMO_URL \(127\.0\.0\.1:1\) does not answer: /),
-      },
-    ]);
-    expect(String(error)).not.toContain("secret");
   });
 
   it("lists everything that was tried and why it failed", async () => {
@@ -113,17 +98,4 @@ describe("a restart", () => {
     await server.restart();
     expect(await send(server.url, "ListTables", {})).toEqual({ TableNames: durable ? [table] : [] });
   });
-});
-
-it("leaves no process, no data and no record when it is stopped, also after a restart", async () => {
-  ownRecords();
-  const server = await startDynamo({ sources: ["cache"], env: neutralEnvironment(), log: silent });
-  await server.restart();
-  const [process] = recordedServers();
-  if (process === undefined) throw new Error("the server was not recorded");
-  expect(isAlive(process)).toBe(true);
-  await server.stop();
-  await server.stop();
-  expect(isAlive(process)).toBe(false);
-  expect(readdirSync(recordsFolder())).toEqual([]);
 });

@@ -1,13 +1,12 @@
-import { readdirSync, symlinkSync } from "node:fs";
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { MongoClient } from "mongodb";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { fetchWheel } from "../src/cache.ts";
-import { type MongoServer, ServerUnavailable, startMongo } from "../src/index.ts";
-import { isAlive } from "../src/process.ts";
-import { recordsFolder } from "../src/records.ts";
+import { type MongoServer, startMongo } from "../src/index.ts";
 import { mongoWheel } from "../src/versions.ts";
-import { neutralEnvironment, ownRecords, recordedServers, testFolder } from "./support.ts";
+import { describeEveryServer } from "./every-server.ts";
+import { neutralEnvironment, testFolder } from "./support.ts";
 
 const silent = (): void => {};
 
@@ -25,6 +24,15 @@ async function expectToWork({ url, version }: MongoServer): Promise<void> {
   expect((await database.admin().buildInfo()).version).toBe(version);
   await database.dropDatabase();
 }
+
+describeEveryServer({
+  start: startMongo,
+  startOwn: (options) => startMongo({ ...options, replicaSet: 1 }),
+  expectToWork,
+  variable: "TURNKEEP_MONGO_URL",
+  running: () => inject("mongoUrl"),
+  deaf: "mongodb://me:secret@127.0.0.1:1/",
+});
 
 describe("sources", () => {
   it("fetches MongoDB into the cache, on loopback only", async () => {
@@ -54,31 +62,6 @@ describe("sources", () => {
     await expectToWork(server);
   });
 
-  it("uses an address from the environment, and leaves that server running", async () => {
-    const env = neutralEnvironment({ TURNKEEP_MONGO_URL: inject("mongoUrl") });
-    const server = await startMongo({ env, log: silent });
-    expect(server).toMatchObject({ source: "env", url: inject("mongoUrl") });
-    await expect(server.restart()).rejects.toThrow("a server from env cannot be restarted");
-    await expect(server.stepDown()).rejects.toThrow("only a replica set that was started here can step down");
-    await server.stop();
-    await expectToWork(server);
-  });
-
-  it("puts no other server in the place of an address that does not answer", async () => {
-    const env = neutralEnvironment({ TURNKEEP_MONGO_URL: "mongodb://me:secret@127.0.0.1:1/" });
-    const error: unknown = await startMongo({ env, log: silent }).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(ServerUnavailable);
-    expect((error as ServerUnavailable).attempts).toEqual([
-      {
-        source: "env",
-        reason: expect.stringMatching(
-          /TURNKEEP_MONGO_URL \(127\.0\.0\.1:1\) does not answer: .*ECONNREFUSED/,
-        ),
-      },
-    ]);
-    expect(String(error)).not.toContain("secret");
-  });
-
   it("lists everything that was tried and why it failed", async () => {
     const env = { PATH: "/nowhere", TURNKEEP_CACHE: testFolder() };
     const failed = startMongo({ sources: ["env", "machine", "cache"], env, log: silent });
@@ -92,6 +75,12 @@ describe("sources", () => {
       ].join("\n"),
     );
   });
+});
+
+it("lets no server step down that it has not started", async () => {
+  const env = neutralEnvironment({ TURNKEEP_MONGO_URL: inject("mongoUrl") });
+  const server = await startMongo({ env, log: silent });
+  await expect(server.stepDown()).rejects.toThrow("only a replica set that was started here can step down");
 });
 
 it("keeps through a restart what was acknowledged with a journal", async () => {
@@ -122,17 +111,4 @@ it("makes a replica set whose primary can step down and be killed", async () => 
   expect(await primary()).not.toBe(before);
   await server.restart();
   expect(await connect(server.url).db("kept").collection("kept").countDocuments()).toBe(1);
-});
-
-it("leaves no process, no data and no record when it is stopped, also after a restart", async () => {
-  ownRecords();
-  const server = await startMongo({ replicaSet: 1, env: neutralEnvironment(), log: silent });
-  await server.restart();
-  const [process] = recordedServers();
-  if (process === undefined) throw new Error("the server was not recorded");
-  expect(isAlive(process)).toBe(true);
-  await server.stop();
-  await server.stop();
-  expect(isAlive(process)).toBe(false);
-  expect(readdirSync(recordsFolder())).toEqual([]);
 });

