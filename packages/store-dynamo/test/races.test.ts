@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { StoredMessage } from "@turnkeep/core";
-import { appendUntilDone, message, messages, update } from "@turnkeep/store-tests";
+import { expectAppendsToLand, expectWholeUpdates, message, messages, update } from "@turnkeep/store-tests";
 import { describe, expect, test, vi } from "vitest";
 import { dynamoStore } from "../src/index.ts";
 import {
@@ -19,12 +19,7 @@ const [one, other] = [open(), open()];
 
 test("30 concurrent optimistic appends by two clients all land, once and in one order", async () => {
   const memoryId = randomUUID();
-  const ids = Array.from({ length: 30 }, (_, index) => `message ${index}`);
-  await Promise.all(ids.map((id, index) => appendUntilDone(index % 2 === 0 ? one : other, memoryId, id)));
-  const [seen, alsoSeen] = await Promise.all([one, other].map((store) => store.getMessages(memoryId)));
-  expect(seen).toEqual(alsoSeen);
-  expect(seen?.messages.map(({ id }) => id).sort()).toEqual(ids.sort());
-  expect(seen?.messages.map(({ seq }) => seq)).toEqual(ids.map((_, index) => index + 1));
+  const ids = await expectAppendsToLand(one, other, memoryId, 30);
   // Those who lost have left nothing behind.
   expect(await idsStored(client, tableName, memoryId)).toEqual(ids.sort());
 });
@@ -222,32 +217,8 @@ describe("a read that meets an update", () => {
   });
 });
 
-test("readers meet all of an update or none", async () => {
-  const memoryId = randomUUID();
-  let version: string | null = null;
-  let writing = true;
-  const write = async (): Promise<void> => {
-    for (let from = 1; from <= 120; from += 4) {
-      const change = update(version, from + 4, {
-        head: `${from}`,
-        append: messages(from, from + 3),
-        move:
-          from === 1 ? [] : messages(from - 4, from - 1).map(({ seq }) => ({ seq, to: "removed" as const })),
-      });
-      await one.updateMessages(memoryId, change);
-      version = change.version;
-    }
-    writing = false;
-  };
-  const read = async (): Promise<void> => {
-    while (writing) {
-      const { head, messages: seen } = await other.getMessages(memoryId);
-      if (head !== undefined)
-        expect(seen.map(({ seq }) => seq)).toEqual([0, 1, 2, 3].map((n) => Number(head) + n));
-    }
-  };
-  await Promise.all([write(), read(), read()]);
-});
+test("readers meet all of an update or none", () =>
+  expectWholeUpdates(one, other, { updates: 30, to: "removed" }));
 
 /** Something that is waited for. */
 function signal(): { readonly given: Promise<void>; readonly give: () => void } {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { appendUntilDone, message, messages, update } from "@turnkeep/store-tests";
+import { expectAppendsToLand, expectWholeUpdates, message, messages, update } from "@turnkeep/store-tests";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { type MongoStore, mongoStore } from "../src/index.ts";
@@ -61,13 +61,11 @@ function beforeRows(meanwhile: () => Promise<unknown>): MongoStore {
 
 test("64 concurrent optimistic appends by two clients all land, once and in one order", async () => {
   const memoryId = randomUUID();
-  const ids = Array.from({ length: 64 }, (_, index) => `message ${index}`);
-  await Promise.all(ids.map((id, index) => appendUntilDone(index % 2 === 0 ? one : other, memoryId, id)));
-  const [seen, alsoSeen] = await Promise.all([one, other].map((store) => store.getMessages(memoryId)));
-  expect(seen).toEqual(alsoSeen);
-  expect(seen?.messages.map(({ id }) => id).sort()).toEqual(ids.sort());
-  expect(seen?.messages.map(({ seq }) => seq)).toEqual(ids.map((_, index) => index + 1));
+  await expectAppendsToLand(one, other, memoryId, 64);
 });
+
+test("readers meet all of an update or none", () =>
+  expectWholeUpdates(one, other, { updates: 50, to: "evicted" }));
 
 test("of many who begin an expired memory anew, one does, and nothing of the old life stays", async () => {
   const memoryId = randomUUID();

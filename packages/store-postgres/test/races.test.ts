@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { appendUntilDone, message, messages, update } from "@turnkeep/store-tests";
+import {
+  appendUntilDone,
+  expectAppendsToLand,
+  expectWholeUpdates,
+  message,
+  messages,
+  update,
+} from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
@@ -70,12 +77,7 @@ describe.each(["read committed", "repeatable read", "serializable"])(
 
     test("64 concurrent optimistic appends over two pools all land, once and in one order", async () => {
       const memoryId = randomUUID();
-      const ids = Array.from({ length: 64 }, (_, index) => `message ${index}`);
-      await Promise.all(ids.map((id, index) => appendUntilDone(index % 2 === 0 ? one : other, memoryId, id)));
-      const [seen, alsoSeen] = await Promise.all(stores.map((store) => store.getMessages(memoryId)));
-      expect(seen).toEqual(alsoSeen);
-      expect(seen?.messages.map(({ id }) => id).sort()).toEqual(ids.sort());
-      expect(seen?.messages.map(({ seq }) => seq)).toEqual(ids.map((_, index) => index + 1));
+      await expectAppendsToLand(one, other, memoryId, 64);
     }, 120_000);
 
     test("of many who begin a memory, one does", async () => {
@@ -91,6 +93,9 @@ describe.each(["read committed", "repeatable read", "serializable"])(
       }
       expect((await one.getMessages(memoryId)).messages).toEqual([message(1)]);
     });
+
+    test("readers meet all of an update or none", () =>
+      expectWholeUpdates(one, other, { updates: 50, to: "removed" }));
 
     test("of many who begin an expired memory anew, one does, and nothing of the old life shows", async () => {
       const memoryId = randomUUID();
