@@ -263,6 +263,30 @@ describe("an update that pauses while it is staged", () => {
     }
   });
 
+  test("and commits before a sweep gives it up keeps what it staged", async () => {
+    const memoryId = randomUUID();
+    const begin = update(null, 3, { append: messages(1, 2) });
+    await one.updateMessages(memoryId, begin);
+    const [aboutToGiveUp, committed] = [signal(), signal()];
+    const slow = wrapped(client, async ({ operation }, send) => {
+      if (operation === "PutItem") {
+        aboutToGiveUp.give();
+        await committed.given;
+      }
+      return send();
+    });
+    let sweeping: Promise<unknown> | undefined;
+    const store = pausing(() => {
+      sweeping = dynamoStore({ client: hurried(slow), tableName }).sweep();
+      return aboutToGiveUp.given;
+    });
+    await store.updateMessages(memoryId, update(begin.version, 6, { append: staged }));
+    committed.give();
+    await sweeping;
+    expect((await other.getMessages(memoryId)).messages).toEqual([...begin.append, ...staged]);
+    expect(await itemsBeside(client, tableName, memoryId)).toHaveLength(1);
+  });
+
   test("that begins a memory is whole when a sweep that has given it up goes on later", async () => {
     const memoryId = randomUUID();
     const [gaveUp, goesOn] = [signal(), signal()];
