@@ -3,26 +3,14 @@ import { describe, expect, it } from "vitest";
 import { type AnyPart, isCompaction } from "../src/ai-sdk/parts.ts";
 import { type UIMessageLike, uiMessageFormat } from "../src/ai-sdk.ts";
 import { uiMessage } from "./arbitrary-ui-messages.ts";
+import { testProperties } from "./format-properties.ts";
 import { testReshaping } from "./reshape-properties.ts";
 
 const format = uiMessageFormat();
 const partsOf = (message: UIMessageLike) => message.parts as { type: string; toolCallId?: string }[];
 
 describe("uiMessageFormat, for any message", () => {
-  it("gives back what it encoded, to the last member", () => {
-    fc.assert(
-      fc.property(uiMessage, (message) => {
-        const before = structuredClone(message);
-        const encoded = format.encode(message);
-        const decoded = format.decode(encoded);
-        expect(decoded).toStrictEqual(before);
-        expect(message).toStrictEqual(before);
-        expect(format.equals(decoded, message)).toBe(true);
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: what a store refuses
-        expect(encoded).not.toMatch(/\u0000|\p{Surrogate}/u);
-      }),
-    );
-  });
+  testProperties({ format, message: uiMessage, resultsStandApart: false });
 
   it("leaves out calls with their approvals and results, and nothing else", () => {
     fc.assert(
@@ -71,29 +59,6 @@ describe("uiMessageFormat, for any message", () => {
         expect(format.toolCalls(copy)).toEqual(format.toolCalls(message));
         expect(format.approvals(copy)).toEqual(format.approvals(message));
         expect(() => format.encode(copy)).not.toThrow();
-      }),
-    );
-  });
-
-  it("leaves out media and reasoning, and nothing else", () => {
-    fc.assert(
-      fc.property(uiMessage, (message) => {
-        const before = structuredClone(message);
-        const copy = format.without(message, { media: true, reasoning: true });
-        expect(message).toStrictEqual(before);
-        const texts = format
-          .pieces(message)
-          .filter((piece) => piece.type === "text" && piece.of !== "reasoning" && piece.text.trim() !== "");
-        if (copy === undefined) {
-          expect(texts).toEqual([]);
-          return;
-        }
-        expect(format.hasReasoning(copy)).toBe(false);
-        const left = format.pieces(copy);
-        expect(left.filter((piece) => piece.type === "media")).toEqual([]);
-        expect(left.filter((piece) => piece.type === "text" && piece.text.trim() !== "")).toEqual(texts);
-        expect(format.toolCalls(copy)).toEqual(format.toolCalls(message));
-        expect(format.toolResults(copy)).toEqual(format.toolResults(message));
       }),
     );
   });

@@ -9,12 +9,18 @@ function hasFetched(message: AnthropicMessage): boolean {
   return JSON.stringify(message.content).includes('"web_fetch_tool_result"');
 }
 
+/** With a title and a context of its own. */
+function hasDocument(message: AnthropicMessage): boolean {
+  return JSON.stringify(message.content).includes('"type":"document"');
+}
+
 describe("anthropicFormat, for any message", () => {
   testProperties({
     format: anthropicFormat,
     message: anthropicMessage,
     kinds: messageOfEachBlock,
     keepsMedia: hasFetched,
+    hasTextInMedia: hasDocument,
   });
 });
 

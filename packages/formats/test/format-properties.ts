@@ -7,11 +7,16 @@ export function testProperties<M>(options: {
   readonly format: MessageFormat<M>;
   readonly message: fc.Arbitrary<M>;
   /** By what makes the kind, such as a block's type. */
-  readonly kinds: readonly (readonly [string, fc.Arbitrary<M>])[];
+  readonly kinds?: readonly (readonly [string, fc.Arbitrary<M>])[];
   /** Whether leaving media out leaves some in place. */
-  readonly keepsMedia: (message: M) => boolean;
+  readonly keepsMedia?: (message: M) => boolean;
+  /** Whether text stands inside a medium, and leaves with it. */
+  readonly hasTextInMedia?: (message: M) => boolean;
+  /** Whether results are messages of their own, and stand in none with their calls. Default: they are. */
+  readonly resultsStandApart?: boolean;
 }): void {
-  const { format, message: anyMessage, kinds, keepsMedia } = options;
+  const { format, message: anyMessage, kinds = [] } = options;
+  const { keepsMedia = () => false, hasTextInMedia = () => false, resultsStandApart = true } = options;
 
   const roundTrip = (message: M): void => {
     const before = structuredClone(message);
@@ -83,6 +88,7 @@ export function testProperties<M>(options: {
         const media = left.filter((piece) => piece.type === "media");
         if (!keepsMedia(message)) expect(media).toEqual([]);
         expect(isPartOf(left, pieces)).toBe(true);
+        if (!hasTextInMedia(message)) expect(left.filter(isSaid)).toEqual(pieces.filter(isSaid));
         if (copy === undefined) {
           expect(format.toolCalls(message)).toEqual([]);
           return;
@@ -94,6 +100,8 @@ export function testProperties<M>(options: {
       }),
     );
   });
+
+  if (!resultsStandApart) return;
 
   it("answers each call with a result that names it and can be stored", () => {
     fc.assert(
@@ -123,6 +131,11 @@ function isPartOf(values: readonly unknown[], all: readonly unknown[]): boolean 
 /** Stands where nothing but media stood. */
 function isBlank(piece: Piece): boolean {
   return piece.type === "text" && piece.text === "";
+}
+
+/** A text that is no reasoning. */
+function isSaid(piece: Piece): boolean {
+  return piece.type === "text" && piece.of !== "reasoning" && piece.of !== "name" && piece.text.trim() !== "";
 }
 
 function isSame(a: unknown, b: unknown): boolean {
