@@ -150,24 +150,31 @@ test("a beginning that dies shows nowhere, and a sweep removes it", async () => 
   }
 }, 60_000);
 
-test("a staged update that a sweep gave up when it came to commit is staged again", async () => {
-  const begin = update(null, 2, { append: [message(1)] });
-  await store.updateMessages("slow", begin);
-  let swept: unknown;
-  const slow = dynamoStore({
-    tableName,
-    client: wrapped(client, async ({ operation }, send) => {
-      if (operation === "TransactWriteItems" && swept === undefined) {
-        swept = await later(() => store.sweep());
-      }
-      return send();
-    }),
-  });
-  await slow.updateMessages("slow", update(begin.version, 3, { append: [large(2)] }));
-  expect(swept).toEqual({ removed: 1 });
-  expect((await store.getMessages("slow")).messages).toEqual([message(1), large(2)]);
-  expect(await idsStored(client, tableName, "slow")).toEqual(["m1", "m2"]);
-});
+test.each<[string, MemoryUpdate, Partial<MemoryUpdate>]>([
+  ["of new messages", update(null, 3, { append: [message(1)] }), { append: [large(3)] }],
+  ["of a replacement", update(null, 3, { append: [message(1), large(2)] }), { replace: [large(2, "y")] }],
+])(
+  "a staged update %s that a sweep gave up when it came to commit is staged again",
+  async (name, begin, change) => {
+    await store.updateMessages(name, begin);
+    let swept: unknown;
+    const slow = dynamoStore({
+      tableName,
+      client: wrapped(client, async ({ operation }, send) => {
+        if (operation === "TransactWriteItems" && swept === undefined) {
+          swept = await later(() => store.sweep());
+        }
+        return send();
+      }),
+    });
+    const next = update(begin.version, 4, change);
+    await slow.updateMessages(name, next);
+    expect(swept).toEqual({ removed: 1 });
+    const expected = new Map([...begin.append, ...next.append, ...next.replace].map((one) => [one.seq, one]));
+    expect((await store.getMessages(name)).messages).toEqual([...expected.values()]);
+    expect(await idsStored(client, tableName, name)).toEqual([...expected.values()].map(({ id }) => id));
+  },
+);
 
 test("an interrupted delete is absent at once, and a sweep removes the rest", async () => {
   for (let step = 1, isDone = false; !isDone; step++) {
