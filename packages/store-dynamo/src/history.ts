@@ -63,7 +63,7 @@ class PageReader {
     for await (const page of pages) {
       const lines = page.flatMap((row) => row.lines);
       for (const { seq } of lines) this.#due.delete(seq);
-      await this.#take(lines.filter(({ seq }) => seq <= this.#newest));
+      await this.#take(lines);
       if (this.#messages.length > limit) break;
     }
     return reading.isTorn;

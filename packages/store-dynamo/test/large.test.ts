@@ -159,6 +159,27 @@ describe("an update of more rows than a transaction takes", () => {
     }
   }, 300_000);
 
+  test("that its writer could not finish, its next update finishes", async () => {
+    const prefix = await copied("unfinished/");
+    let isCommitted = false;
+    let failures = 0;
+    const failing = wrapped(client, async ({ operation }, send) => {
+      if (isCommitted && operation === "PutItem" && failures++ === 0) throw new Error("No connection");
+      const answer = await send();
+      isCommitted ||= operation === "TransactWriteItems";
+      return answer;
+    });
+    const store = open(prefix, failing);
+    const change = mixes();
+    await store.updateMessages(memoryId, change);
+    expect(failures).toBeGreaterThan(0);
+    const more = moreAfter(change);
+    await store.updateMessages(memoryId, more);
+    const after = changed(changed(large().before, change), more);
+    await expectState(open(prefix), after);
+    await expectClean(prefix, after);
+  });
+
   test("shows all of itself to who reads between its writes", async () => {
     const prefix = await copied("reads/");
     const change = mixes();
