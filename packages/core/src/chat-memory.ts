@@ -158,7 +158,7 @@ export interface ChatMemory<M> {
   ): Promise<T>;
   /**
    * That message and all later ones become superseded (to edit, or to have an answer made again); what the window now
-   * has room for, up to its `target`, comes back from history. The system message stays, unless it is the one named.
+   * has room for, up to its `target`, comes back from history. A system message in front stays, unless it is the one named.
    * Errors: `INVALID_OPTION` if there is no such message or it was superseded before.
    */
   rewind(messageId: string, options?: MemoryCallOptions): Promise<void>;
