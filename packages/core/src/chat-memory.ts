@@ -128,7 +128,8 @@ export interface ChatMemory<M> {
    * Replaces the memory in one step; what was there becomes superseded and stays in history. Answers the ids.
    *
    * Errors: as `add`; `INVALID_OPTION` for no messages; `VERSION_CONFLICT` if somebody else wrote since this instance
-   * last looked (`messages`, `prompt`), nothing changed; `ID_CONFLICT` for any id that was used before.
+   * last looked (`messages`, `prompt`) or, before that, made its first change, nothing changed; an instance that has done
+   * neither replaces what it finds. `ID_CONFLICT` for any id that was used before.
    */
   set(messages: readonly (M | Entry<M>)[], options?: MemoryCallOptions): Promise<string[]>;
   /**
