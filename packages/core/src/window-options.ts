@@ -73,7 +73,11 @@ export type SummarizeFailure =
   | "conflict"
   | "store";
 
-/** What happens when the newest step alone does not fit. */
+/**
+ * What happens when the newest step does not fit with what never leaves. `throw`: it is stored, and `messages()` is
+ * `WINDOW_OVERFLOW`. `keep`: it is shown all the same. `evict`: it leaves too; where the system message and what is pinned
+ * do not fit even so, `messages()` is `WINDOW_OVERFLOW`, but with unit `message` a system message is shown all the same.
+ */
 export type WindowOverflow = "throw" | "keep" | "evict";
 
 /**
