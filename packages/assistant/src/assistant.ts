@@ -28,7 +28,7 @@ export interface Strategies {
   readonly unknownTool?: CallStrategy | undefined;
   /**
    * The model has called tools in `maxRoundTrips` answers and does so again. Default `"throw"`; `"answer"`: after the last
-   * round it is asked for an answer without calls.
+   * round it is asked for an answer without calls, and if it calls again, that is `TOO_MANY_ROUND_TRIPS`.
    */
   readonly tooManyRoundTrips?: "throw" | "answer" | undefined;
 }
@@ -125,8 +125,9 @@ export type OfManyMemories = [options: ChatOptions & { readonly memoryId: string
  *
  * Errors: those of the memory (`TurnkeepError`), of the model function and of tools (strategy `"throw"`) as they are;
  * `ABORTED` (a `TurnkeepError`) by the signal; `WINDOW_OVERFLOW` if the window leaves nothing to send; `ID_CONFLICT` if the
- * id was used for another message, or its turn cannot go on; of {@link AssistantError} `BUSY`, `EMPTY_ANSWER`,
- * `TOO_MANY_ROUND_TRIPS`, `UNKNOWN_TOOL`, `INVALID_TOOL_INPUT` and `UNDO_FAILED`.
+ * id was used for another message, or its turn cannot go on; `UNSUPPORTED` for an id where the store keeps no history;
+ * `INVALID_OPTION` for arguments, or a model's answer, of the wrong shape; of {@link AssistantError} `BUSY`,
+ * `EMPTY_ANSWER`, `TOO_MANY_ROUND_TRIPS`, `UNKNOWN_TOOL`, `INVALID_TOOL_INPUT` and `UNDO_FAILED`.
  */
 export interface Assistant<M, Args extends readonly unknown[] = OfOneMemory> {
   /** One turn: the user's message, the tools that the model calls, its answer. */

@@ -31,7 +31,10 @@ export interface ModelUsage {
   /** All input tokens, those read from a cache included. */
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
-  /** What of the input tokens was no message (tool definitions), where that is known: see `memory.calibrate`. */
+  /**
+   * What of the input tokens was no message (tool definitions), where that is known: see `memory.calibrate`. A request with
+   * tools calibrates the memory only where it is.
+   */
   readonly otherTokens?: number | undefined;
 }
 

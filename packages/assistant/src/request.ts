@@ -65,10 +65,18 @@ function sorted<M>(
   return joined;
 }
 
-/** Corrects the window's counter by what the provider counted for the view that was just sent. */
-export async function calibrate<M>(memory: ChatMemory<M>, usage: ModelUsage | undefined): Promise<void> {
+/**
+ * Corrects the window's counter by what the provider counted for the view that was just sent. Tool definitions are no
+ * part of that view: a short one that was sent with them would have messages taken for several times what they are.
+ */
+export async function calibrate<M>(
+  memory: ChatMemory<M>,
+  usage: ModelUsage | undefined,
+  withTools: boolean,
+): Promise<void> {
   const { inputTokens, otherTokens } = usage ?? {};
   if (inputTokens === undefined || !Number.isSafeInteger(inputTokens) || inputTokens < 1) return;
+  if (withTools && otherTokens === undefined) return;
   try {
     await memory.calibrate({ inputTokens, otherTokens });
   } catch (error) {

@@ -29,12 +29,11 @@ export async function readTurn<M>(
   memory: ChatMemory<M>,
   id: string,
   messages: AssistantMessages<M>,
-  signal: AbortSignal,
 ): Promise<StoredTurn<M>> {
   const { format } = memory;
   let behind: HistoryMessage<M>[] = [];
   let followed = false;
-  for await (const page of memory.historyPages({ order: "descending", limit: 100, signal })) {
+  for await (const page of memory.historyPages({ order: "descending", limit: 100 })) {
     for (const message of page.messages) {
       if (message.id === id) {
         if (message.state === "superseded") throw conflict(memory.id, id, "was taken back");

@@ -60,13 +60,14 @@ export class Turn<M> {
 
   /** Stores the user's message and finds out what is stored of the turn; answers the result of a finished one. */
   async #begin(): Promise<ChatResult<M> | undefined> {
-    const { memory, system, user, id, signal } = this.#request;
+    const { memory, system, user, id } = this.#request;
     const messages = [...(system === undefined ? [] : [system]), entry(user, { id })];
     const [userId] = (await memory.add(...messages)).slice(-1);
     this.#id = userId as string;
     this.#messageIds = [this.#id];
     if (id === undefined) return undefined;
-    const stored = await readTurn(memory, id, this.#setup.messages, signal);
+    // Without the signal: whoever gives up now takes the question back, and for that it must be known what is behind it.
+    const stored = await readTurn(memory, id, this.#setup.messages);
     this.#steps = stored.steps;
     this.#messageIds.push(...stored.messageIds);
     this.#count = stored.count;
@@ -131,7 +132,7 @@ export class Turn<M> {
     }
     this.#usage.inputTokens += tokensOf(response.usage?.inputTokens);
     this.#usage.outputTokens += tokensOf(response.usage?.outputTokens);
-    await calibrate(memory, response.usage);
+    await calibrate(memory, response.usage, definitions.length > 0);
     return response;
   }
 

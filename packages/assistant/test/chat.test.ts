@@ -112,6 +112,27 @@ describe("a turn", () => {
     expect(events).toContainEqual({ type: "calibrated", memoryId: "default", counted: 4, reported: 10 });
   });
 
+  test("takes no tool definitions for messages: a request with tools corrects the counter where it says what they were", async () => {
+    const counter = { name: "characters", count: (message: unknown) => JSON.stringify(message).length };
+    const reported = async (otherTokens: number | undefined): Promise<unknown[]> => {
+      const events: unknown[] = [];
+      const memory = createChatMemory({
+        window: { maxTokens: 2_500, reserve: 500, counter },
+        onEvent: (event) => events.push(event),
+      });
+      const answers = [toolCall("c1", "weather", { city: "a".repeat(600) }), assistant("Cold.")];
+      const model: Model<ModelMessage> = async ({ messages }) => {
+        const inputTokens = messages.reduce((sum, message) => sum + counter.count(message), 400);
+        return { message: answers.shift() as ModelMessage, usage: { inputTokens, otherTokens } };
+      };
+      await createAssistant({ model, memory, tools: { weather } }).chat("Hi");
+      return events;
+    };
+    expect(await reported(undefined)).toEqual([]);
+    const [first] = await reported(400);
+    expect(first).toMatchObject({ type: "calibrated", counted: 30, reported: 30 });
+  });
+
   test("keeps the model's name with its messages, and takes messages of the caller's type", async () => {
     type Message = ModelMessage & { readonly sentAt?: string };
     const memory = createChatMemory<Message>();

@@ -393,6 +393,24 @@ describe("a signal", () => {
     expect(asked).toEqual([]);
   });
 
+  test("that fires while the store is asked for the turn takes the question back, and leaves the id free", async () => {
+    const controller = new AbortController();
+    const inner = inMemoryStore();
+    const store: typeof inner = {
+      ...inner,
+      getHistory: (...args) => {
+        controller.abort();
+        return inner.getHistory(...args);
+      },
+    };
+    const memory = createChatMemory({ id: "chat", store });
+    const chat = createAssistant({ model: scripted(assistant("Hi")), memory });
+    const asked = chat.chat("Go", { id: "q-1", signal: controller.signal });
+    await expect(asked).rejects.toMatchObject({ code: "ABORTED" });
+    expect(await memory.messages()).toEqual([]);
+    expect((await chat.chat("Something else", { id: "q-1" })).text).toBe("Hi");
+  });
+
   test("that has fired begins nothing", async () => {
     const { memory, ask } = setUp([assistant("Hi")]);
     const chat = createAssistant({ model: scripted(), memory });

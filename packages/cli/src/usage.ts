@@ -7,7 +7,8 @@ export const usage: string = `turnkeep replay [FILE.jsonl ...]
   FILE.jsonl holds one conversation a line: {"id": "...", "messages": [...]}, with messages in OpenAI's
   chat format or the AI SDK's. Without a file it replays conversations that come with the package.
 
-  --max-tokens N      what the model may be shown, in tokens of o200k_base; default 600
+  --max-tokens N      what the model may be shown, in tokens of o200k_base; default 600, none
+                      with --max-messages
   --max-messages N    the same in messages; with both, both hold
   --unit UNIT         what leaves at once: step (default), turn or message
   --store STORE       a folder, where an embedded Postgres keeps its data, or postgres://user@host/database;

@@ -38,7 +38,7 @@ export interface NormalOptions {
 
 /**
  * Runs the cases one after the other over a store and answers a report. What is skipped follows from the store's
- * `capabilities` alone. A store that fails does not make the call reject: the report says so. It rejects if the
+ * `capabilities`, and from what the harness lacks of `rawWrite`, `fault` and `given`. A store that fails does not make the call reject: the report says so. It rejects if the
  * harness fails, or with a `TypeError` for options that name no case.
  *
  * @example

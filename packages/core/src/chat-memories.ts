@@ -31,14 +31,14 @@ export interface ForkOptions extends MemoryCallOptions {
 export interface ChatMemories<M> {
   /** The memory with that id: the same instance for everybody who holds it. Reads nothing yet. */
   get(id: string): ChatMemory<M>;
-  /** One page of the memories in the store, in the store's order. */
+  /** One page of the memories in the store, in the store's order. `UNSUPPORTED` if the store lists none. */
   list(query?: MemoryListQuery): Promise<ListPage>;
   /**
    * Copies memory and history, up to and including `at`, into a new memory, with the same message ids and the source's
    * owner. Superseded messages stay behind. Errors: `ID_CONFLICT` if `to` exists, `INVALID_OPTION` if `from` or `at` does not.
    */
   fork(from: string, to: string, options?: ForkOptions): Promise<ChatMemory<M>>;
-  /** Deletes all memories of an owner, histories included; answers which. */
+  /** Deletes all memories of an owner, histories included; answers which. `UNSUPPORTED` if the store lists none. */
   erase(
     request: { readonly owner: string },
     options?: MemoryCallOptions,

@@ -24,7 +24,10 @@ export interface MemoryPolicy<M> {
    * `message` and no profile.
    */
   readonly repair?: boolean | undefined;
-  /** How long one call may take, retries included, in milliseconds; a summary may take as long again. Default 30,000. */
+  /**
+   * How long one call may take, retries included, in milliseconds; a summary may take as long again, each time that it is
+   * asked for. Default 30,000.
+   */
   readonly timeoutMs?: number | undefined;
   /** Called synchronously after the fact; what it throws is ignored. */
   readonly onEvent?: ((event: MemoryEvent) => void) | undefined;

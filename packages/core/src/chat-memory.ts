@@ -128,7 +128,8 @@ export interface ChatMemory<M> {
    * Replaces the memory in one step; what was there becomes superseded and stays in history. Answers the ids.
    *
    * Errors: as `add`; `INVALID_OPTION` for no messages; `VERSION_CONFLICT` if somebody else wrote since this instance
-   * last looked (`messages`, `prompt`), nothing changed; `ID_CONFLICT` for any id that was used before.
+   * last looked (`messages`, `prompt`) or, before that, made its first change, nothing changed; an instance that has done
+   * neither replaces what it finds. `ID_CONFLICT` for any id that was used before.
    */
   set(messages: readonly (M | Entry<M>)[], options?: MemoryCallOptions): Promise<string[]>;
   /**
@@ -158,7 +159,7 @@ export interface ChatMemory<M> {
   ): Promise<T>;
   /**
    * That message and all later ones become superseded (to edit, or to have an answer made again); what the window now
-   * has room for, up to its `target`, comes back from history. The system message stays, unless it is the one named.
+   * has room for, up to its `target`, comes back from history. A system message in front stays, unless it is the one named.
    * Errors: `INVALID_OPTION` if there is no such message or it was superseded before.
    */
   rewind(messageId: string, options?: MemoryCallOptions): Promise<void>;

@@ -6,7 +6,7 @@
  * | `INVALID_OPTION` | an option or argument is not of the documented shape | fix the call |
  * | `INVALID_MESSAGE` | a message cannot be stored without loss, or breaks its format | fix the message |
  * | `ID_CONFLICT` | a message id is taken by other content, or has left memory | use another id |
- * | `WINDOW_OVERFLOW` | the newest step alone does not fit the window | raise the limit, shorten it, or choose another `overflow` |
+ * | `WINDOW_OVERFLOW` | the newest step, with what never leaves, does not fit the window | raise the limit, shorten it, or choose another `overflow` |
  * | `MESSAGE_TOO_LARGE` | one message exceeds what the store can hold | store the large part elsewhere |
  * | `VERSION_CONFLICT` | somebody else wrote in between; nothing was changed | read again, then repeat |
  * | `CORRUPT_RECORD` | a stored record cannot be read; its id is named | `remove` it or restore it |

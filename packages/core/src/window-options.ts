@@ -33,9 +33,10 @@ export interface SummarizeContext<M> {
 }
 
 /**
- * Makes one message of those that leave, oldest first, as the model was shown them; `undefined` if it cannot. The answer
- * is a user message, or, but for unit `turn`, an assistant's, without tool calls. Written in place as an object, it needs
- * its type said: `async (evicted): Promise<MyMessage> => …`, or `createChatMemory<MyMessage>(…)`.
+ * Makes one message of those that leave, oldest first; `undefined` if it cannot. They are repaired, and such processors
+ * of the memory as are `eachAlone` (`redact`, say) have run over them; other processors have not. The answer is a user
+ * message, or, but for unit `turn`, an assistant's, without tool calls. Written in place as an object, it needs its type
+ * said: `async (evicted): Promise<MyMessage> => …`, or `createChatMemory<MyMessage>(…)`.
  */
 export type Summarize<M> = (
   evicted: readonly M[],
@@ -47,10 +48,10 @@ export type Summarize<M> = (
  *
  * | reason | what happened |
  * |---|---|
- * | `error` | the function threw |
+ * | `error` | the function threw, or a processor of what it is given |
  * | `timeout` | it took longer than `timeoutMs` |
  * | `aborted` | the signal of the call that waited for it fired |
- * | `empty` | it answered nothing, or a message that holds nothing |
+ * | `empty` | it answered nothing, or a message that holds nothing; or the processors left nothing to ask it about |
  * | `too-long` | its answer is longer than what it stands for, or than the room there is |
  * | `invalid` | its answer is no message of the format, or none that `compact` would take |
  * | `no-room` | what stays leaves no room for a summary; it was not asked |
@@ -72,7 +73,11 @@ export type SummarizeFailure =
   | "conflict"
   | "store";
 
-/** What happens when the newest step alone does not fit. */
+/**
+ * What happens when the newest step does not fit with what never leaves. `throw`: it is stored, and `messages()` is
+ * `WINDOW_OVERFLOW`. `keep`: it is shown all the same. `evict`: it leaves too; where the system message and what is pinned
+ * do not fit even so, `messages()` is `WINDOW_OVERFLOW`, but with unit `message` a system message is shown all the same.
+ */
 export type WindowOverflow = "throw" | "keep" | "evict";
 
 /**
@@ -124,7 +129,10 @@ export interface WindowOptions<M> {
   readonly cacheTtlMs?: number | undefined;
   /** Default `throw`; `evict` with unit `message`. */
   readonly overflow?: WindowOverflow | undefined;
-  /** Messages that are never evicted, nor is the rest of their step (with unit `turn`: of their turn). */
+  /**
+   * Messages that are never evicted, nor is the rest of their step. With unit `turn` the rest of their turn stays too,
+   * unless it is the newest and too long.
+   */
   readonly pinned?: ((message: M) => boolean) | undefined;
   /**
    * What leaves is summarized into one message after the system message, which the next summary replaces. History keeps
@@ -133,7 +141,7 @@ export interface WindowOptions<M> {
    * others: an answer about what they changed is left unused, and it is asked again, three times at most.
    *
    * The call that made it due (`add`, `put`, `set`, `compact`, a transaction) waits for it, for as long as `timeoutMs`
-   * again, unless {@link WindowOptions.waitUntil} is given; it does not fail with it. If no summary comes
+   * again each time that it is asked, unless {@link WindowOptions.waitUntil} is given; it does not fail with it. If no summary comes
    * ({@link SummarizeFailure}), the messages stay as long as they fit, and what does not fit leaves as without it. After
    * its second failure in a row it is not asked at the next occasion, then not at 3, at 7, at 15. Not with unit `message`.
    *

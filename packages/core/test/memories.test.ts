@@ -74,6 +74,15 @@ describe("createChatMemories", () => {
     await expect(memories.fork("a", "d", { at: "nobody" })).rejects.toMatchObject({ code: "INVALID_OPTION" });
   });
 
+  test("close closes the memories too that somebody holds beyond maxLoaded", async () => {
+    const memories = createChatMemories({ store: inMemoryStore(), maxLoaded: 1 });
+    const [first, second] = [memories.get("first"), memories.get("second")];
+    await memories.close();
+    for (const memory of [first, second]) {
+      await expect(memory.add(user("a"))).rejects.toMatchObject({ code: "CLOSED" });
+    }
+  });
+
   test("close closes the memories, not the store", async () => {
     const store = inMemoryStore();
     const memories = createChatMemories({ store });
@@ -124,6 +133,7 @@ describe("options of the wrong shape are INVALID_OPTION, naming option and value
       { window: { maxTokens: 10, counter: Promise.resolve(counter) } },
       /window.counter .*await/,
     ],
+    ["a counter beside messages", { window: { maxMessages: 5, counter: "o200k_base" } }, /window.counter/],
     ["a format by name", { format: "openai" }, /format .*"openai"/],
   ];
   test.each(wrong)("%s", (_name, options, message) => {

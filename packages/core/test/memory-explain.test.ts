@@ -148,6 +148,15 @@ describe("explain", () => {
     }
   });
 
+  test("is no first look either: a set after it does what it would do without it", async () => {
+    const store = inMemoryStore();
+    const memory = createChatMemory({ id: "m", store });
+    await memory.explain();
+    await createChatMemory({ id: "m", store }).add(user("a"));
+    await memory.set([user("b")]);
+    expect(await memory.messages()).toEqual([user("b")]);
+  });
+
   test("is no look at the memory: a set after it still meets the conflict", async () => {
     const store = inMemoryStore();
     const [one, other] = [createChatMemory({ id: "c", store }), createChatMemory({ id: "c", store })];

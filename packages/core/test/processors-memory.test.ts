@@ -128,3 +128,53 @@ describe("the processors of a memory", () => {
     },
   );
 });
+
+describe("a summarizer", () => {
+  test("is given what processors of each message alone leave of it, and what no other processor left out", async () => {
+    const given: unknown[] = [];
+    const onlyTheNewest: Processor<ModelMessage> = {
+      name: "newest",
+      process: (messages) => messages.slice(-1),
+    };
+    const memory = createChatMemory({
+      processors: [redact({ patterns: ["sesame"] }), onlyTheNewest],
+      window: {
+        maxMessages: 3,
+        summarize: (evicted, { previous }) => {
+          given.push([evicted.map(({ content }) => content), previous?.content]);
+          return user("sesame too");
+        },
+      },
+    });
+    await memory.add(user("open sesame"), assistant("b"), user("c"), assistant("d"));
+    await memory.add(user("e"), assistant("f"));
+    expect(given).toEqual([
+      [["open [redacted]", "b", "c"], undefined],
+      [["[redacted] too", "d", "e"], "[redacted] too"],
+    ]);
+  });
+
+  test("is not asked about messages of which they leave nothing, and not where one fails", async () => {
+    const reasons: string[] = [];
+    let fails = false;
+    const silent: Processor<ModelMessage> = {
+      name: "silent",
+      eachAlone: true,
+      process: () => {
+        if (fails) throw new Error("no");
+        return [];
+      },
+    };
+    const memory = createChatMemory({
+      processors: [silent],
+      window: { maxMessages: 3, summarize: () => expect.fail("It was asked.") },
+      onEvent: (event) => {
+        if (event.type === "summarize-failed") reasons.push(event.reason);
+      },
+    });
+    await memory.add(user("a"), assistant("b"), user("c"), assistant("d"));
+    fails = true;
+    await memory.add(user("e"));
+    expect(reasons).toEqual(["empty", "error"]);
+  });
+});

@@ -416,3 +416,33 @@ it("nothing is put before a provider's own compaction, and nothing before it is 
     expect(validate(view, profile, { format })).toEqual([]);
   }
 });
+
+describe("a memory whose profile wants the user's message first", () => {
+  const opening = user("Here is our conversation so far.");
+
+  it("shows what the model said before the user came", async () => {
+    const memory = createChatMemory({ profile: profiles.anthropic, window: { maxMessages: 40 } });
+    await memory.add(system("Be brief."), assistant("Where do you live?"), user("Oslo"));
+    expect(await memory.messages()).toEqual([
+      system("Be brief."),
+      opening,
+      assistant("Where do you live?"),
+      user("Oslo"),
+    ]);
+  });
+
+  it("shows the steps before a late question, and lets the oldest go where it is to be smaller", async () => {
+    const memory = createChatMemory({ profile: profiles.gemini });
+    for (let index = 0; index < 10; index++) {
+      await memory.add(
+        toolCall(`call_${index}`, "look", {}),
+        toolResult(`call_${index}`, "look", "x".repeat(50)),
+      );
+    }
+    await memory.add(user("What have you found?"));
+    expect(await memory.messages()).toHaveLength(1 + 20 + 1);
+    expect(await memory.shrink()).toMatchObject({ messagesBefore: 21 });
+    const { messages } = await memory.history({ states: ["live"] });
+    expect(messages.length).toBeLessThan(21);
+  });
+});

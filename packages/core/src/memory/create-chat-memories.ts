@@ -50,7 +50,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   readonly #maxLoaded: number;
   /** The least recently asked for first. */
   readonly #recent: Map<string, StoredChatMemory<M>> = new Map();
-  /** Memories that left `#recent` while somebody may still hold them: two instances of one id would not keep order. */
+  /** Also those that left `#recent` while somebody may still hold them: two instances of one id would not keep order. */
   readonly #held: Map<string, WeakRef<StoredChatMemory<M>>> = new Map();
   readonly #collected: FinalizationRegistry<string> = new FinalizationRegistry((id) => {
     if (this.#held.get(id)?.deref() === undefined) this.#held.delete(id);
@@ -122,7 +122,8 @@ class StoredChatMemories<M> implements ChatMemories<M> {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const memories = [...this.#recent.values()];
+    // Those that others still hold too.
+    const memories = [...this.#held.values()].flatMap((held) => held.deref() ?? []);
     this.#recent.clear();
     for (const memory of memories) await memory.close();
   }

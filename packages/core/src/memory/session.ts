@@ -41,7 +41,10 @@ export class Session<M> {
   #state: Loaded<M> | undefined;
   /** The items of the newest state, current or not, to be used again where a read brings them unchanged. */
   #known: readonly Item<M>[] = [];
-  /** The version the caller last looked at, followed through changes of its own; `undefined` before the first look. */
+  /**
+   * The version the caller last looked at, or made its first change from, followed through changes of its own; `undefined`
+   * before either.
+   */
   #looked: string | null | undefined;
   #closing: Promise<void> | undefined;
 
@@ -95,7 +98,6 @@ export class Session<M> {
       epoch,
       live: new Live(items, isFront),
     };
-    if (this.#looked === undefined) this.#looked = snapshot.version;
     return this.#state;
   }
 
@@ -111,6 +113,7 @@ export class Session<M> {
     const { memoryId, store, owner } = this.#options;
     for (let attempt = 1, failures = 0; ; attempt++) {
       const loaded = this.#state ?? (await this.load(call));
+      if (this.#looked === undefined) this.#looked = loaded.version;
       if (base !== undefined && base.version !== loaded.version) throw this.#conflict();
       const draft = this.newDraft(loaded);
       this.#state = undefined;
@@ -154,7 +157,7 @@ export class Session<M> {
 
   /** The version a replacement of everything has to be based on. */
   async lookedAt(call: Call): Promise<string | null | undefined> {
-    if (this.#looked === undefined) await this.load(call);
+    if (this.#looked === undefined) this.#looked = (await this.load(call)).version;
     return this.#looked;
   }
 

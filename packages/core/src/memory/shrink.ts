@@ -1,6 +1,6 @@
 import type { ShrinkOptions, Shrunk } from "../chat-memory.ts";
 import { wrongOption } from "../option-checks.ts";
-import { stepsBeforeFirstUser } from "../view/view.ts";
+import { unopenedSteps } from "../view/view.ts";
 import { groupsOf, withinTurn } from "../window/plan.ts";
 import { isDerived, isPinned, isSystem } from "../window/room.ts";
 import type { Loaded } from "./draft.ts";
@@ -81,7 +81,7 @@ function totalsOf<M>(items: readonly Item<M>[], reader: ItemReader<M>): Totals {
 function whatIsShown<M>(live: Live<M>, policy: Policy<M>, hidden: readonly Item<M>[]): Shown<M> {
   const gone = new Set(hidden);
   const fitting = live.steps.filter((step) => step.items.some((item) => !gone.has(item)));
-  const unopened = policy.window.unit === "turn" ? stepsBeforeFirstUser(fitting) : new Set<Step<M>>();
+  const unopened = unopenedSteps(fitting, policy.window.unit, policy.profile);
   const steps = fitting.filter((step) => !unopened.has(step));
   const shown = new Set(steps);
   const items = live.items.filter((item) => !gone.has(item) && shown.has(live.stepOf(item)));

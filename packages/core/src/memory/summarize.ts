@@ -1,4 +1,5 @@
 import { isTurnkeepError } from "../errors.ts";
+import { applyProcessors } from "../processors/apply-processors.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import type { Summarize, SummarizeFailure } from "../window-options.ts";
@@ -152,13 +153,23 @@ export class Summarizer<M> {
     try {
       const answer = await withDeadline({ timeoutMs, signal }, async (call) => {
         ended = call.signal;
-        return this.#summarize([...messages], { memoryId, signal: ended, previous, ...size });
+        const evicted = await this.#processed(messages, ended);
+        if (evicted.length === 0) return undefined;
+        const [earlier] = previous === undefined ? [] : await this.#processed([previous], ended);
+        return this.#summarize(evicted, { memoryId, signal: ended, previous: earlier, ...size });
       });
       return { answer };
     } catch {
       if (signal?.aborted === true) return { failure: "aborted" };
       return { failure: ended?.aborted === true ? "timeout" : "error" };
     }
+  }
+
+  /** What the model must not see, its summarizer must not either. Processors that look around would find other messages. */
+  #processed(messages: readonly M[], signal: AbortSignal): Promise<M[]> {
+    const { processors, reader } = this.#options.policy;
+    const eachAlone = processors.filter((processor) => processor.eachAlone === true);
+    return applyProcessors<M>(messages, eachAlone, { format: reader.format, signal });
   }
 
   /** What does not fit leaves without a summary; what fits stays. */

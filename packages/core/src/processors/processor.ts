@@ -24,7 +24,8 @@ export interface Processor<M> {
   readonly name: string;
   /**
    * Set where what it makes of a message depends on that message alone. Reasoning that a provider binds to what stood
-   * before it then stays in the view; behind a change of any other processor it is left out.
+   * before it then stays in the view; behind a change of any other processor it is left out. And it runs over what
+   * `window.summarize` is given.
    */
   readonly eachAlone?: boolean | undefined;
   /** Set where it keeps the view within a limit: one that follows it could break that limit, so a memory warns of it. */

@@ -33,7 +33,8 @@ const name = "redact";
  * name a member: `/"password":"[^"]*"/`.
  *
  * Reasoning in which something would change leaves the message, since providers refuse reasoning that was changed. Names
- * and ids, media and what only a provider can read are not looked at.
+ * and ids, media (in `ModelMessage`, also a file whose data is a text), reasons of its approvals and what only a provider
+ * can read are not looked at.
  *
  * There are no patterns ready-made: which texts are personal, and how keys look, only the application knows.
  *

@@ -7,6 +7,7 @@ import type { ProviderProfile, ViewStage } from "../provider-profile.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import { isDerived, isSystem, isUser, overflowOf, type WindowPlan } from "../window/room.ts";
+import type { WindowUnit } from "../window-options.ts";
 import { afterChanges, withoutStaleReasoning } from "./reasoning.ts";
 import {
   type AddedCost,
@@ -129,12 +130,8 @@ function shownByWindow<M>(
   const isShown = (step: Step<M>): boolean => step.items.some((item) => !hidden.has(item));
   const { window, reader } = policy;
   let steps: readonly Step<M>[] = hidden.size > 0 ? live.steps.filter(isShown) : live.steps;
-  if (window.unit === "turn") {
-    const unopened = stepsBeforeFirstUser(steps);
-    // A profile opens the view itself where there is no user message to begin with.
-    const isEmptied = steps.every((step) => unopened.has(step) || isSystem(step));
-    if (profile === undefined || !isEmptied) steps = steps.filter((step) => !unopened.has(step));
-  }
+  const unopened = unopenedSteps(steps, window.unit, profile);
+  if (unopened.size > 0) steps = steps.filter((step) => !unopened.has(step));
   if (!policy.repair && profile === undefined) {
     const shown = new Set(steps);
     const items = live.items.filter((item) => !hidden.has(item) && shown.has(live.stepOf(item)));
@@ -172,14 +169,24 @@ function overflowError(memoryId: string, overflow: Overflow): TurnkeepError {
   );
 }
 
-/** With unit `turn` a view starts with a user message after the system message, or with what a provider made of all before. */
-export function stepsBeforeFirstUser<M>(steps: readonly Step<M>[]): ReadonlySet<Step<M>> {
+/**
+ * The steps that are not shown because, with unit `turn`, a view starts with a user message after the system message, or
+ * with what a provider made of all before. A profile that wants the user's message first opens the view itself, and loses
+ * nothing.
+ */
+export function unopenedSteps<M>(
+  steps: readonly Step<M>[],
+  unit: WindowUnit,
+  profile: ProviderProfile | undefined,
+): ReadonlySet<Step<M>> {
   const unopened = new Set<Step<M>>();
+  if (unit !== "turn" || profile?.firstMessage === "user") return unopened;
   for (const step of steps) {
     if (isUser(step) || isDerived(step) || step.items.some((item) => item.boundary)) break;
     if (!isSystem(step)) unopened.add(step);
   }
-  return unopened;
+  const isEmptied = steps.every((step) => unopened.has(step) || isSystem(step));
+  return profile !== undefined && isEmptied ? new Set() : unopened;
 }
 
 /** Unit `message` may evict a part of a step. */

@@ -57,8 +57,8 @@ export function windowPolicy<M>(
   checkLimit("window.maxTokens", maxTokens, 1);
   checkLimit("window.reserve", reserve, 0);
   if (!units.includes(unit)) throw wrongOption("window.unit", unit, `one of ${units.join(", ")}`);
-  if (maxTokens !== undefined) checkNamedCounter(counter);
-  else if (reserve !== undefined)
+  if (maxTokens !== undefined || counter !== undefined) checkNamedCounter(counter);
+  if (maxTokens === undefined && reserve !== undefined)
     throw wrongOption("window.reserve", reserve, "given together with maxTokens");
   const evictsOften = unit === "message" || (maxTokens === undefined && summarize === undefined);
   const target = window.target ?? (evictsOften ? 1 : 0.7);
