@@ -24,7 +24,7 @@ export interface FiguresBySize {
     readonly of: OperationTraffic;
   }[];
   readonly units: readonly { readonly size: number; readonly name: string; readonly of: OperationUnits }[];
-  /** Ours and the floor at the fewest and at the most messages, taking turns. */
+  /** Ours and the floor at the fewest and at the most messages, taking turns with our store alone at the fewest. */
   readonly inTurns: readonly Line[];
   readonly shortfalls: readonly Shortfall[];
 }
@@ -91,10 +91,14 @@ class BySize {
     const long = [nameOf(String(most), 0)];
     const sides = this.#sides(this.#names("in turns", least))
       .filter(({ contender }) => contender.kind !== "peer")
-      .flatMap((side) => [
-        { ...side, size: least },
-        { ...side, size: most, conversations: long },
-      ]);
+      .flatMap((side) => {
+        const { contender, writer } = side;
+        const alone =
+          contender.store && writer.store
+            ? [{ ...side, contender: contender.store, writer: writer.store, size: least }]
+            : [];
+        return [{ ...side, size: least }, { ...side, size: most, conversations: long }, ...alone];
+      });
     for (const { contender, size, conversations } of sides) {
       if (size === most) continue;
       for (const name of conversations) await contender.fill(name, this.#said.slice(0, size), window);

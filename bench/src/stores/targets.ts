@@ -13,7 +13,8 @@ export function targetsFor({ name, lines, inTurns }: Measured): Target[] {
     lines.filter((line) => line.size === size && line.window === window && line.what.kind === kind);
   const againstFloor = (of: readonly Line[], figure: (line: Line) => number): number =>
     median(of.flatMap((line) => beside(line, "floor").map((floor) => figure(line) / figure(floor))));
-  const [short, long] = inTurns.filter(({ what }) => what.kind === "ours") as [Line, Line];
+  const [short, long, alone] = inTurns.filter(({ what }) => what.kind === "ours") as [Line, Line, Line];
+  const [floor] = inTurns.filter(({ what }) => what.kind === "floor") as [Line];
   /** The fastest peer against ours, at the size and window where that is least. */
   const lead = (operation: Operation): number =>
     Math.min(
@@ -29,6 +30,11 @@ export function targetsFor({ name, lines, inTurns }: Measured): Target[] {
     {
       what: `${name}: append, × one bare insert`,
       measured: againstFloor(ofTokens, (line) => line.median.append),
+      atMost: 1.3,
+    },
+    {
+      what: `${name}: append by the store alone, × one bare insert`,
+      measured: alone.median.append / floor.median.append,
       atMost: 1.3,
     },
     {
