@@ -2,7 +2,7 @@ import { conversation, newMessages } from "../corpus.ts";
 import { type Arena, type Contender, inside, showWindow, type Window, windows } from "./contender.ts";
 import { countTraffic, type OperationTraffic } from "./count-traffic.ts";
 import { countUnits, type OperationUnits } from "./count-units.ts";
-import { measure, type Times } from "./operations.ts";
+import { measure, type Round, type Side, type Times } from "./operations.ts";
 import { fillAndCheck, type Shortfall, Shortfalls } from "./shortfalls.ts";
 
 /** Of which traffic is counted too. */
@@ -24,6 +24,8 @@ export interface FiguresBySize {
     readonly of: OperationTraffic;
   }[];
   readonly units: readonly { readonly size: number; readonly name: string; readonly of: OperationUnits }[];
+  /** Ours and the floor at the fewest and at the most messages, taking turns with our store alone at the fewest. */
+  readonly inTurns: readonly Line[];
   readonly shortfalls: readonly Shortfall[];
 }
 
@@ -77,17 +79,42 @@ class BySize {
         traffic.push(...(await this.#traffic(size)));
       }
     }
-    return { lines, traffic, units, shortfalls: this.#shortfalls.all };
+    const inTurns = await this.#inTurns(say);
+    return { lines, traffic, units, inTurns, shortfalls: this.#shortfalls.all };
+  }
+
+  /** What a machine is busy with besides meets both sizes alike, which it does not where one is measured after the other. */
+  async #inTurns(say: (text: string) => void): Promise<Line[]> {
+    const [, window] = windows;
+    const [least, most] = [Math.min(...this.#sizes), Math.max(...this.#sizes)];
+    say(`${this.#arena.name}: ${least} and ${most.toLocaleString("en-US")} messages in turns`);
+    const long = [nameOf(String(most), 0)];
+    const sides = this.#sides(this.#names("in turns", least))
+      .filter(({ contender }) => contender.kind !== "peer")
+      .flatMap((side) => {
+        const { contender, writer } = side;
+        const alone =
+          contender.store && writer.store
+            ? [{ ...side, contender: contender.store, writer: writer.store, size: least }]
+            : [];
+        return [{ ...side, size: least }, { ...side, size: most, conversations: long }, ...alone];
+      });
+    for (const { contender, size, conversations } of sides) {
+      if (size === most) continue;
+      for (const name of conversations) await contender.fill(name, this.#said.slice(0, size), window);
+    }
+    await this.#arena.settle?.();
+    const times = await measure(sides, this.#request(this.#rounds, least, window));
+    return sides.map(({ contender: { name, kind }, size }, index) => {
+      return { window, size, what: { name, kind }, ...(times[index] as Times) };
+    });
   }
 
   /** Of everybody in turns, in conversations of that size that no other label has; `undefined`: it could not go on. */
   async #times(label: string, size: number, rounds: number, window: Window): Promise<(Times | undefined)[]> {
-    // So many that each stays about as long as it is said to be.
-    const count = Math.max(1, Math.ceil((rounds * 3) / size));
-    const conversations = Array.from({ length: count }, (_, index) => nameOf(label, index));
-    const attempt = <T>(contender: Contender, run: () => Promise<T>): Promise<T | undefined> =>
-      this.#shortfalls.attempt(contender, size, run);
-    const isIn = (contender: Contender): boolean => !this.#shortfalls.has(contender);
+    const conversations = this.#names(label, size, rounds);
+    const request = this.#request(rounds, size, window);
+    const { attempt, isIn } = request;
     for (const contender of this.#contenders) {
       for (const name of conversations) {
         if (!isIn(contender)) continue;
@@ -95,16 +122,30 @@ class BySize {
       }
     }
     await this.#arena.settle?.();
-    const request = {
-      conversations,
+    return measure(this.#sides(conversations), request);
+  }
+
+  /** Of so many conversations that each stays about as long as it is said to be. */
+  #names(label: string, size: number, rounds: number = this.#rounds): string[] {
+    const count = Math.max(1, Math.ceil((rounds * 3) / size));
+    return Array.from({ length: count }, (_, index) => nameOf(label, index));
+  }
+
+  #sides(conversations: readonly string[]): Side[] {
+    return this.#contenders.map((contender, index) => {
+      return { contender, writer: this.#writers[index] as Contender, conversations };
+    });
+  }
+
+  #request(rounds: number, size: number, window: Window): Round {
+    return {
       window,
       rounds,
       budgetMs: this.#budgetMs,
       next: this.#next,
-      attempt,
-      isIn,
+      attempt: (contender, run) => this.#shortfalls.attempt(contender, size, run),
+      isIn: (contender) => !this.#shortfalls.has(contender),
     };
-    return measure(this.#contenders, this.#writers, request);
   }
 
   async #units(size: number): Promise<FiguresBySize["units"][number][]> {

@@ -24,6 +24,8 @@ export interface Contender {
   fill(conversation: string, messages: readonly ModelMessage[], window: Window): Promise<void>;
   /** A conversation as a process holds it; the first `read` is the first in that process. */
   open(conversation: string, window: Window): Conversation;
+  /** Of ours: the store without a memory over it, over the same client. */
+  readonly store?: Contender;
   close(): Promise<void>;
 }
 

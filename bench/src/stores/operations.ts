@@ -15,9 +15,16 @@ export interface Times {
   readonly meanAppend: number;
 }
 
-export interface Round {
+/** Who is measured, and in what. */
+export interface Side {
+  readonly contender: Contender;
+  /** A client of the same data, for what somebody else writes. */
+  readonly writer: Contender;
   /** Each holds about as many messages; they take turns, so that short ones stay short. */
   readonly conversations: readonly string[];
+}
+
+export interface Round {
   readonly window: Window;
   readonly rounds: number;
   /** A contender has one more try at an operation only while its tries have taken less than that. */
@@ -30,33 +37,28 @@ export interface Round {
 }
 
 /**
- * Measures every operation of every contender, taking turns in each round. `writers` are clients of the same data for what
- * somebody else writes: `read` is that of a conversation to which another client has added a message. `undefined`: the
- * contender did not get to the end.
+ * Measures every operation of every side, taking turns in each round; `read` is that of a conversation to which another
+ * client has added a message. `undefined`: the contender did not get to the end.
  */
 export async function measure(
-  contenders: readonly Contender[],
-  writers: readonly Contender[],
-  { conversations, window, rounds, budgetMs, attempt, isIn, next }: Round,
+  sides: readonly Side[],
+  { window, rounds, budgetMs, attempt, isIn, next }: Round,
 ): Promise<(Times | undefined)[]> {
-  const runners = contenders.map(
-    (contender, index) => new Runner(contender, writers[index] as Contender, window),
-  );
+  const runners = sides.map((side) => new Runner(side, window));
   const attemptIn = async (runner: Runner, run: () => Promise<void>): Promise<void> => {
     if (isIn(runner.contender)) await attempt(runner.contender, run);
   };
   for (const runner of runners) {
-    for (const name of conversations) await attemptIn(runner, () => runner.warmUp(name, next()));
+    for (const name of runner.conversations) await attemptIn(runner, () => runner.warmUp(name, next()));
   }
   for (let round = 0; round < rounds; round++) {
-    const name = conversations[round % conversations.length] as string;
     const messages = { append: next(), "append + read": next(), read: next() };
     for (const operation of operations) {
       for (let turn = 0; turn < runners.length; turn++) {
         const runner = runners[(turn + round) % runners.length] as Runner;
         const message = operation in messages ? messages[operation as keyof typeof messages] : next();
         if (runner.mayTry(operation, budgetMs)) {
-          await attemptIn(runner, () => runner.time(operation, name, message));
+          await attemptIn(runner, () => runner.time(operation, round, message));
         }
       }
     }
@@ -71,13 +73,15 @@ interface Sample {
 
 class Runner {
   readonly contender: Contender;
+  readonly conversations: readonly string[];
   readonly #writer: Contender;
   readonly #window: Window;
   readonly #open = new Map<string, { readonly own: Conversation; readonly others: Conversation }>();
   readonly #samples = new Map<Operation, Sample[]>();
 
-  constructor(contender: Contender, writer: Contender, window: Window) {
+  constructor({ contender, writer, conversations }: Side, window: Window) {
     this.contender = contender;
+    this.conversations = conversations;
     this.#writer = writer;
     this.#window = window;
   }
@@ -95,7 +99,8 @@ class Runner {
     return samples.reduce((sum, { ms }) => sum + ms, 0) < budgetMs;
   }
 
-  async time(operation: Operation, name: string, message: ModelMessage): Promise<void> {
+  async time(operation: Operation, round: number, message: ModelMessage): Promise<void> {
+    const name = this.conversations[round % this.conversations.length] as string;
     const { own, others } = this.#open.get(name) as { own: Conversation; others: Conversation };
     if (operation === "read") await others.append(message);
     let evicted = false;

@@ -1,6 +1,9 @@
+import { randomUUID } from "node:crypto";
 import {
   type ChatMemoryStore,
   createChatMemory,
+  isTurnkeepError,
+  type MemorySnapshot,
   type ModelMessage,
   type TokenCounter,
   type WindowOptions,
@@ -44,7 +47,59 @@ export function ours(store: ChatMemoryStore, counter: TokenCounter): Contender {
         read: () => memory.messages(),
       };
     },
+    store: storeAlone(store),
     close: () => store.close(),
+  };
+}
+
+/** Sends the store what a memory sends it, made by hand; nothing leaves. */
+function storeAlone(store: ChatMemoryStore): Contender {
+  async function add(id: string, state: MemorySnapshot, messages: readonly ModelMessage[]): Promise<void> {
+    const version = randomUUID();
+    const append = messages.map((message, index) => ({
+      id: randomUUID(),
+      seq: state.nextSeq + index,
+      createdAt: Date.now(),
+      payload: JSON.stringify(message),
+      meta: '{"tokens":{"o200k_base":100}}',
+    }));
+    const nextSeq = state.nextSeq + append.length;
+    const change = { expected: state.version, version, nextSeq, append, replace: [], move: [] };
+    await store.updateMessages(id, change);
+    Object.assign(state, { version, nextSeq });
+  }
+  return {
+    name: "turnkeep, the store alone",
+    kind: "ours",
+    async fill(conversation, messages) {
+      await add(`${conversation} alone`, { version: null, nextSeq: 1, messages: [] }, messages);
+    },
+    open(conversation) {
+      const id = `${conversation} alone`;
+      let state: MemorySnapshot | undefined;
+      const read = async (): Promise<readonly unknown[]> => {
+        const known = state?.version ?? undefined;
+        const snapshot = await store.getMessages(id, { known });
+        if (snapshot.unchanged !== true) state = snapshot;
+        return state?.messages ?? [];
+      };
+      return {
+        async append(message) {
+          for (;;) {
+            if (state === undefined) await read();
+            try {
+              await add(id, state as MemorySnapshot, [message]);
+              return false;
+            } catch (error) {
+              if (!isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
+              state = undefined;
+            }
+          }
+        },
+        read,
+      };
+    },
+    async close() {},
   };
 }
 

@@ -57,7 +57,7 @@ export function headlineOf(all: readonly Measured[]): Table {
 
 /** All that was measured of one database. */
 export function detailsOf(measured: Measured): Table[] {
-  const { name, lines, traffic, units, shortfalls } = measured;
+  const { name, lines, traffic, units, inTurns, shortfalls } = measured;
   const sizes = new Set(lines.map(({ size }) => size));
   return [
     ...windows.map((window) => ({
@@ -67,6 +67,11 @@ export function detailsOf(measured: Measured): Table[] {
         namesIn(measured).map((what): Cell[] => [size, what, ...times(lineOf(measured, window, size, what))]),
       ),
     })),
+    {
+      title: `${name}, ${showWindow(tokens)}, short and long conversations in turns: medians, ms`,
+      columns: ["messages said", "what", ...timesOfOperations],
+      rows: inTurns.map((line): Cell[] => [line.size, line.what.name, ...times(line)]),
+    },
     {
       title: `${name}, ${showWindow(lastMessages)}: round trips, and bytes both ways`,
       columns: ["messages said", "what", ...counted.flatMap((operation) => [operation, "bytes"])],
