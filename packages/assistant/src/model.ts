@@ -32,8 +32,8 @@ export interface ModelUsage {
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
   /**
-   * What of the input tokens was no message (tool definitions), where that is known: see `memory.calibrate`. A request with
-   * tools calibrates the memory only where it is.
+   * What of the input tokens was no message (tool definitions), where that is known: see `memory.calibrate`. Where it is
+   * not, a request whose tools may be more than a tenth of it does not calibrate the memory.
    */
   readonly otherTokens?: number | undefined;
 }

@@ -1,5 +1,5 @@
 import { type ChatMemory, isTurnkeepError, type MessageFormat, TurnkeepError } from "@turnkeep/core";
-import type { ModelUsage } from "./model.ts";
+import type { ModelUsage, ToolDefinition } from "./model.ts";
 
 /**
  * What the model is sent: the memory's view, with the results of an answer in the order of its calls.
@@ -65,18 +65,24 @@ function sorted<M>(
   return joined;
 }
 
+/** About what JSON has of English: a guess at definitions, used where it hardly matters. */
+const charactersPerToken = 4;
+
 /**
  * Corrects the window's counter by what the provider counted for the view that was just sent. Tool definitions are no
- * part of that view: a short one that was sent with them would have messages taken for several times what they are.
+ * part of that view: a short one that was sent with them would have messages taken for several times what they are. So
+ * where the model does not say what they took, that is guessed, and used if it is a tenth of the whole at most.
  */
 export async function calibrate<M>(
   memory: ChatMemory<M>,
   usage: ModelUsage | undefined,
-  withTools: boolean,
+  definitions: readonly ToolDefinition[],
 ): Promise<void> {
-  const { inputTokens, otherTokens } = usage ?? {};
+  const { inputTokens } = usage ?? {};
   if (inputTokens === undefined || !Number.isSafeInteger(inputTokens) || inputTokens < 1) return;
-  if (withTools && otherTokens === undefined) return;
+  const guess = definitions.length && Math.ceil(JSON.stringify(definitions).length / charactersPerToken);
+  const { otherTokens = guess } = usage ?? {};
+  if (usage?.otherTokens === undefined && guess > inputTokens / 10) return;
   try {
     await memory.calibrate({ inputTokens, otherTokens });
   } catch (error) {

@@ -132,7 +132,7 @@ export class Turn<M> {
     }
     this.#usage.inputTokens += tokensOf(response.usage?.inputTokens);
     this.#usage.outputTokens += tokensOf(response.usage?.outputTokens);
-    await calibrate(memory, response.usage, definitions.length > 0);
+    await calibrate(memory, response.usage, definitions);
     return response;
   }
 

@@ -112,25 +112,31 @@ describe("a turn", () => {
     expect(events).toContainEqual({ type: "calibrated", memoryId: "default", counted: 4, reported: 10 });
   });
 
-  test("takes no tool definitions for messages: a request with tools corrects the counter where it says what they were", async () => {
+  test("takes no tool definitions for messages: what they took is said, or guessed where they are little", async () => {
     const counter = { name: "characters", count: (message: unknown) => JSON.stringify(message).length };
-    const reported = async (otherTokens: number | undefined): Promise<unknown[]> => {
+    const calibrated = async (question: string, otherTokens?: number): Promise<unknown> => {
       const events: unknown[] = [];
       const memory = createChatMemory({
-        window: { maxTokens: 2_500, reserve: 500, counter },
+        window: { maxTokens: 10_000, counter },
         onEvent: (event) => events.push(event),
       });
-      const answers = [toolCall("c1", "weather", { city: "a".repeat(600) }), assistant("Cold.")];
       const model: Model<ModelMessage> = async ({ messages }) => {
-        const inputTokens = messages.reduce((sum, message) => sum + counter.count(message), 400);
-        return { message: answers.shift() as ModelMessage, usage: { inputTokens, otherTokens } };
+        const inputTokens = messages.reduce((sum, message) => sum + counter.count(message), 40);
+        return { message: assistant("Cold."), usage: { inputTokens, otherTokens } };
       };
-      await createAssistant({ model, memory, tools: { weather } }).chat("Hi");
-      return events;
+      await createAssistant({ model, memory, tools: { weather } }).chat(question);
+      return events[0];
     };
-    expect(await reported(undefined)).toEqual([]);
-    const [first] = await reported(400);
-    expect(first).toMatchObject({ type: "calibrated", counted: 30, reported: 30 });
+    expect(await calibrated("Hi")).toBeUndefined();
+    expect(await calibrated("Hi", 40)).toMatchObject({ type: "calibrated", counted: 30, reported: 30 });
+    const definition = {
+      name: "weather",
+      description: weather.description,
+      inputSchema: weather.inputSchema,
+    };
+    const guess = Math.ceil(JSON.stringify([definition]).length / 4);
+    const long = "a".repeat(5_000);
+    expect(await calibrated(long)).toMatchObject({ counted: 5_028, reported: 5_068 - guess });
   });
 
   test("keeps the model's name with its messages, and takes messages of the caller's type", async () => {
