@@ -78,6 +78,27 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
+/** The same promise, ended by the signal while it still waits for its turn. */
+export async function endedBy<T>(signal: AbortSignal, turn: Promise<T>): Promise<T> {
+  throwIfCallerAborted(signal);
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => {
+      try {
+        throwIfCallerAborted(signal);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([turn, aborted]);
+  } finally {
+    if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
+  }
+}
+
 /** Waits before another attempt: longer each time, and at random, so that competing writers part. */
 export function backOff(attempt: number, signal: AbortSignal): Promise<void> {
   const longest = Math.min(5 * 2 ** attempt, 250);
