@@ -55,7 +55,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   readonly #collected: FinalizationRegistry<string> = new FinalizationRegistry((id) => {
     if (this.#held.get(id)?.deref() === undefined) this.#held.delete(id);
   });
-  #closed = false;
+  #closing: Promise<unknown> | undefined;
 
   constructor(options: ChatMemoriesOptions<M>, format: MessageFormat<M>) {
     const { store, owner, maxLoaded = defaultMaxLoaded } = options;
@@ -121,10 +121,10 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    const memories = [...this.#recent.values()];
+    const loaded = [...this.#held.values()].map((memory) => memory.deref());
     this.#recent.clear();
-    for (const memory of memories) await memory.close();
+    this.#closing ??= Promise.all(loaded.map((memory) => memory?.close()));
+    await this.#closing;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -151,6 +151,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   }
 
   #checkOpen(): void {
-    if (this.#closed) throw new TurnkeepError("CLOSED", "These memories were closed. Create others.");
+    if (this.#closing !== undefined)
+      throw new TurnkeepError("CLOSED", "These memories were closed. Create others.");
   }
 }
