@@ -187,3 +187,30 @@ test("a view holds nothing of a call that ended while it waited for a limit", as
   answers[1]?.();
   expect(await view).toEqual(["0"]);
 });
+
+test("a view that its caller did not wait for is no look: a set after it replaces nothing unseen", async () => {
+  const store = inMemoryStore();
+  const theirs = createChatMemory({ id: "m", store });
+  let waits = false;
+  let ask: () => void = () => {};
+  const asked = new Promise<void>((resolve) => {
+    ask = resolve;
+  });
+  const maxMessages = (): number | Promise<number> => {
+    if (!waits) return 10;
+    ask();
+    return new Promise(() => {});
+  };
+  const ours = createChatMemory({ id: "m", store, window: { maxMessages } });
+  await ours.add(user("0"));
+  await theirs.add(user("1"));
+  waits = true;
+  const caller = new AbortController();
+  const view = ours.messages({ signal: caller.signal });
+  await asked;
+  caller.abort();
+  await expect(view).rejects.toMatchObject({ code: "ABORTED" });
+  waits = false;
+  await expect(ours.set([user("new")])).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+  expect(await texts(theirs)).toEqual(["0", "1"]);
+});

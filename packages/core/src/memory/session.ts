@@ -56,11 +56,14 @@ export class Session<M> {
     return signal === undefined ? turn : endedBy(signal, turn);
   }
 
-  /** Reads the memory as it is now; what the caller sees of it counts as looked at. */
-  async look(call: Call): Promise<Loaded<M>> {
+  /** Reads the memory as it is now and shows it to the caller, who has looked at it then, unless the call has ended. */
+  async look<T>(call: Call, show: (loaded: Loaded<M>) => T | Promise<T>): Promise<T> {
     const loaded = await this.load(call);
-    this.#looked = loaded.version;
-    return loaded;
+    try {
+      return await show(loaded);
+    } finally {
+      if (!call.signal.aborted) this.#looked = loaded.version;
+    }
   }
 
   async load(call: Call): Promise<Loaded<M>> {
