@@ -160,3 +160,25 @@ test("what was refused while others wrote is made on the new state", async () =>
   await createChatMemory({ id: "m", store: refusing }).add(user("2"));
   expect(await texts(theirs)).toEqual(["0", "1", "2"]);
 });
+
+test("time that runs out behind a conflict, while another attempt is under way, leaves open what that has done", async () => {
+  const store = inMemoryStore();
+  const theirs = createChatMemory({ id: "m", store });
+  await theirs.add(user("0"));
+  let raced = false;
+  const hanging: ChatMemoryStore = {
+    ...store,
+    updateMessages: async (id, update, options) => {
+      if (!raced) {
+        await theirs.add(user("1"));
+        raced = true;
+        return store.updateMessages(id, update, options);
+      }
+      await store.updateMessages(id, update, options);
+      return new Promise(() => {});
+    },
+  };
+  const ours = createChatMemory({ id: "m", store: hanging, timeoutMs: 1_000 });
+  await expect(ours.add(user("2"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  expect(await texts(theirs)).toEqual(["0", "1", "2"]);
+});

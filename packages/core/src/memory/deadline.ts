@@ -9,7 +9,7 @@ export interface CallLimits {
 /** What a running call checks and hands on. */
 export interface Call {
   readonly signal: AbortSignal;
-  /** The newest conflict: what to report if time runs out while retrying. */
+  /** What to report if time runs out while retrying: the newest conflict, or why it is open what an attempt has done. */
   conflict: TurnkeepError | undefined;
   /** Set when a change of the call left behind what is to be summarized. */
   awaitsSummary: "now" | "early" | undefined;

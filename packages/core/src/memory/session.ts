@@ -138,6 +138,8 @@ export class Session<M> {
         continue;
       }
       const update = draft.toUpdate(owner);
+      // While this is under way, an earlier conflict does not say that nothing was changed.
+      call.conflict = undefined;
       try {
         await store.updateMessages(memoryId, update, { signal: call.signal });
         call.signal.throwIfAborted();
@@ -157,7 +159,7 @@ export class Session<M> {
         if (conflict) {
           this.emit({ type: "conflict", memoryId, attempt });
           if (base !== undefined) throw open ?? this.#conflict(error);
-          call.conflict = error as TurnkeepError;
+          call.conflict = open ?? (error as TurnkeepError);
         } else {
           open = asStoreError(error, memoryId);
           if (++failures === openAttempts) throw open;
