@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   type ChatMemory,
+  type ChatMemoryStore,
   createChatMemories,
   createChatMemory,
   inMemoryStore,
@@ -74,13 +75,54 @@ describe("createChatMemories", () => {
     await expect(memories.fork("a", "d", { at: "nobody" })).rejects.toMatchObject({ code: "INVALID_OPTION" });
   });
 
-  test("close closes the memories too that somebody holds beyond maxLoaded", async () => {
-    const memories = createChatMemories({ store: inMemoryStore(), maxLoaded: 1 });
-    const [first, second] = [memories.get("first"), memories.get("second")];
-    await memories.close();
-    for (const memory of [first, second]) {
-      await expect(memory.add(user("a"))).rejects.toMatchObject({ code: "CLOSED" });
-    }
+  test("a fork is of one moment, whatever happens to its source while it is read", async () => {
+    const store = inMemoryStore();
+    const window = { maxMessages: 2 };
+    const source = createChatMemory({ id: "a", store, window });
+    const meanwhile: (() => Promise<unknown>)[] = [
+      async () => {
+        await source.clear();
+        await source.add(user("n0"), user("n1"), user("n2"), user("n3"));
+      },
+      () => source.add(user("n4")),
+    ];
+    const busy: ChatMemoryStore = {
+      ...store,
+      getHistory: async (...given) => {
+        await meanwhile.shift()?.();
+        return store.getHistory(...given);
+      },
+    };
+    await source.add(user("0"), user("1"), user("2"));
+    const fork = await createChatMemories({ store: busy, window }).fork("a", "b");
+    const evicted = ["n0", "n1", "n2"].map((text) => `${text} evicted`);
+    expect(await said(fork)).toEqual([...evicted, "n3 live", "n4 live"]);
+  });
+
+  test("close waits for calls on memories that are loaded no more, and closes these too; twice waits too", async () => {
+    const store = inMemoryStore();
+    let release: () => void = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const slow: ChatMemoryStore = {
+      ...store,
+      updateMessages: async (...given) => {
+        await held;
+        await store.updateMessages(...given);
+      },
+    };
+    const memories = createChatMemories({ store: slow, maxLoaded: 1 });
+    const dropped = memories.get("a");
+    const ended: string[] = [];
+    const note = (what: string) => () => void ended.push(what);
+    const all = [dropped.add(user("x")).then(note("add"))];
+    memories.get("b");
+    all.push(memories.close().then(note("close")), memories.close().then(note("close")));
+    release();
+    await Promise.all(all);
+    expect(ended).toEqual(["add", "close", "close"]);
+    await expect(dropped.add(user("y"))).rejects.toMatchObject({ code: "CLOSED" });
   });
 
   test("close closes the memories, not the store", async () => {

@@ -433,6 +433,28 @@ describe("hooks", () => {
     expect(hooks.values.size).toBe(0);
   });
 
+  test("close waits for an update that is under way, its read and its write, before it calls its hook", async () => {
+    const hooks = mapHooks();
+    const order: string[] = [];
+    const store = keyValueStore({
+      ...hooks,
+      get: async (...given) => {
+        order.push("get");
+        return hooks.get(...given);
+      },
+      compareAndSet: async (...given) => {
+        order.push("compareAndSet");
+        return hooks.compareAndSet(...given);
+      },
+      close: () => void order.push("close"),
+    });
+    const change = update(null, { append: [message(1)] });
+    const both = [store.updateMessages("a", change), store.close()];
+    await expect(store.getMessages("a")).rejects.toMatchObject({ code: "CLOSED" });
+    await Promise.all(both);
+    expect(order).toEqual(["get", "compareAndSet", "close"]);
+  });
+
   test("close calls its hook once", async () => {
     let closes = 0;
     const close = (): void => {

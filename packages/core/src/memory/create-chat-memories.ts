@@ -55,7 +55,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   readonly #collected: FinalizationRegistry<string> = new FinalizationRegistry((id) => {
     if (this.#held.get(id)?.deref() === undefined) this.#held.delete(id);
   });
-  #closed = false;
+  #closing: Promise<unknown> | undefined;
 
   constructor(options: ChatMemoriesOptions<M>, format: MessageFormat<M>) {
     const { store, owner, maxLoaded = defaultMaxLoaded } = options;
@@ -121,11 +121,11 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    // Those that others still hold too.
-    const memories = [...this.#held.values()].flatMap((held) => held.deref() ?? []);
+    // Those too that have left `#recent` and that somebody still holds.
+    const loaded = [...this.#held.values()].map((memory) => memory.deref());
     this.#recent.clear();
-    for (const memory of memories) await memory.close();
+    this.#closing ??= Promise.all(loaded.map((memory) => memory?.close()));
+    await this.#closing;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -152,6 +152,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   }
 
   #checkOpen(): void {
-    if (this.#closed) throw new TurnkeepError("CLOSED", "These memories were closed. Create others.");
+    if (this.#closing !== undefined)
+      throw new TurnkeepError("CLOSED", "These memories were closed. Create others.");
   }
 }

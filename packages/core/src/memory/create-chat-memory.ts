@@ -111,8 +111,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   }
 
   messages(options?: ViewOptions<M>): Promise<M[]> {
-    return this.#session.run(options?.signal, async (call) =>
-      this.#views.show(await this.#session.look(call), call, options),
+    return this.#session.run(options?.signal, (call) =>
+      this.#session.look(call, (loaded) => this.#views.show(loaded, call, options)),
     );
   }
 
@@ -180,7 +180,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       if (!open) throw new TurnkeepError("CLOSED", "The transaction has ended; start another one.");
     };
     if (options?.onConflict === "throw")
-      base = await session.run(options.signal, (call) => session.look(call));
+      base = await session.run(options.signal, (call) => session.look(call, ({ version }) => ({ version })));
     const transaction: MemoryTransaction<M> = {
       add: (...messages) => {
         checkOpen();
@@ -189,11 +189,12 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
         return prepared.map((message) => message.id);
       },
       messages: (view) =>
-        session.run(view?.signal ?? options?.signal, async (call) => {
+        session.run(view?.signal ?? options?.signal, (call) => {
           checkOpen();
-          const loaded = await session.look(call);
-          base ??= { version: loaded.version };
-          return this.#views.show(loaded, call, view, collected);
+          return session.look(call, (loaded) => {
+            base ??= { version: loaded.version };
+            return this.#views.show(loaded, call, view, collected);
+          });
         }),
     };
     try {

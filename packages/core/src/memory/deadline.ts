@@ -9,7 +9,7 @@ export interface CallLimits {
 /** What a running call checks and hands on. */
 export interface Call {
   readonly signal: AbortSignal;
-  /** The newest conflict: what to report if time runs out while retrying. */
+  /** What to report if time runs out while retrying: the newest conflict, or why it is open what an attempt has done. */
   conflict: TurnkeepError | undefined;
   /** Set when a change of the call left behind what is to be summarized. */
   awaitsSummary: "now" | "early" | undefined;
@@ -76,6 +76,27 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
     signal.addEventListener("abort", onAbort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
+}
+
+/** The same promise, ended by the signal while it still waits for its turn. */
+export async function endedBy<T>(signal: AbortSignal, turn: Promise<T>): Promise<T> {
+  throwIfCallerAborted(signal);
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => {
+      try {
+        throwIfCallerAborted(signal);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([turn, aborted]);
+  } finally {
+    if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
+  }
 }
 
 /** Waits before another attempt: longer each time, and at random, so that competing writers part. */

@@ -23,6 +23,9 @@ export interface Prepared<M> {
   readonly facts: ItemFacts<M> & { readonly message: M };
 }
 
+/** As many as a page of history holds. */
+const mostWitnesses = 1000;
+
 /**
  * One change to a memory: applies itself to the live messages at once and records what the store has to be told. Whoever
  * makes a draft gives up the state it was made from, unless nothing changed.
@@ -38,14 +41,18 @@ export class Draft<M> {
   readonly #replaced: Map<number, Item<M>> = new Map();
   readonly #moves: Map<number, MessageState | "removed"> = new Map();
   readonly #evictedIds: string[] = [];
-  /** Of what was appended, the first under an id made here, else the first. */
-  #witness: { readonly seq: number; readonly ownId: boolean } | undefined;
+  /** The seqs of what was added, by whether the id is the caller's own. */
+  readonly #made: number[] = [];
+  readonly #own: number[] = [];
+  /** The newest of the live messages before this change. */
+  readonly newest: Item<M> | undefined;
   #nextSeq: number;
   #epoch: number;
 
   constructor(from: Loaded<M>, options: { counterName: string | undefined; keepsHistory: boolean }) {
     this.#from = from;
     this.live = from.live;
+    this.newest = from.live.items.at(-1);
     this.#nextSeq = from.nextSeq;
     this.#epoch = from.epoch;
     this.#counterName = options.counterName;
@@ -61,19 +68,15 @@ export class Draft<M> {
     return this.#evictedIds;
   }
 
-  /**
-   * Whether a message that was found under its id shows that this change was made. An id made here is enough; one of the
-   * caller's own may be there because somebody else has added it, at the same place even.
-   */
-  isWitnessedBy({ seq, createdAt, payload }: Pick<Item<M>, "seq" | "createdAt" | "payload">): boolean {
-    const appended = this.#witness?.seq === seq ? this.#appended.get(seq) : undefined;
-    if (appended === undefined || this.#witness?.ownId !== true) return appended !== undefined;
-    return appended.createdAt === createdAt && appended.payload === payload;
+  /** The messages that show whether this change was made: one under an id made here, else all that were added. */
+  get witnesses(): readonly Item<M>[] {
+    const seqs = this.ownIds ? this.#own.slice(0, mostWitnesses) : this.#made.slice(0, 1);
+    return seqs.map((seq) => this.#appended.get(seq) as Item<M>);
   }
 
-  /** The id under which {@link isWitnessedBy} looks. */
-  get witnessId(): string | undefined {
-    return this.#witness && this.#appended.get(this.#witness.seq)?.id;
+  /** Whether all that was added has ids of the caller's own. */
+  get ownIds(): boolean {
+    return this.#made.length === 0;
   }
 
   append(prepared: Prepared<M>, place: Pick<ItemMeta, "front" | "derived"> = {}): Item<M> {
@@ -85,9 +88,7 @@ export class Draft<M> {
     if (late.length > 0) meta.late = late;
     const item = newItem(prepared, this.#nextSeq++, meta);
     this.#appended.set(item.seq, item);
-    const { ownId } = prepared;
-    if (this.#witness === undefined || (this.#witness.ownId && !ownId))
-      this.#witness = { seq: item.seq, ownId };
+    (prepared.ownId ? this.#own : this.#made).push(item.seq);
     this.live.append(item);
     if (this.live.items.at(-1) !== item) this.raiseEpoch();
     return item;

@@ -1,5 +1,5 @@
 import { TurnkeepError } from "../errors.ts";
-import type { MessageState, StoredMessage } from "../store-contract.ts";
+import type { MemorySnapshot, MessageState, StoredMessage } from "../store-contract.ts";
 import type { Limits } from "../window/policy.ts";
 import { notFound } from "./change.ts";
 import type { Call } from "./deadline.ts";
@@ -24,8 +24,27 @@ export async function readForkSource<M>(
   limits: Limits,
   call: Call,
 ): Promise<ForkSource<M>> {
-  const { store, memoryId, reader } = source;
-  const snapshot = await store.getMessages(memoryId, { signal: call.signal });
+  const { store, memoryId } = source;
+  const { signal } = call;
+  let snapshot = await store.getMessages(memoryId, { signal });
+  for (;;) {
+    const read = await readAsOf(snapshot, source, at, limits, call);
+    // Pages of history are no snapshot: what others changed meanwhile may have gone from one to the other, or be gone.
+    const now = await store.getMessages(memoryId, { signal, known: snapshot.version ?? undefined });
+    signal.throwIfAborted();
+    if (now.version === snapshot.version) return read;
+    snapshot = now;
+  }
+}
+
+async function readAsOf<M>(
+  snapshot: MemorySnapshot,
+  source: Policy<M>,
+  at: string | undefined,
+  limits: Limits,
+  call: Call,
+): Promise<ForkSource<M>> {
+  const { memoryId, reader } = source;
   if (snapshot.version === null) {
     throw new TurnkeepError(
       "INVALID_OPTION",

@@ -1,17 +1,11 @@
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { MemoryEvent } from "../memory-events.ts";
 import type { ChatMemoryStore, MemoryUpdate } from "../store-contract.ts";
-import {
-  asStoreError,
-  backOff,
-  type Call,
-  isOpenOutcome,
-  throwIfCallerAborted,
-  withDeadline,
-} from "./deadline.ts";
+import { asStoreError, backOff, type Call, endedBy, isOpenOutcome, withDeadline } from "./deadline.ts";
 import { Draft, decodeHead, type Loaded } from "./draft.ts";
 import { type Item, type ItemReader, readItem } from "./item.ts";
 import { Live } from "./live.ts";
+import { isMade, isSameLife } from "./witness.ts";
 
 export interface SessionOptions<M> {
   readonly memoryId: string;
@@ -65,11 +59,14 @@ export class Session<M> {
     return signal === undefined ? turn : endedBy(signal, turn);
   }
 
-  /** Reads the memory as it is now; what the caller sees of it counts as looked at. */
-  async look(call: Call): Promise<Loaded<M>> {
+  /** Reads the memory as it is now and shows it to the caller, who has looked at it then, unless the call has ended. */
+  async look<T>(call: Call, show: (loaded: Loaded<M>) => T | Promise<T>): Promise<T> {
     const loaded = await this.load(call);
-    this.#looked = loaded.version;
-    return loaded;
+    try {
+      return await show(loaded);
+    } finally {
+      if (!call.signal.aborted) this.#looked = loaded.version;
+    }
   }
 
   async load(call: Call): Promise<Loaded<M>> {
@@ -88,7 +85,10 @@ export class Session<M> {
     const items = snapshot.messages.map((stored) => {
       const known = knownBySeq.get(stored.seq);
       const same =
-        known?.id === stored.id && known.payload === stored.payload && known.metaText === stored.meta;
+        known?.id === stored.id &&
+        known.createdAt === stored.createdAt &&
+        known.payload === stored.payload &&
+        known.metaText === stored.meta;
       return same ? known : readItem(stored, reader);
     });
     this.#known = items;
@@ -101,9 +101,15 @@ export class Session<M> {
     return this.#state;
   }
 
+  /** The memory as this instance last knew it; others may have changed it since. */
+  async lastKnown(call: Call): Promise<Loaded<M>> {
+    return this.#state ?? this.load(call);
+  }
+
   /**
    * Plans a change and commits it; nothing planned, nothing written. After a conflict the change is planned again on
-   * the new state, or the conflict is thrown where `base` names the version that the caller decided on.
+   * the new state, or the conflict is thrown where `base` names the version that the caller decided on. A change that
+   * turns out to be none, or is refused, is planned again too if the memory is no longer what that was decided on.
    */
   async commit<T>(
     call: Call,
@@ -111,43 +117,80 @@ export class Session<M> {
     base?: { readonly version: string | null | undefined },
   ): Promise<T> {
     const { memoryId, store, owner } = this.#options;
+    let open: TurnkeepError | undefined;
     for (let attempt = 1, failures = 0; ; attempt++) {
+      const isFresh = this.#state === undefined;
       const loaded = this.#state ?? (await this.load(call));
+      // A call that ended while it waited would change what those after it are working with.
+      call.signal.throwIfAborted();
       if (this.#looked === undefined) this.#looked = loaded.version;
-      if (base !== undefined && base.version !== loaded.version) throw this.#conflict();
+      if (base !== undefined && base.version !== loaded.version) throw open ?? this.#conflict();
       const draft = this.newDraft(loaded);
       this.#state = undefined;
       let result: T;
       try {
         result = await plan(draft, loaded);
-      } finally {
-        if (!draft.changed) this.#state = loaded;
+      } catch (error) {
+        await this.#refuse(call, error, open, draft, loaded);
+        continue;
       }
       call.signal.throwIfAborted();
-      if (!draft.changed) return result;
+      if (!draft.changed) {
+        this.#state = loaded;
+        if (isFresh || (await this.#isCurrent(call, loaded))) return result;
+        continue;
+      }
       const update = draft.toUpdate(owner);
+      // While this is under way, an earlier conflict does not say that nothing was changed.
+      call.conflict = undefined;
       try {
         await store.updateMessages(memoryId, update, { signal: call.signal });
         call.signal.throwIfAborted();
         this.#settle(draft, update);
         return result;
       } catch (error) {
-        call.signal.throwIfAborted();
         const conflict = isTurnkeepError(error, "VERSION_CONFLICT");
-        if (!conflict && !isOpenOutcome(error)) throw error;
+        if (!conflict && !isOpenOutcome(error)) {
+          await this.#refuse(call, error, open, draft, loaded);
+          continue;
+        }
+        call.signal.throwIfAborted();
         if (await this.#wasApplied(call, draft, update, conflict ? undefined : error)) {
           this.#follow(update);
           return result;
         }
-        if (!conflict && ++failures === openAttempts) throw asStoreError(error, memoryId);
         if (conflict) {
           this.emit({ type: "conflict", memoryId, attempt });
-          if (base !== undefined) throw this.#conflict(error);
-          call.conflict = error as TurnkeepError;
+          if (base !== undefined) throw open ?? this.#conflict(error);
+          call.conflict = open ?? (error as TurnkeepError);
+        } else {
+          open = asStoreError(error, memoryId);
+          if (++failures === openAttempts) throw open;
         }
         await backOff(attempt, call.signal);
       }
     }
+  }
+
+  /**
+   * Throws why a change was refused, unless the memory has changed since. Where an earlier attempt left open whether it was
+   * made, it may be the reason, and what is thrown is that.
+   */
+  async #refuse(
+    call: Call,
+    error: unknown,
+    open: TurnkeepError | undefined,
+    draft: Draft<M>,
+    loaded: Loaded<M>,
+  ): Promise<void> {
+    call.signal.throwIfAborted();
+    if (!draft.changed) this.#state = loaded;
+    if (open !== undefined) throw open;
+    if (isOpenOutcome(error) || (await this.#isCurrent(call, loaded))) throw error;
+  }
+
+  async #isCurrent(call: Call, { version }: Loaded<M>): Promise<boolean> {
+    return (await this.load(call)).version === version;
   }
 
   newDraft(loaded: Loaded<M>): Draft<M> {
@@ -204,7 +247,10 @@ export class Session<M> {
     if (this.#looked === update.expected) this.#looked = update.version;
   }
 
-  /** Whether an update that failed, or that met a conflict, had in fact been made. Leaves the new state loaded. */
+  /**
+   * Whether an update that failed, or that met a conflict, had in fact been made. Leaves the new state loaded. Throws the
+   * failure where nobody can say.
+   */
   async #wasApplied(call: Call, draft: Draft<M>, update: MemoryUpdate, failure: unknown): Promise<boolean> {
     const { memoryId, store } = this.#options;
     this.#state = undefined;
@@ -216,18 +262,15 @@ export class Session<M> {
       throw asStoreError(failure ?? error, memoryId);
     }
     if (loaded.version === update.version) return true;
-    if (loaded.version === null) {
-      // It was deleted, or has expired, and nobody can say which came first: the caller must know.
-      if (failure !== undefined && update.expected !== null) throw asStoreError(failure, memoryId);
-      return false;
-    }
-    const id = draft.witnessId;
-    if (id === undefined) return false;
-    const live = loaded.live.byId.get(id);
-    if (live !== undefined) return draft.isWitnessedBy(live);
-    if (!store.capabilities.history) return false;
-    const page = await store.getHistory(memoryId, { ids: [id] }, { signal: call.signal });
-    return page.messages.some((message) => draft.isWitnessedBy(message));
+    if (loaded.version === update.expected) return false;
+    const place = { memoryId, store };
+    const isOpen = failure !== undefined;
+    const made = await isMade(draft, loaded, place, call);
+    if (made === true || !isOpen) return made === true;
+    // Made again it might stand twice, or bring back what others took away: the caller must know.
+    if (made === undefined || !(await isSameLife(draft, loaded, place, call)))
+      throw asStoreError(failure, memoryId);
+    return false;
   }
 
   #conflict(cause?: unknown): TurnkeepError {
@@ -245,27 +288,6 @@ export class Session<M> {
     return new TurnkeepError("CLOSED", `Memory ${JSON.stringify(memoryId)} was closed. Create another one.`, {
       details: { memoryId },
     });
-  }
-}
-
-/** The same promise, ended by the signal while it still waits for its turn. */
-async function endedBy<T>(signal: AbortSignal, turn: Promise<T>): Promise<T> {
-  throwIfCallerAborted(signal);
-  let onAbort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => {
-      try {
-        throwIfCallerAborted(signal);
-      } catch (error) {
-        reject(error);
-      }
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([turn, aborted]);
-  } finally {
-    if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
   }
 }
 

@@ -94,7 +94,8 @@ export class Summarizer<M> {
     const { policy, session } = this.#options;
     return session.finish(undefined, async (call) => {
       const limits = await this.#options.limits();
-      return session.commit(call, (draft) => planFolding(draft.live, policy, limits, early));
+      const { live } = await session.lastKnown(call);
+      return planFolding(live, policy, limits, early);
     });
   }
 

@@ -61,6 +61,8 @@ export class Views<M> {
   ): Promise<M[]> {
     const extra = [...collected, ...prepareAll(options.extra ?? [], this.#policy.reader)];
     const { view, live } = await this.#build(loaded, extra, call, options, this.#policy);
+    // Nobody is shown the view of a call that has ended.
+    call.signal.throwIfAborted();
     this.#hadExtra = (options.extra ?? []).length > 0;
     const { messages, interruptedCalls, leftOut, stages } = view;
     const rules = stages.flatMap(({ by, name }) => (by === "rule" ? [name] : []));

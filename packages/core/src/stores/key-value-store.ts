@@ -1,8 +1,8 @@
 import { kindOf } from "../option-checks.ts";
-import type { CallOptions, ChatMemoryStore, ListPage } from "../store-contract.ts";
-import { callDriver } from "./call-driver.ts";
+import type { CallOptions, ChatMemoryStore, ListPage, MemoryUpdate } from "../store-contract.ts";
 import { checkMemoryId, checkTtl, checkUpdate } from "./checks.ts";
 import { copyUpdate } from "./copies.ts";
+import { driverCalls } from "./driver-calls.ts";
 import type { KeyValueEntry, KeyValueStoreOptions } from "./key-value-options.ts";
 import {
   decodeRecord,
@@ -79,6 +79,8 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     maxMessageBytes: options.maxMessageBytes ?? 16 * 1024 * 1024,
   });
   let closing: Promise<void> | undefined;
+  // The hooks' errors become the store's, and a signal ends the wait even if the hook ignores it.
+  const { run, settled } = driverCalls(name);
 
   function begin(callOptions: CallOptions | undefined): AbortSignal | undefined {
     if (closing !== undefined) throw closedError(name);
@@ -163,6 +165,25 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     return run(() => options.compareAndSet(key, sweptValue, entry.revision, { signal }), signal);
   }
 
+  async function apply(
+    memoryId: string,
+    update: MemoryUpdate,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+      const entry = await get(memoryId, signal);
+      const record = read(memoryId, entry);
+      if (record?.version === update.version) return;
+      if ((record?.version ?? null) !== update.expected) break;
+      const updatedAt = now();
+      const expiresAt = ttlMs === undefined ? undefined : updatedAt + ttlMs;
+      const value = encodeRecord(updateRecord(memoryId, record, update, { updatedAt, expiresAt }));
+      const swap = () => options.compareAndSet(memoryId, value, entry?.revision, { signal });
+      if (await run(swap, signal)) return;
+    }
+    throw conflictError(memoryId, update.expected);
+  }
+
   const store: ChatMemoryStore = {
     capabilities,
 
@@ -175,18 +196,8 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
       const signal = enter(memoryId, callOptions);
       checkUpdate(update, capabilities);
       const change = copyUpdate(update);
-      for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-        const entry = await get(memoryId, signal);
-        const record = read(memoryId, entry);
-        if (record?.version === change.version) return;
-        if ((record?.version ?? null) !== change.expected) break;
-        const updatedAt = now();
-        const expiresAt = ttlMs === undefined ? undefined : updatedAt + ttlMs;
-        const value = encodeRecord(updateRecord(memoryId, record, change, { updatedAt, expiresAt }));
-        const swap = () => options.compareAndSet(memoryId, value, entry?.revision, { signal });
-        if (await run(swap, signal)) return;
-      }
-      throw conflictError(memoryId, change.expected);
+      // As one call: between its read and its write it is under way too.
+      await run(() => apply(memoryId, change, signal), signal);
     },
 
     async deleteMessages(memoryId, callOptions) {
@@ -230,18 +241,13 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     },
 
     close() {
-      closing ??= run(() => options.close?.(), undefined);
+      closing ??= settled().then(() => run(() => options.close?.(), undefined));
       return closing;
     },
 
     [Symbol.asyncDispose]: () => store.close(),
   };
   return store;
-}
-
-/** Calls a hook: its errors become the store's, and the signal ends the wait even if the hook ignores it. */
-function run<T>(hook: () => T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  return callDriver(name, hook, signal);
 }
 
 function checkOptions<R extends {}>(options: KeyValueStoreOptions<R>): void {

@@ -1,0 +1,71 @@
+import type { ChatMemoryStore } from "../store-contract.ts";
+import type { Call } from "./deadline.ts";
+import type { Draft, Loaded } from "./draft.ts";
+import type { Item } from "./item.ts";
+
+type Found = Pick<Item<unknown>, "id" | "seq" | "createdAt" | "payload">;
+
+/** Where to look. */
+export interface Place {
+  readonly memoryId: string;
+  readonly store: ChatMemoryStore;
+}
+
+/**
+ * Whether a change was made, by what stands in the places of the messages that it added, now that somebody else has
+ * written since. `undefined` where these say nothing: a place is empty again.
+ */
+export async function isMade<M>(
+  draft: Draft<M>,
+  now: Loaded<M>,
+  place: Place,
+  call: Call,
+): Promise<boolean | undefined> {
+  const { witnesses, ownIds } = draft;
+  const last = witnesses.at(-1);
+  // No place is taken twice.
+  if (last === undefined || now.nextSeq <= last.seq) return false;
+  const found = await findAt(witnesses, now, place, call);
+  if (found === undefined) return undefined;
+  // An id made here is enough. One of the caller's own may be there because somebody else has added it, at the same place
+  // even, and in the same millisecond.
+  return witnesses.every((item, index) => isSame(found[index], item, ownIds));
+}
+
+/** Whether the memory that a change was planned for is the one there is now; `undefined` where nothing shows it. */
+export async function isSameLife<M>(
+  { newest }: Draft<M>,
+  now: Loaded<M>,
+  place: Place,
+  call: Call,
+): Promise<boolean | undefined> {
+  if (now.version === null) return false;
+  if (newest === undefined) return true;
+  if (now.nextSeq <= newest.seq) return false;
+  const found = await findAt([newest], now, place, call);
+  return found && found[0]?.id === newest.id && found[0].createdAt === newest.createdAt;
+}
+
+function isSame(found: Found | undefined, item: Found, isWhole: boolean): boolean {
+  if (found?.id !== item.id) return false;
+  return !isWhole || (found.createdAt === item.createdAt && found.payload === item.payload);
+}
+
+/** What stands in the places of these messages, live or not; `undefined` if one of them is empty. */
+async function findAt<M>(
+  items: readonly Item<M>[],
+  now: Loaded<M>,
+  { memoryId, store }: Place,
+  call: Call,
+): Promise<readonly Found[] | undefined> {
+  const bySeq = new Map<number, Found>(now.live.items.map((item) => [item.seq, item]));
+  const [first, last] = [items[0], items.at(-1)];
+  const isMissing = items.some(({ seq }) => !bySeq.has(seq));
+  if (isMissing && first !== undefined && last !== undefined && store.capabilities.history) {
+    const query = { after: first.seq - 1, before: last.seq + 1, limit: 1000 };
+    const page = await store.getHistory(memoryId, query, { signal: call.signal });
+    for (const message of page.messages) bySeq.set(message.seq, message);
+  }
+  const found = items.flatMap(({ seq }) => bySeq.get(seq) ?? []);
+  return found.length === items.length ? found : undefined;
+}

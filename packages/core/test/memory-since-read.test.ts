@@ -1,0 +1,216 @@
+import { describe, expect, test, vi } from "vitest";
+import {
+  type ChatMemory,
+  type ChatMemoryStore,
+  createChatMemory,
+  entry,
+  inMemoryStore,
+  keyValueStore,
+  type ModelMessage,
+  system,
+  user,
+  type WindowOptions,
+} from "../src/index.ts";
+import { mapHooks } from "./stores-support.ts";
+
+type Memory = ChatMemory<ModelMessage>;
+
+const texts = async (memory: Memory): Promise<unknown[]> =>
+  (await memory.messages()).map(({ content }) => content);
+
+/** Two instances of one memory, as two processes have them. */
+function pair(
+  store: ChatMemoryStore = inMemoryStore(),
+  window?: WindowOptions<ModelMessage>,
+): [Memory, Memory] {
+  return [createChatMemory({ id: "m", store, window }), createChatMemory({ id: "m", store, window })];
+}
+
+const stores: [string, () => ChatMemoryStore][] = [
+  ["in memory", () => inMemoryStore()],
+  ["in a key-value database", () => keyValueStore(mapHooks())],
+];
+
+describe.each(stores)("what somebody else changed since this instance read (%s)", (_name, create) => {
+  test("a message that was cleared is added again under its id", async () => {
+    const [ours, theirs] = pair(create());
+    await ours.add(entry(user("x"), { id: "x" }));
+    await theirs.clear();
+    await ours.add(entry(user("x"), { id: "x" }));
+    expect(await texts(theirs)).toEqual(["x"]);
+    await theirs.clear();
+    await ours.add(entry(user("other"), { id: "x" }));
+    expect(await texts(theirs)).toEqual(["other"]);
+  });
+
+  test("a system message that was replaced is put in place again", async () => {
+    const [ours, theirs] = pair(create());
+    await ours.add(system("one"));
+    await theirs.add(system("two"));
+    await ours.add(system("one"));
+    expect(await texts(theirs)).toEqual(["one"]);
+  });
+
+  test("put takes back what another put, whatever it holds by then", async () => {
+    const [ours, theirs] = pair(create());
+    await ours.put("x", user("one"));
+    await theirs.put("x", user("two"));
+    await ours.put("x", user("one"));
+    expect(await texts(theirs)).toEqual(["one"]);
+    await theirs.remove("x");
+    await theirs.put("x", system("three"));
+    await ours.put("x", system("four"));
+    expect(await texts(theirs)).toEqual(["four"]);
+  });
+
+  test("put replaces what another added, also once something has left", async () => {
+    const [ours, theirs] = pair(create(), { maxMessages: 2 });
+    await ours.add(user("0"), user("1"), user("2"));
+    await theirs.add(entry(user("3"), { id: "x" }));
+    await ours.put("x", user("4"));
+    expect(await texts(theirs)).toEqual(["2", "4"]);
+  });
+
+  test("what another added can be rewound, removed and compacted", async () => {
+    const [ours, theirs] = pair(create());
+    await ours.add(user("0"));
+    const [first] = await theirs.add(user("1"));
+    await ours.rewind(first as string);
+    expect(await texts(theirs)).toEqual(["0"]);
+    const [second] = await theirs.add(user("2"));
+    expect(await ours.remove(second as string)).toEqual([second]);
+    expect(await texts(theirs)).toEqual(["0"]);
+    const [third] = await theirs.add(user("3"));
+    await ours.compact({ through: third as string, replacement: user("sum") });
+    expect(await texts(theirs)).toEqual(["sum"]);
+  });
+
+  test("a rewind takes along what another added and the window evicted", async () => {
+    const [ours, theirs] = pair(create(), { maxMessages: 2 });
+    const [first] = await ours.add(user("0"));
+    await theirs.add(user("1"), user("2"), user("3"));
+    await ours.rewind(first as string);
+    expect(await texts(theirs)).toEqual([]);
+    const { messages } = await theirs.history();
+    expect(messages.map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => "superseded"));
+  });
+
+  test("shrink takes out what another added", async () => {
+    const [ours, theirs] = pair(create());
+    const [first] = await ours.add(user("0"));
+    await theirs.add(user("1"));
+    expect(await ours.shrink()).toMatchObject({ messageIds: [first] });
+    expect(await texts(theirs)).toEqual(["1"]);
+  });
+
+  test("a transaction that read and would change nothing reports that another wrote", async () => {
+    const [ours, theirs] = pair(create());
+    await ours.add(system("one"));
+    const changing = ours.transaction(async (transaction) => {
+      await transaction.messages();
+      await theirs.add(system("two"));
+      transaction.add(system("one"));
+    });
+    await expect(changing).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+    expect(await texts(theirs)).toEqual(["two"]);
+  });
+
+  test("a message keeps the time of its own life, not that of an equal one before", async () => {
+    const time = vi.spyOn(Date, "now");
+    try {
+      const [ours, theirs] = pair(create());
+      time.mockReturnValue(1000);
+      await ours.put("x", user("x"));
+      await theirs.clear();
+      time.mockReturnValue(2000);
+      await theirs.put("x", user("x"));
+      await ours.messages();
+      await ours.put("x", user("y"));
+      expect((await theirs.history()).messages).toMatchObject([{ id: "x", createdAt: 2000 }]);
+    } finally {
+      time.mockRestore();
+    }
+  });
+});
+
+test("in the same millisecond: two batches under the callers' own ids that begin alike both land whole", async () => {
+  const time = vi.spyOn(Date, "now").mockReturnValue(1000);
+  try {
+    const store = inMemoryStore();
+    const theirs = createChatMemory({ id: "m", store });
+    const batch = (who: string) => [entry(user("start"), { id: "start" }), entry(user(who), { id: who })];
+    let raced = false;
+    const racing: ChatMemoryStore = {
+      ...store,
+      updateMessages: async (id, update, options) => {
+        if (!raced) await theirs.add(...batch("theirs"));
+        raced = true;
+        await store.updateMessages(id, update, options);
+      },
+    };
+    await createChatMemory({ id: "m", store: racing }).add(...batch("ours"));
+    expect(await texts(theirs)).toEqual(["start", "theirs", "ours"]);
+  } finally {
+    time.mockRestore();
+  }
+});
+
+test("a view holds nothing of a call that ended while it waited for a limit", async () => {
+  const store = inMemoryStore();
+  const answers: (() => void)[] = [];
+  let waits = false;
+  const maxMessages = (): number | Promise<number> =>
+    waits ? new Promise((resolve) => answers.push(() => resolve(10))) : 10;
+  let reads = 0;
+  const watched: ChatMemoryStore = {
+    ...store,
+    getMessages: (...given) => {
+      reads++;
+      return store.getMessages(...given);
+    },
+  };
+  const memory = createChatMemory({ id: "m", store: watched, window: { maxMessages } });
+  await memory.add(user("0"));
+  waits = true;
+  const caller = new AbortController();
+  const put = memory.put("x", user("x"), { signal: caller.signal });
+  await expect.poll(() => answers.length).toBe(1);
+  caller.abort();
+  await expect(put).rejects.toMatchObject({ code: "ABORTED" });
+  const view = texts(memory);
+  await expect.poll(() => answers.length).toBe(2);
+  const readsBefore = reads;
+  answers[0]?.();
+  // All that the ended call still does happens before a timer fires: its limit is all it waited for.
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(reads).toBe(readsBefore);
+  answers[1]?.();
+  expect(await view).toEqual(["0"]);
+});
+
+test("a view that its caller did not wait for is no look: a set after it replaces nothing unseen", async () => {
+  const store = inMemoryStore();
+  const theirs = createChatMemory({ id: "m", store });
+  let waits = false;
+  let ask: () => void = () => {};
+  const asked = new Promise<void>((resolve) => {
+    ask = resolve;
+  });
+  const maxMessages = (): number | Promise<number> => {
+    if (!waits) return 10;
+    ask();
+    return new Promise(() => {});
+  };
+  const ours = createChatMemory({ id: "m", store, window: { maxMessages } });
+  await ours.add(user("0"));
+  await theirs.add(user("1"));
+  waits = true;
+  const caller = new AbortController();
+  const view = ours.messages({ signal: caller.signal });
+  await asked;
+  caller.abort();
+  await expect(view).rejects.toMatchObject({ code: "ABORTED" });
+  waits = false;
+  await expect(ours.set([user("new")])).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+  expect(await texts(theirs)).toEqual(["0", "1"]);
+});
