@@ -115,17 +115,17 @@ export function isAsked({ after, before, states, ids }: NormalHistoryQuery): (fo
     seq > after && seq < before && states.includes(state) && (wanted === undefined || wanted.has(entry.i));
 }
 
-/** One list of what the document and the rows have, each seq once, in the order of the query. */
+/**
+ * One list of what the document and the rows have, each seq once, in the order of the query. Of the rows there is one
+ * more than a page holds, if there are so many: so a page of the list lacks none.
+ */
 export function merged(
   entries: readonly PlacedEntry[],
   rows: readonly PlacedEntry[],
-  { order, limit }: NormalHistoryQuery,
+  { order }: NormalHistoryQuery,
 ): PlacedEntry[] {
   const sign = order === "ascending" ? 1 : -1;
-  const last = rows.length > limit ? rows.at(-1)?.seq : undefined;
-  // Rows beyond the last one were not read: what lies there belongs to the next page.
-  const read = entries.filter(({ seq }) => last === undefined || sign * (seq - last) <= 0);
-  const bySeq = new Map([...rows, ...read].map((found) => [found.seq, found]));
+  const bySeq = new Map([...rows, ...entries].map((found) => [found.seq, found]));
   return [...bySeq.values()].sort((a, b) => sign * (a.seq - b.seq));
 }
 

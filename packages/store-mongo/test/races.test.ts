@@ -192,29 +192,168 @@ test("a reader whose row was deleted between its two steps reads again", async (
   expect(finds).toBe(2);
 });
 
+/** Something that is waited for. */
+function signal(): { readonly given: Promise<void>; readonly give: () => void } {
+  let give = (): void => {};
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give };
+}
+
+/** A client of which one call of a method waits: `reached` once it does, until `go`. */
+function waiting(method: string) {
+  const [reached, going] = [signal(), signal()];
+  let isFirst = true;
+  const paused = intercepted(client, async (called) => {
+    if (called !== method || !isFirst) return;
+    isFirst = false;
+    reached.give();
+    await going.given;
+  });
+  return { store: mongoStore({ client: paused, database }), reached: reached.given, go: going.give };
+}
+
+/**
+ * A memory with a live message in a row (seq 1) and `updates` times four of 15,000 characters that have left memory. After
+ * the third update they are too many for the document; the fourth moves them into rows.
+ */
+async function crowded(memoryId: string, updates: number): Promise<string> {
+  const begin = update(null, 2, { append: [large(1, "first")] });
+  await one.updateMessages(memoryId, begin);
+  let { version } = begin;
+  for (let from = 2; from < 2 + 4 * updates; from += 4) {
+    const append = messages(from, from + 3).map(({ seq }) =>
+      message(seq, JSON.stringify("x".repeat(15_000))),
+    );
+    const move = append.map(({ seq }) => ({ seq, to: "evicted" as const }));
+    const change = update(version, from + 4, { append, move });
+    await one.updateMessages(memoryId, change);
+    version = change.version;
+  }
+  return version;
+}
+
+async function seqsIn(memoryId: string): Promise<number[]> {
+  return (await one.getHistory(memoryId, { limit: 1_000 })).messages.map(({ seq }) => seq);
+}
+
+const span = (first: number, last: number): number[] => messages(first, last).map(({ seq }) => seq);
+const removal = (version: string, nextSeq: number, seq: number) =>
+  update(version, nextSeq, { move: [{ seq, to: "removed" }] });
+
+test("what leaves memory while others move the rest out of the document is kept", async () => {
+  const memoryId = randomUUID();
+  const version = await crowded(memoryId, 3);
+  const last = update(version, 15, { append: [message(14)] });
+  let isMoved = false;
+  let isMet = false;
+  const mover = mongoStore({
+    database,
+    client: intercepted(client, async (method) => {
+      isMoved ||= method === "updateMany";
+      if (!isMoved || method !== "updateOne" || isMet) return;
+      isMet = true;
+      const move = [{ seq: 14, to: "evicted" as const }];
+      await other.updateMessages(memoryId, update(last.version, 16, { append: [message(15)], move }));
+    }),
+  });
+  await mover.updateMessages(memoryId, last);
+  expect(isMet).toBe(true);
+  expect(await seqsIn(memoryId)).toEqual(span(1, 15));
+  await one.sweep();
+  expect(await seqsIn(memoryId)).toEqual(span(1, 15));
+});
+
+test("what is removed while a sweep moves it out of the document, by a writer that dies then, does not come back", async () => {
+  const memoryId = randomUUID();
+  const version = await crowded(memoryId, 3);
+  const sweeper = waiting("updateMany");
+  let sweeping: Promise<unknown> | undefined;
+  let writes = 0;
+  const mortal = intercepted(client, async (method) => {
+    if (method === "findOneAndUpdate") throw new Error("the process has died");
+    // The first write is refused because the document is too large.
+    if (method !== "updateOne" || ++writes !== 2) return;
+    sweeping = sweeper.store.sweep();
+    await sweeper.reached;
+  });
+  await mongoStore({ client: mortal, database }).updateMessages(memoryId, removal(version, 14, 2));
+  sweeper.go();
+  await sweeping;
+  expect(await seqsIn(memoryId)).toEqual([1, ...span(3, 13)]);
+  await one.sweep();
+  expect(await seqsIn(memoryId)).toEqual([1, ...span(3, 13)]);
+});
+
+test("what is removed from history shows no more while its row is still there", async () => {
+  const memoryId = randomUUID();
+  const settled = update(await crowded(memoryId, 3), 15, { append: [message(14)] });
+  await one.updateMessages(memoryId, settled);
+  const change = removal(settled.version, 15, 2);
+  const dying = interrupted("findOneAndUpdate", 1, () => Promise.reject(new Error("the process has died")));
+  await dying.updateMessages(memoryId, change);
+  expect(
+    await client.db(database).collection("turnkeep_messages").countDocuments({ memory: memoryId, seq: 2 }),
+  ).toBe(1);
+  expect(await seqsIn(memoryId)).toEqual([1, ...span(3, 14)]);
+  expect((await one.getHistory(memoryId, { ids: ["m2", "m3"] })).messages.map(({ seq }) => seq)).toEqual([3]);
+  await expect(one.updateMessages(memoryId, removal(change.version, 15, 2))).rejects.toMatchObject({
+    code: "INVALID_OPTION",
+  });
+});
+
+test("a page of history that meets a message on its way back to memory has it", async () => {
+  const memoryId = randomUUID();
+  const settled = update(await crowded(memoryId, 3), 15, { append: [message(14)] });
+  await one.updateMessages(memoryId, settled);
+  let isMet = false;
+  const slow = beforeRows(async () => {
+    if (isMet) return;
+    isMet = true;
+    const back = update(settled.version, 15, { move: [{ seq: 2, to: "live" }] });
+    await other.updateMessages(memoryId, back);
+    await other.updateMessages(memoryId, update(back.version, 15, { replace: [message(2, '"again"')] }));
+  });
+  const page = await slow.getHistory(memoryId, { limit: 1_000 });
+  expect(page.messages.map(({ seq }) => seq)).toEqual(span(1, 14));
+});
+
+test("a beginning whose place another has taken meanwhile begins anew, whole", async () => {
+  const memoryId = randomUUID();
+  const theirs = waiting("updateOne");
+  let begun: Promise<unknown> | undefined;
+  const ours = interrupted("updateOne", 1, async () => {
+    await other.deleteMessages(memoryId);
+    const call = theirs.store.updateMessages(memoryId, update(null, 2, { append: [large(1, "theirs")] }));
+    begun = call.then(
+      () => "done",
+      (error: { code: string }) => error.code,
+    );
+    await theirs.reached;
+  });
+  const change = update(null, 2, { append: [large(1, "ours")] });
+  await ours.updateMessages(memoryId, change);
+  theirs.go();
+  expect(await begun).toBe("VERSION_CONFLICT");
+  await one.sweep();
+  expect((await one.getMessages(memoryId)).messages).toEqual(change.append);
+});
+
 test("an update that names a row which is removed meanwhile is VERSION_CONFLICT", async () => {
   const memoryId = randomUUID();
-  let version: string | null = null;
-  // Until what has left memory stands in rows alone.
-  for (let from = 1; from <= 13; from += 4) {
-    const append = [0, 1, 2, 3].map((n) => message(from + n, JSON.stringify("x".repeat(15_000))));
-    const move = append.map(({ seq }) => ({ seq, to: "evicted" as const }));
-    const more = update(version, from + 4, { append, move });
-    await one.updateMessages(memoryId, more);
-    version = more.version;
-  }
-  const settled = update(version, 18, { append: [message(17)] });
+  const settled = update(await crowded(memoryId, 3), 15, { append: [message(14)] });
   await one.updateMessages(memoryId, settled);
-  const to = (seq: number) => update(settled.version, 18, { move: [{ seq, to: "removed" }] });
+  const to = (seq: number) => removal(settled.version, 15, seq);
   let removing: Promise<void> | undefined;
   const slow = beforeRows(() => {
-    removing ??= other.updateMessages(memoryId, to(1));
+    removing ??= other.updateMessages(memoryId, to(2));
     return removing;
   });
-  await expect(slow.updateMessages(memoryId, to(1))).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+  await expect(slow.updateMessages(memoryId, to(2))).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
   // What never was there is still a mistake of the caller's.
   const { version: now } = await one.getMessages(memoryId);
-  const wrong = update(now, 18, { move: [{ seq: 1, to: "removed" }] });
+  const wrong = removal(now as string, 15, 2);
   await expect(one.updateMessages(memoryId, wrong)).rejects.toMatchObject({ code: "INVALID_OPTION" });
 });
 
