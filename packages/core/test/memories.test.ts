@@ -9,6 +9,7 @@ import {
   system,
   user,
 } from "../src/index.ts";
+import { gate } from "./gate.ts";
 
 const texts = async (memory: ChatMemory<ModelMessage>): Promise<unknown[]> =>
   (await memory.messages()).map(({ content }) => content);
@@ -101,10 +102,7 @@ describe("createChatMemories", () => {
 
   test("close waits for calls on memories that are loaded no more, and closes these too; twice waits too", async () => {
     const store = inMemoryStore();
-    let release: () => void = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { opened: held, open: release } = gate();
     const slow: ChatMemoryStore = {
       ...store,
       updateMessages: async (...given) => {

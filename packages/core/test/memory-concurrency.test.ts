@@ -12,6 +12,7 @@ import {
   TurnkeepError,
   user,
 } from "../src/index.ts";
+import { gate } from "./gate.ts";
 
 const texts = async (memory: ChatMemory<ModelMessage>): Promise<unknown[]> =>
   (await memory.messages()).map(({ content }) => content);
@@ -373,10 +374,7 @@ describe("order, time and signals", () => {
 
   test("a caller's signal ends a call that runs, and one that waits for its turn", async () => {
     const store = inMemoryStore();
-    let release: () => void = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { opened: held, open: release } = gate();
     const slow: ChatMemoryStore = {
       ...store,
       getMessages: async (id, options) => {

@@ -11,6 +11,7 @@ import {
   user,
   type WindowOptions,
 } from "../src/index.ts";
+import { gate } from "./gate.ts";
 import { mapHooks } from "./stores-support.ts";
 
 type Memory = ChatMemory<ModelMessage>;
@@ -192,10 +193,7 @@ test("a view that its caller did not wait for is no look: a set after it replace
   const store = inMemoryStore();
   const theirs = createChatMemory({ id: "m", store });
   let waits = false;
-  let ask: () => void = () => {};
-  const asked = new Promise<void>((resolve) => {
-    ask = resolve;
-  });
+  const { opened: asked, open: ask } = gate();
   const maxMessages = (): number | Promise<number> => {
     if (!waits) return 10;
     ask();

@@ -15,11 +15,11 @@ import {
   TurnkeepError,
   user,
 } from "../src/index.ts";
+import { gate } from "./gate.ts";
 import { mapHooks } from "./stores-support.ts";
 import {
   audited,
   delayed,
-  gate,
   isSummary,
   Ledger,
   numbers,

@@ -12,7 +12,8 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
-import { gate, numbers, ofType, say, setUp, states, textOf, texts } from "./summarize-support.ts";
+import { gate } from "./gate.ts";
+import { numbers, ofType, say, setUp, states, textOf, texts } from "./summarize-support.ts";
 import { characterCounter } from "./window-reference.ts";
 
 describe("a summary that fails", () => {

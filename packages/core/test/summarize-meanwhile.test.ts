@@ -11,7 +11,8 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
-import { audited, gate, Ledger, numbers, say, summarizing, texts } from "./summarize-support.ts";
+import { gate } from "./gate.ts";
+import { audited, Ledger, numbers, say, summarizing, texts } from "./summarize-support.ts";
 
 type Memory = ChatMemory<ModelMessageLike>;
 

@@ -118,15 +118,6 @@ export function delayed(store: ChatMemoryStore, wait: (label: string) => Promise
   };
 }
 
-/** A promise that is settled from outside. */
-export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
-  let open: () => void = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
-}
-
 export const say = (memory: ChatMemory<ModelMessageLike>, ...words: string[]): Promise<string[]> =>
   memory.add(...words.map((word) => user(word)));
 export const numbers = (from: number, to: number): string[] =>

@@ -12,7 +12,8 @@ import {
   user,
   type WindowOptions,
 } from "../src/index.ts";
-import { gate, isSummary, numbers, ofType, say, setUp, states, texts } from "./summarize-support.ts";
+import { gate } from "./gate.ts";
+import { isSummary, numbers, ofType, say, setUp, states, texts } from "./summarize-support.ts";
 import { characterCounter } from "./window-reference.ts";
 
 describe("what leaves by the window is summarized", () => {

@@ -1,5 +1,5 @@
 import type { ChatMemoryStore, MemoryUpdate } from "@turnkeep/core";
-import { changed, type Kept, liveOf, message, messages, update } from "@turnkeep/store-tests";
+import { changed, gate, type Kept, liveOf, message, messages, update } from "@turnkeep/store-tests";
 import { beforeAll, expect } from "vitest";
 import { type DynamoClient, type DynamoStore, dynamoStore } from "../src/index.ts";
 import {
@@ -99,24 +99,18 @@ export function useLarge(): {
       expect(await itemsBeside(client, tableName, memoryId, prefix)).toEqual([]);
     },
     pausing(step) {
-      let [arrive, go] = [(): void => {}, (): void => {}];
-      const reached = new Promise<void>((resolve) => {
-        arrive = resolve;
-      });
-      const gate = new Promise<void>((resolve) => {
-        go = resolve;
-      });
+      const [reached, going] = [gate(), gate()];
       let writes: number | undefined;
       const paused = wrapped(client, async (command, send) => {
         if (writes !== undefined && !isRead(command) && ++writes >= step) {
-          arrive();
-          await gate;
+          reached.open();
+          await going.opened;
         }
         const answer = await send();
         if (command.operation === "TransactWriteItems") writes ??= 0;
         return answer;
       });
-      return { client: paused, reached, go };
+      return { client: paused, reached: reached.opened, go: going.open };
     },
   };
 }

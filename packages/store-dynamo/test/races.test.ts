@@ -1,6 +1,13 @@
 import { randomUUID } from "node:crypto";
 import type { StoredMessage } from "@turnkeep/core";
-import { expectAppendsToLand, expectWholeUpdates, message, messages, update } from "@turnkeep/store-tests";
+import {
+  expectAppendsToLand,
+  expectWholeUpdates,
+  gate,
+  message,
+  messages,
+  update,
+} from "@turnkeep/store-tests";
 import { describe, expect, test, vi } from "vitest";
 import { dynamoStore } from "../src/index.ts";
 import {
@@ -220,15 +227,6 @@ describe("a read that meets an update", () => {
 test("readers meet all of an update or none", () =>
   expectWholeUpdates(one, other, { updates: 30, to: "removed" }));
 
-/** Something that is waited for. */
-function signal(): { readonly given: Promise<void>; readonly give: () => void } {
-  let give = (): void => {};
-  const given = new Promise<void>((resolve) => {
-    give = resolve;
-  });
-  return { given, give };
-}
-
 describe("an update that pauses while it is staged", () => {
   /** A store that does something after so many writes of staged items, and waits for it. */
   function pausing(meanwhile: () => Promise<unknown>, options: { ttlMs?: number } = {}) {
@@ -267,21 +265,21 @@ describe("an update that pauses while it is staged", () => {
     const memoryId = randomUUID();
     const begin = update(null, 3, { append: messages(1, 2) });
     await one.updateMessages(memoryId, begin);
-    const [aboutToGiveUp, committed] = [signal(), signal()];
+    const [aboutToGiveUp, committed] = [gate(), gate()];
     const slow = wrapped(client, async ({ operation }, send) => {
       if (operation === "PutItem") {
-        aboutToGiveUp.give();
-        await committed.given;
+        aboutToGiveUp.open();
+        await committed.opened;
       }
       return send();
     });
     let sweeping: Promise<unknown> | undefined;
     const store = pausing(() => {
       sweeping = dynamoStore({ client: hurried(slow), tableName }).sweep();
-      return aboutToGiveUp.given;
+      return aboutToGiveUp.opened;
     });
     await store.updateMessages(memoryId, update(begin.version, 6, { append: staged }));
-    committed.give();
+    committed.open();
     await sweeping;
     expect((await other.getMessages(memoryId)).messages).toEqual([...begin.append, ...staged]);
     expect(await itemsBeside(client, tableName, memoryId)).toHaveLength(1);
@@ -289,22 +287,22 @@ describe("an update that pauses while it is staged", () => {
 
   test("that begins a memory is whole when a sweep that has given it up goes on later", async () => {
     const memoryId = randomUUID();
-    const [gaveUp, goesOn] = [signal(), signal()];
+    const [gaveUp, goesOn] = [gate(), gate()];
     let isGivenUp = false;
     const slow = wrapped(client, async ({ operation }, send) => {
-      if (operation === "Query" && isGivenUp) await goesOn.given;
+      if (operation === "Query" && isGivenUp) await goesOn.opened;
       const answer = await send();
       isGivenUp ||= operation === "PutItem";
-      if (isGivenUp) gaveUp.give();
+      if (isGivenUp) gaveUp.open();
       return answer;
     });
     let sweeping: Promise<unknown> | undefined;
     const store = pausing(() => {
       sweeping = dynamoStore({ client: hurried(slow), tableName }).sweep();
-      return gaveUp.given;
+      return gaveUp.opened;
     });
     await store.updateMessages(memoryId, update(null, 6, { append: staged }));
-    goesOn.give();
+    goesOn.open();
     await sweeping;
     expect((await other.getMessages(memoryId)).messages).toEqual(staged);
     expect((await other.getHistory(memoryId, { ids: ["m5"] })).messages).toHaveLength(1);

@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { expectAppendsToLand, expectWholeUpdates, message, messages, update } from "@turnkeep/store-tests";
+import {
+  expectAppendsToLand,
+  expectWholeUpdates,
+  gate,
+  message,
+  messages,
+  update,
+} from "@turnkeep/store-tests";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { type MongoStore, mongoStore } from "../src/index.ts";
@@ -192,26 +199,17 @@ test("a reader whose row was deleted between its two steps reads again", async (
   expect(finds).toBe(2);
 });
 
-/** Something that is waited for. */
-function signal(): { readonly given: Promise<void>; readonly give: () => void } {
-  let give = (): void => {};
-  const given = new Promise<void>((resolve) => {
-    give = resolve;
-  });
-  return { given, give };
-}
-
 /** A client of which one call of a method waits: `reached` once it does, until `go`. */
 function waiting(method: string) {
-  const [reached, going] = [signal(), signal()];
+  const [reached, going] = [gate(), gate()];
   let isFirst = true;
   const paused = intercepted(client, async (called) => {
     if (called !== method || !isFirst) return;
     isFirst = false;
-    reached.give();
-    await going.given;
+    reached.open();
+    await going.opened;
   });
-  return { store: mongoStore({ client: paused, database }), reached: reached.given, go: going.give };
+  return { store: mongoStore({ client: paused, database }), reached: reached.opened, go: going.open };
 }
 
 /**

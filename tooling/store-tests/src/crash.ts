@@ -7,6 +7,7 @@ import {
 } from "@turnkeep/core";
 import { describe, expect, test } from "vitest";
 import { Chain } from "./chain.ts";
+import { gate } from "./gate.ts";
 import { changed, type Kept, liveOf } from "./model.ts";
 import { oneOf, type Random, randomUpdates, seeded, type UpdateSizes } from "./random-updates.ts";
 
@@ -293,12 +294,10 @@ class CrashRun {
 
 /** Waits until so many have come. */
 function meeting(count: number): () => Promise<void> {
-  let [arrived, go] = [0, (): void => {}];
-  const all = new Promise<void>((resolve) => {
-    go = resolve;
-  });
+  let arrived = 0;
+  const { opened, open } = gate();
   return () => {
-    if (++arrived === count) go();
-    return all;
+    if (++arrived === count) open();
+    return opened;
   };
 }

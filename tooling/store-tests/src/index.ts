@@ -3,6 +3,7 @@ export { type Fault, findFault } from "./checker.ts";
 export { describeUnanswered, type OpenStore } from "./connections.ts";
 export { type CrashTarget, describeCrashes } from "./crash.ts";
 export { describeFaults } from "./faults.ts";
+export { gate } from "./gate.ts";
 export { describeLoad } from "./load.ts";
 export { changed, type Kept, liveOf } from "./model.ts";
 export { mortal, stumble } from "./mortal.ts";
