@@ -78,11 +78,12 @@ export async function calibrate<M>(
   usage: ModelUsage | undefined,
   definitions: readonly ToolDefinition[],
 ): Promise<void> {
-  const { inputTokens } = usage ?? {};
+  let { inputTokens, otherTokens } = usage ?? {};
   if (inputTokens === undefined || !Number.isSafeInteger(inputTokens) || inputTokens < 1) return;
-  const guess = definitions.length && Math.ceil(JSON.stringify(definitions).length / charactersPerToken);
-  const { otherTokens = guess } = usage ?? {};
-  if (usage?.otherTokens === undefined && guess > inputTokens / 10) return;
+  if (otherTokens === undefined && definitions.length > 0) {
+    otherTokens = Math.ceil(JSON.stringify(definitions).length / charactersPerToken);
+    if (otherTokens > inputTokens / 10) return;
+  }
   try {
     await memory.calibrate({ inputTokens, otherTokens });
   } catch (error) {

@@ -78,24 +78,13 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-/** The same promise, ended by the signal while it still waits for its turn. */
+/** The same promise, ended by the caller's signal while it still waits for its turn. Errors: `ABORTED` then. */
 export async function endedBy<T>(signal: AbortSignal, turn: Promise<T>): Promise<T> {
-  throwIfCallerAborted(signal);
-  let onAbort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => {
-      try {
-        throwIfCallerAborted(signal);
-      } catch (error) {
-        reject(error);
-      }
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
   try {
-    return await Promise.race([turn, aborted]);
-  } finally {
-    if (onAbort !== undefined) signal.removeEventListener("abort", onAbort);
+    return await orAborted(turn, signal);
+  } catch (error) {
+    throwIfCallerAborted(signal);
+    throw error;
   }
 }
 

@@ -102,7 +102,7 @@ export class Session<M> {
   }
 
   /** The memory as this instance last knew it; others may have changed it since. */
-  async lastKnown(call: Call): Promise<Loaded<M>> {
+  lastKnown(call: Call): Loaded<M> | Promise<Loaded<M>> {
     return this.#state ?? this.load(call);
   }
 
@@ -120,7 +120,7 @@ export class Session<M> {
     let open: TurnkeepError | undefined;
     for (let attempt = 1, failures = 0; ; attempt++) {
       const isFresh = this.#state === undefined;
-      const loaded = this.#state ?? (await this.load(call));
+      const loaded = await this.lastKnown(call);
       // A call that ended while it waited would change what those after it are working with.
       call.signal.throwIfAborted();
       if (this.#looked === undefined) this.#looked = loaded.version;
