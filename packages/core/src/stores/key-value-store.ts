@@ -1,5 +1,5 @@
 import { kindOf } from "../option-checks.ts";
-import type { CallOptions, ChatMemoryStore, ListPage, MemoryUpdate } from "../store-contract.ts";
+import type { CallOptions, ChatMemoryStore, MemoryUpdate } from "../store-contract.ts";
 import { checkMemoryId, checkTtl, checkUpdate } from "./checks.ts";
 import { copyUpdate } from "./copies.ts";
 import { driverCalls } from "./driver-calls.ts";
@@ -13,14 +13,15 @@ import {
   sweptValue,
   updateRecord,
 } from "./key-value-record.ts";
-import { decodeCursor, encodeCursor, normalizeHistoryQuery, normalizeListQuery } from "./queries.ts";
+import { lifecycle } from "./lifecycle.ts";
 import {
-  closedError,
-  conflictError,
-  invalidOption,
-  throwIfAborted,
-  unsupportedError,
-} from "./store-errors.ts";
+  decodeCursor,
+  type ListedMemory,
+  listPage,
+  normalizeHistoryQuery,
+  normalizeListQuery,
+} from "./queries.ts";
+import { conflictError, invalidOption, unsupportedError } from "./store-errors.ts";
 import { show } from "./text.ts";
 
 export type { KeyValueCall, KeyValueEntry, KeyValuePage, KeyValueStoreOptions } from "./key-value-options.ts";
@@ -78,15 +79,15 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     readSteps: 1 as const,
     maxMessageBytes: options.maxMessageBytes ?? 16 * 1024 * 1024,
   });
-  let closing: Promise<void> | undefined;
   // The hooks' errors become the store's, and a signal ends the wait even if the hook ignores it.
   const { run, settled } = driverCalls(name);
-
-  function begin(callOptions: CallOptions | undefined): AbortSignal | undefined {
-    if (closing !== undefined) throw closedError(name);
-    throwIfAborted(callOptions?.signal);
-    return callOptions?.signal;
-  }
+  const { enter: begin, close } = lifecycle(name, {
+    under: (signal) => signal,
+    async close() {
+      await settled();
+      await run(() => options.close?.(), undefined);
+    },
+  });
 
   function enter(memoryId: string, callOptions: CallOptions | undefined): AbortSignal | undefined {
     const signal = begin(callOptions);
@@ -136,21 +137,20 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
   }
 
   /** An entry of a listing; what cannot be read is listed too, so that it can be found and deleted. */
-  async function summary(
+  async function listed(
     memoryId: string,
     owner: string | undefined,
     signal: AbortSignal | undefined,
-  ): Promise<ListPage["memories"][number] | undefined> {
+  ): Promise<ListedMemory | undefined> {
     const entry = await get(memoryId, signal);
-    let record: KeyValueRecord | undefined;
+    let record: Pick<KeyValueRecord, "owner" | "updatedAt"> | undefined;
     try {
       record = read(memoryId, entry);
     } catch {
-      return owner === undefined ? { memoryId, updatedAt: 0 } : undefined;
+      record = { owner: undefined, updatedAt: 0 };
     }
     if (record === undefined || (owner !== undefined && record.owner !== owner)) return undefined;
-    const { owner: recordOwner, updatedAt } = record;
-    return { memoryId, ...(recordOwner === undefined ? {} : { owner: recordOwner }), updatedAt };
+    return { memoryId, owner: record.owner, updatedAt: record.updatedAt, position: memoryId };
   }
 
   /** Removes the entry if no memory is in it. It may begin again at any moment, so it must not be deleted blindly. */
@@ -184,7 +184,7 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     throw conflictError(memoryId, update.expected);
   }
 
-  const store: ChatMemoryStore = {
+  return {
     capabilities,
 
     async getMessages(memoryId, callOptions) {
@@ -215,19 +215,14 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
       const signal = begin(callOptions);
       const { owner, cursor, limit } = normalizeListQuery(query);
       if (!capabilities.list) throw unsupportedError(name, "listMemories");
-      const memories: ListPage["memories"] = [];
       const after = cursor === undefined ? undefined : decodeCursor(cursor);
+      const found: ListedMemory[] = [];
       for await (const keys of keysAfter(after, signal)) {
-        for (const found of await Promise.all(keys.map((key) => summary(key, owner, signal)))) {
-          if (found === undefined) continue;
-          const last = memories.at(-1);
-          if (memories.length === limit && last !== undefined) {
-            return { memories, cursor: encodeCursor(last.memoryId) };
-          }
-          memories.push(found);
-        }
+        const some = await Promise.all(keys.map((key) => listed(key, owner, signal)));
+        found.push(...some.filter((memory) => memory !== undefined));
+        if (found.length > limit) break;
       }
-      return { memories };
+      return listPage(found, limit);
     },
 
     async sweep(callOptions) {
@@ -240,14 +235,9 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
       return { removed };
     },
 
-    close() {
-      closing ??= settled().then(() => run(() => options.close?.(), undefined));
-      return closing;
-    },
-
-    [Symbol.asyncDispose]: () => store.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
-  return store;
 }
 
 function checkOptions<R extends {}>(options: KeyValueStoreOptions<R>): void {

@@ -1,16 +1,20 @@
-import type { CallOptions, ChatMemoryStore, ListPage, StoreCapabilities } from "../store-contract.ts";
+import type { CallOptions, ChatMemoryStore, StoreCapabilities } from "../store-contract.ts";
 import { checkMemoryId, checkTtl, checkUpdate } from "./checks.ts";
+import { lifecycle } from "./lifecycle.ts";
 import { ProcessMemory } from "./process-memory.ts";
-import { decodeCursor, encodeCursor, normalizeHistoryQuery, normalizeListQuery } from "./queries.ts";
 import {
-  closedError,
-  conflictError,
-  invalidOption,
-  throwIfAborted,
-  unsupportedError,
-} from "./store-errors.ts";
+  decodeCursor,
+  type ListedMemory,
+  listPage,
+  normalizeHistoryQuery,
+  normalizeListQuery,
+} from "./queries.ts";
+import { conflictError, invalidOption, unsupportedError } from "./store-errors.ts";
 import { show } from "./text.ts";
 import { Timeline } from "./timeline.ts";
+
+/** A memory's place among those that have begun, which stands in a cursor. */
+const place = /^[1-9]\d{0,15}$/;
 
 export interface ProcessStoreOptions {
   /** Names the store in errors. */
@@ -44,12 +48,12 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
   const everybody = new Timeline<Slot>();
   const byOwner = new Map<string, Timeline<Slot>>();
   let positions = 0;
-  let closed = false;
-
-  function begin(callOptions: CallOptions | undefined): void {
-    if (closed) throw closedError(name);
-    throwIfAborted(callOptions?.signal);
-  }
+  const { enter: begin, close } = lifecycle(name, {
+    under: () => undefined,
+    async close() {
+      for (const slot of [...slots.values()]) drop(slot);
+    },
+  });
 
   function enter(memoryId: string, callOptions: CallOptions | undefined): void {
     begin(callOptions);
@@ -89,7 +93,7 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
     if (owned?.size === 0) byOwner.delete(memory.owner);
   }
 
-  const store: ChatMemoryStore = {
+  return {
     capabilities,
 
     async getMessages(memoryId, callOptions) {
@@ -125,20 +129,16 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
       const { owner, cursor, limit } = normalizeListQuery(query);
       if (!capabilities.list) throw unsupportedError(name, "listMemories");
       const source = owner === undefined ? everybody : byOwner.get(owner);
-      const memories: ListPage["memories"] = [];
-      let last = cursor === undefined ? 0 : decodePosition(cursor);
-      for (const slot of source?.between(last, Number.MAX_SAFE_INTEGER, "ascending") ?? []) {
+      const after = cursor === undefined ? 0 : Number(decodeCursor(cursor, place));
+      const found: ListedMemory[] = [];
+      for (const slot of source?.between(after, Number.MAX_SAFE_INTEGER, "ascending") ?? []) {
         if (isExpired(slot)) continue;
-        if (memories.length === limit) return { memories, cursor: encodeCursor(String(last)) };
-        const { owner: slotOwner, updatedAt } = slot.memory;
-        memories.push({
-          memoryId: slot.memoryId,
-          ...(slotOwner === undefined ? {} : { owner: slotOwner }),
-          updatedAt,
-        });
-        last = slot.position;
+        const { memoryId, position, memory } = slot;
+        const { owner, updatedAt } = memory;
+        found.push({ memoryId, owner, updatedAt, position: String(position) });
+        if (found.length > limit) break;
       }
-      return { memories };
+      return listPage(found, limit);
     },
 
     async sweep(callOptions) {
@@ -148,18 +148,7 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
       return { removed: expired.length };
     },
 
-    async close() {
-      closed = true;
-      for (const slot of [...slots.values()]) drop(slot);
-    },
-
-    [Symbol.asyncDispose]: () => store.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
-  return store;
-}
-
-function decodePosition(cursor: string): number {
-  const position = Number(decodeCursor(cursor));
-  if (Number.isSafeInteger(position) && position > 0) return position;
-  throw invalidOption(`cursor must be the cursor of an earlier page of this store, not ${show(cursor)}`);
 }
