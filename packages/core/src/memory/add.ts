@@ -44,10 +44,10 @@ export function evict<M>(
   limits: Limits,
   options: PlanOptions = {},
 ): void {
-  const fold = policy.window.summarize !== undefined;
-  const plan = planWindow(draft.live, policy, limits, { fold, ...options });
-  draft.leave(fold ? plan.passed : plan.evict, "evicted");
-  const isDue = fold && plan.evict.length > plan.passed.length;
+  const forSummary = policy.window.summarize !== undefined;
+  const plan = planWindow(draft.live, policy, limits, { forSummary, ...options });
+  draft.leave(forSummary ? plan.passed : plan.evict, "evicted");
+  const isDue = forSummary && plan.evict.length > plan.passed.length;
   draft.awaitsSummary = isDue ? (options.early === true ? "early" : "now") : undefined;
 }
 

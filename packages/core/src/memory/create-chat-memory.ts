@@ -32,9 +32,9 @@ import { normalizeOptions } from "./options.ts";
 import type { Policy } from "./policy.ts";
 import { prepare, prepareAll } from "./prepare.ts";
 import { removeStep, rewindTo } from "./rewind.ts";
-import { type Plan, Session } from "./session.ts";
+import { type Base, type Plan, Session } from "./session.ts";
 import { shrinkOnce, targetOf } from "./shrink.ts";
-import { Summarizer, waitFor } from "./summarize.ts";
+import { Summarizer, waitFor } from "./summarizer.ts";
 import { Views } from "./views.ts";
 
 /**
@@ -137,11 +137,10 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     const prepared = prepareAll(messages, this.#policy.reader);
     return this.#change(options?.signal, async (call) => {
       const limits = await this.#views.limits();
-      const base = { version: await this.#session.lookedAt(call) };
       return this.#commit(
         call,
         (draft, loaded) => replaceAll(draft, loaded, prepared, this.#policy, limits, call),
-        base,
+        await this.#session.lookedAt(call),
       );
     });
   }
@@ -174,7 +173,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   ): Promise<T> {
     const session = this.#session;
     const collected: Prepared<M>[] = [];
-    let base: { readonly version: string | null } | undefined;
+    let base: Base | undefined;
     let open = true;
     const checkOpen = (): void => {
       if (!open) throw new TurnkeepError("CLOSED", "The transaction has ended; start another one.");
@@ -276,11 +275,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     return result;
   }
 
-  async #addPrepared(
-    prepared: readonly Prepared<M>[],
-    call: Call,
-    base?: { readonly version: string | null },
-  ): Promise<string[]> {
+  async #addPrepared(prepared: readonly Prepared<M>[], call: Call, base?: Base): Promise<string[]> {
     const limits = await this.#views.limits();
     return this.#commit(
       call,
@@ -301,7 +296,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   async #commit<T>(
     call: Call,
     plan: Plan<M, T>,
-    base?: { readonly version: string | null | undefined },
+    base?: Base,
     reason: "window" | "compact" | "shrink" = "window",
   ): Promise<T> {
     let messageIds: readonly string[] = [];

@@ -1,19 +1,6 @@
 import type { ApprovalRef, MessageFormat } from "../message-format.ts";
 import { type Item, itemsOf } from "./item.ts";
-
-/**
- * An assistant message, or the messages that are the parts of one answer, together with all results that answer their
- * calls, wherever they stand. A message of another role is a step of its own.
- */
-export interface Step<M> {
-  /** In the order of the view; results that stand before their call come first. */
-  readonly items: Item<M>[];
-  /** Each call of the step, and whether a result for it has come. */
-  readonly calls: Map<string, { answered: boolean }>;
-  /** Approval request id → call id. */
-  readonly approvals: Map<string, string>;
-  tokens: number;
-}
+import type { Step } from "./step.ts";
 
 /**
  * The live messages of one memory, in the order of the view, grouped into steps, with running totals. Nothing here

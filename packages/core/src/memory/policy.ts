@@ -1,10 +1,10 @@
 import type { Processor } from "../processors/processor.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
-import type { AddedCost } from "../view/repair.ts";
 import type { WindowPolicy } from "../window/policy.ts";
+import type { Cost } from "../window/room.ts";
 import type { Item, ItemReader } from "./item.ts";
-import type { Step } from "./live.ts";
+import type { Step } from "./step.ts";
 
 /** All that decides how one memory works, with every default in place. */
 export interface Policy<M> {
@@ -17,7 +17,7 @@ export interface Policy<M> {
   readonly profile: ProviderProfile | undefined;
   readonly processors: readonly Processor<M>[];
   /** What repair adds to a step, which may be the last one. */
-  readonly addedByRepair: (step: Step<M>, isLast: boolean) => AddedCost;
+  readonly addedByRepair: (step: Step<M>, isLast: boolean) => Cost;
 }
 
 /** Whether a message stands before all others, wherever it was added. */

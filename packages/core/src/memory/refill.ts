@@ -1,11 +1,11 @@
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
-import { isUser } from "../window/room.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft } from "./draft.ts";
 import { type Item, readItem } from "./item.ts";
 import type { Live } from "./live.ts";
 import type { Policy } from "./policy.ts";
+import { isUser } from "./step.ts";
 
 /** Which evicted messages may come back: those between the two, exclusive. */
 export interface RefillRange {

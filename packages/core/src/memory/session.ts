@@ -21,6 +21,11 @@ export interface SessionOptions<M> {
 /** Applies a change to a draft. Called again on the new state after a conflict. */
 export type Plan<M, T> = (draft: Draft<M>, loaded: Loaded<M>) => T | Promise<T>;
 
+/** The state that a caller decided on: a change based on it is made on no other. */
+export interface Base {
+  readonly version: string | null;
+}
+
 /** How often a write whose outcome is open is sent again before the caller is told. */
 const openAttempts = 3;
 
@@ -31,7 +36,7 @@ const openAttempts = 3;
 export class Session<M> {
   readonly #options: SessionOptions<M>;
   #tail: Promise<unknown> = Promise.resolve();
-  /** `undefined`: unknown, to be read before the next change. */
+  /** `undefined`: not known, and to be read before the next change. */
   #state: Loaded<M> | undefined;
   /** The items of the newest state, current or not, to be used again where a read brings them unchanged. */
   #known: readonly Item<M>[] = [];
@@ -51,7 +56,7 @@ export class Session<M> {
     return this.closed ? Promise.reject(this.#closedError()) : this.finish(signal, call);
   }
 
-  /** The same for what a call left behind, which may run when the memory has been closed since. */
+  /** The same for what a call left to be done, which may run although the memory has been closed since. */
   finish<T>(signal: AbortSignal | undefined, call: (call: Call) => Promise<T>): Promise<T> {
     const { timeoutMs } = this.#options;
     const turn = this.#tail.then(() => withDeadline({ timeoutMs, signal }, call));
@@ -59,7 +64,7 @@ export class Session<M> {
     return signal === undefined ? turn : endedBy(signal, turn);
   }
 
-  /** Reads the memory as it is now and shows it to the caller, who has looked at it then, unless the call has ended. */
+  /** Reads the memory as it is now and shows it to the caller, who from then on has looked at it, unless the call has ended. */
   async look<T>(call: Call, show: (loaded: Loaded<M>) => T | Promise<T>): Promise<T> {
     const loaded = await this.load(call);
     try {
@@ -108,20 +113,16 @@ export class Session<M> {
 
   /**
    * Plans a change and commits it; nothing planned, nothing written. After a conflict the change is planned again on
-   * the new state, or the conflict is thrown where `base` names the version that the caller decided on. A change that
-   * turns out to be none, or is refused, is planned again too if the memory is no longer what that was decided on.
+   * the new state; with a `base`, the conflict is thrown. A change that turns out to be none, or is refused, is planned
+   * again too if the memory has changed since it was read.
    */
-  async commit<T>(
-    call: Call,
-    plan: Plan<M, T>,
-    base?: { readonly version: string | null | undefined },
-  ): Promise<T> {
+  async commit<T>(call: Call, plan: Plan<M, T>, base?: Base): Promise<T> {
     const { memoryId, store, owner } = this.#options;
     let open: TurnkeepError | undefined;
     for (let attempt = 1, failures = 0; ; attempt++) {
       const isFresh = this.#state === undefined;
       const loaded = await this.lastKnown(call);
-      // A call that ended while it waited would change what those after it are working with.
+      // A call that ended while it waited must not change the state that later calls work with.
       call.signal.throwIfAborted();
       if (this.#looked === undefined) this.#looked = loaded.version;
       if (base !== undefined && base.version !== loaded.version) throw open ?? this.#conflict();
@@ -173,8 +174,8 @@ export class Session<M> {
   }
 
   /**
-   * Throws why a change was refused, unless the memory has changed since. Where an earlier attempt left open whether it was
-   * made, it may be the reason, and what is thrown is that.
+   * Throws why a change was refused, unless the memory has changed since it was read: then it is planned again. Where an
+   * earlier attempt left open whether it was made, that attempt may be the reason, and its error is thrown instead.
    */
   async #refuse(
     call: Call,
@@ -198,10 +199,10 @@ export class Session<M> {
     return new Draft(loaded, { counterName: reader.counter?.name, keepsHistory });
   }
 
-  /** The version a replacement of everything has to be based on. */
-  async lookedAt(call: Call): Promise<string | null | undefined> {
+  /** What a replacement of everything has to be based on. */
+  async lookedAt(call: Call): Promise<Base> {
     if (this.#looked === undefined) this.#looked = (await this.load(call)).version;
-    return this.#looked;
+    return { version: this.#looked };
   }
 
   /** Deletes the memory. */
@@ -229,10 +230,10 @@ export class Session<M> {
     return this.#closing !== undefined;
   }
 
-  /** Waits for the calls made so far and what they left behind; every later one is `CLOSED`. Answers whether it was open. */
-  async close(leftBehind: () => Promise<void> | undefined): Promise<boolean> {
+  /** Waits for the calls made so far and what they left to be done; every later one is `CLOSED`. Answers whether it was open. */
+  async close(leftToDo: () => Promise<void> | undefined): Promise<boolean> {
     const wasOpen = this.#closing === undefined;
-    this.#closing ??= this.#tail.then(leftBehind);
+    this.#closing ??= this.#tail.then(leftToDo);
     await this.#closing;
     return wasOpen;
   }
@@ -248,8 +249,8 @@ export class Session<M> {
   }
 
   /**
-   * Whether an update that failed, or that met a conflict, had in fact been made. Leaves the new state loaded. Throws the
-   * failure where nobody can say.
+   * Whether an update that failed, or that met a conflict, has been made all the same. Leaves the new state loaded. Throws
+   * the failure where nothing in the store can tell.
    */
   async #wasApplied(call: Call, draft: Draft<M>, update: MemoryUpdate, failure: unknown): Promise<boolean> {
     const { memoryId, store } = this.#options;

@@ -1,5 +1,5 @@
 import type { ItemReader } from "../memory/item.ts";
-import type { Step } from "../memory/live.ts";
+import type { Step } from "../memory/step.ts";
 import type { Role } from "../message-format.ts";
 import { statePerList } from "./growing-list.ts";
 import { GrowingSteps } from "./growing-steps.ts";

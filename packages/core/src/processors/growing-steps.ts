@@ -1,5 +1,6 @@
 import { type Item, type ItemReader, itemsOf } from "../memory/item.ts";
-import { Live, type Step } from "../memory/live.ts";
+import { Live } from "../memory/live.ts";
+import type { Step } from "../memory/step.ts";
 import { type Bond, Pairing, type Pairs } from "./pairs.ts";
 
 /** A message that a list has grown by. */

@@ -100,7 +100,8 @@ function follow<M>(
   const following = messages.map((message, index): Traced<M> => {
     const same = matched[index];
     if (same !== undefined) return same;
-    const next = alive.indexOf(matched.slice(index).find((one) => one !== undefined) ?? (undefined as never));
+    const nextMatched = matched.slice(index).find((one) => one !== undefined);
+    const next = nextMatched === undefined ? -1 : alive.indexOf(nextMatched);
     const source = [...changed].find((one) => {
       const isBefore = next < 0 || alive.indexOf(one) < next;
       return isBefore && mayHaveBecome(one.shown as M, message);

@@ -1,5 +1,5 @@
 import type { Item } from "../memory/item.ts";
-import type { Step } from "../memory/live.ts";
+import type { Step } from "../memory/step.ts";
 import type { MessageFormat } from "../message-format.ts";
 import type { Processor } from "../processors/processor.ts";
 

@@ -1,6 +1,8 @@
 import { deepFreeze, type Item, type ItemReader, messageOf } from "../memory/item.ts";
-import { type Step, stepsOf } from "../memory/live.ts";
+import { stepsOf } from "../memory/live.ts";
+import type { Step } from "../memory/step.ts";
 import type { MessageFormat, ToolCallRef } from "../message-format.ts";
+import { type Cost, noCost } from "../window/room.ts";
 
 /** What stands in the place of a result that never came. */
 export const interruptedText = "The tool call was interrupted: no result was recorded.";
@@ -47,13 +49,14 @@ export function repairSteps<M>(
 }
 
 /** Steps that are not the last, as repaired: a step only grows, and a memory has one format. */
-const known: WeakMap<object, { readonly size: number; readonly repaired: Repaired<unknown> }> = new WeakMap();
+const repairedSteps: WeakMap<object, { readonly size: number; readonly repaired: Repaired<unknown> }> =
+  new WeakMap();
 
 function repairedEarlier<M>(step: Step<M>, format: MessageFormat<M>): Repaired<M> {
-  const before = known.get(step);
+  const before = repairedSteps.get(step);
   if (before?.size === step.items.length) return before.repaired as Repaired<M>;
   const repaired = repairedStep(step, () => false, format);
-  known.set(step, { size: step.items.length, repaired });
+  repairedSteps.set(step, { size: step.items.length, repaired });
   return repaired;
 }
 
@@ -91,14 +94,6 @@ function mayStayOpen<M>(step: Step<M>, isLast: boolean, openCalls: OpenCalls): M
   return (callId) => approved.has(callId);
 }
 
-/** How much larger repair makes a step. */
-export interface AddedCost {
-  readonly messages: number;
-  readonly tokens: number;
-}
-
-export const nothingAdded: AddedCost = { messages: 0, tokens: 0 };
-
 /**
  * Counts what repair adds to a step, so that the window can make room for it: never less than nothing, so that what is
  * left out of the view still counts and leaves memory in its turn.
@@ -106,13 +101,13 @@ export const nothingAdded: AddedCost = { messages: 0, tokens: 0 };
 export function addedByRepair<M>(
   reader: ItemReader<M>,
   openCalls: OpenCalls,
-): (step: Step<M>, isLast: boolean) => AddedCost {
+): (step: Step<M>, isLast: boolean) => Cost {
   const { format, counter } = reader;
-  const known = new WeakMap<
+  const costs = new WeakMap<
     Step<M>,
-    { readonly size: number; readonly isLast: boolean; readonly cost: AddedCost }
+    { readonly size: number; readonly isLast: boolean; readonly cost: Cost }
   >();
-  const measure = (step: Step<M>, isLast: boolean): AddedCost => {
+  const measure = (step: Step<M>, isLast: boolean): Cost => {
     const stored = new Map(step.items.map((item) => [item.message, item.tokens]));
     const repaired = repairedStep(step, mayStayOpen(step, isLast, openCalls), format);
     const tokens = repaired.messages.reduce(
@@ -123,11 +118,11 @@ export function addedByRepair<M>(
     return { messages, tokens: Math.max(0, tokens - step.tokens) };
   };
   return (step, isLast) => {
-    if (step.calls.size === 0) return nothingAdded;
-    const last = known.get(step);
-    if (last?.size === step.items.length && last.isLast === isLast) return last.cost;
-    const cost = isRegular(step) ? nothingAdded : measure(step, isLast);
-    known.set(step, { size: step.items.length, isLast, cost });
+    if (step.calls.size === 0) return noCost;
+    const before = costs.get(step);
+    if (before?.size === step.items.length && before.isLast === isLast) return before.cost;
+    const cost = isRegular(step) ? noCost : measure(step, isLast);
+    costs.set(step, { size: step.items.length, isLast, cost });
     return cost;
   };
 }

@@ -1,22 +1,16 @@
 import { TurnkeepError } from "../errors.ts";
 import { deepFreeze, type Item, messageOf, tokensIn } from "../memory/item.ts";
-import type { Live, Step } from "../memory/live.ts";
+import type { Live } from "../memory/live.ts";
 import type { Policy } from "../memory/policy.ts";
+import { isDerived, isSystem, isUser, type Step } from "../memory/step.ts";
 import { applyProcessors } from "../processors/apply-processors.ts";
 import type { ProviderProfile, ViewStage } from "../provider-profile.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
-import { isDerived, isSystem, isUser, overflowOf, type WindowPlan } from "../window/room.ts";
+import { type Cost, noCost, type Overflow, overflowOf, type WindowPlan } from "../window/room.ts";
 import type { WindowUnit } from "../window-options.ts";
 import { afterChanges, withoutStaleReasoning } from "./reasoning.ts";
-import {
-  type AddedCost,
-  nothingAdded,
-  type OpenCalls,
-  type Repaired,
-  repairMessages,
-  repairSteps,
-} from "./repair.ts";
+import { type OpenCalls, type Repaired, repairMessages, repairSteps } from "./repair.ts";
 
 /** What a view is made of. */
 export interface ViewRequest<M> {
@@ -30,8 +24,6 @@ export interface ViewRequest<M> {
   readonly model: string | undefined;
   readonly signal: AbortSignal;
 }
-
-type Overflow = NonNullable<WindowPlan<never>["overflow"]>;
 
 /** What the model is shown, and how it came about. */
 export interface View<M> extends Repaired<M> {
@@ -53,7 +45,7 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
   const { live, policy, limits, profile } = request;
   const { overflow, unit } = policy.window;
   const isMeasured = profile !== undefined || policy.processors.length > 0;
-  let slack = nothingAdded;
+  let slack = noCost;
   let larger: { readonly view: View<M>; readonly beyond: Overflow } | undefined;
   for (let left = -1; ; ) {
     const plan = planWindow(live, policy, limits, { slack });
@@ -62,8 +54,8 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
     }
     const view = await render(request, plan);
     if (!isMeasured) return { ...view, overflow: plan.overflow };
-    const size = sizeOf(view.messages, request);
-    const beyond = overflowOf(size, limits);
+    const cost = costOf(view.messages, request);
+    const beyond = overflowOf(cost, limits);
     // What remains may be nothing that is shown: a result without its call, say. Never empty in silence.
     const isEmptied =
       larger !== undefined && !saysAnything(view, policy) && saysAnything(larger.view, policy);
@@ -82,8 +74,8 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
     larger = { view, beyond };
     // As much more than what was planned for: so much must leave in its stead.
     slack = {
-      messages: Math.max(slack.messages, size.messages - plan.stays.messages + slack.messages),
-      tokens: Math.max(slack.tokens, size.tokens - plan.stays.tokens + slack.tokens),
+      messages: Math.max(slack.messages, cost.messages - plan.stays.messages + slack.messages),
+      tokens: Math.max(slack.tokens, cost.tokens - plan.stays.tokens + slack.tokens),
     };
   }
 }
@@ -154,7 +146,7 @@ function saysAnything<M>({ messages }: View<M>, { reader }: Policy<M>): boolean 
   return messages.some((message) => reader.format.role(message) !== "system");
 }
 
-function sizeOf<M>(messages: readonly M[], { live, policy }: ViewRequest<M>): AddedCost {
+function costOf<M>(messages: readonly M[], { live, policy }: ViewRequest<M>): Cost {
   const count = tokensIn(live.items, policy.reader);
   return { messages: messages.length, tokens: messages.reduce((sum, message) => sum + count(message), 0) };
 }

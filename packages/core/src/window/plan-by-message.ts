@@ -1,10 +1,10 @@
 import type { Item } from "../memory/item.ts";
 import type { Live } from "../memory/live.ts";
 import type { Policy } from "../memory/policy.ts";
-import { nothingAdded } from "../view/repair.ts";
+import { isPinned } from "../memory/step.ts";
 import type { PlanOptions } from "./plan.ts";
 import type { Limits } from "./policy.ts";
-import { isPinned, Room, type WindowPlan } from "./room.ts";
+import { noCost, Room, type WindowPlan } from "./room.ts";
 
 /**
  * LangChain4j's algorithm (`MessageWindowChatMemory`, `TokenWindowChatMemory`, 1.19.0): the first message that is no
@@ -15,7 +15,7 @@ export function planByMessage<M>(
   live: Live<M>,
   policy: Policy<M>,
   limits: Limits,
-  { refill = false, slack = nothingAdded }: PlanOptions,
+  { refill = false, slack = noCost }: PlanOptions,
 ): WindowPlan<M> {
   const { items } = live;
   const { target, overflow, pinned } = policy.window;

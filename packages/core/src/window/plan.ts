@@ -1,21 +1,22 @@
 import type { Item } from "../memory/item.ts";
-import type { Live, Step } from "../memory/live.ts";
+import type { Live } from "../memory/live.ts";
 import type { Policy } from "../memory/policy.ts";
-import { type AddedCost, nothingAdded } from "../view/repair.ts";
+import { isDerived, isPinned, isSystem, isUser, type Step } from "../memory/step.ts";
 import type { WindowUnit } from "../window-options.ts";
 import { planByMessage } from "./plan-by-message.ts";
 import type { Limits } from "./policy.ts";
-import { isDerived, isPinned, isSystem, isUser, Room, type WindowPlan } from "./room.ts";
+import { type Cost, noCost, Room, type WindowPlan } from "./room.ts";
 
-/** How a plan is made: `refill` goes down to the target at once, over the limit or not. */
+/** How a plan is made. */
 export interface PlanOptions {
+  /** Down to the target at once, over the limit or not: to see what may come back from history. */
   readonly refill?: boolean;
   /** What the view takes beyond the live messages and their repair. */
-  readonly slack?: AddedCost;
-  /** Half-way between target and limit is full already: to be made while it costs least. */
+  readonly slack?: Cost;
+  /** Half-way between target and limit counts as full already: for an eviction where it costs least. */
   readonly early?: boolean;
-  /** What to summarize: down to the target, with room for the message that will stand for it. */
-  readonly fold?: boolean;
+  /** Of what is to be summarized: down to the target, with room for the message that will stand for it. */
+  readonly forSummary?: boolean;
 }
 
 /**
@@ -42,15 +43,15 @@ function planBySteps<M>(
   live: Live<M>,
   policy: Policy<M>,
   limits: Limits,
-  { refill = false, slack = nothingAdded, early = false, fold = false }: PlanOptions,
+  { refill = false, slack = noCost, early = false, forSummary = false }: PlanOptions,
 ): WindowPlan<M> {
   const { window } = policy;
   const summarizes = window.summarize !== undefined;
   const evict: Item<M>[] = [];
   const room = new Room(live.items.length, live.tokens, limits);
   const last = live.steps.at(-1);
-  const addedTo = (step: Step<M>): AddedCost =>
-    policy.repair ? policy.addedByRepair(step, step === last) : nothingAdded;
+  const addedTo = (step: Step<M>): Cost =>
+    policy.repair ? policy.addedByRepair(step, step === last) : noCost;
   room.enter(slack);
   // Repair adds to steps with calls only.
   for (const step of live.callers) room.enter(addedTo(step));
@@ -75,8 +76,8 @@ function planBySteps<M>(
     return { evict, passed, stays: room.total, overflow: room.overflow() };
 
   // Where a summary is to come, what fits stays to be shown, and to be summarized, until it does.
-  const reached = room.goal(fold || refill || !summarizes ? window.target : 1, share);
-  const summary = { messages: fold && derived.length === 0 ? 1 : 0, tokens: 0 };
+  const reached = room.goal(forSummary || refill || !summarizes ? window.target : 1, share);
+  const summary = { messages: forSummary && derived.length === 0 ? 1 : 0, tokens: 0 };
   room.enter(summary);
   const { older, newest } = groupsOf(steps, window.unit);
   for (const group of older) {

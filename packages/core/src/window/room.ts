@@ -1,7 +1,20 @@
 import type { Item } from "../memory/item.ts";
-import type { Step } from "../memory/live.ts";
-import type { AddedCost } from "../view/repair.ts";
 import type { Limits } from "./policy.ts";
+
+/** What messages take of a window: how many they are, and their tokens as the counter counts them. */
+export interface Cost {
+  readonly messages: number;
+  readonly tokens: number;
+}
+
+export const noCost: Cost = { messages: 0, tokens: 0 };
+
+/** A limit that is exceeded, and by what. */
+export interface Overflow {
+  readonly unit: "tokens" | "messages";
+  readonly needed: number;
+  readonly limit: number;
+}
 
 /** What a window decides about the live messages. */
 export interface WindowPlan<M> {
@@ -9,12 +22,10 @@ export interface WindowPlan<M> {
   readonly evict: readonly Item<M>[];
   /** Those of them that a provider's compaction stands for. */
   readonly passed: readonly Item<M>[];
-  /** What stays, with what repair adds to it, as the counter counts it. */
-  readonly stays: AddedCost;
+  /** What stays, with what repair adds to it. */
+  readonly stays: Cost;
   /** Set when what may not leave exceeds a limit. */
-  readonly overflow:
-    | { readonly unit: "tokens" | "messages"; readonly needed: number; readonly limit: number }
-    | undefined;
+  readonly overflow: Overflow | undefined;
 }
 
 /** Running totals of what would stay. */
@@ -29,8 +40,7 @@ export class Room {
     this.#limits = limits;
   }
 
-  /** What the messages are, as the counter counts them. */
-  get total(): AddedCost {
+  get total(): Cost {
     return { messages: this.messages, tokens: this.#tokens };
   }
 
@@ -72,7 +82,7 @@ export class Room {
     return fits;
   }
 
-  enter(added: AddedCost): void {
+  enter(added: Cost): void {
     this.messages += added.messages;
     this.#tokens += added.tokens;
   }
@@ -82,32 +92,16 @@ export class Room {
     this.#tokens -= tokens;
   }
 
-  overflow(): WindowPlan<never>["overflow"] {
+  overflow(): Overflow | undefined {
     return overflowOf(this.total, this.#limits);
   }
 }
 
 /** What exceeds a limit, and by how much. */
-export function overflowOf({ messages, tokens }: AddedCost, limits: Limits): WindowPlan<never>["overflow"] {
+export function overflowOf({ messages, tokens }: Cost, limits: Limits): Overflow | undefined {
   const { maxMessages, maxTokens } = limits;
   const needed = limits.taken(tokens);
   if (needed > maxTokens) return { unit: "tokens", needed, limit: maxTokens };
   if (messages > maxMessages) return { unit: "messages", needed: messages, limit: maxMessages };
   return undefined;
-}
-
-export function isSystem<M>(step: Step<M>): boolean {
-  return step.items[0]?.role === "system";
-}
-
-export function isDerived<M>(step: Step<M>): boolean {
-  return step.items[0]?.meta.derived !== undefined;
-}
-
-export function isUser<M>(step: Step<M> | undefined): boolean {
-  return step?.items[0]?.role === "user";
-}
-
-export function isPinned<M>(step: Step<M>): boolean {
-  return step.items.some((item) => item.pinned);
 }

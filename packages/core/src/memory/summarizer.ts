@@ -5,9 +5,9 @@ import type { Limits } from "../window/policy.ts";
 import type { Summarize, SummarizeFailure } from "../window-options.ts";
 import { orAborted, withDeadline } from "./deadline.ts";
 import type { Prepared } from "./draft.ts";
-import { acceptSummary, type Folding, planFolding, putSummary } from "./fold.ts";
 import type { Policy } from "./policy.ts";
 import type { Session } from "./session.ts";
+import { acceptSummary, planSummary, putSummary, type SummaryPlan } from "./summary.ts";
 
 /** How often an answer may come too late before what does not fit leaves without one. */
 const maxConflicts = 3;
@@ -48,7 +48,7 @@ export class Summarizer<M> {
   begin(when: "now" | "early", signal: AbortSignal | undefined): Promise<void> | undefined {
     const { waitUntil } = this.#options.policy.window;
     const begins = this.#running === undefined;
-    this.#running ??= this.#foldAll(when === "early", signal);
+    this.#running ??= this.#summarizeAll(when === "early", signal);
     if (waitUntil === undefined) return this.#running;
     try {
       if (begins) waitUntil(this.#running);
@@ -60,54 +60,57 @@ export class Summarizer<M> {
   }
 
   /**
-   * Goes on until everything fits, also what others have added meanwhile. What is added once it has seen that comes too
-   * late to find it under way: before that is stored, this has ended.
+   * Goes on until everything fits, also what others have added meanwhile. It has ended before an add that follows its
+   * last look is stored, so that such an add finds nothing under way and begins again.
    */
-  async #foldAll(isEarly: boolean, signal: AbortSignal | undefined): Promise<void> {
-    let folding: Folding<M> | undefined;
+  async #summarizeAll(isEarly: boolean, signal: AbortSignal | undefined): Promise<void> {
+    let plan: SummaryPlan<M> | undefined;
     try {
       for (let conflicts = 0, early = isEarly; ; ) {
-        folding = await this.#plan(early);
-        if (folding === undefined) return;
+        plan = await this.#plan(early);
+        if (plan === undefined) return;
         if (this.#rests > 0) {
           this.#rests--;
           break;
         }
-        const failure = await this.#fold(folding, signal);
+        const failure = await this.#summarizeOnce(plan, signal);
         if (failure === undefined) {
           early = false;
           continue;
         }
-        this.#emitFailure(folding, failure);
+        this.#emitFailure(plan, failure);
         if (failure !== "conflict" || ++conflicts === maxConflicts) break;
       }
       await this.#evict();
     } catch {
       // Nothing has left: the view hides what does not fit, and the next add comes back to it.
-      this.#emitFailure(folding, "store");
+      this.#emitFailure(plan, "store");
     } finally {
       this.#running = undefined;
     }
   }
 
-  #plan(early: boolean): Promise<Folding<M> | undefined> {
+  #plan(early: boolean): Promise<SummaryPlan<M> | undefined> {
     const { policy, session } = this.#options;
     return session.finish(undefined, async (call) => {
       const limits = await this.#options.limits();
       const { live } = await session.lastKnown(call);
-      return planFolding(live, policy, limits, early);
+      return planSummary(live, policy, limits, early);
     });
   }
 
   /** One summary, from the question to its place in the memory. Answers why it came to nothing. */
-  async #fold(folding: Folding<M>, signal: AbortSignal | undefined): Promise<SummarizeFailure | undefined> {
-    if (folding.refusal !== undefined) return folding.refusal;
-    const { answer, failure } = await this.#ask(folding, signal);
-    const summary = failure ?? acceptSummary(answer, folding, this.#options.policy);
+  async #summarizeOnce(
+    plan: SummaryPlan<M>,
+    signal: AbortSignal | undefined,
+  ): Promise<SummarizeFailure | undefined> {
+    if (plan.refusal !== undefined) return plan.refusal;
+    const { answer, failure } = await this.#ask(plan, signal);
+    const summary = failure ?? acceptSummary(answer, plan, this.#options.policy);
     if (summary === "aborted") return summary;
     if (typeof summary === "string") return this.#failed(summary);
     try {
-      const isPut = await this.#put(folding, summary);
+      const isPut = await this.#put(plan, summary);
       this.#failures = 0;
       return isPut ? undefined : "conflict";
     } catch (error) {
@@ -122,14 +125,14 @@ export class Summarizer<M> {
     return reason;
   }
 
-  /** Answers whether the summary stands where that was which it was made of. */
-  async #put(folding: Folding<M>, summary: Prepared<M>): Promise<boolean> {
+  /** Answers whether the summary has taken the place of what it was made of. */
+  async #put(plan: SummaryPlan<M>, summary: Prepared<M>): Promise<boolean> {
     const { policy, session, limits } = this.#options;
     const { memoryId } = policy;
     const { item, evictedIds } = await session.finish(undefined, async (call) => {
       const now = await limits();
       return session.commit(call, (draft) => ({
-        item: putSummary(draft, folding, summary, policy, now),
+        item: putSummary(draft, plan, summary, policy, now),
         evictedIds: draft.evictedIds,
       }));
     });
@@ -140,7 +143,7 @@ export class Summarizer<M> {
   }
 
   async #ask(
-    { messages, previous, maxSize }: Folding<M>,
+    { messages, previous, maxSize }: SummaryPlan<M>,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly answer?: M | undefined; readonly failure?: SummarizeFailure }> {
     const { policy, timeoutMs } = this.#options;
@@ -192,9 +195,9 @@ export class Summarizer<M> {
     session.emit({ type: "evicted", memoryId: policy.memoryId, messageIds, reason: "window" });
   }
 
-  #emitFailure(folding: Folding<M> | undefined, reason: SummarizeFailure): void {
+  #emitFailure(plan: SummaryPlan<M> | undefined, reason: SummarizeFailure): void {
     const { policy, session } = this.#options;
-    const messageIds = (folding?.items ?? []).map((item) => item.id);
+    const messageIds = (plan?.items ?? []).map((item) => item.id);
     session.emit({ type: "summarize-failed", memoryId: policy.memoryId, messageIds, reason });
   }
 }

@@ -6,13 +6,14 @@ import type { SummarizeFailure } from "../window-options.ts";
 import { checkReplacement, putInPlace } from "./change.ts";
 import type { Draft, Prepared } from "./draft.ts";
 import { type Item, messageOf } from "./item.ts";
-import type { Live, Step } from "./live.ts";
+import type { Live } from "./live.ts";
 import type { Policy } from "./policy.ts";
 import { prepare } from "./prepare.ts";
 import { sizeOf } from "./size.ts";
+import type { Step } from "./step.ts";
 
 /** What is to be summarized, as it was when that was decided. */
-export interface Folding<M> {
+export interface SummaryPlan<M> {
   /** The derived messages that the summary replaces: one, or none. */
   readonly derived: readonly Item<M>[];
   /** Whole steps. */
@@ -29,13 +30,13 @@ export interface Folding<M> {
 }
 
 /** Decides what leaves and is to be summarized, `early` or because it does not fit; `undefined` if nothing is. */
-export function planFolding<M>(
+export function planSummary<M>(
   live: Live<M>,
   policy: Policy<M>,
   limits: Limits,
   early: boolean,
-): Folding<M> | undefined {
-  const { evict, passed, stays } = planWindow(live, policy, limits, { fold: true, early });
+): SummaryPlan<M> | undefined {
+  const { evict, passed, stays } = planWindow(live, policy, limits, { forSummary: true, early });
   if (evict.length === passed.length) return undefined;
   const room = new Room(stays.messages, stays.tokens, limits);
   const gone = new Set(passed);
@@ -76,7 +77,7 @@ function asShown<M>(steps: readonly Step<M>[], policy: Policy<M>): readonly M[] 
 /** The answer as a message that can be stored in place of what was asked about, or why it cannot. */
 export function acceptSummary<M>(
   answer: M | undefined,
-  { maxSize }: Folding<M>,
+  { maxSize }: SummaryPlan<M>,
   policy: Policy<M>,
 ): Prepared<M> | SummarizeFailure {
   if (answer === undefined) return "empty";
@@ -98,7 +99,7 @@ export function acceptSummary<M>(
  */
 export function putSummary<M>(
   draft: Draft<M>,
-  { derived, items, through, early }: Folding<M>,
+  { derived, items, through, early }: SummaryPlan<M>,
   summary: Prepared<M>,
   policy: Policy<M>,
   limits: Limits,
@@ -111,7 +112,7 @@ export function putSummary<M>(
     replaced.every(
       ({ id, payload }, index) => id === derived[index]?.id && payload === derived[index]?.payload,
     );
-  const isDue = planFolding(live, policy, limits, early) !== undefined;
+  const isDue = planSummary(live, policy, limits, early) !== undefined;
   if (covered === undefined || !sameDerived || !isDue) return undefined;
   return putInPlace(draft, { derived: replaced, covered, through }, summary);
 }

@@ -1,0 +1,31 @@
+import type { Item } from "./item.ts";
+
+/**
+ * An assistant message, or the messages that are the parts of one answer, together with all results that answer their
+ * calls, wherever they stand. A message of another role is a step of its own.
+ */
+export interface Step<M> {
+  /** In the order of the view; results that stand before their call come first. */
+  readonly items: Item<M>[];
+  /** Each call of the step, and whether a result for it has come. */
+  readonly calls: Map<string, { answered: boolean }>;
+  /** Approval request id → call id. */
+  readonly approvals: Map<string, string>;
+  tokens: number;
+}
+
+export function isSystem<M>(step: Step<M>): boolean {
+  return step.items[0]?.role === "system";
+}
+
+export function isDerived<M>(step: Step<M>): boolean {
+  return step.items[0]?.meta.derived !== undefined;
+}
+
+export function isUser<M>(step: Step<M> | undefined): boolean {
+  return step?.items[0]?.role === "user";
+}
+
+export function isPinned<M>(step: Step<M>): boolean {
+  return step.items.some((item) => item.pinned);
+}
