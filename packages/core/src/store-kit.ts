@@ -5,6 +5,7 @@
  *
  * @module
  */
+export { throwIfAborted } from "./abort.ts";
 export { isTurnkeepError, TurnkeepError } from "./errors.ts";
 export { callDriver } from "./stores/call-driver.ts";
 export { checkAgainstStored, isInPlace, type StoredRows, storedRows } from "./stores/check-stored.ts";
@@ -47,7 +48,6 @@ export {
   notReadyError,
   redactUrl,
   storeError,
-  throwIfAborted,
   unsupportedError,
 } from "./stores/store-errors.ts";
 export { show, utf8Length } from "./stores/text.ts";

@@ -1,3 +1,4 @@
+import { orAborted, throwIfAborted } from "../abort.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 
 /** How long a call may take, and what ends it earlier. */
@@ -21,7 +22,7 @@ export interface Call {
  */
 export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => Promise<T>): Promise<T> {
   const { timeoutMs, signal } = limits;
-  throwIfCallerAborted(signal);
+  throwIfAborted(signal);
   const controller = new AbortController();
   const call: Call = { signal: controller.signal, conflict: undefined, awaitsSummary: undefined };
   let timedOut = false;
@@ -42,7 +43,7 @@ export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => P
       run(call).then(resolve, reject);
     });
   } catch (error) {
-    throwIfCallerAborted(signal);
+    throwIfAborted(signal);
     if (!timedOut) throw error;
     throw call.conflict ?? unanswered(timeoutMs, error);
   } finally {
@@ -61,29 +62,12 @@ function unanswered(timeoutMs: number, cause: unknown): TurnkeepError {
   );
 }
 
-/** Throws `ABORTED` if the caller's signal has fired. */
-export function throwIfCallerAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) {
-    throw new TurnkeepError("ABORTED", "The call was aborted by its signal.", { cause: signal.reason });
-  }
-}
-
-/** Settles with the promise, or rejects as soon as the signal fires. */
-export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
-}
-
 /** The same promise, ended by the caller's signal while it still waits for its turn. Errors: `ABORTED` then. */
 export async function endedBy<T>(signal: AbortSignal, turn: Promise<T>): Promise<T> {
   try {
     return await orAborted(turn, signal);
   } catch (error) {
-    throwIfCallerAborted(signal);
+    throwIfAborted(signal);
     throw error;
   }
 }

@@ -1,9 +1,10 @@
+import { orAborted } from "../abort.ts";
 import { isTurnkeepError } from "../errors.ts";
 import { applyProcessors } from "../processors/apply-processors.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import type { Summarize, SummarizeFailure } from "../window-options.ts";
-import { orAborted, withDeadline } from "./deadline.ts";
+import { withDeadline } from "./deadline.ts";
 import type { Prepared } from "./draft.ts";
 import type { Policy } from "./policy.ts";
 import type { Session } from "./session.ts";

@@ -1,5 +1,5 @@
+import { orAborted, throwIfAborted } from "../abort.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
-import { orAborted, throwIfCallerAborted } from "../memory/deadline.ts";
 import { kindOf } from "../option-checks.ts";
 import { frozenCopy } from "./frozen-copy.ts";
 import { type GrowingLists, listsOf } from "./growing-list.ts";
@@ -42,12 +42,12 @@ export async function runProcessor<M>(
   context: ProcessorContext<M>,
 ): Promise<readonly M[]> {
   const { signal } = context;
-  throwIfCallerAborted(signal);
+  throwIfAborted(signal);
   let answer: unknown;
   try {
     answer = await orAborted(Promise.resolve(processor.process(messages, context)), signal);
   } catch (error) {
-    throwIfCallerAborted(signal);
+    throwIfAborted(signal);
     throw asThrownBy(processor.name, error);
   }
   if (answer === messages) return messages;

@@ -1,4 +1,5 @@
-import { storeError, throwIfAborted } from "./store-errors.ts";
+import { orAborted, throwIfAborted } from "../abort.ts";
+import { storeError } from "./store-errors.ts";
 
 /**
  * Runs a call of a store's driver as the contract asks: what the driver throws becomes a `TurnkeepError` by
@@ -20,17 +21,10 @@ export async function callDriver<T>(
   signal: AbortSignal | undefined,
 ): Promise<T> {
   throwIfAborted(signal);
-  let stop: (() => void) | undefined;
   try {
-    if (signal === undefined) return await call();
-    const aborted = new Promise<never>((_, reject) => {
-      stop = () => reject(signal.reason);
-      signal.addEventListener("abort", stop);
-    });
-    return await Promise.race([call(), aborted]);
+    const answer = call();
+    return await (signal === undefined ? answer : orAborted(Promise.resolve(answer), signal));
   } catch (cause) {
     throw storeError(store, cause, signal);
-  } finally {
-    if (stop !== undefined) signal?.removeEventListener("abort", stop);
   }
 }

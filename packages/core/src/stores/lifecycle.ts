@@ -1,5 +1,6 @@
+import { throwIfAborted } from "../abort.ts";
 import type { CallOptions } from "../store-contract.ts";
-import { closedError, throwIfAborted } from "./store-errors.ts";
+import { closedError } from "./store-errors.ts";
 
 /** How each method of a store begins, and how the store ends. */
 export interface Lifecycle<Calls> {

@@ -1,3 +1,4 @@
+import { abortedError } from "../abort.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import { show } from "./text.ts";
 
@@ -104,15 +105,6 @@ export function errorCode(cause: unknown): string {
   const code: unknown =
     typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined;
   return typeof code === "string" || typeof code === "number" ? String(code) : "";
-}
-
-function abortedError(cause: unknown): TurnkeepError {
-  return new TurnkeepError("ABORTED", "The caller's signal ended the call", { cause });
-}
-
-/** Throws `ABORTED`, with the signal's reason as `cause`, if `signal` has fired. */
-export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw abortedError(signal.reason);
 }
 
 /**
