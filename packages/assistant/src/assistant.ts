@@ -62,7 +62,7 @@ export interface AssistantPolicy<M> {
   readonly keepFailedTurns?: boolean | undefined;
 }
 
-/** The conversation, or the conversations, that an assistant is for. */
+/** Where an assistant finds the memories of many conversations. */
 export interface ManyMemories<M> {
   /** The memory with that id: the same instance each time. `ChatMemories` of `@turnkeep/core` does that. */
   get(id: string): ChatMemory<M>;

@@ -17,9 +17,10 @@ import type {
 import { EventQueue } from "./event-queue.ts";
 import type { AssistantMessages } from "./messages.ts";
 import { modelMessages } from "./model-messages.ts";
-import { invalid, type Setup, setupOf } from "./setup.ts";
+import { wrongOption } from "./option-checks.ts";
+import { type Setup, setupOf } from "./setup.ts";
 import { Turn } from "./turn.ts";
-import { whileFree } from "./turns-of.ts";
+import { whileFree } from "./turn-queue.ts";
 
 type DefaultMessages = { readonly messages?: undefined };
 type OwnMessages<M> = { readonly messages: AssistantMessages<NoInfer<M>> };
@@ -81,10 +82,10 @@ export function createAssistant<M>(
     throw new TurnkeepError("INVALID_OPTION", "Give memory or memories, not both.");
   }
   if (memory !== undefined && typeof memory?.add !== "function") {
-    throw invalid("memory", memory, "a ChatMemory, such as createChatMemory()");
+    throw wrongOption("memory", memory, "a ChatMemory, such as createChatMemory()");
   }
   if (memories !== undefined && typeof memories?.get !== "function") {
-    throw invalid("memories", memories, "ChatMemories, such as createChatMemories({ store })");
+    throw wrongOption("memories", memories, "ChatMemories, such as createChatMemories({ store })");
   }
   const setup = setupOf(options, messages ?? (modelMessages as unknown as AssistantMessages<M>));
   return new MemoryAssistant(setup, memory, memories);
@@ -142,27 +143,18 @@ class MemoryAssistant<M> implements Assistant<M> {
     const { memory, memoryId } = this.#memoryOf(options.memoryId);
     const user = this.#userMessage(message, memory);
     if (id !== undefined && (id === "" || new TextEncoder().encode(id).length > longestId)) {
-      throw invalid("id", id, `a text of 1 to ${longestId} bytes`);
+      throw wrongOption("id", id, `a text of 1 to ${longestId} bytes`);
     }
     return whileFree(memory, this.#setup.busy, signal, async () => {
       const system = await this.#systemMessage(memoryId, memory);
-      const turn = new Turn(this.#setup, {
-        memory,
-        memoryId,
-        system,
-        user,
-        id,
-        signal,
-        emit,
-      });
-      return turn.run();
+      return new Turn(this.#setup, { memory, memoryId, system, user, id, signal, emit }).run();
     });
   }
 
   #memoryOf(id: string | undefined): { readonly memory: ChatMemory<M>; readonly memoryId: string } {
     if (this.#memories !== undefined) {
       if (typeof id !== "string") {
-        throw invalid("memoryId", id, "the id of a memory: without it, all users would share one");
+        throw wrongOption("memoryId", id, "the id of a memory: without it, all users would share one");
       }
       return { memory: this.#memories.get(id), memoryId: id };
     }
@@ -171,7 +163,7 @@ class MemoryAssistant<M> implements Assistant<M> {
       return { memory, memoryId: memory.id };
     }
     if (id !== undefined && id !== this.#memory.id) {
-      throw invalid(
+      throw wrongOption(
         "memoryId",
         id,
         `${JSON.stringify(this.#memory.id)}, the id of the one memory that this assistant has`,
@@ -183,7 +175,7 @@ class MemoryAssistant<M> implements Assistant<M> {
   #userMessage(message: string | M, { format }: ChatMemory<M>): M {
     if (typeof message === "string") return this.#setup.messages.user(message);
     if (typeof message === "object" && message !== null && format.role(message) === "user") return message;
-    throw invalid("message", message, "text, or a message of the user");
+    throw wrongOption("message", message, "text, or a message of the user");
   }
 
   async #systemMessage(memoryId: string, { format }: ChatMemory<M>): Promise<M | undefined> {
@@ -195,6 +187,6 @@ class MemoryAssistant<M> implements Assistant<M> {
     if (message === undefined || message === null) return undefined;
     if (typeof message === "string") return this.#setup.messages.system(message);
     if (format.role(message) === "system") return message;
-    throw invalid("systemMessage", message, "text, a system message, or a function that answers one");
+    throw wrongOption("systemMessage", message, "text, a system message, or a function that answers one");
   }
 }

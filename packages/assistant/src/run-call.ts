@@ -35,7 +35,7 @@ export async function runCall<M>(
   try {
     onStart();
     const output = await tool.execute(input, { ...context, toolCallId: call.id });
-    return result(call, asJson(output), false);
+    return resultOf(call, asJson(output), false);
   } catch (error) {
     context.signal.throwIfAborted();
     return decided(call, await decide(strategies.toolError, error, call));
@@ -59,11 +59,11 @@ async function decide<Answer>(
 
 function decided(call: ToolCall, answer: ToolAnswer): ToolResult {
   return typeof answer === "string"
-    ? result(call, answer, true)
-    : result(call, asJson(answer.output), answer.isError ?? true);
+    ? resultOf(call, answer, true)
+    : resultOf(call, asJson(answer.output), answer.isError ?? true);
 }
 
-function result({ id, name }: ToolCall, output: unknown, isError: boolean): ToolResult {
+export function resultOf({ id, name }: ToolCall, output: unknown, isError: boolean): ToolResult {
   return { toolCallId: id, toolName: name, output, isError };
 }
 

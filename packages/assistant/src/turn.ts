@@ -1,14 +1,15 @@
 import { type ChatMemory, entry, isTurnkeepError } from "@turnkeep/core";
+import { abortedError, orAborted, throwIfAborted } from "./abort.ts";
 import type { ChatEvent, ChatResult } from "./assistant.ts";
 import { eachBounded } from "./bounded.ts";
 import { AssistantError } from "./errors.ts";
 import type { ToolCall, ToolResult } from "./messages.ts";
 import type { ModelResponse } from "./model.ts";
+import { wrongOption } from "./option-checks.ts";
 import { calibrate, requestMessages } from "./request.ts";
-import { errorText, runCall } from "./run-call.ts";
-import { invalid, type Setup } from "./setup.ts";
+import { errorText, resultOf, runCall } from "./run-call.ts";
+import type { Setup } from "./setup.ts";
 import { conflict, readTurn, type Step } from "./stored-turn.ts";
-import { orAborted, throwIfAborted } from "./turns-of.ts";
 
 /** What begins a turn. */
 export interface TurnRequest<M> {
@@ -40,7 +41,7 @@ export class Turn<M> {
   #messageIds: string[] = [];
   #count = 0;
   #continued = false;
-  /** Somebody else runs this turn too, and what is stored of it is his. */
+  /** Another process runs this turn too: what is stored of it must not be taken back. */
   #isForeign = false;
 
   constructor(setup: Setup<M>, request: TurnRequest<M>) {
@@ -128,7 +129,7 @@ export class Turn<M> {
     );
     const message = response?.message ?? undefined;
     if (message === undefined || memory.format.role(message) !== "assistant") {
-      throw invalid("what model answers", message ?? response, "{ message }, a message of the assistant");
+      throw wrongOption("what model answers", message ?? response, "{ message }, a message of the assistant");
     }
     this.#usage.inputTokens += tokensOf(response.usage?.inputTokens);
     this.#usage.outputTokens += tokensOf(response.usage?.outputTokens);
@@ -136,7 +137,7 @@ export class Turn<M> {
     return response;
   }
 
-  /** Sees to it that every call of a step has its result in memory. */
+  /** Answers the calls of a step that have no result yet, and stores each result. */
   async #answer(step: Step<M>): Promise<void> {
     const open = step.calls
       .map((call, place) => ({ call, place }))
@@ -149,7 +150,8 @@ export class Turn<M> {
   async #run(call: ToolCall, mayHaveRun: boolean): Promise<ToolResult> {
     const { memoryId, signal } = this.#request;
     const tool = this.#setup.tools.get(call.name);
-    if (mayHaveRun && tool !== undefined && tool.idempotent !== true) return failure(call, interrupted);
+    if (mayHaveRun && tool !== undefined && tool.idempotent !== true)
+      return resultOf(call, interrupted, true);
     throwIfAborted(signal);
     try {
       const running = runCall(this.#setup, call, { memoryId, signal }, () => this.#begun.add(call));
@@ -188,15 +190,10 @@ export class Turn<M> {
     return behaviors.at(-1) === "immediate-if-last" || !behaviors.includes("model");
   }
 
-  /** The error that ends the turn, once what has to be taken back is. */
+  /** Takes back what has to be; answers the error that the turn ends with. */
   async #ended(error: unknown): Promise<unknown> {
     const { signal, memoryId } = this.#request;
-    let cause = error;
-    try {
-      throwIfAborted(signal);
-    } catch (aborted) {
-      cause = aborted;
-    }
+    const cause = signal.aborted ? abortedError(signal) : error;
     if (this.#setup.keepFailedTurns || this.#isForeign) return cause;
     try {
       await this.#undo();
@@ -227,7 +224,7 @@ export class Turn<M> {
           : step.stored || this.#begun.has(call)
             ? interrupted
             : notBegun;
-        await this.#storeResult(step, place, failure(call, text));
+        await this.#storeResult(step, place, resultOf(call, text, true));
       }
     }
   }
@@ -260,8 +257,4 @@ export class Turn<M> {
 /** A model that does not know, or a server that answers something else, adds nothing. */
 function tokensOf(count: number | undefined): number {
   return Number.isFinite(count) ? (count as number) : 0;
-}
-
-function failure({ id, name }: ToolCall, output: string): ToolResult {
-  return { toolCallId: id, toolName: name, output, isError: true };
 }

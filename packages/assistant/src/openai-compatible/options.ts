@@ -1,5 +1,5 @@
 import { TurnkeepError } from "@turnkeep/core";
-import { invalid } from "../setup.ts";
+import { wrongOption } from "../option-checks.ts";
 
 /** Where the server is, and what is asked of it. */
 export interface OpenAICompatibleOptions {
@@ -29,7 +29,7 @@ export function checkOptions({ baseUrl, model, apiKey, headers }: OpenAICompatib
       "baseUrl must be an address that begins with http:// or https://, without user and password.",
     );
   }
-  if (typeof model !== "string" || model === "") throw invalid("model", model, "the model's name");
+  if (typeof model !== "string" || model === "") throw wrongOption("model", model, "the model's name");
   if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw fault("apiKey must be a key without blanks and line ends, or undefined for none.");
   }

@@ -1,4 +1,4 @@
-import { TurnkeepError } from "@turnkeep/core";
+import { orAborted, throwIfAborted } from "./abort.ts";
 import { AssistantError } from "./errors.ts";
 
 interface Queue {
@@ -46,24 +46,4 @@ export async function whileFree<T>(
     queue.count--;
     end?.();
   }
-}
-
-/** Settles with the promise, or rejects with `ABORTED` as soon as the signal fires. */
-export function orAborted<T>(promise: Promise<T> | T, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => reject(abortedError(signal));
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    Promise.resolve(promise)
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener("abort", onAbort));
-  });
-}
-
-export function throwIfAborted(signal: AbortSignal): void {
-  if (signal.aborted) throw abortedError(signal);
-}
-
-function abortedError(signal: AbortSignal): TurnkeepError {
-  return new TurnkeepError("ABORTED", "The chat was aborted by its signal.", { cause: signal.reason });
 }
