@@ -4,18 +4,14 @@ import type { Document } from "mongodb";
 import { atVersion, type Entry, present, states, tooLarge } from "./documents.ts";
 import { entryOf, freshId, type PlacedEntry } from "./records.ts";
 
-/** An update, and what its writer knows. */
-export interface Pending {
-  readonly memoryId: string;
-  readonly update: MemoryUpdate;
-  readonly folded: FoldedUpdate;
-  readonly ttlMs: number | undefined;
+/** What a writer knows that has read the memory, and what it has staged. */
+export interface Known {
+  /** The messages that the update names, by seq. */
+  readonly found: ReadonlyMap<number, PlacedEntry>;
   /** What the document is to have of messages that stand apart, by seq. */
-  readonly references?: ReadonlyMap<number, Entry> | undefined;
-  /** The messages that the update names, by seq. Absent: nobody has looked, and they are taken for live ones inside. */
-  readonly found?: ReadonlyMap<number, PlacedEntry> | undefined;
+  readonly references: ReadonlyMap<number, Entry>;
   /** Under which rows are staged, and the generation of memory and rows then. */
-  readonly attempt?: { readonly name: string; readonly generation: number | undefined } | undefined;
+  readonly attempt: { readonly name: string; readonly generation: number | undefined } | undefined;
 }
 
 /** One conditional command on the memory's document. Paths are `live.7` and the like. */
@@ -32,11 +28,19 @@ export interface Change {
   readonly attempt: string | undefined;
   /** Whether the document may be made. */
   readonly upsert: boolean;
-  readonly ttlMs: number | undefined;
 }
 
-/** Begins a memory where there is none, or changes one that is at the expected version. */
-export function changeOf({ memoryId, update, folded, ttlMs, references, found, attempt }: Pending): Change {
+/**
+ * Begins a memory where there is none, or changes one that is at the expected version. Without `known`, nobody has read
+ * the memory: the messages that the update names are taken for live ones inside the document, which must confirm it.
+ */
+export function changeOf(
+  memoryId: string,
+  update: MemoryUpdate,
+  folded: FoldedUpdate,
+  known?: Known,
+): Change {
+  const attempt = known?.attempt;
   const { expected, version, nextSeq, owner, head, append, replace } = update;
   const begins = expected === null;
   const set: Record<string, unknown> = { version, next: nextSeq, head };
@@ -52,27 +56,28 @@ export function changeOf({ memoryId, update, folded, ttlMs, references, found, a
   if (begins) {
     Object.assign(set, { owner, live: {}, evicted: {}, superseded: {}, trash: [] });
     if (attempt === undefined) Object.assign(set, { life: freshId(), staging: [], generation: 0 });
-  } else if (found === undefined) {
-    // Whoever has looked has seen that it is sound, and settles what there is to settle; who has not leaves it to them.
+  } else if (known === undefined) {
+    // A writer that has read the document knows that it is sound, and settles what is left over. One that has not makes
+    // its change only where neither is needed.
     for (const state of states) filter[state] = { $type: "object" };
     Object.assign(filter, { staging: [], trash: [], $expr: { $and: [present, { $not: tooLarge }] } });
   }
   /** Where a message stands, which the document must confirm: it may be moved out meanwhile. */
   function sourceOf(seq: number): { readonly path: string | undefined; readonly row: string | undefined } {
-    const { path, entry } = found?.get(seq) ?? { path: `live.${seq}`, entry: undefined };
+    const { path, entry } = known?.found.get(seq) ?? { path: `live.${seq}`, entry: undefined };
     if (path !== undefined) filter[`${path}.i`] = { $exists: true };
     return { path, row: entry?.r };
   }
   for (const message of [...folded.insert, ...folded.rewrite]) {
     const { seq, state } = message;
-    const entry = references?.get(seq) ?? entryOf(message);
+    const entry = known?.references.get(seq) ?? entryOf(message);
     if (begins) Object.assign(set[state] as object, { [seq]: entry });
     else set[`${state}.${seq}`] = entry;
   }
   for (const { seq, state } of folded.setState) {
     const { path } = sourceOf(seq);
     const target = `${state}.${seq}`;
-    if (path === undefined) set[target] = found?.get(seq)?.entry;
+    if (path === undefined) set[target] = known?.found.get(seq)?.entry;
     else if (path !== target) rename[path] = target;
   }
   for (const seq of [...folded.rewrite.map((message) => message.seq), ...folded.remove]) {
@@ -85,5 +90,5 @@ export function changeOf({ memoryId, update, folded, ttlMs, references, found, a
   }
   for (const { seq, id } of replace) filter[`live.${seq}.i`] = id;
   const upsert = begins && attempt === undefined;
-  return { filter, set, rename, unset, trash, attempt: attempt?.name, upsert, ttlMs };
+  return { filter, set, rename, unset, trash, attempt: attempt?.name, upsert };
 }

@@ -17,6 +17,9 @@ export interface PlacedEntry {
   readonly path?: string;
 }
 
+/** One that the document of its memory names. */
+export type InsideEntry = Required<PlacedEntry>;
+
 /** Never used twice. */
 export function freshId(): string {
   return randomBytes(12).toString("base64url");
@@ -47,13 +50,13 @@ export function bytesOf({ p = "", m = "" }: Entry): number {
 }
 
 /** The entries of a document by seq. `CORRUPT_RECORD` for what this store did not write. */
-export function entriesOf(memory: MemoryDocument, states: readonly MessageState[]): PlacedEntry[] {
+export function entriesOf(memory: MemoryDocument, states: readonly MessageState[]): InsideEntry[] {
   const found = states.flatMap((state) => {
     const entries = memory[state];
     if (typeof entries !== "object" || entries === null || Array.isArray(entries)) {
       throw corruptError(memory._id, `its ${state} messages are not kept as this store keeps them`);
     }
-    return Object.entries(entries).map(([key, entry]): PlacedEntry => {
+    return Object.entries(entries).map(([key, entry]) => {
       const seq = Number(key);
       if (!Number.isSafeInteger(seq) || typeof entry !== "object" || entry === null) {
         throw corruptError(memory._id, "a message is not kept as this store keeps it");

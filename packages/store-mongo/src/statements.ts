@@ -78,9 +78,9 @@ export function announce(
 }
 
 /** Makes the change of an update. `false`: the memory is not as its writer believes. */
-export function write(change: Change): Statement<boolean> {
+export function write(change: Change, ttlMs: number | undefined): Statement<boolean> {
   const { filter, upsert } = change;
-  const changed = change.ttlMs === undefined ? operators(change) : pipeline(change, change.ttlMs);
+  const changed = ttlMs === undefined ? operators(change) : pipeline(change, ttlMs);
   return async ({ memories }) => {
     const written = await unlessTaken(memories.updateOne(filter, changed, { upsert }));
     return written !== null && written.matchedCount + written.upsertedCount === 1;
@@ -124,6 +124,11 @@ function unlessTaken<Answer>(upserted: Promise<Answer>): Promise<Answer | null> 
 
 export function insert(rows: readonly RowDocument[]): Statement<unknown> {
   return ({ messages }) => messages.insertMany([...rows], { ordered: false });
+}
+
+/** Removes the rows of an attempt that has failed. */
+export function discard(rows: readonly RowDocument[]): Statement<number> {
+  return drop({ _id: { $in: rows.map(({ _id }) => _id) } });
 }
 
 /** Removes rows; answers how many. */

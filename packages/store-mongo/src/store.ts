@@ -29,9 +29,9 @@ import {
   placedRow,
   snapshotOf,
 } from "./records.ts";
-import { hasItsRows, settle } from "./staging.ts";
+import { hasItsRows, removeLife, settle } from "./staging.ts";
 import * as statements from "./statements.ts";
-import { applyUpdate, removeLife } from "./updates.ts";
+import { applyUpdate } from "./updates.ts";
 
 /** A store in MongoDB. */
 export interface MongoStore extends ChatMemoryStore {
@@ -110,7 +110,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
       for (let before: MemoryDocument | undefined; ; ) {
         const memory = await run(statements.read(memoryId, known));
         if (memory === null) return { version: null, nextSeq: 1, messages: [] };
-        if (memory.version === known) return Object.assign(snapshotOf(memory, []), { unchanged: true });
+        if (memory.version === known) return { ...snapshotOf(memory, []), unchanged: true };
         const messages = await messagesOf(run, entriesOf(memory, ["live"]), memory, before);
         if (messages !== undefined) return snapshotOf(memory, messages);
         before = memory;
@@ -140,15 +140,15 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
         const memory = await run(statements.ledger(memoryId));
         if (memory === null) return { messages: [], hasMore: false };
         const entries = entriesOf(memory, states);
-        const mayHaveRows = memory.generation !== 0;
-        const rows = mayHaveRows
-          ? await run(statements.history(memory.life ?? "", normal, overridden(memory, entries)))
-          : [];
+        const rows =
+          memory.generation === 0
+            ? []
+            : await run(statements.history(memory.life ?? "", normal, overridden(memory, entries)));
         const found = merged(entries.filter(isAsked(normal)), rows.map(placedRow), normal);
         const page = found.slice(0, normal.limit);
         const messages = await messagesOf(run, page, memory, before, rows);
-        // Else a message may have been passed by: read again.
-        const isWhole = !mayHaveRows || (await hasItsRows(run, memory));
+        // Else a row may have been deleted in between, and its message passed over: read again.
+        const isWhole = await hasItsRows(run, memory);
         if (messages !== undefined && isWhole) {
           return {
             messages: messages.map((message, index) => withState(message, page[index]?.state ?? "live")),

@@ -1,7 +1,6 @@
 import type { MemoryUpdate, StoredMessage } from "@turnkeep/core";
 import { foldUpdate, isInPlace, namedSeqs, storedRows, storeError } from "@turnkeep/core/store-kit";
-import type { Document } from "mongodb";
-import { changeOf, type Pending } from "./changes.ts";
+import { changeOf } from "./changes.ts";
 import { type Run, storeName } from "./client.ts";
 import { expired, type MemoryDocument, smallestApart, states } from "./documents.ts";
 import {
@@ -15,7 +14,7 @@ import {
   referenceTo,
   rowOf,
 } from "./records.ts";
-import { discarding, hasItsRows, settle } from "./staging.ts";
+import { hasItsRows, removeLife, settle } from "./staging.ts";
 import * as statements from "./statements.ts";
 
 /** How often a write is tried again at the same version: others may settle or sweep meanwhile. */
@@ -39,10 +38,9 @@ export async function applyUpdate(
   const folded = foldUpdate(update);
   const named = namedSeqs(folded);
   const apart = apartOf([...folded.insert, ...folded.rewrite]);
-  const pending: Pending = { memoryId, update, folded, ttlMs };
   // A memory that begins has nothing that could be changed; that it names something shows below.
   const isPlain = apart.length === 0 && (expected !== null || named.length === 0);
-  if (isPlain && (await run(statements.write(changeOf(pending))))) return;
+  if (isPlain && (await run(statements.write(changeOf(memoryId, update, folded), ttlMs)))) return;
   for (let tries = 1; tries <= maxTries; tries++) {
     const name = freshId();
     const announced = apart.length > 0 ? await run(statements.announce(memoryId, expected, name)) : null;
@@ -56,17 +54,16 @@ export async function applyUpdate(
     if (apart.length > 0 && announced === null) continue;
     const rows = announced === null ? [] : apart.map((one) => rowOf(announced, one.seq, entryOf(one)));
     if (rows.length > 0) await run(statements.insert(rows));
-    const change = changeOf({
-      ...pending,
+    const change = changeOf(memoryId, update, folded, {
       attempt: announced === null ? undefined : { name, generation: announced.generation },
       found: new Map(found.map((one) => [one.seq, one])),
       references: new Map(rows.map((row) => [row.seq, referenceTo(row)])),
     });
-    if (await run(statements.write(change))) {
+    if (await run(statements.write(change, ttlMs))) {
       return settleQuietly(run, memory, name, change.trash);
     }
     // Nobody has seen the rows; the next write or `sweep` deletes what is not deleted now.
-    if (rows.length > 0) await run(discarding(rows)).catch(() => {});
+    if (rows.length > 0) await run(statements.discard(rows)).catch(() => {});
   }
   throw storeError(storeName, new Error("Sweeps undid the update each time before it was written"));
 }
@@ -82,15 +79,6 @@ async function settleQuietly(
   const others = memory.staging?.filter((name) => name !== own) ?? [];
   const leftOver = [...trash, ...others, ...(memory.trash ?? [])];
   if (memory.tooLarge || leftOver.length > 0) await settle(run, memory._id, memory.life).catch(() => {});
-}
-
-/** Deletes a document that is as the filter says, then the rows of that life. `false`: there is none. */
-export async function removeLife(run: Run, filter: Document): Promise<boolean> {
-  const memory = await run(statements.remove(filter));
-  if (typeof memory?.life === "string" && memory.generation !== 0) {
-    await run(statements.drop({ life: memory.life }));
-  }
-  return memory !== null;
 }
 
 /** Those of the messages that the memory holds, inside its document or beside it. `undefined`: it is to be read again. */
