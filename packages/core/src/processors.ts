@@ -5,8 +5,7 @@
  * @module
  */
 export { type ApplyOptions, applyProcessors } from "./processors/apply-processors.ts";
-export type { AnyProcessor } from "./processors/options.ts";
-export type { Processor, ProcessorContext } from "./processors/processor.ts";
+export type { AnyProcessor, Processor, ProcessorContext } from "./processors/processor.ts";
 export { type RedactOptions, redact } from "./processors/redact.ts";
 export { processorOf } from "./processors/run-processor.ts";
 export { type StripMediaOptions, stripMedia } from "./processors/strip-media.ts";

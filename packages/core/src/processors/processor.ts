@@ -33,3 +33,8 @@ export interface Processor<M> {
   /** Answers the messages to show, in their order. The messages and the array are frozen: answer copies of what changes. */
   process(messages: readonly M[], context: ProcessorContext<M>): readonly M[] | Promise<readonly M[]>;
 }
+
+/** A processor for messages of every format, as the built-in ones are. */
+export interface AnyProcessor extends Omit<Processor<never>, "process"> {
+  process<M>(messages: readonly M[], context: ProcessorContext<M>): readonly M[];
+}

@@ -1,8 +1,9 @@
 import type { MessageFormat, TextPlace } from "../message-format.ts";
 import { checkObject, wrongOption } from "../option-checks.ts";
 import { mapJsonLeaves } from "./json-leaves.ts";
-import { type AnyProcessor, methodOf } from "./options.ts";
+import { mapTextOf } from "./map-text.ts";
 import { copiesPerMessage } from "./per-message.ts";
+import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 import { shownEach } from "./shown.ts";
 
 export type RedactOptions =
@@ -57,8 +58,8 @@ export function redact(options: RedactOptions): AnyProcessor {
   return {
     name,
     eachAlone: true,
-    process<M>(messages: readonly M[], { format }: { readonly format: MessageFormat<M> }): readonly M[] {
-      const mapText = methodOf(format, "mapText", name);
+    process<M>(messages: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
+      const mapText = mapTextOf(format, name);
       return each(messages, format, (message) =>
         copyOf(message, format, () => redactedMessage(message, format, mapText, change)),
       );

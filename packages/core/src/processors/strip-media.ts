@@ -1,6 +1,6 @@
 import type { MessageFormat } from "../message-format.ts";
 import { checkInteger, checkObject, wrongOption } from "../option-checks.ts";
-import type { AnyProcessor } from "./options.ts";
+import type { AnyProcessor } from "./processor.ts";
 import { stripper } from "./strip.ts";
 
 export interface StripMediaOptions {

@@ -1,5 +1,5 @@
 import { checkInteger, checkObject } from "../option-checks.ts";
-import type { AnyProcessor } from "./options.ts";
+import type { AnyProcessor } from "./processor.ts";
 import { stripper } from "./strip.ts";
 
 export interface StripReasoningOptions {

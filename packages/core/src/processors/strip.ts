@@ -2,8 +2,8 @@ import type { MessageFormat } from "../message-format.ts";
 import { beforeBorder } from "./border.ts";
 import { statePerList } from "./growing-list.ts";
 import { GrowingSteps, Places } from "./growing-steps.ts";
-import type { AnyProcessor } from "./options.ts";
 import { copiesPerMessage } from "./per-message.ts";
+import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 import { Shown } from "./shown.ts";
 
 /** What a processor strips, and of which messages. */
@@ -22,7 +22,7 @@ export function stripper({ name, keepLastSteps, holds, strip }: Stripping): AnyP
   return {
     name,
     eachAlone: keepLastSteps === 0,
-    process<M>(messages: readonly M[], { format }: { readonly format: MessageFormat<M> }): readonly M[] {
+    process<M>(messages: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
       const isHolding = (message: M): boolean => holds(message, format);
       const { kept, shown } = states(messages, format, () => ({
         kept: new KeptSteps(keepLastSteps, format, isHolding),

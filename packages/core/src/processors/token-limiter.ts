@@ -1,11 +1,10 @@
 import { TurnkeepError } from "../errors.ts";
-import type { MessageFormat } from "../message-format.ts";
 import { checkCounter, checkInteger, checkObject, wrongOption } from "../option-checks.ts";
 import type { TokenCounter, WindowOverflow } from "../window-options.ts";
 import { cutAt } from "./border.ts";
 import { type Group, type Grouping, grouper } from "./grouping.ts";
-import type { AnyProcessor } from "./options.ts";
 import { perMessage } from "./per-message.ts";
+import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 
 export interface TokenLimiterOptions {
   /** At most so many tokens by `counter`, its `base` and `reserve` included. A positive integer. */
@@ -65,7 +64,7 @@ export function tokenLimiter(options: TokenLimiterOptions): AnyProcessor {
   return {
     name,
     limitsView: true,
-    process<M>(messages: readonly M[], { format }: { readonly format: MessageFormat<M> }): readonly M[] {
+    process<M>(messages: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
       const grouping = group(messages, { format, counter: counted, pinned: undefined });
       if (grouping.tokens + (counter.base ?? 0) + reserve <= limit) return messages;
       const kept = keptOf(grouping, checked).flatMap(({ indices }) => indices);

@@ -3,9 +3,9 @@ import { checkInteger, checkObject, wrongOption } from "../option-checks.ts";
 import { beforeBorder } from "./border.ts";
 import { statePerList } from "./growing-list.ts";
 import { GrowingSteps, Places } from "./growing-steps.ts";
-import type { AnyProcessor } from "./options.ts";
 import type { PairedCall, Pairs } from "./pairs.ts";
 import { copiesPerMessage } from "./per-message.ts";
+import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 import { Shown } from "./shown.ts";
 
 export interface ToolCallFilterOptions {
@@ -51,7 +51,7 @@ export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcesso
   const states = statePerList();
   return {
     name: "tool-call-filter",
-    process<M>(messages: readonly M[], { format }: { readonly format: MessageFormat<M> }): readonly M[] {
+    process<M>(messages: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
       if (names?.size === 0) return messages;
       const { calls, decided } = states(messages, format, () => ({
         calls: new Calls(format, names),

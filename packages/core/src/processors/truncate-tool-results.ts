@@ -1,9 +1,9 @@
-import type { MessageFormat } from "../message-format.ts";
 import { checkCounter, checkInteger, checkObject, wrongOption } from "../option-checks.ts";
 import type { TokenCounter } from "../window-options.ts";
 import { beginning, ending, fits } from "./cut-text.ts";
-import { type AnyProcessor, methodOf } from "./options.ts";
+import { mapTextOf } from "./map-text.ts";
 import { copiesPerMessage } from "./per-message.ts";
+import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 import { shownEach } from "./shown.ts";
 import { textTokens } from "./text-tokens.ts";
 
@@ -57,8 +57,8 @@ export function truncateToolResults(options: TruncateToolResultsOptions): AnyPro
   return {
     name,
     eachAlone: true,
-    process<M>(messages: readonly M[], { format }: { readonly format: MessageFormat<M> }): readonly M[] {
-      const mapText = methodOf(format, "mapText", name);
+    process<M>(messages: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
+      const mapText = mapTextOf(format, name);
       return each(messages, format, (message) => {
         if (format.toolResults(message).length === 0) return message;
         const cutTexts = (): M => mapText(message, (text, of) => (of === "tool-result" ? cut(text) : text));
