@@ -101,8 +101,10 @@ export interface ChatMemory<M> {
   /**
    * The view, what the model is shown: the window, then the processors, then repair for the `profile`. Read from the
    * store each time, so that what other processes wrote is there; never writes. The array is the caller's; the messages
-   * are frozen, so copy one to change it. Errors: `WINDOW_OVERFLOW` with `details.needed` and `details.limit`, `INVALID_OPTION` for a processor that
-   * changes what it is given, and what a processor throws.
+   * are frozen, so copy one to change it.
+   *
+   * Errors: `WINDOW_OVERFLOW` with `details.needed` and `details.limit`, `INVALID_OPTION` for a processor that changes
+   * what it is given, and what a processor throws.
    */
   messages(options?: ViewOptions<M>): Promise<M[]>;
   /**

@@ -67,9 +67,9 @@ export interface MigrationDocument {
 
 /** In bytes: what lives together in a document is moved out above it. */
 export const documentCap: number = 128 * 1024;
-/** A message below it takes no more room inside than its reference would. */
+/** In bytes: a message below it takes no more room inside than its reference would. */
 export const smallestApart = 128;
-/** Of what an entry takes at most where only a reference is left. */
+/** In bytes: what a reference takes at most. */
 const referenceBytes = 200;
 
 /** Whether there is a memory, by the server's clock. */

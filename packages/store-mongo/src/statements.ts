@@ -12,7 +12,7 @@ import {
   tooLarge,
 } from "./documents.ts";
 
-/** One step against the database; nothing but the id of a memory and the conditions in it ties it to others. */
+/** One command to the database. It needs no session: its conditions alone make it safe beside others. */
 export type Statement<Answer> = (collections: Collections) => Promise<Answer>;
 
 /** How long an attempt to begin a memory is kept at least. */
@@ -66,7 +66,7 @@ export function announce(
   attempt: string,
 ): Statement<MemoryDocument | null> {
   const options = { upsert: expected === null, returnDocument: "after", projection: ledgerFields } as const;
-  // Nobody but who begins with it sees what is made here, so the clocks of clients will do.
+  // Nobody else sees this document before the memory begins, so the client's clock will do.
   const expiresAt = expected === null ? new Date(Date.now() + attemptLastsMs) : undefined;
   const changed: Document = {
     $push: { staging: attempt },
@@ -99,7 +99,7 @@ function operators({ set, rename, unset, trash, attempt }: Change): Document {
   };
 }
 
-/** The same; only a pipeline can reckon with the server's clock. Values that look like expressions are none. */
+/** The same as a pipeline, which alone can add to the server's clock. Values stay values, whatever they look like. */
 function pipeline({ set, rename, unset, trash, attempt }: Change, ttlMs: number): Document[] {
   const values = Object.entries(set).filter(([, value]) => value !== undefined);
   const changed: Document = {
@@ -161,7 +161,7 @@ export function lifeAfter(life: string): Statement<Pick<RowDocument, "life" | "m
   return ({ messages }) => messages.findOne({ life: { $gt: life } }, options);
 }
 
-/** What there is to settle, as a majority holds it. */
+/** A document that is being settled, with the generation that it has got for that. */
 export type Claimed = MemoryDocument & Required<Pick<MemoryDocument, "life" | "generation">>;
 
 /** Raises the generation: attempts and others who settle can change the document no more. `null`: the life is over. */
@@ -181,7 +181,7 @@ export function whileClaimed({ _id, version, generation }: Claimed, changed: Doc
   return async ({ memories }) => (await memories.updateOne(filter, changed)).matchedCount === 1;
 }
 
-/** Rows say themselves that they left; one that settles late changes nothing. */
+/** Has rows say themselves that they left, unless somebody who settled later has done so. */
 export function setState(
   rows: readonly string[],
   state: RowDocument["state"],

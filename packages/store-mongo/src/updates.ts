@@ -38,7 +38,7 @@ export async function applyUpdate(
   const folded = foldUpdate(update);
   const named = namedSeqs(folded);
   const apart = apartOf([...folded.insert, ...folded.rewrite]);
-  // A memory that begins has nothing that could be changed; that it names something shows below.
+  // An update that begins a memory can name no stored message: one that does is refused below.
   const isPlain = apart.length === 0 && (expected !== null || named.length === 0);
   if (isPlain && (await run(statements.write(changeOf(memoryId, update, folded), ttlMs)))) return;
   for (let tries = 1; tries <= maxTries; tries++) {
