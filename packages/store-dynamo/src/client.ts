@@ -1,7 +1,14 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import { driverCalls, errorCode, invalidOption, notReadyError, show } from "@turnkeep/core/store-kit";
+import {
+  callDriver,
+  driverCalls,
+  errorCode,
+  invalidOption,
+  notReadyError,
+  show,
+} from "@turnkeep/core/store-kit";
 import type { DynamoConnection } from "./options.ts";
 
 export const storeName = "dynamoStore";
@@ -149,20 +156,23 @@ async function sendUntilDone(
       input = { ...input, RequestItems: left };
       if (attempt === maxAttempts) throw throttledError();
     } catch (cause) {
-      const reasons = reasonsOf(cause);
-      const codes = reasons.map(({ Code }) => Code);
+      const codes = codesOf(cause);
       const isCondition = codes.includes("ConditionalCheckFailed");
       const isConflict = codes.includes("TransactionConflict");
       const isThrottled = codes.some((code) => throttled.has(code));
       const again = !isCondition && (isThrottled || (isConflict && statement.insists === true));
       if (!again && (isCondition || isConflict)) return { refused: codes };
-      if (!again || attempt === maxAttempts) throw told(cause, tableName);
+      if (!again || attempt === maxAttempts) throw explained(cause, tableName);
     }
     // Of those that were refused together, not all come back together.
-    await delay(Math.random() * Math.min(firstWaitMs * 2 ** attempt, longestWaitMs), undefined, {
-      ...(signal === undefined ? {} : { signal }),
-    });
+    await pause(Math.random() * Math.min(firstWaitMs * 2 ** attempt, longestWaitMs), signal);
   }
+}
+
+/** Waits so long, or until the signal ends the call with `ABORTED`. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const options = signal === undefined ? {} : { signal };
+  return callDriver(storeName, () => delay(ms, undefined, options), signal);
 }
 
 function throttledError(): Error {
@@ -184,20 +194,27 @@ function joined(answers: readonly Answer[]): Answer {
 }
 
 interface Reason {
-  readonly Code: string;
-  Item?: Item;
+  readonly Code?: string;
+  Item?: unknown;
 }
 
-/** Why a call failed: what each action of a transaction met, or what the one action of another call did. */
+/** What each action of a transaction met that was not done. */
 function reasonsOf(cause: unknown): readonly Reason[] {
-  const name = nameOf(cause);
-  if (name !== "TransactionCanceledException") return [{ Code: name.replace(/Exception$/, "") }];
-  const { CancellationReasons = [] } = cause as { CancellationReasons?: Partial<Reason>[] };
-  return CancellationReasons.map((reason) => Object.assign(reason, { Code: reason.Code ?? "None" }));
+  return (cause as { CancellationReasons?: readonly Reason[] } | undefined)?.CancellationReasons ?? [];
 }
 
-/** The driver's error without what was stored, with its name as its code; a table that is not there, in our words. */
-function told(cause: unknown, tableName: string): unknown {
+/** Why a call failed: a code for each action of a transaction, or the one of another call. */
+function codesOf(cause: unknown): readonly string[] {
+  const name = nameOf(cause);
+  if (name !== "TransactionCanceledException") return [name.replace(/Exception$/, "")];
+  return reasonsOf(cause).map(({ Code = "None" }) => Code);
+}
+
+/**
+ * The driver's error with its name as its code, and without what was stored, which it may quote; in our words, what the
+ * user of the store can mend.
+ */
+function explained(cause: unknown, tableName: string): unknown {
   for (const reason of reasonsOf(cause)) delete reason.Item;
   const name = nameOf(cause);
   if (cause instanceof Error && cause.message === "Region is missing") {

@@ -25,7 +25,7 @@ class PageReader {
   readonly #descending: boolean;
   readonly #live: ReadonlyMap<number, Place>;
   readonly #recent: readonly Line[];
-  /** Of the seqs in rows. What leaves the head meanwhile is known from it all the same, and nothing ever comes back into it. */
+  /** The greatest seq in rows, by the head: what moves from it into rows meanwhile is known, and nothing moves back. */
   readonly #newest: number;
   readonly #messages: HistoryPage["messages"] = [];
   /** Live messages that are to be met in rows. */

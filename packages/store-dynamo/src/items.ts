@@ -45,10 +45,8 @@ export interface Head {
   readonly endsAt?: number | undefined;
 }
 
-/** What an update must leave to a later step, or an interrupted one left behind. */
+/** What an update of a memory must leave to a later step, or an interrupted one left behind. */
 export interface Work {
-  readonly memoryId: string;
-  readonly life: string;
   readonly token: string;
   /**
    * `staging`: not committed, and to be removed unless it will be; `applying`: committed, and its pending rows are to be
@@ -71,14 +69,14 @@ function partitionOf(memoryId: string): string {
 export function headKey(memoryId: string): Key {
   return { partition: partitionOf(memoryId), sort: "head" };
 }
-/** Of a row, a part of one, or a pending one. */
+/** The key of the row in the sort key of a row, of a part of one, or of a pending row. */
 export function rowNumberOf(sort: string): number {
   return Number(sort.split("/")[2]);
 }
 export function workPartition(shard: number): string {
   return `work:${shard}`;
 }
-/** Whose entries the partition holds: an owner's, or a part of all. */
+/** The partition with the entries of an owner's memories, or with a shard of everybody's. */
 export function listPartition(owner: string | undefined, shard: number): string {
   return owner === undefined ? `all:${shard}` : `owner:${owner}`;
 }
@@ -118,8 +116,9 @@ export function listedIn(
 }
 
 export function workOf(values: Values): Work {
+  const { token, stage, updatedAt } = values as unknown as Work;
   const prefixes = String(values.prefixes ?? "");
-  return { ...(values as unknown as Work), prefixes: prefixes === "" ? [] : prefixes.split(" ") };
+  return { token, stage, updatedAt, prefixes: prefixes === "" ? [] : prefixes.split(" ") };
 }
 
 /**
@@ -200,12 +199,7 @@ export class Memory {
     return owner === undefined ? [all] : [all, { ...all, partition: listPartition(owner, 0) }];
   }
 
-  workEntry({
-    token,
-    stage,
-    prefixes,
-    updatedAt,
-  }: Pick<Work, "token" | "stage" | "prefixes" | "updatedAt">): Entry {
+  workEntry({ token, stage, prefixes, updatedAt }: Work): Entry {
     if (prefixes.length > prefixesAtOnce) {
       throw invalidOption(
         `The update writes or replaces ${prefixes.length} rows of more than 32 KB, and ${prefixesAtOnce} are possible: replace or remove fewer messages at a time`,

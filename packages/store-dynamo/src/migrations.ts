@@ -1,6 +1,5 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { invalidOption, show } from "@turnkeep/core/store-kit";
-import { nameOf, type Run, type Statement } from "./client.ts";
+import { nameOf, pause, type Run, type Statement } from "./client.ts";
 import type { TableNames } from "./table.ts";
 
 interface Description {
@@ -20,12 +19,10 @@ const activeWithinMs = 5 * 60 * 1000;
 
 /** Makes the table and its expiry as the options say, or finds them so. */
 export async function migrate(run: Run, table: TableNames, signal: AbortSignal | undefined): Promise<void> {
-  const { tableName: TableName, partitionKey, sortKey } = table;
-  const describe: Statement<Description> = { operation: "DescribeTable", input: { TableName } };
-  let description = await run(describe).catch(unless("ResourceNotFoundException"));
-  if (description === undefined) {
+  const { tableName, partitionKey, sortKey } = table;
+  if ((await described(run, tableName)) === undefined) {
     const create = {
-      TableName,
+      TableName: tableName,
       BillingMode: "PAY_PER_REQUEST",
       AttributeDefinitions: [partitionKey, sortKey].map((AttributeName) => ({
         AttributeName,
@@ -39,20 +36,34 @@ export async function migrate(run: Run, table: TableNames, signal: AbortSignal |
     // Somebody else may be about it too.
     await run({ operation: "CreateTable", input: create }).catch(unless("ResourceInUseException"));
   }
+  checkKeys(table, await activeTable(run, tableName, signal));
+  await turnExpiryOn(run, table);
+}
+
+/** The table once it can be used. */
+async function activeTable(
+  run: Run,
+  tableName: string,
+  signal: AbortSignal | undefined,
+): Promise<Description> {
   const deadline = Date.now() + activeWithinMs;
   for (let waitMs = 50; ; waitMs = Math.min(2 * waitMs, 2_000)) {
-    description = await run(describe).catch(unless("ResourceNotFoundException"));
+    const description = await described(run, tableName);
     const status = description?.Table?.TableStatus;
-    if (description !== undefined && (status === "ACTIVE" || status === "UPDATING")) break;
+    if (description !== undefined && (status === "ACTIVE" || status === "UPDATING")) return description;
     if (Date.now() > deadline) {
       throw invalidOption(
-        `The table ${show(TableName)} is ${status ?? "not there"}: wait until it is active`,
+        `The table ${show(tableName)} is ${status ?? "not there"}: wait until it is active`,
       );
     }
-    await delay(waitMs, undefined, signal === undefined ? {} : { signal });
+    await pause(waitMs, signal);
   }
-  checkKeys(table, description);
-  await turnExpiryOn(run, table);
+}
+
+/** `undefined`: there is no such table. */
+function described(run: Run, TableName: string): Promise<Description | undefined> {
+  const describe: Statement<Description> = { operation: "DescribeTable", input: { TableName } };
+  return run(describe).catch(unless("ResourceNotFoundException"));
 }
 
 function checkKeys({ tableName, partitionKey, sortKey }: TableNames, { Table: found }: Description): void {
@@ -79,13 +90,14 @@ async function turnExpiryOn(run: Run, { tableName: TableName, ttlAttribute }: Ta
   let attribute = await found();
   if (attribute === undefined) {
     const TimeToLiveSpecification = { Enabled: true, AttributeName: ttlAttribute };
-    await run({ operation: "UpdateTimeToLive", input: { TableName, TimeToLiveSpecification } }).catch(
-      async (error: unknown) => {
-        attribute = await found();
-        if (attribute === undefined) throw error;
-      },
-    );
-    attribute ??= ttlAttribute;
+    try {
+      await run({ operation: "UpdateTimeToLive", input: { TableName, TimeToLiveSpecification } });
+      return;
+    } catch (error) {
+      // Somebody else may have turned it on.
+      attribute = await found();
+      if (attribute === undefined) throw error;
+    }
   }
   if (attribute !== ttlAttribute) {
     throw invalidOption(

@@ -13,7 +13,7 @@ import type { Table } from "./table.ts";
 /** How many entries of a listing are read at a time, at least. */
 const entriesAtOnce = 100;
 
-/** `undefined`: there is none. One that has expired is there still. */
+/** `undefined`: there is none. One that has expired is answered until it is removed. */
 export async function readHead(table: Table, memoryId: string): Promise<Head | undefined> {
   const entry = await table.get(headKey(memoryId));
   if (entry === undefined) return undefined;
@@ -53,22 +53,22 @@ export async function readList(
   { owner, cursor, limit }: NormalListQuery,
 ): Promise<ListedMemory[]> {
   const found: ListedMemory[] = [];
-  // The partition and the sort key of the last memory of the page before.
+  // The shard, and in it the sort key, of the last memory of the page before.
   const position = cursor === undefined ? "0/" : decodeCursor(cursor, /^[0-7]\/./s);
   let after = position.slice(2) || undefined;
   for (let shard = Number(position[0]); shard < (owner === undefined ? shards : 1); shard++) {
     const query = { after, limit: Math.max(entriesAtOnce, limit + 1 - found.length) };
     for await (const { entries } of table.query(listPartition(owner, shard), query)) {
       // A memory that began again where one had expired has an entry for each life, and a batch may name a key once.
-      const ids = new Set(entries.map((entry) => listedIn(table, entry).memory.memoryId));
+      const memories = entries.map((entry) => listedIn(table, entry).memory);
+      const ids = new Set(memories.map(({ memoryId }) => memoryId));
       const heads = await table.getAll([...ids].map(headKey));
       const byPartition = new Map(heads.map(({ partition, values }) => [partition, headOf(values)]));
-      for (const entry of entries) {
-        const { memoryId, life } = listedIn(table, entry).memory;
+      for (const { memoryId, life } of memories) {
         const head = byPartition.get(headKey(memoryId).partition);
         if (head?.life !== life || !isPresent(head)) continue;
         const { owner, updatedAt } = head;
-        found.push({ memoryId, owner, updatedAt, position: `${shard}/${entry.sort}` });
+        found.push({ memoryId, owner, updatedAt, position: `${shard}/${memoryId}/${life}` });
         if (found.length > limit) return found;
       }
     }

@@ -16,7 +16,7 @@ export const insideBytes: number = 32 * 1024;
 /** With more runs of live messages than that, rows do not separate live messages from others. */
 const separateRuns = 10;
 
-/** A message as text. What is asked of all of a row's stands in front, and is read without the rest. */
+/** A message as text. What is asked of every message of a row stands in front, and is read without the rest. */
 export interface Line {
   readonly seq: number;
   /** The count of the update that replaced it in its row; 0: none did. */
@@ -25,7 +25,7 @@ export interface Line {
   readonly text: string;
 }
 
-/** Messages that stand together, under a number that is the seq of the newest of them or was when they were written. */
+/** Messages that stand together. The key is the seq of the newest of them when the row was made. */
 export interface Row {
   readonly key: number;
   /** Of the update that wrote it. */

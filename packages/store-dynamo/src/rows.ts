@@ -12,9 +12,9 @@ const runsApart = 8;
 /** So few messages stand in fewer rows than a query costs. */
 const near = 16;
 
-/** What one read of rows goes by, and finds out. */
+/** What a read of rows starts from, and what it finds out. */
 export interface Reading {
-  /** By their keys, rows as they are to be. Where there are none, all are so already. */
+  /** By their keys, rows that the last update has not put in their places yet. */
   readonly pending: ReadonlyMap<number, Values>;
   /** A row was met that lacks a part: an update took place in between. */
   isTorn: boolean;
@@ -28,7 +28,7 @@ interface RowQuery {
   readonly descending?: boolean;
 }
 
-/** Pending rows are read before any row they lie over: one that has gone by then was put in its place before. */
+/** Pending rows are read before the rows in whose place they go: one that is gone by then is met in its place. */
 export async function readingOf(memory: Memory, { pending }: Head): Promise<Reading> {
   const entries = pending === undefined ? [] : await memory.all(memory.pendingKey(pending).sort);
   return {

@@ -20,15 +20,15 @@ const isLeftBehindAfterMs = 60 * 60 * 1000;
 /** How many items a sweep reads at a time. */
 const sweptAtOnce = 100;
 
-/** Nobody has given it up. */
+/** Holds while no sweep has given up what was staged. */
 export const isStaging: Condition = { expression: "stage = :staging", values: { ":staging": "staging" } };
 
-/** Removes what was staged and is not committed, and sees to it that it never will be. `false`: it is. */
-async function abandon(table: Table, work: Work): Promise<boolean> {
-  const ending = { ...work, stage: "ending" } as const;
-  const entry = new Memory(table, work.memoryId, work.life).workEntry(ending);
-  if ((await table.write([table.put(entry, isStaging)])) !== undefined) return false;
-  await finish(table, ending);
+/** Gives up an update that is staged and not committed, so that it never will be. `false`: it is committed. */
+async function abandon(memory: Memory, work: Work): Promise<boolean> {
+  const { table } = memory;
+  const ending: Work = { ...work, stage: "ending" };
+  if ((await table.write([table.put(memory.workEntry(ending), isStaging)])) !== undefined) return false;
+  await finish(memory, ending);
   return true;
 }
 
@@ -36,23 +36,22 @@ async function abandon(table: Table, work: Work): Promise<boolean> {
 export async function discard(memory: Memory, work: Work | undefined): Promise<void> {
   const { table, memoryId, life } = memory;
   if (work !== undefined) {
-    const ending = { ...work, stage: "ending" } as const;
+    const ending: Work = { ...work, stage: "ending" };
     await table.write([table.put(memory.workEntry(ending))]);
-    await finish(table, ending);
+    await finish(memory, ending);
   }
   // Entries of ids go with the memory, and these may have come too late for that.
   const head = await table.get(headKey(memoryId));
   if (head?.values.life !== life) await table.deleteAll(await memory.all(memory.prefix, { keysOnly: true }));
 }
 
-/** Does what a work item is about, removes what is left over, then the work item. By several at once, at any time. */
-export async function finish(table: Table, work: Work): Promise<void> {
-  const { memoryId, life, token, stage, prefixes } = work;
-  const memory = new Memory(table, memoryId, life);
+/** Does what a work item is about, then removes it. Several may do so at once, and at any time. */
+export async function finish(memory: Memory, { token, stage, prefixes }: Work): Promise<void> {
+  const { table, memoryId } = memory;
   if (stage === "applying") {
     const pending = await memory.all(memory.pendingKey(token).sort);
     await inTurn(pending, async (entry) => {
-      // Unless this row or a later one has been there. One without messages is to be removed.
+      // Over an older row only: this one, or a later one, may be there already. A row without messages is removed.
       const isOlder = { expression: "#c < :count", values: { ":count": entry.values.count } };
       const row = { ...memory.rowKey(rowNumberOf(entry.sort)), values: entry.values };
       await table.write(
@@ -67,12 +66,12 @@ export async function finish(table: Table, work: Work): Promise<void> {
   await table.write([table.delete(memory.workKey(token))]);
 }
 
-/** Does what the update before has left to do. Nothing may be changed that it changes until then. */
+/** Finishes what the last update left to do. Until then nothing that it changes may be changed again. */
 export async function catchUp(memory: Memory, { pending }: Head): Promise<void> {
   if (pending === undefined) return;
   // By a plain read it might be seen as it was before the transaction that the head is from.
   const [values] = await memory.table.settled([memory.workKey(pending)]);
-  if (values !== undefined) await finish(memory.table, workOf(values));
+  if (values !== undefined) await finish(memory, workOf(values));
 }
 
 /**
@@ -80,13 +79,12 @@ export async function catchUp(memory: Memory, { pending }: Head): Promise<void> 
  * refused.
  */
 export async function endLife(memory: Memory, owner: string | undefined, action: Action): Promise<boolean> {
-  const { table, memoryId, life } = memory;
-  const about = { memoryId, life, token: "", prefixes: [memory.prefix] };
-  const work: Work = { ...about, stage: "ending", updatedAt: Date.now() };
+  const { table } = memory;
+  const work: Work = { token: "", stage: "ending", prefixes: [memory.prefix], updatedAt: Date.now() };
   const entries = memory.listEntries(owner).map((entry) => table.delete(entry));
   const actions = [action, ...entries, table.put(memory.workEntry(work))];
   if ((await table.write(actions, true)) !== undefined) return false;
-  await finish(table, work);
+  await finish(memory, work);
   return true;
 }
 
@@ -107,12 +105,13 @@ export async function sweep(table: Table): Promise<number> {
   return removed;
 }
 
-async function settleWork(table: Table, entry: Entry): Promise<boolean> {
-  const work = workOf(entry.values);
+async function settleWork(table: Table, { values }: Entry): Promise<boolean> {
+  const memory = new Memory(table, String(values.memoryId), String(values.life));
+  const work = workOf(values);
   if (work.stage === "staging") {
-    return work.updatedAt <= Date.now() - isLeftBehindAfterMs && abandon(table, work);
+    return work.updatedAt <= Date.now() - isLeftBehindAfterMs && abandon(memory, work);
   }
-  await finish(table, work);
+  await finish(memory, work);
   return true;
 }
 

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import type {
   CallOptions,
   ChatMemoryStore,
@@ -17,9 +16,8 @@ import {
   listPage,
   normalizeHistoryQuery,
   normalizeListQuery,
-  throwIfAborted,
 } from "@turnkeep/core/store-kit";
-import { connect, storeName } from "./client.ts";
+import { connect, pause, storeName } from "./client.ts";
 import { readHistory } from "./history.ts";
 import { type Head, headKey, isPresent, Memory } from "./items.ts";
 import { migrate } from "./migrations.ts";
@@ -120,8 +118,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       for (let tries = 1; ; tries++) {
         const head = await look(table, memoryId);
         if (head === undefined) return { version: null, nextSeq: 1, messages: [] };
-        if (head.version === callOptions?.known)
-          return Object.assign(snapshotOf(head, []), { unchanged: true });
+        if (head.version === callOptions?.known) return { ...snapshotOf(head, []), unchanged: true };
         if (head.version !== version) tries = 1;
         version = head.version;
         const messages = await readLive(table, memoryId, head);
@@ -198,9 +195,8 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
 }
 
 /** The update that a read met is being applied, each item by itself. */
-async function waitForUpdate(tries: number, signal: AbortSignal | undefined): Promise<void> {
-  await delay(Math.random() * 10 * 2 ** tries);
-  throwIfAborted(signal);
+function waitForUpdate(tries: number, signal: AbortSignal | undefined): Promise<void> {
+  return pause(Math.random() * 10 * 2 ** tries, signal);
 }
 
 /** What a memory begins from. */

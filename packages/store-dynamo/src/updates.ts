@@ -57,7 +57,7 @@ export async function applyUpdate(
   ttlMs: number | undefined,
 ): Promise<Head | undefined> {
   for (let plans = 1; plans <= plansOfOneUpdate && isPresent(base); plans++) {
-    // Whoever gave up a beginning may still be removing the life that it was to be.
+    // A sweep that gave up an earlier attempt to begin may still be removing that life: each attempt has its own.
     const life = change.expected === null ? randomBytes(12).toString("base64url") : base.life;
     const memory = new Memory(table, memoryId, life);
     await catchUp(memory, base);
@@ -201,8 +201,8 @@ async function carriedOut(
   plan: Plan,
 ): Promise<Head | "again" | undefined> {
   const { table } = memory;
-  const { work, staged, actions, head, next, idsGone, unchecked } = stepsOf(memory, change, plan);
-  // What was read may have been read while a transaction was being applied, each item by itself.
+  const { work, staged, actions, head, next, idsGone, unchecked } = writesOf(memory, change, plan);
+  // A query may see a transaction half applied: rows that the one below does not check are compared here.
   const now = await table.settled(
     unchecked.map(({ key }) => memory.rowKey(key)),
     "count",
@@ -220,7 +220,7 @@ async function carriedOut(
   // The update is in place; what is left to do does not show, and the next update, a sweep or the memory's end does it.
   const isFinished =
     next === undefined ||
-    (await finish(table, next).then(
+    (await finish(memory, next).then(
       () => true,
       () => false,
     ));
@@ -232,8 +232,8 @@ async function carriedOut(
  * One transaction writes all of an update that fits into it. If more rows were read than it can check and write, these
  * are staged, and take their places after it.
  */
-function stepsOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan) {
-  const { table, memoryId, life } = memory;
+function writesOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan) {
+  const { table, memoryId } = memory;
   const { token, added, rewritten, unchanged, marks } = plan;
   const isBeginning = expected === null;
   const listed = isBeginning ? memory.listEntries(owner) : [];
@@ -264,7 +264,7 @@ function stepsOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan) 
   const head = isPending ? { ...plan.head, pending: token } : plan.head;
   const waiting = isPending ? [memory.pendingKey(token).sort] : [];
   const prefixes = [...waiting, ...new Set(parts.map(({ sort }) => sort.replace(/[^/]*$/, "")))];
-  const about = { memoryId, life, token, updatedAt: head.updatedAt };
+  const about = { token, updatedAt: head.updatedAt };
   const work: Work | undefined =
     hasWork || isPending
       ? { ...about, stage: "staging", prefixes: isBeginning ? [memory.prefix] : prefixes }

@@ -8,7 +8,7 @@ import {
 import { message, messages, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type DynamoStore, dynamoStore } from "../src/index.ts";
-import { newClient, newTableName } from "./support.ts";
+import { newClient, newTableName, wrapped } from "./support.ts";
 
 const url = inject("dynamoUrl");
 let client: DynamoDBClient;
@@ -106,6 +106,19 @@ test("twelve at once", async () => {
   await Promise.all(stores.map((store) => store.migrate()));
   await works(stores[0] as DynamoStore);
   await Promise.all(stores.map((store) => store.close()));
+});
+
+test("a signal ends the wait for a new table", async () => {
+  const controller = new AbortController();
+  let looks = 0;
+  const slow = wrapped(client, async ({ operation }, send) => {
+    const answer = (await send()) as { Table?: object };
+    if (operation !== "DescribeTable") return answer;
+    if (++looks === 2) setImmediate(() => controller.abort());
+    return { Table: { ...answer.Table, TableStatus: "CREATING" } };
+  });
+  const store = dynamoStore({ client: slow, tableName: newTableName() });
+  await expect(store.migrate({ signal: controller.signal })).rejects.toMatchObject({ code: "ABORTED" });
 });
 
 describe("a table that is there", () => {
