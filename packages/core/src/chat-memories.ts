@@ -35,7 +35,8 @@ export interface ChatMemories<M> {
   list(query?: MemoryListQuery): Promise<ListPage>;
   /**
    * Copies memory and history, up to and including `at`, into a new memory, with the same message ids and the source's
-   * owner. Superseded messages stay behind. Errors: `ID_CONFLICT` if `to` exists, `INVALID_OPTION` if `from` or `at` does not.
+   * owner. Superseded messages stay behind. Errors: `ID_CONFLICT` if `to` exists, `INVALID_OPTION` if `from` or `at` does
+   * not, `CORRUPT_RECORD` and `UNSUPPORTED_VERSION` if what stands beside the source's messages cannot be read.
    */
   fork(from: string, to: string, options?: ForkOptions): Promise<ChatMemory<M>>;
   /** Deletes all memories of an owner, histories included; answers which. `UNSUPPORTED` if the store lists none. */

@@ -1,4 +1,5 @@
 import type { MemoryUpdate, MessageState } from "../store-contract.ts";
+import { encodeHead } from "./head.ts";
 import { type Item, type ItemFacts, type ItemMeta, itemOf, metaText } from "./item.ts";
 import type { Live } from "./live.ts";
 import { uuidv7 } from "./message-id.ts";
@@ -191,23 +192,4 @@ function storedMessage<M>({
   metaText: meta,
 }: Item<M>): MemoryUpdate["append"][number] {
   return meta === undefined ? { id, seq, createdAt, payload } : { id, seq, createdAt, payload, meta };
-}
-
-const headVersion = 1;
-
-function encodeHead(epoch: number): string {
-  return JSON.stringify({ v: headVersion, epoch });
-}
-
-/** The epoch in a head; `later` and `corrupt` say what is wrong with one that cannot be read. */
-export function decodeHead(head: string | undefined): number | "later" | "corrupt" {
-  if (head === undefined) return 0;
-  try {
-    const value = JSON.parse(head) as { v?: unknown; epoch?: unknown } | null;
-    if (typeof value?.v === "number" && value.v > headVersion) return "later";
-    if (value?.v === headVersion && Number.isSafeInteger(value.epoch)) return value.epoch as number;
-  } catch {
-    // Told apart from a later version below.
-  }
-  return "corrupt";
 }

@@ -3,7 +3,8 @@ import type { MemorySnapshot, MessageState, StoredMessage } from "../store-contr
 import type { Limits } from "../window/policy.ts";
 import { notFound } from "./change.ts";
 import type { Call } from "./deadline.ts";
-import { type Draft, decodeHead, type Loaded } from "./draft.ts";
+import type { Draft, Loaded } from "./draft.ts";
+import { decodeHead } from "./head.ts";
 import { type Item, readItem } from "./item.ts";
 import { Live } from "./live.ts";
 import { frontRule, type Policy } from "./policy.ts";
@@ -69,10 +70,9 @@ async function readAsOf<M>(
   const candidates =
     at === undefined ? [] : left.filter((item) => item.seq > covered && item.error === undefined);
   const returning = new Set(chooseReturning(shown, candidates, source, limits));
-  const epoch = decodeHead(snapshot.head);
   return {
     owner: snapshot.owner,
-    epoch: (typeof epoch === "number" ? epoch : 0) + (at === undefined ? 0 : 1),
+    epoch: decodeHead(memoryId, snapshot.head) + (at === undefined ? 0 : 1),
     messages: [...live, ...left].sort((a, b) => a.seq - b.seq),
     evicted: new Set(left.filter((item) => !returning.has(item))),
   };

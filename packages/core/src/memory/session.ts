@@ -2,7 +2,8 @@ import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { MemoryEvent } from "../memory-events.ts";
 import type { ChatMemoryStore, MemoryUpdate } from "../store-contract.ts";
 import { asStoreError, backOff, type Call, endedBy, isOpenOutcome, withDeadline } from "./deadline.ts";
-import { Draft, decodeHead, type Loaded } from "./draft.ts";
+import { Draft, type Loaded } from "./draft.ts";
+import { decodeHead } from "./head.ts";
 import { type Item, type ItemReader, readItem } from "./item.ts";
 import { Live } from "./live.ts";
 import { isMade, isSameLife } from "./witness.ts";
@@ -84,8 +85,7 @@ export class Session<M> {
     });
     call.signal.throwIfAborted();
     if (state !== undefined && state.version === snapshot.version) return state;
-    const epoch = decodeHead(snapshot.head);
-    if (typeof epoch === "string") throw unreadableHead(memoryId, epoch);
+    const epoch = decodeHead(memoryId, snapshot.head);
     const knownBySeq = new Map(this.#known.map((item) => [item.seq, item]));
     const items = snapshot.messages.map((stored) => {
       const known = knownBySeq.get(stored.seq);
@@ -290,19 +290,4 @@ export class Session<M> {
       details: { memoryId },
     });
   }
-}
-
-function unreadableHead(memoryId: string, fault: "later" | "corrupt"): TurnkeepError {
-  const what = `The head of memory ${JSON.stringify(memoryId)}`;
-  return fault === "later"
-    ? new TurnkeepError(
-        "UNSUPPORTED_VERSION",
-        `${what} was written by a later version of Turnkeep. Upgrade @turnkeep/core.`,
-        {
-          details: { memoryId },
-        },
-      )
-    : new TurnkeepError("CORRUPT_RECORD", `${what} cannot be read. Restore it, or clear the memory.`, {
-        details: { memoryId },
-      });
 }
