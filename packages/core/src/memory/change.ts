@@ -4,6 +4,7 @@ import { addAll, evict, findIds, idConflict, isEqual } from "./add.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Loaded, Prepared } from "./draft.ts";
 import type { Item } from "./item.ts";
+import { findKept } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 
 /** Adds under that id, or replaces the live message that has it. */
@@ -133,12 +134,8 @@ async function findThrough<M>(
 ): Promise<{ readonly seq: number }> {
   const live = draft.live.byId.get(through);
   if (live !== undefined && live.role !== "system" && live.meta.derived === undefined) return live;
-  if (live === undefined && loaded.version !== null && policy.store.capabilities.history) {
-    const query = { ids: [through], states: ["evicted" as const] };
-    const page = await policy.store.getHistory(policy.memoryId, query, { signal: call.signal });
-    const [evicted] = page.messages;
-    if (evicted !== undefined) return evicted;
-  }
+  const evicted = live === undefined ? await findKept(through, loaded, policy, call, ["evicted"]) : undefined;
+  if (evicted !== undefined) return evicted;
   throw notFound(
     through,
     policy,

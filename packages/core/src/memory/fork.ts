@@ -1,11 +1,12 @@
 import { TurnkeepError } from "../errors.ts";
-import type { MemorySnapshot, MessageState, StoredMessage } from "../store-contract.ts";
+import type { MemorySnapshot } from "../store-contract.ts";
 import type { Limits } from "../window/policy.ts";
 import { notFound } from "./change.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Loaded } from "./draft.ts";
 import { decodeHead } from "./head.ts";
 import { type Item, readItem } from "./item.ts";
+import { allKept, findKept } from "./kept.ts";
 import { Live } from "./live.ts";
 import { frontRule, type Policy } from "./policy.ts";
 import { chooseReturning } from "./refill.ts";
@@ -55,13 +56,14 @@ async function readAsOf<M>(
       },
     );
   }
-  const through = at === undefined ? snapshot.nextSeq - 1 : await seqOf(at, snapshot.messages, source, call);
+  const through = at === undefined ? snapshot.nextSeq - 1 : await seqOf(at, snapshot, source, call);
   const isFront = frontRule(source.window, source.systemFirst);
   const live = snapshot.messages
     .map((stored) => readItem(stored, reader))
     .filter((item) => isFront(item) || (item.meta.derived?.through ?? item.seq) <= through);
   const taken = new Set(live.map((item) => item.seq));
-  const left = (await readUpTo(through, source, call))
+  const kept = await allKept({ before: through + 1, states: ["live", "evicted"] }, source, call);
+  const left = kept
     .filter((stored) => !taken.has(stored.seq))
     .map((stored) => readItem(stored, reader))
     .filter((item) => item.meta.derived === undefined);
@@ -97,29 +99,13 @@ export function writeFork<M>(
 
 async function seqOf<M>(
   at: string,
-  live: readonly StoredMessage[],
+  snapshot: MemorySnapshot,
   source: Policy<M>,
   call: Call,
 ): Promise<number> {
-  const known = live.find((stored) => stored.id === at);
-  if (known !== undefined) return known.seq;
-  if (source.store.capabilities.history) {
-    const query = { ids: [at], states: ["live", "evicted"] as MessageState[] };
-    const page = await source.store.getHistory(source.memoryId, query, { signal: call.signal });
-    if (page.messages[0] !== undefined) return page.messages[0].seq;
-  }
+  const found =
+    snapshot.messages.find((stored) => stored.id === at) ??
+    (await findKept(at, snapshot, source, call, ["live", "evicted"]));
+  if (found !== undefined) return found.seq;
   throw notFound(at, source, "there is no such message, or it was superseded");
-}
-
-async function readUpTo<M>(through: number, source: Policy<M>, call: Call): Promise<StoredMessage[]> {
-  const kept: StoredMessage[] = [];
-  if (!source.store.capabilities.history) return kept;
-  const states: MessageState[] = ["live", "evicted"];
-  for (let after = 0; ; ) {
-    const query = { after, before: through + 1, states, limit: 1000 };
-    const page = await source.store.getHistory(source.memoryId, query, { signal: call.signal });
-    kept.push(...page.messages);
-    if (!page.hasMore) return kept;
-    after = page.messages.at(-1)?.seq ?? through;
-  }
 }

@@ -1,8 +1,10 @@
+import type { HistoryQuery } from "../store-contract.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft } from "./draft.ts";
 import { type Item, readItem } from "./item.ts";
+import { scanKept } from "./kept.ts";
 import type { Live } from "./live.ts";
 import type { Policy } from "./policy.ts";
 import { isUser } from "./step.ts";
@@ -33,30 +35,20 @@ async function readCandidates<M>(
   limits: Limits,
   call: Call,
 ): Promise<Item<M>[]> {
-  const { store, memoryId, reader } = policy;
   const candidates: Item<M>[] = [];
-  if (!store.capabilities.history) return candidates;
   let { tokens } = live;
-  for (let end = before; ; ) {
-    const query = {
-      after,
-      before: end,
-      order: "descending" as const,
-      states: ["evicted" as const],
-      limit: 100,
-    };
-    const page = await store.getHistory(memoryId, query, { signal: call.signal });
-    for (const stored of page.messages) {
-      const item = readItem(stored, reader);
-      end = item.seq;
+  const query: HistoryQuery = { after, before, order: "descending", states: ["evicted"], limit: 100 };
+  await scanKept(query, policy, call, (page) => {
+    for (const kept of page) {
+      const item = readItem(kept, policy.reader);
       if (item.error !== undefined) continue;
       candidates.push(item);
       tokens += item.tokens;
     }
-    const full =
-      live.items.length + candidates.length > limits.maxMessages || limits.taken(tokens) > limits.maxTokens;
-    if (!page.hasMore || full) return candidates;
-  }
+    const messages = live.items.length + candidates.length;
+    return messages > limits.maxMessages || limits.taken(tokens) > limits.maxTokens;
+  });
+  return candidates;
 }
 
 /** Those of the candidates that the window would have kept. */

@@ -1,0 +1,46 @@
+import type { HistoryQuery, MessageState, StoredMessage } from "../store-contract.ts";
+import type { Call } from "./deadline.ts";
+import type { Loaded } from "./draft.ts";
+import { following } from "./history.ts";
+import type { Policy } from "./policy.ts";
+
+/** A message as the store keeps it, live or not. */
+export type Kept = StoredMessage & { readonly state: MessageState };
+
+/** The message with that id, if it has one of these states. `undefined` also where the store keeps no history. */
+export async function findKept<M>(
+  id: string,
+  { version }: Pick<Loaded<M>, "version">,
+  { store, memoryId }: Policy<M>,
+  call: Call,
+  states?: MessageState[],
+): Promise<Kept | undefined> {
+  if (version === null || !store.capabilities.history) return undefined;
+  const page = await store.getHistory(memoryId, { ids: [id], states }, { signal: call.signal });
+  return page.messages[0];
+}
+
+/** Reads what the store keeps, page after page, until `done` says so. Nothing where the store keeps no history. */
+export async function scanKept<M>(
+  query: HistoryQuery,
+  { store, memoryId }: Policy<M>,
+  call: Call,
+  done: (page: readonly Kept[]) => boolean,
+): Promise<void> {
+  if (!store.capabilities.history) return;
+  for (let next = query; ; ) {
+    const page = await store.getHistory(memoryId, next, { signal: call.signal });
+    if (done(page.messages) || !page.hasMore) return;
+    next = following(next, page.messages.at(-1)?.seq);
+  }
+}
+
+/** All that the store keeps and that the query asks for, whatever its limit. */
+export async function allKept<M>(query: HistoryQuery, policy: Policy<M>, call: Call): Promise<Kept[]> {
+  const kept: Kept[] = [];
+  await scanKept({ ...query, limit: 1000 }, policy, call, (page) => {
+    kept.push(...page);
+    return false;
+  });
+  return kept;
+}
