@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import {
   type ChatMemory,
   type ChatMemoryStore,
@@ -427,6 +427,10 @@ describe("order, time and signals", () => {
     await memory.close();
     await added;
     await expect(memory.messages()).rejects.toMatchObject({ code: "CLOSED" });
+    await expect(memory.add()).rejects.toMatchObject({ code: "CLOSED" });
+    const run = vi.fn();
+    await expect(memory.transaction(run)).rejects.toMatchObject({ code: "CLOSED" });
+    expect(run).not.toHaveBeenCalled();
     await memory.close();
     const store = inMemoryStore();
     const stored = createChatMemory({ id: "m", store });

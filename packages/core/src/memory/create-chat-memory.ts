@@ -96,6 +96,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   }
 
   async add(...messages: (M | Entry<M>)[]): Promise<string[]> {
+    this.#session.checkOpen();
     const prepared = prepareAll(messages, this.#policy.reader);
     if (prepared.length === 0) return [];
     return this.#change(undefined, (call) => this.#addPrepared(prepared, call));
@@ -173,6 +174,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     options?: TransactionOptions,
   ): Promise<T> {
     const session = this.#session;
+    session.checkOpen();
     const collected: Prepared<M>[] = [];
     let base: Base | undefined;
     let open = true;

@@ -1,6 +1,6 @@
 import type { ApprovalRef, MessageFormat } from "../message-format.ts";
 import { type Item, itemsOf } from "./item.ts";
-import type { Step } from "./step.ts";
+import { isSettled, type Step } from "./step.ts";
 
 /**
  * The live messages of one memory, in the order of the view, grouped into steps, with running totals. Nothing here
@@ -15,8 +15,8 @@ export class Live<M> {
   tokens = 0;
   /** How many items are a provider's compaction. */
   boundaries = 0;
-  /** The steps that have calls. */
-  readonly callers: Set<Step<M>> = new Set();
+  /** The steps that a view may show larger than they are: repair answers what is open, and puts results behind calls. */
+  readonly unsettled: Set<Step<M>> = new Set();
   readonly #isFront: (item: Item<M>) => boolean;
   readonly #stepOf: Map<Item<M>, Step<M>> = new Map();
   /** Call id → the steps that make such a call, oldest first: some providers use an id again in every step. */
@@ -140,7 +140,7 @@ export class Live<M> {
     this.steps.length = 0;
     this.byId.clear();
     this.#stepOf.clear();
-    this.callers.clear();
+    this.unsettled.clear();
     this.#callersOf.clear();
     this.#orphans.clear();
     this.#requests.clear();
@@ -164,6 +164,8 @@ export class Live<M> {
     step.tokens += item.tokens;
     this.#stepOf.set(item, step);
     this.#register(item, step, own);
+    if (step.calls.size > 0 && !isSettled(step)) this.unsettled.add(step);
+    else this.unsettled.delete(step);
     if (item.role === "assistant" && item.meta.derived === undefined) this.#newestAssistant = item;
   }
 
@@ -175,7 +177,6 @@ export class Live<M> {
   }
 
   #register(item: Item<M>, step: Step<M>, own: ReadonlySet<string>): void {
-    if (own.size > 0) this.callers.add(step);
     for (const id of own) {
       if (!step.calls.has(id)) step.calls.set(id, { answered: false });
       const callers = this.#callersOf.get(id);
@@ -268,7 +269,7 @@ export class Live<M> {
       this.#stepOf.delete(item);
       for (const result of item.results) this.#forget(this.#orphans, result.id, step);
     }
-    this.callers.delete(step);
+    this.unsettled.delete(step);
     for (const id of step.calls.keys()) this.#forget(this.#callersOf, id, step);
     for (const id of step.approvals.keys()) this.#requests.delete(id);
     this.tokens -= step.tokens;

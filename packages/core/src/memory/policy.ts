@@ -16,7 +16,7 @@ export interface Policy<M> {
   readonly repair: boolean;
   readonly profile: ProviderProfile | undefined;
   readonly processors: readonly Processor<M>[];
-  /** What repair adds to a step, which may be the last one. */
+  /** What repair adds to an unsettled step, which may be the last one. */
   readonly addedByRepair: (step: Step<M>, isLast: boolean) => Cost;
 }
 

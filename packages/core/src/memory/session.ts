@@ -230,6 +230,11 @@ export class Session<M> {
     return this.#closing !== undefined;
   }
 
+  /** Errors: `CLOSED`. */
+  checkOpen(): void {
+    if (this.closed) throw this.#closedError();
+  }
+
   /** Waits for the calls made so far and what they left to be done; every later one is `CLOSED`. Answers whether it was open. */
   async close(leftToDo: () => Promise<void> | undefined): Promise<boolean> {
     const wasOpen = this.#closing === undefined;

@@ -29,3 +29,22 @@ export function isUser<M>(step: Step<M> | undefined): boolean {
 export function isPinned<M>(step: Step<M>): boolean {
   return step.items.some((item) => item.pinned);
 }
+
+/** Whether a step is shown as it is: at most one message has calls, or parts of one answer, and each call is answered. */
+export function isSettled<M>(step: Step<M>): boolean {
+  if (step.items.some((item) => item.error !== undefined)) return true;
+  const callers = step.items.filter((item) => item.calls.length > 0);
+  const inOrder = callers.length === 1 || callers.every((item) => item.part);
+  return inOrder && answeredInTime(step).size === step.calls.size;
+}
+
+/** The ids of a step's calls that a result answers in time. */
+export function answeredInTime<M>(step: Step<M>): Set<string> {
+  const answered = new Set<string>();
+  for (const item of step.items) {
+    for (const { id } of item.results) {
+      if (step.calls.has(id) && item.meta.late?.includes(id) !== true) answered.add(id);
+    }
+  }
+  return answered;
+}

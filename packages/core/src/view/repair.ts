@@ -1,6 +1,6 @@
 import { deepFreeze, type Item, type ItemReader, messageOf } from "../memory/item.ts";
 import { stepsOf } from "../memory/live.ts";
-import type { Step } from "../memory/step.ts";
+import { answeredInTime, type Step } from "../memory/step.ts";
 import type { MessageFormat, ToolCallRef } from "../message-format.ts";
 import { type Cost, noCost } from "../window/room.ts";
 
@@ -95,7 +95,7 @@ function mayStayOpen<M>(step: Step<M>, isLast: boolean, openCalls: OpenCalls): M
 }
 
 /**
- * Counts what repair adds to a step, so that the window can make room for it: never less than nothing, so that what is
+ * Counts what repair adds to an unsettled step, so that the window can make room for it: never less than nothing, so that what is
  * left out of the view still counts and leaves memory in its turn.
  */
 export function addedByRepair<M>(
@@ -118,22 +118,12 @@ export function addedByRepair<M>(
     return { messages, tokens: Math.max(0, tokens - step.tokens) };
   };
   return (step, isLast) => {
-    if (step.calls.size === 0) return noCost;
     const before = costs.get(step);
     if (before?.size === step.items.length && before.isLast === isLast) return before.cost;
-    const cost = isRegular(step) ? noCost : measure(step, isLast);
+    const cost = measure(step, isLast);
     costs.set(step, { size: step.items.length, isLast, cost });
     return cost;
   };
-}
-
-/** Whether repair would show the step as it is: at most one message with calls, and each of them answered. */
-function isRegular<M>(step: Step<M>): boolean {
-  if (step.items.some((item) => item.error !== undefined)) return true;
-  const callers = step.items.filter((item) => item.calls.length > 0);
-  if (callers.length === 0) return true;
-  const inOrder = callers.length === 1 || callers.every((item) => item.part);
-  return inOrder && answeredInTime(step).size === step.calls.size;
 }
 
 type Growing<M> = { messages: M[]; interruptedCalls: string[]; leftOut: string[] };
@@ -230,17 +220,6 @@ function unanswered(
     open.set(call.id, call);
   }
   return [...open.values()];
-}
-
-/** The ids of a step's calls that a result answers in time. */
-function answeredInTime<M>(step: Step<M>): Set<string> {
-  const answered = new Set<string>();
-  for (const item of step.items) {
-    for (const { id } of item.results) {
-      if (step.calls.has(id) && item.meta.late?.includes(id) !== true) answered.add(id);
-    }
-  }
-  return answered;
 }
 
 /** The results and approvals of `item` that answer those calls in time, the first result of a call only. */

@@ -51,10 +51,9 @@ function planBySteps<M>(
   const room = new Room(live.items.length, live.tokens, limits);
   const last = live.steps.at(-1);
   const addedTo = (step: Step<M>): Cost =>
-    policy.repair ? policy.addedByRepair(step, step === last) : noCost;
+    policy.repair && live.unsettled.has(step) ? policy.addedByRepair(step, step === last) : noCost;
   room.enter(slack);
-  // Repair adds to steps with calls only.
-  for (const step of live.callers) room.enter(addedTo(step));
+  for (const step of live.unsettled) room.enter(addedTo(step));
   const share = refill ? 0 : early ? (1 + window.target) / 2 : 1;
   if (live.boundaries === 0 && room.fitsWithin(share))
     return { evict, passed: [], stays: room.total, overflow: room.overflow() };
