@@ -29,6 +29,14 @@ export interface FiguresBySize {
   readonly shortfalls: readonly Shortfall[];
 }
 
+/** Who is asked how often, and of what. */
+interface Turns {
+  readonly conversations: readonly string[];
+  readonly size: number;
+  readonly rounds: number;
+  readonly window: Window;
+}
+
 export function bySize(arena: Arena, quick: boolean, say: (text: string) => void): Promise<FiguresBySize> {
   return inside(arena, "direct", (contenders) =>
     inside(arena, "direct", (writers) => new BySize(arena, contenders, writers, quick).run(say)),
@@ -64,11 +72,19 @@ class BySize {
     // As a process is that has served for a while: compiled, connected, its statements planned. Without it the first
     // size that is measured takes a third longer than the next.
     say(`${this.#arena.name}: warming up`);
-    for (const window of windows) await this.#times("warm", 10, 2 * this.#rounds, window);
+    for (const window of windows) {
+      await this.#times({
+        conversations: this.#names("warm", 10),
+        size: 10,
+        rounds: 20 * this.#rounds,
+        window,
+      });
+    }
     for (const size of this.#sizes) {
       for (const window of windows) {
         say(`${this.#arena.name}: ${size.toLocaleString("en-US")} messages, ${showWindow(window)}`);
-        const times = await this.#times(String(size), size, this.#rounds, window);
+        const conversations = this.#names(String(size), size);
+        const times = await this.#times({ conversations, size, rounds: this.#rounds, window });
         for (const [index, of] of times.entries()) {
           if (of !== undefined)
             lines.push({ window, size, what: this.#contenders[index] as Contender, ...of });
@@ -110,9 +126,8 @@ class BySize {
     });
   }
 
-  /** Of everybody in turns, in conversations of that size that no other label has; `undefined`: it could not go on. */
-  async #times(label: string, size: number, rounds: number, window: Window): Promise<(Times | undefined)[]> {
-    const conversations = this.#names(label, size, rounds);
+  /** Of everybody in turns, in conversations of that size; `undefined`: it could not go on. */
+  async #times({ conversations, size, rounds, window }: Turns): Promise<(Times | undefined)[]> {
     const request = this.#request(rounds, size, window);
     const { attempt, isIn } = request;
     for (const contender of this.#contenders) {
@@ -125,9 +140,9 @@ class BySize {
     return measure(this.#sides(conversations), request);
   }
 
-  /** Of so many conversations that each stays about as long as it is said to be. */
-  #names(label: string, size: number, rounds: number = this.#rounds): string[] {
-    const count = Math.max(1, Math.ceil((rounds * 3) / size));
+  /** Of so many conversations that each stays about as long as it is said to be while it is measured. */
+  #names(label: string, size: number): string[] {
+    const count = Math.max(1, Math.ceil((this.#rounds * 3) / size));
     return Array.from({ length: count }, (_, index) => nameOf(label, index));
   }
 

@@ -77,7 +77,8 @@ class Runner {
   readonly #writer: Contender;
   readonly #window: Window;
   readonly #open = new Map<string, { readonly own: Conversation; readonly others: Conversation }>();
-  readonly #samples = new Map<Operation, Sample[]>();
+  readonly #samples = new Map<Operation, Sample[]>(operations.map((operation) => [operation, []]));
+  readonly #spentMs = new Map<Operation, number>();
 
   constructor({ contender, writer, conversations }: Side, window: Window) {
     this.contender = contender;
@@ -95,8 +96,7 @@ class Runner {
   }
 
   mayTry(operation: Operation, budgetMs: number): boolean {
-    const samples = this.#samples.get(operation) ?? [];
-    return samples.reduce((sum, { ms }) => sum + ms, 0) < budgetMs;
+    return (this.#spentMs.get(operation) ?? 0) < budgetMs;
   }
 
   async time(operation: Operation, round: number, message: ModelMessage): Promise<void> {
@@ -111,8 +111,9 @@ class Runner {
       if (operation !== "read") evicted = await own.append(message);
       if (operation !== "append") await own.read();
     }
-    const sample = { ms: performance.now() - began, evicted };
-    this.#samples.set(operation, [...(this.#samples.get(operation) ?? []), sample]);
+    const ms = performance.now() - began;
+    this.#samples.get(operation)?.push({ ms, evicted });
+    this.#spentMs.set(operation, (this.#spentMs.get(operation) ?? 0) + ms);
   }
 
   times(): Times {
