@@ -145,7 +145,8 @@ export class Client {
     this.#fates = [...act.fates];
     const controller = new AbortController();
     if (act.ends) race.wait("signal fires").then(() => controller.abort());
-    if (act.kind === "set") running.decidedAt = this.#looked;
+    const looked = this.#looked;
+    if (act.kind === "set") running.decidedAt = looked;
     const onRead = (): void => {
       running.decidedAt ??= this.#lastRead;
     };
@@ -153,9 +154,10 @@ export class Client {
     running.ended = race.steps.length;
     const { code } = running.outcome;
     if (act.kind === "set") running.decidedAt ??= this.#looked;
-    if (act.kind === "messages" && code !== "ABORTED") this.#looked = this.#lastRead;
-    if (act.kind === "transaction that reads" && running.decidedAt !== undefined)
-      this.#looked = running.decidedAt;
+    // Who was not shown what was read has not looked.
+    if (act.kind === "messages") this.#looked = code === "ABORTED" ? looked : this.#lastRead;
+    if (act.kind === "transaction that reads")
+      this.#looked = running.decidedAt ?? (code === "ABORTED" ? looked : this.#looked);
     if (act.kind === "clear" && code === undefined) this.#looked = this.#lastRead;
   }
 
