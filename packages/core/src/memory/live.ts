@@ -118,8 +118,8 @@ export class Live<M> {
       for (const item of kept) this.#enter(item, this.items.length);
       return;
     }
-    keepIn(this.items, stays);
-    keepIn(this.steps, (step) => !left.has(step));
+    takeOut(this.items, victims);
+    takeOut(this.steps, left);
     for (const step of left) this.#leave(step);
     if (this.#newestAssistant !== undefined && victims.has(this.#newestAssistant)) {
       this.#newestAssistant = this.items.findLast(
@@ -282,11 +282,16 @@ export class Live<M> {
   }
 }
 
-/** Takes out of a list what is not to stay. */
-function keepIn<T>(list: T[], stays: (value: T) => boolean): void {
-  let length = 0;
-  for (const value of list) if (stays(value)) list[length++] = value;
-  list.length = length;
+/** Takes values out of a list that has them all; what stands behind the last of them moves up together. */
+function takeOut<T>(list: T[], victims: ReadonlySet<T>): void {
+  let kept = 0;
+  let index = 0;
+  for (let left = victims.size; left > 0; index++) {
+    const value = list[index] as T;
+    if (victims.has(value)) left--;
+    else list[kept++] = value;
+  }
+  list.splice(kept, index - kept);
 }
 
 /** Whether a step still waits for one of the message's results, or for its approval. */

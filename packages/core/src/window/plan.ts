@@ -66,14 +66,10 @@ function planBySteps<M>(
     live.boundaries === 0 ? 0 : live.steps.findLastIndex((step) => step.items.some((item) => item.boundary));
   for (const step of live.steps.slice(0, beyond)) if (!isSystem(step)) leave(step);
   const passed = [...evict];
-  const derived: Step<M>[] = [];
-  const steps: Step<M>[] = [];
-  for (const step of beyond === 0 ? live.steps : live.steps.slice(beyond)) {
-    if (!isSystem(step)) (isDerived(step) ? derived : steps).push(step);
-  }
-  if (derived.length + steps.length === 0 || room.fitsWithin(share))
-    return { evict, passed, stays: room.total, overflow: room.overflow() };
+  if (room.fitsWithin(share)) return { evict, passed, stays: room.total, overflow: room.overflow() };
 
+  const steps = beyond === 0 ? live.steps : live.steps.slice(beyond);
+  const derived = summarizes ? steps.filter(isDerived) : [];
   // Where a summary is to come, what fits stays to be shown, and to be summarized, until it does.
   const reached = room.goal(forSummary || refill || !summarizes ? window.target : 1, share);
   const summary = { messages: forSummary && derived.length === 0 ? 1 : 0, tokens: 0 };
@@ -102,19 +98,35 @@ function planBySteps<M>(
 
 /** What leaves at once, oldest first, and what is the last to leave. */
 export interface Groups<M> {
-  readonly older: readonly (readonly Step<M>[])[];
+  /** Made as they are asked for: a window looks no further than what leaves. */
+  readonly older: Iterable<readonly Step<M>[]>;
   readonly newest: readonly Step<M>[];
 }
 
-/** Steps in the groups that leave at once. */
+/** Steps in the groups that leave at once; system and derived messages are in none. */
 export function groupsOf<M>(steps: readonly Step<M>[], unit: WindowUnit): Groups<M> {
-  if (unit !== "turn") return { older: steps.slice(0, -1).map((step) => [step]), newest: steps.slice(-1) };
-  const turns: Step<M>[][] = [];
-  for (const step of steps) {
-    if (turns.length === 0 || isUser(step)) turns.push([]);
-    turns.at(-1)?.push(step);
+  const byTurn = unit === "turn";
+  const first = steps.findLastIndex((step) => isSaid(step) && (!byTurn || isUser(step)));
+  const end = Math.max(0, first);
+  return { older: groupsUpTo(steps, end, byTurn), newest: steps.slice(end).filter(isSaid) };
+}
+
+function* groupsUpTo<M>(steps: readonly Step<M>[], end: number, byTurn: boolean): Generator<Step<M>[]> {
+  let group: Step<M>[] = [];
+  for (let index = 0; index < end; index++) {
+    const step = steps[index] as Step<M>;
+    if (!isSaid(step)) continue;
+    if (group.length > 0 && (!byTurn || isUser(step))) {
+      yield group;
+      group = [];
+    }
+    group.push(step);
   }
-  return { older: turns.slice(0, -1), newest: turns.at(-1) ?? [] };
+  if (group.length > 0) yield group;
+}
+
+function isSaid<M>(step: Step<M>): boolean {
+  return !isSystem(step) && !isDerived(step);
 }
 
 /** The steps between a turn's question and its newest step; none where the newest group is one step. */
