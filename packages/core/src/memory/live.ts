@@ -2,6 +2,11 @@ import type { ApprovalRef, MessageFormat } from "../message-format.ts";
 import { type Item, itemsOf } from "./item.ts";
 import { isSettled, type Step } from "./step.ts";
 
+// Most steps have none of these, and a memory may hold many steps.
+const noIds: ReadonlySet<string> = new Set();
+const noCalls: Step<never>["calls"] = new Map();
+const noApprovals: Step<never>["approvals"] = new Map();
+
 /**
  * The live messages of one memory, in the order of the view, grouped into steps, with running totals. Nothing here
  * asks the format or the counter: an item carries their answers.
@@ -23,7 +28,10 @@ export class Live<M> {
   readonly #callersOf: Map<string, Step<M>[]> = new Map();
   /** Call id → the steps of results that no call has asked for yet. */
   readonly #orphans: Map<string, Step<M>[]> = new Map();
-  readonly #requests: Map<string, Step<M>> = new Map();
+  /** Approval id → the steps that ask for such an approval, oldest first. */
+  readonly #requests: Map<string, Step<M>[]> = new Map();
+  /** Items whose step depends on more than who asked for them: on what stands right before them, or what came last. */
+  readonly #loose: Set<Item<M>> = new Set();
   #newestAssistant: Item<M> | undefined;
 
   constructor(items: Iterable<Item<M>>, isFront: (item: Item<M>) => boolean) {
@@ -85,7 +93,7 @@ export class Live<M> {
     const own = new Set(item.calls.map((call) => call.id));
     for (const result of item.results) if (!own.has(result.id)) check(this.#caller(result.id), result.id);
     for (const approval of foreignResponses(item)) {
-      const step = this.#requests.get(approval.approvalId);
+      const step = this.#asker(approval);
       check(step, step?.approvals.get(approval.approvalId) ?? approval.approvalId);
     }
     return late;
@@ -110,29 +118,50 @@ export class Live<M> {
     if (victims.size === 0) return;
     const left = new Set<Step<M>>();
     for (const item of victims) left.add(this.stepOf(item));
-    const stays = (item: Item<M>): boolean => !victims.has(item);
-    for (const step of left) {
-      if (!step.items.some(stays)) continue;
-      const kept = this.items.filter(stays);
-      this.#clear();
-      for (const item of kept) this.#enter(item, this.items.length);
+    const isPart = (step: Step<M>): boolean => step.items.some((item) => !victims.has(item));
+    if ([...left].some(isPart)) {
+      const first = this.items.findIndex((item) => left.has(this.stepOf(item)));
+      for (const item of this.#cut(first)) if (!victims.has(item)) this.#enter(item, this.items.length);
       return;
     }
-    takeOut(this.items, victims);
+    const seams = takeOut(this.items, victims);
     takeOut(this.steps, left);
     for (const step of left) this.#leave(step);
-    if (this.#newestAssistant !== undefined && victims.has(this.#newestAssistant)) {
-      this.#newestAssistant = this.items.findLast(
-        (item) => item.role === "assistant" && item.meta.derived === undefined,
-      );
-    }
+    if (this.#newestAssistant !== undefined && victims.has(this.#newestAssistant))
+      this.#findNewestAssistant();
+    if (this.#loose.size === 0) return;
+    const seam = seams.find((place) => isSaid(this.items[place - 1]));
+    if (seam !== undefined) for (const item of this.#cut(seam)) this.#enter(item, this.items.length);
   }
 
   /** Puts a new form of an item in the place of the old one. */
   replace(old: Item<M>, item: Item<M>): void {
-    const items = this.items.map((other) => (other === old ? item : other));
-    this.#clear();
-    for (const other of items) this.#enter(other, this.items.length);
+    const [first] = this.stepOf(old).items;
+    const after = this.#cut(this.items.lastIndexOf(first as Item<M>));
+    for (const other of after) this.#enter(other === old ? item : other, this.items.length);
+  }
+
+  /** Takes out, to be grouped anew, the items from that place on; all of them, where a step reaches across it. */
+  #cut(index: number): Item<M>[] {
+    const after = this.items.slice(index);
+    const steps = new Set(after.map((item) => this.stepOf(item)));
+    const size = [...steps].reduce((sum, step) => sum + step.items.length, 0);
+    if (size > after.length) {
+      const all = [...this.items];
+      this.#clear();
+      return all;
+    }
+    this.items.length = index;
+    this.steps.length -= steps.size;
+    for (const step of steps) this.#leave(step);
+    this.#findNewestAssistant();
+    return after;
+  }
+
+  #findNewestAssistant(): void {
+    this.#newestAssistant = this.items.findLast(
+      (item) => item.role === "assistant" && item.meta.derived === undefined,
+    );
   }
 
   #clear(): void {
@@ -144,6 +173,7 @@ export class Live<M> {
     this.#callersOf.clear();
     this.#orphans.clear();
     this.#requests.clear();
+    this.#loose.clear();
     this.#newestAssistant = undefined;
     this.tokens = 0;
     this.boundaries = 0;
@@ -156,8 +186,10 @@ export class Live<M> {
     this.byId.set(item.id, item);
     this.tokens += item.tokens;
     if (item.boundary) this.boundaries++;
-    const own = new Set(item.calls.map((call) => call.id));
-    const step = this.#homeOf(item, own) ?? this.#newStep(index, last);
+    const own = item.calls.length === 0 ? noIds : new Set(item.calls.map((call) => call.id));
+    const askers = this.#askersOf(item, own);
+    if (isLoose(item, askers)) this.#loose.add(item);
+    const step = this.#homeOf(item, askers) ?? this.#newStep(index, last);
     // Results that came before their call: they belong where the call stands.
     for (const id of own) for (const orphan of this.#orphans.get(id) ?? []) this.#takeIn(step, orphan);
     step.items.push(item);
@@ -170,34 +202,34 @@ export class Live<M> {
   }
 
   #newStep(index: number, last: boolean): Step<M> {
-    const step: Step<M> = { items: [], calls: new Map(), approvals: new Map(), tokens: 0 };
+    const step: Step<M> = { items: [], calls: noCalls, approvals: noApprovals, tokens: 0 };
     // What stands before a message that is not the last is a system or derived message, each a step of its own.
     this.steps.splice(last ? this.steps.length : index, 0, step);
     return step;
   }
 
   #register(item: Item<M>, step: Step<M>, own: ReadonlySet<string>): void {
+    if (own.size > 0) {
+      const calls = new Map(step.calls);
+      for (const id of own) if (!calls.has(id)) calls.set(id, { answered: false });
+      step.calls = calls;
+    }
     for (const id of own) {
-      if (!step.calls.has(id)) step.calls.set(id, { answered: false });
-      const callers = this.#callersOf.get(id);
-      if (callers === undefined) this.#callersOf.set(id, [step]);
-      else if (!callers.includes(step)) callers.push(step);
+      remember(this.#callersOf, id, step);
       this.#orphans.delete(id);
     }
     for (const member of step.items) {
       for (const result of member.results) {
         const call = step.calls.get(result.id);
         if (call !== undefined) call.answered = true;
-        else if (item.role === "tool" && step.items.length === 1 && this.#caller(result.id) === undefined) {
-          const orphans = this.#orphans.get(result.id) ?? [];
-          if (!orphans.includes(step)) this.#orphans.set(result.id, [...orphans, step]);
-        }
+        else if (item.role === "tool" && step.items.length === 1 && this.#caller(result.id) === undefined)
+          remember(this.#orphans, result.id, step);
       }
     }
     for (const approval of item.approvals) {
       if (approval.kind !== "request") continue;
-      step.approvals.set(approval.approvalId, approval.toolCallId);
-      this.#requests.set(approval.approvalId, step);
+      step.approvals = new Map(step.approvals).set(approval.approvalId, approval.toolCallId);
+      remember(this.#requests, approval.approvalId, step);
     }
   }
 
@@ -207,14 +239,24 @@ export class Live<M> {
     return callers?.findLast((step) => step.calls.get(callId)?.answered === false) ?? callers?.at(-1);
   }
 
+  /** The newest step that asked for an approval. */
+  #asker({ approvalId }: ApprovalRef): Step<M> | undefined {
+    return this.#requests.get(approvalId)?.at(-1);
+  }
+
+  /** The steps that asked for a message's results and approvals, its own calls apart; `undefined` where none did. */
+  #askersOf(item: Item<M>, own: ReadonlySet<string>): (Step<M> | undefined)[] {
+    const askers = item.results.filter(({ id }) => !own.has(id)).map(({ id }) => this.#caller(id));
+    for (const approval of foreignResponses(item)) askers.push(this.#asker(approval));
+    return askers;
+  }
+
   /**
    * The step that a message with results or approvals joins. In time it can answer only the newest assistant message;
    * what comes later goes, and leaves memory, with the step that asked. An assistant message that holds results of
    * its predecessor's calls continues that step only if nothing stands between.
    */
-  #homeOf(item: Item<M>, own: ReadonlySet<string>): Step<M> | undefined {
-    const askers = item.results.filter(({ id }) => !own.has(id)).map(({ id }) => this.#caller(id));
-    for (const { approvalId } of foreignResponses(item)) askers.push(this.#requests.get(approvalId));
+  #homeOf(item: Item<M>, askers: readonly (Step<M> | undefined)[]): Step<M> | undefined {
     const newest = this.#newestAssistant === undefined ? undefined : this.stepOf(this.#newestAssistant);
     if (item.role === "tool") {
       if (newest !== undefined && askers.includes(newest)) return newest;
@@ -256,7 +298,7 @@ export class Live<M> {
     for (const item of orphan.items) {
       step.items.push(item);
       this.#stepOf.set(item, step);
-      for (const { id } of item.results) this.#forget(this.#orphans, id, orphan);
+      for (const { id } of item.results) forget(this.#orphans, id, orphan);
     }
     step.tokens += orphan.tokens;
     this.steps.splice(this.steps.indexOf(orphan), 1);
@@ -265,33 +307,57 @@ export class Live<M> {
   #leave(step: Step<M>): void {
     for (const item of step.items) {
       this.byId.delete(item.id);
+      this.#loose.delete(item);
       if (item.boundary) this.boundaries--;
       this.#stepOf.delete(item);
-      for (const result of item.results) this.#forget(this.#orphans, result.id, step);
+      for (const { id } of item.results) forget(this.#orphans, id, step);
     }
     this.unsettled.delete(step);
-    for (const id of step.calls.keys()) this.#forget(this.#callersOf, id, step);
-    for (const id of step.approvals.keys()) this.#requests.delete(id);
+    for (const id of step.calls.keys()) forget(this.#callersOf, id, step);
+    for (const id of step.approvals.keys()) forget(this.#requests, id, step);
     this.tokens -= step.tokens;
-  }
-
-  #forget(index: Map<string, Step<M>[]>, id: string, step: Step<M>): void {
-    const rest = index.get(id)?.filter((other) => other !== step);
-    if (rest === undefined || rest.length === 0) index.delete(id);
-    else index.set(id, rest);
   }
 }
 
-/** Takes values out of a list that has them all; what stands behind the last of them moves up together. */
-function takeOut<T>(list: T[], victims: ReadonlySet<T>): void {
+/** Enters a step under an id, once. */
+function remember<M>(index: Map<string, Step<M>[]>, id: string, step: Step<M>): void {
+  const steps = index.get(id);
+  if (steps === undefined) index.set(id, [step]);
+  else if (!steps.includes(step)) steps.push(step);
+}
+
+function forget<M>(index: Map<string, Step<M>[]>, id: string, step: Step<M>): void {
+  const rest = index.get(id)?.filter((other) => other !== step);
+  if (rest === undefined || rest.length === 0) index.delete(id);
+  else index.set(id, rest);
+}
+
+/** Takes values out of a list that has them all. Answers the places where what stood apart now meets. */
+function takeOut<T>(list: T[], victims: ReadonlySet<T>): number[] {
+  const seams: number[] = [];
   let kept = 0;
   let index = 0;
   for (let left = victims.size; left > 0; index++) {
     const value = list[index] as T;
-    if (victims.has(value)) left--;
-    else list[kept++] = value;
+    if (!victims.has(value)) {
+      list[kept++] = value;
+      continue;
+    }
+    left--;
+    if (seams.at(-1) !== kept) seams.push(kept);
   }
+  // What stands behind the last of them moves up together.
   list.splice(kept, index - kept);
+  return seams;
+}
+
+function isLoose<M>(item: Item<M>, askers: readonly (Step<M> | undefined)[]): boolean {
+  if (item.role === "tool") return new Set(askers).size > 1;
+  return askers.length > 0 || (item.role === "assistant" && item.part);
+}
+
+function isSaid<M>(item: Item<M> | undefined): boolean {
+  return item !== undefined && item.role !== "system" && item.meta.derived === undefined;
 }
 
 /** Whether a step still waits for one of the message's results, or for its approval. */

@@ -24,6 +24,7 @@ export async function refill<M>(
   call: Call,
 ): Promise<void> {
   const candidates = await readCandidates(draft.live, range, policy, limits, call);
+  if (candidates.length === 0) return;
   draft.restore(chooseReturning(draft.live, candidates, policy, limits));
 }
 

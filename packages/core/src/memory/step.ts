@@ -8,9 +8,9 @@ export interface Step<M> {
   /** In the order of the view; results that stand before their call come first. */
   readonly items: Item<M>[];
   /** Each call of the step, and whether a result for it has come. */
-  readonly calls: Map<string, { answered: boolean }>;
+  calls: ReadonlyMap<string, { answered: boolean }>;
   /** Approval request id → call id. */
-  readonly approvals: Map<string, string>;
+  approvals: ReadonlyMap<string, string>;
   tokens: number;
 }
 

@@ -2,7 +2,7 @@ import { deepFreeze, type Item, type ItemReader, messageOf } from "../memory/ite
 import { stepsOf } from "../memory/live.ts";
 import { answeredInTime, type Step } from "../memory/step.ts";
 import type { MessageFormat, ToolCallRef } from "../message-format.ts";
-import { type Cost, noCost } from "../window/room.ts";
+import type { Cost } from "../window/room.ts";
 
 /** What stands in the place of a result that never came. */
 export const interruptedText = "The tool call was interrupted: no result was recorded.";
