@@ -5,6 +5,7 @@ import { endlessConversation } from "../corpus.ts";
 import { mean, median, quantile } from "../measure.ts";
 import type { Cell, Table } from "../report/table.ts";
 import { floor, others, ours } from "../window/contenders.ts";
+import { fullWindows } from "../window/full-windows.ts";
 import { Lane } from "../window/lane.ts";
 import { partsOf } from "../window/parts.ts";
 import { peerContenders, peers } from "../window/peers.ts";
@@ -68,8 +69,9 @@ export const window: Benchmark = {
       }
     }
     const parts = await partsOf({ messages, counts, maxTokens, count, countText }, following);
+    const full = await fullWindows(quick ? [20, 200, 2_000] : [20, 200, 2_000, 20_000]);
     return {
-      ...findingsOf(lanes, parts),
+      ...findingsOf(lanes, [parts, full]),
       versions: Object.assign({}, ...peers.map((peer) => peer.versions())),
     };
   },
@@ -103,7 +105,7 @@ async function warmUp(lane: Lane, messages: readonly ModelMessage[], budget: num
   return median(times.slice(-20));
 }
 
-function findingsOf(lanes: readonly Lane[], parts: Table): Findings {
+function findingsOf(lanes: readonly Lane[], more: readonly Table[]): Findings {
   const names = [...new Set(lanes.map(({ contender }) => contender.name))];
   const lengths = [...new Set(lanes.map(({ length }) => length))].sort((a, b) => a - b);
   const laneOf = (name: string, length: number): Lane | undefined =>
@@ -148,7 +150,7 @@ function findingsOf(lanes: readonly Lane[], parts: Table): Findings {
         columns,
         rows: cells(({ times }) => median(times)),
       },
-      parts,
+      ...more,
     ],
     details: [
       {

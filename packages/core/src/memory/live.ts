@@ -50,16 +50,21 @@ export class Live<M> {
     for (const item of rest) this.#enter(item, this.items.length);
   }
 
-  /** A copy that can change without changing this one. */
-  copy(): Live<M> {
-    return new Live(this.items, this.#isFront);
+  /** A copy that can change without changing this one; items that had left come back, each to its place by `seq`. */
+  copy(returning: readonly Item<M>[] = []): Live<M> {
+    return new Live(this.#with(returning), this.#isFront);
   }
 
   /** Takes items in that had left, each in its place by `seq`. */
-  restore(items: readonly Item<M>[]): void {
-    const all = [...this.items, ...items].sort((a, b) => a.seq - b.seq);
+  restore(returning: readonly Item<M>[]): void {
+    const all = this.#with(returning);
     this.#clear();
     this.#fill(all);
+  }
+
+  #with(returning: readonly Item<M>[]): Item<M>[] {
+    const all = [...this.items, ...returning];
+    return returning.length === 0 ? all : all.sort((a, b) => a.seq - b.seq);
   }
 
   stepOf(item: Item<M>): Step<M> {

@@ -59,8 +59,7 @@ export function chooseReturning<M>(
   policy: Policy<M>,
   limits: Limits,
 ): Item<M>[] {
-  const whole = live.copy();
-  whole.restore(candidates);
+  const whole = live.copy(candidates);
   const fresh = new Set(candidates);
   const cut = new Set<Item<M>>();
   let opened = policy.window.unit !== "turn";
