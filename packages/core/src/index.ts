@@ -63,6 +63,7 @@ export type {
   MemorySnapshot,
   MemoryUpdate,
   MessageState,
+  ReadOptions,
   StoreCapabilities,
   StoredMessage,
 } from "./store-contract.ts";

@@ -1,5 +1,5 @@
-import { invalidOption, show } from "@turnkeep/core/store-kit";
-import { nameOf, pause, type Run, type Statement } from "./client.ts";
+import { invalidOption, show, TurnkeepError } from "@turnkeep/core/store-kit";
+import { nameOf, pause, type Run, type Statement, storeName } from "./client.ts";
 import type { TableNames } from "./table.ts";
 
 interface Description {
@@ -52,8 +52,9 @@ async function activeTable(
     const status = description?.Table?.TableStatus;
     if (description !== undefined && (status === "ACTIVE" || status === "UPDATING")) return description;
     if (Date.now() > deadline) {
-      throw invalidOption(
-        `The table ${show(tableName)} is ${status ?? "not there"}: wait until it is active`,
+      throw new TurnkeepError(
+        "STORE_NOT_READY",
+        `${storeName}: the table ${show(tableName)} is still ${status ?? "missing"}: wait until it is active, then call migrate() again`,
       );
     }
     await pause(waitMs, signal);

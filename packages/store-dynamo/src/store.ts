@@ -33,9 +33,8 @@ export interface DynamoStore extends ChatMemoryStore {
    * Creates the table, billed on demand, waits until it is active, and turns its expiry (TTL) on. Safe to run twice, and
    * by several processes at once. A table that is there is checked: its keys, and whether its expiry is on.
    *
-   * Errors: `INVALID_OPTION` if the table has other keys than the options say, or another attribute of expiry, or is not
-   * active within five minutes;
-   * `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
+   * Errors: `INVALID_OPTION` if the table has other keys than the options say, or another attribute of expiry;
+   * `STORE_NOT_READY` if it is not active within five minutes; `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
    */
   migrate(options?: CallOptions): Promise<void>;
 }

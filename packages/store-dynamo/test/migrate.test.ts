@@ -6,7 +6,7 @@ import {
   UpdateTimeToLiveCommand,
 } from "@aws-sdk/client-dynamodb";
 import { message, messages, update } from "@turnkeep/store-tests";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { type DynamoStore, dynamoStore } from "../src/index.ts";
 import { newClient, newTableName, wrapped } from "./support.ts";
 
@@ -108,17 +108,39 @@ test("twelve at once", async () => {
   await Promise.all(stores.map((store) => store.close()));
 });
 
-test("a signal ends the wait for a new table", async () => {
-  const controller = new AbortController();
+/** A table of this store is never active; `onLook` is told how often it was looked at. */
+function neverActive(onLook: (looks: number) => void): DynamoStore {
   let looks = 0;
   const slow = wrapped(client, async ({ operation }, send) => {
     const answer = (await send()) as { Table?: object };
     if (operation !== "DescribeTable") return answer;
-    if (++looks === 2) setImmediate(() => controller.abort());
+    onLook(++looks);
     return { Table: { ...answer.Table, TableStatus: "CREATING" } };
   });
-  const store = dynamoStore({ client: slow, tableName: newTableName() });
+  return dynamoStore({ client: slow, tableName: newTableName() });
+}
+
+test("a signal ends the wait for a new table", async () => {
+  const controller = new AbortController();
+  const store = neverActive((looks) => {
+    if (looks === 2) setImmediate(() => controller.abort());
+  });
   await expect(store.migrate({ signal: controller.signal })).rejects.toMatchObject({ code: "ABORTED" });
+});
+
+test("a table that is not active after five minutes is not ready", async () => {
+  const began = Date.now();
+  const store = neverActive((looks) => {
+    if (looks === 3) vi.spyOn(Date, "now").mockReturnValue(began + 5 * 60 * 1000 + 1_000);
+  });
+  try {
+    await expect(store.migrate()).rejects.toMatchObject({
+      code: "STORE_NOT_READY",
+      message: expect.stringMatching(/is still CREATING: .*migrate\(\) again/),
+    });
+  } finally {
+    vi.restoreAllMocks();
+  }
 });
 
 describe("a table that is there", () => {

@@ -30,8 +30,10 @@ export class Live<M> {
   readonly #orphans: Map<string, Step<M>[]> = new Map();
   /** Approval id → the steps that ask for such an approval, oldest first. */
   readonly #requests: Map<string, Step<M>[]> = new Map();
-  /** Items whose step depends on more than who asked for them: on what stands right before them, or what came last. */
-  readonly #loose: Set<Item<M>> = new Set();
+  /** How many items may be a part of the answer that stands right before them. */
+  #parts = 0;
+  /** Items whose step depends not only on the steps that asked for them, which stand here, but on what was there then. */
+  readonly #loose: Map<Item<M>, readonly (Step<M> | undefined)[]> = new Map();
   #newestAssistant: Item<M> | undefined;
 
   constructor(items: Iterable<Item<M>>, isFront: (item: Item<M>) => boolean) {
@@ -134,9 +136,18 @@ export class Live<M> {
     for (const step of left) this.#leave(step);
     if (this.#newestAssistant !== undefined && victims.has(this.#newestAssistant))
       this.#findNewestAssistant();
-    if (this.#loose.size === 0) return;
-    const seam = seams.find((place) => isSaid(this.items[place - 1]));
-    if (seam !== undefined) for (const item of this.#cut(seam)) this.#enter(item, this.items.length);
+    const place = this.#firstMoved(seams, left);
+    if (place !== undefined) for (const item of this.#cut(place)) this.#enter(item, this.items.length);
+  }
+
+  /** The place from where on a reader would group items otherwise, now that those steps have left. */
+  #firstMoved(seams: readonly number[], left: ReadonlySet<Step<M>>): number | undefined {
+    if (this.#parts + this.#loose.size === 0) return undefined;
+    const places = seams.filter((place) => isSaid(this.items[place - 1])).slice(0, 1);
+    for (const [item, askers] of this.#loose) {
+      if (askers.some((step) => step !== undefined && left.has(step))) places.push(this.items.indexOf(item));
+    }
+    return places.length === 0 ? undefined : Math.min(...places);
   }
 
   /** Puts a new form of an item in the place of the old one. */
@@ -179,6 +190,7 @@ export class Live<M> {
     this.#orphans.clear();
     this.#requests.clear();
     this.#loose.clear();
+    this.#parts = 0;
     this.#newestAssistant = undefined;
     this.tokens = 0;
     this.boundaries = 0;
@@ -193,7 +205,8 @@ export class Live<M> {
     if (item.boundary) this.boundaries++;
     const own = item.calls.length === 0 ? noIds : new Set(item.calls.map((call) => call.id));
     const askers = this.#askersOf(item, own);
-    if (isLoose(item, askers)) this.#loose.add(item);
+    if (isLoose(item, askers)) this.#loose.set(item, askers);
+    if (item.part) this.#parts++;
     const step = this.#homeOf(item, askers) ?? this.#newStep(index, last);
     // Results that came before their call: they belong where the call stands.
     for (const id of own) for (const orphan of this.#orphans.get(id) ?? []) this.#takeIn(step, orphan);
@@ -313,6 +326,7 @@ export class Live<M> {
     for (const item of step.items) {
       this.byId.delete(item.id);
       this.#loose.delete(item);
+      if (item.part) this.#parts--;
       if (item.boundary) this.boundaries--;
       this.#stepOf.delete(item);
       for (const { id } of item.results) forget(this.#orphans, id, step);
@@ -357,8 +371,7 @@ function takeOut<T>(list: T[], victims: ReadonlySet<T>): number[] {
 }
 
 function isLoose<M>(item: Item<M>, askers: readonly (Step<M> | undefined)[]): boolean {
-  if (item.role === "tool") return new Set(askers).size > 1;
-  return askers.length > 0 || (item.role === "assistant" && item.part);
+  return item.role === "tool" ? new Set(askers).size > 1 : askers.length > 0;
 }
 
 function isSaid<M>(item: Item<M> | undefined): boolean {
