@@ -10,6 +10,8 @@ import {
   isTurnkeepError,
   type ModelMessage,
   TurnkeepError,
+  toolCall,
+  toolResult,
   user,
 } from "../src/index.ts";
 import { gate } from "./gate.ts";
@@ -283,25 +285,33 @@ describe("a store that commits and then fails", () => {
     expect(await texts(memory)).toEqual(["b"]);
   });
 
-  test("a memory deleted meanwhile is not begun again for an add that did not begin it", async () => {
-    const store = inMemoryStore();
-    await createChatMemory({ id: "m", store }).add(user("a"));
-    let fail = true;
-    const faulty: ChatMemoryStore = {
-      ...store,
-      updateMessages: async (id, update, options) => {
-        if (!fail) return store.updateMessages(id, update, options);
-        fail = false;
-        await store.deleteMessages(id);
-        throw lost;
-      },
-    };
-    const memory = createChatMemory({ id: "m", store: faulty });
-    await expect(memory.add(user("b"))).rejects.toBe(lost);
-    expect((await store.getMessages("m")).version).toBeNull();
-    await memory.add(user("c"));
-    expect(await texts(memory)).toEqual(["c"]);
-  });
+  test.each([
+    ["with a message", []],
+    ["without any", ["a"]],
+  ])(
+    "a memory %s deleted meanwhile is not begun again for an add that did not begin it",
+    async (_what, removed) => {
+      const store = inMemoryStore();
+      const theirs = createChatMemory({ id: "m", store });
+      await theirs.add(entry(user("a"), { id: "a" }));
+      for (const id of removed) await theirs.remove(id);
+      let fail = true;
+      const faulty: ChatMemoryStore = {
+        ...store,
+        updateMessages: async (id, update, options) => {
+          if (!fail) return store.updateMessages(id, update, options);
+          fail = false;
+          await store.deleteMessages(id);
+          throw lost;
+        },
+      };
+      const memory = createChatMemory({ id: "m", store: faulty });
+      await expect(memory.add(user("b"))).rejects.toBe(lost);
+      expect((await store.getMessages("m")).version).toBeNull();
+      await memory.add(user("c"));
+      expect(await texts(memory)).toEqual(["c"]);
+    },
+  );
 
   test("a failure that is the caller's is not tried again", async () => {
     const store = inMemoryStore();
@@ -419,6 +429,45 @@ describe("order, time and signals", () => {
     answer(10);
     await expect.poll(() => asked).toEqual([true]);
     expect((await store.getMessages("m")).version).toBeNull();
+  });
+
+  test("whatever the store is asked, it is given the signal of the call that asks", async () => {
+    const inner = inMemoryStore();
+    const asked: [string, boolean][] = [];
+    const watch = <Given extends unknown[], Answer>(name: string, method: (...given: Given) => Answer) => {
+      return (...given: Given): Answer => {
+        const options = given.at(-1) as { signal?: AbortSignal } | undefined;
+        asked.push([name, options?.signal instanceof AbortSignal]);
+        return method(...given);
+      };
+    };
+    const store: ChatMemoryStore = {
+      ...inner,
+      getMessages: watch("getMessages", inner.getMessages),
+      updateMessages: watch("updateMessages", inner.updateMessages),
+      deleteMessages: watch("deleteMessages", inner.deleteMessages),
+      getHistory: watch("getHistory", inner.getHistory),
+      listMemories: watch("listMemories", inner.listMemories),
+    };
+    const memories = createChatMemories({ store, owner: () => "ann", window: { maxMessages: 3 } });
+    const memory = memories.get("m");
+    const [first, call] = await memory.add(
+      user("0"),
+      toolCall("c", "look", {}),
+      toolResult("c", "look", "r"),
+    );
+    await memory.add(user("1"), user("2"), user("3"));
+    await memory.add(entry(user("4"), { id: "4" }));
+    await memory.put("5", user("5"));
+    await memory.remove(call as string);
+    await memory.compact({ through: first as string, replacement: user("sum") });
+    await memory.rewind("5");
+    await memory.explain({ evicted: 1 });
+    await memory.history();
+    await memories.fork("m", "fork", { at: "4" });
+    await memories.erase({ owner: "ann" }, { signal: new AbortController().signal });
+    expect(asked.filter(([, isGiven]) => !isGiven)).toEqual([]);
+    expect(new Set(asked.map(([name]) => name)).size).toBe(5);
   });
 
   test("close waits for what was asked before; later calls are CLOSED; twice is once", async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import {
   type ChatMemory,
   type ChatMemoryStore,
@@ -17,6 +17,29 @@ const lost = new TurnkeepError("STORE_UNAVAILABLE", "the answer was lost");
 
 const texts = async (memory: Memory): Promise<unknown[]> =>
   (await memory.messages()).map(({ content }) => content);
+
+/** A store that keeps no history, and says so. */
+function withoutHistory(store: ChatMemoryStore): ChatMemoryStore {
+  return {
+    ...store,
+    capabilities: { ...store.capabilities, history: false },
+    getHistory: () => Promise.reject(new TurnkeepError("UNSUPPORTED", "there is no history")),
+  };
+}
+
+/** A store whose first update is refused behind what happens meanwhile. */
+function refusing(store: ChatMemoryStore, meanwhile: () => Promise<unknown>): ChatMemoryStore {
+  let isRefused = false;
+  return {
+    ...store,
+    updateMessages: async (id, update, options) => {
+      if (isRefused) return store.updateMessages(id, update, options);
+      isRefused = true;
+      await meanwhile();
+      throw lost;
+    },
+  };
+}
 
 /** A store whose first update is made; then something happens, and its answer is lost. */
 function losing(store: ChatMemoryStore, meanwhile: () => Promise<unknown>): ChatMemoryStore {
@@ -95,12 +118,21 @@ describe("a change was made, its answer lost, and somebody else has written sinc
       ["new"],
     ],
     [
-      "cleared, and another memory begun that has grown as long",
+      "cleared, and another memory begun in the same millisecond that has grown as long",
       async (theirs) => {
         await theirs.clear();
         await theirs.add(user("new"), user("newer"), user("newest"));
       },
       ["new", "newer", "newest"],
+    ],
+    [
+      "cleared, and another memory begun under the same ids that has grown as long",
+      async (theirs) => {
+        await theirs.clear();
+        now++;
+        await theirs.add(entry(user("0"), { id: "0" }), entry(user("1"), { id: "1" }), user("new"));
+      },
+      ["0", "1", "new"],
     ],
   ];
   const adds: [string, (ours: Memory) => Promise<unknown>][] = [
@@ -108,7 +140,15 @@ describe("a change was made, its answer lost, and somebody else has written sinc
     ["added under an id", (ours) => ours.add(entry(user("x"), { id: "x" }))],
     ["put in place of another", (ours) => ours.put("1", user("x"))],
   ];
+  let now = 1000;
   describe.each(gone)("what was written has been %s", (how, meanwhile, shown) => {
+    beforeEach(() => {
+      vi.spyOn(Date, "now").mockImplementation(() => now);
+    });
+    afterEach(() => {
+      vi.restoreAllMocks();
+    });
+
     test.each(adds)("what was %s does not come back", async (what, add) => {
       const { ours, theirs } = await setUp(meanwhile);
       const isThere = how === "removed" && what.startsWith("put");
@@ -127,38 +167,92 @@ describe("a change was made, its answer lost, and somebody else has written sinc
     expect(await texts(fork)).toEqual(["0", "1"]);
   });
 
-  test("without history, what a window has let go of since is not added twice", async () => {
-    const store = inMemoryStore();
-    const without: ChatMemoryStore = {
-      ...store,
-      capabilities: { ...store.capabilities, history: false },
-    };
-    const options = { id: "m", window: { maxMessages: 2 }, history: false };
-    const theirs = createChatMemory({ ...options, store: without });
-    await theirs.add(user("0"));
-    const meanwhile = () => theirs.add(user("1"), user("2"));
-    const ours = createChatMemory({ ...options, store: losing(without, meanwhile) });
-    await expect(ours.add(user("x"))).rejects.toBe(lost);
-    expect(await texts(theirs)).toEqual(["1", "2"]);
+  const whole: [string, (ours: Memory) => Promise<unknown>][] = [
+    ["added", (ours) => ours.add(user("x"), user("y"))],
+    ["set under ids", (ours) => ours.set([entry(user("x"), { id: "x" }), entry(user("y"), { id: "y" })])],
+  ];
+  describe.each(whole)("what was %s is recognised, and stands once", (_what, change) => {
+    test.each([
+      ["all of it is live", 200],
+      ["a part of it has been evicted", 2],
+      ["all of it has been evicted", 1],
+    ])("%s", async (_where, maxMessages) => {
+      const store = inMemoryStore();
+      const theirs = createChatMemory({ id: "m", store, window: { maxMessages } });
+      // More than a page of history holds stands before it.
+      await theirs.add(...Array.from({ length: 150 }, (_, index) => user(String(index))));
+      const ours = createChatMemory({ id: "m", store: losing(store, () => theirs.add(user("z"))) });
+      await change(ours);
+      const { messages } = await theirs.history({ order: "descending", limit: 4 });
+      expect(messages.map(({ message }) => message.content)).toEqual(["z", "y", "x", "149"]);
+    });
+  });
+
+  describe("in a store without history", () => {
+    async function setUpWithout(meanwhile: (theirs: Memory) => Promise<unknown>) {
+      const store = withoutHistory(inMemoryStore());
+      const options = { id: "m", window: { maxMessages: 2 }, history: false };
+      const theirs = createChatMemory({ ...options, store });
+      await theirs.add(user("0"));
+      return {
+        ours: createChatMemory({ ...options, store: losing(store, () => meanwhile(theirs)) }),
+        theirs,
+      };
+    }
+
+    test("what is still live is recognised", async () => {
+      const { ours, theirs } = await setUpWithout((other) => other.add(user("1")));
+      await ours.add(user("x"));
+      expect(await texts(theirs)).toEqual(["x", "1"]);
+    });
+
+    test("what a window has let go of since is not added twice", async () => {
+      const { ours, theirs } = await setUpWithout((other) => other.add(user("1"), user("2")));
+      await expect(ours.add(user("x"))).rejects.toBe(lost);
+      expect(await texts(theirs)).toEqual(["1", "2"]);
+    });
   });
 });
 
-test("what was refused while others wrote is made on the new state", async () => {
-  const store = inMemoryStore();
-  const theirs = createChatMemory({ id: "m", store });
-  await theirs.add(user("0"));
-  let refused = false;
-  const refusing: ChatMemoryStore = {
-    ...store,
-    updateMessages: async (id, update, options) => {
-      if (refused) return store.updateMessages(id, update, options);
-      refused = true;
-      await theirs.add(user("1"));
-      throw lost;
-    },
-  };
-  await createChatMemory({ id: "m", store: refusing }).add(user("2"));
-  expect(await texts(theirs)).toEqual(["0", "1", "2"]);
+describe("what was refused while others wrote", () => {
+  const others: [string, (theirs: Memory) => Promise<unknown>, unknown[]][] = [
+    ["added", (theirs) => theirs.add(user("1")), ["0", "1", "2"]],
+    ["replaced", (theirs) => theirs.put("0", user("zero")), ["zero", "2"]],
+    ["compacted", (theirs) => theirs.compact({ through: "0", replacement: user("sum") }), ["sum", "2"]],
+  ];
+  test.each(others)("is made on the new state: they %s", async (_what, meanwhile, shown) => {
+    const store = inMemoryStore();
+    const theirs = createChatMemory({ id: "m", store });
+    await theirs.add(entry(user("0"), { id: "0" }));
+    await createChatMemory({ id: "m", store: refusing(store, () => meanwhile(theirs)) }).add(user("2"));
+    expect(await texts(theirs)).toEqual(shown);
+  });
+
+  test("is made on the new state: they added where nothing was live", async () => {
+    const store = inMemoryStore();
+    const theirs = createChatMemory({ id: "m", store });
+    const [first] = await theirs.add(user("0"));
+    await theirs.remove(first as string);
+    const ours = createChatMemory({ id: "m", store: refusing(store, () => theirs.add(user("1"))) });
+    await ours.add(user("2"));
+    expect(await texts(theirs)).toEqual(["1", "2"]);
+  });
+
+  test("is not taken for what they added later in its place, under its id and with its content", async () => {
+    const store = inMemoryStore();
+    const theirs = createChatMemory({ id: "m", store });
+    await theirs.add(user("0"));
+    const same = entry(user("x"), { id: "x" });
+    let now = 1000;
+    const time = vi.spyOn(Date, "now").mockImplementation(() => now++);
+    try {
+      const ours = createChatMemory({ id: "m", store: refusing(store, () => theirs.add(same)) });
+      await expect(ours.set([same])).rejects.toBe(lost);
+    } finally {
+      time.mockRestore();
+    }
+    expect(await texts(theirs)).toEqual(["0", "x"]);
+  });
 });
 
 test("time that runs out behind a conflict, while another attempt is under way, leaves open what that has done", async () => {

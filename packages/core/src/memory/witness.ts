@@ -32,18 +32,17 @@ export async function isMade<M>(
   return witnesses.every((item, index) => isSame(found[index], item, ownIds));
 }
 
-/** Whether the memory that a change was planned for is the one there is now; `undefined` where nothing shows it. */
+/** Whether the memory that a change was planned for is known to be the one there is now. */
 export async function isSameLife<M>(
   { newest }: Draft<M>,
   now: Loaded<M>,
   place: Place,
   call: Call,
-): Promise<boolean | undefined> {
+): Promise<boolean> {
   if (now.version === null) return false;
   if (newest === undefined) return true;
-  if (now.nextSeq <= newest.seq) return false;
-  const found = await findAt([newest], now, place, call);
-  return found && found[0]?.id === newest.id && found[0].createdAt === newest.createdAt;
+  const [found] = (await findAt([newest], now, place, call)) ?? [];
+  return found?.id === newest.id && found.createdAt === newest.createdAt;
 }
 
 function isSame(found: Found | undefined, item: Found, isWhole: boolean): boolean {
