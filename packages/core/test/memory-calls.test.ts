@@ -11,6 +11,7 @@ import {
   type ProviderProfile,
   type StoredMessage,
   system,
+  TurnkeepError,
   toolCall,
   toolResult,
   user,
@@ -494,6 +495,18 @@ describe("rewind and remove", () => {
     ]);
   });
 
+  test("a rewind that cannot read history leaves the memory as it was", async () => {
+    const inner = inMemoryStore();
+    const failure = new TurnkeepError("STORE_NOT_READY", "the table is gone");
+    const store: ChatMemoryStore = { ...inner, getHistory: () => Promise.reject(failure) };
+    const memory = createChatMemory({ id: "m", store });
+    const [, second] = await memory.add(user("1"), user("2"));
+    await expect(memory.rewind(second as string)).rejects.toBe(failure);
+    expect(texts(await memory.messages())).toEqual(["1", "2"]);
+    await memory.add(user("3"));
+    expect(texts(await createChatMemory({ id: "m", store: inner }).messages())).toEqual(["1", "2", "3"]);
+  });
+
   test("rewind leaves a result that answers nothing where it is", async () => {
     const memory = createChatMemory({ window: { maxMessages: 2 } });
     await memory.add(toolResult("nobody", "asked", "x"), user("1"));
@@ -551,6 +564,31 @@ describe("rewind and remove", () => {
     await memory.remove(bad as string);
     expect(texts(await memory.messages())).toEqual(["a", "c", "d"]);
   });
+});
+
+test.each([
+  ["of a later version", '{"v":2,"epoch":0}', "UNSUPPORTED_VERSION"],
+  ["of no version", '{"epoch":0}', "CORRUPT_RECORD"],
+  ["without an epoch", '{"v":1}', "CORRUPT_RECORD"],
+  ["that is no JSON", "{broken", "CORRUPT_RECORD"],
+  ["that is null", "null", "CORRUPT_RECORD"],
+])("a memory's head %s is refused, and told by its id", async (_what, head, code) => {
+  const store = inMemoryStore();
+  await store.updateMessages("m", {
+    expected: null,
+    version: "v",
+    nextSeq: 1,
+    head,
+    append: [],
+    replace: [],
+    move: [],
+  });
+  const memory = createChatMemory({ id: "m", store });
+  await expect(memory.messages()).rejects.toMatchObject({ code, details: { memoryId: "m" } });
+  await expect(memory.add(user("a"))).rejects.toMatchObject({ code });
+  await memory.clear();
+  await memory.add(user("a"));
+  expect(texts(await memory.messages())).toEqual(["a"]);
 });
 
 test("history pages in both orders and by state, with ids, seq and time", async () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import {
+  type ChatMemories,
   type ChatMemory,
   type ChatMemoryStore,
   createChatMemories,
@@ -8,6 +9,7 @@ import {
   entry,
   inMemoryStore,
   isTurnkeepError,
+  type MemoryEvent,
   type ModelMessage,
   TurnkeepError,
   toolCall,
@@ -329,13 +331,59 @@ describe("a store that commits and then fails", () => {
     expect(writes).toBe(1);
   });
 
-  test("an error that is no TurnkeepError is STORE_UNAVAILABLE, with its cause", async () => {
-    const cause = new Error("socket");
-    const broken: ChatMemoryStore = { ...inMemoryStore(), getMessages: () => Promise.reject(cause) };
-    await expect(createChatMemory({ id: "m", store: broken }).messages()).rejects.toMatchObject({
-      code: "STORE_UNAVAILABLE",
-      cause,
-    });
+  const called: [
+    string,
+    keyof ChatMemoryStore,
+    (memories: ChatMemories<ModelMessage>) => Promise<unknown>,
+  ][] = [
+    ["a view", "getMessages", (memories) => memories.get("m").messages()],
+    ["an add", "updateMessages", (memories) => memories.get("m").add(user("b"))],
+    ["clear", "deleteMessages", (memories) => memories.get("m").clear()],
+    ["history", "getHistory", (memories) => memories.get("m").history()],
+    ["a fork", "getHistory", (memories) => memories.fork("m", "fork")],
+    ["list", "listMemories", (memories) => memories.list()],
+    ["erase", "listMemories", (memories) => memories.erase({ owner: "ann" })],
+  ];
+  test.each(called)(
+    "what is thrown to %s and is no TurnkeepError is STORE_UNAVAILABLE, with its cause",
+    async (_what, method, call) => {
+      const store = inMemoryStore();
+      await createChatMemory({ id: "m", store }).add(user("a"));
+      const cause = new Error("socket");
+      const broken: ChatMemoryStore = { ...store, [method]: () => Promise.reject(cause) };
+      const memories = createChatMemories({ store: broken });
+      await expect(call(memories)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", cause });
+    },
+  );
+
+  test("what ends a list by the caller's signal is ABORTED, whatever the store throws then", async () => {
+    const caller = new AbortController();
+    const store: ChatMemoryStore = {
+      ...inMemoryStore(),
+      listMemories: () => {
+        caller.abort();
+        return Promise.reject(new Error("socket closed"));
+      },
+    };
+    const listed = createChatMemories({ store }).list({ signal: caller.signal });
+    await expect(listed).rejects.toMatchObject({ code: "ABORTED", cause: caller.signal.reason });
+  });
+
+  test("a conflict is told with the number of the attempt that met it", async () => {
+    const store = inMemoryStore();
+    let conflicts = 2;
+    const contended: ChatMemoryStore = {
+      ...store,
+      updateMessages: (...given) =>
+        conflicts-- > 0
+          ? Promise.reject(new TurnkeepError("VERSION_CONFLICT", "somebody was faster"))
+          : store.updateMessages(...given),
+    };
+    const events: MemoryEvent[] = [];
+    await createChatMemory({ id: "m", store: contended, onEvent: (event) => events.push(event) }).add(
+      user("a"),
+    );
+    expect(events).toEqual([1, 2].map((attempt) => ({ type: "conflict", memoryId: "m", attempt })));
   });
 });
 
@@ -465,6 +513,7 @@ describe("order, time and signals", () => {
     await memory.explain({ evicted: 1 });
     await memory.history();
     await memories.fork("m", "fork", { at: "4" });
+    await memory.clear();
     await memories.erase({ owner: "ann" }, { signal: new AbortController().signal });
     expect(asked.filter(([, isGiven]) => !isGiven)).toEqual([]);
     expect(new Set(asked.map(([name]) => name)).size).toBe(5);

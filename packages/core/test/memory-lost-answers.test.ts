@@ -228,6 +228,12 @@ describe("what was refused while others wrote", () => {
     expect(await texts(theirs)).toEqual(shown);
   });
 
+  test("is made at the next attempt where nobody wrote, also what begins a memory", async () => {
+    const store = inMemoryStore();
+    await createChatMemory({ id: "m", store: refusing(store, async () => {}) }).add(user("1"));
+    expect(await texts(createChatMemory({ id: "m", store }))).toEqual(["1"]);
+  });
+
   test("is made on the new state: they added where nothing was live", async () => {
     const store = inMemoryStore();
     const theirs = createChatMemory({ id: "m", store });
@@ -252,6 +258,30 @@ describe("what was refused while others wrote", () => {
       time.mockRestore();
     }
     expect(await texts(theirs)).toEqual(["0", "x"]);
+  });
+});
+
+describe("a store that cannot be read behind a write that failed", () => {
+  const unreadable = new TurnkeepError("STORE_NOT_READY", "the table is gone");
+  test.each([
+    ["lost its answer: the caller is told of that", lost, lost],
+    [
+      "met a conflict: the caller is told why it cannot be made again",
+      new TurnkeepError("VERSION_CONFLICT", "somebody was faster"),
+      unreadable,
+    ],
+  ])("the write %s", async (_what, failure, told) => {
+    const store = inMemoryStore();
+    let isFailed = false;
+    const failing: ChatMemoryStore = {
+      ...store,
+      getMessages: (...given) => (isFailed ? Promise.reject(unreadable) : store.getMessages(...given)),
+      updateMessages: () => {
+        isFailed = true;
+        return Promise.reject(failure);
+      },
+    };
+    await expect(createChatMemory({ id: "m", store: failing }).add(user("0"))).rejects.toBe(told);
   });
 });
 

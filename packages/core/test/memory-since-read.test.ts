@@ -194,10 +194,13 @@ test("a view that its caller did not wait for is no look: a set after it replace
   const theirs = createChatMemory({ id: "m", store });
   let waits = false;
   const { opened: asked, open: ask } = gate();
-  const maxMessages = (): number | Promise<number> => {
-    if (!waits) return 10;
-    ask();
-    return new Promise(() => {});
+  const { opened: answered, open: answer } = gate();
+  const maxMessages = async (): Promise<number> => {
+    if (waits) {
+      ask();
+      await answered;
+    }
+    return 10;
   };
   const ours = createChatMemory({ id: "m", store, window: { maxMessages } });
   await ours.add(user("0"));
@@ -209,6 +212,9 @@ test("a view that its caller did not wait for is no look: a set after it replace
   caller.abort();
   await expect(view).rejects.toMatchObject({ code: "ABORTED" });
   waits = false;
+  answer();
+  // All that the ended call still does happens before a timer fires.
+  await new Promise((resolve) => setTimeout(resolve));
   await expect(ours.set([user("new")])).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
   expect(await texts(theirs)).toEqual(["0", "1"]);
 });

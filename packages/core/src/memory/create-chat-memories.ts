@@ -10,6 +10,7 @@ import { checkInteger } from "../option-checks.ts";
 import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { resolveLimits } from "../window/policy.ts";
+import { type CodedStore, codedStore } from "./coded-store.ts";
 import { StoredChatMemory } from "./create-chat-memory.ts";
 import { readForkSource, writeFork } from "./fork.ts";
 import { checkStore, normalizeOptions } from "./options.ts";
@@ -47,6 +48,7 @@ export function createChatMemories<M>(
 class StoredChatMemories<M> implements ChatMemories<M> {
   readonly #options: ChatMemoriesOptions<M>;
   readonly #format: MessageFormat<M>;
+  readonly #store: CodedStore;
   readonly #maxLoaded: number;
   /** The least recently asked for first. */
   readonly #recent: Map<string, StoredChatMemory<M>> = new Map();
@@ -64,6 +66,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     if (typeof owner === "string") checkOwner(owner);
     this.#options = options;
     this.#format = format;
+    this.#store = codedStore(store);
     this.#maxLoaded = maxLoaded;
     normalizeOptions(this.#optionsOf("check"), format);
   }
@@ -82,7 +85,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   list(query: MemoryListQuery = {}): Promise<ListPage> {
     this.#checkOpen();
     const { signal, ...rest } = query;
-    return this.#options.store.listMemories(rest, { signal });
+    return this.#store.listMemories(rest, { signal });
   }
 
   async fork(from: string, to: string, options: ForkOptions = {}): Promise<ChatMemory<M>> {
@@ -107,14 +110,13 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     this.#checkOpen();
     const { owner } = request;
     checkOwner(owner);
-    const { store } = this.#options;
     const erased = new Set<string>();
     for (;;) {
-      const page = await store.listMemories({ owner, limit: 1000 }, options);
+      const page = await this.#store.listMemories({ owner, limit: 1000 }, options);
       const found = page.memories.filter(({ memoryId }) => !erased.has(memoryId));
       if (found.length === 0) return { erased: [...erased] };
       for (const { memoryId } of found) {
-        await store.deleteMessages(memoryId, options);
+        await this.#store.deleteMessages(memoryId, options);
         erased.add(memoryId);
       }
     }

@@ -73,17 +73,15 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   readonly #policy: Policy<M>;
   readonly #session: Session<M>;
   readonly #views: Views<M>;
-  readonly #ownsStore: boolean;
   readonly #summarizer: Summarizer<M> | undefined;
 
   constructor(options: ChatMemoryOptions<M>, format: MessageFormat<M>) {
-    const { policy, session, ownsStore } = normalizeOptions(options, format);
+    const { policy, session } = normalizeOptions(options, format);
     this.id = policy.memoryId;
     this.format = format;
     this.#policy = policy;
     this.#session = new Session(session);
     this.#views = new Views(policy, this.#session);
-    this.#ownsStore = ownsStore;
     const work = {
       policy,
       session: this.#session,
@@ -257,9 +255,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     return this.#session.closed;
   }
 
-  async close(): Promise<void> {
-    if ((await this.#session.close(() => this.#summarizer?.running)) && this.#ownsStore)
-      await this.#policy.store.close();
+  close(): Promise<void> {
+    return this.#session.close(() => this.#summarizer?.running);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

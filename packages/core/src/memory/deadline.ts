@@ -98,13 +98,3 @@ const definite = new Set([
 export function isOpenOutcome(error: unknown): boolean {
   return !(isTurnkeepError(error) && definite.has(error.code));
 }
-
-/** What a store threw, as a `TurnkeepError`. */
-export function asStoreError(error: unknown, memoryId: string): TurnkeepError {
-  if (isTurnkeepError(error)) return error;
-  return new TurnkeepError(
-    "STORE_UNAVAILABLE",
-    `The store failed on memory ${JSON.stringify(memoryId)}; the cause has its error.`,
-    { cause: error, details: { memoryId } },
-  );
-}

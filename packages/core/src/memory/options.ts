@@ -9,6 +9,7 @@ import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { singleSlotStore } from "../stores/single-slot-store.ts";
 import { addedByRepair } from "../view/repair.ts";
 import { windowPolicy } from "../window/policy.ts";
+import { codedStore } from "./coded-store.ts";
 import { frontRule, type Policy } from "./policy.ts";
 import type { SessionOptions } from "./session.ts";
 
@@ -18,8 +19,6 @@ const defaultTimeoutMs = 30_000;
 export interface NormalOptions<M> {
   readonly policy: Policy<M>;
   readonly session: SessionOptions<M>;
-  /** The store was made here, so the memory closes it. */
-  readonly ownsStore: boolean;
 }
 
 /** Errors: `INVALID_OPTION`, naming the option, its value and what it must be. */
@@ -28,10 +27,10 @@ export function normalizeOptions<M>(
   format: MessageFormat<M>,
 ): NormalOptions<M> {
   checkPolicy(options);
-  const { id = "default", store = singleSlotStore(), owner } = options;
-  checkStore("createChatMemory", store);
-  const ownsStore = options.store === undefined;
-  if (!ownsStore && options.id === undefined) {
+  const { id = "default", store: given = singleSlotStore(), owner } = options;
+  checkStore("createChatMemory", given);
+  const store = codedStore(given);
+  if (options.store !== undefined && options.id === undefined) {
     throw new TurnkeepError(
       "INVALID_OPTION",
       "A memory in a store needs an id: without one, all users would share one memory. Give { id, store }.",
@@ -67,7 +66,6 @@ export function normalizeOptions<M>(
       timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
       onEvent: options.onEvent,
     },
-    ownsStore,
   };
 }
 

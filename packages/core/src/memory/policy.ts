@@ -1,15 +1,15 @@
 import type { Processor } from "../processors/processor.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
-import type { ChatMemoryStore } from "../store-contract.ts";
 import type { WindowPolicy } from "../window/policy.ts";
 import type { Cost } from "../window/room.ts";
+import type { CodedStore } from "./coded-store.ts";
 import type { Item, ItemReader } from "./item.ts";
 import type { Step } from "./step.ts";
 
 /** All that decides how one memory works, with every default in place. */
 export interface Policy<M> {
   readonly memoryId: string;
-  readonly store: ChatMemoryStore;
+  readonly store: CodedStore;
   readonly reader: ItemReader<M>;
   readonly window: WindowPolicy<M>;
   readonly systemFirst: boolean;

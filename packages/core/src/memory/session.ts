@@ -1,7 +1,8 @@
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { MemoryEvent } from "../memory-events.ts";
-import type { ChatMemoryStore, MemoryUpdate } from "../store-contract.ts";
-import { asStoreError, backOff, type Call, endedBy, isOpenOutcome, withDeadline } from "./deadline.ts";
+import type { MemoryUpdate } from "../store-contract.ts";
+import type { CodedStore } from "./coded-store.ts";
+import { backOff, type Call, endedBy, isOpenOutcome, withDeadline } from "./deadline.ts";
 import { Draft, type Loaded } from "./draft.ts";
 import { decodeHead } from "./head.ts";
 import { type Item, type ItemReader, readItem } from "./item.ts";
@@ -10,7 +11,7 @@ import { isMade, isSameLife } from "./witness.ts";
 
 export interface SessionOptions<M> {
   readonly memoryId: string;
-  readonly store: ChatMemoryStore;
+  readonly store: CodedStore;
   readonly owner: string | undefined;
   readonly reader: ItemReader<M>;
   readonly isFront: (item: Item<M>) => boolean;
@@ -79,10 +80,7 @@ export class Session<M> {
     const { memoryId, store, reader, isFront } = this.#options;
     const state = this.#state;
     const known = state?.version ?? undefined;
-    const read = store.getMessages(memoryId, { signal: call.signal, known });
-    const snapshot = await read.catch((error: unknown) => {
-      throw asStoreError(error, memoryId);
-    });
+    const snapshot = await store.getMessages(memoryId, { signal: call.signal, known });
     call.signal.throwIfAborted();
     if (state !== undefined && state.version === snapshot.version) return state;
     const epoch = decodeHead(memoryId, snapshot.head);
@@ -165,7 +163,7 @@ export class Session<M> {
           if (base !== undefined) throw open ?? this.#conflict(error);
           call.conflict = open ?? (error as TurnkeepError);
         } else {
-          open = asStoreError(error, memoryId);
+          open = error as TurnkeepError;
           if (++failures === openAttempts) throw open;
         }
         await backOff(attempt, call.signal);
@@ -209,9 +207,7 @@ export class Session<M> {
   async delete(call: Call): Promise<void> {
     const { memoryId, store } = this.#options;
     this.#state = undefined;
-    await store.deleteMessages(memoryId, { signal: call.signal }).catch((error: unknown) => {
-      throw asStoreError(error, memoryId);
-    });
+    await store.deleteMessages(memoryId, { signal: call.signal });
     call.signal.throwIfAborted();
     this.#known = [];
     this.#looked = null;
@@ -235,12 +231,10 @@ export class Session<M> {
     if (this.closed) throw this.#closedError();
   }
 
-  /** Waits for the calls made so far and what they left to be done; every later one is `CLOSED`. Answers whether it was open. */
-  async close(leftToDo: () => Promise<void> | undefined): Promise<boolean> {
-    const wasOpen = this.#closing === undefined;
+  /** Waits for the calls made so far and what they left to be done; every later one is `CLOSED`. */
+  close(leftToDo: () => Promise<void> | undefined): Promise<void> {
     this.#closing ??= this.#tail.then(leftToDo);
-    await this.#closing;
-    return wasOpen;
+    return this.#closing;
   }
 
   #settle(draft: Draft<M>, update: MemoryUpdate): void {
@@ -265,7 +259,7 @@ export class Session<M> {
       loaded = await this.load(call);
     } catch (error) {
       call.signal.throwIfAborted();
-      throw asStoreError(failure ?? error, memoryId);
+      throw failure ?? error;
     }
     if (loaded.version === update.version) return true;
     if (loaded.version === update.expected) return false;
@@ -274,8 +268,7 @@ export class Session<M> {
     const made = await isMade(draft, loaded, place, call);
     if (made === true || !isOpen) return made === true;
     // Made again it might stand twice, or bring back what others took away: the caller must know.
-    if (made === undefined || !(await isSameLife(draft, loaded, place, call)))
-      throw asStoreError(failure, memoryId);
+    if (made === undefined || !(await isSameLife(draft, loaded, place, call))) throw failure;
     return false;
   }
 

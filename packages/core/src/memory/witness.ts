@@ -1,4 +1,4 @@
-import type { ChatMemoryStore } from "../store-contract.ts";
+import type { CodedStore } from "./coded-store.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Loaded } from "./draft.ts";
 import type { Item } from "./item.ts";
@@ -8,7 +8,7 @@ type Found = Pick<Item<unknown>, "id" | "seq" | "createdAt" | "payload">;
 /** Where to look. */
 export interface Place {
   readonly memoryId: string;
-  readonly store: ChatMemoryStore;
+  readonly store: CodedStore;
 }
 
 /**
