@@ -3,10 +3,12 @@ import {
   assistant,
   type ChatMemory,
   type ChatMemoryStore,
+  createChatMemories,
   createChatMemory,
   entry,
   inMemoryStore,
   type MemoryEvent,
+  type MemoryUpdate,
   type ModelMessage,
   type ProviderProfile,
   type StoredMessage,
@@ -116,6 +118,24 @@ describe("add", () => {
     await memory.add(user("1"));
     await memory.add(user("2"), assistant("3"));
     expect(store).toMatchObject({ reads: 1, writes: 2 });
+  });
+
+  test("tells the store no more than it adds: no owner, no head, nothing beside a message that has nothing beside it", async () => {
+    const inner = inMemoryStore();
+    const updates: MemoryUpdate[] = [];
+    const store: ChatMemoryStore = {
+      ...inner,
+      updateMessages: (id, update, options) => {
+        updates.push(update);
+        return inner.updateMessages(id, update, options);
+      },
+    };
+    const memory = createChatMemories({ store, owner: "ann" }).get("m");
+    await memory.add(user("a"));
+    await memory.add(user("b"));
+    const [begun, added] = updates.map(({ owner, head, append }) => ({ owner, head, meta: append[0]?.meta }));
+    expect(begun).toEqual({ owner: "ann", head: expect.any(String), meta: undefined });
+    expect(added).toEqual({ owner: undefined, head: undefined, meta: undefined });
   });
 
   test("the same id with equal content is ignored, also when the message has left memory", async () => {
@@ -271,6 +291,23 @@ describe("views", () => {
     expect(await shownAsIs.messages()).toHaveLength(2);
   });
 
+  test("a result that comes late into the message of its call is not shown either, whatever else is put there", async () => {
+    const memory = createChatMemory();
+    const call = { type: "tool-call" as const, toolCallId: "c", toolName: "look", input: {} };
+    const output = { type: "text" as const, value: "too late" };
+    const result = { type: "tool-result" as const, toolCallId: "c", toolName: "look", output };
+    await memory.put("a", { role: "assistant", content: [call] });
+    await memory.add(user("well?"), assistant("It was interrupted."));
+    const [, interrupted] = await memory.messages();
+    await memory.put("a", { role: "assistant", content: [call, result] });
+    expect((await memory.messages())[1]).toEqual(interrupted);
+    await memory.put("a", {
+      role: "assistant",
+      content: [{ type: "text", text: "Let me see." }, call, result],
+    });
+    expect((await memory.messages())[1]).toEqual(interrupted);
+  });
+
   test("a result that comes before the model went on stands behind its call", async () => {
     const memory = createChatMemory();
     await memory.add(toolCall("c", "look", {}), user("hurry"), toolResult("c", "look", "found"));
@@ -378,6 +415,19 @@ describe("set, compact, clear", () => {
         code: "INVALID_MESSAGE",
       },
     );
+  });
+
+  test("what set replaces is no eviction, and a derived message among it is deleted", async () => {
+    const store = inMemoryStore();
+    const events: MemoryEvent[] = [];
+    const memory = createChatMemory({ id: "m", store, onEvent: (event) => events.push(event) });
+    const [through] = await memory.add(user("a"), user("b"));
+    await memory.compact({ through: through as string, replacement: user("sum") });
+    expect(events).toEqual([{ type: "evicted", memoryId: "m", messageIds: [through], reason: "compact" }]);
+    await memory.set([user("c")]);
+    expect(events).toHaveLength(1);
+    expect(await states(memory)).toEqual(["a evicted", "b superseded", "c live"]);
+    expect((await store.getHistory("m", {})).messages).toHaveLength(3);
   });
 
   test("compact keeps what was added meanwhile and what is pinned", async () => {
@@ -625,8 +675,12 @@ test("the epoch rises with whatever changes the view other than at its end, and 
   expect(await epoch()).toBe(3);
   await memory.add(system("s"));
   expect(await epoch()).toBe(4);
+  const [first] = await memory.set([user("f"), user("g")]);
+  expect(await epoch()).toBe(5);
+  await memory.put(first as string, user("f2"));
+  expect(await epoch()).toBe(6);
   const metas = (await store.getHistory("m", {})).messages.map(({ meta }) => JSON.parse(meta ?? "{}"));
-  expect(metas.map((meta) => meta.epoch ?? 0)).toEqual([0, 0, 0, 1, 2, 3]);
+  expect(metas.map((meta) => meta.epoch ?? 0)).toEqual([0, 0, 0, 1, 2, 3, 4, 4]);
   expect(metas[0].model).toBe("model-1");
 });
 

@@ -188,6 +188,24 @@ describe("a change was made, its answer lost, and somebody else has written sinc
     });
   });
 
+  test("what was added is recognised by one of its messages, though others have been removed since", async () => {
+    const { ours, theirs } = await setUp(async (other) => {
+      const { messages } = await other.history({ order: "descending", limit: 1 });
+      for (const { id } of messages) await other.remove(id);
+    });
+    await ours.add(user("x"), user("y"));
+    expect(await texts(theirs)).toEqual(["0", "1", "x"]);
+  });
+
+  test("more messages under ids than a page of history holds are recognised by as many as it holds", async () => {
+    const store = inMemoryStore();
+    const theirs = createChatMemory({ id: "m", store, window: { maxMessages: 1 } });
+    await theirs.add(user("0"));
+    const many = Array.from({ length: 1001 }, (_, index) => entry(user("x"), { id: String(index) }));
+    const ours = createChatMemory({ id: "m", store: losing(store, () => theirs.add(user("z"))) });
+    expect(await ours.set(many)).toHaveLength(1001);
+  });
+
   describe("in a store without history", () => {
     async function setUpWithout(meanwhile: (theirs: Memory) => Promise<unknown>) {
       const store = withoutHistory(inMemoryStore());
