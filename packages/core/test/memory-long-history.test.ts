@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import {
+  assistant,
+  type ChatMemory,
+  createChatMemories,
+  createChatMemory,
+  entry,
+  inMemoryStore,
+  type ModelMessage,
+  toolCall,
+  toolResult,
+  user,
+} from "../src/index.ts";
+
+/** More than core reads of a history at once: a hundred, two hundred or a thousand messages. */
+const count = 2_500;
+const numbers = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, index) => String(from + index));
+const texts = async (memory: ChatMemory<ModelMessage>): Promise<unknown[]> =>
+  (await memory.messages()).map(({ content }) => content);
+const said = (number: string) => entry(user(number), { id: number });
+
+async function texted(memory: ChatMemory<ModelMessage>, state: "evicted" | "superseded"): Promise<unknown[]> {
+  const all: unknown[] = [];
+  for await (const { messages } of memory.historyPages({ states: [state], limit: 1_000 }))
+    all.push(...messages.map(({ message }) => message.content));
+  return all;
+}
+
+test("a rewind far back supersedes all that was said since, and fills a large window", async () => {
+  const store = inMemoryStore();
+  const small = createChatMemory({ id: "m", store, window: { maxMessages: 2 } });
+  await small.add(...numbers(0, count).map(said));
+  const large = createChatMemory({ id: "m", store, window: { maxMessages: 300 } });
+  await large.rewind("1000");
+  expect(await texts(large)).toEqual(numbers(700, 1_000));
+  expect(await texted(large, "evicted")).toEqual(numbers(0, 700));
+  expect(await texted(large, "superseded")).toEqual(numbers(1_000, count));
+});
+
+test("a rewind fills a window of tokens, which counts what it brings back", async () => {
+  const store = inMemoryStore();
+  await createChatMemory({ id: "m", store, window: { maxMessages: 2 } }).add(...numbers(0, 500).map(said));
+  const counter = { name: "one", count: () => 1 };
+  const large = createChatMemory({ id: "m", store, window: { maxTokens: 250, target: 1, counter } });
+  await large.rewind("400");
+  expect(await texts(large)).toEqual(numbers(150, 400));
+});
+
+test("removing a result takes the call with it that it answered long ago, and the other way round", async () => {
+  const memory = createChatMemory({ window: { maxMessages: 2 } });
+  const call = entry(toolCall("c", "look", {}), { id: "call" });
+  const result = entry(toolResult("c", "look", "r"), { id: "result" });
+  const late = [call, assistant("It takes long."), ...numbers(0, 500).map(said), result];
+  await memory.add(...late, ...numbers(500, 505).map(said));
+  expect(await memory.remove("result")).toEqual(["call", "result"]);
+  const again = createChatMemory({ window: { maxMessages: 2 } });
+  await again.add(...late, ...numbers(500, 505).map(said));
+  expect(await again.remove("call")).toEqual(["call", "result"]);
+  expect(await texted(again, "evicted")).toEqual(["It takes long.", ...numbers(0, 503)]);
+});
+
+test("a fork takes over the whole history, or as much as was said up to a message", async () => {
+  const memories = createChatMemories({ store: inMemoryStore(), window: { maxMessages: 2 } });
+  await memories.get("m").add(...numbers(0, count).map(said));
+  expect(await texted(await memories.fork("m", "whole"), "evicted")).toEqual(numbers(0, count - 2));
+  expect(await texted(await memories.fork("m", "part", { at: "1500" }), "evicted")).toEqual(
+    numbers(0, 1_499),
+  );
+});
+
+test("of more ids than the store is asked for at once, each is found where it was added before", async () => {
+  const memory = createChatMemory({ window: { maxMessages: 2 } });
+  await memory.add(...numbers(0, 1_200).map(said));
+  await memory.add(...numbers(0, 1_201).map(said));
+  expect(await texted(memory, "evicted")).toEqual(numbers(0, 1_199));
+  expect(await texts(memory)).toEqual(["1199", "1200"]);
+});
