@@ -291,11 +291,13 @@ describe("views", () => {
     expect(await shownAsIs.messages()).toHaveLength(2);
   });
 
+  const call = { type: "tool-call" as const, toolCallId: "c", toolName: "look", input: {} };
+  const output = { type: "text" as const, value: "r" };
+  const result = { type: "tool-result" as const, toolCallId: "c", toolName: "look", output };
+  const text = { type: "text" as const, text: "Let me see." };
+
   test("a result that comes late into the message of its call is not shown either, whatever else is put there", async () => {
     const memory = createChatMemory();
-    const call = { type: "tool-call" as const, toolCallId: "c", toolName: "look", input: {} };
-    const output = { type: "text" as const, value: "too late" };
-    const result = { type: "tool-result" as const, toolCallId: "c", toolName: "look", output };
     await memory.put("a", { role: "assistant", content: [call] });
     await memory.add(user("well?"), assistant("It was interrupted."));
     const [, interrupted] = await memory.messages();
@@ -303,9 +305,20 @@ describe("views", () => {
     expect((await memory.messages())[1]).toEqual(interrupted);
     await memory.put("a", {
       role: "assistant",
-      content: [{ type: "text", text: "Let me see." }, call, result],
+      content: [text, call, result],
     });
     expect((await memory.messages())[1]).toEqual(interrupted);
+  });
+
+  test("a result that comes in time into the message of its call is shown, whatever is put there late", async () => {
+    const memory = createChatMemory();
+    await memory.put("a", { role: "assistant", content: [call] });
+    await memory.put("a", { role: "assistant", content: [call, result] });
+    const shown = await memory.messages();
+    expect(shown).toEqual([{ role: "assistant", content: [call, result] }]);
+    await memory.add(user("well?"), assistant("It is done."));
+    await memory.put("a", { role: "assistant", content: [text, call, result] });
+    expect((await memory.messages())[0]).toEqual({ role: "assistant", content: [text, call, result] });
   });
 
   test("a result that comes before the model went on stands behind its call", async () => {
@@ -586,6 +599,16 @@ describe("rewind and remove", () => {
     expect(await states(memory)).toEqual(["q evicted", "a evicted", "y live", "z live", "end live"]);
   });
 
+  test("remove deletes the whole step that was superseded, and not the one that calls by the same id since", async () => {
+    const memory = createChatMemory();
+    const step = () => [toolCall("c", "look", {}), toolResult("c", "look", "r")] as const;
+    const [, call, result] = await memory.add(user("q"), ...step());
+    await memory.rewind(call as string);
+    await memory.add(...step());
+    expect(await memory.remove(result as string)).toEqual([call, result]);
+    expect(await states(memory)).toEqual(["q live", "tool-call live", "tool-result live"]);
+  });
+
   test("a corrupt record is named, does not hide the others, and can be removed", async () => {
     const store = inMemoryStore();
     const memory = createChatMemory({ id: "m", store });
@@ -636,6 +659,8 @@ test.each([
   const memory = createChatMemory({ id: "m", store });
   await expect(memory.messages()).rejects.toMatchObject({ code, details: { memoryId: "m" } });
   await expect(memory.add(user("a"))).rejects.toMatchObject({ code });
+  const forked = createChatMemories({ store }).fork("m", "fork");
+  await expect(forked).rejects.toMatchObject({ code, details: { memoryId: "m" } });
   await memory.clear();
   await memory.add(user("a"));
   expect(texts(await memory.messages())).toEqual(["a"]);
