@@ -142,10 +142,17 @@ describe("add", () => {
     const store = counted(inMemoryStore());
     const memory = createChatMemory({ id: "m", store, window: { maxMessages: 1 } });
     const hello = entry(user("hello"), { id: "request-1" });
-    await memory.add(hello);
     await memory.add(hello, hello);
+    await memory.add(hello);
     await memory.add(user("next"));
-    const again = createChatMemory({ id: "m", store, window: { maxMessages: 1 } });
+    // With a profile that binds reasoning, what is added last decides when the window makes room.
+    const profile: ProviderProfile = {
+      name: "binding",
+      firstMessage: "any",
+      reasoning: "bound",
+      shape: (messages) => ({ messages: [...messages], stages: [] }),
+    };
+    const again = createChatMemory({ id: "m", store, window: { maxMessages: 1 }, profile });
     expect(await again.add(hello)).toEqual(["request-1"]);
     expect(store.writes).toBe(2);
     expect(await states(again)).toEqual(["hello evicted", "next live"]);
@@ -194,6 +201,19 @@ describe("add", () => {
     const last = createChatMemory({ id: "m", store, systemFirst: false });
     await last.add(system("three"));
     expect(texts(await last.messages())).toEqual(["hi", "three"]);
+  });
+
+  test("what is ignored evicts nothing either, though the window has shrunk", async () => {
+    const store = counted(inMemoryStore());
+    let limit = 3;
+    const memory = createChatMemory({ id: "m", store, window: { maxMessages: () => limit } });
+    await memory.add(system("one"), user("1"), user("2"));
+    limit = 2;
+    expect(await memory.add(system("one"))).toHaveLength(1);
+    expect(store.writes).toBe(1);
+    expect(await states(memory)).toEqual(["one live", "1 live", "2 live"]);
+    await memory.add(user("3"));
+    expect(await states(memory)).toEqual(["one live", "1 evicted", "2 evicted", "3 live"]);
   });
 
   test("a message the store cannot hold is MESSAGE_TOO_LARGE, and the memory goes on", async () => {
@@ -318,7 +338,11 @@ describe("views", () => {
     expect(shown).toEqual([{ role: "assistant", content: [call, result] }]);
     await memory.add(user("well?"), assistant("It is done."));
     await memory.put("a", { role: "assistant", content: [text, call, result] });
-    expect((await memory.messages())[0]).toEqual({ role: "assistant", content: [text, call, result] });
+    expect(await memory.messages()).toEqual([
+      { role: "assistant", content: [text, call, result] },
+      user("well?"),
+      assistant("It is done."),
+    ]);
   });
 
   test("a result that comes before the model went on stands behind its call", async () => {
@@ -609,7 +633,7 @@ describe("rewind and remove", () => {
     expect(await states(memory)).toEqual(["q live", "tool-call live", "tool-result live"]);
   });
 
-  test("a corrupt record is named, does not hide the others, and can be removed", async () => {
+  test("a corrupt record is named, does not hide the others, and can be replaced and removed", async () => {
     const store = inMemoryStore();
     const memory = createChatMemory({ id: "m", store });
     const [, bad] = await memory.add(user("a"), user("b"), user("c"));
@@ -634,6 +658,10 @@ describe("rewind and remove", () => {
     for await (const next of memory.historyPages({ limit: 1 })) pages.push(...next.messages);
     expect(texts(pages.map(({ message }) => message))).toEqual(["a", "c"]);
     await memory.add(user("d"));
+    const again = memory.add(entry(user("b"), { id: bad as string }));
+    await expect(again).rejects.toMatchObject({ code: "ID_CONFLICT" });
+    await memory.put(bad as string, user("b"));
+    expect(texts(await memory.messages())).toEqual(["a", "b", "c", "d"]);
     await memory.remove(bad as string);
     expect(texts(await memory.messages())).toEqual(["a", "c", "d"]);
   });

@@ -267,7 +267,9 @@ describe("who waits for it", () => {
         return ledger.answerFor(evicted);
       },
     );
-    await say(memory, ...numbers(1, 7));
+    await say(memory, ...numbers(1, 6));
+    expect(work).toHaveLength(0);
+    await say(memory, "word 7");
     expect(await texts(memory)).toEqual(numbers(2, 7));
     await say(memory, "word 8");
     expect(work).toHaveLength(1);
