@@ -251,7 +251,10 @@ describe("put", () => {
     await memory.add(user("2"));
     await expect(memory.put("a", user("3"))).rejects.toMatchObject({ code: "ID_CONFLICT" });
     await memory.put("b", system("s"));
-    await expect(memory.put("b", user("4"))).rejects.toMatchObject({ code: "INVALID_MESSAGE" });
+    await expect(memory.put("b", user("4"))).rejects.toMatchObject({
+      code: "INVALID_MESSAGE",
+      details: { memoryId: "default", messageIds: ["b"] },
+    });
   });
 
   test("a call that arrives while an answer streams makes it a step with its result", async () => {
@@ -418,7 +421,7 @@ describe("set, compact, clear", () => {
 
   test("compact puts a derived message after the system message; history never holds it", async () => {
     const memory = createChatMemory();
-    const [, , callId] = await memory.add(
+    const [systemId, , callId] = await memory.add(
       system("s"),
       user("q"),
       toolCall("c", "look", {}),
@@ -437,21 +440,40 @@ describe("set, compact, clear", () => {
     ]);
     expect((await memory.history({ limit: 1, after: 4 })).messages.map(({ seq }) => seq)).toEqual([5]);
     const [last] = await memory.add(assistant("more"));
-    await memory.compact({ through: last as string, replacement: user("all") });
+    const summaryId = await memory.compact({ through: last as string, replacement: user("all") });
     expect(await memory.messages()).toEqual([system("s"), user("all")]);
-    await expect(
-      memory.compact({ through: callId as string, replacement: user("less") }),
-    ).rejects.toMatchObject({
+    const refused = (through: string, replacement = user("x") as ModelMessage) =>
+      expect(memory.compact({ through, replacement })).rejects;
+    const about = (id: string) => ({ memoryId: "default", messageIds: [id] });
+    await refused(callId as string).toMatchObject({
       code: "VERSION_CONFLICT",
+      details: about(callId as string),
     });
-    await expect(memory.compact({ through: "nobody", replacement: user("x") })).rejects.toMatchObject({
-      code: "INVALID_OPTION",
-    });
-    await expect(memory.compact({ through: last as string, replacement: system("x") })).rejects.toMatchObject(
-      {
-        code: "INVALID_MESSAGE",
-      },
-    );
+    for (const id of ["nobody", systemId as string, summaryId])
+      await refused(id).toMatchObject({ code: "INVALID_OPTION", details: about(id) });
+    const result = {
+      type: "tool-result" as const,
+      toolCallId: "c",
+      toolName: "look",
+      output: { type: "text" as const, value: "r" },
+    };
+    for (const replacement of [
+      system("x"),
+      toolResult("c", "look", "r"),
+      assistant([result]),
+      assistant([{ type: "tool-call", toolCallId: "c", toolName: "look", input: {} }]),
+    ])
+      await refused(last as string, replacement).toMatchObject({ code: "INVALID_MESSAGE" });
+    expect(await memory.messages()).toEqual([system("s"), user("all")]);
+  });
+
+  test("set under an id that a message has already, live or left, is an ID_CONFLICT, as is one given twice", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 1 } });
+    await memory.add(entry(user("a"), { id: "left" }), entry(user("b"), { id: "live" }));
+    const same = (id: string) => entry(user("c"), { id });
+    for (const messages of [[same("live")], [same("left")], [same("twice"), same("twice")]])
+      await expect(memory.set(messages)).rejects.toMatchObject({ code: "ID_CONFLICT" });
+    expect(await states(memory)).toEqual(["a evicted", "b live"]);
   });
 
   test("what set replaces is no eviction, and a derived message among it is deleted", async () => {
@@ -477,6 +499,14 @@ describe("set, compact, clear", () => {
     await ours.compact({ through: through as string, replacement: user("sum") });
     expect(texts(await ours.messages())).toEqual(["sum", "pin", "c"]);
     expect(texts(await theirs.messages())).toEqual(["sum", "pin", "c"]);
+  });
+
+  test("compact keeps the whole step of a pinned message", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 10, pinned: ({ role }) => role === "tool" } });
+    const step = [toolCall("c", "look", {}), toolResult("c", "look", "r")];
+    const [, , , through] = await memory.add(user("a"), ...step, user("b"));
+    await memory.compact({ through: through as string, replacement: user("sum") });
+    expect(await memory.messages()).toEqual([user("sum"), ...step]);
   });
 
   test("clear deletes memory and history, and a message can begin it again", async () => {
