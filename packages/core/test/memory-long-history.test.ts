@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
   assistant,
   type ChatMemory,
+  type ChatMemoryStore,
   createChatMemories,
   createChatMemory,
   entry,
@@ -45,6 +46,27 @@ test("a rewind fills a window of tokens, which counts what it brings back", asyn
   const large = createChatMemory({ id: "m", store, window: { maxTokens: 250, target: 1, counter } });
   await large.rewind("400");
   expect(await texts(large)).toEqual(numbers(150, 400));
+});
+
+test.each([
+  ["messages", { maxMessages: 50 }],
+  ["tokens", { maxTokens: 50, counter: { name: "one", count: () => 1 } }],
+])("a rewind in a window of %s reads no more of the history than could come back", async (_unit, window) => {
+  const inner = inMemoryStore();
+  let lookups = 0;
+  const store: ChatMemoryStore = {
+    ...inner,
+    getHistory: (...given) => {
+      lookups++;
+      return inner.getHistory(...given);
+    },
+  };
+  const memory = createChatMemory({ id: "m", store, window });
+  await memory.add(...numbers(0, count).map((number) => user(number)));
+  const [last] = await memory.add(user("last"));
+  await memory.rewind(last as string);
+  // What is later, and one page of what is earlier.
+  expect(lookups).toBe(2);
 });
 
 test("removing a result takes the call with it that it answered long ago, and the other way round", async () => {
