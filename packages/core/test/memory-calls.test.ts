@@ -563,12 +563,13 @@ describe("rewind and remove", () => {
     expect((await memory.messages()).map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
 
     const summarized = createChatMemory({ window: { maxMessages: 6 } });
+    await summarized.add(system("s"));
     const ids = await summarized.add(...["1", "2", "3", "4"].map((text) => user(text)));
     await summarized.compact({ through: ids[1] as string, replacement: user("sum") });
     await summarized.rewind(ids[3] as string);
-    expect(texts(await summarized.messages())).toEqual(["sum", "3"]);
+    expect(texts(await summarized.messages())).toEqual(["s", "sum", "3"]);
     await summarized.rewind(ids[1] as string);
-    expect(texts(await summarized.messages())).toEqual(["1"]);
+    expect(texts(await summarized.messages())).toEqual(["s", "1"]);
   });
 
   test("rewind to what has left leaves what was said before it: the newest turn's question, a pinned message", async () => {
@@ -610,6 +611,59 @@ describe("rewind and remove", () => {
       "4 superseded",
       "5 superseded",
     ]);
+    const late = createChatMemory();
+    const [first] = await late.add(user("1"), user("2"), user("3"));
+    await late.rewind(await late.compact({ through: first as string, replacement: user("sum") }));
+    expect(await states(late)).toEqual(["1 live", "2 superseded", "3 superseded"]);
+  });
+
+  test("rewind fills the window down to its target, so that the next messages fit without an eviction", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 10, target: 0.5 } });
+    const ids: string[] = [];
+    for (let number = 1; number <= 11; number++) ids.push(...(await memory.add(user(String(number)))));
+    expect(texts(await memory.messages())).toEqual(["7", "8", "9", "10", "11"]);
+    await memory.rewind(ids[8] as string);
+    expect(texts(await memory.messages())).toEqual(["4", "5", "6", "7", "8"]);
+  });
+
+  test("removing an answer to a request for approval takes the whole step with it, live or in history", async () => {
+    const request = assistant([
+      { type: "tool-call", toolCallId: "c", toolName: "pay", input: {} },
+      { type: "tool-approval-request", approvalId: "a", toolCallId: "c" },
+    ]);
+    const response: ModelMessage = {
+      role: "tool",
+      content: [{ type: "tool-approval-response", approvalId: "a", approved: true }],
+    };
+    const memory = createChatMemory({ window: { maxMessages: 3 } });
+    for (const later of [[], ["1", "2", "3"].map((text) => user(text))]) {
+      const step = await memory.add(request, response, toolResult("c", "pay", "paid"));
+      await memory.add(...later);
+      expect(await memory.remove(step[1] as string)).toEqual(step);
+    }
+    expect(await states(memory)).toEqual(["1 live", "2 live", "3 live"]);
+  });
+
+  test("a corrupt record that has left comes back by no rewind and no fork", async () => {
+    const store = inMemoryStore();
+    const memories = createChatMemories({ store, window: { maxMessages: 3 } });
+    const memory = memories.get("m");
+    await memory.add(...["1", "2", "3"].map((text) => entry(user(text), { id: text })));
+    const { version, nextSeq, messages } = await store.getMessages("m");
+    await store.updateMessages("m", {
+      expected: version,
+      version: "v",
+      nextSeq,
+      append: [],
+      replace: [{ ...(messages[1] as StoredMessage), payload: "{broken" }],
+      move: [],
+    });
+    await memory.add(...["4", "5", "6"].map((text) => entry(user(text), { id: text })));
+    const fork = await memories.fork("m", "fork", { at: "4" });
+    expect(texts(await fork.messages())).toEqual(["1", "3", "4"]);
+    await memory.rewind("5");
+    expect(texts(await memory.messages())).toEqual(["1", "3", "4"]);
+    expect((await memory.history()).errors).toHaveLength(1);
   });
 
   test("a rewind that cannot read history leaves the memory as it was", async () => {

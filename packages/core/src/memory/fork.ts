@@ -65,8 +65,7 @@ async function readAsOf<M>(
   const kept = await allKept({ before: through + 1, states: ["live", "evicted"] }, source, call);
   const left = kept
     .filter((stored) => !taken.has(stored.seq))
-    .map((stored) => readItem(stored, reader))
-    .filter((item) => item.meta.derived === undefined);
+    .map((stored) => readItem(stored, reader));
   const covered = live.reduce((seq, item) => Math.max(seq, item.meta.derived?.through ?? 0), 0);
   const shown = new Live(live, isFront);
   const candidates =

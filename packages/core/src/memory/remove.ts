@@ -24,13 +24,12 @@ export async function removeStep<M>(
   const target = live ?? readItem(kept as Kept, policy.reader);
   const states: MessageState[] = kept?.state === "superseded" ? ["superseded"] : ["live", "evicted"];
   const step = await findStep(target, states, draft.live, policy, call);
-  const members = step.map((item) => ({ item, live: draft.live.byId.get(item.id) }));
   draft.move(
-    members.filter((member) => member.live === undefined).map((member) => member.item.seq),
+    step.map((item) => item.seq),
     "removed",
   );
   draft.leave(
-    members.flatMap((member) => member.live ?? []),
+    step.flatMap((item) => draft.live.byId.get(item.id) ?? []),
     "removed",
   );
   return step.map((item) => item.id);
