@@ -51,6 +51,24 @@ describe("shrink", () => {
     expect(await epoch()).toBe(before + 1);
   });
 
+  test("of a step that the window shows in part, each message leaves once", async () => {
+    let limit = 10;
+    const memory = remembering({ window: { maxMessages: () => limit, unit: "message" } });
+    const [call, , result] = await memory.add(
+      toolCall("c", "look", {}),
+      user("1"),
+      toolResult("c", "look", "r"),
+      user("2"),
+      user("3"),
+    );
+    limit = 4;
+    expect(await memory.shrink()).toMatchObject({
+      messageIds: [call, result],
+      messagesBefore: 4,
+      messagesAfter: 3,
+    });
+  });
+
   test("in tokens with a counter, and down to the target that is given", async () => {
     const memory = remembering({ window: { maxTokens: 1000, counter: characterCounter } });
     await memory.add(...tens(1, 10));
