@@ -296,6 +296,19 @@ describe("views", () => {
     expect(await states(memory)).toEqual(["short evicted", "far too long for this window live"]);
   });
 
+  test("of a turn that is too long alone, the question, the newest step and what is pinned are shown", async () => {
+    const pinned = ({ content }: ModelMessage): boolean => content === "pinned";
+    const memory = createChatMemory<ModelMessage>({ window: { maxMessages: 3, unit: "turn", pinned } });
+    await memory.add(user("q"), assistant("1"), assistant("pinned"), assistant("2"), assistant("3"));
+    expect(texts(await memory.messages())).toEqual(["q", "pinned", "3"]);
+  });
+
+  test("a target is taken as it is written: 0.29 of a hundred messages are 29", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 100, target: 0.29 } });
+    await memory.add(...Array.from({ length: 101 }, (_, index) => user(String(index))));
+    expect(await memory.messages()).toHaveLength(29);
+  });
+
   test("a call left unanswered shows as interrupted, and stays so when the result comes late", async () => {
     const events: MemoryEvent[] = [];
     const memory = createChatMemory({ onEvent: (event) => events.push(event) });

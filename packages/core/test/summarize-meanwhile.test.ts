@@ -12,7 +12,7 @@ import {
   user,
 } from "../src/index.ts";
 import { gate } from "./gate.ts";
-import { audited, Ledger, numbers, say, summarizing, texts } from "./summarize-support.ts";
+import { audited, Ledger, numbers, say, setUp, summarizing, texts } from "./summarize-support.ts";
 
 type Memory = ChatMemory<ModelMessageLike>;
 
@@ -215,4 +215,26 @@ describe("the memory is changed while a summary of five messages is made", () =>
     expect(failed.map((event) => event.reason)).toEqual(["conflict", "conflict", "conflict"]);
     expect(events.at(-1)).toMatchObject({ type: "evicted", messageIds: [first] });
   });
+});
+
+test("a summary put late stands for no more than was summarized: a rewind to what was said before it leaves the next one", async () => {
+  const { opened, open } = gate();
+  const work: Promise<void>[] = [];
+  const { memory } = setUp(
+    { maxMessages: 6, target: 0.5, waitUntil: (promise) => work.push(promise) },
+    (ledger) => async (evicted) => {
+      await opened;
+      return ledger.answerFor(evicted);
+    },
+  );
+  await say(memory, ...numbers(1, 7));
+  const [, , tenth] = await say(memory, ...numbers(8, 10));
+  open();
+  await Promise.all(work);
+  expect(await texts(memory)).toEqual(["§0", ...numbers(6, 10)]);
+  await say(memory, "word 11");
+  await Promise.all(work);
+  expect(await texts(memory)).toEqual(["§1", ...numbers(10, 11)]);
+  await memory.rewind(tenth as string);
+  expect(await texts(memory)).toEqual(["§1"]);
 });
