@@ -89,6 +89,20 @@ describe("the processors of a memory", () => {
     expect(asked).toBe(3);
   });
 
+  test.each(["step", "turn", "message"] as const)(
+    "make the window of unit %s give room for what they add",
+    async (unit) => {
+      const hint: Processor<ModelMessage> = {
+        name: "hint",
+        process: (messages) => [...messages, user("hint")],
+      };
+      const memory = createChatMemory({ window: { maxMessages: 3, unit }, processors: [hint] });
+      await memory.add(user("1"), user("2"), user("3"));
+      expect((await memory.messages()).map(({ content }) => content)).toEqual(["2", "3", "hint"]);
+      expect((await memory.history({ states: ["live"] })).messages).toHaveLength(3);
+    },
+  );
+
   test("warn of a limiter that is not the last, and say whose an error is", async () => {
     const events: MemoryEvent[] = [];
     const careless: Processor<ModelMessage> = {

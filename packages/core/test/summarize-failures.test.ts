@@ -229,21 +229,6 @@ describe("a summary that fails", () => {
     expect(ofType(events, "summarize-failed")).toMatchObject([{ reason: "unreadable" }]);
   });
 
-  test("nothing that a processor lets the model see: it is not asked", async () => {
-    const { another, ledger, events } = setUp();
-    const nothing = { name: "nothing", eachAlone: true, process: () => [] };
-    await say(another({ processors: [nothing] }), ...numbers(1, 7));
-    expect(ledger.calls).toHaveLength(0);
-    expect(ofType(events, "summarize-failed")).toMatchObject([{ reason: "empty" }]);
-  });
-
-  test("a processor that looks at messages beside each other has no part in what it is asked", async () => {
-    const { another, ledger } = setUp();
-    const nothing = { name: "nothing", process: () => [] };
-    await say(another({ processors: [nothing] }), ...numbers(1, 7));
-    expect(ledger.calls.map((call) => call.texts)).toEqual([numbers(1, 5)]);
-  });
-
   test("a summary that the store finds too large is too long; a store that fails leaves everything in place", async () => {
     let fault: TurnkeepError | undefined = new TurnkeepError("MESSAGE_TOO_LARGE", "too large");
     const raw = inMemoryStore();
