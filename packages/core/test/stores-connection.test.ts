@@ -87,6 +87,25 @@ describe("driverCalls", () => {
     await calls.settled();
   });
 
+  it("has settled when a method of several calls has made its last", async () => {
+    const calls = driverCalls("myStore");
+    const [one, two] = [deferred(), deferred()];
+    const ended: string[] = [];
+    const inside = async (call: Promise<unknown>): Promise<unknown> => call;
+    async function method(): Promise<void> {
+      await inside(inside(inside(calls.run(() => one.promise, undefined))));
+      await calls.run(() => two.promise, undefined);
+      ended.push("method");
+    }
+    const running = method();
+    const settled = calls.settled().then(() => ended.push("settled"));
+    one.resolve();
+    await new Promise((resolve) => setTimeout(resolve));
+    two.resolve();
+    await Promise.all([running, settled]);
+    expect(ended).toEqual(["method", "settled"]);
+  });
+
   it("does not wait for what an abort has left behind", async () => {
     const calls = driverCalls("myStore");
     const controller = new AbortController();

@@ -17,6 +17,7 @@ import { now, type Operation, OperationLog, type RecordedMemory, recorded, textO
 import { bundled, startWriter } from "./processes.ts";
 import { type NetworkFault, type NetworkProxy, startProxy } from "./proxy.ts";
 import type { DurableServer, StoreTarget } from "./target.ts";
+import { message, update } from "./updates.ts";
 
 /** How many adds each of two clients makes in a test. */
 const adds = 30;
@@ -149,6 +150,29 @@ export function describeFaults(target: StoreTarget): void {
       proxy.release();
       await usableAgain(memory, log);
       await checkedRead(log, await openMemory(server.url, id, patienceMs));
+    });
+
+    test("a store that closes ends no call under way, whatever its steps", async () => {
+      const store = await target.openStore(server.url);
+      const [begun, deleted] = [1, 2].map(() => Array.from({ length: 10 }, () => randomUUID())) as [
+        string[],
+        string[],
+      ];
+      const begin = (memoryId: string): Promise<void> =>
+        store.updateMessages(memoryId, update(null, 2, { owner: memoryId, append: [message(1)] }));
+      await Promise.all(deleted.map(begin));
+      const calls = [
+        ...begun.map(begin),
+        ...deleted.map((memoryId) => store.deleteMessages(memoryId)),
+        ...deleted.map((owner) => store.listMemories({ owner })),
+      ];
+      await Promise.all([...calls, store.close()]);
+      const other = await target.openStore(server.url);
+      onTestFinished(() => other.close());
+      for (const memoryId of begun) {
+        expect((await other.getMessages(memoryId)).messages).toEqual([message(1)]);
+      }
+      for (const memoryId of deleted) expect((await other.getMessages(memoryId)).version).toBeNull();
     });
 
     test("a slow network: everything lands, in order", async () => {

@@ -4,7 +4,10 @@ import { callDriver } from "./call-driver.ts";
 export interface DriverCalls {
   /** {@link callDriver}, under the name of this store. */
   run<T>(call: () => T | Promise<T>, signal: AbortSignal | undefined): Promise<T>;
-  /** When those that were under way have ended, well or not. Never rejects. */
+  /**
+   * When those that are under way have ended, well or not, and those that follow from them at once: a method may take
+   * several. Never rejects.
+   */
   settled(): Promise<void>;
 }
 
@@ -39,7 +42,11 @@ export function driverCalls(store: string): DriverCalls {
       return answer;
     },
     async settled() {
-      await Promise.allSettled(underWay);
+      while (underWay.size > 0) {
+        await Promise.allSettled(underWay);
+        // Who waited for the last has gone on by the next task, however many promises stand between.
+        await new Promise((resolve) => setTimeout(resolve));
+      }
     },
   };
 }
