@@ -242,6 +242,17 @@ export const brokenEdges: readonly BrokenStore[] = [
     }),
   },
   {
+    fault: "begins a memory without the moves of what is not there",
+    caughtBy: ["errors", "a beginning that names what is not there is refused"],
+    wrap: (base) => ({
+      async updateMessages(id, update, options) {
+        const there = new Set(update.append.map(({ seq }) => seq));
+        const move = update.expected === null ? update.move.filter(({ seq }) => there.has(seq)) : update.move;
+        await base.updateMessages(id, { ...update, move }, options);
+      },
+    }),
+  },
+  {
     fault: "sweeps away memories without live messages",
     caughtBy: ["lifecycle", "sweep answers a count and harms nothing that is there"],
     wrap: (base, { memories }) => ({

@@ -18,6 +18,15 @@ export const brokenLives: readonly BrokenStore[] = [
     }),
   },
   {
+    fault: "takes what it did in an earlier life for done",
+    caughtBy: ["ttl", "an expired memory is absent in every method at once"],
+    wrap: (base, { memories }) => ({
+      async updateMessages(id, update, options) {
+        if (memories.get(id)?.version !== update.version) await base.updateMessages(id, update, options);
+      },
+    }),
+  },
+  {
     fault: "lets a memory expire so long after its beginning",
     caughtBy: ["ttl", "every write prolongs the life of the whole memory"],
     wrap: (base, { memories }) => ({

@@ -52,14 +52,34 @@ export const brokenNames: readonly BrokenStore[] = [
     }),
   },
   {
+    fault: "takes a memory off the list when its beginning comes again",
+    caughtBy: ["list", "a memory whose beginning was sent twice is listed once"],
+    wrap: (base, { memories }) => {
+      const unlisted = new Set<string>();
+      return {
+        async updateMessages(id, update, options) {
+          const isAgain = update.expected === null && memories.get(id)?.version === update.version;
+          await base.updateMessages(id, update, options);
+          if (isAgain) unlisted.add(id);
+        },
+        async listMemories(query, options) {
+          const page = await base.listMemories(query, options);
+          return { ...page, memories: page.memories.filter(({ memoryId }) => !unlisted.has(memoryId)) };
+        },
+      };
+    },
+  },
+  {
     fault: "counts from the front for a cursor",
     caughtBy: ["list", "a cursor stays good while memories begin, change and are deleted"],
-    wrap: (base) => ({
+    wrap: (base, database) => ({
       async listMemories(query, options) {
         const { cursor, limit = 100, ...rest } = query;
         if (cursor === "") return base.listMemories(query, options);
         const { memories } = await base.listMemories({ ...rest, limit: 1000 }, options);
-        memories.sort((a, b) => b.updatedAt - a.updatedAt);
+        // The newest first.
+        const begun = [...database.memories.keys()];
+        memories.sort((a, b) => begun.indexOf(b.memoryId) - begun.indexOf(a.memoryId));
         const first = Number(cursor ?? 0);
         const page = memories.slice(first, first + limit);
         return first + limit < memories.length

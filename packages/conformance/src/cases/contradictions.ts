@@ -29,6 +29,25 @@ export const contradictionsCases: readonly ConformanceCase[] = inGroup("errors",
       await memory.check("after an update that agrees with what is stored");
     },
   },
+  {
+    name: "a beginning that names what is not there is refused",
+    sentence: sentences.agrees,
+    async run(context) {
+      const memory = context.memory();
+      const namings: readonly (readonly [what: string, over: Partial<MemoryUpdate>])[] = [
+        ["a replacement", { replace: [memory.message(1)] }],
+        ["an eviction", { move: [{ seq: 1, to: "evicted" }] }],
+        ["a removal", { move: [{ seq: 1, to: "removed" }] }],
+      ];
+      for (const [what, over] of namings) {
+        const update = { ...memory.update({ append: [{ seq: 2 }], owner: context.unique() }), ...over };
+        await expectCode(`a beginning with ${what}`, "INVALID_OPTION", () =>
+          context.store.updateMessages(memory.id, update),
+        );
+        await memory.check(`after a beginning with ${what}`);
+      }
+    },
+  },
 ]);
 
 /** The memory holds seq 1, evicted, 2, superseded, and 4, live; 3 was removed; the next seq is 10. */

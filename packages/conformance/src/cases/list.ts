@@ -170,6 +170,21 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
     },
   },
   {
+    name: "a memory whose beginning was sent twice is listed once",
+    sentence: sentences.list,
+    requires,
+    async run(context) {
+      const owner = context.unique();
+      const memory = context.memory();
+      const beginning = await memory.commit({ append: 1, owner });
+      for (const client of [context.store, context.other]) {
+        await client.updateMessages(memory.id, beginning);
+        const found = ids(await list(client, { owner }));
+        expectEqual("the list after a beginning was sent again", found, [memory.id]);
+      }
+    },
+  },
+  {
     name: "a memory stays in its first owner's list",
     sentence: sentences.owner,
     requires,

@@ -1,4 +1,4 @@
-import type { ChatMemoryStore } from "@turnkeep/core";
+import type { ChatMemoryStore, MemoryUpdate } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
@@ -19,7 +19,7 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
       inTime(context, async (life) => {
         const { memory, owner } = life;
         await life.write({ append: 3, owner, head: "1" });
-        await life.write({ append: 1, move: [{ seq: 1, to: "evicted" }] });
+        const last = await life.write({ append: 1, move: [{ seq: 1, to: "evicted" }] });
         await life.check("before it expires");
         const late = memory.update({ append: 1 });
         await life.expire();
@@ -32,6 +32,9 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
           }
           await expectCode("an update of an expired memory", "VERSION_CONFLICT", () =>
             client.updateMessages(memory.id, late),
+          );
+          await expectCode("the last update of an expired memory, sent again", "VERSION_CONFLICT", () =>
+            client.updateMessages(memory.id, last),
           );
         }
         await memory.check("after an update of an expired memory");
@@ -93,6 +96,10 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
         await life.write({ append: 3, move: [1, 4].map((seq) => ({ seq, to: "evicted" })) });
         const stale = memory.update({ append: 1 });
         await life.expire();
+        const naming = memory.update({ append: [{ seq: 9 }], move: [{ seq: 1, to: "removed" }] });
+        await expectCode("a beginning that removes a message of the earlier life", "INVALID_OPTION", () =>
+          life.clients[0].updateMessages(memory.id, naming),
+        );
         await life.write({ append: 1 });
         await life.check("of the later life");
         await life.write({ append: 4, move: [{ seq: 1, to: "superseded" }] });
@@ -222,7 +229,7 @@ interface Life {
   readonly clients: readonly [ChatMemoryStore, ...ChatMemoryStore[]];
   readonly memory: TestMemory;
   readonly owner: string;
-  write(change: Change, client?: ChatMemoryStore): Promise<void>;
+  write(change: Change, client?: ChatMemoryStore): Promise<MemoryUpdate>;
   /** Fails unless the memory is as written; throws {@link tooSlow} if it may have expired by now. */
   check(what: string): Promise<void>;
   /** Lets the life of the last write run out; the model is empty afterwards. */
@@ -267,14 +274,16 @@ async function createLife(context: ConformanceContext, ttlMs: number): Promise<L
     async write(change, client = first) {
       const begins = memory.model.version === null;
       const sending = context.now();
+      const update = memory.update(change);
       try {
-        await memory.commit(change, client);
+        await memory.send(update, client);
       } catch (error) {
         if (!begins && isTurnkeepError(error, "VERSION_CONFLICT") && mayHaveExpired()) throw tooSlow;
         throw error;
       }
       sentAt = sending;
       acknowledgedAt = context.now();
+      return update;
     },
     async check(what) {
       try {
