@@ -54,8 +54,8 @@ const maxAttempts = 20;
  */
 const nameRefused = new Set(["26000", "42P05", "0A000"]);
 
-/** Undefined table, schema and column. */
-const notReady = new Set(["42P01", "3F000", "42703"]);
+/** Undefined table and column. */
+const notReady = new Set(["42P01", "42703"]);
 
 /** Does no I/O. `place` is where the tables are, for errors. */
 export function connect({ client, url, config }: PostgresConnection, place: string): Connection {

@@ -76,8 +76,9 @@ const oldestServer = 140_000;
 
 /**
  * Brings the tables up to date: one statement, so one transaction on one connection, also behind PgBouncer. The lock
- * lets one of several run at a time; a step counts once its number is inserted, so that the others skip it even where
- * the isolation level shows them the state before they waited. It needs no rights to create when all is in place.
+ * lets one of several in a schema run at a time. Where the isolation level shows the others the state before they waited,
+ * a step's number that is there already refuses them as a serialization failure does, so that they are sent again. It
+ * needs no rights to create when all is in place.
  */
 export function migrateStatement(
   names: Names,
@@ -89,9 +90,7 @@ export function migrateStatement(
     (step, index) => `
     if not exists (select from ${migrations} where number = ${index + 1}) then
       insert into ${migrations} (number) values (${index + 1}) on conflict do nothing;
-      if found then
-        ${step}
-      end if;
+      ${step}
     end if;`,
   );
   const body = `
@@ -102,12 +101,12 @@ export function migrateStatement(
     if current_setting('server_encoding') <> 'UTF8' then
       raise exception 'the encoding is %', current_setting('server_encoding') using errcode = '${wrongEncoding}';
     end if;
-    perform pg_advisory_xact_lock(hashtextextended(${quoteLiteral(`turnkeep ${migrations}`)}, 0));
+    perform pg_advisory_xact_lock(hashtextextended(${quoteLiteral(`turnkeep ${schema}`)}, 0));
     if to_regnamespace(${quoteLiteral(schema)}) is null then
-      create schema if not exists ${schema};
+      create schema ${schema};
     end if;
     if to_regclass(${quoteLiteral(migrations)}) is null then
-      create table if not exists ${migrations} (
+      create table ${migrations} (
         number integer constraint ${own("migrations_pkey")} primary key,
         applied_at timestamptz not null default statement_timestamp()
       );

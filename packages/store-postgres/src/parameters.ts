@@ -78,10 +78,10 @@ export class Parameters {
   }
 }
 
-/** The text of a multirange that holds these numbers and no others. */
+/** The text of a multirange that holds these numbers and no others. The database puts its ranges in order. */
 function rangesOf(seqs: readonly number[]): string {
   const ranges: { from: number; to: number }[] = [];
-  for (const seq of seqs.toSorted((a, b) => a - b)) {
+  for (const seq of seqs) {
     const last = ranges.at(-1);
     if (last?.to === seq) last.to = seq + 1;
     else ranges.push({ from: seq, to: seq + 1 });

@@ -109,6 +109,55 @@ describe("a client that was given", () => {
     await pool.end();
   });
 
+  describe("that is refused for what others do at the same time", () => {
+    /** Refuses so many statements with that code before it passes them on. */
+    function refusing(code: string, times: number, pool: pg.Pool) {
+      const client = {
+        refused: 0,
+        async query(text: string, values?: (string | null)[]) {
+          if (client.refused === times) return pool.query(text, values);
+          client.refused++;
+          throw Object.assign(new Error("refused"), { code });
+        },
+      };
+      return client;
+    }
+
+    test.each(["40001", "40P01"])("is asked again, but not for ever (%s)", async (code) => {
+      const pool = openPool(url);
+      const client = refusing(code, 3, pool);
+      const begin = update(null, 2, { append: [message(1)] });
+      await postgresStore({ client }).updateMessages(code, begin);
+      expect(client.refused).toBe(3);
+      expect((await postgresStore({ client: pool }).getMessages(code)).version).toBe(begin.version);
+      const never = postgresStore({ client: refusing(code, 1_000, pool) });
+      await expect(never.getMessages(code)).rejects.toMatchObject({
+        code: "STORE_UNAVAILABLE",
+        cause: { code },
+      });
+      await pool.end();
+    });
+
+    test("is not asked again by who has gone", async () => {
+      const pool = openPool(url);
+      const controller = new AbortController();
+      const client = refusing("40001", 3, pool);
+      const aborting = {
+        query(text: string, values?: (string | null)[]) {
+          controller.abort();
+          return client.query(text, values);
+        },
+      };
+      const begin = update(null, 2, { append: [message(1)] });
+      const options = { signal: controller.signal };
+      const store = postgresStore({ client: aborting });
+      await expect(store.updateMessages("gone", begin, options)).rejects.toMatchObject({ code: "ABORTED" });
+      await store.close();
+      expect(client.refused).toBe(1);
+      await pool.end();
+    });
+  });
+
   test("a statement that hangs does not hold a caller whose signal fires", async () => {
     await withClient(url, async (holder) => {
       await holder.query("begin; lock table turnkeep_memories");
@@ -172,6 +221,49 @@ describe("a pool that the store opened", () => {
       await expect(waits).rejects.toMatchObject({ code: "ABORTED" });
       await holder.query("rollback");
     });
+    await store.close();
+  });
+
+  test("sends nothing for who no longer waits for a connection, and has it free for the next", async () => {
+    const store = postgresStore({ config: { connectionString: url, max: 1 } });
+    await withClient(url, async (holder) => {
+      await holder.query("begin; lock table turnkeep_memories");
+      const first = store.getMessages("unsent");
+      await until(async () => (await waiting()) === 1);
+      const controller = new AbortController();
+      const begin = update(null, 2, { append: [message(1)] });
+      const second = store.updateMessages("unsent", begin, { signal: controller.signal });
+      controller.abort();
+      await expect(second).rejects.toMatchObject({ code: "ABORTED" });
+      await holder.query("rollback");
+      await first;
+    });
+    expect((await store.getMessages("unsent")).version).toBeNull();
+    await store.close();
+  });
+
+  test("keeps the connection of a call whose signal fires when it is done", async () => {
+    const store = postgresStore({ config: { connectionString: url, max: 1 } });
+    const controller = new AbortController();
+    await store.getMessages("a", { signal: controller.signal });
+    const pid =
+      "select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
+    const before = (await watcher.query(pid)).rows;
+    expect(before).toHaveLength(1);
+    controller.abort();
+    await store.getMessages("a");
+    expect((await watcher.query(pid)).rows).toEqual(before);
+    await store.close();
+  });
+
+  test("need not have been made for the store to close", async () => {
+    const config = {
+      get password(): string {
+        throw new Error("no password can be read");
+      },
+    };
+    const store = postgresStore({ config });
+    await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     await store.close();
   });
 

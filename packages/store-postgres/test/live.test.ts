@@ -147,6 +147,17 @@ test("thousands of live messages, every second one, are read, added to and evict
   expect((await pagesOf({ states: ["evicted"] }, 1_000)).length).toBe(3_002);
 });
 
+test("more messages than a statement has parameters for begin, come and leave, in any order", async () => {
+  const begin = update(null, 12_001, { append: messages(1, 12_000) });
+  await store.updateMessages(memoryId, begin);
+  const append = update(begin.version, 24_001, { append: messages(12_001, 24_000) });
+  await store.updateMessages(memoryId, append);
+  const move = messages(1, 23_990).map(({ seq }) => ({ seq, to: "evicted" as const }));
+  await store.updateMessages(memoryId, update(append.version, 24_001, { move: move.reverse() }));
+  expect((await store.getMessages(memoryId)).messages).toEqual(messages(23_991, 24_000));
+  expect(await ranges()).toBe("{[23991,24001)}");
+});
+
 test("the largest seq there is can be live", async () => {
   const last = Number.MAX_SAFE_INTEGER - 1;
   const [before, newest] = messages(1, 2).map((one, index) => ({ ...one, seq: last - 1 + index }));

@@ -68,6 +68,28 @@ test("before migrate every method says so and names it", async () => {
   }
 });
 
+test("tables that lack a column are out of date", async () => {
+  const store = postgresStore({ client: pool });
+  await store.migrate();
+  await pool.query("alter table turnkeep_memories rename column live to other");
+  await expect(store.getMessages("a")).rejects.toMatchObject({
+    code: "STORE_NOT_READY",
+    cause: expect.objectContaining({ code: "42703" }),
+  });
+});
+
+test("many prefixes at once, in a schema that is missing", async () => {
+  const stores = Array.from({ length: 12 }, (_, n) =>
+    postgresStore({ url, schema: "chat", prefix: `p${n}_` }),
+  );
+  try {
+    await Promise.all(stores.map((store) => store.migrate()));
+    for (const store of stores) await works(store);
+  } finally {
+    await Promise.all(stores.map((store) => store.close()));
+  }
+});
+
 test("twice is once", async () => {
   const store = postgresStore({ client: pool });
   await store.migrate();

@@ -204,6 +204,24 @@ describe.each(["read committed", "repeatable read", "serializable"])(
       expect((await one.getMessages(memoryId)).messages).toEqual(messages(2, 3));
     });
 
+    test("a sweep does not wait for a memory that another holds", async () => {
+      const [held, free] = [randomUUID(), randomUUID()];
+      for (const memoryId of [held, free]) {
+        await one.updateMessages(memoryId, update(null, 2, { append: [message(1)] }));
+      }
+      await pools[0]?.query("update turnkeep_memories set expires_at = now() where memory_id in ($1, $2)", [
+        held,
+        free,
+      ]);
+      await withClient(url, async (holder) => {
+        await holder.query("begin isolation level read committed");
+        await holder.query("select from turnkeep_memories where memory_id = $1 for update", [held]);
+        expect(await one.sweep()).toEqual({ removed: 1 });
+        await holder.query("rollback");
+      });
+      expect(await one.sweep()).toEqual({ removed: 1 });
+    });
+
     test("a sweep beside writers removes what has expired and nothing else", async () => {
       const expired = Array.from({ length: 250 }, () => randomUUID());
       const kept = Array.from({ length: 20 }, () => randomUUID());

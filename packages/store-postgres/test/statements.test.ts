@@ -129,6 +129,15 @@ describe("statements that a connection keeps", () => {
     expect(found.rows.map(({ uses }) => uses).sort()).toEqual(["1", "2", "3"]);
   });
 
+  test("whose tables have changed meanwhile are sent in full", async () => {
+    await converse(30, 5);
+    const before = await keeping.getMessages(memoryId);
+    await single.query(`
+      alter table turnkeep_memories alter head type varchar;
+      alter table turnkeep_messages alter payload type varchar`);
+    expect(await keeping.getMessages(memoryId)).toEqual(before);
+  });
+
   test("that were lost are sent in full, once", async () => {
     await converse(30, 5);
     await single.query("deallocate all");
