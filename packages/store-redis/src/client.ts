@@ -121,7 +121,7 @@ function throwWithoutContent(cause: unknown): never {
   if (!(cause instanceof Error)) throw cause;
   if ("command" in cause) delete cause.command;
   const code = codeOf(cause);
-  if (isNamed(cause, "ReplyError") && code !== "" && !("code" in cause)) Object.assign(cause, { code });
+  if (isNamed(cause, "ReplyError") && code !== "") Object.assign(cause, { code });
   throw cause;
 }
 

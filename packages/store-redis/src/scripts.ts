@@ -150,13 +150,12 @@ local function move(seq, state)
   if was[seq] == state then return end
   redis.call('ZREM', states[was[seq]], seq)
   if state ~= 'removed' then return redis.call('ZADD', states[state], seq, seq) end
-  local id = idOf(seq)
+  redis.call('HDEL', ids, idOf(seq))
   redis.call('HDEL', messages, seq)
-  if redis.call('HGET', ids, id) == seq then redis.call('HDEL', ids, id) end
 end
 for at = movedAt, replacedAt - 1, 2 do move(ARGV[at], ARGV[at + 1]) end
 for at = replacedAt, appendedAt - 1, 4 do
-  if ARGV[at + 1] ~= 'removed' then redis.call('HSET', messages, ARGV[at], ARGV[at + 3]) end
+  redis.call('HSET', messages, ARGV[at], ARGV[at + 3])
   move(ARGV[at], ARGV[at + 1])
 end
 ${append}

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { type RedisServer, startRedis } from "@turnkeep/servers";
 import { describeUnanswered, failure, message, messages, said, update } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
@@ -76,6 +78,38 @@ describe("a client that the store opened", () => {
     if (first instanceof Error) expect(first).toMatchObject({ code: "STORE_UNAVAILABLE" });
     expect((await store.getMessages("a")).version).toBeNull();
   });
+});
+
+describe("a server that takes a connection and drops it", () => {
+  let dropped = 0;
+  const server = createServer((socket) => {
+    dropped++;
+    socket.destroy();
+  });
+  let port: number;
+
+  beforeAll(async () => {
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    ({ port } = server.address() as AddressInfo);
+  });
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+  test.each(["url", "config"])("fails a call without many attempts, by a %s", async (by) => {
+    dropped = 0;
+    const store = redisStore(
+      by === "url" ? { url: `redis://127.0.0.1:${port}` } : { config: { host: "127.0.0.1", port } },
+    );
+    onTestFinished(() => store.close());
+    await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    // The driver makes twenty by itself. It may be on its way to the connection of the next call already.
+    expect(dropped).toBeLessThan(10);
+  });
+});
+
+test("a store closes whose client could not be made", async () => {
+  const store = redisStore({ config: { sentinels: [], name: "none" } });
+  await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  await store.close();
 });
 
 describeUnanswered((port, giveUpAfterMs) =>
@@ -221,6 +255,36 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
       expect((await store.getMessages("replica")).version).toBe(begin.version);
     });
     await store.close();
+  });
+
+  test("an address that leads from a replica to the master is connected to anew", async () => {
+    const master = await startRedis({ engine, sources: ["machine", "cache"] });
+    onTestFinished(() => master.stop());
+    await withClient(server.url, (client) =>
+      client.call("REPLICAOF", ["127.0.0.1", new URL(master.url).port]),
+    );
+    onTestFinished(() =>
+      withClient(server.url, async (client) => void (await client.call("REPLICAOF", ["NO", "ONE"]))),
+    );
+    let target = server.url;
+    const address = createServer((socket) => {
+      const upstream = connect(Number(new URL(target).port), "127.0.0.1");
+      socket.on("error", () => {}).on("close", () => upstream.destroy());
+      upstream.on("error", () => {}).on("close", () => socket.destroy());
+      socket.pipe(upstream).pipe(socket);
+    });
+    await once(address.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => void address.close());
+    const store = redisStore({ url: `redis://127.0.0.1:${(address.address() as AddressInfo).port}`, prefix });
+    onTestFinished(() => store.close());
+    const begin = update(null, 2, { append: [message(1)] });
+    const write = (): Promise<void> => store.updateMessages("moved", begin);
+    await expect(write()).rejects.toMatchObject({ cause: { code: "READONLY" } });
+    target = master.url;
+    // The call that is refused has the connection dropped; the one that meets the dropping may fail.
+    await write().catch(() => {});
+    await write().catch(write);
+    expect((await store.getMessages("moved")).version).toBe(begin.version);
   });
 
   test("waits for replicas, and says so when there are too few", async () => {

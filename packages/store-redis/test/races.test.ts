@@ -3,7 +3,8 @@ import type { ChatMemoryStore } from "@turnkeep/core";
 import { expectAppendsToLand, expectWholeUpdates, message, messages, update } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { redisStore } from "../src/index.ts";
+import { type RedisClient, redisStore } from "../src/index.ts";
+import { scripts } from "../src/scripts.ts";
 import { newPrefix, recording } from "./support.ts";
 
 for (const [name, url] of [
@@ -99,6 +100,89 @@ for (const [name, url] of [
       expect(await index()).not.toContain(entry);
       const ofOwner = `${prefix}index:{index}:owner:${Buffer.from(memoryId).toString("base64url")}`;
       expect(await redis.exists(ofOwner)).toBe(0);
+    });
+
+    /** A client that hands each answer on as this says. */
+    function answering(change: (sha: unknown, answer: unknown) => unknown): RedisClient {
+      return {
+        async call(command, args) {
+          return change(args[0], await redis.call(command, args));
+        },
+      };
+    }
+
+    test("a memory that begins long after it was listed does not begin, and its entry goes", async () => {
+      const memoryId = randomUUID();
+      const elevenMinutes = 11 * 60 * 1_000_000;
+      const client = answering((sha, answer) =>
+        sha === scripts.enter.sha ? String(Number(answer) - elevenMinutes) : answer,
+      );
+      const begin = update(null, 2, { append: [message(1)] });
+      await one.sweep();
+      await expect(redisStore({ client, prefix }).updateMessages(memoryId, begin)).rejects.toMatchObject({
+        code: "STORE_UNAVAILABLE",
+        cause: { message: expect.stringContaining("too late") },
+      });
+      expect((await one.getMessages(memoryId)).version).toBeNull();
+      expect((await index()).filter((entry) => entry.startsWith(`${memoryId}\0`))).toEqual([]);
+    });
+
+    test("a beginning is acknowledged though the entry of the life before stays, which shows nowhere", async () => {
+      const memoryId = randomUUID();
+      const short = redisStore({ url, prefix, ttlMs: 1 });
+      await short.updateMessages(memoryId, update(null, 2, { owner: memoryId, append: [message(1)] }));
+      await short.close();
+      while ((await one.getMessages(memoryId)).version !== null);
+      const client: RedisClient = {
+        async call(command, args) {
+          if (args[0] === scripts.leave.sha) throw new Error("The connection broke here");
+          return redis.call(command, args);
+        },
+      };
+      const again = update(null, 2, { owner: memoryId, append: [message(1, '"new life"')] });
+      await redisStore({ client, prefix }).updateMessages(memoryId, again);
+      expect((await one.getMessages(memoryId)).messages).toEqual([message(1, '"new life"')]);
+      expect((await index()).filter((entry) => entry.startsWith(`${memoryId}\0`))).toHaveLength(2);
+      for (const owner of [memoryId, undefined]) {
+        const { memories } = await one.listMemories({ owner, limit: 1_000 });
+        expect(memories.filter((memory) => memory.memoryId === memoryId)).toHaveLength(1);
+      }
+    });
+
+    test("a clock that goes back lists no memory before those that are listed", async () => {
+      const [ahead, later] = [randomUUID(), randomUUID()];
+      const owner = randomUUID();
+      const begin = (memoryId: string): Promise<void> =>
+        one.updateMessages(memoryId, update(null, 2, { owner, append: [message(1)] }));
+      await begin(ahead);
+      const inAnHour = String((Date.now() + 60 * 60 * 1_000) * 1_000);
+      const ofOwner = `${prefix}index:{index}:owner:${Buffer.from(owner).toString("base64url")}`;
+      const [entry = ""] = await redis.zrange(ofOwner, "0", "-1");
+      await redis.zadd(ofOwner, inAnHour, entry);
+      await redis.set(`${prefix}index:{index}:last`, inAnHour);
+      await begin(later);
+      const first = await one.listMemories({ owner, limit: 1 });
+      expect(first.memories).toMatchObject([{ memoryId: ahead }]);
+      const { memories } = await one.listMemories({ owner, cursor: first.cursor });
+      expect(memories).toMatchObject([{ memoryId: later }]);
+      await redis.del(`${prefix}index:{index}:last`);
+    });
+
+    test("what has expired takes a listing no more trips, and a sweep removes all of it", async () => {
+      const [owner, own] = [randomUUID(), newPrefix()];
+      const short = redisStore({ client: redis, prefix: own, ttlMs: 1 });
+      const client = recording(redis);
+      const store = redisStore({ client, prefix: own });
+      for (let n = 1; n <= 250; n++) {
+        await short.updateMessages(`expires ${n}`, update(null, 2, { owner, append: [message(1)] }));
+      }
+      await store.updateMessages("stays", update(null, 2, { owner, append: [message(1)] }));
+      while ((await store.getMessages("expires 250")).version !== null);
+      const { memories } = await store.listMemories({ owner, limit: 1 });
+      expect(memories).toMatchObject([{ memoryId: "stays" }]);
+      expect(client.commands.filter(({ args }) => args[0] === scripts.page.sha)).toHaveLength(3);
+      expect(await store.sweep()).toEqual({ removed: 250 });
+      expect(await redis.zcard(`${own}index:{index}:all`)).toBe(1);
     });
 
     test("readers meet all of an update or none", () =>
