@@ -19,6 +19,7 @@ describeOptions({
     ["a schema that is too long", { url, schema: "é".repeat(32) }],
     ["a prefix that is too long", { url, prefix: "x".repeat(50) }],
   ],
+  foreignPlaces: ["chat-1", "0", "-1", "1.5", "1e9", "9999999999999999999"],
   optional: ["schema"],
   capabilities: { readSteps: 1, maxMessageBytes: 16 * 1024 * 1024 },
 });

@@ -16,6 +16,7 @@ describeOptions({
     ["a url that cannot be read", { url: "redis://app:s3cret@host:port" }],
     ["a prefix with a brace", { url, prefix: "a{b" }],
     ["replicas that are a number", { url, waitReplicas: 1 }],
+    ["replicas that are null", { url, waitReplicas: null }],
     ["no replicas", { url, waitReplicas: { count: 0, timeoutMs: 100 } }],
     ["replicas without a time", { url, waitReplicas: { count: 1 } }],
     ["replicas and a time of 0, which is for ever", { url, waitReplicas: { count: 1, timeoutMs: 0 } }],
@@ -24,6 +25,7 @@ describeOptions({
       { client: { call, isCluster: true }, waitReplicas: { count: 1, timeoutMs: 9 } },
     ],
   ],
+  foreignPlaces: ["chat-1", "0", "-1", "1.5", "1e9", "99999999999999999"],
   optional: ["waitReplicas"],
   capabilities: { readSteps: 1, maxMessageBytes: 16 * 1024 * 1024 },
 });

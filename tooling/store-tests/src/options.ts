@@ -1,4 +1,5 @@
 import { type ChatMemoryStore, isTurnkeepError, type StoreCapabilities } from "@turnkeep/core";
+import { encodeCursor } from "@turnkeep/core/store-kit";
 import { describe, expect, test } from "vitest";
 import { callsOf, failure, said } from "./calls.ts";
 
@@ -16,6 +17,8 @@ export interface StoreFactory {
   readonly unreadable?: readonly string[];
   /** What must be refused, with what is wrong, beside what no store takes. */
   readonly refused: readonly (readonly [fault: string, options: object])[];
+  /** Places in a listing as another store may have them, in no form of this one. */
+  readonly foreignPlaces?: readonly string[];
   /** What may be left out beside `ttlMs` and `prefix`. */
   readonly optional: readonly string[];
   readonly capabilities: Pick<StoreCapabilities, "readSteps" | "maxMessageBytes">;
@@ -23,7 +26,17 @@ export interface StoreFactory {
 
 /** Tests of what every store does with its options. None needs a server. */
 export function describeOptions(factory: StoreFactory): void {
-  const { create, url, client, config, unreadable = [], refused, optional, capabilities } = factory;
+  const {
+    create,
+    url,
+    client,
+    config,
+    unreadable = [],
+    foreignPlaces = [],
+    refused,
+    optional,
+    capabilities,
+  } = factory;
 
   describe("the factory", () => {
     test.each<readonly [string, unknown]>([
@@ -61,6 +74,15 @@ export function describeOptions(factory: StoreFactory): void {
       if (store.migrate !== undefined) {
         await expect(store.migrate()).rejects.toMatchObject({ code: "CLOSED" });
       }
+    });
+
+    test("a cursor that is none of this store's is refused before anything is sent", async () => {
+      const store = create({ url });
+      for (const cursor of ["%", "A", ...foreignPlaces.map((place) => encodeCursor(place))]) {
+        const error = await failure(() => store.listMemories({ cursor }));
+        expect(isTurnkeepError(error, "INVALID_OPTION"), `${cursor}: ${said(error)}`).toBe(true);
+      }
+      await store.close();
     });
 
     test("admits undefined where an option may be left out", () => {
