@@ -121,6 +121,25 @@ describe("statements that a connection keeps", () => {
     expect((await kept()).sort()).toEqual(before.sort());
   });
 
+  test("are no more for changes of many messages, of which there are too many kinds", async () => {
+    await converse(30, 4);
+    const before = await kept();
+    const { messages: live, version, nextSeq } = await keeping.getMessages(memoryId);
+    let expected = version;
+    async function send(over: Parameters<typeof update>[2]): Promise<void> {
+      const next = update(expected, nextSeq, over);
+      await keeping.updateMessages(memoryId, next);
+      expected = next.version;
+    }
+    for (const count of [2, 3, 4]) await send({ replace: live.slice(0, count) });
+    const some = messages(1, 10).map(({ seq }) => seq);
+    for (const count of [17, 18]) {
+      const seqs = [...some, ...live.map(({ seq }) => seq)].slice(0, count);
+      await send({ move: seqs.map((seq) => ({ seq, to: "superseded" as const })) });
+    }
+    expect((await kept()).sort()).toEqual(before.sort());
+  });
+
   test("are planned anew as they are used more", async () => {
     await converse(30, 120);
     const found = await single.query<{ uses: string }>(
@@ -202,6 +221,16 @@ async function rows(): Promise<string[]> {
   );
   return found.rows.map(({ row }) => row);
 }
+
+test("a write by a store without ttlMs ends the expiry", async () => {
+  const begin = update(null, 3, { append: messages(1, 2) });
+  await postgresStore({ client: pool, ttlMs: 3_600_000 }).updateMessages(memoryId, begin);
+  const expires = async (): Promise<unknown> =>
+    (await pool.query("select expires_at from turnkeep_memories where memory_id = $1", [memoryId])).rows[0];
+  expect(await expires()).toEqual({ expires_at: expect.any(Date) });
+  await store.updateMessages(memoryId, update(begin.version, 4, { append: [message(3)] }));
+  expect(await expires()).toEqual({ expires_at: null });
+});
 
 test("an append writes its own row and the head, and no row that it evicts", async () => {
   const version = await memoryOfLength(50);

@@ -349,6 +349,16 @@ for (const [name, engine, url] of [
       expect((await store.getMessages("parts")).messages).toEqual([message(1), message(3)]);
     });
 
+    test("a write by a store without ttlMs ends the expiry", async () => {
+      const begin = update(null, 3, { append: messages(1, 2) });
+      await redisStore({ client: redis, prefix, ttlMs: 3_600_000 }).updateMessages("lifted", begin);
+      const key = (await keysOf(redis, prefix, "lifted")).find((name) => name.endsWith("head")) ?? "";
+      expect(await redis.hget(key, "expires")).toMatch(/^\d{13}$/);
+      const append = update(begin.version, 4, { append: [message(3)] });
+      await redisStore({ client: redis, prefix }).updateMessages("lifted", append);
+      expect(await redis.hget(key, "expires")).toBeNull();
+    });
+
     test("a head whose numbers cannot be read is CORRUPT_RECORD, and a time that cannot has not come", async () => {
       const store = redisStore({ client: redis, prefix });
       const begin = update(null, 3, { append: messages(1, 2) });

@@ -72,6 +72,7 @@ function contradictions(
     ["a replacement under another id", { replace: [memory.message(4, { id: "another" })] }],
     ["a move of a removed message", moved(3)],
     ["a move of what never was", moved(7)],
+    ["a move of what never was beside a replacement", { ...replaced(4), ...moved(7) }],
     ...(history ? [] : [["a move of a message that left", moved(1)] as const]),
   ];
 }
