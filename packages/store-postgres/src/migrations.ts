@@ -103,7 +103,7 @@ export function migrateStatement(
     end if;
     perform pg_advisory_xact_lock(hashtextextended(${quoteLiteral(`turnkeep ${schema}`)}, 0));
     if to_regnamespace(${quoteLiteral(schema)}) is null then
-      create schema ${schema};
+      create schema if not exists ${schema};
     end if;
     if to_regclass(${quoteLiteral(migrations)}) is null then
       create table ${migrations} (
