@@ -158,6 +158,16 @@ describe("a change was made, its answer lost, and somebody else has written sinc
     });
   });
 
+  test("what was added where nothing was live does not come back in a memory that others have begun since", async () => {
+    const { ours, theirs } = await setUp(async () => {
+      await theirs.clear();
+      await theirs.add(user("new"));
+    });
+    for (const id of ["0", "1"]) await theirs.remove(id);
+    await expect(ours.add(user("x"))).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    expect(await texts(theirs)).toEqual(["new"]);
+  });
+
   test("a fork: its memory stands, and nobody is told that another has it", async () => {
     const store = inMemoryStore();
     await createChatMemory({ id: "m", store }).add(user("0"));

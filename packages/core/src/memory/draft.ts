@@ -47,6 +47,8 @@ export class Draft<M> {
   readonly #own: number[] = [];
   /** The newest of the live messages before this change. */
   readonly newest: Item<M> | undefined;
+  /** The `seq` of the first message that this change adds, if it adds any. */
+  readonly firstSeq: number;
   #nextSeq: number;
   #epoch: number;
 
@@ -54,6 +56,7 @@ export class Draft<M> {
     this.#from = from;
     this.live = from.live;
     this.newest = from.live.items.at(-1);
+    this.firstSeq = from.nextSeq;
     this.#nextSeq = from.nextSeq;
     this.#epoch = from.epoch;
     this.#counterName = options.counterName;

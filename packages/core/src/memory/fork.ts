@@ -63,9 +63,7 @@ async function readAsOf<M>(
     .filter((item) => isFront(item) || (item.meta.derived?.through ?? item.seq) <= through);
   const taken = new Set(live.map((item) => item.seq));
   const kept = await allKept({ before: through + 1, states: ["live", "evicted"] }, source, call);
-  const left = kept
-    .filter((stored) => !taken.has(stored.seq))
-    .map((stored) => readItem(stored, reader));
+  const left = kept.filter((stored) => !taken.has(stored.seq)).map((stored) => readItem(stored, reader));
   const covered = live.reduce((seq, item) => Math.max(seq, item.meta.derived?.through ?? 0), 0);
   const shown = new Live(live, isFront);
   const candidates =

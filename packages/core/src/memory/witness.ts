@@ -23,7 +23,7 @@ export async function isMade<M>(
 ): Promise<boolean | undefined> {
   const { witnesses, ownIds } = draft;
   const last = witnesses.at(-1);
-  // No place is taken twice.
+  // No place is given up again.
   if (last === undefined || now.nextSeq <= last.seq) return false;
   const found = await findAt(witnesses, now, place, call);
   if (found === undefined) return undefined;
@@ -34,12 +34,13 @@ export async function isMade<M>(
 
 /** Whether the memory that a change was planned for is known to be the one there is now. */
 export async function isSameLife<M>(
-  { newest }: Draft<M>,
+  { newest, firstSeq }: Draft<M>,
   now: Loaded<M>,
   place: Place,
   call: Call,
 ): Promise<boolean> {
-  if (now.version === null) return false;
+  // No place is given up again.
+  if (now.version === null || now.nextSeq < firstSeq) return false;
   if (newest === undefined) return true;
   const [found] = (await findAt([newest], now, place, call)) ?? [];
   return found?.id === newest.id && found.createdAt === newest.createdAt;
