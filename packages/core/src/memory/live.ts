@@ -32,7 +32,10 @@ export class Live<M> {
   readonly #requests: Map<string, Step<M>[]> = new Map();
   /** How many items may be a part of the answer that stands right before them. */
   #parts = 0;
-  /** Items whose step depends not only on the steps that asked for them, which stand here, but on what was there then. */
+  /**
+   * Items that a new reader may group otherwise once others have left, with the steps that asked for their results: which
+   * of these they joined, if any, depends on what stood before them when they came.
+   */
   readonly #loose: Map<Item<M>, readonly (Step<M> | undefined)[]> = new Map();
   #newestAssistant: Item<M> | undefined;
 
@@ -140,7 +143,7 @@ export class Live<M> {
     if (place !== undefined) for (const item of this.#cut(place)) this.#enter(item, this.items.length);
   }
 
-  /** The place from where on a reader would group items otherwise, now that those steps have left. */
+  /** The place from where on a new reader may group items otherwise, now that those steps have left. */
   #firstMoved(seams: readonly number[], left: ReadonlySet<Step<M>>): number | undefined {
     if (this.#parts + this.#loose.size === 0) return undefined;
     const places = seams.filter((place) => isSaid(this.items[place - 1])).slice(0, 1);
