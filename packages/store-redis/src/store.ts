@@ -190,6 +190,8 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
       const { run } = enter(callOptions);
       let removed = 0;
       async function settle(entry: Entry): Promise<void> {
+        // No entry of this store: nothing can be said of it, least of all which keys it has.
+        if (entry.life === "") return;
         const outcome = await run(lua.remove(entry.memoryId, entry.life, "expired"));
         if (outcome === "present") return;
         // What no memory answers for may be about to begin one.
