@@ -76,22 +76,6 @@ describe("createChatMemories", () => {
     await expect(memories.fork("a", "d", { at: "nobody" })).rejects.toMatchObject({ code: "INVALID_OPTION" });
   });
 
-  test("a memory whose head cannot be read is not forked, as it is not shown", async () => {
-    const store = inMemoryStore();
-    const memories = createChatMemories({ store });
-    for (const [head, code] of [
-      ['{"v":2,"epoch":3}', "UNSUPPORTED_VERSION"],
-      ['{"epoch":"3"}', "CORRUPT_RECORD"],
-      ["{", "CORRUPT_RECORD"],
-    ] as const) {
-      const nothing = { append: [], replace: [], move: [] };
-      await store.updateMessages(code + head, { expected: null, version: "1", nextSeq: 1, head, ...nothing });
-      const error = { code, details: { memoryId: code + head } };
-      await expect(memories.get(code + head).messages()).rejects.toMatchObject(error);
-      await expect(memories.fork(code + head, "fork")).rejects.toMatchObject(error);
-    }
-  });
-
   test("a fork is of one moment, whatever happens to its source while it is read", async () => {
     const store = inMemoryStore();
     const window = { maxMessages: 2 };

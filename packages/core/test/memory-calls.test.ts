@@ -51,6 +51,16 @@ const textOf = (message: ModelMessage): string =>
   typeof message.content === "string" ? message.content : (message.content[0]?.type ?? "");
 const texts = (messages: readonly ModelMessage[]): string[] => messages.map(textOf);
 
+/** A call that waits for the user's approval, and the approval. */
+const request = assistant([
+  { type: "tool-call", toolCallId: "c", toolName: "pay", input: {} },
+  { type: "tool-approval-request", approvalId: "a", toolCallId: "c" },
+]);
+const response: ModelMessage = {
+  role: "tool",
+  content: [{ type: "tool-approval-response", approvalId: "a", approved: true }],
+};
+
 describe("add", () => {
   test("answers the ids in order, and nothing given does nothing", async () => {
     const store = counted(inMemoryStore());
@@ -369,14 +379,6 @@ describe("views", () => {
 
   test("an approval belongs to its call", async () => {
     const memory = createChatMemory({ window: { maxMessages: 3 } });
-    const request = assistant([
-      { type: "tool-call", toolCallId: "c", toolName: "pay", input: {} },
-      { type: "tool-approval-request", approvalId: "a", toolCallId: "c" },
-    ]);
-    const response: ModelMessage = {
-      role: "tool",
-      content: [{ type: "tool-approval-response", approvalId: "a", approved: true }],
-    };
     await memory.add(request, response, toolResult("c", "pay", "paid"));
     expect(await memory.messages()).toEqual([request, response, toolResult("c", "pay", "paid")]);
     await memory.add(user("thanks"));
@@ -640,14 +642,6 @@ describe("rewind and remove", () => {
   });
 
   test("removing an answer to a request for approval takes the whole step with it, live or in history", async () => {
-    const request = assistant([
-      { type: "tool-call", toolCallId: "c", toolName: "pay", input: {} },
-      { type: "tool-approval-request", approvalId: "a", toolCallId: "c" },
-    ]);
-    const response: ModelMessage = {
-      role: "tool",
-      content: [{ type: "tool-approval-response", approvalId: "a", approved: true }],
-    };
     const memory = createChatMemory({ window: { maxMessages: 3 } });
     for (const later of [[], ["1", "2", "3"].map((text) => user(text))]) {
       const step = await memory.add(request, response, toolResult("c", "pay", "paid"));

@@ -10,6 +10,7 @@ import {
   TurnkeepError,
   user,
 } from "../src/index.ts";
+import { withoutHistory } from "./without-history.ts";
 
 type Memory = ChatMemory<ModelMessage>;
 
@@ -17,15 +18,6 @@ const lost = new TurnkeepError("STORE_UNAVAILABLE", "the answer was lost");
 
 const texts = async (memory: Memory): Promise<unknown[]> =>
   (await memory.messages()).map(({ content }) => content);
-
-/** A store that keeps no history, and says so. */
-function withoutHistory(store: ChatMemoryStore): ChatMemoryStore {
-  return {
-    ...store,
-    capabilities: { ...store.capabilities, history: false },
-    getHistory: () => Promise.reject(new TurnkeepError("UNSUPPORTED", "there is no history")),
-  };
-}
 
 /** A store whose first update is refused behind what happens meanwhile. */
 function refusing(store: ChatMemoryStore, meanwhile: () => Promise<unknown>): ChatMemoryStore {

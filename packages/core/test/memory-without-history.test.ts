@@ -6,27 +6,12 @@ import {
   createChatMemories,
   createChatMemory,
   entry,
-  inMemoryStore,
   type ModelMessage,
-  TurnkeepError,
   toolCall,
   toolResult,
   user,
 } from "../src/index.ts";
-
-/** A store that deletes what leaves, and cannot be asked for it. */
-function withoutHistory(): ChatMemoryStore {
-  const store = inMemoryStore();
-  return {
-    ...store,
-    capabilities: { ...store.capabilities, history: false },
-    updateMessages: (id, update, options) => {
-      const move = update.move.map(({ seq }) => ({ seq, to: "removed" as const }));
-      return store.updateMessages(id, { ...update, move }, options);
-    },
-    getHistory: () => Promise.reject(new TurnkeepError("UNSUPPORTED", "there is no history")),
-  };
-}
+import { withoutHistory } from "./without-history.ts";
 
 const texts = async (memory: ChatMemory<ModelMessage>): Promise<unknown[]> =>
   (await memory.messages()).map(({ role, content }) => (typeof content === "string" ? content : role));
