@@ -1,6 +1,7 @@
 import type { ApprovalRef, MessageFormat } from "../message-format.ts";
 import { type Item, itemsOf } from "./item.ts";
 import { isSettled, type Step } from "./step.ts";
+import { StepsById } from "./steps-by-id.ts";
 
 // Most steps have none of these, and a memory may hold many steps.
 const noIds: ReadonlySet<string> = new Set();
@@ -24,12 +25,12 @@ export class Live<M> {
   readonly unsettled: Set<Step<M>> = new Set();
   readonly #isFront: (item: Item<M>) => boolean;
   readonly #stepOf: Map<Item<M>, Step<M>> = new Map();
-  /** Call id → the steps that make such a call, oldest first: some providers use an id again in every step. */
-  readonly #callersOf: Map<string, Step<M>[]> = new Map();
-  /** Call id → the steps of results that no call has asked for yet. */
-  readonly #orphans: Map<string, Step<M>[]> = new Map();
-  /** Approval id → the steps that ask for such an approval, oldest first. */
-  readonly #requests: Map<string, Step<M>[]> = new Map();
+  /** By call id, the steps that make such a call: some providers use an id again in every step. */
+  readonly #callers: StepsById<M> = new StepsById();
+  /** By call id, the steps of results that no call has asked for yet. */
+  readonly #orphans: StepsById<M> = new StepsById();
+  /** By approval id, the steps that ask for such an approval. */
+  readonly #requests: StepsById<M> = new StepsById();
   /** How many items may be a part of the answer that stands right before them. */
   #parts = 0;
   /**
@@ -51,8 +52,8 @@ export class Live<M> {
       if (this.#isFront(item)) this.#enter(item, this.items.length);
       else (item.meta.derived === undefined ? rest : derived).push(item);
     }
-    for (const item of derived) this.#enter(item, this.items.length);
-    for (const item of rest) this.#enter(item, this.items.length);
+    this.#enterAll(derived);
+    this.#enterAll(rest);
   }
 
   /** A copy that can change without changing this one; items that had left come back, each to its place by `seq`. */
@@ -131,7 +132,7 @@ export class Live<M> {
     const isPart = (step: Step<M>): boolean => step.items.some((item) => !victims.has(item));
     if ([...left].some(isPart)) {
       const first = this.items.findIndex((item) => left.has(this.stepOf(item)));
-      for (const item of this.#cut(first)) if (!victims.has(item)) this.#enter(item, this.items.length);
+      this.#enterAll(this.#cut(first).filter((item) => !victims.has(item)));
       return;
     }
     const seams = takeOut(this.items, victims);
@@ -140,7 +141,7 @@ export class Live<M> {
     if (this.#newestAssistant !== undefined && victims.has(this.#newestAssistant))
       this.#findNewestAssistant();
     const place = this.#firstMoved(seams, left);
-    if (place !== undefined) for (const item of this.#cut(place)) this.#enter(item, this.items.length);
+    if (place !== undefined) this.#enterAll(this.#cut(place));
   }
 
   /** The place from where on a new reader may group items otherwise, now that those steps have left. */
@@ -157,7 +158,7 @@ export class Live<M> {
   replace(old: Item<M>, item: Item<M>): void {
     const [first] = this.stepOf(old).items;
     const after = this.#cut(this.items.lastIndexOf(first as Item<M>));
-    for (const other of after) this.#enter(other === old ? item : other, this.items.length);
+    this.#enterAll(after.map((other) => (other === old ? item : other)));
   }
 
   /** Takes out, to be grouped anew, the items from that place on; all of them, where a step reaches across it. */
@@ -178,9 +179,7 @@ export class Live<M> {
   }
 
   #findNewestAssistant(): void {
-    this.#newestAssistant = this.items.findLast(
-      (item) => item.role === "assistant" && item.meta.derived === undefined,
-    );
+    this.#newestAssistant = this.items.findLast(isAssistants);
   }
 
   #clear(): void {
@@ -189,7 +188,7 @@ export class Live<M> {
     this.byId.clear();
     this.#stepOf.clear();
     this.unsettled.clear();
-    this.#callersOf.clear();
+    this.#callers.clear();
     this.#orphans.clear();
     this.#requests.clear();
     this.#loose.clear();
@@ -197,6 +196,10 @@ export class Live<M> {
     this.#newestAssistant = undefined;
     this.tokens = 0;
     this.boundaries = 0;
+  }
+
+  #enterAll(items: readonly Item<M>[]): void {
+    for (const item of items) this.#enter(item, this.items.length);
   }
 
   #enter(item: Item<M>, index: number): void {
@@ -212,14 +215,14 @@ export class Live<M> {
     if (item.part) this.#parts++;
     const step = this.#homeOf(item, askers) ?? this.#newStep(index, last);
     // Results that came before their call: they belong where the call stands.
-    for (const id of own) for (const orphan of this.#orphans.get(id) ?? []) this.#takeIn(step, orphan);
+    for (const id of own) for (const orphan of this.#orphans.get(id)) this.#takeIn(step, orphan);
     step.items.push(item);
     step.tokens += item.tokens;
     this.#stepOf.set(item, step);
     this.#register(item, step, own);
     if (step.calls.size > 0 && !isSettled(step)) this.unsettled.add(step);
     else this.unsettled.delete(step);
-    if (item.role === "assistant" && item.meta.derived === undefined) this.#newestAssistant = item;
+    if (isAssistants(item)) this.#newestAssistant = item;
   }
 
   #newStep(index: number, last: boolean): Step<M> {
@@ -236,33 +239,33 @@ export class Live<M> {
       step.calls = calls;
     }
     for (const id of own) {
-      remember(this.#callersOf, id, step);
-      this.#orphans.delete(id);
+      this.#callers.add(id, step);
+      this.#orphans.deleteAll(id);
     }
     for (const member of step.items) {
       for (const result of member.results) {
         const call = step.calls.get(result.id);
         if (call !== undefined) call.answered = true;
         else if (item.role === "tool" && step.items.length === 1 && this.#caller(result.id) === undefined)
-          remember(this.#orphans, result.id, step);
+          this.#orphans.add(result.id, step);
       }
     }
     for (const approval of item.approvals) {
       if (approval.kind !== "request") continue;
       step.approvals = new Map(step.approvals).set(approval.approvalId, approval.toolCallId);
-      remember(this.#requests, approval.approvalId, step);
+      this.#requests.add(approval.approvalId, step);
     }
   }
 
   /** The step that a result belongs to: the newest that still waits for it, else the newest that ever asked. */
   #caller(callId: string): Step<M> | undefined {
-    const callers = this.#callersOf.get(callId);
-    return callers?.findLast((step) => step.calls.get(callId)?.answered === false) ?? callers?.at(-1);
+    const callers = this.#callers.get(callId);
+    return callers.findLast((step) => step.calls.get(callId)?.answered === false) ?? callers.at(-1);
   }
 
   /** The newest step that asked for an approval. */
   #asker({ approvalId }: ApprovalRef): Step<M> | undefined {
-    return this.#requests.get(approvalId)?.at(-1);
+    return this.#requests.get(approvalId).at(-1);
   }
 
   /** The steps that asked for a message's results and approvals, its own calls apart; `undefined` where none did. */
@@ -319,7 +322,7 @@ export class Live<M> {
     for (const item of orphan.items) {
       step.items.push(item);
       this.#stepOf.set(item, step);
-      for (const { id } of item.results) forget(this.#orphans, id, orphan);
+      for (const { id } of item.results) this.#orphans.delete(id, orphan);
     }
     step.tokens += orphan.tokens;
     this.steps.splice(this.steps.indexOf(orphan), 1);
@@ -332,26 +335,13 @@ export class Live<M> {
       if (item.part) this.#parts--;
       if (item.boundary) this.boundaries--;
       this.#stepOf.delete(item);
-      for (const { id } of item.results) forget(this.#orphans, id, step);
+      for (const { id } of item.results) this.#orphans.delete(id, step);
     }
     this.unsettled.delete(step);
-    for (const id of step.calls.keys()) forget(this.#callersOf, id, step);
-    for (const id of step.approvals.keys()) forget(this.#requests, id, step);
+    for (const id of step.calls.keys()) this.#callers.delete(id, step);
+    for (const id of step.approvals.keys()) this.#requests.delete(id, step);
     this.tokens -= step.tokens;
   }
-}
-
-/** Enters a step under an id, once. */
-function remember<M>(index: Map<string, Step<M>[]>, id: string, step: Step<M>): void {
-  const steps = index.get(id);
-  if (steps === undefined) index.set(id, [step]);
-  else if (!steps.includes(step)) steps.push(step);
-}
-
-function forget<M>(index: Map<string, Step<M>[]>, id: string, step: Step<M>): void {
-  const rest = index.get(id)?.filter((other) => other !== step);
-  if (rest === undefined || rest.length === 0) index.delete(id);
-  else index.set(id, rest);
 }
 
 /** Takes values out of a list that has them all. Answers the places where what stood apart now meets. */
@@ -375,6 +365,11 @@ function takeOut<T>(list: T[], victims: ReadonlySet<T>): number[] {
 
 function isLoose<M>(item: Item<M>, askers: readonly (Step<M> | undefined)[]): boolean {
   return item.role === "tool" ? new Set(askers).size > 1 : askers.length > 0;
+}
+
+/** Whether the model said it: a derived message may bear its role. */
+function isAssistants<M>(item: Item<M>): boolean {
+  return item.role === "assistant" && item.meta.derived === undefined;
 }
 
 function isSaid<M>(item: Item<M> | undefined): boolean {
