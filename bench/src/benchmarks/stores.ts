@@ -9,7 +9,7 @@ import { startDynamoArena } from "../stores/dynamo.ts";
 import { startMongoArena } from "../stores/mongo.ts";
 import { startPostgresArena } from "../stores/postgres.ts";
 import { startRedisArena } from "../stores/redis.ts";
-import { atTheEnd, detailsOf, headlineOf, together } from "../stores/tables.ts";
+import { atTheEnd, detailsOf, headlineOf, oneByOne, together } from "../stores/tables.ts";
 import { targetsFor } from "../stores/targets.ts";
 
 /** By the name that the command line takes. */
@@ -52,7 +52,7 @@ export const stores: Benchmark = {
       all.push({ ...rest, throughput });
     }
     return {
-      tables: [atTheEnd(all), together(all)],
+      tables: [atTheEnd(all), oneByOne(all), together(all)],
       details: all.flatMap(detailsOf),
       headline: headlineOf(all),
       plots: all.map(plotOf),

@@ -2,11 +2,14 @@ import { conversation, newMessages } from "../corpus.ts";
 import { type Arena, type Contender, inside, showWindow, type Window, windows } from "./contender.ts";
 import { countTraffic, type OperationTraffic } from "./count-traffic.ts";
 import { countUnits, type OperationUnits } from "./count-units.ts";
-import { measure, type Round, type Side, type Times } from "./operations.ts";
+import { type Calls, measure, type Side, type Times } from "./operations.ts";
 import { fillAndCheck, type Shortfall, Shortfalls } from "./shortfalls.ts";
 
 /** Of which traffic is counted too. */
 const countedSizes = [10, 1_000, 100_000];
+
+/** So many calls are made by one contender before the next has its turn: the first of them finds the caches cold. */
+const callsOfTurn = 8;
 
 /** One line of the figures. */
 export interface Line extends Times {
@@ -26,15 +29,15 @@ export interface FiguresBySize {
   readonly units: readonly { readonly size: number; readonly name: string; readonly of: OperationUnits }[];
   /** Ours and the floor at the fewest and at the most messages, taking turns with our store alone at the fewest. */
   readonly inTurns: readonly Line[];
+  /** Everybody at the fewest messages, where each makes one call alone and then finds its caches cold. */
+  readonly alone: readonly Line[];
   readonly shortfalls: readonly Shortfall[];
 }
 
-/** Who is asked how often, and of what. */
-interface Turns {
+/** What everybody is asked, and how often. */
+interface Asked extends Pick<Calls, "window" | "count" | "inARow"> {
   readonly conversations: readonly string[];
   readonly size: number;
-  readonly rounds: number;
-  readonly window: Window;
 }
 
 export function bySize(arena: Arena, quick: boolean, say: (text: string) => void): Promise<FiguresBySize> {
@@ -48,7 +51,7 @@ class BySize {
   readonly #contenders: readonly Contender[];
   readonly #writers: readonly Contender[];
   readonly #sizes: readonly number[];
-  readonly #rounds: number;
+  readonly #count: number;
   readonly #budgetMs: number;
   readonly #next = newMessages(3);
   readonly #said: ReturnType<typeof conversation>;
@@ -60,7 +63,7 @@ class BySize {
     this.#contenders = contenders;
     this.#writers = writers;
     this.#sizes = (quick ? [10, 1_000] : [10, 100, 1_000, 10_000, 100_000]).filter((size) => size <= largest);
-    this.#rounds = quick ? 10 : 100;
+    this.#count = callsOfTurn * (quick ? 1 : 12);
     this.#budgetMs = budgetMs;
     this.#said = conversation(this.#sizes.at(-1) ?? 0);
   }
@@ -69,26 +72,19 @@ class BySize {
     const lines: Line[] = [];
     const traffic: FiguresBySize["traffic"][number][] = [];
     const units: FiguresBySize["units"][number][] = [];
+    const least = Math.min(...this.#sizes);
+    const [, tokens] = windows;
+    const usual = { count: this.#count, inARow: callsOfTurn };
     // As a process is that has served for a while: compiled, connected, its statements planned. Without it the first
     // size that is measured takes a third longer than the next.
     say(`${this.#arena.name}: warming up`);
     for (const window of windows) {
-      await this.#times({
-        conversations: this.#names("warm", 10),
-        size: 10,
-        rounds: 20 * this.#rounds,
-        window,
-      });
+      await this.#times({ ...this.#conversations("warm", least), ...usual, count: 20 * this.#count, window });
     }
     for (const size of this.#sizes) {
       for (const window of windows) {
         say(`${this.#arena.name}: ${size.toLocaleString("en-US")} messages, ${showWindow(window)}`);
-        const conversations = this.#names(String(size), size);
-        const times = await this.#times({ conversations, size, rounds: this.#rounds, window });
-        for (const [index, of] of times.entries()) {
-          if (of !== undefined)
-            lines.push({ window, size, what: this.#contenders[index] as Contender, ...of });
-        }
+        lines.push(...(await this.#times({ ...this.#conversations(String(size), size), ...usual, window })));
       }
       units.push(...(await this.#units(size)));
       if (countedSizes.includes(size) || size === this.#sizes.at(-1)) {
@@ -96,7 +92,10 @@ class BySize {
       }
     }
     const inTurns = await this.#inTurns(say);
-    return { lines, traffic, units, inTurns, shortfalls: this.#shortfalls.all };
+    say(`${this.#arena.name}: one call each`);
+    const conversations = this.#conversations("one call", least);
+    const alone = await this.#times({ ...conversations, ...usual, inARow: 1, window: tokens });
+    return { lines, traffic, units, inTurns, alone, shortfalls: this.#shortfalls.all };
   }
 
   /** What a machine is busy with besides meets both sizes alike, which it does not where one is measured after the other. */
@@ -105,7 +104,8 @@ class BySize {
     const [least, most] = [Math.min(...this.#sizes), Math.max(...this.#sizes)];
     say(`${this.#arena.name}: ${least} and ${most.toLocaleString("en-US")} messages in turns`);
     const long = [nameOf(String(most), 0)];
-    const sides = this.#sides(this.#names("in turns", least))
+    const { conversations } = this.#conversations("in turns", least);
+    const sides = this.#sides(conversations)
       .filter(({ contender }) => contender.kind !== "peer")
       .flatMap((side) => {
         const { contender, writer } = side;
@@ -120,16 +120,18 @@ class BySize {
       for (const name of conversations) await contender.fill(name, this.#said.slice(0, size), window);
     }
     await this.#arena.settle?.();
-    const times = await measure(sides, this.#request(this.#rounds, least, window));
-    return sides.map(({ contender: { name, kind }, size }, index) => {
-      return { window, size, what: { name, kind }, ...(times[index] as Times) };
-    });
+    const times = await measure(
+      sides,
+      this.#calls({ size: least, count: this.#count, inARow: callsOfTurn, window }),
+    );
+    return sides.map(({ contender, size }, index) => lineOf(contender, window, size, times[index] as Times));
   }
 
-  /** Of everybody in turns, in conversations of that size; `undefined`: it could not go on. */
-  async #times({ conversations, size, rounds, window }: Turns): Promise<(Times | undefined)[]> {
-    const request = this.#request(rounds, size, window);
-    const { attempt, isIn } = request;
+  /** Of everybody who can go on, in turns, in conversations of that size. */
+  async #times({ conversations, ...asked }: Asked): Promise<Line[]> {
+    const { size, window } = asked;
+    const calls = this.#calls(asked);
+    const { attempt, isIn } = calls;
     for (const contender of this.#contenders) {
       for (const name of conversations) {
         if (!isIn(contender)) continue;
@@ -137,13 +139,16 @@ class BySize {
       }
     }
     await this.#arena.settle?.();
-    return measure(this.#sides(conversations), request);
+    const times = await measure(this.#sides(conversations), calls);
+    return times.flatMap((of, index) =>
+      of === undefined ? [] : [lineOf(this.#contenders[index] as Contender, window, size, of)],
+    );
   }
 
-  /** Of so many conversations that each stays about as long as it is said to be while it is measured. */
-  #names(label: string, size: number): string[] {
-    const count = Math.max(1, Math.ceil((this.#rounds * 3) / size));
-    return Array.from({ length: count }, (_, index) => nameOf(label, index));
+  /** So many that each stays about as long as it is said to be while it is measured. */
+  #conversations(label: string, size: number): Pick<Asked, "conversations" | "size"> {
+    const count = Math.max(1, Math.ceil((this.#count * 3) / size));
+    return { conversations: Array.from({ length: count }, (_, index) => nameOf(label, index)), size };
   }
 
   #sides(conversations: readonly string[]): Side[] {
@@ -152,10 +157,9 @@ class BySize {
     });
   }
 
-  #request(rounds: number, size: number, window: Window): Round {
+  #calls({ size, ...asked }: Omit<Asked, "conversations">): Calls {
     return {
-      window,
-      rounds,
+      ...asked,
       budgetMs: this.#budgetMs,
       next: this.#next,
       attempt: (contender, run) => this.#shortfalls.attempt(contender, size, run),
@@ -197,6 +201,10 @@ class BySize {
     }
     return counts;
   }
+}
+
+function lineOf({ name, kind }: Contender, window: Window, size: number, times: Times): Line {
+  return { window, size, what: { name, kind }, ...times };
 }
 
 function nameOf(label: string, index: number): string {

@@ -2,7 +2,7 @@ import type { ModelMessage } from "@turnkeep/core";
 import { median } from "../measure.ts";
 import type { Contender, Conversation, Window } from "./contender.ts";
 
-/** What is measured, in this order in each round. */
+/** What is measured, in this order in each turn. */
 export const operations = ["append", "append + read", "read", "unchanged", "first read"] as const;
 
 export type Operation = (typeof operations)[number];
@@ -24,9 +24,12 @@ export interface Side {
   readonly conversations: readonly string[];
 }
 
-export interface Round {
+export interface Calls {
   readonly window: Window;
-  readonly rounds: number;
+  /** How often each operation is called. */
+  readonly count: number;
+  /** How many of these calls a contender makes before the next has its turn. */
+  readonly inARow: number;
   /** A contender has one more try at an operation only while its tries have taken less than that. */
   readonly budgetMs: number;
   /** Does what a contender is asked for; it may end its part by what it throws. */
@@ -37,12 +40,12 @@ export interface Round {
 }
 
 /**
- * Measures every operation of every side, taking turns in each round; `read` is that of a conversation to which another
- * client has added a message. `undefined`: the contender did not get to the end.
+ * Measures every operation of every side, in turns, each time another side first; `read` is that of a conversation to which
+ * another client has added a message. `undefined`: the contender did not get to the end.
  */
 export async function measure(
   sides: readonly Side[],
-  { window, rounds, budgetMs, attempt, isIn, next }: Round,
+  { window, count, inARow, budgetMs, attempt, isIn, next }: Calls,
 ): Promise<(Times | undefined)[]> {
   const runners = sides.map((side) => new Runner(side, window));
   const attemptIn = async (runner: Runner, run: () => Promise<void>): Promise<void> => {
@@ -51,14 +54,14 @@ export async function measure(
   for (const runner of runners) {
     for (const name of runner.conversations) await attemptIn(runner, () => runner.warmUp(name, next()));
   }
-  for (let round = 0; round < rounds; round++) {
-    const messages = { append: next(), "append + read": next(), read: next() };
+  for (let from = 0, turn = 0; from < count; from += inARow, turn++) {
     for (const operation of operations) {
-      for (let turn = 0; turn < runners.length; turn++) {
-        const runner = runners[(turn + round) % runners.length] as Runner;
-        const message = operation in messages ? messages[operation as keyof typeof messages] : next();
-        if (runner.mayTry(operation, budgetMs)) {
-          await attemptIn(runner, () => runner.time(operation, round, message));
+      const messages = Array.from({ length: inARow }, next);
+      for (let place = 0; place < runners.length; place++) {
+        const runner = runners[(place + turn) % runners.length] as Runner;
+        for (const [index, message] of messages.entries()) {
+          if (!runner.mayTry(operation, budgetMs)) break;
+          await attemptIn(runner, () => runner.time(operation, from + index, message));
         }
       }
     }
@@ -99,8 +102,8 @@ class Runner {
     return (this.#spentMs.get(operation) ?? 0) < budgetMs;
   }
 
-  async time(operation: Operation, round: number, message: ModelMessage): Promise<void> {
-    const name = this.conversations[round % this.conversations.length] as string;
+  async time(operation: Operation, call: number, message: ModelMessage): Promise<void> {
+    const name = this.conversations[call % this.conversations.length] as string;
     const { own, others } = this.#open.get(name) as { own: Conversation; others: Conversation };
     if (operation === "read") await others.append(message);
     let evicted = false;

@@ -25,6 +25,17 @@ export function atTheEnd(all: readonly Measured[]): Table {
   };
 }
 
+/** Everybody where each makes one call alone before the next has its turn, in all databases. */
+export function oneByOne(all: readonly Measured[]): Table {
+  return {
+    title: `One call each in turn, short conversations, ${showWindow(tokens)}: medians, ms`,
+    columns: ["database", "what", ...timesOfOperations],
+    rows: all.flatMap(({ name, alone }) =>
+      alone.map((line): Cell[] => [name, line.what.name, ...times(line)]),
+    ),
+  };
+}
+
 /** How many conversations everybody serves, in all databases. */
 export function together(all: readonly Measured[]): Table {
   return {
