@@ -2,10 +2,11 @@ import { tokenCounter } from "@turnkeep/tokens";
 import type { Benchmark } from "../benchmark.ts";
 import { conversation, newMessages } from "../corpus.ts";
 import type { Plot } from "../report/plot.ts";
-import { bySize, type FiguresBySize } from "../stores/by-size.ts";
+import { bySize } from "../stores/by-size.ts";
 import { measureConcurrent, type Throughput } from "../stores/concurrent.ts";
 import { type Arena, inside, type StartArena, showWindow, windows } from "../stores/contender.ts";
 import { startDynamoArena } from "../stores/dynamo.ts";
+import type { Measured } from "../stores/measured.ts";
 import { startMongoArena } from "../stores/mongo.ts";
 import { startPostgresArena } from "../stores/postgres.ts";
 import { startRedisArena } from "../stores/redis.ts";
@@ -19,13 +20,6 @@ const arenas: Readonly<Record<string, StartArena>> = {
   mongo: startMongoArena,
   dynamo: startDynamoArena,
 };
-
-/** What was measured of one database. */
-export interface Measured extends FiguresBySize {
-  readonly name: string;
-  readonly versions: Readonly<Record<string, string>>;
-  readonly throughput: readonly (Throughput & { readonly name: string })[];
-}
 
 /** Ours over each database, beside its peers and a floor written by hand on the bare driver. */
 export const stores: Benchmark = {

@@ -1,9 +1,9 @@
-import type { Measured } from "../benchmarks/stores.ts";
 import type { Cell, Table } from "../report/table.ts";
 import type { Line } from "./by-size.ts";
 import { showWindow, type Window, windows } from "./contender.ts";
 import { counted } from "./count-traffic.ts";
 import { billed } from "./count-units.ts";
+import type { Measured } from "./measured.ts";
 import { operations } from "./operations.ts";
 
 const [lastMessages, tokens] = windows;

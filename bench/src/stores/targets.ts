@@ -1,7 +1,7 @@
 import type { Target } from "../benchmark.ts";
-import type { Measured } from "../benchmarks/stores.ts";
 import { median } from "../measure.ts";
 import type { Line } from "./by-size.ts";
+import type { Measured } from "./measured.ts";
 import { type Operation, operations } from "./operations.ts";
 
 /** What the project holds itself to in each database; medians over the sizes, where no size is named. */

@@ -9,8 +9,8 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
-import { type Item, itemsOf } from "../src/memory/item.ts";
-import { Live } from "../src/memory/live.ts";
+import { type Item, itemsOf } from "../src/steps/item.ts";
+import { Live } from "../src/steps/live.ts";
 
 function result(toolCallId: string): ToolResultPart {
   return { type: "tool-result", toolCallId, toolName: "t", output: { type: "text", value: "r" } };

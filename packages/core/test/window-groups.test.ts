@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { modelMessageFormat } from "../src/format/model-message-format.ts";
 import { assistant, user } from "../src/index.ts";
-import { stepsOf } from "../src/memory/live.ts";
+import { stepsOf } from "../src/steps/live.ts";
 import { groupsOf } from "../src/window/plan.ts";
 
 const messages = Array.from({ length: 1000 }, (_, index) => (index % 2 === 0 ? user("?") : assistant("!")));

@@ -129,6 +129,17 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
     /test of @turnkeep\/formats may import only core\./,
   ],
   [
+    "foldersRunOneWay",
+    "folders of a package that import each other by a detour",
+    (tree) => {
+      write("packages/core/src/view/view.ts", 'export * from "../window/plan.ts";\n')(tree);
+      write("packages/core/src/window/plan.ts", 'export * from "../memory/item.ts";\n')(tree);
+      write("packages/core/src/memory/item.ts", 'export type { view } from "../view/view.ts";\n')(tree);
+      write("packages/core/src/format/codec.ts", 'export * from "../view/view.ts";\n')(tree);
+    },
+    /src\/memory, \S+src\/view, \S+src\/window import each other in a circle: (\S+ imports \S+[;.] ?){3}$/,
+  ],
+  [
     "storesLookAlike",
     "a store without its options",
     remove("packages/store-sql/src/options.ts"),

@@ -1,9 +1,9 @@
 import { TurnkeepError } from "../errors.ts";
+import { type Item, readItem } from "../steps/item.ts";
 import { type PlanOptions, planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Loaded, Prepared } from "./draft.ts";
-import { type Item, readItem } from "./item.ts";
 import type { Policy } from "./policy.ts";
 
 /**

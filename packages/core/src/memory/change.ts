@@ -1,9 +1,9 @@
 import { TurnkeepError } from "../errors.ts";
+import type { Item } from "../steps/item.ts";
 import type { Limits } from "../window/policy.ts";
 import { addAll, evict, findIds, idConflict, isEqual } from "./add.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Loaded, Prepared } from "./draft.ts";
-import type { Item } from "./item.ts";
 import { findKept } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 

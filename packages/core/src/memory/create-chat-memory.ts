@@ -22,12 +22,12 @@ import type {
   ViewOptions,
 } from "../memory-view.ts";
 import type { MessageFormat } from "../message-format.ts";
+import type { Item } from "../steps/item.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import { checkReplacement, compactThrough, putMessage, replaceAll } from "./change.ts";
 import type { Call } from "./deadline.ts";
 import type { Loaded, Prepared } from "./draft.ts";
 import { following, readHistory } from "./history.ts";
-import type { Item } from "./item.ts";
 import { normalizeOptions } from "./options.ts";
 import type { Policy } from "./policy.ts";
 import { prepare, prepareAll } from "./prepare.ts";

@@ -1,7 +1,7 @@
+import { type Item, type ItemFacts, type ItemMeta, itemOf, metaText } from "../steps/item.ts";
+import type { Live } from "../steps/live.ts";
 import type { MemoryUpdate, MessageState } from "../store-contract.ts";
 import { encodeHead } from "./head.ts";
-import { type Item, type ItemFacts, type ItemMeta, itemOf, metaText } from "./item.ts";
-import type { Live } from "./live.ts";
 import { uuidv7 } from "./message-id.ts";
 
 /** A memory as it was read, or as it is after this instance's last change. */

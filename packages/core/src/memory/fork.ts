@@ -1,13 +1,13 @@
 import { TurnkeepError } from "../errors.ts";
+import { type Item, readItem } from "../steps/item.ts";
+import { Live } from "../steps/live.ts";
 import type { MemorySnapshot } from "../store-contract.ts";
 import type { Limits } from "../window/policy.ts";
 import { notFound } from "./change.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Loaded } from "./draft.ts";
 import { decodeHead } from "./head.ts";
-import { type Item, readItem } from "./item.ts";
 import { allKept, findKept } from "./kept.ts";
-import { Live } from "./live.ts";
 import { frontRule, type Policy } from "./policy.ts";
 import { chooseReturning } from "./refill.ts";
 

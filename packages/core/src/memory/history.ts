@@ -1,8 +1,8 @@
 import { isTurnkeepError, type TurnkeepError } from "../errors.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
+import { namingRecord, parseMeta } from "../steps/item.ts";
 import type { HistoryQuery, StoredMessage } from "../store-contract.ts";
 import type { Call } from "./deadline.ts";
-import { namingRecord, parseMeta } from "./item.ts";
 import type { Policy } from "./policy.ts";
 
 const defaultLimit = 100;

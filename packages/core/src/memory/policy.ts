@@ -1,23 +1,12 @@
-import type { Processor } from "../processors/processor.ts";
-import type { ProviderProfile } from "../provider-profile.ts";
+import type { Item } from "../steps/item.ts";
+import type { ViewPolicy } from "../view/policy.ts";
 import type { WindowPolicy } from "../window/policy.ts";
-import type { Cost } from "../window/room.ts";
 import type { CodedStore } from "./coded-store.ts";
-import type { Item, ItemReader } from "./item.ts";
-import type { Step } from "./step.ts";
 
 /** All that decides how one memory works, with every default in place. */
-export interface Policy<M> {
-  readonly memoryId: string;
+export interface Policy<M> extends ViewPolicy<M> {
   readonly store: CodedStore;
-  readonly reader: ItemReader<M>;
-  readonly window: WindowPolicy<M>;
   readonly systemFirst: boolean;
-  readonly repair: boolean;
-  readonly profile: ProviderProfile | undefined;
-  readonly processors: readonly Processor<M>[];
-  /** What repair adds to an unsettled step, which may be the last one. */
-  readonly addedByRepair: (step: Step<M>, isLast: boolean) => Cost;
 }
 
 /** Whether a message stands before all others, wherever it was added. */

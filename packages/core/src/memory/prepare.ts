@@ -1,9 +1,9 @@
 import type { Entry } from "../chat-memory.ts";
 import { TurnkeepError } from "../errors.ts";
+import { deepFreeze, factsOf, type ItemReader } from "../steps/item.ts";
 import { checkMessageId } from "../stores/checks.ts";
 import type { Prepared } from "./draft.ts";
 import { isEntry } from "./entry.ts";
-import { deepFreeze, factsOf, type ItemReader } from "./item.ts";
 import { uuidv7 } from "./message-id.ts";
 
 /**

@@ -1,13 +1,13 @@
+import { type Item, readItem } from "../steps/item.ts";
+import type { Live } from "../steps/live.ts";
+import { isUser } from "../steps/step.ts";
 import type { HistoryQuery } from "../store-contract.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft } from "./draft.ts";
-import { type Item, readItem } from "./item.ts";
 import { scanKept } from "./kept.ts";
-import type { Live } from "./live.ts";
 import type { Policy } from "./policy.ts";
-import { isUser } from "./step.ts";
 
 /** Which evicted messages may come back: those between the two, exclusive. */
 export interface RefillRange {

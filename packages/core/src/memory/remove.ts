@@ -1,11 +1,11 @@
+import { type Item, readItem } from "../steps/item.ts";
+import { Live } from "../steps/live.ts";
+import type { Step } from "../steps/step.ts";
 import type { MessageState } from "../store-contract.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Loaded } from "./draft.ts";
-import { type Item, readItem } from "./item.ts";
 import { findKept, type Kept, scanKept } from "./kept.ts";
-import { Live } from "./live.ts";
 import type { Policy } from "./policy.ts";
-import type { Step } from "./step.ts";
 
 /** The rest of a step is rarely far: a page should hold it, and not much more. */
 const pageSize = 200;

@@ -1,8 +1,8 @@
+import type { Item } from "../steps/item.ts";
 import type { Limits } from "../window/policy.ts";
 import { notFound } from "./change.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Loaded } from "./draft.ts";
-import type { Item } from "./item.ts";
 import { allKept, findKept } from "./kept.ts";
 import { frontRule, type Policy } from "./policy.ts";
 import { refill } from "./refill.ts";

@@ -1,12 +1,12 @@
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { MemoryEvent } from "../memory-events.ts";
+import { type Item, type ItemReader, readItem } from "../steps/item.ts";
+import { Live } from "../steps/live.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
 import type { CodedStore } from "./coded-store.ts";
 import { backOff, type Call, endedBy, isOpenOutcome, withDeadline } from "./deadline.ts";
 import { Draft, type Loaded } from "./draft.ts";
 import { decodeHead } from "./head.ts";
-import { type Item, type ItemReader, readItem } from "./item.ts";
-import { Live } from "./live.ts";
 import { isMade, isSameLife } from "./witness.ts";
 
 export interface SessionOptions<M> {

@@ -1,14 +1,14 @@
 import type { ShrinkOptions, Shrunk } from "../chat-memory.ts";
 import { wrongOption } from "../option-checks.ts";
+import type { Item, ItemReader } from "../steps/item.ts";
+import type { Live } from "../steps/live.ts";
+import { isDerived, isPinned, isSystem, type Step } from "../steps/step.ts";
 import { unopenedSteps } from "../view/view.ts";
 import { groupsOf, withinTurn } from "../window/plan.ts";
 import type { Loaded } from "./draft.ts";
-import type { Item, ItemReader } from "./item.ts";
-import type { Live } from "./live.ts";
 import type { Policy } from "./policy.ts";
 import type { Plan } from "./session.ts";
 import { sizeOf } from "./size.ts";
-import { isDerived, isPinned, isSystem, type Step } from "./step.ts";
 
 const defaultTarget = 0.7;
 

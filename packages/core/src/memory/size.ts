@@ -1,4 +1,4 @@
-import type { ItemFacts, ItemReader } from "./item.ts";
+import type { ItemFacts, ItemReader } from "../steps/item.ts";
 
 /** What an image, a page or a few seconds of sound cost a model: about 1,000 tokens, as so many characters of text. */
 const charactersOfMedium = 4000;

@@ -1,3 +1,6 @@
+import { type Item, messageOf } from "../steps/item.ts";
+import type { Live } from "../steps/live.ts";
+import type { Step } from "../steps/step.ts";
 import { repairSteps } from "../view/repair.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
@@ -5,12 +8,9 @@ import { Room } from "../window/room.ts";
 import type { SummarizeFailure } from "../window-options.ts";
 import { checkReplacement, putInPlace } from "./change.ts";
 import type { Draft, Prepared } from "./draft.ts";
-import { type Item, messageOf } from "./item.ts";
-import type { Live } from "./live.ts";
 import type { Policy } from "./policy.ts";
 import { prepare } from "./prepare.ts";
 import { sizeOf } from "./size.ts";
-import type { Step } from "./step.ts";
 
 /** What is to be summarized, as it was when that was decided. */
 export interface SummaryPlan<M> {

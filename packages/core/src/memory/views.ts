@@ -1,8 +1,11 @@
 import type { CalibrateOptions } from "../chat-memory.ts";
 import { isTurnkeepError } from "../errors.ts";
 import type { ExplainOptions, Explanation, ViewOptions } from "../memory-view.ts";
+import { wrongOption } from "../option-checks.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
-import { evictedAsked, explainView, readEvicted } from "../view/explain.ts";
+import { type Item, readItem } from "../steps/item.ts";
+import type { Live } from "../steps/live.ts";
+import { explainView } from "../view/explain.ts";
 import { buildView, type View } from "../view/view.ts";
 import {
   type Correction,
@@ -16,8 +19,6 @@ import { type Limits, resolveLimits } from "../window/policy.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import type { Call } from "./deadline.ts";
 import type { Loaded, Prepared } from "./draft.ts";
-import type { Item } from "./item.ts";
-import type { Live } from "./live.ts";
 import { checkProfile } from "./options.ts";
 import type { Policy } from "./policy.ts";
 import { prepareAll } from "./prepare.ts";
@@ -140,4 +141,23 @@ export class Views<M> {
 /** What does not fit is shown all the same: that is what is asked about. */
 function keeping<M>(policy: Policy<M>): Policy<M> {
   return { ...policy, window: { ...policy.window, overflow: "keep" } };
+}
+
+/** How many of the evicted messages are asked for. Errors: `INVALID_OPTION`. */
+function evictedAsked<M>({ evicted = 100 }: ExplainOptions<M>): number {
+  if (Number.isSafeInteger(evicted) && evicted >= 0 && evicted <= 1000) return evicted;
+  throw wrongOption("explain's evicted", evicted, "an integer from 0 to 1000");
+}
+
+/** The newest messages that have left memory, oldest first; none where the store keeps no history. */
+async function readEvicted<M>(
+  limit: number,
+  loaded: Loaded<M>,
+  { store, memoryId, reader }: Policy<M>,
+  call: Call,
+): Promise<Item<M>[]> {
+  if (limit === 0 || loaded.version === null || !store.capabilities.history) return [];
+  const query = { order: "descending" as const, limit, states: ["evicted" as const] };
+  const page = await store.getHistory(memoryId, query, { signal: call.signal });
+  return page.messages.map((stored) => readItem(stored, reader)).reverse();
 }

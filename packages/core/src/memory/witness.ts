@@ -1,7 +1,7 @@
+import type { Item } from "../steps/item.ts";
 import type { CodedStore } from "./coded-store.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Loaded } from "./draft.ts";
-import type { Item } from "./item.ts";
 
 type Found = Pick<Item<unknown>, "id" | "seq" | "createdAt" | "payload">;
 

@@ -1,6 +1,6 @@
 import { defineMember } from "../format/to-plain.ts";
-import { deepFreeze } from "../memory/item.ts";
 import type { MessageFormat } from "../message-format.ts";
+import { deepFreeze } from "../steps/item.ts";
 
 /** Messages of which every part is known to be frozen: those of a memory, and the copies made here. */
 const frozen = new WeakSet<object>();

@@ -1,6 +1,6 @@
-import type { ItemReader } from "../memory/item.ts";
-import type { Step } from "../memory/step.ts";
 import type { Role } from "../message-format.ts";
+import type { ItemReader } from "../steps/item.ts";
+import type { Step } from "../steps/step.ts";
 import { statePerList } from "./growing-list.ts";
 import { GrowingSteps } from "./growing-steps.ts";
 import type { Bond } from "./pairs.ts";

@@ -1,6 +1,6 @@
-import { type Item, type ItemReader, itemsOf } from "../memory/item.ts";
-import { Live } from "../memory/live.ts";
-import type { Step } from "../memory/step.ts";
+import { type Item, type ItemReader, itemsOf } from "../steps/item.ts";
+import { Live } from "../steps/live.ts";
+import type { Step } from "../steps/step.ts";
 import { type Bond, Pairing, type Pairs } from "./pairs.ts";
 
 /** A message that a list has grown by. */

@@ -1,5 +1,5 @@
-import { countTokens } from "../memory/item.ts";
 import type { MessageFormat } from "../message-format.ts";
+import { countTokens } from "../steps/item.ts";
 import type { TokenCounter } from "../window-options.ts";
 
 /** A message that is a tool's result of that text and nothing else. */

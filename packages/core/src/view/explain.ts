@@ -1,31 +1,9 @@
-import type { Call } from "../memory/deadline.ts";
-import type { Loaded } from "../memory/draft.ts";
-import { type Item, readItem, tokensIn } from "../memory/item.ts";
-import type { Live } from "../memory/live.ts";
-import type { Policy } from "../memory/policy.ts";
-import type { ExplainedMessage, ExplainOptions, Explanation } from "../memory-view.ts";
-import { wrongOption } from "../option-checks.ts";
+import type { ExplainedMessage, Explanation } from "../memory-view.ts";
+import { type Item, tokensIn } from "../steps/item.ts";
+import type { Live } from "../steps/live.ts";
 import type { Limits } from "../window/policy.ts";
+import type { ViewPolicy } from "./policy.ts";
 import type { View } from "./view.ts";
-
-/** How many of the evicted messages are asked for. Errors: `INVALID_OPTION`. */
-export function evictedAsked<M>({ evicted = 100 }: ExplainOptions<M>): number {
-  if (Number.isSafeInteger(evicted) && evicted >= 0 && evicted <= 1000) return evicted;
-  throw wrongOption("explain's evicted", evicted, "an integer from 0 to 1000");
-}
-
-/** The newest messages that have left memory, oldest first; none where the store keeps no history. */
-export async function readEvicted<M>(
-  limit: number,
-  loaded: Loaded<M>,
-  { store, memoryId, reader }: Policy<M>,
-  call: Call,
-): Promise<Item<M>[]> {
-  if (limit === 0 || loaded.version === null || !store.capabilities.history) return [];
-  const query = { order: "descending" as const, limit, states: ["evicted" as const] };
-  const page = await store.getHistory(memoryId, query, { signal: call.signal });
-  return page.messages.map((stored) => readItem(stored, reader)).reverse();
-}
 
 /** A message on its way through the stages of a view. */
 interface Traced<M> {
@@ -39,7 +17,7 @@ export function explainView<M>(
   view: View<M>,
   live: Live<M>,
   left: readonly Item<M>[],
-  { reader }: Policy<M>,
+  { reader }: ViewPolicy<M>,
   limits: Limits,
 ): Explanation<M> {
   const hidden = new Set(view.hidden);
@@ -78,7 +56,7 @@ export function explainView<M>(
 function follow<M>(
   traced: readonly Traced<M>[],
   { by, name, messages }: View<M>["stages"][number],
-  format: Policy<M>["reader"]["format"],
+  format: ViewPolicy<M>["reader"]["format"],
 ): Traced<M>[] {
   const alive = traced.filter(({ shown }) => shown !== undefined);
   const waiting = new Map(alive.map((one) => [one.shown as M, one]));

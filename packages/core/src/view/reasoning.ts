@@ -1,7 +1,7 @@
-import type { Item } from "../memory/item.ts";
-import type { Step } from "../memory/step.ts";
 import type { MessageFormat } from "../message-format.ts";
 import type { Processor } from "../processors/processor.ts";
+import type { Item } from "../steps/item.ts";
+import type { Step } from "../steps/step.ts";
 
 /** What decides which reasoning a provider still takes that binds it to what stood before it. */
 export interface ReasoningRule<M> {

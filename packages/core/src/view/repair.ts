@@ -1,7 +1,7 @@
-import { deepFreeze, type Item, type ItemReader, messageOf } from "../memory/item.ts";
-import { stepsOf } from "../memory/live.ts";
-import { answeredInTime, type Step } from "../memory/step.ts";
 import type { MessageFormat, ToolCallRef } from "../message-format.ts";
+import { deepFreeze, type Item, type ItemReader, messageOf } from "../steps/item.ts";
+import { stepsOf } from "../steps/live.ts";
+import { answeredInTime, type Step } from "../steps/step.ts";
 import type { Cost } from "../window/room.ts";
 
 /** What stands in the place of a result that never came. */

@@ -1,14 +1,14 @@
 import { TurnkeepError } from "../errors.ts";
-import { deepFreeze, type Item, messageOf, tokensIn } from "../memory/item.ts";
-import type { Live } from "../memory/live.ts";
-import type { Policy } from "../memory/policy.ts";
-import { isDerived, isSystem, isUser, type Step } from "../memory/step.ts";
 import { applyProcessors } from "../processors/apply-processors.ts";
 import type { ProviderProfile, ViewStage } from "../provider-profile.ts";
+import { deepFreeze, type Item, messageOf, tokensIn } from "../steps/item.ts";
+import type { Live } from "../steps/live.ts";
+import { isDerived, isSystem, isUser, type Step } from "../steps/step.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import { type Cost, noCost, type Overflow, overflowOf, type WindowPlan } from "../window/room.ts";
 import type { WindowUnit } from "../window-options.ts";
+import type { ViewPolicy } from "./policy.ts";
 import { afterChanges, withoutStaleReasoning } from "./reasoning.ts";
 import { type OpenCalls, type Repaired, repairMessages, repairSteps } from "./repair.ts";
 
@@ -17,7 +17,7 @@ export interface ViewRequest<M> {
   readonly live: Live<M>;
   /** The memory's epoch: reasoning of an earlier one was made behind a beginning that has changed since. */
   readonly epoch: number;
-  readonly policy: Policy<M>;
+  readonly policy: ViewPolicy<M>;
   readonly limits: Limits;
   readonly profile: ProviderProfile | undefined;
   /** The model that the view is for. */
@@ -142,7 +142,7 @@ function openCalls(profile: ProviderProfile | undefined): OpenCalls {
   return profile === undefined ? "any" : "approved";
 }
 
-function saysAnything<M>({ messages }: View<M>, { reader }: Policy<M>): boolean {
+function saysAnything<M>({ messages }: View<M>, { reader }: ViewPolicy<M>): boolean {
   return messages.some((message) => reader.format.role(message) !== "system");
 }
 

@@ -1,6 +1,6 @@
 import type { CalibrateOptions } from "../chat-memory.ts";
-import { type Item, type ItemReader, tokensIn } from "../memory/item.ts";
 import { wrongOption } from "../option-checks.ts";
+import { type Item, type ItemReader, tokensIn } from "../steps/item.ts";
 import { invalidOption } from "../stores/store-errors.ts";
 
 /** The messages that a view showed, and the items that it was made of. */

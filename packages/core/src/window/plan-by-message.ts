@@ -1,9 +1,8 @@
-import type { Item } from "../memory/item.ts";
-import type { Live } from "../memory/live.ts";
-import type { Policy } from "../memory/policy.ts";
-import { isPinned } from "../memory/step.ts";
+import type { Item } from "../steps/item.ts";
+import type { Live } from "../steps/live.ts";
+import { isPinned } from "../steps/step.ts";
 import type { PlanOptions } from "./plan.ts";
-import type { Limits } from "./policy.ts";
+import type { Limits, WindowPolicy } from "./policy.ts";
 import { noCost, Room, type WindowPlan } from "./room.ts";
 
 /**
@@ -13,12 +12,11 @@ import { noCost, Room, type WindowPlan } from "./room.ts";
  */
 export function planByMessage<M>(
   live: Live<M>,
-  policy: Policy<M>,
+  { target, overflow, pinned }: WindowPolicy<M>,
   limits: Limits,
   { refill = false, slack = noCost }: PlanOptions,
 ): WindowPlan<M> {
   const { items } = live;
-  const { target, overflow, pinned } = policy.window;
   const room = new Room(items.length, live.tokens, limits);
   room.enter(slack);
   const evict: Item<M>[] = [];

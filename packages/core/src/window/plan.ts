@@ -1,11 +1,18 @@
-import type { Item } from "../memory/item.ts";
-import type { Live } from "../memory/live.ts";
-import type { Policy } from "../memory/policy.ts";
-import { isDerived, isPinned, isSystem, isUser, type Step } from "../memory/step.ts";
+import type { Item } from "../steps/item.ts";
+import type { Live } from "../steps/live.ts";
+import { isDerived, isPinned, isSystem, isUser, type Step } from "../steps/step.ts";
 import type { WindowUnit } from "../window-options.ts";
 import { planByMessage } from "./plan-by-message.ts";
-import type { Limits } from "./policy.ts";
+import type { Limits, WindowPolicy } from "./policy.ts";
 import { type Cost, noCost, Room, type WindowPlan } from "./room.ts";
+
+/** What a plan depends on beside the messages and the limits. */
+export interface PlanPolicy<M> {
+  readonly window: WindowPolicy<M>;
+  readonly repair: boolean;
+  /** What repair adds to an unsettled step, which may be the last one. */
+  readonly addedByRepair: (step: Step<M>, isLast: boolean) => Cost;
+}
 
 /** How a plan is made. */
 export interface PlanOptions {
@@ -25,7 +32,7 @@ export interface PlanOptions {
  */
 export function planWindow<M>(
   live: Live<M>,
-  policy: Policy<M>,
+  policy: PlanPolicy<M>,
   limits: Limits,
   options: PlanOptions = {},
 ): WindowPlan<M> {
@@ -35,13 +42,15 @@ export function planWindow<M>(
     const stays = { messages: live.items.length, tokens: live.tokens };
     return { evict: [], passed: [], stays, overflow: undefined };
   }
-  const plan = policy.window.unit === "message" ? planByMessage : planBySteps;
-  return plan(live, policy, limits, options);
+  const { window } = policy;
+  return window.unit === "message"
+    ? planByMessage(live, window, limits, options)
+    : planBySteps(live, policy, limits, options);
 }
 
 function planBySteps<M>(
   live: Live<M>,
-  policy: Policy<M>,
+  policy: PlanPolicy<M>,
   limits: Limits,
   { refill = false, slack = noCost, early = false, forSummary = false }: PlanOptions,
 ): WindowPlan<M> {

@@ -1,4 +1,4 @@
-import type { Item } from "../memory/item.ts";
+import type { Item } from "../steps/item.ts";
 import type { Limits } from "./policy.ts";
 
 /** What messages take of a window: how many they are, and their tokens as the counter counts them. */

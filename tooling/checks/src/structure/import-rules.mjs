@@ -134,6 +134,51 @@ export function arrowsRunOneWay(tree) {
   });
 }
 
+/**
+ * Inside a package the arrows between the folders of its sources run one way too: none imports, by whatever detour, what
+ * imports it.
+ *
+ * @type {import("./tree.mjs").Rule}
+ */
+export function foldersRunOneWay(tree) {
+  const between = importsOf(tree).flatMap(({ file, from, package_, place }) => {
+    if (place !== "src" || !from.startsWith(".")) return [];
+    const source = folderOf(file, package_);
+    const target = folderOf(posix.join(posix.dirname(file), from), package_);
+    if (source === undefined || target === undefined || source === target) return [];
+    return [{ file, from, source, target }];
+  });
+  /** @type {(source: string, goal: string, seen?: Set<string>) => boolean} */
+  const leadsTo = (source, goal, seen = new Set()) =>
+    source === goal ||
+    between.some((one) => {
+      if (one.source !== source || seen.has(one.target)) return false;
+      seen.add(one.target);
+      return leadsTo(one.target, goal, seen);
+    });
+  const inCircle = between.filter(({ source, target }) => leadsTo(target, source));
+  const folders = [...new Set(inCircle.map(({ source }) => source))];
+  const circles = new Set(
+    folders.map((one) => folders.filter((other) => leadsTo(one, other) && leadsTo(other, one)).join()),
+  );
+  return [...circles].map((circle) => {
+    const within = inCircle.filter(({ source }) => circle.split(",").includes(source));
+    const imports = within.map(({ file, from }) => `${file} imports ${from}`);
+    return `${circle.replaceAll(",", ", ")} import each other in a circle: ${imports.join("; ")}.`;
+  });
+}
+
+/**
+ * The folder of a package's sources that holds a file; `undefined` for one that lies in none.
+ *
+ * @param {string} file
+ * @param {import("../runner/workspace.mjs").WorkspacePackage} package_
+ */
+function folderOf(file, { folder }) {
+  const [inside, ...rest] = file.slice(`${folder}/src/`.length).split("/");
+  return rest.length === 0 ? undefined : `${folder}/src/${inside}`;
+}
+
 /** @param {string} name */
 function arrows(name) {
   if (name.startsWith("store-")) return { src: ["core"], test: ["conformance", "servers", "store-tests"] };
