@@ -1,9 +1,8 @@
 import { TurnkeepError } from "../errors.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import { type PlanOptions, planWindow } from "../window/plan.ts";
-import type { Limits } from "../window/policy.ts";
-import type { Call } from "./deadline.ts";
-import type { Draft, Loaded, Prepared } from "./draft.ts";
+import type { Asking, Attempt, Windowed } from "./attempt.ts";
+import type { Draft, Prepared } from "./draft.ts";
 import type { Policy } from "./policy.ts";
 
 /**
@@ -11,20 +10,18 @@ import type { Policy } from "./policy.ts";
  * added for a view alone (`forView`) has no time of its own: a view depends on no clock.
  */
 export function addAll<M>(
-  draft: Draft<M>,
+  to: Windowed<M>,
   messages: readonly Prepared<M>[],
-  policy: Policy<M>,
-  limits: Limits,
   { forView = false }: { readonly forView?: boolean } = {},
 ): string[] {
+  const { draft, policy } = to;
   const isBound = policy.profile?.reasoning === "bound";
   const isLate = !forView && !isBound && isBehindCache(draft, messages, policy);
-  const byMessage = policy.window.unit === "message";
-  const ids = messages.map((message) => addOne(draft, message, policy, byMessage ? limits : undefined));
+  const ids = messages.map((message) => addOne(to, message));
   // A provider that binds reasoning to its beginning loses it by an eviction, and needs it most while the model works
   // with tools: so the window makes room before that, when the user's message comes.
   const early = isLate || (isBound && messages.at(-1)?.facts.role === "user");
-  if (draft.changed) evict(draft, policy, limits, { early });
+  if (draft.changed) evict(to, { early });
   return ids;
 }
 
@@ -38,12 +35,7 @@ function isBehindCache<M>(draft: Draft<M>, messages: readonly Prepared<M>[], pol
 }
 
 /** Lets the window evict what does not fit; where it is to be summarized, that waits until the summary is there. */
-export function evict<M>(
-  draft: Draft<M>,
-  policy: Policy<M>,
-  limits: Limits,
-  options: PlanOptions = {},
-): void {
+export function evict<M>({ draft, policy, limits }: Windowed<M>, options: PlanOptions = {}): void {
   const forSummary = policy.window.summarize !== undefined;
   const plan = planWindow(draft.live, policy, limits, { forSummary, ...options });
   draft.leave(forSummary ? plan.passed : plan.evict, "evicted");
@@ -52,13 +44,10 @@ export function evict<M>(
 }
 
 /** With unit `message` the window is applied before and after each message, as LangChain4j does. */
-function addOne<M>(
-  draft: Draft<M>,
-  message: Prepared<M>,
-  policy: Policy<M>,
-  limits: Limits | undefined,
-): string {
-  const before = limits === undefined ? [] : planWindow(draft.live, policy, limits).evict;
+function addOne<M>(to: Windowed<M>, message: Prepared<M>): string {
+  const { draft, policy, limits } = to;
+  const byMessage = policy.window.unit === "message";
+  const before = byMessage ? planWindow(draft.live, policy, limits).evict : [];
   const isSystem = message.facts.role === "system";
   if (isSystem) {
     const hidden = new Set(before);
@@ -66,12 +55,12 @@ function addOne<M>(
     const [current] = systems;
     if (current !== undefined && isEqual(current, message, policy)) return current.id;
     draft.leave(before, "evicted");
-    draft.leave(limits === undefined ? systems : systems.slice(0, 1), "superseded");
+    draft.leave(byMessage ? systems.slice(0, 1) : systems, "superseded");
   } else {
     draft.leave(before, "evicted");
   }
   const item = draft.append(message, { front: isSystem && policy.systemFirst });
-  if (limits !== undefined) evict(draft, policy, limits);
+  if (byMessage) evict(to);
   return item.id;
 }
 
@@ -79,19 +68,21 @@ export function isEqual<M>(item: Item<M>, message: Prepared<M>, policy: Policy<M
   return item.error === undefined && policy.reader.format.equals(item.message as M, message.facts.message);
 }
 
+/** Where an id may have been used. */
+type Place<M> = Asking<M> & Pick<Attempt<M>, "loaded">;
+
 /**
  * Leaves out the messages whose id was added before with equal content, so that a retried request adds once.
  * Errors: `ID_CONFLICT` where the content differs.
  */
 export async function withoutRepeated<M>(
   messages: readonly Prepared<M>[],
-  loaded: Loaded<M>,
-  policy: Policy<M>,
-  call: Call,
+  place: Place<M>,
 ): Promise<Prepared<M>[]> {
+  const { policy } = place;
   // An id made here is new; only the caller's own can have been used before.
   if (!messages.some(({ ownId }) => ownId)) return [...messages];
-  const taken = await findIds(messages, loaded, policy, call);
+  const taken = await findIds(messages, place);
   const fresh: Prepared<M>[] = [];
   const seen = new Map<string, Prepared<M>>();
   for (const message of messages) {
@@ -111,9 +102,7 @@ export async function withoutRepeated<M>(
 /** The messages that bear the caller's own ids already, live or left. */
 export async function findIds<M>(
   messages: readonly Prepared<M>[],
-  loaded: Loaded<M>,
-  policy: Policy<M>,
-  call: Call,
+  { loaded, policy, call }: Place<M>,
 ): Promise<Map<string, Item<M>>> {
   const found = new Map<string, Item<M>>();
   const elsewhere = new Set<string>();

@@ -1,26 +1,19 @@
 import { TurnkeepError } from "../errors.ts";
 import type { Item } from "../steps/item.ts";
-import type { Limits } from "../window/policy.ts";
 import { addAll, evict, findIds, idConflict, isEqual } from "./add.ts";
-import type { Call } from "./deadline.ts";
-import type { Draft, Loaded, Prepared } from "./draft.ts";
+import type { Attempt } from "./attempt.ts";
+import type { Draft, Prepared } from "./draft.ts";
 import { findKept } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 
 /** Adds under that id, or replaces the live message that has it. */
-export async function putMessage<M>(
-  draft: Draft<M>,
-  loaded: Loaded<M>,
-  message: Prepared<M>,
-  policy: Policy<M>,
-  limits: Limits,
-  call: Call,
-): Promise<void> {
+export async function putMessage<M>(attempt: Attempt<M>, message: Prepared<M>): Promise<void> {
+  const { draft, policy } = attempt;
   const item = draft.live.byId.get(message.id);
   if (item === undefined) {
-    const taken = await findIds([message], loaded, policy, call);
+    const taken = await findIds([message], attempt);
     if (taken.size > 0) throw idConflict(message.id, policy, "a place in history: it has left memory");
-    addAll(draft, [message], policy, limits);
+    addAll(attempt, [message]);
     return;
   }
   if ((item.role === "system") !== (message.facts.role === "system")) {
@@ -33,19 +26,16 @@ export async function putMessage<M>(
   }
   if (isEqual(item, message, policy)) return;
   draft.replace(item, message);
-  evict(draft, policy, limits);
+  evict(attempt);
 }
 
 /** Replaces everything: what was there becomes superseded. */
 export async function replaceAll<M>(
-  draft: Draft<M>,
-  loaded: Loaded<M>,
+  attempt: Attempt<M>,
   messages: readonly Prepared<M>[],
-  policy: Policy<M>,
-  limits: Limits,
-  call: Call,
 ): Promise<string[]> {
-  const taken = await findIds(messages, loaded, policy, call);
+  const { draft, policy } = attempt;
+  const taken = await findIds(messages, attempt);
   const seen = new Set(taken.keys());
   for (const { id } of messages) {
     if (seen.has(id)) throw idConflict(id, policy, "that id");
@@ -53,24 +43,21 @@ export async function replaceAll<M>(
   }
   draft.leave([...draft.live.items], "superseded");
   draft.raiseEpoch();
-  if (policy.window.unit !== "message") return addAll(draft, messages, policy, limits);
+  if (policy.window.unit !== "message") return addAll(attempt, messages);
   // LangChain4j's set keeps order and system messages as they are given.
   const ids = messages.map((message) => draft.append(message).id);
-  evict(draft, policy, limits);
+  evict(attempt);
   return ids;
 }
 
 /** Puts a derived message in place of everything up to `through`. */
 export async function compactThrough<M>(
-  draft: Draft<M>,
-  loaded: Loaded<M>,
+  attempt: Attempt<M>,
   through: string,
   replacement: Prepared<M>,
-  policy: Policy<M>,
-  limits: Limits,
-  call: Call,
 ): Promise<string> {
-  const last = await findThrough(draft, loaded, through, policy, call);
+  const { draft, policy } = attempt;
+  const last = await findThrough(attempt, through);
   const derived = draft.live.items.filter((item) => item.meta.derived !== undefined);
   for (const item of derived) {
     if ((item.meta.derived?.through ?? 0) > last.seq) {
@@ -88,7 +75,7 @@ export async function compactThrough<M>(
     .filter((item) => item.role !== "system" && item.meta.derived === undefined)
     .filter((item) => !draft.live.stepOf(item).items.some((member) => member.pinned));
   const item = putInPlace(draft, { derived, covered, through: last.seq }, replacement);
-  evict(draft, policy, limits);
+  evict(attempt);
   return item.id;
 }
 
@@ -125,16 +112,11 @@ export function checkReplacement<M>({ facts }: Prepared<M>, policy: Policy<M>): 
   );
 }
 
-async function findThrough<M>(
-  draft: Draft<M>,
-  loaded: Loaded<M>,
-  through: string,
-  policy: Policy<M>,
-  call: Call,
-): Promise<{ readonly seq: number }> {
+async function findThrough<M>(attempt: Attempt<M>, through: string): Promise<{ readonly seq: number }> {
+  const { draft, policy } = attempt;
   const live = draft.live.byId.get(through);
   if (live !== undefined && live.role !== "system" && live.meta.derived === undefined) return live;
-  const evicted = live === undefined ? await findKept(through, loaded, policy, call, ["evicted"]) : undefined;
+  const evicted = live === undefined ? await findKept(through, attempt, ["evicted"]) : undefined;
   if (evicted !== undefined) return evicted;
   throw notFound(
     through,

@@ -22,18 +22,18 @@ import type {
   ViewOptions,
 } from "../memory-view.ts";
 import type { MessageFormat } from "../message-format.ts";
-import type { Item } from "../steps/item.ts";
 import { addAll, withoutRepeated } from "./add.ts";
+import type { Attempt } from "./attempt.ts";
 import { checkReplacement, compactThrough, putMessage, replaceAll } from "./change.ts";
 import type { Call } from "./deadline.ts";
-import type { Loaded, Prepared } from "./draft.ts";
+import type { Draft, Prepared } from "./draft.ts";
 import { following, readHistory } from "./history.ts";
 import { normalizeOptions } from "./options.ts";
 import type { Policy } from "./policy.ts";
 import { prepare, prepareAll } from "./prepare.ts";
 import { removeStep } from "./remove.ts";
 import { rewindTo } from "./rewind.ts";
-import { type Base, type Plan, Session } from "./session.ts";
+import { type Base, Session } from "./session.ts";
 import { shrinkOnce, targetOf } from "./shrink.ts";
 import { Summarizer, waitFor } from "./summarizer.ts";
 import { Views } from "./views.ts";
@@ -64,6 +64,13 @@ export function createChatMemory<M>(
   options: ChatMemoryOptions<M> & { readonly format?: MessageFormat<M> | undefined } = {},
 ): ChatMemory<M> {
   return new StoredChatMemory(options, options.format ?? (modelMessageFormat as unknown as MessageFormat<M>));
+}
+
+interface ChangeOptions {
+  /** What the change is based on, where it must be made on no other state. */
+  readonly base?: (call: Call) => Base | undefined | Promise<Base>;
+  /** Why messages leave memory by it. */
+  readonly reason?: "window" | "compact" | "shrink";
 }
 
 /** A memory over a store. */
@@ -97,17 +104,12 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     this.#session.checkOpen();
     const prepared = prepareAll(messages, this.#policy.reader);
     if (prepared.length === 0) return [];
-    return this.#change(undefined, (call) => this.#addPrepared(prepared, call));
+    return this.#addPrepared(prepared, undefined);
   }
 
   async put(id: string, message: M | Entry<M>, options?: MemoryCallOptions): Promise<void> {
     const prepared = prepare(message, this.#policy.reader, id);
-    return this.#change(options?.signal, async (call) => {
-      const limits = await this.#views.limits();
-      await this.#commit(call, (draft, loaded) =>
-        putMessage(draft, loaded, prepared, this.#policy, limits, call),
-      );
-    });
+    return this.#change(options?.signal, (attempt) => putMessage(attempt, prepared));
   }
 
   messages(options?: ViewOptions<M>): Promise<M[]> {
@@ -135,14 +137,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       );
     }
     const prepared = prepareAll(messages, this.#policy.reader);
-    return this.#change(options?.signal, async (call) => {
-      const limits = await this.#views.limits();
-      return this.#commit(
-        call,
-        (draft, loaded) => replaceAll(draft, loaded, prepared, this.#policy, limits, call),
-        await this.#session.lookedAt(call),
-      );
-    });
+    const base = (call: Call): Promise<Base> => this.#session.lookedAt(call);
+    return this.#change(options?.signal, (attempt) => replaceAll(attempt, prepared), { base });
   }
 
   async compact(
@@ -151,15 +147,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   ): Promise<string> {
     const prepared = prepare(request.replacement, this.#policy.reader);
     checkReplacement(prepared, this.#policy);
-    return this.#change(options?.signal, async (call) => {
-      const limits = await this.#views.limits();
-      return this.#commit(
-        call,
-        (draft, loaded) =>
-          compactThrough(draft, loaded, request.through, prepared, this.#policy, limits, call),
-        undefined,
-        "compact",
-      );
+    return this.#change(options?.signal, (attempt) => compactThrough(attempt, request.through, prepared), {
+      reason: "compact",
     });
   }
 
@@ -202,9 +191,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       open = false;
       if (collected.length === 0) return result;
       const isMerge = (options?.onConflict ?? (base === undefined ? "merge" : "throw")) === "merge";
-      await this.#change(options?.signal, (call) =>
-        this.#addPrepared(collected, call, isMerge ? undefined : base),
-      );
+      await this.#addPrepared(collected, options?.signal, isMerge ? undefined : base);
       return result;
     } finally {
       open = false;
@@ -212,17 +199,13 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   }
 
   rewind(messageId: string, options?: MemoryCallOptions): Promise<void> {
-    return this.#session.run(options?.signal, async (call) => {
-      const limits = await this.#views.limits();
-      await this.#session.commit(call, (draft, loaded) =>
-        rewindTo(draft, loaded, messageId, this.#policy, limits, call),
-      );
-    });
+    return this.#change(options?.signal, (attempt) => rewindTo(attempt, messageId));
   }
 
   remove(messageId: string, options?: MemoryCallOptions): Promise<string[]> {
+    const policy = this.#policy;
     return this.#session.run(options?.signal, (call) =>
-      this.#session.commit(call, (draft, loaded) => removeStep(draft, loaded, messageId, this.#policy, call)),
+      this.#session.commit(call, (draft, loaded) => removeStep({ draft, loaded, policy, call }, messageId)),
     );
   }
 
@@ -245,10 +228,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
 
   async shrink(options?: ShrinkOptions): Promise<Shrunk | false> {
     const target = targetOf(options);
-    return this.#session.run(options?.signal, (call) => {
-      const hidden = (loaded: Loaded<M>): Promise<readonly Item<M>[]> => this.#views.hidden(loaded, call);
-      return this.#commit(call, shrinkOnce(this.#policy, target, hidden), undefined, "shrink");
-    });
+    const shrink = shrinkOnce<M>(target, ({ loaded, call }) => this.#views.hidden(loaded, call));
+    return this.#change(options?.signal, shrink, { reason: "shrink" });
   }
 
   get closed(): boolean {
@@ -263,54 +244,49 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     return this.close();
   }
 
-  /** Runs a call that may add, then waits for the summary that is due because of it. */
-  async #change<T>(signal: AbortSignal | undefined, change: (call: Call) => Promise<T>): Promise<T> {
+  #addPrepared(
+    prepared: readonly Prepared<M>[],
+    signal: AbortSignal | undefined,
+    base?: Base,
+  ): Promise<string[]> {
+    const add = async (attempt: Attempt<M>): Promise<string[]> => {
+      const fresh = await withoutRepeated(prepared, attempt);
+      const added = addAll(attempt, fresh);
+      // What the model reasoned with an extra message in sight is bound to it, and it will not be shown again.
+      if (this.#views.hadExtra && fresh.some(({ facts }) => this.format.hasReasoning(facts.message)))
+        attempt.draft.raiseEpoch();
+      const ids = new Map(fresh.map((message, index) => [message, added[index]]));
+      return prepared.map((message) => ids.get(message) ?? message.id);
+    };
+    return this.#change(signal, add, { base: () => base });
+  }
+
+  /** Makes a change, reports what left memory by it, and waits for the summary that is due because of it. */
+  async #change<T>(
+    signal: AbortSignal | undefined,
+    plan: (attempt: Attempt<M>) => T | Promise<T>,
+    { base, reason = "window" }: ChangeOptions = {},
+  ): Promise<T> {
+    const policy = this.#policy;
     let work: Promise<void> | undefined;
     const result = await this.#session.run(signal, async (call) => {
-      const changed = await change(call);
-      if (call.awaitsSummary !== undefined) work = this.#summarizer?.begin(call.awaitsSummary, signal);
-      return changed;
+      const limits = await this.#views.limits();
+      let made: Draft<M> | undefined;
+      const planned = await this.#session.commit(
+        call,
+        (draft, loaded) => {
+          made = draft;
+          return plan({ draft, loaded, policy, limits, call });
+        },
+        await base?.(call),
+      );
+      const { evictedIds = [], awaitsSummary } = made ?? {};
+      if (evictedIds.length > 0)
+        this.#session.emit({ type: "evicted", memoryId: this.id, messageIds: evictedIds, reason });
+      if (awaitsSummary !== undefined) work = this.#summarizer?.begin(awaitsSummary, signal);
+      return planned;
     });
     if (work !== undefined) await waitFor(work, signal);
-    return result;
-  }
-
-  async #addPrepared(prepared: readonly Prepared<M>[], call: Call, base?: Base): Promise<string[]> {
-    const limits = await this.#views.limits();
-    return this.#commit(
-      call,
-      async (draft, loaded) => {
-        const fresh = await withoutRepeated(prepared, loaded, this.#policy, call);
-        const added = addAll(draft, fresh, this.#policy, limits);
-        // What the model reasoned with an extra message in sight is bound to it, and it will not be shown again.
-        if (this.#views.hadExtra && fresh.some(({ facts }) => this.format.hasReasoning(facts.message)))
-          draft.raiseEpoch();
-        const ids = new Map(fresh.map((message, index) => [message, added[index]]));
-        return prepared.map((message) => ids.get(message) ?? message.id);
-      },
-      base,
-    );
-  }
-
-  /** Commits and reports what left memory. */
-  async #commit<T>(
-    call: Call,
-    plan: Plan<M, T>,
-    base?: Base,
-    reason: "window" | "compact" | "shrink" = "window",
-  ): Promise<T> {
-    let messageIds: readonly string[] = [];
-    const result = await this.#session.commit(
-      call,
-      async (draft, loaded) => {
-        const planned = await plan(draft, loaded);
-        messageIds = draft.evictedIds;
-        call.awaitsSummary = draft.awaitsSummary;
-        return planned;
-      },
-      base,
-    );
-    if (messageIds.length > 0) this.#session.emit({ type: "evicted", memoryId: this.id, messageIds, reason });
     return result;
   }
 

@@ -12,8 +12,6 @@ export interface Call {
   readonly signal: AbortSignal;
   /** What to report if time runs out while retrying: the newest conflict, or why it is open what an attempt has done. */
   conflict: TurnkeepError | undefined;
-  /** Set when a change of the call left behind what is to be summarized. */
-  awaitsSummary: "now" | "early" | undefined;
 }
 
 /**
@@ -24,7 +22,7 @@ export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => P
   const { timeoutMs, signal } = limits;
   throwIfAborted(signal);
   const controller = new AbortController();
-  const call: Call = { signal: controller.signal, conflict: undefined, awaitsSummary: undefined };
+  const call: Call = { signal: controller.signal, conflict: undefined };
   let timedOut = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let onAbort: (() => void) | undefined;

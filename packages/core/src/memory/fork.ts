@@ -62,7 +62,7 @@ async function readAsOf<M>(
     .map((stored) => readItem(stored, reader))
     .filter((item) => isFront(item) || (item.meta.derived?.through ?? item.seq) <= through);
   const taken = new Set(live.map((item) => item.seq));
-  const kept = await allKept({ before: through + 1, states: ["live", "evicted"] }, source, call);
+  const kept = await allKept({ before: through + 1, states: ["live", "evicted"] }, { policy: source, call });
   const left = kept.filter((stored) => !taken.has(stored.seq)).map((stored) => readItem(stored, reader));
   const covered = live.reduce((seq, item) => Math.max(seq, item.meta.derived?.through ?? 0), 0);
   const shown = new Live(live, isFront);
@@ -102,7 +102,7 @@ async function seqOf<M>(
 ): Promise<number> {
   const found =
     snapshot.messages.find((stored) => stored.id === at) ??
-    (await findKept(at, snapshot, source, call, ["live", "evicted"]));
+    (await findKept(at, { loaded: snapshot, policy: source, call }, ["live", "evicted"]));
   if (found !== undefined) return found.seq;
   throw notFound(at, source, "there is no such message, or it was superseded");
 }

@@ -1,8 +1,6 @@
 import type { HistoryQuery, MessageState, StoredMessage } from "../store-contract.ts";
-import type { Call } from "./deadline.ts";
-import type { Loaded } from "./draft.ts";
+import type { Asking } from "./attempt.ts";
 import { following } from "./history.ts";
-import type { Policy } from "./policy.ts";
 
 /** A message as the store keeps it, live or not. */
 export type Kept = StoredMessage & { readonly state: MessageState };
@@ -10,12 +8,11 @@ export type Kept = StoredMessage & { readonly state: MessageState };
 /** The message with that id, if it has one of these states. `undefined` also where the store keeps no history. */
 export async function findKept<M>(
   id: string,
-  { version }: Pick<Loaded<M>, "version">,
-  { store, memoryId }: Policy<M>,
-  call: Call,
+  { loaded, policy, call }: Asking<M> & { readonly loaded: { readonly version: string | null } },
   states?: MessageState[],
 ): Promise<Kept | undefined> {
-  if (version === null || !store.capabilities.history) return undefined;
+  const { store, memoryId } = policy;
+  if (loaded.version === null || !store.capabilities.history) return undefined;
   const page = await store.getHistory(memoryId, { ids: [id], states }, { signal: call.signal });
   return page.messages[0];
 }
@@ -23,10 +20,10 @@ export async function findKept<M>(
 /** Reads what the store keeps, page after page, until `done` says so. Nothing where the store keeps no history. */
 export async function scanKept<M>(
   query: HistoryQuery,
-  { store, memoryId }: Policy<M>,
-  call: Call,
+  { policy, call }: Asking<M>,
   done: (page: readonly Kept[]) => boolean,
 ): Promise<void> {
+  const { store, memoryId } = policy;
   if (!store.capabilities.history) return;
   for (let next = query; ; ) {
     const page = await store.getHistory(memoryId, next, { signal: call.signal });
@@ -36,9 +33,9 @@ export async function scanKept<M>(
 }
 
 /** All that the store keeps and that the query asks for, whatever its limit. */
-export async function allKept<M>(query: HistoryQuery, policy: Policy<M>, call: Call): Promise<Kept[]> {
+export async function allKept<M>(query: HistoryQuery, asking: Asking<M>): Promise<Kept[]> {
   const kept: Kept[] = [];
-  await scanKept({ ...query, limit: 1000 }, policy, call, (page) => {
+  await scanKept({ ...query, limit: 1000 }, asking, (page) => {
     kept.push(...page);
     return false;
   });

@@ -4,8 +4,7 @@ import { isUser } from "../steps/step.ts";
 import type { HistoryQuery } from "../store-contract.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
-import type { Call } from "./deadline.ts";
-import type { Draft } from "./draft.ts";
+import type { Attempt } from "./attempt.ts";
 import { scanKept } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 
@@ -16,30 +15,21 @@ export interface RefillRange {
 }
 
 /** Brings back from history what the window now has room for, newest first, whole steps or turns only. */
-export async function refill<M>(
-  draft: Draft<M>,
-  range: RefillRange,
-  policy: Policy<M>,
-  limits: Limits,
-  call: Call,
-): Promise<void> {
-  const candidates = await readCandidates(draft.live, range, policy, limits, call);
+export async function refill<M>(attempt: Attempt<M>, range: RefillRange): Promise<void> {
+  const candidates = await readCandidates(attempt, range);
   if (candidates.length === 0) return;
+  const { draft, policy, limits } = attempt;
   draft.restore(chooseReturning(draft.live, candidates, policy, limits));
 }
 
 /** Reads evicted messages, newest first, until they are more than could come back. */
-async function readCandidates<M>(
-  live: Live<M>,
-  { after, before }: RefillRange,
-  policy: Policy<M>,
-  limits: Limits,
-  call: Call,
-): Promise<Item<M>[]> {
+async function readCandidates<M>(attempt: Attempt<M>, { after, before }: RefillRange): Promise<Item<M>[]> {
+  const { policy, limits } = attempt;
+  const { live } = attempt.draft;
   const candidates: Item<M>[] = [];
   let { tokens } = live;
   const query: HistoryQuery = { after, before, order: "descending", states: ["evicted"], limit: 100 };
-  await scanKept(query, policy, call, (page) => {
+  await scanKept(query, attempt, (page) => {
     for (const kept of page) {
       const item = readItem(kept, policy.reader);
       if (item.error !== undefined) continue;

@@ -1,23 +1,15 @@
 import type { Item } from "../steps/item.ts";
-import type { Limits } from "../window/policy.ts";
+import type { Attempt } from "./attempt.ts";
 import { notFound } from "./change.ts";
-import type { Call } from "./deadline.ts";
-import type { Draft, Loaded } from "./draft.ts";
 import { allKept, findKept } from "./kept.ts";
-import { frontRule, type Policy } from "./policy.ts";
+import { frontRule } from "./policy.ts";
 import { refill } from "./refill.ts";
 
 /** That message and all later ones become superseded; what the window now has room for comes back. */
-export async function rewindTo<M>(
-  draft: Draft<M>,
-  loaded: Loaded<M>,
-  messageId: string,
-  policy: Policy<M>,
-  limits: Limits,
-  call: Call,
-): Promise<void> {
+export async function rewindTo<M>(attempt: Attempt<M>, messageId: string): Promise<void> {
+  const { draft, policy } = attempt;
   const live = draft.live.byId.get(messageId);
-  const target = live ?? (await findKept(messageId, loaded, policy, call));
+  const target = live ?? (await findKept(messageId, attempt));
   if (target === undefined) throw notFound(messageId, policy, "there is no such message");
   if ("state" in target && target.state !== "evicted") {
     throw notFound(messageId, policy, "it was superseded before, so there is nothing to go back to");
@@ -29,12 +21,12 @@ export async function rewindTo<M>(
   const isLater = (item: Item<M>): boolean =>
     item === live || (!isFront(item) && (item.meta.derived?.through ?? item.seq) >= from);
   draft.leave(draft.live.items.filter(isLater), "superseded");
-  const later = await allKept({ after: from - 1, states: ["evicted"] }, policy, call);
+  const later = await allKept({ after: from - 1, states: ["evicted"] }, attempt);
   draft.move(
     later.map((message) => message.seq),
     "superseded",
   );
   const covered =
     draft.live.items.find((item) => item.meta.derived !== undefined)?.meta.derived?.through ?? 0;
-  await refill(draft, { after: covered, before: from }, policy, limits, call);
+  await refill(attempt, { after: covered, before: from });
 }

@@ -5,9 +5,8 @@ import type { Live } from "../steps/live.ts";
 import { isDerived, isPinned, isSystem, type Step } from "../steps/step.ts";
 import { unopenedSteps } from "../view/view.ts";
 import { groupsOf, withinTurn } from "../window/plan.ts";
-import type { Loaded } from "./draft.ts";
+import type { Attempt } from "./attempt.ts";
 import type { Policy } from "./policy.ts";
-import type { Plan } from "./session.ts";
 import { sizeOf } from "./size.ts";
 
 const defaultTarget = 0.7;
@@ -37,14 +36,14 @@ interface Totals {
  * what somebody else took out meanwhile is no reason to take out more.
  */
 export function shrinkOnce<M>(
-  policy: Policy<M>,
   target: number,
-  hiddenOf: (loaded: Loaded<M>) => Promise<readonly Item<M>[]>,
-): Plan<M, Shrunk | false> {
-  const { reader } = policy;
+  hiddenIn: (attempt: Attempt<M>) => Promise<readonly Item<M>[]>,
+): (attempt: Attempt<M>) => Promise<Shrunk | false> {
   let before: Totals | undefined;
-  return async (draft, loaded) => {
-    const shown = whatIsShown(draft.live, policy, await hiddenOf(loaded));
+  return async (attempt) => {
+    const { draft, policy } = attempt;
+    const { reader } = policy;
+    const shown = whatIsShown(draft.live, policy, await hiddenIn(attempt));
     const now = totalsOf([...shown.items], reader);
     const isSmaller = before !== undefined && now.size < before.size;
     before ??= now;

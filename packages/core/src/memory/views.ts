@@ -129,8 +129,8 @@ export class Views<M> {
     let { live, epoch } = loaded;
     if (extra.length > 0) {
       const draft = this.#session.newDraft({ ...loaded, live: live.copy() });
-      const fresh = await withoutRepeated(extra, loaded, policy, call);
-      addAll(draft, fresh, policy, limits, { forView: true });
+      const fresh = await withoutRepeated(extra, { loaded, policy, call });
+      addAll({ draft, policy, limits }, fresh, { forView: true });
       ({ live, epoch } = draft);
     }
     const view = await buildView({ live, epoch, policy, limits, profile, model, signal: call.signal });
