@@ -1,7 +1,7 @@
-import type { ApprovalRef, MessageFormat } from "../message-format.ts";
+import type { MessageFormat } from "../message-format.ts";
 import { type Item, itemsOf } from "./item.ts";
+import { foreignResponses, Links } from "./links.ts";
 import { isSettled, type Step } from "./step.ts";
-import { StepsById } from "./steps-by-id.ts";
 
 // Most steps have none of these, and a memory may hold many steps.
 const noIds: ReadonlySet<string> = new Set();
@@ -25,12 +25,7 @@ export class Live<M> {
   readonly unsettled: Set<Step<M>> = new Set();
   readonly #isFront: (item: Item<M>) => boolean;
   readonly #stepOf: Map<Item<M>, Step<M>> = new Map();
-  /** By call id, the steps that make such a call: some providers use an id again in every step. */
-  readonly #callers: StepsById<M> = new StepsById();
-  /** By call id, the steps of results that no call has asked for yet. */
-  readonly #orphans: StepsById<M> = new StepsById();
-  /** By approval id, the steps that ask for such an approval. */
-  readonly #requests: StepsById<M> = new StepsById();
+  readonly #links: Links<M> = new Links();
   /** How many items may be a part of the answer that stands right before them. */
   #parts = 0;
   /**
@@ -102,9 +97,10 @@ export class Live<M> {
       if (step !== undefined && newest !== undefined && this.stepOf(newest) !== step) late.push(callId);
     };
     const own = new Set(item.calls.map((call) => call.id));
-    for (const result of item.results) if (!own.has(result.id)) check(this.#caller(result.id), result.id);
+    for (const result of item.results)
+      if (!own.has(result.id)) check(this.#links.caller(result.id), result.id);
     for (const approval of foreignResponses(item)) {
-      const step = this.#asker(approval);
+      const step = this.#links.asker(approval);
       check(step, step?.approvals.get(approval.approvalId) ?? approval.approvalId);
     }
     return late;
@@ -188,9 +184,7 @@ export class Live<M> {
     this.byId.clear();
     this.#stepOf.clear();
     this.unsettled.clear();
-    this.#callers.clear();
-    this.#orphans.clear();
-    this.#requests.clear();
+    this.#links.clear();
     this.#loose.clear();
     this.#parts = 0;
     this.#newestAssistant = undefined;
@@ -210,16 +204,16 @@ export class Live<M> {
     this.tokens += item.tokens;
     if (item.boundary) this.boundaries++;
     const own = item.calls.length === 0 ? noIds : new Set(item.calls.map((call) => call.id));
-    const askers = this.#askersOf(item, own);
+    const askers = this.#links.askersOf(item, own);
     if (isLoose(item, askers)) this.#loose.set(item, askers);
     if (item.part) this.#parts++;
     const step = this.#homeOf(item, askers) ?? this.#newStep(index, last);
     // Results that came before their call: they belong where the call stands.
-    for (const id of own) for (const orphan of this.#orphans.get(id)) this.#takeIn(step, orphan);
+    for (const id of own) for (const orphan of this.#links.orphans(id)) this.#takeIn(step, orphan);
     step.items.push(item);
     step.tokens += item.tokens;
     this.#stepOf.set(item, step);
-    this.#register(item, step, own);
+    this.#links.enter(item, step, own);
     if (step.calls.size > 0 && !isSettled(step)) this.unsettled.add(step);
     else this.unsettled.delete(step);
     if (isAssistants(item)) this.#newestAssistant = item;
@@ -230,49 +224,6 @@ export class Live<M> {
     // What stands before a message that is not the last is a system or derived message, each a step of its own.
     this.steps.splice(last ? this.steps.length : index, 0, step);
     return step;
-  }
-
-  #register(item: Item<M>, step: Step<M>, own: ReadonlySet<string>): void {
-    if (own.size > 0) {
-      const calls = new Map(step.calls);
-      for (const id of own) if (!calls.has(id)) calls.set(id, { answered: false });
-      step.calls = calls;
-    }
-    for (const id of own) {
-      this.#callers.add(id, step);
-      this.#orphans.deleteAll(id);
-    }
-    for (const member of step.items) {
-      for (const result of member.results) {
-        const call = step.calls.get(result.id);
-        if (call !== undefined) call.answered = true;
-        else if (item.role === "tool" && step.items.length === 1 && this.#caller(result.id) === undefined)
-          this.#orphans.add(result.id, step);
-      }
-    }
-    for (const approval of item.approvals) {
-      if (approval.kind !== "request") continue;
-      step.approvals = new Map(step.approvals).set(approval.approvalId, approval.toolCallId);
-      this.#requests.add(approval.approvalId, step);
-    }
-  }
-
-  /** The step that a result belongs to: the newest that still waits for it, else the newest that ever asked. */
-  #caller(callId: string): Step<M> | undefined {
-    const callers = this.#callers.get(callId);
-    return callers.findLast((step) => step.calls.get(callId)?.answered === false) ?? callers.at(-1);
-  }
-
-  /** The newest step that asked for an approval. */
-  #asker({ approvalId }: ApprovalRef): Step<M> | undefined {
-    return this.#requests.get(approvalId).at(-1);
-  }
-
-  /** The steps that asked for a message's results and approvals, its own calls apart; `undefined` where none did. */
-  #askersOf(item: Item<M>, own: ReadonlySet<string>): (Step<M> | undefined)[] {
-    const askers = item.results.filter(({ id }) => !own.has(id)).map(({ id }) => this.#caller(id));
-    for (const approval of foreignResponses(item)) askers.push(this.#asker(approval));
-    return askers;
   }
 
   /**
@@ -322,8 +273,8 @@ export class Live<M> {
     for (const item of orphan.items) {
       step.items.push(item);
       this.#stepOf.set(item, step);
-      for (const { id } of item.results) this.#orphans.delete(id, orphan);
     }
+    this.#links.dropOrphans(orphan);
     step.tokens += orphan.tokens;
     this.steps.splice(this.steps.indexOf(orphan), 1);
   }
@@ -335,11 +286,9 @@ export class Live<M> {
       if (item.part) this.#parts--;
       if (item.boundary) this.boundaries--;
       this.#stepOf.delete(item);
-      for (const { id } of item.results) this.#orphans.delete(id, step);
     }
     this.unsettled.delete(step);
-    for (const id of step.calls.keys()) this.#callers.delete(id, step);
-    for (const id of step.approvals.keys()) this.#requests.delete(id, step);
+    this.#links.leave(step);
     this.tokens -= step.tokens;
   }
 }
@@ -382,14 +331,6 @@ function awaits<M>(step: Step<M>, { results, approvals }: Item<M>): boolean {
     results.some(({ id }) => step.calls.get(id)?.answered === false) ||
     approvals.some(({ kind, approvalId }) => kind === "response" && step.approvals.has(approvalId))
   );
-}
-
-/** The responses to requests of other messages: a message that holds calls with their results holds both. */
-function foreignResponses<M>({ approvals }: Pick<Item<M>, "approvals">): readonly ApprovalRef[] {
-  if (approvals.length === 0) return approvals;
-  const own = new Set<string>();
-  for (const approval of approvals) if (approval.kind === "request") own.add(approval.approvalId);
-  return approvals.filter((approval) => approval.kind === "response" && !own.has(approval.approvalId));
 }
 
 /** Messages that no memory holds, grouped into steps as a memory groups them; an item's `seq` is its message's index. */
