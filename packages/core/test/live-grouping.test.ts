@@ -1,35 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { modelMessageFormat } from "../src/format/model-message-format.ts";
-import {
-  assistant,
-  type ModelMessage,
-  type ToolResultPart,
-  toolCall,
-  toolResult,
-  user,
-} from "../src/index.ts";
+import { assistant, type ModelMessage, toolCall } from "../src/index.ts";
 import { type Item, itemsOf } from "../src/steps/item.ts";
 import { Live } from "../src/steps/live.ts";
-
-function result(toolCallId: string): ToolResultPart {
-  return { type: "tool-result", toolCallId, toolName: "t", output: { type: "text", value: "r" } };
-}
-
-function about(id: string): ModelMessage[] {
-  const request = { type: "tool-approval-request", approvalId: `ask-${id}`, toolCallId: id } as const;
-  const call = { type: "tool-call", toolCallId: id, toolName: "t", input: {} } as const;
-  return [
-    toolCall(id, "t", {}),
-    toolResult(id, "t", "r"),
-    { role: "assistant", content: [call, request] },
-    { role: "tool", content: [{ type: "tool-approval-response", approvalId: `ask-${id}`, approved: true }] },
-  ];
-}
-
-const both: ModelMessage = { role: "tool", content: [result("a"), result("b")] };
-const continued: ModelMessage = { role: "assistant", content: [result("a"), { type: "text", text: "!" }] };
-const messages = [user("?"), assistant("!"), both, continued, ...about("a"), ...about("b")];
+import { both, continued, formatWith, messages } from "./step-messages.ts";
 
 type Act =
   | { readonly kind: "append"; readonly added: ModelMessage }
@@ -81,11 +55,7 @@ test.each([
   ["whole answers", false],
   ["answers in parts", true],
 ])("%s that come, leave and change are grouped as when they are read anew", (_, answersInParts) => {
-  const reader = {
-    format: { ...modelMessageFormat, answersInParts },
-    counter: undefined,
-    pinned: undefined,
-  };
+  const reader = { format: formatWith(answersInParts), counter: undefined, pinned: undefined };
   const itemOf = (message: ModelMessage, seq: number): Item<ModelMessage> =>
     itemsOf([message], reader, seq)[0] as Item<ModelMessage>;
   fc.assert(

@@ -1,6 +1,5 @@
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
-import type { Step } from "../steps/step.ts";
 import type { MessageState } from "../store-contract.ts";
 import type { Attempt } from "./attempt.ts";
 import { findKept, type Kept, scanKept } from "./kept.ts";
@@ -31,37 +30,56 @@ export async function removeStep<M>(removal: Removal<M>, messageId: string): Pro
   return step.map((item) => item.id);
 }
 
-/** All messages of a step, live or not: its calls before, its results after, as far as they have to be looked for. */
+/** All messages of a step by `seq`, live or not, as far before and behind the target as they have to be looked for. */
 async function findStep<M>(removal: Removal<M>, target: Item<M>, states: MessageState[]): Promise<Item<M>[]> {
   const { policy } = removal;
   const { live } = removal.draft;
-  const own = new Set(target.calls.map((toolCall) => toolCall.id));
-  const asked = target.results.filter((result) => !own.has(result.id)).map((result) => result.id);
-  const responds = target.approvals.some((approval) => approval.kind === "response");
-  if (own.size === 0 && asked.length === 0 && !responds) return [target];
-  if (!policy.store.capabilities.history)
-    return live.byId.has(target.id) ? live.stepOf(target).items : [target];
+  const known = live.byId.has(target.id) ? live.stepOf(target).items : [target];
+  if (isAlone(target) || !policy.store.capabilities.history) return known;
 
-  const items: Item<M>[] = [target];
-  const takeIn = (page: readonly Kept[]): void => {
-    items.push(...page.map((kept) => readItem(kept, policy.reader)));
-  };
-  const stepOfTarget = (): Step<M> =>
-    new Live(
-      [...items].sort((a, b) => a.seq - b.seq),
-      () => false,
-    ).stepOf(target);
-  if (asked.length > 0 || responds) {
-    const earlier = { before: target.seq, order: "descending" as const, states, limit: pageSize };
-    await scanKept(earlier, removal, (page) => {
-      takeIn(page);
-      const step = stepOfTarget();
-      return asked.every((id) => step.calls.has(id)) && (!responds || step.approvals.size > 0);
-    });
-  }
-  await scanKept({ after: target.seq, states, limit: pageSize }, removal, (page) => {
-    takeIn(page);
-    return [...stepOfTarget().calls.values()].every((toolCall) => toolCall.answered);
+  const earlier: Item<M>[] = [];
+  const isComplete = seekerOf(target);
+  await scanKept({ before: target.seq, order: "descending", states, limit: pageSize }, removal, (page) => {
+    const items = page.map((kept) => readItem(kept, policy.reader));
+    earlier.push(...items);
+    if (!isComplete(items)) return false;
+    // The first part of an answer may stand on the next page.
+    return grouped(earlier, target).stepOf(target).items[0] !== earlier.at(-1);
   });
-  return stepOfTarget().items;
+  const found = grouped(earlier, target);
+  await scanKept({ after: target.seq, states, limit: pageSize }, removal, (page) => {
+    for (const kept of page) found.append(readItem(kept, policy.reader));
+    const step = found.stepOf(target);
+    return (
+      step.items.at(-1) !== found.items.at(-1) && [...step.calls.values()].every((call) => call.answered)
+    );
+  });
+  const byId = new Map([...known, ...found.stepOf(target).items].map((item) => [item.id, item]));
+  return [...byId.values()].sort((a, b) => a.seq - b.seq);
+}
+
+/** Whether a message is a step of its own wherever it stands. */
+function isAlone<M>({ role, part, calls, results, approvals, meta }: Item<M>): boolean {
+  if (calls.length + results.length + approvals.length > 0) return false;
+  return !part || role !== "assistant" || meta.derived !== undefined;
+}
+
+/** Says of the messages before a target, newest first, whether they hold by now all that it answers. */
+function seekerOf<M>(target: Item<M>): (items: readonly Item<M>[]) => boolean {
+  const calls = new Set(target.results.map(({ id }) => id));
+  const requests = new Set<string>();
+  for (const { kind, approvalId } of target.approvals) if (kind === "response") requests.add(approvalId);
+  const drop = ({ calls: made, approvals }: Item<M>): void => {
+    for (const { id } of made) calls.delete(id);
+    for (const { kind, approvalId } of approvals) if (kind === "request") requests.delete(approvalId);
+  };
+  drop(target);
+  return (items) => {
+    items.forEach(drop);
+    return calls.size + requests.size === 0;
+  };
+}
+
+function grouped<M>(earlier: readonly Item<M>[], target: Item<M>): Live<M> {
+  return new Live([...earlier.toReversed(), target], () => false);
 }
