@@ -108,6 +108,11 @@ export interface MessageFormat<M> {
    */
   joined?(first: M, second: M): M | undefined;
   /**
+   * Only where a message of the user's may hold tool results beside what he says: a copy in which they stand first; the
+   * message itself if they do. Provider profiles ask for it.
+   */
+  resultsFirst?(message: M): M;
+  /**
    * A copy without its empty texts, or, with `blank`, without those of blanks alone; texts of tool calls and results,
    * and reasoning, stay as they are. `undefined` when nothing is left that a provider would see; the message itself when
    * nothing changed. Provider profiles ask for it.

@@ -17,6 +17,7 @@ const profiles = [openai, openaiResponses, anthropic, gemini, bedrock, mistral, 
 const repairs: Readonly<Record<RuleName, string>> = {
   "not-empty": "nothing: an empty memory is shown empty",
   "tool-results": "results stand behind their calls; a missing one says that the call was interrupted",
+  "results-first": "results move before what the user says beside them",
   "system-first": "the system message moves to the front",
   "first-message": "a sentence of the user's opens it",
   "last-message": "a sentence of the user's asks the model to go on",

@@ -23,17 +23,23 @@ import { callIds, characters } from "./profiles-conversations.ts";
 type Said =
   | { readonly kind: "user" | "assistant" | "system"; readonly text: string; readonly thought: boolean }
   | { readonly kind: "calls"; readonly ids: readonly string[]; readonly thought: boolean }
-  | { readonly kind: "results"; readonly ids: readonly string[] };
+  | {
+      readonly kind: "results";
+      readonly ids: readonly string[];
+      /** Whether the user says something with them, where a message can hold both. */
+      readonly beside: "before" | "behind" | undefined;
+    };
 
 const text = fc.oneof({ weight: 5, arbitrary: fc.stringMatching(/^[a-z]{1,20}$/) }, fc.constantFrom("", " "));
 const ids = fc.uniqueArray(fc.constantFrom(...callIds), { minLength: 1, maxLength: 3 });
 const thought = fc.boolean();
+const beside = fc.constantFrom(undefined, undefined, "before" as const, "behind" as const);
 const said: fc.Arbitrary<Said> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("user" as const), text, thought }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("assistant" as const), text, thought }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("system" as const), text, thought }) },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant("calls" as const), ids, thought }) },
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant("results" as const), ids }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("results" as const), ids, beside }) },
 );
 
 const toOpenai = (one: Said): ChatMessage[] => {
@@ -71,10 +77,12 @@ const toAnthropic = (one: Said): AnthropicMessage[] => {
         },
       ];
     case "results":
-      return one.ids.map((id) => ({
-        role: "user",
-        content: [{ type: "tool_result", tool_use_id: id, content: "ok" }],
-      }));
+      return one.ids.map((id, index) => {
+        const result = { type: "tool_result" as const, tool_use_id: id, content: "ok" };
+        const text = { type: "text" as const, text: "And now?" };
+        if (one.beside === undefined || index > 0) return { role: "user", content: [result] };
+        return { role: "user", content: one.beside === "before" ? [text, result] : [result, text] };
+      });
     case "assistant":
       return [
         {
@@ -163,28 +171,35 @@ const toLangchain4j = (one: Said): LangChain4jMessage[] => {
 };
 
 /**
- * Conversations that were cut anywhere, with results in time, late, twice or never, in one format, for everybody that
- * messages of this format are sent to.
+ * Conversations that were cut anywhere, with results in time, late, twice or never, from which now and then a step is
+ * removed or the end taken back, in one format, for everybody that messages of this format are sent to.
  */
 function testFormat<M>(
   format: MessageFormat<M>,
   write: (one: Said, index: number) => readonly M[],
   ...profiles: ProfileRules[]
 ): void {
+  const edit = fc.option(
+    fc.record({ call: fc.constantFrom("remove" as const, "rewind" as const), which: fc.nat(20) }),
+    { freq: 6, nil: undefined },
+  );
   const conversation = fc
-    .array(said, { minLength: 1, maxLength: 14 })
-    .map((all) => all.flatMap((one, index) => write(one, index)));
+    .array(fc.record({ said, edit }), { minLength: 1, maxLength: 14 })
+    .map((all) => all.map((one, index) => ({ messages: write(one.said, index), edit: one.edit })));
   const limit = fc.option(fc.integer({ min: 60, max: 400 }), { nil: undefined });
 
   it.each(profiles.map((profile) => [format.name, profile.name, profile] as const))(
     "%s for %s",
     async (_, __, profile) => {
       await fc.assert(
-        fc.asyncProperty(conversation, limit, async (messages, maxTokens) => {
+        fc.asyncProperty(conversation, limit, async (parts, maxTokens) => {
           const window = maxTokens === undefined ? undefined : { maxTokens, counter: characters };
           const memory = createChatMemory<M>({ format, profile, window });
-          for (const message of messages) {
-            await memory.add(message);
+          const ids: string[] = [];
+          for (const { messages, edit } of parts) {
+            ids.push(...(await memory.add(...messages)));
+            const id = edit && ids[edit.which % ids.length];
+            if (id !== undefined) await memory[edit?.call ?? "remove"](id).catch(throwUnlessGone);
             try {
               const view = await memory.messages();
               expect(await memory.messages()).toEqual(view);
@@ -196,10 +211,15 @@ function testFormat<M>(
             }
           }
         }),
-        { numRuns: 40 },
+        { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 100) },
       );
     },
   );
+}
+
+/** What has left memory for good cannot be gone back to. */
+function throwUnlessGone(error: unknown): void {
+  if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
 }
 
 describe("conversations in every format are never refused", () => {

@@ -150,15 +150,18 @@ function repairStep<M>(
     const inPlace = open.length > 0 ? format.interrupted?.(message, open, interruptedText) : undefined;
     repaired.messages.push(inPlace ?? message);
     const callIds = new Set(caller.calls.map((call) => call.id));
+    const saidBeside: M[] = [];
     for (const item of answers) {
       const timely = timelyAnswers(item, step, callIds, answered);
       if (timely.count === 0) continue;
       shownResults.set(item, (shownResults.get(item) ?? 0) + timely.results.size);
       const answer = withOnly(item, timely.results, format);
-      if (answer !== undefined) repaired.messages.push(answer);
+      if (answer !== undefined) (item.role === "user" ? saidBeside : repaired.messages).push(answer);
     }
     if (open.length > 0 && inPlace === undefined)
       repaired.messages.push(...format.interruptedResults(open, interruptedText));
+    // A provider wants all results before what a user says beside one of them.
+    repaired.messages.push(...saidBeside);
   }
   for (const item of answers) {
     const shown = shownResults.get(item) ?? 0;

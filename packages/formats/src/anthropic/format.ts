@@ -6,7 +6,7 @@ import { checkMessage } from "./check.ts";
 import { mapText } from "./map-text.ts";
 import type { AnthropicMessage } from "./messages.ts";
 import { piecesOf } from "./pieces.ts";
-import { joined, renameCalls, withoutEmptyText } from "./reshape.ts";
+import { joined, renameCalls, resultsFirst, withoutEmptyText } from "./reshape.ts";
 import { isEmptyMessage, withoutParts } from "./without.ts";
 
 const name = "anthropic-messages";
@@ -48,6 +48,7 @@ export const anthropicFormat: MessageFormat<AnthropicMessage> = {
   textMessage: (role, text) => ({ role, content: text }),
   renameCalls,
   joined,
+  resultsFirst,
   withoutEmptyText,
   mapText,
   equals: equalContent,

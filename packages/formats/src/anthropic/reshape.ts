@@ -21,11 +21,18 @@ export function joined(first: AnthropicMessage, second: AnthropicMessage): Anthr
   if (blocks.some(isCompaction)) return undefined;
   const members = joinedMembers(first, second, ["content"]);
   if (members === undefined) return undefined;
-  const content =
-    first.role === "user"
-      ? [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))]
-      : blocks;
+  const content = first.role === "user" ? withResultsFirst(blocks) : blocks;
   return { ...members, content } as unknown as AnthropicMessage;
+}
+
+export function resultsFirst(message: AnthropicMessage): AnthropicMessage {
+  const blocks = contentBlocks(message);
+  const isFirst = blocks.slice(0, blocks.findLastIndex(isResult) + 1).every(isResult);
+  return message.role !== "user" || isFirst ? message : withBlocks(message, withResultsFirst(blocks));
+}
+
+function withResultsFirst(blocks: readonly AnyBlock[]): readonly AnyBlock[] {
+  return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
 }
 
 function contentBlocks(message: AnthropicMessage): readonly AnyBlock[] {

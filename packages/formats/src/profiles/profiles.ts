@@ -24,6 +24,7 @@ const mistralCallIds: ProviderRule = {
   unique: false,
   source: "https://mistralai.github.io/mistral-common/usage/tools/#tool-calling-and-messages",
 };
+const resultsFirst: ProviderRule = { rule: "results-first", source: anthropicTools };
 const blankOfAnthropic: ProviderRule = {
   rule: "empty-text",
   which: "blank",
@@ -89,6 +90,7 @@ export const openaiResponses: ProfileRules = profileOf("openai-responses", [
 export const anthropic: ProfileRules = profileOf("anthropic", [
   { rule: "not-empty", source: anthropicApi },
   { rule: "tool-results", source: anthropicTools },
+  resultsFirst,
   { rule: "system-first", source: anthropicApi },
   { rule: "first-message", source: anthropicApi },
   { rule: "last-message", source: "https://github.com/vybestack/llxprt-code/pull/3695" },
@@ -120,6 +122,7 @@ export const gemini: ProfileRules = profileOf("gemini", [
 export const bedrock: ProfileRules = profileOf("bedrock", [
   { rule: "not-empty", source: converseApi },
   { rule: "tool-results", source: "https://github.com/langgenius/dify-official-plugins/issues/765" },
+  resultsFirst,
   { rule: "system-first", source: converseApi },
   firstOfBedrock,
   { rule: "last-message", source: "https://github.com/microsoft/semantic-kernel/issues/10281" },
@@ -158,6 +161,7 @@ export const mistral: ProfileRules = profileOf("mistral", [
 export const strict: ProfileRules = profileOf("strict", [
   { rule: "not-empty", source: openaiChatApi },
   { rule: "tool-results", source: anthropicTools },
+  resultsFirst,
   { rule: "system-first", source: anthropicApi },
   firstOfBedrock,
   lastOfMistral,

@@ -10,6 +10,7 @@ export type ProviderRule = { readonly source: string } & (
        * - `not-empty`: a request holds a message beside the system message.
        * - `tool-results`: every call is answered once, right behind the message that makes it; no result stands without
        *   its call.
+       * - `results-first`: tool results stand before what the user says beside them.
        * - `system-first`: the system message stands first, or apart from the messages.
        * - `first-message`: the first message is the user's.
        * - `last-message`: the last message is the user's, or holds tool results.
@@ -20,6 +21,7 @@ export type ProviderRule = { readonly source: string } & (
       readonly rule:
         | "not-empty"
         | "tool-results"
+        | "results-first"
         | "system-first"
         | "first-message"
         | "last-message"

@@ -57,6 +57,7 @@ export function shape<M>(
   // Before messages become one: calls of one message are told apart by their ids.
   apply("call-ids", withCallIds);
   apply("same-role", joined);
+  apply("results-first", (list) => list.map((message) => format.resultsFirst?.(message) ?? message));
   checkLimits(current, format, name, rules);
   return { messages: [...current], stages };
 }
@@ -151,8 +152,10 @@ export function belongTogether<M>(
   if ([first, second].some((message) => isSystem(message, format) || format.isBoundary(message)))
     return false;
   const [role, next] = [format.role(first), format.role(second)];
-  if (role === next) return rule.roles.includes(role);
-  return rule.besideResults === true && role === "tool" && next === "user";
+  if (role === next && rule.roles.includes(role)) return true;
+  const answers = answersCalls(first, format);
+  if (answers && answersCalls(second, format)) return rule.roles.includes("tool");
+  return rule.besideResults === true && answers && next === "user";
 }
 
 function joined<M>(

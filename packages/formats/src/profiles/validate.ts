@@ -65,6 +65,11 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
       return first < 0 ? [[0, "there is no message beside the system message"]] : [];
     case "tool-results":
       return format.answersInParts === true ? unpairedParts(messages, format) : unpaired(messages, format);
+    case "results-first":
+      return where(
+        (message) => (format.resultsFirst?.(message) ?? message) !== message,
+        "tool results stand behind what the user says",
+      );
     case "system-first":
       return where(
         (message, index) => isSystem(message, format) && index > 0,
