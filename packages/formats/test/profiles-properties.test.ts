@@ -8,6 +8,9 @@ import {
   type ModelMessage,
   type ModelMessageLike,
   type Piece,
+  toolCall,
+  toolResult,
+  user,
   type WindowOptions,
 } from "@turnkeep/core";
 import fc from "fast-check";
@@ -126,4 +129,20 @@ describe.each(all.map((profile) => [profile.name, profile] as const))("a view fo
       }),
     );
   });
+});
+
+it("any ids become such as the provider takes, and different ones stay different", () => {
+  const ids = fc.uniqueArray(fc.string({ unit: "binary", minLength: 1, maxLength: 70 }), {
+    minLength: 1,
+    maxLength: 8,
+  });
+  fc.assert(
+    fc.property(ids, fc.constantFrom(...all), (own, profile) => {
+      const messages = own.flatMap((id) => [toolCall(id, "t", {}), toolResult(id, "t", "ok")]);
+      const shaped = profile.shape([user("a"), ...messages], format).messages;
+      expect(validate(shaped, profile, { format })).toEqual([]);
+      const made = shaped.flatMap((message) => format.toolCalls(message).map(({ id }) => id));
+      expect(new Set(made).size).toBe(own.length);
+    }),
+  );
 });

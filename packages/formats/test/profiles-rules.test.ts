@@ -57,6 +57,8 @@ interface Case {
   readonly refusedBy: readonly string[];
   /** What the profile makes of it, without the rules that the profile has beside this one; absent: it cannot. */
   readonly becomes?: readonly ModelMessage[];
+  /** How much there is of what may be less. */
+  readonly exceeds?: number;
 }
 
 const everybody = Object.keys(byName);
@@ -102,6 +104,20 @@ const cases: readonly Case[] = [
     rule: "tool-results",
     breaks: "a message between a call and its result",
     messages: [user("a"), call, user("b"), result],
+    index: 1,
+    refusedBy: everybody,
+  },
+  {
+    rule: "tool-results",
+    breaks: "an approved call that has not run when the user goes on",
+    messages: [user("a"), approvedCall, approval, user("b")],
+    index: 1,
+    refusedBy: everybody,
+  },
+  {
+    rule: "tool-results",
+    breaks: "an approval last of a call that is not there",
+    messages: [user("a"), call, approval],
     index: 1,
     refusedBy: everybody,
   },
@@ -195,6 +211,14 @@ const cases: readonly Case[] = [
   },
   {
     rule: "empty-text",
+    breaks: "a message of the user without a part",
+    messages: [{ role: "user", content: [] }],
+    index: 0,
+    refusedBy: ["anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [user("(An empty message.)")],
+  },
+  {
+    rule: "empty-text",
     breaks: "an empty message of the model",
     messages: [user("a"), assistant(""), user("b")],
     index: 1,
@@ -254,6 +278,26 @@ const cases: readonly Case[] = [
     ],
   },
   {
+    rule: "call-ids",
+    breaks: "an id with a colon beside the one that would be made of it",
+    messages: [
+      user("a"),
+      toolCall("search:0", "t", {}),
+      toolResult("search:0", "t", "ok"),
+      toolCall("yc4vcn3o3", "t", {}),
+      toolResult("yc4vcn3o3", "t", "ok"),
+    ],
+    index: 1,
+    refusedBy: ["anthropic", "bedrock", "mistral", "strict"],
+    becomes: [
+      user("a"),
+      toolCall("g11tgqw1s", "t", {}),
+      toolResult("g11tgqw1s", "t", "ok"),
+      toolCall("yc4vcn3o3", "t", {}),
+      toolResult("yc4vcn3o3", "t", "ok"),
+    ],
+  },
+  {
     rule: "reasoning",
     breaks: "reasoning",
     messages: [user("a"), assistant([thought, { type: "text", text: "b" }]), user("c")],
@@ -286,11 +330,29 @@ const cases: readonly Case[] = [
     ],
   },
   {
+    rule: "document-with-text",
+    breaks: "a document beside a text of blanks",
+    messages: [{ role: "user", content: [document.content[0] as never, { type: "text", text: " " }] }],
+    index: 0,
+    refusedBy: ["bedrock", "strict"],
+    becomes: [
+      {
+        role: "user",
+        content: [
+          document.content[0] as never,
+          { type: "text", text: " " },
+          { type: "text", text: "(A file is attached.)" },
+        ],
+      },
+    ],
+  },
+  {
     rule: "messages",
     breaks: "2,049 messages",
     messages: Array.from({ length: 2049 }, () => user("a")),
     index: 2048,
     refusedBy: ["openai", "strict"],
+    exceeds: 2049,
   },
   {
     rule: "calls",
@@ -298,6 +360,7 @@ const cases: readonly Case[] = [
     messages: [user("a"), callsOf(129), resultsOf(129)],
     index: 1,
     refusedBy: ["openai", "strict"],
+    exceeds: 129,
   },
   {
     rule: "text-length",
@@ -305,6 +368,7 @@ const cases: readonly Case[] = [
     messages: [user("a".repeat(10_485_761))],
     index: 0,
     refusedBy: ["openai", "strict"],
+    exceeds: 10_485_761,
   },
   {
     rule: "images",
@@ -312,6 +376,7 @@ const cases: readonly Case[] = [
     messages: [{ role: "user", content: Array.from({ length: 21 }, () => image) }],
     index: 0,
     refusedBy: ["bedrock", "strict"],
+    exceeds: 21,
   },
   {
     rule: "documents",
@@ -327,6 +392,7 @@ const cases: readonly Case[] = [
     ],
     index: 0,
     refusedBy: ["bedrock", "strict"],
+    exceeds: 6,
   },
 ];
 
@@ -336,7 +402,8 @@ describe.each(cases.map((one) => [`${one.rule}: ${one.breaks}`, one] as const))(
   it("is named by validate for those who refuse it, and for no other", () => {
     const refusing = Object.entries(byName).flatMap(([name, profile]) => {
       const found = validate(one.messages, profile, { format }).find(({ rule }) => rule === one.rule);
-      if (found !== undefined) expect(found.index).toBe(one.index);
+      if (found !== undefined)
+        expect(found).toMatchObject({ index: one.index, problem: expect.stringMatching(/\w/) });
       return found === undefined ? [] : [name];
     });
     expect(refusing).toEqual(one.refusedBy);
@@ -355,7 +422,11 @@ describe.each(cases.map((one) => [`${one.rule}: ${one.breaks}`, one] as const))(
       } else if (one.becomes === undefined) {
         expect(limits).toContain(one.rule);
         expect(() => alone.shape(one.messages, format)).toThrow(
-          expect.objectContaining({ code: "WINDOW_OVERFLOW", message: expect.stringContaining(name) }),
+          expect.objectContaining({
+            code: "WINDOW_OVERFLOW",
+            message: expect.stringContaining(name),
+            details: { limit: expect.any(Number), needed: one.exceeds },
+          }),
         );
       } else {
         const shaped = alone.shape(one.messages, format);
@@ -364,6 +435,14 @@ describe.each(cases.map((one) => [`${one.rule}: ${one.breaks}`, one] as const))(
       }
     }
   });
+});
+
+it("names each call and each result whose id is refused", () => {
+  const messages = [user("a"), toolCall("search:0", "t", {}), toolResult("search:0", "t", "ok")];
+  expect(validate(messages, profiles.bedrock, { format })).toMatchObject([
+    { rule: "call-ids", index: 1, problem: expect.stringContaining("call's id") },
+    { rule: "call-ids", index: 2, problem: expect.stringContaining("result's id") },
+  ]);
 });
 
 it("every rule of every profile has a case that its provider refuses", () => {

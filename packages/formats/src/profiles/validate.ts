@@ -140,6 +140,7 @@ function isPartOfMore<M>(following: readonly M[], format: MessageFormat<M>): boo
 /** Calls without a result right behind them, and results without such a call. */
 function unpaired<M>(messages: readonly M[], format: MessageFormat<M>): Finding[] {
   const findings: Finding[] = [];
+  const providers = callsOfProvider(messages, format);
   let asked = -1;
   let open = new Set<string>();
   const close = (): void => {
@@ -149,7 +150,7 @@ function unpaired<M>(messages: readonly M[], format: MessageFormat<M>): Finding[
   for (const [index, message] of messages.entries()) {
     const calls = format.toolCalls(message).filter((call) => call.providerExecuted !== true);
     const own = new Set(format.toolCalls(message).map(({ id }) => id));
-    const foreign = format.toolResults(message).filter(({ id }) => !own.has(id));
+    const foreign = format.toolResults(message).filter(({ id }) => !own.has(id) && !providers.has(id));
     const approves = format.approvals(message).some(({ kind }) => kind === "response");
     const isAnswering = foreign.length > 0 || (format.role(message) === "tool" && approves);
     if (!isAnswering) close();
@@ -170,6 +171,7 @@ function unpaired<M>(messages: readonly M[], format: MessageFormat<M>): Finding[
 /** Where an answer comes in parts, a result may stand anywhere behind its call. */
 function unpairedParts<M>(messages: readonly M[], format: MessageFormat<M>): Finding[] {
   const findings: Finding[] = [];
+  const providers = callsOfProvider(messages, format);
   const open = new Map<string, number>();
   for (const [index, message] of messages.entries()) {
     for (const { id, providerExecuted } of format.toolCalls(message)) {
@@ -177,11 +179,18 @@ function unpairedParts<M>(messages: readonly M[], format: MessageFormat<M>): Fin
     }
     const own = format.role(message) === "assistant";
     for (const { id } of format.toolResults(message)) {
-      if (!open.delete(id) && !own) findings.push([index, "a result has no call before it"]);
+      if (!open.delete(id) && !own && !providers.has(id))
+        findings.push([index, "a result has no call before it"]);
     }
   }
   for (const index of open.values()) findings.push([index, "a call has no result"]);
   return findings;
+}
+
+/** The calls that the provider runs itself: it answers them in whatever message it goes on with. */
+function callsOfProvider<M>(messages: readonly M[], format: MessageFormat<M>): ReadonlySet<string> {
+  const calls = messages.flatMap((message) => format.toolCalls(message));
+  return new Set(calls.filter((call) => call.providerExecuted === true).map(({ id }) => id));
 }
 
 /** The calls that the last message approves: whoever sends the list runs them first. */
@@ -206,13 +215,10 @@ function wrongIds<M>(
 ): Finding[] {
   const findings: Finding[] = [];
   const made = new Set<string>();
-  const providers = new Set<string>();
+  const providers = callsOfProvider(messages, format);
   for (const [index, message] of messages.entries()) {
     for (const { id, providerExecuted } of format.toolCalls(message)) {
-      if (providerExecuted === true) {
-        providers.add(id);
-        continue;
-      }
+      if (providerExecuted === true) continue;
       if (!pattern.test(id)) findings.push([index, "a call's id has not the form that the provider takes"]);
       if (unique && made.has(id)) findings.push([index, "a call bears the id of an earlier one"]);
       made.add(id);
