@@ -256,6 +256,13 @@ describe("reasoning and compaction", () => {
       format.isBoundary(assistant({ type: "custom", kind: "openai.compaction", providerMetadata: item })),
     ).toBe(true);
     expect(format.isBoundary(assistant({ type: "custom", kind: "openai.compaction" }))).toBe(false);
+    expect(format.isBoundary(assistant(compacted, text("Go on.")))).toBe(true);
+    expect(format.isBoundary(assistant({ type: "custom", kind: "openai.x", providerMetadata: item }))).toBe(
+      false,
+    );
+    expect(format.isBoundary(assistant({ type: "reasoning", text: "Hm.", providerMetadata: item }))).toBe(
+      false,
+    );
     expect(format.isBoundary(assistant({ ...compacted, text: "" }))).toBe(false);
     expect(format.isBoundary(user(compacted))).toBe(false);
   });

@@ -148,19 +148,29 @@ describe("calls and results", () => {
     expect(format.toolResults(item({ ...shell, call_id: "a" }))).toEqual([{ id: "a" }]);
   });
 
-  it("gives an interrupted call the words, where its result can hold any", () => {
-    const types = ["custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call"];
-    const calls = [{ id: "a", name: "f" }, ...types.map((type) => ({ id: "a", name: "x", type }))];
-    for (const answer of format.interruptedResults(calls, "gone")) {
-      expect(format.pieces(answer).map((piece) => piece.type === "text" && piece.text)).toEqual([
-        expect.stringContaining("gone"),
-      ]);
+  it("answers an interrupted call by an item as the API wants it, with the words where it can hold any", () => {
+    const incomplete = { call_id: "a", status: "incomplete" };
+    const answers: Record<string, object> = {
+      function_call: { type: "function_call_output", call_id: "a", output: "gone" },
+      custom_tool_call: { type: "custom_tool_call_output", call_id: "a", output: "gone" },
+      computer_call: {
+        ...incomplete,
+        type: "computer_call_output",
+        output: { type: "computer_screenshot", image_url: expect.stringMatching(/^data:image\/png;base64,/) },
+      },
+      local_shell_call: { ...incomplete, type: "local_shell_call_output", output: "gone" },
+      shell_call: {
+        ...incomplete,
+        type: "shell_call_output",
+        output: [{ outcome: { type: "exit", exit_code: 1 }, stdout: "", stderr: "gone" }],
+      },
+      apply_patch_call: { type: "apply_patch_call_output", call_id: "a", status: "failed", output: "gone" },
+      tool_search_call: { ...incomplete, type: "tool_search_output", execution: "client", tools: [] },
+    };
+    for (const [type, answer] of Object.entries(answers)) {
+      const calls = format.toolCalls(item({ type, call_id: "a", name: "f", execution: "client" }));
+      expect(format.interruptedResults(calls, "gone")).toEqual([answer]);
     }
-    const [screenshot] = format.interruptedResults(
-      [{ id: "a", name: "x", type: "computer_call" } as never],
-      "",
-    );
-    expect(format.pieces(screenshot as ResponsesItem)).toMatchObject([{ mediaType: "image/png" }]);
   });
 });
 

@@ -83,16 +83,49 @@ describe("pieces", () => {
         { type: "image_url", image_url: { url: "data:image/png;base64,aGVsbG8=" } },
         { type: "image_url", image_url: { url: "https://example.org/a.png", detail: "low" } },
         { type: "input_audio", input_audio: { data: "aGVsbG8=", format: "mp3" } },
+        { type: "input_audio", input_audio: { data: "aGVsbG8=", format: "wav" } },
         { type: "file", file: { file_id: "file-1" } },
         { type: "file", file: { file_data: "data:application/pdf;base64,aGk=", filename: "a.pdf" } },
+        { type: "file", file: { file_data: "aGk=", filename: "a.pdf" } },
       ],
     };
     expect(format.pieces(content)).toEqual([
       { type: "media", mediaType: "image/png", bytes: 5, data: "aGVsbG8=", of: "content" },
       { type: "media", mediaType: "image/*", bytes: undefined, detail: "low", of: "content" },
       { type: "media", mediaType: "audio/mpeg", bytes: 5, of: "content" },
+      { type: "media", mediaType: "audio/wav", bytes: 5, of: "content" },
       { type: "media", mediaType: undefined, bytes: undefined, of: "content" },
       { type: "media", mediaType: "application/pdf", bytes: 2, of: "content" },
+      { type: "media", mediaType: undefined, bytes: 2, of: "content" },
+    ]);
+  });
+
+  it.each([
+    ["data:image/png;base64,aG\n kK", { mediaType: "image/png", bytes: 3, data: "aG\n kK" }],
+    ["DATA: Image/PNG ;name=a; BASE64 ,aGk=", { mediaType: "image/png", bytes: 2 }],
+    ["data:image/svg+xml;utf8,%3Csvg/>", { mediaType: "image/svg+xml", bytes: 6 }],
+    ["data:,a", { mediaType: "text/plain", bytes: 1 }],
+    ["data:image/png", { mediaType: "image/*", bytes: undefined }],
+    ["https://example.org/?of=data:image/png;base64,aGk=", { mediaType: "image/*", bytes: undefined }],
+  ])("reads type and size in %j", (url, facts) => {
+    const message: ChatMessage = { role: "user", content: [{ type: "image_url", image_url: { url } }] };
+    expect(format.pieces(message)).toEqual([{ type: "media", of: "content", ...facts }]);
+  });
+
+  it("holds what stands beside an answer's text", () => {
+    const message = {
+      role: "assistant",
+      reasoning_content: "Hm.",
+      content: [{ type: "refusal", refusal: "No." }],
+      audio: { id: "audio_1" },
+      function_call: { name: "weather", arguments: "{}" },
+    } as ChatMessage;
+    expect(format.pieces(message)).toEqual([
+      { type: "text", text: "Hm.", of: "reasoning" },
+      { type: "text", text: "No.", of: "content" },
+      { type: "media", mediaType: "audio/*", bytes: undefined, of: "content" },
+      { type: "text", text: "weather", of: "name" },
+      { type: "text", text: "{}", of: "tool-call" },
     ]);
   });
 
@@ -114,6 +147,8 @@ describe("isEmpty", () => {
     [{ role: "assistant", content: null, refusal: "No." }, false],
     [{ role: "assistant", content: null, audio: { id: "audio-1" } }, false],
     [{ role: "assistant", tool_calls: [] }, true],
+    [{ role: "assistant", content: null, reasoning_content: "Hm." }, false],
+    [{ role: "function", name: "weather", content: null }, false],
     [asks, false],
     [legacy, false],
     [{ role: "tool", content: "", tool_call_id: "a" }, false],
@@ -144,6 +179,19 @@ describe("without", () => {
       role: "assistant",
       content: "Let me see.",
     });
+  });
+
+  it("keeps a function_call beside calls that are left out", () => {
+    const function_call = { name: "weather", arguments: "{}" };
+    expect(format.without({ ...asks, function_call }, { toolCalls: (id) => id.length === 1 })).toEqual(
+      legacy,
+    );
+  });
+
+  it("keeps calls without the media beside them", () => {
+    const content = [{ type: "image_url", image_url: { url: "https://example.org/a.png" } }];
+    const message = { ...asks, content, audio: { id: "audio-1" } } as unknown as ChatMessage;
+    expect(format.without(message, { media: true })).toEqual(asks);
   });
 
   it("leaves a result out by the id of its call", () => {
