@@ -40,7 +40,15 @@ describe("a conversation with a server", () => {
       for await (const event of chat.stream(question)) if (event.type === "text") parts.push(event.text);
       return parts;
     };
+    const before = server.received.length;
     const said = await ask("Weather in Oslo and Bergen?");
+    expect(server.received[before]?.body).toMatchObject({
+      messages: [
+        { role: "system", content: "Be brief." },
+        { role: "user", content: "Weather in Oslo and Bergen?" },
+      ],
+      ...(isStreamed ? { stream: true, stream_options: { include_usage: true } } : {}),
+    });
     expect(said.join("")).toBe("4 °C in Oslo, and 4 °C in Bergen.");
     if (isStreamed) expect(said.length).toBeGreaterThan(3);
     expect((await ask("What did I ask first?")).join("")).toContain("Weather in Oslo and Bergen?");
@@ -161,6 +169,42 @@ describe("a stream", () => {
     ]);
   });
 
+  test("may go on with a call by its id alone, say null of what it does not hold, and hold lists", async () => {
+    server = await startServer(() => ({
+      pieces: [
+        event({ role: "assistant", content: null, reasoning: "", reasoning_details: [{ text: "h" }] }),
+        event({ reasoning_details: [{ text: "m" }] }),
+        event({
+          role: "assistant",
+          content: "",
+          tool_calls: [{ id: "a", function: { name: "one", arguments: "[" } }],
+        }),
+        event({ tool_calls: [{ id: "b", function: { name: "two" } }] }),
+        event({
+          content: "Hi",
+          tool_calls: [{ id: "a", type: null, function: { name: null, arguments: "]" } }],
+        }),
+        event({ tool_calls: [{ id: null, function: { arguments: "{}" } }] }),
+        stop,
+      ],
+    }));
+    const deltas: ModelDelta[] = [];
+    const model = openaiCompatibleChat<ChatMessage>({ baseUrl: `${server.url}//`, model: "m" });
+    const messages: ChatMessage[] = [{ role: "user", content: "Hi" }];
+    expect((await model(requestOf(messages, (delta) => deltas.push(delta)))).message).toEqual({
+      role: "assistant",
+      content: "Hi",
+      reasoning: "",
+      reasoning_details: [{ text: "h" }, { text: "m" }],
+      tool_calls: [
+        { id: "a", type: "function", function: { name: "one", arguments: "[]" } },
+        { id: "b", type: "function", function: { name: "two", arguments: "{}" } },
+      ],
+    });
+    expect(deltas).toEqual([{ type: "text", text: "Hi" }]);
+    expect(server.received[0]?.path).toBe("/chat/completions");
+  });
+
   test("brings reasoning apart from the text", async () => {
     const { message, deltas } = await answerTo({
       pieces: [
@@ -254,7 +298,11 @@ describe("an error", () => {
   ];
 
   test.each(tooLong)("of %s says that the prompt is too long", async (_who, reply) => {
-    await expect(answerTo(reply)).rejects.toMatchObject({ code: "PROMPT_TOO_LONG" });
+    await expect(answerTo(reply)).rejects.toMatchObject({
+      code: "PROMPT_TOO_LONG",
+      message: expect.stringContaining('too long for "m"'),
+      details: { status: expect.any(Number) },
+    });
   });
 
   test.each([400, 401, 403, 429, 500])("of status %i says so", async (status) => {
@@ -267,6 +315,18 @@ describe("an error", () => {
     });
     const cause = (error as Error).cause as Error | undefined;
     expect(cause?.message).toBe(status === 401 || status === 403 ? undefined : "Slow down.");
+  });
+
+  test.each<[string, object | string, string, string]>([
+    ["a text", { error: "model not found" }, ".", "model not found"],
+    ["a number", { error: { code: 1301, message: "no" } }, " (1301).", "no"],
+    ["a message alone", { message: "no" }, ".", "no"],
+  ])("that says what is wrong as %s", async (_how, json, about, said) => {
+    const error = await answerTo({ status: 404, json }).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      message: `The model's server at ${server?.url} answered with status 404${about}`,
+      cause: { message: said },
+    });
   });
 
   /** Everything that an error holds, beneath it too. */
@@ -282,6 +342,9 @@ describe("an error", () => {
     ["the server repeats it", { status: 400, text: `bad key ${key}` }, {}],
     ["the server repeats it in its code", { status: 400, json: { error: { code: key, message: key } } }, {}],
     ["the server repeats a part of it", { status: 401, text: `bad key ${key.slice(0, 9)}…` }, {}],
+    ["the server repeats it far behind", { status: 400, text: `${"x".repeat(1985)}${key}` }, {}],
+    ["the server repeats it in what is no JSON", { text: key }, {}],
+    ["the stream does, in what is no JSON", { pieces: [`data: ${key}\n\n`] }, {}],
     ["the stream does", { pieces: [`data: ${JSON.stringify({ error: `bad key ${key}` })}\n\n`] }, {}],
     ["the server says nothing", { status: 500, text: "" }, {}],
     [
@@ -400,6 +463,61 @@ describe("messages of the default format go out as", () => {
       { role: "tool", tool_call_id: "c2", content: "no" },
       { role: "tool", tool_call_id: "c3", content: "The tool call was denied." },
       { role: "tool", tool_call_id: "c4", content: "a\nb" },
+    ]);
+  });
+
+  test("media of which little is said, and what a message has in place of parts", async () => {
+    const output = { type: "execution-denied" as const, reason: "Not today." };
+    const own = { type: "tool-call" as const, toolName: "t", input: {} };
+    expect(
+      await sent(
+        { role: "system", content: "Be brief." },
+        {
+          role: "user",
+          content: [
+            { type: "image", image: "AQID" },
+            { type: "file", data: "HTTP://example.com/cat.png", mediaType: "image/png" },
+            {
+              type: "file",
+              data: { type: "url", url: new URL("https://a.b/c.png") },
+              mediaType: "image/png",
+            },
+            { type: "file", data: "AQID", mediaType: "audio/mpeg" },
+            { type: "file", data: "AQID", mediaType: "text/csv" },
+          ],
+        },
+        assistant("I see."),
+        assistant([
+          { ...own, toolCallId: "c1", providerExecuted: true },
+          { ...own, toolCallId: "c2" },
+        ]),
+        {
+          role: "tool",
+          content: [
+            { type: "tool-approval-response", approvalId: "ok", approved: false },
+            { type: "tool-result", toolCallId: "c2", toolName: "t", output },
+          ],
+        },
+      ),
+    ).toEqual([
+      { role: "system", content: "Be brief." },
+      {
+        role: "user",
+        content: [
+          { type: "image_url", image_url: { url: "data:image/png;base64,AQID" } },
+          { type: "image_url", image_url: { url: "HTTP://example.com/cat.png" } },
+          { type: "image_url", image_url: { url: "https://a.b/c.png" } },
+          { type: "input_audio", input_audio: { data: "AQID", format: "mp3" } },
+          { type: "file", file: { filename: "file", file_data: "data:text/csv;base64,AQID" } },
+        ],
+      },
+      { role: "assistant", content: "I see." },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c2", type: "function", function: { name: "t", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: "c2", content: "Not today." },
     ]);
   });
 

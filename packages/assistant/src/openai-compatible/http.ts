@@ -68,7 +68,7 @@ function bodyOf(
 }
 
 async function readWhole(options: OpenAICompatibleOptions, response: Response): Promise<ChatAnswer> {
-  const answer = (await response.json()) as WireAnswer;
+  const answer = parsed(options, await response.text());
   if (answer.error) throw refusal(options, response.status, JSON.stringify(answer));
   const message = answer.choices?.[0]?.message;
   if (message === undefined) throw broken(options, "answered without a message");
@@ -90,7 +90,7 @@ async function readStream(
       isComplete = true;
       break;
     }
-    const chunk = JSON.parse(data) as WireAnswer;
+    const chunk = parsed(options, data);
     if (chunk.error) throw refusal(options, response.status, data);
     model ??= chunk.model;
     usage = chunk.usage ?? usage;
@@ -100,6 +100,15 @@ async function readStream(
   }
   if (!isComplete) throw broken(options, "ended its stream before its answer");
   return { message: gatherer.message(), usage, model };
+}
+
+/** Without the parser's error, which repeats a part of the text: the key may stand there. */
+function parsed(options: OpenAICompatibleOptions, text: string): WireAnswer {
+  try {
+    return JSON.parse(text) as WireAnswer;
+  } catch {
+    throw broken(options, "answered what is no JSON");
+  }
 }
 
 function broken(options: OpenAICompatibleOptions, what: string, cause?: unknown): AssistantError {
@@ -118,7 +127,7 @@ function refusal(options: OpenAICompatibleOptions, status: number, text: string)
   const cause =
     status === 401 || status === 403 || message === undefined
       ? undefined
-      : new Error(withoutKey(options, message.slice(0, 2000)));
+      : new Error(withoutKey(options, message).slice(0, 2000));
   const place = `The model's server at ${addressOf(options)}`;
   if ([code, type, message].some((each) => each !== undefined && isContextLengthText(each))) {
     const what = `${place} says that the messages are too long for ${JSON.stringify(options.model)}${about}.`;
