@@ -27,7 +27,6 @@ describe("AI SDK 6", () => {
         return { stream: simulateReadableStream({ chunks: chunks as never[] }) };
       },
     });
-    const prompts = () => [...model.doGenerateCalls, ...model.doStreamCalls].map(({ prompt }) => prompt);
-    return { model, prompts };
+    return { model, requests: () => [...model.doGenerateCalls, ...model.doStreamCalls] };
   });
 });

@@ -26,7 +26,6 @@ describe("AI SDK 7", () => {
         return { stream: simulateReadableStream({ chunks: chunks as never[] }) };
       },
     });
-    const prompts = () => [...model.doGenerateCalls, ...model.doStreamCalls].map(({ prompt }) => prompt);
-    return { model, prompts };
+    return { model, requests: () => [...model.doGenerateCalls, ...model.doStreamCalls] };
   });
 });

@@ -8,11 +8,17 @@ export type Content = { readonly type: string; readonly [member: string]: unknow
 /** What a mock of a major says: a whole answer, or its stream; an error of the provider. */
 export interface Mock {
   readonly model: AiSdkOptions["model"];
-  /** The prompts that it got, in the provider's own form. */
-  readonly prompts: () => readonly (readonly { readonly role: string }[])[];
+  /** What it was asked, in the provider's own form. */
+  readonly requests: () => readonly {
+    readonly prompt: readonly { readonly role: string }[];
+    readonly tools?: readonly object[] | undefined;
+    readonly toolChoice?: object | undefined;
+    readonly temperature?: number | undefined;
+  }[];
 }
 
 const weather = tool({
+  description: "The weather in a city",
   inputSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
   execute: ({ city }) => ({ city, celsius: 4 }),
 });
@@ -24,7 +30,7 @@ const text: Content = { type: "text", text: "4 degrees." };
 /** The tests of one major, whose mocks differ. */
 export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[]) => Mock): void {
   test.each([false, true])("a turn with a tool, streamed: %j", async (isStreamed) => {
-    const { model, prompts } = mock([[thought, call], [text]]);
+    const { model, requests } = mock([[thought, call], [text]]);
     const memory = createChatMemory();
     const chat = createAssistant({
       model: aiSdkModel({ model, settings: { temperature: 0 } }),
@@ -56,10 +62,27 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
       { role: "tool", content: [{ output: { type: "json", value: { city: "Oslo", celsius: 4 } } }] },
       { role: "assistant", content: [{ type: "text", text: "4 degrees." }] },
     ]);
-    expect(prompts().map((prompt) => prompt.map(({ role }) => role))).toEqual([
+    expect(requests().map(({ prompt }) => prompt.map(({ role }) => role))).toEqual([
       ["system", "user"],
       ["system", "user", "assistant", "tool"],
     ]);
+    expect(requests()[0]).toMatchObject({
+      temperature: 0,
+      toolChoice: { type: "auto" },
+      tools: [{ name: "weather", description: "The weather in a city", inputSchema: { required: ["city"] } }],
+    });
+  });
+
+  test("no tools, and tools that must not be called", async () => {
+    const { model, requests } = mock([[text], [text]]);
+    const policy = { model: aiSdkModel<ModelMessage>({ model }), maxRoundTrips: 0 };
+    await createAssistant(policy).chat("Hi");
+    const clock = tool({ inputSchema: { type: "object" }, execute: () => "noon" });
+    const strategies = { tooManyRoundTrips: "answer" } as const;
+    await createAssistant({ ...policy, tools: { clock }, strategies }).chat("Hi");
+    expect(requests()[0]?.tools ?? []).toEqual([]);
+    expect(requests()[1]).toMatchObject({ toolChoice: { type: "none" }, tools: [{ name: "clock" }] });
+    expect(requests()[1]?.tools?.[0]).not.toHaveProperty("description", expect.any(String));
   });
 
   test.each([false, true])(
@@ -108,6 +131,7 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
     await expect(run(new Error("This model's maximum context length is 9 tokens."))).rejects.toMatchObject({
       code: "PROMPT_TOO_LONG",
       cause: expect.any(Error),
+      details: { memoryId: expect.any(String) },
     });
   });
 

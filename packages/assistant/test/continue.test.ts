@@ -4,6 +4,7 @@ import {
   entry,
   inMemoryStore,
   type ModelMessage,
+  system,
   toolResult,
 } from "@turnkeep/core";
 import { describe, expect, test } from "vitest";
@@ -154,6 +155,57 @@ describe("a chat with an id that was used before", () => {
     expect(await memory.messages()).toEqual(before);
   });
 
+  test("reads of stored results which are errors", async () => {
+    const result = { type: "tool-result" as const, toolName: "once" };
+    const { ask } = await left([
+      user("Go"),
+      calling(["c1", "once"], ["c2", "once"], ["c3", "once"], ["c4", "once"]),
+      {
+        role: "tool",
+        content: [
+          { ...result, toolCallId: "c1", output: { type: "error-text", value: "down" } },
+          { ...result, toolCallId: "c2", output: { type: "error-json", value: { n: 1 } } },
+          { type: "tool-approval-response", approvalId: "ok", approved: false },
+          { ...result, toolCallId: "c3", output: { type: "execution-denied" } },
+          { ...result, toolCallId: "c4", output: { type: "json", value: null } },
+        ],
+      },
+      assistant("Sorry."),
+    ]);
+    expect(await ask()).toMatchObject({
+      toolResults: [
+        { output: "down", isError: true },
+        { output: { n: 1 }, isError: true },
+        { output: null, isError: true },
+        { output: null, isError: false },
+      ],
+    });
+  });
+
+  test("leaves alone what the provider ran itself", async () => {
+    const searched = assistant([
+      { type: "tool-call", toolCallId: "s1", toolName: "once", input: {}, providerExecuted: true },
+      { type: "tool-result", toolCallId: "s1", toolName: "once", output: { type: "text", value: "found" } },
+      { type: "reasoning", text: "Hm." },
+      { type: "text", text: "Found" },
+      { type: "text", text: " it." },
+    ]);
+    const { ask } = await left([user("Go"), searched]);
+    expect(await ask()).toMatchObject({ text: "Found it.", toolResults: [], continued: true });
+    expect(runs).toEqual([]);
+    const fresh = await left([], searched);
+    expect(await fresh.ask()).toMatchObject({ text: "Found it.", toolResults: [], continued: false });
+    expect(runs).toEqual([]);
+  });
+
+  test("takes no system message that has come since for a part of the turn", async () => {
+    const { memory } = await left([user("Go")]);
+    const model = scripted(new Error("timeout"), assistant("Done."));
+    const chat = createAssistant({ model, memory, systemMessage: () => system("Be kind.") });
+    await expect(chat.chat("Go", { id: "q-1" })).rejects.toThrow("timeout");
+    expect(await memory.messages()).toEqual([system("Be kind."), user("Before"), assistant("Yes?")]);
+  });
+
   test("also where the conversation has gone on since", async () => {
     const { memory, ask } = await left([user("Go"), assistant("Done.")], assistant("Bye."));
     await ask("Bye", "q-2");
@@ -181,7 +233,10 @@ describe("a chat with an id that was used before", () => {
     const { memory, ask } = await left([user("Go"), toolCall("c1", "once", {})], assistant("Bye."));
     await ask("Bye", "q-2");
     const before = await memory.messages();
-    await expect(ask()).rejects.toMatchObject({ code: "ID_CONFLICT" });
+    await expect(ask()).rejects.toMatchObject({
+      code: "ID_CONFLICT",
+      details: { memoryId: "chat", messageIds: ["q-1"] },
+    });
     expect(await memory.messages()).toEqual(before);
   });
 

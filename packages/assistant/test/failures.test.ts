@@ -124,7 +124,10 @@ describe("a turn whose model fails", () => {
   test("as does the memory, if the window leaves nothing to send", async () => {
     const memory = createChatMemory({ window: { maxMessages: 1, unit: "message" } });
     const chat = createAssistant({ model: scripted(toolCall("c1", "ok", {})), memory, tools });
-    await expect(chat.chat("Go")).rejects.toMatchObject({ code: "WINDOW_OVERFLOW" });
+    await expect(chat.chat("Go")).rejects.toMatchObject({
+      code: "WINDOW_OVERFLOW",
+      details: { memoryId: memory.id },
+    });
   });
 });
 
@@ -218,6 +221,13 @@ describe("a tool that there is not", () => {
     const { memory, ask } = setUp([toolCall("c1", "okay", {}), assistant("Sorry.")]);
     await ask();
     const text = 'There is no tool "okay". There are: ok, bad.';
+    expect((await memory.messages())[2]).toEqual(toolResult("c1", "okay", text, { isError: true }));
+  });
+
+  test("is answered also where there are none", async () => {
+    const { memory, ask } = setUp([toolCall("c1", "okay", {}), assistant("Sorry.")], { tools: {} });
+    await ask();
+    const text = 'There is no tool "okay". There are no tools.';
     expect((await memory.messages())[2]).toEqual(toolResult("c1", "okay", text, { isError: true }));
   });
 
@@ -418,4 +428,15 @@ describe("a signal", () => {
     expect(await memory.messages()).toEqual([]);
     expect(await ask()).toBe("Hi");
   });
+});
+
+test("an error of an assistant is told from all others", () => {
+  const error = new AssistantError("BUSY", "busy");
+  expect(isAssistantError(error)).toBe(true);
+  expect(isAssistantError(error, "EMPTY_ANSWER")).toBe(false);
+  for (const other of [Object.assign(new Error("busy"), { code: "BUSY" }), null, undefined, "BUSY"])
+    expect(isAssistantError(other)).toBe(false);
+  expect(String(error)).toBe("AssistantError: busy");
+  expect(error).not.toHaveProperty("cause");
+  expect(error.errors).toEqual([]);
 });

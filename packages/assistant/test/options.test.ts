@@ -17,11 +17,13 @@ const memories = createChatMemories({ store: inMemoryStore() });
 
 describe("an option of the wrong shape is INVALID_OPTION", () => {
   test.each([
-    ["model", { model: "gpt-5" }],
-    ["maxRoundTrips", { maxRoundTrips: -1 }],
+    ['model must be an async function, or what an adapter makes; it is "gpt-5".', { model: "gpt-5" }],
+    ["it is null.", { model: null }],
+    ["it is an array.", { model: [] }],
+    ["maxRoundTrips must be a non-negative integer; it is -1.", { maxRoundTrips: -1 }],
     ["maxRoundTrips", { maxRoundTrips: 1.5 }],
-    ["toolConcurrency", { toolConcurrency: 0 }],
-    ["busy", { busy: "wait" }],
+    ["toolConcurrency must be a positive integer; it is 0.", { toolConcurrency: 0 }],
+    ['busy must be "reject" or "enqueue"; it is "wait".', { busy: "wait" }],
     ["keepFailedTurns", { keepFailedTurns: "yes" }],
     ["strategies.toolError", { strategies: { toolError: "ignore" } }],
     ["strategies.invalidInput", { strategies: { invalidInput: 1 } }],
@@ -30,6 +32,7 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
     ['tools["t"].execute', { tools: { t: { inputSchema: {} } } }],
     ['tools["t"].execute', { tools: { t: undefined } }],
     ['tools["t"].inputSchema', { tools: { t: { inputSchema: "object", execute: run } } }],
+    ['tools["t"].inputSchema', { tools: { t: { inputSchema: null, execute: run } } }],
     ['tools["t"].returnBehavior', { tools: { t: { inputSchema: {}, execute: run, returnBehavior: "now" } } }],
     ["memory must be a ChatMemory, such as createChatMemory(); it is an object.", { memory: {} }],
     ["it is a function.", { maxRoundTrips: () => "secret" }],
@@ -44,6 +47,7 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
 
   test.each([
     ["message must be text, or a message of the user; it is 7.", 7, {}],
+    ["message must be text, or a message of the user; it is null.", null, {}],
     ["message must be text, or a message of the user; it is an object.", assistant("I am no user"), {}],
     ["id", "Go", { id: "" }],
     ["id", "Go", { id: "é".repeat(121) }],
@@ -58,6 +62,13 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
   test("a chat that names none of many memories", async () => {
     const chat = createAssistant({ model, memories });
     await expect(chat.chat("Go", {} as never)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  });
+
+  test("an id may have 240 bytes, and the one memory may be named", async () => {
+    const own = createChatMemory();
+    const chat = createAssistant({ model: scripted(assistant("Hi")), memory: own });
+    const id = "é".repeat(120);
+    expect(await chat.chat("Go", { id, memoryId: own.id })).toMatchObject({ id, text: "Hi" });
   });
 
   test("a system message that is none", async () => {
@@ -99,7 +110,7 @@ describe("a tool's schema", () => {
         const { n } = value as { n?: unknown };
         return typeof n === "number"
           ? { value: { n: n + 1 } }
-          : { issues: [{ message: "is no number", path: ["n"] }, { message: "sorry" }] };
+          : { issues: [{ message: "is no number", path: ["n", { key: 0 }] }, { message: "sorry" }] };
       },
     },
   };
@@ -147,8 +158,16 @@ describe("a tool's schema", () => {
     await answerTo({ n: 1 }, tools);
     expect(seen).toEqual([2]);
     expect(await answerTo({ n: "1" }, tools)).toMatchObject({
-      output: expect.stringMatching(/: n: is no number; sorry$/),
+      output: expect.stringMatching(/: n\.0: is no number; sorry$/),
     });
+  });
+
+  test("is asked for the draft of JSON Schema that providers know", async () => {
+    const asked = scripted(assistant("Hi"));
+    const jsonSchema = { input: ({ target }: { readonly target: string }) => ({ $schema: "s", target }) };
+    const inputSchema = { "~standard": { ...bare["~standard"], jsonSchema } } as StandardSchema;
+    await createAssistant({ model: asked, tools: { t: { inputSchema, execute } } }).chat("Go");
+    expect(asked.requests[0]?.tools).toEqual([{ name: "t", inputSchema: { target: "draft-07" } }]);
   });
 
   test("may be a function, as ArkType's are", async () => {
@@ -170,11 +189,15 @@ describe("a tool's schema", () => {
     expect(seen).toEqual([expected]);
   });
 
-  test.each(['{"city":', "[]", "7", '"text"', 7, [], true])("of JSON does not take %j", async (input) => {
-    const result = await answerTo(input, { t: tool({ inputSchema: {}, execute }) });
-    expect(result).toMatchObject({ isError: true, output: expect.stringContaining("JSON") });
-    expect(seen).toEqual([]);
-  });
+  const thrice = JSON.stringify(JSON.stringify("{}"));
+  test.each(['{"city":', "[]", "7", '"text"', thrice, 7, [], true])(
+    "of JSON does not take %j",
+    async (input) => {
+      const result = await answerTo(input, { t: tool({ inputSchema: {}, execute }) });
+      expect(result).toMatchObject({ isError: true, output: expect.stringContaining("JSON") });
+      expect(seen).toEqual([]);
+    },
+  );
 
   test.each([
     ["what a function repairs", { input: { n: 1 } }, { output: "r", isError: false }],
@@ -182,7 +205,7 @@ describe("a tool's schema", () => {
     [
       "a repair that is wrong too",
       { input: { n: "x" } },
-      { output: expect.stringContaining("n: "), isError: true },
+      { output: expect.stringContaining("n.0: "), isError: true },
     ],
   ])("that refuses an input takes %s", async (_what, answer, expected) => {
     const t = tool({ inputSchema: bare, jsonSchema: {}, execute });
@@ -198,6 +221,9 @@ describe("a tool's schema", () => {
     const t = tool({ inputSchema: bare, jsonSchema: {}, execute });
     const strategies = { invalidInput: "throw" } as const;
     const chat = createAssistant({ model: scripted(calling(["c1", "t", {}])), tools: { t }, strategies });
-    await expect(chat.chat("Go")).rejects.toMatchObject({ code: "INVALID_TOOL_INPUT" });
+    await expect(chat.chat("Go")).rejects.toMatchObject({
+      code: "INVALID_TOOL_INPUT",
+      details: { toolName: "t", toolCallId: "c1" },
+    });
   });
 });

@@ -27,6 +27,23 @@ describe("results go out in the order of their calls", () => {
     expect(inCallOrder(messages, modelMessageFormat)).toEqual([calls, { role: "tool", content: sorted }]);
   });
 
+  test("unless it holds approvals, which stay with them", () => {
+    const approval = { type: "tool-approval-response", approvalId: "ok", approved: true };
+    const parts = ["c", "a"].flatMap((id) => (result(id) as ReturnType<typeof toolResult>).content);
+    const messages = [calls, { role: "tool", content: [...parts, approval] }] as ModelMessageLike[];
+    expect(inCallOrder(messages, modelMessageFormat)).toEqual(messages);
+  });
+
+  test("apart, where their format joins nothing", () => {
+    const { joined: _, ...format } = modelMessageFormat;
+    const parts = ["b", "a"].flatMap((id) => (result(id) as ReturnType<typeof toolResult>).content);
+    expect(inCallOrder<ModelMessageLike>([calls, { role: "tool", content: parts }], format)).toEqual([
+      calls,
+      result("a"),
+      result("b"),
+    ]);
+  });
+
   test("of Anthropic's messages too", () => {
     const block = (id: string) => ({ type: "tool_result" as const, tool_use_id: id, content: id });
     const asked: AnthropicMessage = {
@@ -43,6 +60,9 @@ describe("results go out in the order of their calls", () => {
     const ordered = inCallOrder<ModelMessageLike>(messages, modelMessageFormat);
     expect(ordered.every((message, index) => message === messages[index])).toBe(true);
     expect(ordered).toHaveLength(messages.length);
+    const parts = ["a", "b"].flatMap((id) => (result(id) as ReturnType<typeof toolResult>).content);
+    const together: ModelMessageLike = { role: "tool", content: parts };
+    expect(inCallOrder<ModelMessageLike>([calls, together], modelMessageFormat)[1]).toBe(together);
   });
 
   test("results of calls that use an id twice keep their order", () => {
