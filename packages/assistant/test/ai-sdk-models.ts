@@ -113,7 +113,15 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
         { toolCallId: "c3", isError: true, output: expect.stringContaining("JSON object") },
       ]);
       const [, calls, ...rest] = await memory.messages();
-      expect(calls?.content).toMatchObject([{ input: { city: "Oslo" } }, { input: {} }, { input: {} }]);
+      const unreadable = (text: string) => ({
+        input: {},
+        providerOptions: { turnkeep: { unreadableInput: text } },
+      });
+      expect(calls?.content).toMatchObject([
+        { input: { city: "Oslo" } },
+        unreadable('{"city"'),
+        unreadable("7"),
+      ]);
       expect(rest.map(({ role }) => role)).toEqual(["tool", "tool", "tool", "assistant"]);
     },
   );

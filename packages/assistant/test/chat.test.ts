@@ -177,6 +177,8 @@ describe("an immediate return", () => {
     [["direct", "last"], true],
     [["normal", "last"], true],
     [["last", "direct"], true],
+    [["normal", "direct", "last"], true],
+    [["normal", "last", "direct"], false],
     [["last", "normal"], false],
     [["direct", "normal"], false],
     [["normal"], false],

@@ -102,7 +102,10 @@ describe("a turn whose model fails", () => {
 
   test("by answering nothing is a failure", async () => {
     const { memory, ask } = setUp([assistant("  ")]);
-    await expect(ask()).rejects.toMatchObject({ code: "EMPTY_ANSWER" });
+    await expect(ask()).rejects.toMatchObject({
+      code: "EMPTY_ANSWER",
+      details: { memoryId: memory.id },
+    });
     expect(await memory.messages()).toEqual([]);
   });
 
@@ -259,9 +262,15 @@ describe("too many round trips", () => {
   const looping = [1, 2, 3, 4].map((n) => toolCall(`c${n}`, "ok", {}));
 
   test("end the turn; the answer beyond them is not stored", async () => {
-    const { memory, ask } = setUp(looping, { maxRoundTrips: 2 });
-    await expect(ask()).rejects.toMatchObject({ code: "TOO_MANY_ROUND_TRIPS" });
+    const model = scripted(...looping);
+    const memory = createChatMemory();
+    const chat = createAssistant({ model, memory, tools, maxRoundTrips: 2 });
+    await expect(chat.chat("Go")).rejects.toMatchObject({
+      code: "TOO_MANY_ROUND_TRIPS",
+      details: { memoryId: memory.id },
+    });
     expect(await roles(memory)).toEqual(["user", "assistant", "tool", "assistant", "tool"]);
+    expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual(["auto", "auto", "auto"]);
   });
 
   test("of none forbid tools", async () => {
@@ -314,7 +323,11 @@ describe("a store that fails", () => {
     const chat = createAssistant({ model: scripted(new Error("timeout")), memory });
     failing(memory, "remove");
     const error = await chat.chat("Go").catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ code: "UNDO_FAILED", cause: { message: "timeout" } });
+    expect(error).toMatchObject({
+      code: "UNDO_FAILED",
+      cause: { message: "timeout" },
+      details: { memoryId: memory.id },
+    });
     expect((error as { errors: Error[] }).errors.map(({ message }) => message)).toEqual([
       "timeout",
       "no remove",

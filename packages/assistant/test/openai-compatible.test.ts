@@ -94,10 +94,14 @@ describe("a conversation with a server", () => {
     expect(server.received.at(-1)?.body).toMatchObject({ tool_choice: "none" });
   });
 
-  test("calibrates and names the model", async () => {
+  test.each([undefined, () => undefined])("calibrates and names the model, streamed: %s", async (onDelta) => {
     const model = openaiCompatible<ModelMessage>(options());
-    const response = await model(requestOf([user("Hi")]));
+    const response = await model(requestOf([user("Hi")], onDelta));
     expect(response).toMatchObject({ usage: { inputTokens: 40, outputTokens: 8 }, model: "m" });
+    expect(server.received.at(-1)?.headers).toMatchObject({
+      "content-type": "application/json",
+      authorization: `Bearer ${key}`,
+    });
   });
 });
 
@@ -203,23 +207,42 @@ describe("a stream", () => {
     });
     expect(deltas).toEqual([{ type: "text", text: "Hi" }]);
     expect(server.received[0]?.path).toBe("/chat/completions");
+    expect(server.received[0]?.headers).not.toHaveProperty("authorization");
   });
 
-  test("brings reasoning apart from the text", async () => {
-    const { message, deltas } = await answerTo({
+  test("says what it took in a chunk of its own, before others of nothing", async () => {
+    const chunk = (members: object): string => `data: ${JSON.stringify(members)}\n\n`;
+    server = await startServer(() => ({
       pieces: [
-        event({ reasoning_content: "h" }),
-        event({ reasoning_content: "m" }),
-        event({ content: "Hi" }),
-        stop,
+        chunk({ model: "m-1", choices: [{ delta: { content: "Hi", refusal: "No." } }] }),
+        chunk({ choices: [{ delta: {}, finish_reason: "stop" }], usage: null }),
+        chunk({ usage: { prompt_tokens: 3, completion_tokens: 2 } }),
+        chunk({ model: "m-2", choices: [] }),
+        "data: [DONE] \n\n",
       ],
+    }));
+    const deltas: ModelDelta[] = [];
+    const model = openaiCompatible<ModelMessage>({ baseUrl: server.url, model: "m" });
+    expect(await model(requestOf([user("Hi")], (delta) => deltas.push(delta)))).toMatchObject({
+      usage: { inputTokens: 3, outputTokens: 2 },
+      model: "m-1",
     });
-    expect(deltas.map(({ type }) => type)).toEqual(["reasoning", "reasoning", "text"]);
-    expect(message.content).toEqual([
-      { type: "reasoning", text: "hm" },
-      { type: "text", text: "Hi" },
-    ]);
+    expect(deltas).toEqual([{ type: "text", text: "Hi" }]);
   });
+
+  test.each(["reasoning_content", "reasoning"])(
+    "brings reasoning apart from the text: %s",
+    async (member) => {
+      const { message, deltas } = await answerTo({
+        pieces: [event({ [member]: "h" }), event({ [member]: "m" }), event({ content: "Hi" }), stop],
+      });
+      expect(deltas.map(({ type }) => type)).toEqual(["reasoning", "reasoning", "text"]);
+      expect(message.content).toEqual([
+        { type: "reasoning", text: "hm" },
+        { type: "text", text: "Hi" },
+      ]);
+    },
+  );
 
   test("may not be one at all", async () => {
     const { message, deltas } = await answerTo({ json: { choices: [{ message: { content: "Hi" } }] } });
@@ -365,6 +388,7 @@ describe("an error", () => {
     { baseUrl: "file:///etc" },
     { baseUrl: undefined },
     { apiKey: `${key}\n` },
+    { apiKey: `\n${key}` },
     { apiKey: "" },
     { apiKey: `${key}é` },
     { headers: { "api-key": `${key}\n1` } },

@@ -19,6 +19,7 @@ async function dataOf(...chunks: readonly (string | Uint8Array)[]): Promise<stri
 test.each([
   ["one a chunk", ["data: a\n\n", "data: b\n\n"], ["a", "b"]],
   ["cut anywhere", ["da", "ta: a", "\n", "\ndata:b\n\n"], ["a", "b"]],
+  ["without a blank in front", ["data:a b\n\n"], ["a b"]],
   ["of several lines", ["data: a\ndata:  b\ndata\n\n"], ["a\n b\n"]],
   ["with carriage returns", ["data: a\rdata: b\r\r"], ["a\nb"]],
   ["with both, cut between them", ["data: a\r", "\ndata: b\r", "\n\r", "\n"], ["a\nb"]],

@@ -33,6 +33,11 @@ const approval: ModelMessage = {
   role: "tool",
   content: [{ type: "tool-approval-response", approvalId: "ok_1", approved: true }],
 };
+const searched = assistant([
+  { type: "tool-call", toolCallId: "srv_1", toolName: "web_search", input: {}, providerExecuted: true },
+  { type: "tool-result", toolCallId: "srv_1", toolName: "web_search", output: { type: "text", value: "x" } },
+  { type: "text", text: "b" },
+]);
 const thought = { type: "reasoning" as const, text: "Hm." };
 const document: ModelMessage = {
   role: "user",
@@ -144,6 +149,14 @@ const cases: readonly Case[] = [
     index: 1,
     refusedBy: ["anthropic", "gemini", "bedrock", "mistral", "strict"],
     becomes: [user("a"), assistant("b"), user("Please continue.")],
+  },
+  {
+    rule: "last-message",
+    breaks: "the model's answer to what its provider found last",
+    messages: [user("a"), searched],
+    index: 1,
+    refusedBy: ["anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), searched, user("Please continue.")],
   },
   {
     rule: "same-role",

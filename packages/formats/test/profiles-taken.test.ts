@@ -60,6 +60,11 @@ const image = { type: "image" as const, image: "iVBORw0KGgo=" };
 describe("a list that is taken as it is", () => {
   it.each<[string, readonly ModelMessage[], readonly ProfileRules[]]>([
     ["with a call last that the provider still runs", [user("a"), assistant([text, search])], everybody],
+    [
+      "with a text last behind a call that the provider still runs",
+      [user("a"), assistant([search, text])],
+      everybody,
+    ],
     ["with a result last that the provider sent", [user("a"), assistant([text, search, found])], everybody],
     [
       "with a result that the provider sends in its next message",
