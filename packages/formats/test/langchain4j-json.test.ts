@@ -220,6 +220,12 @@ describe("reading", () => {
       user('{"image":{"url":" https://a.b/c?d=[1]#e "},"detailLevel":"LOW","type":"IMAGE"}'),
       user('{"image":{"url":"https://a.b/c?d=[1]#e"},"detailLevel":"LOW","type":"IMAGE"}'),
     ],
+    ...["///p", "//?q", "//#f", "x://#f", "http://u@[::1]:80/a", "urn:a:b", "a/b?c/d#e?f"].map(
+      (url): [string, string] => {
+        const json = user(`{"video":{"url":"${url}"},"type":"VIDEO"}`);
+        return [json, json];
+      },
+    ),
     [user('{"video":{"url":7},"type":"VIDEO"}'), user('{"video":{"url":"7"},"type":"VIDEO"}')],
     [
       user('{"audio":{"binaryData":" AB== "},"type":"AUDIO"}'),
@@ -320,8 +326,11 @@ describe("reading", () => {
     ),
     image(""),
     user('{"detailLevel":"LOW","type":"IMAGE"}'),
-    ...["a b", "http:", ":x", "//", "x#a#b", "a%zz", "http://x/[1]", "mailto:a\u00a0b"].map((url) =>
-      user(`{"video":{"url":"${url}"},"type":"VIDEO"}`),
+    ...["a b", "http:", ":x", "//", "x#a#b", "a%zz", "http://x/[1]", "mailto:a\u00a0b", "a%1", "x:#f"].map(
+      (url) => user(`{"video":{"url":"${url}"},"type":"VIDEO"}`),
+    ),
+    ...["a?b|c", "a#b|c", "h~p:x", "http://a|b/c", "http://a/b|c", "mailto:a|b", "x://", "http://[1/c"].map(
+      (url) => user(`{"video":{"url":"${url}"},"type":"VIDEO"}`),
     ),
     ...['"***"', '"AA"', '"A A=="', "5"].map((data) =>
       user(`{"audio":{"binaryData":${data}},"type":"AUDIO"}`),

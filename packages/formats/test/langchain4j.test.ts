@@ -115,6 +115,7 @@ describe("pieces", () => {
         { type: "AUDIO", audio: { binaryData: "aGVsbG8=", mimeType: "audio/mp3" } },
         { type: "VIDEO" },
         { type: "PDF", pdfFile: { base64Data: "aGk=" } },
+        { type: "PDF", pdfFile: { url: "data:application/octet-stream;base64,aGk=" } },
         null,
       ],
     };
@@ -124,6 +125,7 @@ describe("pieces", () => {
       { type: "media", mediaType: "image/webp", bytes: 2, of: "content" },
       { type: "media", mediaType: "audio/mp3", bytes: 5, of: "content" },
       { type: "media", mediaType: "video/*", bytes: undefined, of: "content" },
+      { type: "media", mediaType: "application/pdf", bytes: 2, of: "content" },
       { type: "media", mediaType: "application/pdf", bytes: 2, of: "content" },
     ]);
   });
@@ -209,19 +211,30 @@ describe("encode", () => {
     [{ type: "SYSTEM", text: "\u0001\u001f" }, "message.text"],
     [{ type: "USER", contents: [] }, "message.contents"],
     [{ type: "USER", text: "secret" }, "message.contents"],
+    [{ type: "USER", name: 7, contents: [text("a")] }, "message.name"],
+    [{ type: "USER", contents: [{ type: 7 }] }, "message.contents[0]"],
     [{ type: "USER", contents: [text("a"), "secret"] }, "message.contents[1]"],
     [{ type: "USER", contents: [{ type: "TEXT" }] }, "message.contents[0].text"],
     [{ type: "USER", contents: [{ type: "IMAGE" }] }, "message.contents[0].image"],
     [{ type: "USER", contents: [{ ...image, detailLevel: null }] }, "message.contents[0].detailLevel"],
     [{ type: "USER", contents: [{ type: "AUDIO", audio: { url: 7 } }] }, "message.contents[0].audio.url"],
     [{ type: "AI", text: null }, "message.text"],
+    [{ type: "AI", thinking: null }, "message.thinking"],
     [{ type: "AI", toolExecutionRequests: "secret" }, "message.toolExecutionRequests"],
     [{ type: "AI", toolExecutionRequests: ["secret"] }, "message.toolExecutionRequests[0]"],
     [{ type: "AI", toolExecutionRequests: [{ id: 1 }] }, "message.toolExecutionRequests[0].id"],
+    [{ type: "AI", toolExecutionRequests: [{ name: 1 }] }, "message.toolExecutionRequests[0].name"],
+    [
+      { type: "AI", toolExecutionRequests: [{ arguments: {} }] },
+      "message.toolExecutionRequests[0].arguments",
+    ],
     [{ type: "AI", attributes: ["secret"] }, "message.attributes"],
+    [{ type: "AI", attributeDoubles: ["/a", 7] }, "message.attributeDoubles"],
     [{ type: "AI", attributeDoubles: "secret" }, "message.attributeDoubles"],
     [{ type: "TOOL_EXECUTION_RESULT", id: "a" }, "message.contents"],
     [{ ...result, isError: "secret" }, "message.isError"],
+    [{ ...result, id: 7 }, "message.id"],
+    [{ ...result, toolName: 7 }, "message.toolName"],
     [{ type: "AI", extra: () => "secret" }, "extra"],
   ])("refuses %j and says why, without its content", (message, reason) => {
     let error: unknown;

@@ -272,6 +272,14 @@ const cases: readonly Case[] = [
   },
   {
     rule: "call-ids",
+    breaks: "an id of which a small number is made",
+    messages: [user("a"), toolCall("search:58", "t", {}), toolResult("search:58", "t", "ok")],
+    index: 1,
+    refusedBy: ["anthropic", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), toolCall("0cf3foyfc", "t", {}), toolResult("0cf3foyfc", "t", "ok")],
+  },
+  {
+    rule: "call-ids",
     breaks: "an id that is used again",
     messages: [
       user("a"),

@@ -293,6 +293,36 @@ describe("results and what the user says behind them", () => {
   });
 });
 
+describe("what stands beside what is said", () => {
+  it("a name is no text: its message holds nothing", () => {
+    const messages: ChatMessage[] = [{ role: "user", name: "Ada", content: [] }];
+    for (const profile of [gemini, mistral, strict]) {
+      expect(validate(messages, profile, { format: openaiFormat })).toMatchObject([{ rule: "empty-text" }]);
+      expect(profile.shape(messages, openaiFormat).messages).toEqual([
+        { role: "user", content: "(An empty message.)" },
+      ]);
+    }
+  });
+
+  it("a result is no text of a document's", () => {
+    const pdf = { type: "base64" as const, media_type: "application/pdf" as const, data: "JVBERi0=" };
+    const answer = { type: "tool_result" as const, tool_use_id: "toolu_1", content: "ok" };
+    const message: AnthropicMessage = { role: "user", content: [answer, { type: "document", source: pdf }] };
+    const messages: AnthropicMessage[] = [
+      { role: "user", content: "a" },
+      { role: "assistant", content: [{ type: "tool_use", id: "toolu_1", name: "t", input: {} }] },
+      message,
+    ];
+    expect(validate(messages, bedrock, { format: anthropicFormat })).toMatchObject([
+      { rule: "document-with-text", index: 2 },
+    ]);
+    expect(bedrock.shape(messages, anthropicFormat).messages[2]?.content).toEqual([
+      ...message.content,
+      { type: "text", text: "(A file is attached.)" },
+    ]);
+  });
+});
+
 describe("a list of the system message, or of nothing that a provider takes", () => {
   it("is not opened where nothing was said", () => {
     const messages: ModelMessage[] = [{ role: "system", content: "Be brief." }];

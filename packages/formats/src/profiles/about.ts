@@ -65,10 +65,7 @@ export function isEmptyText(text: string, which: "empty" | "blank"): boolean {
   return (which === "blank" ? text.trim() : text) === "";
 }
 
-/** Whether a message holds no part but texts that the rule `empty-text` refuses. */
-export function holdsNothing<M>(message: M, format: MessageFormat<M>, which: "empty" | "blank"): boolean {
-  return (
-    format.isEmpty(message) &&
-    format.pieces(message).every((piece) => piece.type === "text" && isEmptyText(piece.text, which))
-  );
+/** Whether a message holds nothing that it says, not even an empty text; a name beside it says nothing. */
+export function holdsNothing<M>(message: M, format: MessageFormat<M>): boolean {
+  return format.isEmpty(message) && format.pieces(message).every(({ of }) => of === "name");
 }

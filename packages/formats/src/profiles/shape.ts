@@ -81,7 +81,7 @@ function withoutEmptyText<M>(
   return messages.flatMap((message) => {
     if (format.role(message) === "tool" || format.isBoundary(message)) return [message];
     const rest = methodOf(format, "withoutEmptyText")(message, which);
-    if (rest !== undefined && !holdsNothing(rest, format, which)) return [rest];
+    if (rest !== undefined && !holdsNothing(rest, format)) return [rest];
     // The model's answer to an empty message stays an answer to something.
     return format.role(message) === "user" ? [methodOf(format, "textMessage")("user", emptyText)] : [];
   });

@@ -115,7 +115,7 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
         if (format.role(message) === "tool" || format.isBoundary(message)) return false;
         const isRefused = (piece: Piece): boolean =>
           piece.type === "text" && piece.of === "content" && isEmptyText(piece.text, rule.which);
-        return format.pieces(message).some(isRefused) || holdsNothing(message, format, rule.which);
+        return format.pieces(message).some(isRefused) || holdsNothing(message, format);
       }, `a text is ${rule.which}`);
     case "call-ids":
       return wrongIds(messages, format, rule);
