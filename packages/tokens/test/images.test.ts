@@ -147,6 +147,29 @@ describe("imageSizeOf", () => {
     }
   });
 
+  it.each([
+    ["a PNG without its header", "89504e470d0a1a0a0000000d4441544100000001000000010806"],
+    ["no PNG", "88504e470d0a1a0a0000000d494844520000000100000001"],
+    ["another file of chunks", Buffer.from("RIFF\0\0\0\0WAVEVP8X").toString("hex") + "00".repeat(14)],
+    ["no file of chunks", Buffer.from("RIFX\0\0\0\0WEBPVP8X").toString("hex") + "00".repeat(14)],
+    ["a GIF without width", "47494638396100000100"],
+    ["a GIF without height", "47494638396101000000"],
+    ["no JPEG", "ffd9ffc0001108000100010301220002110103"],
+    ["a JPEG whose picture begins before its frame", "ffd8ffda0002ffc0001108000100010301220002110103"],
+    ["a JPEG with a segment shorter than its length", "ffd8ffe00001ffc0001108000100010301220002110103"],
+  ])("finds no size in %s", (_, hex) => {
+    expect(imageSizeOf(Buffer.from(hex, "hex"))).toBeUndefined();
+  });
+
+  it.each(["c0", "c3", "c5", "cf"])(
+    "takes a JPEG's marker %s for a frame, behind one that is none",
+    (marker) => {
+      const frame = `ff${marker}001108000200030301220002110103`;
+      for (const before of ["", "ff900002", "ffc4000400c0", "ffc8000400c0", "ffcc000400c0", "ffff"])
+        expect(imageSizeOf(Buffer.from(`ffd8${before}${frame}`, "hex"))).toEqual({ width: 3, height: 2 });
+    },
+  );
+
   it("ends and answers a size or none, whatever it is given", () => {
     const start = fc.constantFrom("", "ffd8ffff", "ffd8ffe00000", "ffd8ffe00001", "89504e47", "52494646");
     fc.assert(

@@ -42,6 +42,24 @@ describe("ruleOf", () => {
     expect(() => ruleOf(name)).toThrow("Unknown encoding or model");
   });
 
+  it.each([
+    ["gpt-5-mini-2025-08-07", "patches-1.62-1536"],
+    ["gpt-5.1", "tiles-70-140"],
+    ["gpt-5.2-pro", "patches-1.2-1536"],
+    ["gpt-5.3", "patches-1.2-1536"],
+    ["gpt-5.4", "patches-1.2-2500"],
+    ["gpt-5.4-mini", "patches-1.62-1536"],
+    ["gpt-5.4-nano", "patches-2.46-1536"],
+    ["ft:gpt-4o-mini-2024-07-18:acme", "tiles-2833-5667"],
+  ])("gives %s the images of the longest row that holds for it: %s", (model, images) => {
+    expect(ruleOf(model).images.name).toBe(images);
+  });
+
+  it("names the models that there are, and none that is only the beginning of others", () => {
+    expect(() => ruleOf("gpt-99")).toThrow(/\(gpt-5, .* gpt-5\.1, .* also with a suffix/);
+    expect(() => ruleOf("gpt-99")).not.toThrow(/ gpt-5\.,/);
+  });
+
   it("knows no encoding under two vocabularies", () => {
     expect(vocabularyOf("gpt2")).toBe("r50k_base");
     expect(vocabularyOf(ruleOf("gpt-oss-20b").encoding)).toBe("o200k_base");

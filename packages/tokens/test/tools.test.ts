@@ -90,6 +90,23 @@ describe("countTools", () => {
     expect(await countTools("gpt-4o", [shared])).toBeGreaterThan(await countTools("gpt-4o", [{ name: "f" }]));
   });
 
+  it("counts what stands where a schema says something else than usual", async () => {
+    const [cost, count] = [
+      (parameters: object) => countTools("gpt-4o", [{ name: "f", parameters }]),
+      await textCounter("gpt-4o"),
+    ];
+    const bare = await cost({ type: "object", properties: {} });
+    const closed = { $schema: "https://json-schema.org/draft-07/schema", additionalProperties: false };
+    expect(await cost({ type: "object", properties: {}, required: [], ...closed })).toBe(bare);
+    const property = async (schema: unknown): Promise<number> =>
+      (await cost({ type: "object", properties: { city: schema } })) - bare - 6;
+    expect(await property(true)).toBe(count("city"));
+    expect(await property({ type: "string" })).toBe(count("city:string:"));
+    expect(await property({ type: ["string", "null"] })).toBe(count('city:["string","null"]:'));
+    expect(await property({ description: "A city." })).toBe(count("city::A city"));
+    expect(await property({ description: 7 })).toBe(count("city::"));
+  });
+
   it("costs nothing without tools, and refuses an unknown model", async () => {
     expect(await countTools("gpt-4o", [])).toBe(0);
     await expect(countTools("gpt-99", [])).rejects.toMatchObject({ code: "INVALID_OPTION" });
