@@ -42,6 +42,57 @@ describe("Anthropic's messages", () => {
     });
   });
 
+  it("come back from model messages with every setting and source that these hold", () => {
+    const cache_control = { type: "ephemeral" as const };
+    const pdf = { type: "base64" as const, media_type: "application/pdf" as const, data: "JVBERi0=" };
+    const image = {
+      type: "image" as const,
+      source: { type: "base64" as const, media_type: "image/png" as const, data: png },
+      cache_control,
+    };
+    const document = {
+      type: "document" as const,
+      source: pdf,
+      title: "a.pdf",
+      context: "Ours.",
+      cache_control,
+    };
+    const call = { type: "tool_use" as const, id: "call-1", name: "find", input: {}, cache_control };
+    const messages = [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "Look.", cache_control },
+          image,
+          { type: "image", source: { type: "url", url: "http://example.org/a.png" } },
+          { type: "image", source: { type: "file", file_id: "file-1" } },
+          document,
+          { type: "document", source: { type: "url", url: "https://example.org/a.pdf" } },
+        ],
+      },
+      { role: "assistant", content: [call] },
+      {
+        role: "user",
+        content: [
+          {
+            type: "tool_result",
+            tool_use_id: "call-1",
+            content: [{ type: "text", text: "Two.", cache_control }, image, document],
+            cache_control,
+          },
+        ],
+      },
+    ] as AnthropicMessage[];
+    const direct = messages.with(1, {
+      role: "assistant",
+      content: [{ ...call, caller: { type: "direct" } }],
+    } as AnthropicMessage);
+    const there = convert(direct, { from: anthropicConversion, to: modelMessageConversion });
+    const back = convert(there.messages, { from: modelMessageConversion, to: anthropicConversion });
+    expect([there.lost, back.lost]).toEqual([[], []]);
+    expect(back.messages).toEqual(messages);
+  });
+
   it("say what the user says behind the results", () => {
     const both = {
       role: "user" as const,

@@ -55,6 +55,40 @@ describe("UI messages", () => {
     expect(back).toEqual({ messages: asked.map((message) => ({ ...message, id: "message-1" })), lost: [] });
   });
 
+  it.each<[string, object]>([
+    ["that is asked for", { state: "approval-requested", approval: { id: "ok-1" } }],
+    [
+      "that is asked for with a reason",
+      {
+        state: "approval-requested",
+        approval: { id: "ok-1", isAutomatic: false, inputSchemaInput: { a: 1 }, requestReason: "It costs." },
+      },
+    ],
+    ["that was refused", { state: "approval-responded", approval: { id: "ok-1", approved: false } }],
+    [
+      "that was refused for a reason",
+      { state: "output-denied", approval: { id: "ok-1", approved: false, reason: "Too much." } },
+    ],
+    ["that was refused for none", { state: "output-denied", approval: { id: "ok-1", approved: false } }],
+    ["of a call that failed", { state: "output-error", errorText: "No." }],
+    [
+      "of a call that the provider ran",
+      {
+        state: "output-available",
+        output: "found",
+        providerExecuted: true,
+        callProviderMetadata: { openai: { itemId: "c" } },
+        resultProviderMetadata: { openai: { itemId: "r" } },
+      },
+    ],
+  ])("bring back the part %s", (_, members) => {
+    const parts = answer(tool(members));
+    const there = convert(parts, { from, to: modelMessageConversion });
+    const back = convert(there.messages, { from: modelMessageConversion, to: from });
+    expect([there.lost, back.lost]).toEqual([[], []]);
+    expect(back.messages).toEqual(parts.map((message) => ({ ...message, id: "message-1" })));
+  });
+
   it("tell errors and denials", () => {
     const said: ModelMessage[] = [
       {
