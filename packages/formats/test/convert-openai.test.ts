@@ -1,4 +1,4 @@
-import { isTurnkeepError } from "@turnkeep/core";
+import { isTurnkeepError, type ModelMessage } from "@turnkeep/core";
 import { describe, expect, it } from "vitest";
 import { uiMessageConversion } from "../src/ai-sdk.ts";
 import { anthropicConversion } from "../src/anthropic.ts";
@@ -249,5 +249,51 @@ describe("Responses items", () => {
     const there = convert([said], { from: openaiResponsesConversion, to: modelMessageConversion });
     const back = convert(there.messages, { from: modelMessageConversion, to: openaiResponsesConversion });
     expect(back).toEqual({ messages: [said], lost: [] });
+  });
+});
+
+describe("files of model messages as OpenAI's", () => {
+  const fileOf = (data: unknown, mediaType: string): unknown => {
+    const messages = [{ role: "user", content: [{ type: "file", data, mediaType }] }] as ModelMessage[];
+    const { messages: written } = convert(messages, { from: modelMessageConversion, to: openaiConversion });
+    const [part] = (written[0]?.content ?? []) as { readonly file?: unknown }[];
+    return part?.file;
+  };
+
+  it.each([
+    ["application/pdf", "JVBERi0=", "file.pdf"],
+    ["image/*", "JVBERi0=", "file.pdf"],
+    ["application/x-yaml", "YTog", "file.xyaml"],
+    ["application", "YTog", "file.bin"],
+  ])("of type %s have a name, which the API asks for", (mediaType, data, filename) => {
+    expect(fileOf(data, mediaType)).toMatchObject({ filename });
+  });
+
+  it.each([
+    ["data:TEXT/CSV ;charset=utf-8; BASE64 ,YTtiCg==", "data:text/csv;base64,YTtiCg=="],
+    ["data:text/csv,a%3Bb%0A", "data:text/csv;base64,YTtiCg=="],
+    ["data:text/csv;base64;x=1,a;b%0A", "data:text/csv;base64,YTtiCg=="],
+    ["data:text/csv,a;b\n", "data:text/csv;base64,YTtiCg=="],
+    ["data:,a", "data:application/x-any;base64,YQ=="],
+    ["data:application/*,a", "data:application/x-any;base64,YQ=="],
+  ])("carry what %j holds", (url, file_data) => {
+    expect(fileOf(url, "application/x-any")).toMatchObject({ file_data });
+  });
+
+  it("are lost where their address holds no text", () => {
+    expect(fileOf("data:text/csv,%ff", "text/csv")).toBeUndefined();
+  });
+});
+
+describe("denied calls", () => {
+  it.each([
+    [{ type: "execution-denied" as const }, "Tool call execution denied."],
+    [{ type: "execution-denied" as const, reason: "Too much." }, "Too much."],
+    [{ type: "error-text" as const, value: "" }, ""],
+  ])("as %j are told to the model", (output, content) => {
+    const result = { type: "tool-result" as const, toolCallId: "call-1", toolName: "pay", output };
+    const messages: ModelMessage[] = [{ role: "tool", content: [result] }];
+    const written = convert(messages, { from: modelMessageConversion, to: openaiConversion }).messages;
+    expect(written).toEqual([{ role: "tool", tool_call_id: "call-1", content }]);
   });
 });
