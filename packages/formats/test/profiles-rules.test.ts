@@ -10,6 +10,7 @@ import {
 } from "@turnkeep/core";
 import { describe, expect, it } from "vitest";
 import * as profiles from "../src/profiles.ts";
+import { characters } from "./profiles-conversations.ts";
 
 const { validate, profileOf } = profiles;
 
@@ -468,8 +469,9 @@ it("names each call and each result whose id is refused", () => {
 
 it("every rule of every profile has a case that its provider refuses", () => {
   const reasoningOfMemory = ["anthropic", "bedrock"];
-  for (const [name, { rules }] of Object.entries(byName)) {
-    for (const { rule, source } of rules) {
+  for (const [name, profile] of Object.entries(byName)) {
+    expect(profile.name).toBe(name);
+    for (const { rule, source } of profile.rules) {
       expect(source).toMatch(/^https:\/\//);
       const isTold = cases.some((one) => one.rule === rule && one.refusedBy.includes(name));
       // What binds reasoning to its beginning is no property of a list: profiles-reasoning.test.ts.
@@ -519,8 +521,24 @@ it("nothing is put before a provider's own compaction, and nothing before it is 
   }
 });
 
+it("a memory evicts what is more than a request may hold, without a window of its own", async () => {
+  const source = "https://example.com";
+  const memory = createChatMemory({ profile: profileOf("small", [{ rule: "messages", limit: 3, source }]) });
+  for (const text of ["1", "2", "3", "4"]) await memory.add(user(text));
+  expect(await memory.messages()).toEqual([user("2"), user("3"), user("4")]);
+});
+
 describe("a memory whose profile wants the user's message first", () => {
   const opening = user("Here is our conversation so far.");
+
+  it.each([
+    ["whole turns", profiles.anthropic, [user("2"), assistant("b"), user("3")]],
+    ["steps, for another", profiles.openai, [assistant("a"), user("2"), assistant("b"), user("3")]],
+  ])("evicts %s", async (_, profile, view) => {
+    const memory = createChatMemory({ profile, window: { maxTokens: 100, counter: characters } });
+    await memory.add(user("1".repeat(99)), assistant("a"), user("2"), assistant("b"), user("3"));
+    expect(await memory.messages()).toEqual(view);
+  });
 
   it("shows what the model said before the user came", async () => {
     const memory = createChatMemory({ profile: profiles.anthropic, window: { maxMessages: 40 } });
