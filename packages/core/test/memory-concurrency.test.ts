@@ -412,6 +412,36 @@ describe("order, time and signals", () => {
     expect(await texts(memory)).toEqual(["b"]);
   });
 
+  test("who never rests is not ahead of somebody else's every attempt", async () => {
+    const store = inMemoryStore();
+    const busy = createChatMemory({ id: "m", store });
+    const written: Promise<unknown>[] = [];
+    const watched: ChatMemoryStore = {
+      ...store,
+      getMessages: async (id, options) => {
+        const snapshot = await store.getMessages(id, options);
+        setTimeout(() => written.push(busy.add(user("again"))));
+        return snapshot;
+      },
+    };
+    const attempts: number[] = [];
+    const onEvent = (event: MemoryEvent): void => {
+      if (event.type === "conflict") attempts.push(event.attempt);
+    };
+    const memory = createChatMemory({ id: "m", store: watched, onEvent });
+    vi.spyOn(Math, "random").mockReturnValue(0.9);
+    try {
+      await memory.messages();
+      await busy.add(user("first"));
+      await memory.add(user("mine"));
+    } finally {
+      vi.restoreAllMocks();
+    }
+    expect(attempts).toEqual([1]);
+    expect(await texts(busy)).toContain("mine");
+    await Promise.all(written);
+  });
+
   test("endless conflicts end with VERSION_CONFLICT when the time is up", async () => {
     const store = inMemoryStore();
     const contended: ChatMemoryStore = {

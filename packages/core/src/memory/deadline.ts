@@ -72,7 +72,7 @@ export async function endedBy<T>(signal: AbortSignal, turn: Promise<T>): Promise
 
 /** Waits before another attempt: longer each time, and at random, so that competing writers part. */
 export function backOff(attempt: number, signal: AbortSignal): Promise<void> {
-  const longest = Math.min(5 * 2 ** attempt, 250);
+  const longest = Math.min(5 * 2 ** attempt, 100);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const wait = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, Math.random() * longest);

@@ -154,10 +154,9 @@ export class Session<M> {
           continue;
         }
         call.signal.throwIfAborted();
-        if (await this.#wasApplied(call, draft, update, conflict ? undefined : error)) {
-          this.#follow(update);
-          return result;
-        }
+        const wasApplied = (): Promise<boolean> =>
+          this.#wasApplied(call, draft, update, conflict ? undefined : error);
+        if (await wasApplied()) return result;
         if (conflict) {
           this.emit({ type: "conflict", memoryId, attempt });
           if (base !== undefined) throw open ?? this.#conflict(error);
@@ -167,6 +166,9 @@ export class Session<M> {
           if (++failures === openAttempts) throw open;
         }
         await backOff(attempt, call.signal);
+        // Who never rests has written again meanwhile, and would be ahead of every attempt on what was read before; and
+        // an update whose answer was lost may be there only now.
+        if (await wasApplied()) return result;
       }
     }
   }
@@ -248,12 +250,11 @@ export class Session<M> {
   }
 
   /**
-   * Whether an update that failed, or that met a conflict, has been made all the same. Leaves the new state loaded. Throws
-   * the failure where nothing in the store can tell.
+   * Whether an update that failed, or that met a conflict, has been made all the same. Leaves the new state loaded, and
+   * follows an update that was made. Throws the failure where nothing in the store can tell.
    */
   async #wasApplied(call: Call, draft: Draft<M>, update: MemoryUpdate, failure: unknown): Promise<boolean> {
     const { memoryId, store } = this.#options;
-    this.#state = undefined;
     let loaded: Loaded<M>;
     try {
       loaded = await this.load(call);
@@ -261,12 +262,11 @@ export class Session<M> {
       call.signal.throwIfAborted();
       throw failure ?? error;
     }
-    if (loaded.version === update.version) return true;
     if (loaded.version === update.expected) return false;
     const place = { memoryId, store };
-    const isOpen = failure !== undefined;
-    const made = await isMade(draft, loaded, place, call);
-    if (made === true || !isOpen) return made === true;
+    const made = loaded.version === update.version || (await isMade(draft, loaded, place, call));
+    if (made === true) this.#follow(update);
+    if (made === true || failure === undefined) return made === true;
     // Made again it might stand twice, or bring back what others took away: the caller must know.
     if (made === undefined || !(await isSameLife(draft, loaded, place, call))) throw failure;
     return false;
