@@ -127,7 +127,7 @@ describe("checkUpdate", () => {
     nextSeq: 10,
     owner: "o",
     head: "{}",
-    append: [message(7), message(9, { meta: "{}" })],
+    append: [message(7, { createdAt: 0 }), message(9, { meta: "{}" })],
     replace: [message(3), message(2)],
     move: [
       { seq: 9, to: "evicted" },
@@ -175,6 +175,7 @@ describe("checkUpdate", () => {
     ["replace that is no array", { replace: {} }],
     ["move that is no array", { move: undefined }],
     ["null as a message", { append: [null] }],
+    ["nothing as a message", { replace: [undefined] }],
     ["append that descends", { append: [message(9), message(7)] }],
     ["one seq twice in append", { append: [message(7), message(7, { id: "other" })] }],
     ["one seq twice in replace", { replace: [message(3), message(3, { id: "other" })] }],
@@ -213,6 +214,19 @@ describe("checkUpdate", () => {
   test.each(bad)("refuses %s", (_, over) => {
     expect(codeOf(() => checkUpdate({ ...good, ...over } as MemoryUpdate, capabilities))).toBe(
       "INVALID_OPTION",
+    );
+  });
+
+  test.each<[string, Partial<MemoryUpdate>]>([
+    ["An update's version", { version: "\0" }],
+    ["The head", { head: "\0" }],
+    ['Message "m10"', { append: [message(10)] }],
+    ['The payload of message "m7"', { append: [message(7, { payload: "\0" })] }],
+    ['The meta of message "m7"', { append: [message(7, { meta: "\0" })] }],
+    ["A move", { move: [{ seq: 10, to: "live" }] }],
+  ])("names what is at fault: %s", (what, over) => {
+    expect(() => checkUpdate({ ...good, ...over }, capabilities)).toThrow(
+      expect.objectContaining({ message: expect.stringContaining(`${what} `) }),
     );
   });
 
@@ -402,7 +416,7 @@ describe("checkOptionText", () => {
 
   test("without rules takes any well-formed text", () => {
     expect(() => checkOptionText("prefix", "{".repeat(1_000))).not.toThrow();
-    expect(codeOf(() => checkOptionText("prefix", "\0"))).toBe("INVALID_OPTION");
+    expect(() => checkOptionText("prefix", "\0")).toThrow("without U+0000, and must not be");
   });
 });
 
