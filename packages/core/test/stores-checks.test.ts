@@ -62,6 +62,7 @@ describe("ids", () => {
       " ",
       "\ufeff",
       "__proto__",
+      "\u{10000}\u{10ffff}",
     ];
     for (const id of [...odd, "a".repeat(max), "é".repeat(max / 2), "🙂".repeat(max / 4)]) {
       expect(
@@ -81,6 +82,8 @@ describe("ids", () => {
       "\ud83d",
       "\ude42",
       "\ude42\ud83d",
+      "\udc00\udfff",
+      "\ud83d\ue000",
     ];
     for (const id of [...bad, "a\ud83d", undefined, null, 7, {}, []]) {
       expect(
@@ -311,6 +314,7 @@ describe("queries", () => {
 
   test.each<[string, unknown]>([
     ["nothing", undefined],
+    ["null", null],
     ["a negative after", { after: -1 }],
     ["a fractional before", { before: 1.5 }],
     ["a text as after", { after: "1" }],
@@ -319,7 +323,7 @@ describe("queries", () => {
     ["limit 1001", { limit: 1001 }],
     ["a fractional limit", { limit: 2.5 }],
     ["an unknown state", { states: ["gone"] }],
-    ["states that are no array", { states: "live" }],
+    ["states that are no array", { states: {} }],
     ["an empty id", { ids: [""] }],
     ["1,001 ids", { ids: Array.from({ length: 1001 }, (_, index) => `m${index}`) }],
     ["ids that are no array", { ids: "m1" }],
@@ -404,10 +408,14 @@ describe("checkOptionText", () => {
 
   test.each([
     [7, "prefix must be a string, not 7"],
+    [null, "prefix must be a string, not null"],
+    [["private"], "prefix must be a string, not an object"],
     ["a\0", "well-formed Unicode without U+0000, without braces"],
     ["\ud800", "well-formed Unicode"],
     ["{a}", "without braces"],
     ["🙂a", 'must not exceed 4 UTF-8 bytes, but "🙂a" has 5'],
+    ["a".repeat(100), `but "${"a".repeat(100)}" has 100`],
+    ["a".repeat(101), `but "${"a".repeat(100)}"… (101 characters) has 101`],
   ])("refuses %o", (value, why) => {
     expect(() => checkOptionText("prefix", value as string, rules)).toThrow(
       expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(why) }),
@@ -554,7 +562,10 @@ describe("errors", () => {
     expect(wrapped.message).toContain("23505");
     expect(wrapped.message).not.toContain("s3cret");
     expect(storeError("x", driver, AbortSignal.abort())).toMatchObject({ code: "ABORTED", cause: driver });
-    expect(storeError("x", undefined).code).toBe("STORE_UNAVAILABLE");
+    for (const cause of [undefined, null, new Error("cut"), { code: { host: "s3cret" } }]) {
+      expect(storeError("x", cause).message).toContain("a fault; see the cause");
+    }
+    expect(storeError("x", { code: 11000 }).message).toContain("a fault (11000)");
   });
 
   test("throwIfAborted gives the reason as cause", () => {
@@ -568,6 +579,8 @@ describe("errors", () => {
 
   test("conflicts and corrupt records name the memory", () => {
     expect(conflictError("a", null)).toMatchObject({ code: "VERSION_CONFLICT", details: { memoryId: "a" } });
+    expect(conflictError("a", null).message).toContain("did not exist");
+    expect(conflictError("a", "v1").message).toContain('was at version "v1"');
     const error = corruptError("a", "half of it is missing", { messageIds: ["m1"] });
     expect(error).toMatchObject({ code: "CORRUPT_RECORD", details: { memoryId: "a", messageIds: ["m1"] } });
     expect(error.message).toMatch(/"a".*"m1".*half of it/);
@@ -582,6 +595,8 @@ describe("errors", () => {
     ["postgres://db/x?sslmode=require&password=s3cret", "postgres://db/x?sslmode=require&password=***"],
     ["host=db password='s3 cr\\'et' user=u", "host=db password=*** user=u"],
     ["host=db password=s3cret user=u", "host=db password=*** user=u"],
+    ["password=s3cret host=db", "password=*** host=db"],
+    ["host=db my.ssl-password=s3cret", "host=db my.ssl-password=***"],
     ["https://x/y?authToken=s3cret&a=b", "https://x/y?authToken=***&a=b"],
     ["not a url", "not a url"],
   ])("redactUrl(%s)", (url, shown) => {

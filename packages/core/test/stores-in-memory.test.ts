@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { inMemoryStore } from "../src/stores/in-memory-store.ts";
 import { keyValueStore } from "../src/stores/key-value-store.ts";
+import { encodeCursor } from "../src/stores/queries.ts";
 import { Timeline } from "../src/stores/timeline.ts";
 import { mapHooks, message, moveAll, seed, update } from "./stores-support.ts";
 
@@ -98,11 +99,28 @@ test("without ttlMs nothing expires", async () => {
   expect(await store.getMessages("a")).toMatchObject({ version });
 });
 
+test("capabilities are as documented", () => {
+  expect(inMemoryStore().capabilities).toEqual({
+    ...{ durable: false, shared: false, history: true, list: true, ttl: true, delta: true },
+    ...{ readSteps: 1, maxMessageBytes: 16 * 1024 * 1024 },
+  });
+});
+
+test("the cursor of another store is INVALID_OPTION", async () => {
+  const store = inMemoryStore();
+  await seed(store, "a", 1);
+  for (const position of ["memory-1", "1st", "01", "0", "1".repeat(17)]) {
+    await expect(store.listMemories({ cursor: encodeCursor(position) })).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+    });
+  }
+  expect(await store.listMemories({ cursor: encodeCursor("1".repeat(16)) })).toEqual({ memories: [] });
+});
+
 test("two stores share nothing", async () => {
   const [one, two] = [inMemoryStore(), inMemoryStore()];
   await seed(one, "a", 1);
   expect(await two.getMessages("a")).toEqual(absent);
-  expect(one.capabilities.shared).toBe(false);
 });
 
 test("a read touches no history, and what a write touches does not grow with it", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { KeyValueStoreOptions } from "../src/stores/key-value-options.ts";
+import type { KeyValueCall, KeyValueStoreOptions } from "../src/stores/key-value-options.ts";
 import { keyValueStore } from "../src/stores/key-value-store.ts";
 import { mapHooks, message, seed, update } from "./stores-support.ts";
 
@@ -69,6 +69,7 @@ describe("the value", () => {
     ["null", "null"],
     ["another's JSON", '{"name":"s3cret"}'],
     ["an array", "[1]"],
+    ["a number", "1"],
     ["layout 0", layout1.replace('"turnkeep":1', '"turnkeep":0')],
     ["no version", layout1.replace('"version":"v",', "")],
     ["a nextSeq that is no number", layout1.replace('"nextSeq":4', '"nextSeq":"4"')],
@@ -78,6 +79,9 @@ describe("the value", () => {
     ["an expiry that is no number", layout1.replace('"updatedAt":5', '"updatedAt":5,"expiresAt":"6"')],
     ["messages that are no array", layout1.replace(/"messages":.*/, '"messages":{}}')],
     ["a message that is no array", layout1.replace('[1,"m1",7,"evicted","{}"]', '{"s3cret":1}')],
+    ["a seq that is no number", layout1.replace("[3,", '["3",')],
+    ["an id that is no text", layout1.replace('"m3"', "3")],
+    ["a createdAt that is no number", layout1.replace('"m3",8', '"m3","8"')],
     ["a message cut short", layout1.replace(',"{}"]', "]")],
     ["a payload that is no text", layout1.replace('"evicted","{}"', '"evicted",{}')],
     ["a state of its own", layout1.replace("evicted", "archived")],
@@ -284,6 +288,7 @@ describe("hooks", () => {
     const good = mapHooks();
     for (const bad of [
       undefined,
+      null,
       {},
       { ...good, get: undefined },
       { ...good, compareAndSet: undefined },
@@ -312,12 +317,12 @@ describe("hooks", () => {
       readSteps: 1,
       maxMessageBytes: 16 * 1024 * 1024,
     });
-    const options = { ...mapHooks(), durable: true, shared: true, maxMessageBytes: 9 };
+    const options = { ...mapHooks(), durable: true, shared: true, maxMessageBytes: 1 };
     expect(keyValueStore(options).capabilities).toMatchObject({
       durable: true,
       shared: true,
       list: true,
-      maxMessageBytes: 9,
+      maxMessageBytes: 1,
     });
   });
 
@@ -325,6 +330,41 @@ describe("hooks", () => {
     const store = keyValueStore({ ...mapHooks(), list: undefined });
     await expect(store.listMemories({})).rejects.toMatchObject({ code: "UNSUPPORTED" });
     expect(await store.sweep()).toEqual({ removed: 0 });
+  });
+
+  test("with deleteIfUnchanged a sweep leaves nothing", async () => {
+    let time = 0;
+    const hooks = mapHooks();
+    const store = keyValueStore({ ...hooks, ttlMs: 10, now: () => time });
+    await seed(store, "a", 1);
+    time = 10;
+    expect(await store.sweep()).toEqual({ removed: 1 });
+    expect(hooks.values.size).toBe(0);
+  });
+
+  test("a key that is gone by the time it is read is neither listed nor swept", async () => {
+    const store = keyValueStore({
+      ...mapHooks(),
+      list: ({ after }) => (after === undefined ? ["gone"] : []),
+    });
+    expect(await store.listMemories({})).toEqual({ memories: [] });
+    expect(await store.sweep()).toEqual({ removed: 0 });
+  });
+
+  test("a listing reads no more pages of keys than it answers from", async () => {
+    let reads = 0;
+    const hooks = mapHooks();
+    const store = keyValueStore({
+      ...hooks,
+      get: (...args) => {
+        reads += 1;
+        return hooks.get(...args);
+      },
+    });
+    for (let n = 0; n < 120; n++) await seed(store, `memory-${n}`, 0);
+    reads = 0;
+    expect((await store.listMemories({ limit: 1 })).memories).toHaveLength(1);
+    expect(reads).toBe(50);
   });
 
   test("without deleteIfUnchanged a sweep leaves no content, is not counted twice, and the id can begin again", async () => {
@@ -416,6 +456,36 @@ describe("hooks", () => {
     controller.abort(reason);
     for (const call of calls) await expect(call).rejects.toMatchObject({ code: "ABORTED", cause: reason });
     expect(signals).toEqual([controller.signal, controller.signal]);
+  });
+
+  test("every hook is given the caller's signal", async () => {
+    const { signal } = new AbortController();
+    const told: string[] = [];
+    const telling =
+      <A extends unknown[], T>(name: string, hook: (...given: A) => T) =>
+      (...given: A): T => {
+        expect((given.at(-1) as KeyValueCall).signal, name).toBe(signal);
+        told.push(name);
+        return hook(...given);
+      };
+    let time = 0;
+    const { get, compareAndSet, delete: remove, deleteIfUnchanged, list } = mapHooks();
+    const hooks = {
+      get: telling("get", get),
+      compareAndSet: telling("compareAndSet", compareAndSet),
+      delete: telling("delete", remove),
+      deleteIfUnchanged: deleteIfUnchanged && telling("deleteIfUnchanged", deleteIfUnchanged),
+      list: list && telling("list", list),
+      ttlMs: 10,
+      now: () => time,
+    };
+    const store = keyValueStore<string>(hooks);
+    for (const id of ["a", "b"]) await store.updateMessages(id, update(null), { signal });
+    await store.deleteMessages("b", { signal });
+    time = 10;
+    await keyValueStore<string>({ ...hooks, deleteIfUnchanged: undefined }).sweep({ signal });
+    await store.sweep({ signal });
+    expect(new Set(told)).toEqual(new Set(["get", "compareAndSet", "delete", "deleteIfUnchanged", "list"]));
   });
 
   test("a signal that fires between the two operations stops the second", async () => {

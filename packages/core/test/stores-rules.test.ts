@@ -32,6 +32,18 @@ describe.each(stores)("%s", (name, create) => {
     expect(await store.getMessages("a")).toMatchObject({ owner: "me", head: "{}" });
   });
 
+  test("a read that knows the version in place is told so, and carries no messages", async () => {
+    const store = create();
+    const first = await seed(store, "a", 2, { owner: "me", head: "{}" });
+    const known = { version: first, nextSeq: 3, owner: "me", head: "{}", messages: [], unchanged: true };
+    expect(await store.getMessages("a", { known: first })).toStrictEqual(known);
+    const second = update(first, { nextSeq: 3 });
+    await store.updateMessages("a", second);
+    const read = await store.getMessages("a", { known: first });
+    expect(read).toStrictEqual(await store.getMessages("a"));
+    expect(read.messages).toHaveLength(2);
+  });
+
   test("members the contract does not name are not kept", async () => {
     const store = create();
     const extra = { ...message(1), meta: undefined, secret: 1 };
@@ -109,6 +121,22 @@ describe.each(stores)("%s", (name, create) => {
     expect(seqs(await store.getHistory("a", { ids }))).toEqual([3]);
     await store.updateMessages("a", update(second.version, { append: [message(4, { id: "m1" })] }));
     expect(seqs(await store.getHistory("a", { ids }))).toEqual([3, 4]);
+  });
+
+  test("an id that several messages have had finds all of them that are kept", async () => {
+    const store = create();
+    const v1 = await seed(store, "a", 2);
+    const again = update(v1, {
+      append: [message(3, { id: "m1" }), message(4)],
+      move: moveAll([1], "superseded"),
+    });
+    await store.updateMessages("a", again);
+    const third = update(again.version, {
+      append: [message(5, { id: "m1" })],
+      move: moveAll([3], "removed"),
+    });
+    await store.updateMessages("a", third);
+    expect(seqs(await store.getHistory("a", { ids: ["m1"] }))).toEqual([1, 5]);
   });
 
   test("a move may name what the same update appends or replaces", async () => {
@@ -246,7 +274,10 @@ describe.each(stores)("%s", (name, create) => {
     await store.updateMessages("a", v2);
     const before = [await store.getMessages("a"), await store.getHistory("a", {})];
     const change = { ...update(v2.version, over), head: "changed" };
-    await expect(store.updateMessages("a", change)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(store.updateMessages("a", change)).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringContaining('memory "a"'),
+    });
     expect([await store.getMessages("a"), await store.getHistory("a", {})]).toEqual(before);
   });
 
@@ -277,7 +308,8 @@ describe.each(stores)("%s", (name, create) => {
     expect(await read({ states: [] })).toEqual([[], false]);
     expect(await read({ ids: ["m9", "m2", "none", "m5"] })).toEqual([[2, 5, 9], false]);
     expect(await read({ ids: ["m9", "m2", "m5"], order: "descending", limit: 2 })).toEqual([[9, 5], true]);
-    expect(await read({ ids: ["m9", "m2", "m5"], after: 2, states: ["live"] })).toEqual([[5], false]);
+    expect(await read({ ids: ["m9", "m2", "m5"], states: ["live"] })).toEqual([[5], false]);
+    expect(await read({ ids: ["m9", "m2", "m5"], after: 2, before: 9 })).toEqual([[5], false]);
     expect(await read({ ids: [] })).toEqual([[], false]);
     expect(await read({ after: 7, before: 3 })).toEqual([[], false]);
     expect(await read({ after: 10 })).toEqual([[], false]);

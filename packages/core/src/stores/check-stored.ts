@@ -71,7 +71,6 @@ export function checkAgainstStored(memoryId: string, update: MemoryUpdate, store
       );
     }
   }
-  if (move.length === 0) return;
   const appended = new Set(append.map(({ seq }) => seq));
   for (const { seq } of move) {
     if (!appended.has(seq) && stored.find(seq) === undefined) {

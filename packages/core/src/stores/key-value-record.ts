@@ -35,11 +35,11 @@ interface Layout {
   readonly turnkeep: number;
   readonly version: string | null;
   readonly nextSeq: number;
-  readonly owner?: string;
-  readonly head?: string;
+  readonly owner?: string | undefined;
+  readonly head?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly updatedAt: number;
-  readonly expiresAt?: number;
+  readonly expiresAt?: number | undefined;
   readonly messages: readonly RowTuple[];
 }
 
@@ -63,17 +63,15 @@ export const sweptValue: string = JSON.stringify({ turnkeep: layoutVersion, vers
  * layout.
  */
 export function decodeRecord(memoryId: string, value: string): KeyValueRecord | undefined {
-  let layout: Partial<Layout> | null;
+  let layout: Partial<Layout>;
   try {
-    layout = JSON.parse(value);
+    layout = JSON.parse(value) ?? {};
   } catch {
     // The parser's error quotes the text, which is content: it must not become a cause.
     throw corruptError(memoryId, "the value is no JSON text");
   }
-  const written = layout?.turnkeep;
-  if (typeof layout !== "object" || layout === null || !isWhole(written, 1)) {
-    throw corruptError(memoryId, "the value is no record of Turnkeep");
-  }
+  const { turnkeep: written, version, nextSeq, owner, head, updatedAt, expiresAt, messages } = layout;
+  if (!isWhole(written, 1)) throw corruptError(memoryId, "the value is no record of Turnkeep");
   if (written > layoutVersion) {
     throw new TurnkeepError(
       "UNSUPPORTED_VERSION",
@@ -81,7 +79,6 @@ export function decodeRecord(memoryId: string, value: string): KeyValueRecord | 
       { details: { memoryId } },
     );
   }
-  const { version, nextSeq, owner, head, updatedAt, expiresAt, messages } = layout;
   if (version === null) return undefined;
   if (
     typeof version !== "string" ||
@@ -130,10 +127,10 @@ export function encodeRecord(record: KeyValueRecord): string {
     turnkeep: layoutVersion,
     version,
     nextSeq,
-    ...(owner === undefined ? {} : { owner }),
-    ...(head === undefined ? {} : { head }),
+    owner,
+    head,
     updatedAt,
-    ...(expiresAt === undefined ? {} : { expiresAt }),
+    expiresAt,
     messages: rows.map(({ seq, id, createdAt, state, payload, meta }) =>
       meta === undefined ? [seq, id, createdAt, state, payload] : [seq, id, createdAt, state, payload, meta],
     ),

@@ -25,7 +25,8 @@ export function scanText(text: string): TextScan {
     } else if (unit < 0xd800 || unit > 0xdfff) {
       bytes += 2;
     } else {
-      const next = unit < 0xdc00 && index + 1 < length ? text.charCodeAt(index + 1) : 0;
+      // Beyond the end it is no number, which is in no range.
+      const next = unit < 0xdc00 ? text.charCodeAt(index + 1) : 0;
       bytes += 2;
       if (next >= 0xdc00 && next <= 0xdfff) index++;
       else fault ??= "a lone surrogate";
