@@ -15,6 +15,7 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
+import { toolCallFilter } from "../src/processors.ts";
 import { characterCounter } from "./window-reference.ts";
 
 const withoutTools: Processor<ModelMessage> = {
@@ -67,6 +68,43 @@ describe("explain", () => {
       ["shown", undefined, "b", "b"],
       ["shown", undefined, "c", "c"],
       ["repaired", "polite", undefined, "Please."],
+    ]);
+  });
+
+  test("does not take what a processor left out for what another message became", async () => {
+    const memory = createChatMemory({ processors: [toolCallFilter()] });
+    await memory.add(user("a"), toolCall("c1", "t", {}), toolResult("c1", "t", "ok"), user("b"));
+    await memory.add(toolCall("c2", "t", {}, "Let me look."), toolResult("c2", "t", "ok"), user("c"));
+    const { messages } = await memory.explain();
+    expect(messages.map(({ state, stored, shown }) => [state, stored?.role, shown?.role])).toEqual([
+      ["shown", "user", "user"],
+      ["filtered", "assistant", undefined],
+      ["filtered", "tool", undefined],
+      ["shown", "user", "user"],
+      ["cut", "assistant", "assistant"],
+      ["filtered", "tool", undefined],
+      ["shown", "user", "user"],
+    ]);
+    expect(messages[4]?.stored).toEqual(toolCall("c2", "t", {}, "Let me look."));
+  });
+
+  test("takes a message of another role, or at another place, for one that was put in", async () => {
+    const note: Processor<ModelMessage> = {
+      name: "note",
+      process: (messages) => [...messages.filter(({ content }) => content !== "b"), user("noted")],
+    };
+    const memory = createChatMemory({ processors: [note] });
+    await memory.add(user("a"), assistant("b"));
+    expect(await linesOf(memory)).toEqual([
+      ["shown", undefined, "a", "a"],
+      ["filtered", "note", "b", undefined],
+      ["repaired", "note", undefined, "noted"],
+    ]);
+    await memory.set([user("b"), user("a")]);
+    expect(await linesOf(memory)).toEqual([
+      ["filtered", "note", "b", undefined],
+      ["shown", undefined, "a", "a"],
+      ["repaired", "note", undefined, "noted"],
     ]);
   });
 
@@ -143,8 +181,10 @@ describe("explain", () => {
       (await memory.explain({ evicted })).messages.map((message) => message.stored?.content);
     expect(await stored(2)).toEqual(["2", "3", "4"]);
     expect(await stored(0)).toEqual(["4"]);
+    expect(await stored(1000)).toHaveLength(5);
     for (const evicted of [-1, 1.5, 1001]) {
-      await expect(memory.explain({ evicted })).rejects.toMatchObject({ code: "INVALID_OPTION" });
+      const nothing = createChatMemory();
+      await expect(nothing.explain({ evicted })).rejects.toMatchObject({ code: "INVALID_OPTION" });
     }
   });
 

@@ -44,8 +44,7 @@ export function explainView<M>(
   const { maxTokens, maxMessages } = limits;
   return {
     messages,
-    tokens:
-      reader.counter === undefined ? 0 : limits.taken(messages.reduce((sum, { tokens }) => sum + tokens, 0)),
+    tokens: limits.taken(messages.reduce((sum, { tokens }) => sum + tokens, 0)),
     maxTokens: Number.isFinite(maxTokens) ? maxTokens : undefined,
     maxMessages: Number.isFinite(maxMessages) ? maxMessages : undefined,
     overflow: view.overflow && { needed: view.overflow.needed, limit: view.overflow.limit },
@@ -67,6 +66,7 @@ function follow<M>(
   });
   const changed = new Set(waiting.values());
   const isProcessor = by === "processor";
+  const placeOf = (one: Traced<M> | undefined): number => (one === undefined ? -1 : alive.indexOf(one));
   const mayHaveBecome = (one: M, message: M): boolean => {
     if (format.role(one) !== format.role(message)) return false;
     // A result that repair put in for a call is not what became of another call's.
@@ -78,11 +78,13 @@ function follow<M>(
   const following = messages.map((message, index): Traced<M> => {
     const same = matched[index];
     if (same !== undefined) return same;
-    const nextMatched = matched.slice(index).find((one) => one !== undefined);
-    const next = nextMatched === undefined ? -1 : alive.indexOf(nextMatched);
+    // What was changed stands between the same neighbours as before; repair alone also moves it.
+    const previous = placeOf(matched.slice(0, index).findLast((one) => one !== undefined));
+    const next = placeOf(matched.slice(index).find((one) => one !== undefined));
     const source = [...changed].find((one) => {
-      const isBefore = next < 0 || alive.indexOf(one) < next;
-      return isBefore && mayHaveBecome(one.shown as M, message);
+      const place = alive.indexOf(one);
+      const isBetween = (by === "repair" || place > previous) && (next < 0 || place < next);
+      return isBetween && mayHaveBecome(one.shown as M, message);
     });
     if (source === undefined) return { item: undefined, state: "repaired", by: name, shown: message };
     changed.delete(source);
