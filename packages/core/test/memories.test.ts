@@ -144,13 +144,23 @@ describe("options of the wrong shape are INVALID_OPTION, naming option and value
     ["an address as store", { id: "a", store: "wire://me:hidden@host" }, /^(?!.*hidden).*needs a store/],
     ["an empty id", { id: "", store: inMemoryStore() }, /memory id/],
     ["an empty window", { window: {} }, /maxMessages or maxTokens/],
-    ["a limit of zero", { window: { maxMessages: 0 } }, /window.maxMessages .*0/],
+    ["a limit of zero", { window: { maxMessages: 0 } }, /window.maxMessages .* positive integer.* 0/],
+    [
+      "a negative reserve",
+      { window: { maxTokens: 10, counter, reserve: -1 } },
+      /window.reserve .* non-negative integer.* -1/,
+    ],
     ["a fraction", { window: { maxMessages: 1.5 } }, /window.maxMessages .*1.5/],
     ["null", { window: { maxTokens: null, counter } }, /window.maxTokens/],
     ["tokens without a counter", { window: { maxTokens: 10 } }, /window.counter/],
     [
       "a counter without a name",
       { window: { maxTokens: 10, counter: { ...counter, name: "" } } },
+      /window.counter.name/,
+    ],
+    [
+      "a counter whose name is a number",
+      { window: { maxTokens: 10, counter: { ...counter, name: 1 } } },
       /window.counter.name/,
     ],
     [
@@ -162,6 +172,7 @@ describe("options of the wrong shape are INVALID_OPTION, naming option and value
     ["an unknown unit", { window: { maxMessages: 10, unit: "word" } }, /window.unit .*word/],
     ["a target of zero", { window: { maxMessages: 10, target: 0 } }, /window.target .*0/],
     ["a target above one", { window: { maxMessages: 10, target: 1.1 } }, /window.target .*1.1/],
+    ["a target as text", { window: { maxMessages: 10, target: "0.5" } }, /window.target .*"0.5"/],
     ["an unknown overflow", { window: { maxMessages: 10, overflow: "drop" } }, /window.overflow .*drop/],
     ["a pin that is no function", { window: { maxMessages: 10, pinned: true } }, /window.pinned/],
     ["systemFirst as text", { systemFirst: "yes" }, /systemFirst .*yes/],

@@ -319,6 +319,28 @@ describe("views", () => {
     expect(await memory.messages()).toHaveLength(29);
   });
 
+  test("only a limit that is exceeded is brought down to the target", async () => {
+    const long = "x".repeat(35);
+    const window = { maxMessages: 4, maxTokens: 100, counter: characterCounter, target: 0.5 };
+    const many = createChatMemory({ window });
+    await many.add(...["a", "b", "c", long, long].map((text) => user(text)));
+    expect(texts(await many.messages())).toEqual([long, long]);
+    const large = createChatMemory({ window: { ...window, maxTokens: 50 } });
+    await large.add(...[long, "a", "b", "c"].map((text) => user(text)));
+    expect(texts(await large.messages())).toEqual(["a", "b", "c"]);
+  });
+
+  test("what leaves within a turn and then with it leaves once", async () => {
+    const evicted: unknown[] = [];
+    const memory = createChatMemory({
+      window: { maxTokens: 20, counter: characterCounter, unit: "turn", overflow: "evict" },
+      onEvent: (event) => event.type === "evicted" && evicted.push(event.messageIds),
+    });
+    const ids = await memory.add(user("q"), assistant("1"), assistant("2"), assistant("x".repeat(20)));
+    expect(await memory.messages()).toEqual([]);
+    expect(evicted).toEqual([[ids[1], ids[2], ids[0], ids[3]]]);
+  });
+
   test("a call left unanswered shows as interrupted, and stays so when the result comes late", async () => {
     const events: MemoryEvent[] = [];
     const memory = createChatMemory({ onEvent: (event) => events.push(event) });
@@ -403,6 +425,20 @@ describe("views", () => {
     await memory.add(compacted, user("new"));
     expect(await memory.messages()).toEqual([system("s"), compacted, user("new")]);
     expect(await states(memory)).toEqual(["s live", "old evicted", "custom live", "new live"]);
+  });
+
+  test("a provider's compaction that calls a tool bounds the view too, and leaves in its turn", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 4 } });
+    const compacted = assistant([
+      { type: "custom", kind: "openai.compaction", providerOptions: { openai: { itemId: "cmp_1" } } },
+      { type: "tool-call", toolCallId: "c", toolName: "look", input: {} },
+    ]);
+    await memory.add(system("s"), user("old"), compacted, toolResult("c", "look", "found"));
+    expect(await memory.messages()).toEqual([system("s"), compacted, toolResult("c", "look", "found")]);
+    await memory.add(user("1"), user("2"), user("3"));
+    expect(texts(await memory.messages())).toEqual(["s", "1", "2", "3"]);
+    await memory.set([system("s"), user("old"), compacted, ...["1", "2", "3"].map((text) => user(text))]);
+    expect(texts(await memory.messages())).toEqual(["s", "1", "2", "3"]);
   });
 });
 

@@ -1,14 +1,18 @@
 import { describe, expect, test } from "vitest";
 import {
   assistant,
+  type ChatMemory,
   createChatMemory,
   type MemoryEvent,
   type ModelMessage,
+  type ModelMessageLike,
+  modelMessageFormat,
   system,
   type TokenCounter,
   toolCall,
   toolResult,
   user,
+  type WindowOptions,
 } from "../src/index.ts";
 import {
   type Processor,
@@ -102,6 +106,104 @@ describe("the processors of a memory", () => {
       expect((await memory.history({ states: ["live"] })).messages).toHaveLength(3);
     },
   );
+
+  test("make it give just the room that they take, more where they add more to less", async () => {
+    const hints: Processor<ModelMessage> = {
+      name: "hints",
+      process: (all) => [...all, ...(all.length < 4 ? ["12", "34", "5"] : ["1"]).map((text) => user(text))],
+    };
+    const counter: TokenCounter = {
+      name: "characters",
+      count: (message) => String((message as ModelMessage).content).length,
+    };
+    const messages = [user("aaaa"), user("bbb"), user("ccc"), user("dd")];
+    const viewIn = async (window: WindowOptions<ModelMessage>): Promise<unknown[]> => {
+      const memory = createChatMemory({ window: { ...window, target: 1 }, processors: [hints] });
+      await memory.add(...messages);
+      return (await memory.messages()).map(({ content }) => content);
+    };
+    expect(await viewIn({ maxMessages: 4 })).toEqual(["dd", "12", "34", "5"]);
+    expect(await viewIn({ maxTokens: 12, counter })).toEqual(["ccc", "dd", "12", "34", "5"]);
+  });
+
+  test("are followed by repair, which answers for what they left out", async () => {
+    const withoutCalls: Processor<ModelMessage> = {
+      name: "without-calls",
+      process: (messages) => messages.filter(({ role }) => role !== "assistant"),
+    };
+    const messages = [user("a"), toolCall("c", "look", {}), toolResult("c", "look", "ok"), user("b")];
+    const repaired = createChatMemory({ processors: [withoutCalls] });
+    await repaired.add(...messages);
+    expect(roles(await repaired.messages())).toBe("uu");
+    const asTheyAre = createChatMemory({ processors: [withoutCalls], repair: false });
+    await asTheyAre.add(...messages);
+    expect(roles(await asTheyAre.messages())).toBe("utu");
+  });
+
+  test("are given the memory's format, and a signal that ends with the caller's", async () => {
+    const format = { ...modelMessageFormat };
+    const ended: unknown[] = [];
+    const controller = new AbortController();
+    const curious: Processor<ModelMessageLike> = {
+      name: "curious",
+      process: (messages, context) => {
+        expect(context.format).toBe(format);
+        controller.abort();
+        ended.push(context.signal.aborted);
+        return messages;
+      },
+    };
+    const memory = createChatMemory({ processors: [curious], format });
+    await expect(memory.messages({ signal: controller.signal })).rejects.toMatchObject({ code: "ABORTED" });
+    expect(ended).toEqual([true]);
+  });
+
+  describe("in a view that does not fit", () => {
+    const twice: Processor<ModelMessage> = {
+      name: "twice",
+      process: (messages) =>
+        messages.some(({ role }) => role !== "system")
+          ? [...messages, user("once"), user("twice")]
+          : messages,
+    };
+    const contents = async (memory: ChatMemory<ModelMessage>): Promise<unknown[]> =>
+      (await memory.messages()).map(({ content }) => content);
+
+    test("leave what they answer where the window keeps it, and tell of the overflow", async () => {
+      const memory = createChatMemory({ window: { maxMessages: 2, overflow: "keep" }, processors: [twice] });
+      await memory.add(user("a"));
+      expect(await contents(memory)).toEqual(["a", "once", "twice"]);
+      expect((await memory.explain()).overflow).toEqual({ needed: 3, limit: 2 });
+    });
+
+    test("leave it where a window of messages protects what is too long", async () => {
+      const bye: Processor<ModelMessage> = { name: "bye", process: (messages) => [...messages, user("bye")] };
+      const memory = createChatMemory({ window: { maxMessages: 1, unit: "message" }, processors: [bye] });
+      await memory.add(system("s"), user("a"));
+      expect(await contents(memory)).toEqual(["s", "bye"]);
+      expect((await memory.explain()).overflow).toEqual({ needed: 2, limit: 1 });
+    });
+
+    test.each(["throw", "keep", "evict"] as const)(
+      'never empty it in silence, unless the window shall (overflow: "%s")',
+      async (overflow) => {
+        const window = { maxMessages: 3, overflow };
+        const memory = createChatMemory({ window, processors: [twice] });
+        // Nothing is shown of the newest step, so that room is made by what is shown alone.
+        await memory.add(system("s"), user("a"), toolResult("c", "look", "nobody's"));
+        if (overflow === "throw") {
+          await expect(memory.messages()).rejects.toMatchObject({
+            code: "WINDOW_OVERFLOW",
+            details: { needed: 4, limit: 3 },
+          });
+        } else {
+          expect(await contents(memory)).toEqual(overflow === "keep" ? ["s", "a", "once", "twice"] : ["s"]);
+          const { overflow: told } = await memory.explain();
+          expect(told).toEqual(overflow === "keep" ? { needed: 4, limit: 3 } : undefined);
+        }
+      },
+    );
+  });
 
   test("warn of a limiter that is not the last, and say whose an error is", async () => {
     const events: MemoryEvent[] = [];
