@@ -579,6 +579,21 @@ describe("set, compact, clear", () => {
 });
 
 describe("rewind and remove", () => {
+  test.each([
+    ["step", "live"],
+    ["turn", "evicted"],
+  ] as const)(
+    "rewind in a window of unit %s: what no user's message opens comes back %s",
+    async (unit, state) => {
+      const memory = createChatMemory({ window: { maxMessages: 2, unit } });
+      const ids = await memory.add(assistant("hello"), user("1"));
+      const [second] = await memory.add(user("2"), user("3"));
+      expect(ids).toHaveLength(2);
+      await memory.rewind(second as string);
+      expect(await states(memory)).toEqual([`hello ${state}`, "1 live", "2 superseded", "3 superseded"]);
+    },
+  );
+
   test("rewind supersedes that message and all later ones, and fills the window from history", async () => {
     const memory = createChatMemory({ window: { maxMessages: 4 } });
     await memory.add(system("s"));

@@ -336,23 +336,29 @@ describe("a store that commits and then fails", () => {
     keyof ChatMemoryStore,
     (memories: ChatMemories<ModelMessage>) => Promise<unknown>,
   ][] = [
-    ["a view", "getMessages", (memories) => memories.get("m").messages()],
-    ["an add", "updateMessages", (memories) => memories.get("m").add(user("b"))],
-    ["clear", "deleteMessages", (memories) => memories.get("m").clear()],
-    ["history", "getHistory", (memories) => memories.get("m").history()],
-    ["a fork", "getHistory", (memories) => memories.fork("m", "fork")],
+    ["a view of m", "getMessages", (memories) => memories.get("m").messages()],
+    ["an add to m", "updateMessages", (memories) => memories.get("m").add(user("b"))],
+    ["a clear of m", "deleteMessages", (memories) => memories.get("m").clear()],
+    ["the history of m", "getHistory", (memories) => memories.get("m").history()],
+    ["a fork of m", "getHistory", (memories) => memories.fork("m", "fork")],
     ["list", "listMemories", (memories) => memories.list()],
     ["erase", "listMemories", (memories) => memories.erase({ owner: "ann" })],
   ];
   test.each(called)(
-    "what is thrown to %s and is no TurnkeepError is STORE_UNAVAILABLE, with its cause",
-    async (_what, method, call) => {
+    "what is thrown to %s and is no TurnkeepError is STORE_UNAVAILABLE, with its cause and its memory",
+    async (what, method, call) => {
       const store = inMemoryStore();
       await createChatMemory({ id: "m", store }).add(user("a"));
       const cause = new Error("socket");
       const broken: ChatMemoryStore = { ...store, [method]: () => Promise.reject(cause) };
       const memories = createChatMemories({ store: broken });
-      await expect(call(memories)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", cause });
+      const ofMemory = what.endsWith(" of m") || what.endsWith(" to m");
+      await expect(call(memories)).rejects.toMatchObject({
+        code: "STORE_UNAVAILABLE",
+        cause,
+        details: ofMemory ? { memoryId: "m" } : {},
+        message: expect.stringContaining(ofMemory ? 'failed on memory "m";' : "failed;"),
+      });
     },
   );
 

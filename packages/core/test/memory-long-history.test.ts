@@ -82,6 +82,38 @@ test("removing a result takes the call with it that it answered long ago, and th
   expect(await texted(again, "evicted")).toEqual(["It takes long.", ...numbers(0, 503)]);
 });
 
+test("removing a message takes all of its step, of which other parts are near and others are far", async () => {
+  const result = (id: string) => entry(toolResult(id, "look", "r"), { id: `result ${id}` });
+  const calls = entry(
+    assistant(
+      ["a", "b"].map((toolCallId) => ({ type: "tool-call", toolCallId, toolName: "look", input: {} })),
+    ),
+    { id: "calls" },
+  );
+  const request = assistant([
+    { type: "tool-call", toolCallId: "a", toolName: "pay", input: {} },
+    { type: "tool-approval-request", approvalId: "ok", toolCallId: "a" },
+  ]);
+  const response: ModelMessage = {
+    role: "tool",
+    content: [{ type: "tool-approval-response", approvalId: "ok", approved: true }],
+  };
+  const between = numbers(0, 500).map(said);
+  const steps = [
+    [[calls, result("a"), ...between, result("b")], "calls", ["calls", "result a", "result b"]],
+    [
+      [entry(request, { id: "request" }), ...between, entry(response, { id: "response" })],
+      "response",
+      ["request", "response"],
+    ],
+  ] as const;
+  for (const [messages, target, removed] of steps) {
+    const memory = createChatMemory<ModelMessage>({ window: { maxMessages: 2 } });
+    await memory.add(...messages, user("1"), user("2"));
+    expect(await memory.remove(target)).toEqual(removed);
+  }
+});
+
 test("a fork takes over the whole history, or as much as was said up to a message", async () => {
   const memories = createChatMemories({ store: inMemoryStore(), window: { maxMessages: 2 } });
   await memories.get("m").add(...numbers(0, count).map(said));

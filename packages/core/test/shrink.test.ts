@@ -169,12 +169,12 @@ describe("shrink", () => {
 
   test("a derived message stays where it is all that is shown", async () => {
     const memory = remembering();
-    const [first] = await memory.add(user("a"));
+    const [, first] = await memory.add(system("s"), user("a"));
     await memory.compact({ through: first as string, replacement: user("sum") });
     expect(await memory.shrink()).toBe(false);
-    expect(await memory.messages()).toHaveLength(1);
+    expect(await memory.messages()).toHaveLength(2);
     await memory.add(user("b"));
-    expect(await memory.shrink()).toMatchObject({ messagesBefore: 2, messagesAfter: 1 });
+    expect(await memory.shrink()).toMatchObject({ messagesBefore: 3, messagesAfter: 2 });
   });
 
   test("a derived message leaves when nothing else can; what is being summarized is left to nobody twice", async () => {

@@ -43,7 +43,8 @@ function hasReasoning<M>(step: Step<M>, format: MessageFormat<M>): boolean {
 }
 
 function itemReasons<M>(item: Item<M>, format: MessageFormat<M>): boolean {
-  return item.role === "assistant" && item.error === undefined && format.hasReasoning(item.message as M);
+  // What cannot be read has the role of a user.
+  return item.role === "assistant" && format.hasReasoning(item.message as M);
 }
 
 function stepWithout<M>(step: Step<M>, format: MessageFormat<M>): Step<M> {
