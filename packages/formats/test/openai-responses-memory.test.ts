@@ -25,6 +25,21 @@ const search = (id: string): ResponsesItem => ({
 });
 
 describe("an answer of several items", () => {
+  it("that is shown as it is is no repair, one that is not is", async () => {
+    const told: unknown[] = [];
+    const memory = createChatMemory({
+      format,
+      onEvent: (event) => event.type === "repaired" && told.push(event.leftOut),
+    });
+    const items = [user("Go."), reasoning("r"), said("Done."), user("Next."), reasoning("s"), call("a")];
+    await memory.add(...items, result("a"));
+    expect(await memory.messages()).toEqual([...items, result("a")]);
+    expect(told).toEqual([]);
+    const [again] = await memory.add(result("a", "again"));
+    expect(await memory.messages()).toEqual([...items, result("a")]);
+    expect(told).toEqual([[again]]);
+  });
+
   it("keeps its order, and each result its call, when calls are made at once", async () => {
     const memory = createChatMemory({ format });
     const items = [

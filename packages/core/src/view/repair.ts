@@ -142,7 +142,7 @@ function repairStep<M>(
   const answers = step.items.filter((item) => item.calls.length === 0);
   const answered = new Set(callers.flatMap((caller) => caller.results.map((result) => result.id)));
   const inTime = answeredInTime(step);
-  const shownResults = new Map(answers.map((item) => [item, 0]));
+  const shownResults = new Map<Item<M>, number>();
   for (const caller of callers) {
     const open = unanswered(caller.calls, inTime, (id) => caller === callers.at(-1) && mayStay(id));
     repaired.interruptedCalls.push(...open.map((call) => call.id));
@@ -164,12 +164,14 @@ function repairStep<M>(
     repaired.messages.push(...saidBeside);
   }
   for (const item of answers) {
-    const shown = shownResults.get(item) ?? 0;
-    if (callers.length === 0 && item.role !== "tool") {
-      const message = withOnly(item, new Set(), format);
-      if (message !== undefined) repaired.messages.push(message);
+    if (callers.length > 0 || item.role === "tool") {
+      const shown = shownResults.get(item);
+      if (shown === undefined || shown < item.results.length) repaired.leftOut.push(item.id);
+      continue;
     }
-    if (shown < item.results.length || callers.length === 0) repaired.leftOut.push(item.id);
+    const message = withOnly(item, new Set(), format);
+    if (message !== undefined) repaired.messages.push(message);
+    if (message !== item.message) repaired.leftOut.push(item.id);
   }
 }
 

@@ -1,0 +1,198 @@
+import { describe, expect, test } from "vitest";
+import {
+  assistant,
+  createChatMemory,
+  entry,
+  type MemoryEvent,
+  type ModelMessage,
+  type ProviderProfile,
+  toolCall,
+  toolResult,
+  user,
+} from "../src/index.ts";
+
+const call = (id: string): ModelMessage => toolCall(id, "look", {});
+const result = (id: string): ModelMessage => toolResult(id, "look", `result ${id}`);
+const results = (...ids: string[]): ModelMessage => ({
+  role: "tool",
+  content: ids.flatMap((id) => toolResult(id, "look", `result ${id}`).content),
+});
+const text = { type: "text" as const, text: "It is this." };
+const ownCall = {
+  type: "tool-call" as const,
+  toolCallId: "s",
+  toolName: "search",
+  input: {},
+  providerExecuted: true,
+};
+const ownResult = {
+  type: "tool-result" as const,
+  toolCallId: "s",
+  toolName: "search",
+  output: { type: "text" as const, value: "found" },
+};
+const request = assistant([
+  { type: "tool-call", toolCallId: "c", toolName: "pay", input: {} },
+  { type: "tool-approval-request", approvalId: "ok", toolCallId: "c" },
+]);
+const response: ModelMessage = {
+  role: "tool",
+  content: [{ type: "tool-approval-response", approvalId: "ok", approved: true }],
+};
+const interrupted = (id: string, name = "look"): unknown =>
+  expect.objectContaining({ content: [expect.objectContaining({ toolCallId: id, toolName: name })] });
+
+/** What a memory shows of messages that are called by their places, and what it reports of that. */
+async function shownOf(
+  messages: readonly ModelMessage[],
+  profile?: ProviderProfile,
+): Promise<{ view: ModelMessage[]; told: Extract<MemoryEvent, { type: "repaired" }>[] }> {
+  const told: Extract<MemoryEvent, { type: "repaired" }>[] = [];
+  const memory = createChatMemory<ModelMessage>({
+    profile,
+    onEvent: (event) => event.type === "repaired" && told.push(event),
+  });
+  await memory.add(...messages.map((message, place) => entry(message, { id: String(place) })));
+  return { view: await memory.messages(), told };
+}
+
+describe("repair", () => {
+  test.each<[string, ModelMessage[], unknown[], { leftOut?: string[]; interruptedCalls?: string[] }]>([
+    ["a result without its call", [user("a"), result("x")], [user("a")], { leftOut: ["1"] }],
+    [
+      "a result that comes again",
+      [call("a"), result("a"), result("a"), user("b")],
+      [call("a"), result("a"), user("b")],
+      { leftOut: ["2"] },
+    ],
+    [
+      "a result beside another that nothing asked for",
+      [call("a"), results("a", "x"), user("b")],
+      [call("a"), result("a"), user("b")],
+      { leftOut: ["1"] },
+    ],
+    [
+      "a result of what the provider ran itself, which is there already",
+      [assistant([ownCall, ownResult]), toolResult("s", "search", "again"), user("b")],
+      [assistant([ownCall, ownResult]), user("b")],
+      { leftOut: ["1"] },
+    ],
+    [
+      "a result without its call, in an answer",
+      [user("a"), assistant([ownResult, text]), user("b")],
+      [user("a"), assistant([text]), user("b")],
+      { leftOut: ["1"] },
+    ],
+    [
+      "an answer that is no more than such a result",
+      [user("a"), assistant([ownResult]), user("b")],
+      [user("a"), user("b")],
+      { leftOut: ["1"] },
+    ],
+    ["an approval of nothing", [user("a"), response, user("b")], [user("a"), user("b")], { leftOut: ["1"] }],
+    [
+      "an approval that comes when the call was taken for interrupted",
+      [request, user("well?"), assistant("It was interrupted."), response],
+      [request, interrupted("c", "pay"), user("well?"), assistant("It was interrupted.")],
+      { leftOut: ["3"], interruptedCalls: ["c"] },
+    ],
+    [
+      "calls of which some are answered",
+      [assistant([...call("a").content, ...call("b").content] as never), result("b"), user("c")],
+      [
+        assistant([...call("a").content, ...call("b").content] as never),
+        result("b"),
+        interrupted("a"),
+        user("c"),
+      ],
+      { interruptedCalls: ["a"] },
+    ],
+    [
+      "a call that is interrupted beside a result that is left out",
+      [result("x"), call("a"), user("b")],
+      [call("a"), interrupted("a"), user("b")],
+      { leftOut: ["0"], interruptedCalls: ["a"] },
+    ],
+  ])("%s", async (_, messages, view, told) => {
+    const shown = await shownOf(messages);
+    expect(shown.view).toEqual(view);
+    expect(shown.told).toEqual([
+      {
+        ...{ type: "repaired", memoryId: "default", interruptedCalls: [], leftOut: [], rules: [] },
+        ...told,
+      },
+    ]);
+  });
+
+  test.each<[string, ModelMessage[]]>([
+    ["an answered call", [call("a"), result("a"), user("b")]],
+    ["results of several messages", [call("a"), result("a"), call("b"), results("b"), user("c")]],
+    ["an approval and its result", [request, response, toolResult("c", "pay", "paid"), user("b")]],
+    ["a call that still waits", [user("a"), call("a")]],
+  ])("changes nothing of %s, and reports nothing", async (_, messages) => {
+    expect(await shownOf(messages)).toEqual({ view: messages, told: [] });
+  });
+
+  test("names the rules of the profile that asked for a change", async () => {
+    const polite: ProviderProfile = {
+      name: "polite",
+      firstMessage: "any",
+      reasoning: "any",
+      shape: (messages) => ({ messages: [...messages], stages: [{ name: "greeting", messages }] }),
+    };
+    const { told } = await shownOf([user("a")], polite);
+    expect(told).toEqual([
+      expect.objectContaining({ leftOut: [], interruptedCalls: [], rules: ["greeting"] }),
+    ]);
+  });
+});
+
+describe("the beginning of a view in turns", () => {
+  const window = { maxMessages: 10, unit: "turn" as const };
+  const any: ProviderProfile = {
+    name: "any",
+    firstMessage: "any",
+    reasoning: "any",
+    shape: (messages) => ({ messages: [...messages], stages: [] }),
+  };
+
+  test.each([true, false])("is a user's message (repair: %s)", async (repair) => {
+    const memory = createChatMemory({ window, repair });
+    await memory.add(assistant("a"));
+    expect(await memory.messages()).toEqual([]);
+    await memory.add(user("b"), assistant("c"));
+    expect(await memory.messages()).toEqual([user("b"), assistant("c")]);
+  });
+
+  test("is a provider's compaction, whatever else stands in its step", async () => {
+    const compacted = assistant([
+      { type: "custom", kind: "openai.compaction", providerOptions: { openai: { itemId: "cmp_1" } } },
+      ...(call("a").content as never[]),
+    ]);
+    const memory = createChatMemory<ModelMessage>({ window });
+    await memory.add(compacted, result("a"), user("b"));
+    expect(await memory.messages()).toEqual([compacted, result("a"), user("b")]);
+  });
+
+  test("is what there is, where a profile would be shown nothing else", async () => {
+    const memory = createChatMemory({ window, profile: any });
+    await memory.add(assistant("a"));
+    expect(await memory.messages()).toEqual([assistant("a")]);
+    await memory.add(user("b"));
+    expect(await memory.messages()).toEqual([user("b")]);
+  });
+});
+
+test.each([
+  [true, [user("b")]],
+  [false, [user("b"), result("a")]],
+] as const)("a window of messages hides a part of a step (repair: %s)", async (repair, shown) => {
+  let limit = 10;
+  const memory = createChatMemory<ModelMessage>({
+    window: { maxMessages: () => limit, unit: "message" },
+    repair,
+  });
+  await memory.add(call("a"), user("b"), result("a"));
+  limit = 2;
+  expect(await memory.messages()).toEqual(shown);
+});
