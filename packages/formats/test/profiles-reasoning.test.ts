@@ -7,6 +7,7 @@ import {
   modelMessageFormat as format,
   inMemoryStore,
   type ModelMessage,
+  type Processor,
   system,
   toolCall,
   toolResult,
@@ -125,6 +126,58 @@ describe("reasoning that is bound to what stood before it", () => {
     const border = memoryOf(redacted(false));
     await border.add(...messages);
     expect(await reasoningOf(border)).toEqual([]);
+  });
+
+  /** Takes a word out of the users' messages that hold it. */
+  const without = (word: string, eachAlone: boolean): Processor<ModelMessage> => ({
+    name: `without ${word}`,
+    eachAlone,
+    process: (all) =>
+      all.map((one) =>
+        typeof one.content === "string" && one.content.includes(word)
+          ? user(one.content.replace(word, ""))
+          : one,
+      ),
+  });
+
+  it.each<[string, Processor<ModelMessage>[], string[]]>([
+    ["in front of what they change", [without("two", false)], ["a"]],
+    ["where they change nothing", [without("nothing", false)], ["a", "b"]],
+    ["where what is changed alone comes first", [without("one", true), without("two", false)], ["a"]],
+    ["but not behind a change that comes first", [without("two", false), without("one", true)], []],
+    ["where what is changed alone comes last", [without("two", false), without("three", true)], ["a"]],
+  ])("stays %s (processors)", async (_, processors, stays) => {
+    const messages = [user("1 one"), reasoned("a"), user("2 two"), reasoned("b"), user("3 three")];
+    const memory = memoryOf({ processors });
+    await memory.add(...messages);
+    expect(await reasoningOf(memory)).toEqual(stays);
+    const elsewhere = memoryOf({ processors, profile: openaiResponses });
+    await elsewhere.add(...messages);
+    expect(await reasoningOf(elsewhere)).toEqual(["a", "b"]);
+  });
+
+  it("goes with the rest of its step, of which a part was made before a change", async () => {
+    const memory = memoryOf();
+    const call = toolCall("toolu_1", "t", {});
+    const thought = assistant([
+      { type: "reasoning", text: "a", providerOptions: { anthropic: { signature: "c2lnbmVk" } } },
+      ...(call.content as never[]),
+    ]);
+    await memory.add(system("Be brief."), user("1"), entry(thought, { model: "large" }));
+    await memory.add(toolResult("toolu_1", "t", "ok"));
+    expect(await reasoningOf(memory, { model: "large" })).toEqual(["a"]);
+    expect(await reasoningOf(memory, { model: "small" })).toEqual([]);
+    const changed = memoryOf();
+    await changed.add(system("Be brief."), user("1"), thought);
+    await changed.add(system("Be kind."), toolResult("toolu_1", "t", "ok"));
+    expect(await reasoningOf(changed)).toEqual([]);
+    expect((await changed.messages()).slice(2)).toEqual([call, toolResult("toolu_1", "t", "ok")]);
+  });
+
+  it("stays where its maker is not known", async () => {
+    const memory = memoryOf();
+    await memory.add(user("1"), reasoned("a"), user("2"));
+    expect(await reasoningOf(memory, { model: "large" })).toEqual(["a"]);
   });
 
   it("goes with all before it when another model made it", async () => {
