@@ -270,6 +270,24 @@ describe("a summarizer", () => {
     ]);
   });
 
+  test("has what it is given made by them in the memory's format", async () => {
+    const format = { ...modelMessageFormat };
+    const seen = new Set<unknown>();
+    const curious: Processor<ModelMessageLike> = {
+      name: "curious",
+      eachAlone: true,
+      process: (messages, context) => {
+        seen.add(context.format);
+        return messages;
+      },
+    };
+    const window = { maxMessages: 2, summarize: () => user("sum") };
+    const memory = createChatMemory({ processors: [curious], format, window });
+    await memory.add(user("1"), user("2"), user("3"));
+    expect([...seen]).toEqual([format]);
+    expect(seen.has(format)).toBe(true);
+  });
+
   test("is not asked about messages of which they leave nothing, and not where one fails", async () => {
     const reasons: string[] = [];
     let fails = false;
