@@ -215,6 +215,12 @@ describe("applyProcessors", () => {
     expect(processorOf(own)).toBe("throwing");
     expect(processorOf(new Error("other"))).toBeUndefined();
     expect(processorOf("a text")).toBeUndefined();
+    for (const thrown of ["a text", null]) {
+      const odd = named("odd", () => {
+        throw thrown;
+      });
+      await expect(applyProcessors<ModelMessage>([user("a")], [odd])).rejects.toBe(thrown);
+    }
   });
 
   test.each<[string, unknown]>([

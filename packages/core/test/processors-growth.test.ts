@@ -114,6 +114,64 @@ describe("processors over a list that grows", () => {
     );
   });
 
+  const changes: [string, unknown, (holder: { value: unknown }) => void][] = [
+    ["a text", "a", (holder) => Object.assign(holder, { value: "b" })],
+    ["a value that was nothing", null, (holder) => Object.assign(holder, { value: {} })],
+    ["an object that is a list now", {}, (holder) => Object.assign(holder, { value: [] })],
+    ["a list that is longer", [1], ({ value }) => (value as number[]).push(2)],
+    ["a list that is shorter", [1, 2], ({ value }) => (value as number[]).pop()],
+    [
+      "a list that has another item",
+      [1, { a: 1 }],
+      ({ value }) => Object.assign((value as [1, object])[1], { a: 2 }),
+    ],
+    ["an object that has a member more", { a: 1 }, ({ value }) => Object.assign(value as object, { b: 1 })],
+    [
+      "an object whose member has another name",
+      { a: 1, b: 2 },
+      (holder) => Object.assign(holder, { value: { a: 1, c: 2 } }),
+    ],
+    [
+      "an object without a prototype",
+      Object.assign(Object.create(null), { a: 1 }),
+      ({ value }) => Object.assign(value as object, { a: 2 }),
+    ],
+    ["a date", new Date(0), ({ value }) => (value as Date).setTime(1)],
+    [
+      "an address",
+      new URL("https://a.example/"),
+      ({ value }) => Object.assign(value as URL, { pathname: "/b" }),
+    ],
+    ["bytes", new Uint8Array([1]), ({ value }) => (value as Uint8Array).fill(2)],
+  ];
+  test.each(changes)(
+    "are given %s as it is by now, and once where it is as it was",
+    async (_, value, change) => {
+      const given: (readonly ModelMessageLike[])[] = [];
+      const watching: Processor<ModelMessageLike> = {
+        name: "watching",
+        process: (messages) => {
+          given.push(messages);
+          return messages;
+        },
+      };
+      const holder = { value };
+      const messages = [{ ...user("a"), providerOptions: { own: holder } }] as unknown as ModelMessageLike[];
+      const texts: string[] = [];
+      const look = async (): Promise<void> => {
+        await applyProcessors(messages, [watching]);
+        texts.push(JSON.stringify(given.at(-1)));
+      };
+      await look();
+      await look();
+      if (!(value instanceof Uint8Array)) expect(given[1]?.[0]).toBe(given[0]?.[0]);
+      change(holder);
+      await look();
+      expect(texts[2]).toBe(JSON.stringify(messages));
+      expect(texts[2]).not.toBe(texts[0]);
+    },
+  );
+
   test.each<[string, (asked: () => void) => Processor<ModelMessageLike>]>([
     [
       "tokenLimiter",

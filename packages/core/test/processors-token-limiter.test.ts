@@ -107,6 +107,9 @@ describe("tokenLimiter", () => {
       code: "WINDOW_OVERFLOW",
       details: { needed: 30, limit: 29 },
     });
+    await expect(limited(messages, { reserve: 3, counter: { ...counter, base: 2 } })).rejects.toMatchObject({
+      details: { needed: 35, limit: 30 },
+    });
     expect(await limited(messages, { limit: 29, overflow: "keep" })).toEqual(["10 s", "assistant", "tool"]);
     expect(await limited(messages, { limit: 29, overflow: "evict" })).toEqual(["10 s"]);
     expect(await limited([system("40 s")], { overflow: "keep" })).toEqual(["40 s"]);
@@ -160,6 +163,7 @@ describe("tokenLimiter", () => {
     ["an unknown unit", { limit: 10, counter, unit: "message" }],
     ["a target of 0", { limit: 10, counter, target: 0 }],
     ["a target above 1", { limit: 10, counter, target: 1.1 }],
+    ["a target that is no number", { limit: 10, counter, target: "0.5" }],
     ["an unknown overflow", { limit: 10, counter, overflow: "drop" }],
   ])("refuses %s", (_, options) => {
     expect(() => tokenLimiter(options as never)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));

@@ -91,6 +91,10 @@ describe("toolCallFilter", () => {
     );
     expect(kinds(await filtered(running, { keepLastSteps: 0 }))).toBe("uau");
     expect(kinds(await filtered(running, { exclude: ["read"] }))).toBe("uauatat");
+    const unanswered = turn("1").slice(0, 2);
+    expect(kinds(await filtered([...unanswered, ...turn("2").slice(0, 3)]))).toBe("uuat");
+    const unasked = [...turn("1").slice(1, 3), ...turn("2").slice(1, 3)];
+    expect(await filtered(unasked)).toEqual(unasked);
   });
 
   test("keeps the newest steps with calls, and all within them", async () => {
