@@ -118,6 +118,22 @@ describe("processors over a list that grows", () => {
     ["a text", "a", (holder) => Object.assign(holder, { value: "b" })],
     ["a value that was nothing", null, (holder) => Object.assign(holder, { value: {} })],
     ["an object that is a list now", {}, (holder) => Object.assign(holder, { value: [] })],
+    ["a list that is an object now", [], (holder) => Object.assign(holder, { value: {} })],
+    [
+      "a list with a place more that is empty",
+      [1],
+      ({ value }) => Object.assign(value as number[], { length: 2 }),
+    ],
+    [
+      "an object that has a member less",
+      { a: 1, b: 2 },
+      ({ value }) => Reflect.deleteProperty(value as object, "b"),
+    ],
+    [
+      "an object in another order",
+      { a: 1, b: 2 },
+      (holder) => Object.assign(holder, { value: { b: 2, a: 1 } }),
+    ],
     ["a list that is longer", [1], ({ value }) => (value as number[]).push(2)],
     ["a list that is shorter", [1, 2], ({ value }) => (value as number[]).pop()],
     [
