@@ -226,6 +226,17 @@ describe("the profile of one call", () => {
     expect((await memory.messages({ profile: openaiResponses })).length).toBe(4);
   });
 
+  it("repairs what processors made of such a memory, too", async () => {
+    const withoutCalls: Processor<ModelMessage> = {
+      name: "without calls",
+      process: (all) => all.filter(({ role }) => role !== "assistant"),
+    };
+    const memory = createChatMemory({ repair: false, processors: [withoutCalls] });
+    await memory.add(user("1"), toolCall("c1", "t", {}), toolResult("c1", "t", "ok"), user("2"));
+    expect((await memory.messages()).length).toBe(3);
+    expect(await memory.messages({ profile: openaiResponses })).toEqual([user("1"), user("2")]);
+  });
+
   it("that is no profile, or stands beside repair: false, is INVALID_OPTION", async () => {
     const invalid = expect.objectContaining({ code: "INVALID_OPTION" });
     expect(() => createChatMemory({ profile: anthropic, repair: false })).toThrow(invalid);
@@ -251,6 +262,23 @@ describe("a call that waits for its approved run", () => {
     expect((await memory.messages()).length).toBe(3);
     await memory.add(approved);
     expect(await memory.messages()).toEqual([user("Pay"), asked, approved]);
+  });
+
+  it("is looked for in the last message: what was approved before is taken for interrupted", async () => {
+    const both = assistant(
+      ["1", "2"].flatMap((id) => [
+        { type: "tool-call", toolCallId: `toolu_${id}`, toolName: "pay", input: {} } as const,
+        { type: "tool-approval-request", approvalId: `ok_${id}`, toolCallId: `toolu_${id}` } as const,
+      ]),
+    );
+    const yes = (approvalId: string): ModelMessage => ({
+      role: "tool",
+      content: [{ type: "tool-approval-response", approvalId, approved: true }],
+    });
+    const memory = memoryOf();
+    await memory.add(user("Pay"), both, yes("ok_1"), yes("ok_2"));
+    const results = (await memory.messages()).flatMap((message) => format.toolResults(message));
+    expect(results.map(({ id }) => id)).toEqual(["toolu_1"]);
   });
 });
 
