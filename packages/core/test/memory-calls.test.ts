@@ -313,6 +313,26 @@ describe("views", () => {
     expect(texts(await memory.messages())).toEqual(["q", "pinned", "3"]);
   });
 
+  test("a window of messages evicts nothing that is pinned, and the newest message only where it may", async () => {
+    const pinned = ({ content }: ModelMessage): boolean => content === "pinned";
+    const window = { maxMessages: 2, unit: "message" as const };
+    const memory = createChatMemory<ModelMessage>({ window: { ...window, pinned } });
+    await memory.add(user("pinned"), user("1"), user("2"));
+    expect(texts(await memory.messages())).toEqual(["pinned", "2"]);
+    const viewWith = async (overflow: "throw" | "keep" | "evict"): Promise<string[]> => {
+      const counter = characterCounter;
+      const small = createChatMemory({ window: { ...window, maxTokens: 10, counter, overflow } });
+      await small.add(user("1"), user("far too long for this window"));
+      return texts(await small.messages());
+    };
+    expect(await viewWith("keep")).toEqual(["far too long for this window"]);
+    expect(await viewWith("evict")).toEqual([]);
+    await expect(viewWith("throw")).rejects.toMatchObject({
+      code: "WINDOW_OVERFLOW",
+      details: { needed: 33, limit: 10 },
+    });
+  });
+
   test("a target is taken as it is written: 0.29 of a hundred messages are 29", async () => {
     const memory = createChatMemory({ window: { maxMessages: 100, target: 0.29 } });
     await memory.add(...Array.from({ length: 101 }, (_, index) => user(String(index))));

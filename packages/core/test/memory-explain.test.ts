@@ -106,6 +106,33 @@ describe("explain", () => {
       ["shown", undefined, "a", "a"],
       ["repaired", "note", undefined, "noted"],
     ]);
+    const heading: Processor<ModelMessage> = {
+      name: "heading",
+      process: (messages) => [user("noted"), ...messages.filter(({ content }) => content !== "b")],
+    };
+    const headed = createChatMemory({ processors: [heading, shortened] });
+    await headed.add(user("a"), user("b"), user("very long"));
+    expect(await linesOf(headed)).toEqual([
+      ["repaired", "heading", undefined, "noted"],
+      ["shown", undefined, "a", "a"],
+      ["filtered", "heading", "b", undefined],
+      ["cut", "shortened", "very long", "short"],
+    ]);
+  });
+
+  test("follows what repair cuts and moves at once", async () => {
+    const memory = createChatMemory();
+    const both: ModelMessage = {
+      role: "tool",
+      content: [...toolResult("c1", "t", "ok").content, ...toolResult("c9", "t", "nobody's").content],
+    };
+    await memory.add(both, toolCall("c1", "t", {}), user("a"));
+    const { messages } = await memory.explain();
+    expect(messages.map(({ state, stored, shown }) => [state, stored?.role, shown?.role])).toEqual([
+      ["shown", "assistant", "assistant"],
+      ["repaired", "tool", "tool"],
+      ["shown", "user", "user"],
+    ]);
   });
 
   test.each(["step", "turn", "message"] as const)(

@@ -13,6 +13,7 @@ import {
   toolResult,
   user,
 } from "@turnkeep/core";
+import { stripReasoning } from "@turnkeep/core/processors";
 import { describe, expect, it } from "vitest";
 import { anthropic, openaiResponses } from "../src/profiles.ts";
 
@@ -154,6 +155,18 @@ describe("reasoning that is bound to what stood before it", () => {
     const elsewhere = memoryOf({ processors, profile: openaiResponses });
     await elsewhere.add(...messages);
     expect(await reasoningOf(elsewhere)).toEqual(["a", "b"]);
+  });
+
+  it("is told of by explain where it goes, and by whom", async () => {
+    const waysIn = async (memory: ChatMemory<ModelMessage>): Promise<unknown[]> => {
+      await memory.add(user("1"), reasoned("a"), user("2"));
+      await memory.add(system("Be brief."));
+      return (await memory.explain()).messages.map(({ state, by }) => [state, by]);
+    };
+    const shown = ["shown", undefined];
+    expect(await waysIn(memoryOf())).toEqual([shown, shown, ["repaired", "reasoning"], shown]);
+    const stripped = memoryOf({ processors: [stripReasoning()], profile: openaiResponses });
+    expect(await waysIn(stripped)).toEqual([shown, shown, ["cut", "strip-reasoning"], shown]);
   });
 
   it("goes with the rest of its step, of which a part was made before a change", async () => {
