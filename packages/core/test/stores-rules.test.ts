@@ -425,6 +425,8 @@ describe.each(stores.filter(([name]) => name !== "singleSlotStore"))("%s: many m
     for (let n = 0; n < 120; n++) {
       await seed(store, `memory-${n}`, 0, n % 3 === 0 ? {} : { owner: n % 3 === 1 ? "one" : "two" });
     }
+    const { version } = await store.getMessages("memory-7");
+    await store.updateMessages("memory-7", update(version));
     const pages = async (owner: string | undefined, limit: number): Promise<string[][]> => {
       const found: string[][] = [];
       let cursor: string | undefined;
