@@ -209,6 +209,7 @@ describe("checkUpdate", () => {
         ],
       },
     ],
+    ["null as a move", { move: [null] }],
     ["a move to nowhere", { move: [{ seq: 1, to: "deleted" }] }],
     ["a move of seq 0", { move: [{ seq: 0, to: "live" }] }],
     ["a move at nextSeq", { move: [{ seq: 10, to: "live" }] }],

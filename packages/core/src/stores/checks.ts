@@ -155,7 +155,11 @@ function checkMessage(message: StoredMessage): number {
 function checkMoves(update: MemoryUpdate): void {
   if (!Array.isArray(update.move)) throw invalidOption("An update's move must be an array");
   const moved = new Set<number>();
-  for (const { seq, to } of update.move) {
+  for (const move of update.move) {
+    if (typeof move !== "object" || move === null) {
+      throw invalidOption(`A move must be an object, not ${kindOf(move)}`);
+    }
+    const { seq, to } = move;
     checkSeq(() => "A move", seq, update.nextSeq);
     if (moved.has(seq)) throw invalidOption(`An update must move seq ${seq} once`);
     moved.add(seq);
