@@ -90,6 +90,23 @@ describe("processors over a list that grows", () => {
     );
   });
 
+  test.each([{ exclude: ["read"] }, { exclude: ["read"], keepLastSteps: 1 }])(
+    "toolCallFilter answers anew of a result whose call comes behind it (%o)",
+    async (options) => {
+      const [early, earlier] = [toolResult("b", "other", "ok"), toolResult("a", "other", "ok")];
+      const messages: ModelMessageLike[] = [
+        ...[user("1"), earlier, assistant("2"), early, user("3"), assistant("4")],
+        ...[toolCall("b", "read", {}), user("5"), toolCall("a", "read", {}), user("6"), assistant("7")],
+      ];
+      const processor = toolCallFilter(options);
+      for (const [index] of messages.entries()) {
+        const list = frozen(messages.slice(0, index + 1));
+        const anew = await applyProcessors(list, [toolCallFilter(options)]);
+        expect(await applyProcessors(list, [processor])).toEqual(anew);
+      }
+    },
+  );
+
   test("see what was changed in messages that are not frozen", async () => {
     await fc.assert(
       fc.asyncProperty(
