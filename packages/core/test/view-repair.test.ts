@@ -147,6 +147,48 @@ describe("repair", () => {
   });
 });
 
+describe("approvals that come one by one", () => {
+  const asked = (...ids: string[]): ModelMessage =>
+    assistant(
+      ids.flatMap((id) => [
+        { type: "tool-call" as const, toolCallId: id, toolName: "pay", input: {} },
+        { type: "tool-approval-request" as const, approvalId: `ok ${id}`, toolCallId: id },
+      ]),
+    );
+  const approved = (...ids: string[]): ModelMessage => ({
+    role: "tool",
+    content: ids.map((id) => ({ type: "tool-approval-response", approvalId: `ok ${id}`, approved: true })),
+  });
+  const any: ProviderProfile = {
+    name: "any",
+    firstMessage: "any",
+    reasoning: "any",
+    shape: (messages) => ({ messages: [...messages], stages: [] }),
+  };
+
+  test.each([
+    ["without a profile", undefined],
+    ["for a provider", any],
+  ])("are one message, whose calls all stay open, %s", async (_, profile) => {
+    const said = [user("Pay."), asked("a", "b"), approved("a"), approved("b")];
+    const { view, told } = await shownOf(said, profile);
+    expect(view).toEqual([user("Pay."), asked("a", "b"), approved("a", "b")]);
+    expect(told).toEqual([]);
+    const paid = [toolResult("a", "pay", "paid"), toolResult("b", "pay", "paid"), user("Thanks.")];
+    expect((await shownOf([...said, ...paid], profile)).view).toEqual([...view, ...paid]);
+  });
+
+  test("stay apart where a result came between them", async () => {
+    const said = [asked("a", "b"), approved("a"), toolResult("a", "pay", "paid"), approved("b")];
+    expect((await shownOf(said, any)).view).toEqual(said);
+  });
+
+  test("leave no other call open", async () => {
+    const { told } = await shownOf([asked("a", "b", "c"), approved("a"), approved("c")], any);
+    expect(told).toEqual([expect.objectContaining({ interruptedCalls: ["b"] })]);
+  });
+});
+
 describe("the beginning of a view in turns", () => {
   const window = { maxMessages: 10, unit: "turn" as const };
   const any: ProviderProfile = {

@@ -277,7 +277,7 @@ describe("a call that waits for its approved run", () => {
     expect(await memory.messages()).toEqual([user("Pay"), asked, approved]);
   });
 
-  it("is looked for in the last message: what was approved before is taken for interrupted", async () => {
+  it("stays open beside others, however the approvals came: the last message has them all", async () => {
     const both = assistant(
       ["1", "2"].flatMap((id) => [
         { type: "tool-call", toolCallId: `toolu_${id}`, toolName: "pay", input: {} } as const,
@@ -290,8 +290,12 @@ describe("a call that waits for its approved run", () => {
     });
     const memory = memoryOf();
     await memory.add(user("Pay"), both, yes("ok_1"), yes("ok_2"));
-    const results = (await memory.messages()).flatMap((message) => format.toolResults(message));
-    expect(results.map(({ id }) => id)).toEqual(["toolu_1"]);
+    const view = await memory.messages();
+    expect(view.flatMap((message) => format.toolResults(message))).toEqual([]);
+    expect(format.approvals(view.at(-1) as ModelMessage).map(({ approvalId }) => approvalId)).toEqual([
+      "ok_1",
+      "ok_2",
+    ]);
   });
 });
 

@@ -21,7 +21,7 @@ export type OpenCalls = "any" | "approved";
 
 /**
  * The default repair: every result stands right behind its call, none stands without it, and every call before the
- * last step is answered. What the model has once been shown as interrupted stays so, even if the result came late.
+ * last step is answered. Approvals that came one by one are one message. What the model has once been shown as interrupted stays so, even if the result came late.
  * Depends on nothing but the steps: no clock, no chance.
  */
 export function repairSteps<M>(
@@ -83,15 +83,18 @@ type MayStayOpen = (callId: string) => boolean;
 function mayStayOpen<M>(step: Step<M>, isLast: boolean, openCalls: OpenCalls): MayStayOpen {
   if (!isLast) return () => false;
   if (openCalls === "any") return () => true;
-  // Who runs an approved call looks for the approval in the last message.
+  // Who runs approved calls looks for their approvals in the last message, where those that came one by one are shown.
+  const last = step.items.slice(step.items.findLastIndex((item) => !isApproval(item)) + 1);
   const approved = new Set(
-    step.items
-      .at(-1)
-      ?.approvals.map((approval) =>
-        approval.kind === "response" ? step.approvals.get(approval.approvalId) : undefined,
-      ),
+    last.flatMap(({ approvals }) => approvals.map(({ approvalId }) => step.approvals.get(approvalId))),
   );
   return (callId) => approved.has(callId);
+}
+
+/** Whether a message answers requests for approval, and no call. */
+function isApproval<M>({ calls, results, approvals }: Item<M>): boolean {
+  const isAnswer = approvals.some(({ kind }) => kind === "response");
+  return isAnswer && calls.length + results.length === 0;
 }
 
 /**
@@ -151,12 +154,21 @@ function repairStep<M>(
     repaired.messages.push(inPlace ?? message);
     const callIds = new Set(caller.calls.map((call) => call.id));
     const saidBeside: M[] = [];
+    let approval: M | undefined;
     for (const item of answers) {
       const timely = timelyAnswers(item, step, callIds, answered);
       if (timely.count === 0) continue;
       shownResults.set(item, (shownResults.get(item) ?? 0) + timely.results.size);
       const answer = withOnly(item, timely.results, format);
-      if (answer !== undefined) (item.role === "user" ? saidBeside : repaired.messages).push(answer);
+      if (answer === undefined) continue;
+      if (item.role === "user") {
+        saidBeside.push(answer);
+        continue;
+      }
+      const both = isApproval(item) && approval !== undefined ? format.joined?.(approval, answer) : undefined;
+      if (both !== undefined) repaired.messages.pop();
+      approval = isApproval(item) ? (both ?? answer) : undefined;
+      repaired.messages.push(both ?? answer);
     }
     if (open.length > 0 && inPlace === undefined)
       repaired.messages.push(...format.interruptedResults(open, interruptedText));
