@@ -287,7 +287,7 @@ test("options that do not go together are INVALID_OPTION, naming option and valu
     [{ maxMessages: 4, summarize, unit: "message" }, /window\.unit .*message/],
     [{ maxTokens: 40, counter, summarize, target: 1 }, /window\.target .*1/],
     [{ maxMessages: 4, summarize, waitUntil: 7 as never }, /window\.waitUntil .*7/],
-    [{ maxMessages: 4, waitUntil: () => {} }, /window\.waitUntil .*a function/],
+    [{ maxMessages: 4, waitUntil: () => {} }, /window\.waitUntil .*give window\.summarize/],
   ];
   for (const [window, message] of wrong) {
     expect(() => createChatMemory({ window })).toThrow(

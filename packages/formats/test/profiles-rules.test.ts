@@ -566,3 +566,21 @@ describe("a memory whose profile wants the user's message first", () => {
     expect(messages.length).toBeLessThan(21);
   });
 });
+
+it.each<[string, () => unknown, RegExp]>([
+  [
+    "a rule that there is not",
+    () => profileOf("x", [{ rule: "first", source: "" } as never]),
+    /"x".*"first"/,
+  ],
+  ["rules that are no list", () => profileOf("x", "not-empty" as never), /an array of rules/],
+  [
+    "a list without its format",
+    () => validate([], profiles.openai, {} as never),
+    /needs the messages' format/,
+  ],
+])("%s is INVALID_OPTION", (_, call, message) => {
+  expect(call).toThrow(
+    expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringMatching(message) }),
+  );
+});

@@ -121,7 +121,9 @@ async function findThrough<M>(attempt: Attempt<M>, through: string): Promise<{ r
   throw notFound(
     through,
     policy,
-    live === undefined ? "There is no such message in memory" : "It cannot be replaced",
+    live === undefined
+      ? "There is no such message in memory"
+      : "A system message, or one that stands for others already, is not where compact can end",
   );
 }
 

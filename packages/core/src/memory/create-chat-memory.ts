@@ -22,6 +22,7 @@ import type {
   ViewOptions,
 } from "../memory-view.ts";
 import type { MessageFormat } from "../message-format.ts";
+import { wrongOption } from "../option-checks.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import { checkReplacement, compactThrough, putMessage, replaceAll } from "./change.ts";
@@ -72,6 +73,8 @@ interface ChangeOptions {
   /** Why messages leave memory by it. */
   readonly reason?: "window" | "compact" | "shrink";
 }
+
+const onConflicts: readonly TransactionOptions["onConflict"][] = ["merge", "throw", undefined];
 
 /** A memory over a store. */
 export class StoredChatMemory<M> implements ChatMemory<M> {
@@ -162,6 +165,9 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   ): Promise<T> {
     const session = this.#session;
     session.checkOpen();
+    if (typeof run !== "function") throw wrongOption("transaction's argument", run, "a function");
+    if (!onConflicts.includes(options?.onConflict))
+      throw wrongOption("onConflict", options?.onConflict, "merge or throw");
     const collected: Prepared<M>[] = [];
     let base: Base | undefined;
     let open = true;

@@ -1,11 +1,13 @@
 import type { Entry } from "../chat-memory.ts";
+import { checkObject } from "../option-checks.ts";
 
 const entries = new WeakSet<object>();
 
 /**
  * Wraps a message for `add`, `put` or `set` with the caller's own id, or with the model that made it. The same id
  * added again with equal content is ignored, so that a retried request adds once; with other content it is an
- * `ID_CONFLICT`. An id is 1 to 256 UTF-8 bytes of well-formed Unicode without U+0000.
+ * `ID_CONFLICT`. An id is 1 to 256 UTF-8 bytes of well-formed Unicode without U+0000. Errors: `INVALID_OPTION` where
+ * neither is given in an object.
  *
  * @example
  * ```ts
@@ -20,6 +22,7 @@ export function entry<M>(
   message: M,
   options: { readonly id?: string | undefined; readonly model?: string | undefined },
 ): Entry<M> {
+  checkObject("What entry is given beside the message", options);
   const wrapped = Object.freeze({ message, id: options.id, model: options.model });
   entries.add(wrapped);
   return wrapped as unknown as Entry<M>;

@@ -1,7 +1,7 @@
 import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory-options.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { wrongOption } from "../option-checks.ts";
+import { checkObject, wrongOption } from "../option-checks.ts";
 import { checkProcessors } from "../processors/apply-processors.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
@@ -26,6 +26,7 @@ export function normalizeOptions<M>(
   options: ChatMemoryOptions<M>,
   format: MessageFormat<M>,
 ): NormalOptions<M> {
+  checkObject("createChatMemory's argument", options);
   checkPolicy(options);
   const { id = "default", store: given = singleSlotStore(), owner } = options;
   checkStore("createChatMemory", given);

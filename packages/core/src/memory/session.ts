@@ -1,5 +1,6 @@
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { MemoryEvent } from "../memory-events.ts";
+import { wrongOption } from "../option-checks.ts";
 import { type Item, type ItemReader, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
@@ -60,6 +61,8 @@ export class Session<M> {
 
   /** The same for what a call left to be done, which may run although the memory has been closed since. */
   finish<T>(signal: AbortSignal | undefined, call: (call: Call) => Promise<T>): Promise<T> {
+    if (signal !== undefined && typeof signal?.addEventListener !== "function")
+      return Promise.reject(wrongOption("signal", signal, "an AbortSignal"));
     const { timeoutMs } = this.#options;
     const turn = this.#tail.then(() => withDeadline({ timeoutMs, signal }, call));
     this.#tail = turn.catch(() => undefined);

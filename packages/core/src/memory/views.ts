@@ -60,7 +60,7 @@ export class Views<M> {
     options: ViewOptions<M> = {},
     collected: readonly Prepared<M>[] = [],
   ): Promise<M[]> {
-    const extra = [...collected, ...prepareAll(options.extra ?? [], this.#policy.reader)];
+    const extra = [...collected, ...this.#extra(options)];
     const { view, live } = await this.#build(loaded, extra, call, options, this.#policy);
     // Nobody is shown the view of a call that has ended.
     call.signal.throwIfAborted();
@@ -83,7 +83,7 @@ export class Views<M> {
     const evicted = evictedAsked(options);
     return this.#session.run(options.signal, async (call) => {
       const loaded = await this.#session.load(call);
-      const extra = prepareAll(options.extra ?? [], this.#policy.reader);
+      const extra = this.#extra(options);
       const { view, live, limits } = await this.#build(loaded, extra, call, options, this.#policy).catch(
         (error: unknown) => {
           if (!isTurnkeepError(error, "WINDOW_OVERFLOW")) throw error;
@@ -115,6 +115,11 @@ export class Views<M> {
         "inputTokens must hold cached tokens too; what is sent beside the messages goes into otherTokens.";
       this.#session.emit({ type: "warning", memoryId, code: "calibration", message });
     });
+  }
+
+  #extra({ extra = [] }: ViewOptions<M>): Prepared<M>[] {
+    if (!Array.isArray(extra)) throw wrongOption("extra", extra, "an array of messages");
+    return prepareAll(extra, this.#policy.reader);
   }
 
   async #build(

@@ -1,5 +1,6 @@
 import { checkCounter, wrongOption } from "../option-checks.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
+import { invalidOption } from "../stores/store-errors.ts";
 import type {
   Limit,
   Summarize,
@@ -47,10 +48,9 @@ export function windowPolicy<M>(
   const { maxMessages, maxTokens, counter, reserve, cacheTtlMs, pinned, summarize, waitUntil } = window;
   const unit = window.unit ?? (profile?.firstMessage === "user" ? "turn" : "step");
   if (options !== undefined && maxMessages === undefined && maxTokens === undefined) {
-    throw wrongOption(
-      "window",
-      "{}",
-      "an object with maxMessages or maxTokens; leave window out to keep everything",
+    const given = Object.keys(window).join(", ");
+    throw invalidOption(
+      `window must have maxMessages or maxTokens; it has ${given || "nothing"}. Leave window out to keep everything.`,
     );
   }
   checkLimit("window.maxMessages", maxMessages, 1);
@@ -110,9 +110,12 @@ function checkSummarize(
   summarize: unknown,
   waitUntil: unknown,
 ): void {
-  if (waitUntil !== undefined && (typeof waitUntil !== "function" || summarize === undefined))
-    throw wrongOption("window.waitUntil", waitUntil, "a function, given together with summarize");
-  if (summarize === undefined) return;
+  if (waitUntil !== undefined && typeof waitUntil !== "function")
+    throw wrongOption("window.waitUntil", waitUntil, "a function");
+  if (summarize === undefined) {
+    if (waitUntil === undefined) return;
+    throw invalidOption("window.waitUntil is told of summaries: give window.summarize too, or leave it out.");
+  }
   if (typeof summarize !== "function") throw wrongOption("window.summarize", summarize, "a function");
   if (unit === "message")
     throw wrongOption(

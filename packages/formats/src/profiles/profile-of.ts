@@ -1,5 +1,5 @@
-import type { ProviderProfile } from "@turnkeep/core";
-import { type ProviderRule, ruleOf } from "./rules.ts";
+import { type ProviderProfile, TurnkeepError } from "@turnkeep/core";
+import { isRuleName, type ProviderRule, ruleOf } from "./rules.ts";
 import { shape } from "./shape.ts";
 
 /** A provider's profile with the rules that it is made of. */
@@ -8,7 +8,8 @@ export interface ProfileRules extends ProviderProfile {
 }
 
 /**
- * A profile of your own: of a provider that has none here, or of one that has changed.
+ * A profile of your own: of a provider that has none here, or of one that has changed. Errors: `INVALID_OPTION` for a rule
+ * that there is not.
  *
  * @example
  * ```ts
@@ -23,6 +24,16 @@ export interface ProfileRules extends ProviderProfile {
  * ```
  */
 export function profileOf(name: string, rules: readonly ProviderRule[]): ProfileRules {
+  if (typeof name !== "string" || !Array.isArray(rules)) {
+    throw new TurnkeepError("INVALID_OPTION", "profileOf takes a profile's name and an array of rules.");
+  }
+  for (const given of rules) {
+    if (isRuleName(given?.rule)) continue;
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      `The profile ${JSON.stringify(name)} has a rule ${JSON.stringify(given?.rule)}, and there is none of that name: see the type ProviderRule.`,
+    );
+  }
   return {
     name,
     rules,

@@ -1,4 +1,4 @@
-import type { MessageFormat, Piece } from "@turnkeep/core";
+import { type MessageFormat, type Piece, TurnkeepError } from "@turnkeep/core";
 import {
   answersCalls,
   hasText,
@@ -44,6 +44,12 @@ export function validate<M>(
   profile: ProfileRules,
   { format }: { readonly format: MessageFormat<M> },
 ): Violation[] {
+  if (typeof format?.role !== "function") {
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      "validate needs the messages' format, such as { format: modelMessageFormat }.",
+    );
+  }
   return profile.rules.flatMap((rule) =>
     check(messages, format, rule).map(([index, problem]) => ({
       rule: rule.rule,
