@@ -103,7 +103,12 @@ export interface ChatResult<M> {
 
 /** What happens in a turn, as it happens. */
 export type ChatEvent<M> =
+  /**
+   * A part of what the model says, as it streams it; else an answer's whole text, once it is stored. Of a turn that was
+   * finished before: the result's text.
+   */
   | { readonly type: "text"; readonly text: string }
+  /** Only as the model streams it. */
   | { readonly type: "reasoning"; readonly text: string }
   | { readonly type: "tool-call"; readonly call: ToolCall }
   /** The result is stored. */

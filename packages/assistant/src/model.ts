@@ -22,7 +22,11 @@ export interface ModelRequest<M> {
   readonly toolChoice: "auto" | "none";
   readonly signal: AbortSignal;
   readonly memoryId: string;
-  /** There if somebody waits for the answer as it is made. A model that cannot stream need not call it. */
+  /**
+   * There if somebody waits for the answer as it is made. A model that cannot stream need not call it: then the answer's
+   * text is one event once it is stored. A model that gives a part of the text gives all of it, since the rest is not
+   * added: it would have to be guessed what of the text the deltas were.
+   */
   readonly onDelta?: ((delta: ModelDelta) => void) | undefined;
 }
 

@@ -1,5 +1,6 @@
 import { type ChatMemory, entry, isTurnkeepError } from "@turnkeep/core";
 import { abortedError, orAborted, throwIfAborted } from "./abort.ts";
+import { AnswerEvents } from "./answer-events.ts";
 import type { ChatEvent, ChatResult } from "./assistant.ts";
 import { eachBounded } from "./bounded.ts";
 import { AssistantError } from "./errors.ts";
@@ -84,7 +85,7 @@ export class Turn<M> {
 
   async #loop(): Promise<ChatResult<M>> {
     const { maxRoundTrips, strategies, messages } = this.#setup;
-    const { memory } = this.#request;
+    const { memory, emit } = this.#request;
     for (;;) {
       const open = this.#steps.at(-1);
       if (open !== undefined) {
@@ -93,7 +94,8 @@ export class Turn<M> {
       }
       const mayCall = this.#steps.length < maxRoundTrips;
       const mustAnswer = !mayCall && strategies.tooManyRoundTrips === "answer";
-      const response = await this.#ask(mustAnswer ? "none" : "auto");
+      const events = emit && new AnswerEvents(emit);
+      const response = await this.#ask(mustAnswer ? "none" : "auto", events);
       const { message } = response;
       const calls = messages.toolCalls(message);
       if (calls.length > 0 && !mayCall) throw this.#tooManyRoundTrips();
@@ -106,14 +108,15 @@ export class Turn<M> {
       }
       await this.#store(message, response.model);
       this.#steps.push({ message, calls, results: calls.map(() => undefined), stored: false });
+      events?.whole(messages.text(message));
       if (calls.length === 0) return this.#result("stop");
-      for (const call of calls) this.#request.emit?.({ type: "tool-call", call });
+      for (const call of calls) emit?.({ type: "tool-call", call });
     }
   }
 
-  async #ask(toolChoice: "auto" | "none"): Promise<ModelResponse<M>> {
+  async #ask(toolChoice: "auto" | "none", events: AnswerEvents | undefined): Promise<ModelResponse<M>> {
     const { model, definitions } = this.#setup;
-    const { memory, memoryId, signal, emit } = this.#request;
+    const { memory, memoryId, signal } = this.#request;
     const messages = Object.freeze(await requestMessages(memory, signal));
     throwIfAborted(signal);
     const response = await orAborted(
@@ -123,7 +126,7 @@ export class Turn<M> {
         toolChoice,
         signal,
         memoryId,
-        ...(emit === undefined ? {} : { onDelta: (delta) => emit(delta) }),
+        ...(events === undefined ? {} : { onDelta: (delta) => events.delta(delta) }),
       }),
       signal,
     );
@@ -239,10 +242,13 @@ export class Turn<M> {
     );
   }
 
-  #result(finishReason: "stop" | "tool", text?: string): ChatResult<M> {
+  #result(finishReason: "stop" | "tool", given?: string): ChatResult<M> {
     const last = this.#steps.at(-1) as Step<M>;
+    const text = given ?? this.#setup.messages.text(last.message);
+    // Nothing was told yet of an answer that was found in the store.
+    if (last.stored && text !== "") this.#request.emit?.({ type: "text", text });
     return {
-      text: text ?? this.#setup.messages.text(last.message),
+      text,
       finishReason,
       id: this.#id,
       memoryId: this.#request.memoryId,

@@ -1,6 +1,6 @@
-import { createChatMemory, type ModelMessage } from "@turnkeep/core";
-import { expect, test } from "vitest";
-import { type ChatEvent, createAssistant, tool } from "../src/index.ts";
+import { type ChatMemory, createChatMemory, entry, type ModelMessage } from "@turnkeep/core";
+import { describe, expect, test } from "vitest";
+import { type ChatEvent, createAssistant, type ModelRequest, type Tool, tool } from "../src/index.ts";
 import { type Answer, assistant, calling, scripted, user } from "./script.ts";
 
 const tools = { t: tool({ inputSchema: {}, execute: () => "r" }) };
@@ -32,6 +32,164 @@ test("says what happens as it happens, and ends with the result", async () => {
     { type: "text", text: "lo" },
     { type: "finish", result: { text: "Hello", finishReason: "stop" } },
   ]);
+});
+
+/** What is told of those answers, as `type` or as `text: …`. */
+async function told(
+  stream: AsyncIterable<ChatEvent<ModelMessage>>,
+): Promise<readonly (readonly [type: string, text?: string])[]> {
+  return (await all(stream)).map((event) => ("text" in event ? [event.type, event.text] : [event.type]));
+}
+
+describe("a text that the model did not stream", () => {
+  test("is one event, before the end", async () => {
+    const model = scripted(
+      assistant([
+        { type: "text", text: "Hel" },
+        { type: "text", text: "lo" },
+      ]),
+    );
+    expect(await told(createAssistant({ model }).stream("Go"))).toEqual([["text", "Hello"], ["finish"]]);
+  });
+
+  test("beside calls is one before them, and each answer is told of in its turn", async () => {
+    const calls = [
+      { type: "text" as const, text: "I look." },
+      { type: "tool-call" as const, toolCallId: "c1", toolName: "t", input: {} },
+    ];
+    const model = scripted(assistant(calls), calling(["c2", "t"]), spoken("Yes", "Yes"), assistant("No"));
+    const chat = createAssistant({ model, tools });
+    expect(await told(chat.stream("Go"))).toEqual([
+      ["text", "I look."],
+      ["tool-call"],
+      ["tool-result"],
+      ["tool-call"],
+      ["tool-result"],
+      ["text", "Yes"],
+      ["finish"],
+    ]);
+    expect(await told(chat.stream("Go"))).toEqual([["text", "No"], ["finish"]]);
+  });
+
+  test("is told of though its reasoning was streamed, and a delta of nothing", async () => {
+    const model = scripted(spoken("Hello", "hm", ""));
+    expect(await told(createAssistant({ model }).stream("Go"))).toEqual([
+      ["reasoning", "hm"],
+      ["text", ""],
+      ["text", "Hello"],
+      ["finish"],
+    ]);
+  });
+
+  test("is not told of where a part of it was streamed", async () => {
+    const model = scripted(spoken("Hello", "Hel"));
+    expect(await told(createAssistant({ model }).stream("Go"))).toEqual([["text", "Hel"], ["finish"]]);
+  });
+
+  test("comes once though the model streams it after it has answered", async () => {
+    let late: ModelRequest<ModelMessage>["onDelta"];
+    const model = scripted(
+      async ({ onDelta }) => {
+        late = onDelta;
+        return assistant([
+          { type: "text", text: "I look." },
+          { type: "tool-call", toolCallId: "c1", toolName: "t", input: {} },
+        ]);
+      },
+      async () => {
+        late?.({ type: "text", text: "I look." });
+        late?.({ type: "reasoning", text: "hm" });
+        return assistant("Yes");
+      },
+    );
+    expect(await told(createAssistant({ model, tools }).stream("Go"))).toEqual([
+      ["text", "I look."],
+      ["tool-call"],
+      ["tool-result"],
+      ["reasoning", "hm"],
+      ["text", "Yes"],
+      ["finish"],
+    ]);
+  });
+
+  test("is not told of where the answer is not stored", async () => {
+    const model = scripted(
+      assistant([
+        { type: "text", text: "I look." },
+        { type: "tool-call", toolCallId: "c1", toolName: "t", input: {} },
+      ]),
+    );
+    const events: unknown[] = [];
+    const read = async (): Promise<void> => {
+      const chat = createAssistant({ model, tools, maxRoundTrips: 0 });
+      for await (const event of chat.stream("Go")) events.push(event);
+    };
+    await expect(read()).rejects.toMatchObject({ code: "TOO_MANY_ROUND_TRIPS" });
+    expect(events).toEqual([]);
+  });
+});
+
+describe("a turn asked again with its id", () => {
+  const calls = assistant([
+    { type: "text", text: "I look." },
+    { type: "tool-call", toolCallId: "c1", toolName: "t", input: {} },
+  ]);
+
+  test("gives the text of its result as one event, however it was streamed first", async () => {
+    const memory = createChatMemory();
+    const model = scripted(calls, spoken("Hello", "Hel", "lo"));
+    const chat = createAssistant({ model, memory, tools });
+    await all(chat.stream("Go", { id: "q-1" }));
+    expect(await told(chat.stream("Go", { id: "q-1" }))).toEqual([["text", "Hello"], ["finish"]]);
+    expect(model.requests).toHaveLength(2);
+  });
+
+  test("gives what the model said beside calls that ended it, and nothing where it said nothing", async () => {
+    const direct = { t: tool({ inputSchema: {}, execute: () => "r", returnBehavior: "immediate" }) };
+    for (const [answer, text] of [
+      [calls, [["text", "I look."]]],
+      [calling(["c1", "t"]), []],
+    ] as const) {
+      const chat = createAssistant({ model: scripted(answer), memory: createChatMemory(), tools: direct });
+      expect(await told(chat.stream("Go", { id: "q-1" }))).toEqual([
+        ...text,
+        ["tool-call"],
+        ["tool-result"],
+        ["finish"],
+      ]);
+      expect(await told(chat.stream("Go", { id: "q-1" }))).toEqual([...text, ["finish"]]);
+    }
+  });
+
+  test("that goes on tells of what is new, and of a stored answer only if it is the last", async () => {
+    const left = async (): Promise<ChatMemory<ModelMessage>> => {
+      const memory = createChatMemory();
+      await memory.add(entry(user("Go"), { id: "q-1" }), calls);
+      return memory;
+    };
+    const again = { inputSchema: {}, execute: () => "r", idempotent: true };
+    const model = scripted(assistant("Yes"));
+    const onward = createAssistant({ model, memory: await left(), tools: { t: again } });
+    expect(await told(onward.stream("Go", { id: "q-1" }))).toEqual([
+      ["tool-result"],
+      ["text", "Yes"],
+      ["finish"],
+    ]);
+    const direct: Tool = { ...again, returnBehavior: "immediate" };
+    const ended = createAssistant({ model, memory: await left(), tools: { t: direct } });
+    expect(await told(ended.stream("Go", { id: "q-1" }))).toEqual([
+      ["tool-result"],
+      ["text", "I look."],
+      ["finish"],
+    ]);
+  });
+
+  test("whose rest is an empty answer ends without a text", async () => {
+    const memory = createChatMemory();
+    await memory.add(entry(user("Go"), { id: "q-1" }), calls);
+    const chat = createAssistant({ model: scripted(assistant("")), memory, tools });
+    expect(await told(chat.stream("Go", { id: "q-1" }))).toEqual([["tool-result"], ["finish"]]);
+  });
 });
 
 test("nobody who chats is streamed to", async () => {
