@@ -51,8 +51,21 @@ export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessag
   };
 }
 
+/**
+ * What some hosted provider takes. OpenAI takes 64 characters, none of them a dot or a colon; Anthropic takes 128; Gemini
+ * takes dots and colons.
+ */
+const toolName = /^[\w.:-]{1,128}$/;
+
 function definitionsOf(tools: Tools): ToolDefinition[] {
   return Object.entries(tools).map(([name, tool]) => {
+    if (!toolName.test(name)) {
+      throw wrongOption(
+        "A name in tools",
+        name,
+        '1 to 128 characters of a-z, A-Z, 0-9, "_", "-", "." and ":"',
+      );
+    }
     if (typeof tool?.execute !== "function") {
       throw wrongOption(`tools[${JSON.stringify(name)}].execute`, tool?.execute, "a function");
     }
@@ -85,7 +98,15 @@ function jsonSchemaOf(name: string, { inputSchema, jsonSchema }: Tool): JsonSche
       `tools[${JSON.stringify(name)}].inputSchema is of ${vendor}, which cannot write JSON Schema by itself: give jsonSchema beside it.`,
     );
   }
-  // The draft that providers' own documentation uses.
-  const { $schema: _, ...schema } = converter.input({ target: "draft-07" });
-  return schema;
+  try {
+    // The draft that providers' own documentation uses.
+    const { $schema: _, ...schema } = converter.input({ target: "draft-07" });
+    return schema;
+  } catch (cause) {
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      `tools[${JSON.stringify(name)}].inputSchema cannot be written as JSON Schema by ${vendor} (the cause says why): give jsonSchema beside it.`,
+      { cause },
+    );
+  }
 }

@@ -16,7 +16,7 @@ export interface Tool<Input = unknown> {
    * converted before the tool runs; or a JSON Schema, which is only sent to the model: then the input is any JSON object.
    */
   readonly inputSchema: JsonSchema | StandardSchema<Input>;
-  /** Required where `inputSchema` is of a library that cannot write JSON Schema by itself. */
+  /** Required where the library of `inputSchema` cannot write it as JSON Schema: at all, or a type such as a date. */
   readonly jsonSchema?: JsonSchema | undefined;
   /**
    * Does the work. What it answers is shown to the model: text as text, anything else as JSON (nothing is `null`). If
@@ -37,7 +37,10 @@ export interface Tool<Input = unknown> {
   readonly idempotent?: boolean | undefined;
 }
 
-/** Tools by the names that the model calls. */
+/**
+ * Tools by the names that the model calls: 1 to 128 letters (a-z, A-Z), digits, `_`, `-`, `.` and `:`. What every
+ * provider takes has 64 characters or fewer, begins with a letter, and has no dot or colon.
+ */
 export type Tools = Readonly<Record<string, Tool>>;
 
 /**

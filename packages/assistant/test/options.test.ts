@@ -34,6 +34,14 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
     ['tools["t"].inputSchema', { tools: { t: { inputSchema: "object", execute: run } } }],
     ['tools["t"].inputSchema', { tools: { t: { inputSchema: null, execute: run } } }],
     ['tools["t"].returnBehavior', { tools: { t: { inputSchema: {}, execute: run, returnBehavior: "now" } } }],
+    [
+      'A name in tools must be 1 to 128 characters of a-z, A-Z, 0-9, "_", "-", "." and ":"; it is "bad name!".',
+      { tools: { "bad name!": { inputSchema: {}, execute: run } } },
+    ],
+    ['it is "".', { tools: { "": { inputSchema: {}, execute: run } } }],
+    ['it is "größe".', { tools: { größe: { inputSchema: {}, execute: run } } }],
+    ['it is "t\\n".', { tools: { "t\n": { inputSchema: {}, execute: run } } }],
+    ["A name in tools", { tools: { ["t".repeat(129)]: { inputSchema: {}, execute: run } } }],
     ["memory must be a ChatMemory, such as createChatMemory(); it is an object.", { memory: {} }],
     ["it is a function.", { maxRoundTrips: () => "secret" }],
     ["memories must be", { memories: {}, memory: undefined }],
@@ -75,6 +83,14 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
     const chat = createAssistant({ model, memory, systemMessage: assistant("no") });
     await expect(chat.chat("Go")).rejects.toMatchObject({ code: "INVALID_OPTION" });
   });
+});
+
+test("a tool may have every name that some provider takes", async () => {
+  const asked = scripted(assistant("Hi"));
+  const names = ["t", "-", "4", "get_Weather-2", "server:files.read", "t".repeat(128)];
+  const tools = Object.fromEntries(names.map((name) => [name, { inputSchema: {}, execute: run }]));
+  await createAssistant({ model: asked, tools }).chat("Go");
+  expect(asked.requests[0]?.tools.map(({ name }) => name).sort()).toEqual(names.sort());
 });
 
 test("every option may be undefined", async () => {
@@ -160,6 +176,23 @@ describe("a tool's schema", () => {
     expect(await answerTo({ n: "1" }, tools)).toMatchObject({
       output: expect.stringMatching(/: n\.0: is no number; sorry$/),
     });
+  });
+
+  test("that its library cannot write as JSON Schema needs one beside it", async () => {
+    const inputSchema = z.object({ at: z.coerce.date() });
+    const remind = tool({ inputSchema, execute: ({ at }) => execute(at) });
+    expect(() => createAssistant({ model, tools: { remind } })).toThrow(
+      expect.objectContaining({
+        code: "INVALID_OPTION",
+        message:
+          'tools["remind"].inputSchema cannot be written as JSON Schema by zod (the cause says why): give jsonSchema beside it.',
+        cause: expect.objectContaining({ message: expect.stringContaining("Date") }),
+      }),
+    );
+    expect(await answerTo({ at: "2020-01-01" }, { t: { ...remind, jsonSchema: {} } })).toMatchObject({
+      isError: false,
+    });
+    expect(seen).toEqual([new Date("2020-01-01")]);
   });
 
   test("is asked for the draft of JSON Schema that providers know", async () => {
