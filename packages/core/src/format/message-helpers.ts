@@ -1,11 +1,31 @@
 import type {
   AssistantModelMessage,
   JsonValue,
-  SystemModelMessage,
-  ToolCallPart,
   ToolModelMessage,
   UserModelMessage,
 } from "./model-message.ts";
+
+// The overload of parts goes first: a callback inside the argument keeps the types that the first overload gave it.
+
+type UserPart = Exclude<UserModelMessage["content"], string>[number];
+type AssistantPart = Exclude<AssistantModelMessage["content"], string>[number];
+
+type KeyOf<T> = T extends unknown ? keyof T : never;
+
+/**
+ * `never` for parts with a member that no part has, so that a mistyped name in a literal falls to the overload that is
+ * not generic, which refuses it: a type parameter would take it as it is.
+ */
+type WithoutUnknownKeys<P, Part> = Exclude<KeyOf<P>, KeyOf<Part>> extends never ? P[] : never;
+
+type TypedToolResult<T> = {
+  type: "tool-result";
+  toolCallId: string;
+  toolName: string;
+  output: T extends string
+    ? { type: "text" | "error-text"; value: string }
+    : { type: "json" | "error-json"; value: T };
+};
 
 /**
  * A system message of the default format.
@@ -17,12 +37,14 @@ import type {
  * system("You are brief."); // { role: "system", content: "You are brief." }
  * ```
  */
-export function system(text: string): SystemModelMessage {
+export function system(text: string): { role: "system"; content: string } {
   return { role: "system", content: text };
 }
 
 /**
- * A user message of the default format, from text or from parts.
+ * A user message of the default format, from text or from parts. It fits the AI SDK's majors 6 and 7 as far as its parts
+ * do: it has their type, that of literals or of the SDK's own. Parts of this package's types fit major 7, and so does what
+ * is typed as either text or parts.
  *
  * @example
  * ```ts
@@ -32,12 +54,19 @@ export function system(text: string): SystemModelMessage {
  * user([{ type: "text", text: "What is this?" }, { type: "image", image: new URL("https://example.com/cat.png") }]);
  * ```
  */
+export function user<P extends UserPart>(
+  parts: P[] & WithoutUnknownKeys<P, UserPart>,
+): { role: "user"; content: P[] };
+/** A user message of the default format, from text: one of either major of the AI SDK. */
+export function user(text: string): { role: "user"; content: string };
+/** A user message of the default format, from text or from parts: one of the AI SDK's major 7. */
+export function user(content: UserModelMessage["content"]): UserModelMessage;
 export function user(content: UserModelMessage["content"]): UserModelMessage {
   return { role: "user", content };
 }
 
 /**
- * An assistant message of the default format, from text or from parts.
+ * An assistant message of the default format, from text or from parts, which fits the AI SDK as that of {@link user} does.
  *
  * @example
  * ```ts
@@ -46,6 +75,13 @@ export function user(content: UserModelMessage["content"]): UserModelMessage {
  * assistant("Good morning.");
  * ```
  */
+export function assistant<P extends AssistantPart>(
+  parts: P[] & WithoutUnknownKeys<P, AssistantPart>,
+): { role: "assistant"; content: P[] };
+/** An assistant message of the default format, from text: one of either major of the AI SDK. */
+export function assistant(text: string): { role: "assistant"; content: string };
+/** An assistant message of the default format, from text or from parts: one of the AI SDK's major 7. */
+export function assistant(content: AssistantModelMessage["content"]): AssistantModelMessage;
 export function assistant(content: AssistantModelMessage["content"]): AssistantModelMessage {
   return { role: "assistant", content };
 }
@@ -67,13 +103,21 @@ export function toolCall(
   toolName: string,
   input: unknown,
   text?: string,
-): AssistantModelMessage {
-  const call: ToolCallPart = { type: "tool-call", toolCallId, toolName, input };
-  return assistant(text === undefined ? [call] : [{ type: "text", text }, call]);
+): {
+  role: "assistant";
+  content: (
+    | { type: "text"; text: string }
+    | { type: "tool-call"; toolCallId: string; toolName: string; input: unknown }
+  )[];
+} {
+  const call = { type: "tool-call", toolCallId, toolName, input } as const;
+  return { role: "assistant", content: text === undefined ? [call] : [{ type: "text", text }, call] };
 }
 
 /**
  * A tool message that answers one call: text as text, anything else as JSON; with `isError` as an error of that kind.
+ * It is a message of the AI SDK's majors 6 and 7, unless the output's type holds read-only arrays, as `JsonValue` does:
+ * major 6 takes none.
  *
  * @example
  * ```ts
@@ -82,6 +126,12 @@ export function toolCall(
  * toolResult("call-1", "weather", "No such city", { isError: true });
  * ```
  */
+export function toolResult<T extends JsonValue>(
+  toolCallId: string,
+  toolName: string,
+  output: T,
+  options?: { readonly isError?: boolean | undefined },
+): { role: "tool"; content: TypedToolResult<T>[] };
 export function toolResult(
   toolCallId: string,
   toolName: string,

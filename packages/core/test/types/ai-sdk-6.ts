@@ -1,13 +1,15 @@
 /** Compiled by the type check, never run: a memory and the AI SDK's major 6, without a cast anywhere. */
 import {
   generateText,
+  type JSONValue,
   type LanguageModel,
   type ModelMessage,
   type SystemModelMessage,
   streamText,
+  type UserContent,
 } from "ai6";
 import type { ModelMessage as ModelMessage7 } from "ai7";
-import type * as core from "../../src/index.ts";
+import * as core from "../../src/index.ts";
 import { createChatMemories, createChatMemory, inMemoryStore } from "../../src/index.ts";
 
 declare const model: LanguageModel;
@@ -34,6 +36,50 @@ export async function withTheApplicationsType(): Promise<void> {
 export async function ofManyConversations(): Promise<void> {
   const memory = createChatMemories<ModelMessage>({ store: inMemoryStore() }).get("chat");
   await generateText({ model, messages: await memory.messages() });
+}
+
+declare const url: URL;
+declare const output: JSONValue;
+declare const parts: Exclude<UserContent, string>;
+
+export async function withTheHelpers(): Promise<void> {
+  const memory = createChatMemory<ModelMessage>();
+  await memory.add(core.system("Be brief."), core.user("Hello"), core.assistant("Good morning."));
+  await memory.add(core.entry(core.user("Hello"), { id: "request-17" }));
+  await memory.add(core.toolCall("1", "weather", {}), core.toolCall("2", "weather", {}, "I look."));
+  await memory.add(core.toolResult("1", "weather", "None"), core.toolResult("2", "weather", output));
+  await memory.add(core.toolResult("1", "weather", { days: [{ celsius: 4 }] }, { isError: true }));
+}
+
+export async function withPartsOfTheHelpers(): Promise<void> {
+  const memory = createChatMemory<ModelMessage>();
+  const question = core.user([
+    { type: "text", text: "Hello", providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } },
+    { type: "image", image: url },
+    { type: "file", data: url, mediaType: "text/plain" },
+  ]);
+  await memory.add(question, core.entry(question, { id: "request-17" }), core.user(parts));
+  await memory.add(core.user([url].map((image) => ({ type: "image", image }))));
+  await memory.add(
+    core.assistant([
+      { type: "reasoning", text: "Both." },
+      { type: "tool-call", toolCallId: "1", toolName: "weather", input: {} },
+      { type: "tool-call", toolCallId: "2", toolName: "weather", input: { city: "Oslo" } },
+    ]),
+  );
+  await memory.add(
+    core.assistant(
+      ["1", "2"].map((toolCallId) => ({ type: "tool-call", toolCallId, toolName: "weather", input: {} })),
+    ),
+  );
+}
+
+export async function withWhatOnlyTheLaterMajorHolds(own: core.JsonValue): Promise<void> {
+  const memory = createChatMemory<ModelMessage>();
+  // @ts-expect-error a custom part
+  await memory.add(core.assistant([{ type: "custom", kind: "openai.compaction" }]));
+  // @ts-expect-error an output that may hold a read-only array
+  await memory.add(core.toolResult("1", "weather", own));
 }
 
 /** What a project without exactOptionalPropertyTypes checks when it passes `system: prompt.system`. */

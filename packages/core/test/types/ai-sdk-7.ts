@@ -1,6 +1,14 @@
 /** Compiled by the type check, never run: a memory and the AI SDK's major 7, without a cast anywhere. */
-import { generateText, type Instructions, type LanguageModel, type ModelMessage, streamText } from "ai7";
-import type * as core from "../../src/index.ts";
+import {
+  generateText,
+  type Instructions,
+  type JSONValue,
+  type LanguageModel,
+  type ModelMessage,
+  streamText,
+  type UserContent,
+} from "ai7";
+import * as core from "../../src/index.ts";
 import { createChatMemories, createChatMemory, inMemoryStore } from "../../src/index.ts";
 
 declare const model: LanguageModel;
@@ -41,6 +49,59 @@ export async function ofManyConversations(): Promise<void> {
   await generateText({ model, messages: await memory.messages() });
 }
 
+declare const url: URL;
+declare const output: JSONValue;
+declare const parts: Exclude<UserContent, string>;
+
+export async function withTheHelpers(): Promise<void> {
+  const memory = createChatMemory<ModelMessage>();
+  await memory.add(core.system("Be brief."), core.user("Hello"), core.assistant("Good morning."));
+  await memory.add(core.entry(core.user("Hello"), { id: "request-17" }));
+  await memory.add(core.toolCall("1", "weather", {}), core.toolCall("2", "weather", {}, "I look."));
+  await memory.add(core.toolResult("1", "weather", "None"), core.toolResult("2", "weather", output));
+  await memory.add(core.toolResult("1", "weather", { days: [{ celsius: 4 }] }, { isError: true }));
+}
+
+export async function withPartsOfTheHelpers(): Promise<void> {
+  const memory = createChatMemory<ModelMessage>();
+  const question = core.user([
+    { type: "text", text: "Hello", providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } },
+    { type: "image", image: url },
+    { type: "file", data: url, mediaType: "text/plain" },
+  ]);
+  await memory.add(question, core.entry(question, { id: "request-17" }), core.user(parts));
+  await memory.add(core.user([url].map((image) => ({ type: "image", image }))));
+  await memory.add(
+    core.assistant([
+      { type: "reasoning", text: "Both." },
+      { type: "tool-call", toolCallId: "1", toolName: "weather", input: {} },
+      { type: "tool-call", toolCallId: "2", toolName: "weather", input: { city: "Oslo" } },
+    ]),
+  );
+  await memory.add(
+    core.assistant(
+      ["1", "2"].map((toolCallId) => ({ type: "tool-call", toolCallId, toolName: "weather", input: {} })),
+    ),
+  );
+}
+
+/** The default type, anything of its shape, and what only major 7 holds. */
+export async function withTheHelpersOfTheDefault(own: core.JsonValue): Promise<void> {
+  const later = core.assistant([{ type: "custom", kind: "openai.compaction" }]);
+  const file = core.user(
+    [url].map((one) => ({ type: "file", data: { type: "url", url: one }, mediaType: "text/plain" })),
+  );
+  const result = core.toolResult("1", "weather", own);
+  const sdk = createChatMemory<ModelMessage>();
+  await sdk.add(later, file, result, core.toolCall("1", "weather", {}), core.user("Hello"));
+  const memory = createChatMemory();
+  await memory.add(later, file, result, core.toolCall("1", "weather", {}), core.user(parts));
+  const like = createChatMemory<core.ModelMessageLike>();
+  await like.add(later, file, result, core.toolCall("1", "weather", {}), core.user("Hello"));
+  const either: core.UserModelMessage["content"] = Math.random() > 0.5 ? "Hello" : [];
+  await memory.add(core.user(either), ...["Hello"].map((text) => core.assistant(text)));
+}
+
 /** What a project without exactOptionalPropertyTypes checks when it passes `instructions: prompt.system`. */
 export const instructions = (
   prompt: core.Prompt<ModelMessage>,
@@ -62,4 +123,10 @@ export async function mistakes(): Promise<void> {
     role: "tool",
     content: [{ type: "tool-result", toolCallId: "1", toolName: "weather" }],
   });
+  // @ts-expect-error a part whose type is mistyped
+  core.user([{ type: "txt", text: "Hello" }]);
+  // @ts-expect-error a member that no part has
+  core.user([{ type: "image", image: url, mediatype: "image/png" }]);
+  // @ts-expect-error a member that no part has
+  core.assistant([{ type: "tool-call", toolCallId: "1", toolName: "weather", input: {}, args: {} }]);
 }
