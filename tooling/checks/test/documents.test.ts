@@ -78,7 +78,7 @@ describe("the type check of code blocks", () => {
     const wrong = {
       file: "packages/core/src/a.ts",
       line: 20,
-      code: 'import { user } from "@turnkeep/core";\nuser(1);\n',
+      code: 'import { system } from "@turnkeep/core";\nsystem(1);\n',
     };
     const unknown = { file: "README.md", line: 30, code: 'import "@turnkeep/nothing";\n' };
     const broken = { file: "README.md", line: 40, code: "const = 1;\n" };
