@@ -77,7 +77,23 @@ export interface Running {
   outcome: Outcome;
   /** For a call that decides on what its caller has seen: the number of steps by then. */
   decidedAt?: number | undefined;
+  /** For such a call: its instance may have decided on what it had read without a look, or on what it read later. */
+  isUnsure: boolean;
 }
+
+/** Calls that plan a change on what their instance has read, if it has read anything. */
+const plans = new Set<Act["kind"]>([
+  "add",
+  "add under ids",
+  "add a system message",
+  "add a step",
+  "put",
+  "compact",
+  "transaction",
+  "rewind",
+  "remove",
+  "shrink",
+]);
 
 const id = "m";
 
@@ -128,6 +144,9 @@ export class Client {
   #lastRead = 0;
   /** The same at the newest look; `undefined` before the first read. */
   #looked: number | undefined;
+  /** The same at a read that nobody was shown, where there was no look before: the next change is planned on it. */
+  #unseen: number | undefined;
+  #isUnsure = false;
 
   constructor(race: Race) {
     this.#race = race;
@@ -139,7 +158,9 @@ export class Client {
     const { rows } = await race.stored();
     const targetId = rows[act.place % (rows.length || 1)]?.id ?? "none";
     const begun = race.steps.length;
-    const running: Running = { client: this, act, targetId, begun, ended: begun, outcome: {} };
+    if (plans.has(act.kind)) this.#looked ??= this.#unseen;
+    const isUnsure = this.#isUnsure;
+    const running: Running = { client: this, act, targetId, begun, ended: begun, outcome: {}, isUnsure };
     race.calls.push(running);
     this.#running = running;
     this.#fates = [...act.fates];
@@ -155,10 +176,15 @@ export class Client {
     const { code } = running.outcome;
     if (act.kind === "set") running.decidedAt ??= this.#looked;
     // Who was not shown what was read has not looked.
+    if (code === "ABORTED" && looked === undefined) this.#unseen = this.#looked;
+    if (code === "ABORTED" && plans.has(act.kind) && this.#unseen !== undefined) this.#isUnsure = true;
     if (act.kind === "messages") this.#looked = code === "ABORTED" ? looked : this.#lastRead;
     if (act.kind === "transaction that reads")
       this.#looked = running.decidedAt ?? (code === "ABORTED" ? looked : this.#looked);
     if (act.kind === "clear" && code === undefined) this.#looked = this.#lastRead;
+    if (code !== undefined || act.kind === "history") return;
+    this.#unseen = undefined;
+    if (!plans.has(act.kind)) this.#isUnsure = false;
   }
 
   #connect({ raw, wait, policy }: Race): ChatMemoryStore {
