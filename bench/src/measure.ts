@@ -1,3 +1,6 @@
+/** So many calls are made by one contender before the next has its turn: the first of them finds the caches cold. */
+export const callsOfTurn = 8;
+
 /** Numbers that look random and are the same in each run. */
 export function* noise(seed = 1): Generator<number, never> {
   for (let state = seed; ; ) {

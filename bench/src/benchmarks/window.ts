@@ -2,7 +2,7 @@ import { type ModelMessage, modelMessageFormat } from "@turnkeep/core";
 import { textCounter, tokenCounter } from "@turnkeep/tokens";
 import type { Benchmark, Findings, Target } from "../benchmark.ts";
 import { endlessConversation } from "../corpus.ts";
-import { mean, median, quantile } from "../measure.ts";
+import { callsOfTurn, mean, median, quantile } from "../measure.ts";
 import type { Cell, Table } from "../report/table.ts";
 import { floor, others, ours } from "../window/contenders.ts";
 import { fullWindows } from "../window/full-windows.ts";
@@ -17,8 +17,6 @@ const limits = {
   full: { rounds: 4_000, lane: 10_000, step: 10_000 },
 };
 const fewest = 3;
-/** So many messages are added by one lane before the next has its turn: the first of them finds the caches cold. */
-const block = 8;
 
 /**
  * Adds one message to a conversation and reads what fits into 4,000 tokens. All contenders and lengths take turns of a few
@@ -60,10 +58,10 @@ export const window: Benchmark = {
       }
     }
     say(`${rounds} messages`);
-    for (let from = 0, turns = 0; from < rounds; from += block, turns++) {
+    for (let from = 0, turns = 0; from < rounds; from += callsOfTurn, turns++) {
       for (let turn = 0; turn < lanes.length; turn++) {
         const lane = lanes[(turns + turn) % lanes.length] as Lane;
-        for (const [index, message] of following.slice(from, from + block).entries()) {
+        for (const [index, message] of following.slice(from, from + callsOfTurn).entries()) {
           if ((from + index) % lane.every === 0) lane.times.push(await lane.step(message));
         }
       }

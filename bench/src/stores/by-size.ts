@@ -1,4 +1,5 @@
 import { conversation, newMessages } from "../corpus.ts";
+import { callsOfTurn } from "../measure.ts";
 import { type Arena, type Contender, inside, showWindow, type Window, windows } from "./contender.ts";
 import { countTraffic, type OperationTraffic } from "./count-traffic.ts";
 import { countUnits, type OperationUnits } from "./count-units.ts";
@@ -7,9 +8,6 @@ import { fillAndCheck, type Shortfall, Shortfalls } from "./shortfalls.ts";
 
 /** Of which traffic is counted too. */
 const countedSizes = [10, 1_000, 100_000];
-
-/** So many calls are made by one contender before the next has its turn: the first of them finds the caches cold. */
-const callsOfTurn = 8;
 
 /** One line of the figures. */
 export interface Line extends Times {
@@ -29,7 +27,7 @@ export interface FiguresBySize {
   readonly units: readonly { readonly size: number; readonly name: string; readonly of: OperationUnits }[];
   /** Ours and the floor at the fewest and at the most messages, taking turns with our store alone at the fewest. */
   readonly inTurns: readonly Line[];
-  /** Everybody at the fewest messages, where each makes one call alone and then finds its caches cold. */
+  /** Everybody at the fewest messages, where each makes one call before the next has its turn. */
   readonly alone: readonly Line[];
   readonly shortfalls: readonly Shortfall[];
 }

@@ -51,6 +51,19 @@ describe("shrink", () => {
     expect(await epoch()).toBe(before + 1);
   });
 
+  test("a limit is asked once", async () => {
+    let asked = 0;
+    const maxMessages = (): number => {
+      asked++;
+      return 10;
+    };
+    const memory = remembering({ window: { maxMessages } });
+    await memory.add(...tens(1, 9));
+    asked = 0;
+    expect(await memory.shrink()).toMatchObject({ messagesBefore: 9 });
+    expect(asked).toBe(1);
+  });
+
   test("of a step that the window shows in part, each message leaves once", async () => {
     let limit = 10;
     const memory = remembering({ window: { maxMessages: () => limit, unit: "message" } });

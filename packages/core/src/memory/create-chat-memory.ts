@@ -234,7 +234,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
 
   async shrink(options?: ShrinkOptions): Promise<Shrunk | false> {
     const target = targetOf(options);
-    const shrink = shrinkOnce<M>(target, ({ loaded, call }) => this.#views.hidden(loaded, call));
+    const shrink = shrinkOnce<M>(target, (attempt) => this.#views.hidden(attempt));
     return this.#change(options?.signal, shrink, { reason: "shrink" });
   }
 

@@ -17,6 +17,7 @@ import {
 } from "../window/calibration.ts";
 import { type Limits, resolveLimits } from "../window/policy.ts";
 import { addAll, withoutRepeated } from "./add.ts";
+import type { Attempt } from "./attempt.ts";
 import type { Call } from "./deadline.ts";
 import type { Loaded, Prepared } from "./draft.ts";
 import { checkProfile } from "./options.ts";
@@ -96,8 +97,15 @@ export class Views<M> {
   }
 
   /** The live messages that the window hides. */
-  async hidden(loaded: Loaded<M>, call: Call): Promise<readonly Item<M>[]> {
-    return (await this.#build(loaded, [], call, {}, keeping(this.#policy))).view.hidden;
+  async hidden({
+    loaded: { live, epoch },
+    limits,
+    call: { signal },
+  }: Attempt<M>): Promise<readonly Item<M>[]> {
+    const policy = keeping(this.#policy);
+    const { profile } = policy;
+    const view = await buildView({ live, epoch, policy, limits, profile, model: undefined, signal });
+    return view.hidden;
   }
 
   /** Takes over what the provider counted for the last view. Errors: `INVALID_OPTION`. */

@@ -38,40 +38,12 @@ export async function ofManyConversations(): Promise<void> {
   await generateText({ model, messages: await memory.messages() });
 }
 
-declare const url: URL;
 declare const output: JSONValue;
 declare const parts: Exclude<UserContent, string>;
 
-export async function withTheHelpers(): Promise<void> {
+export async function withTheSdksOwnPartsInTheHelpers(): Promise<void> {
   const memory = createChatMemory<ModelMessage>();
-  await memory.add(core.system("Be brief."), core.user("Hello"), core.assistant("Good morning."));
-  await memory.add(core.entry(core.user("Hello"), { id: "request-17" }));
-  await memory.add(core.toolCall("1", "weather", {}), core.toolCall("2", "weather", {}, "I look."));
-  await memory.add(core.toolResult("1", "weather", "None"), core.toolResult("2", "weather", output));
-  await memory.add(core.toolResult("1", "weather", { days: [{ celsius: 4 }] }, { isError: true }));
-}
-
-export async function withPartsOfTheHelpers(): Promise<void> {
-  const memory = createChatMemory<ModelMessage>();
-  const question = core.user([
-    { type: "text", text: "Hello", providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } },
-    { type: "image", image: url },
-    { type: "file", data: url, mediaType: "text/plain" },
-  ]);
-  await memory.add(question, core.entry(question, { id: "request-17" }), core.user(parts));
-  await memory.add(core.user([url].map((image) => ({ type: "image", image }))));
-  await memory.add(
-    core.assistant([
-      { type: "reasoning", text: "Both." },
-      { type: "tool-call", toolCallId: "1", toolName: "weather", input: {} },
-      { type: "tool-call", toolCallId: "2", toolName: "weather", input: { city: "Oslo" } },
-    ]),
-  );
-  await memory.add(
-    core.assistant(
-      ["1", "2"].map((toolCallId) => ({ type: "tool-call", toolCallId, toolName: "weather", input: {} })),
-    ),
-  );
+  await memory.add(core.user(parts), core.toolResult("2", "weather", output));
 }
 
 export async function withWhatOnlyTheLaterMajorHolds(own: core.JsonValue): Promise<void> {
