@@ -48,10 +48,23 @@ const image = { type: "image" as const, image: "iVBORw0KGgo=", mediaType: "image
 const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `call_${index}`);
 const callsOf = (count: number): ModelMessage =>
   assistant(many(count).map((id) => ({ type: "tool-call", toolCallId: id, toolName: "t", input: {} })));
-const resultsOf = (count: number): ModelMessage => ({
+
+const joinedResults = (...ids: string[]): ModelMessage => ({
   role: "tool",
-  content: many(count).flatMap((id) => toolResult(id, "t", "ok").content),
+  content: ids.flatMap((id) => toolResult(id, "t", "ok").content),
 });
+const twoApprovedCalls = assistant([
+  { type: "tool-call", toolCallId: "toolu_1", toolName: "search", input: {} },
+  { type: "tool-approval-request", approvalId: "ok_1", toolCallId: "toolu_1" },
+  { type: "tool-call", toolCallId: "call_1", toolName: "t", input: {} },
+  { type: "tool-approval-request", approvalId: "ok_2", toolCallId: "call_1" },
+]);
+const secondApproval: ModelMessage = {
+  role: "tool",
+  content: [{ type: "tool-approval-response", approvalId: "ok_2", approved: true }],
+};
+
+const resultsOf = (count: number): ModelMessage => joinedResults(...many(count));
 
 interface Case {
   readonly rule: profiles.RuleName;
@@ -126,6 +139,48 @@ const cases: readonly Case[] = [
     messages: [user("a"), call, approval],
     index: 1,
     refusedBy: everybody,
+  },
+  {
+    rule: "results-in-order",
+    breaks: "results in the order in which they came",
+    messages: [user("a"), callsOf(2), toolResult("call_1", "t", "ok"), toolResult("call_0", "t", "ok")],
+    index: 3,
+    refusedBy: ["gemini", "strict"],
+    becomes: [user("a"), callsOf(2), toolResult("call_0", "t", "ok"), toolResult("call_1", "t", "ok")],
+  },
+  {
+    rule: "results-in-order",
+    breaks: "results of one message in another order",
+    messages: [user("a"), callsOf(3), joinedResults("call_2", "call_0"), toolResult("call_1", "t", "ok")],
+    index: 2,
+    refusedBy: ["gemini", "strict"],
+    becomes: [user("a"), callsOf(3), ...many(3).map((id) => toolResult(id, "t", "ok"))],
+  },
+  {
+    rule: "results-in-order",
+    breaks: "results in another order with approvals beside and between them",
+    messages: [
+      user("a"),
+      twoApprovedCalls,
+      {
+        role: "tool",
+        content: [...approval.content, ...toolResult("call_1", "t", "ok").content],
+      } as ModelMessage,
+      secondApproval,
+      toolResult("toolu_1", "search", "found"),
+      user("b"),
+    ],
+    index: 4,
+    refusedBy: ["gemini", "strict"],
+    becomes: [
+      user("a"),
+      twoApprovedCalls,
+      approval,
+      result,
+      secondApproval,
+      toolResult("call_1", "t", "ok"),
+      user("b"),
+    ],
   },
   {
     rule: "system-first",
@@ -518,6 +573,18 @@ it("nothing is put before a provider's own compaction, and nothing before it is 
     const view = await memory.messages();
     expect(view).toEqual([system("Be brief."), compaction, user("2")]);
     expect(validate(view, profile, { format })).toEqual([]);
+  }
+});
+
+it("a call without a result is interrupted in its place, before the result of a later call", async () => {
+  for (const profile of [profiles.gemini, profiles.strict]) {
+    const memory = createChatMemory({ profile });
+    const calls = callsOf(3);
+    await memory.add(user("a"), calls, toolResult("call_2", "t", "ok"), toolResult("call_1", "t", "ok"));
+    await memory.add(user("b"));
+    const results = (await memory.messages()).flatMap((message) => format.toolResults(message));
+    const asked = format.toolCalls((await memory.messages())[1] as ModelMessage);
+    expect(results.map(({ id }) => id)).toEqual(asked.map(({ id }) => id));
   }
 });
 

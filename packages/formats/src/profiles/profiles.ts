@@ -25,6 +25,10 @@ const mistralCallIds: ProviderRule = {
   source: "https://mistralai.github.io/mistral-common/usage/tools/#tool-calling-and-messages",
 };
 const resultsFirst: ProviderRule = { rule: "results-first", source: anthropicTools };
+const resultsInOrder: ProviderRule = {
+  rule: "results-in-order",
+  source: "https://github.com/token-js/token.js/pull/36",
+};
 const blankOfAnthropic: ProviderRule = {
   rule: "empty-text",
   which: "blank",
@@ -111,6 +115,7 @@ export const anthropic: ProfileRules = profileOf("anthropic", [
 export const gemini: ProfileRules = profileOf("gemini", [
   { rule: "not-empty", source: "https://github.com/vercel/ai/issues/3775" },
   { rule: "tool-results", source: "https://github.com/google-gemini/gemini-cli/issues/3814" },
+  resultsInOrder,
   { rule: "system-first", source: "https://ai.google.dev/api/generate-content" },
   { rule: "first-message", source: geminiFunctions },
   { rule: "last-message", source: "https://github.com/crewAIInc/crewAI/pull/6973" },
@@ -162,6 +167,7 @@ export const strict: ProfileRules = profileOf("strict", [
   { rule: "not-empty", source: openaiChatApi },
   { rule: "tool-results", source: anthropicTools },
   resultsFirst,
+  resultsInOrder,
   { rule: "system-first", source: anthropicApi },
   firstOfBedrock,
   lastOfMistral,

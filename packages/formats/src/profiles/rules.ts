@@ -11,6 +11,8 @@ export type ProviderRule = { readonly source: string } & (
        * - `tool-results`: every call is answered once, right behind the message that makes it; no result stands without
        *   its call.
        * - `results-first`: tool results stand before what the user says beside them.
+       * - `results-in-order`: the results of one message's calls stand in the order of the calls, where they stand in
+       *   messages that hold nothing else.
        * - `system-first`: the system message stands first, or apart from the messages.
        * - `first-message`: the first message is the user's.
        * - `last-message`: the last message is the user's, or holds tool results.
@@ -22,6 +24,7 @@ export type ProviderRule = { readonly source: string } & (
         | "not-empty"
         | "tool-results"
         | "results-first"
+        | "results-in-order"
         | "system-first"
         | "first-message"
         | "last-message"
@@ -74,6 +77,7 @@ const known: Readonly<Record<RuleName, true>> = {
   "not-empty": true,
   "tool-results": true,
   "results-first": true,
+  "results-in-order": true,
   "system-first": true,
   "first-message": true,
   "last-message": true,

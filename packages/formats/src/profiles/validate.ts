@@ -76,6 +76,11 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
         (message) => (format.resultsFirst?.(message) ?? message) !== message,
         "tool results stand behind what the user says",
       );
+    case "results-in-order":
+      return outOfOrder(messages, format).map((index) => [
+        index,
+        "a result stands behind that of a later call",
+      ]);
     case "system-first":
       return where(
         (message, index) => isSystem(message, format) && index > 0,
@@ -191,6 +196,24 @@ function unpairedParts<M>(messages: readonly M[], format: MessageFormat<M>): Fin
   }
   for (const index of open.values()) findings.push([index, "a call has no result"]);
   return findings;
+}
+
+/** The messages with results that stand behind the result of a later call of the same answer. */
+function outOfOrder<M>(messages: readonly M[], format: MessageFormat<M>): number[] {
+  let places = new Map<string, number>();
+  let furthest = -1;
+  return messages.flatMap((message, index) => {
+    if (format.role(message) !== "tool") {
+      if (furthest >= 0) places = new Map();
+      furthest = -1;
+      for (const { id } of format.toolCalls(message)) places.set(id, places.get(id) ?? places.size);
+      return [];
+    }
+    const found = format.toolResults(message).map(({ id }) => places.get(id) ?? furthest);
+    const isBehind = found.some((place, at) => place < Math.max(furthest, ...found.slice(0, at)));
+    furthest = Math.max(furthest, ...found);
+    return isBehind ? [index] : [];
+  });
 }
 
 /** The calls that the provider runs itself: it answers them in whatever message it goes on with. */
