@@ -1,12 +1,13 @@
-import { type ChatMemory, isTurnkeepError, type MessageFormat, TurnkeepError } from "@turnkeep/core";
+import { type ChatMemory, isTurnkeepError, TurnkeepError } from "@turnkeep/core";
+import { orderToolResults } from "@turnkeep/core/processors";
 import type { ModelUsage, ToolDefinition } from "./model.ts";
 
 /**
- * What the model is sent: the memory's view, with the results of an answer in the order of its calls.
- * Errors: `WINDOW_OVERFLOW`, also if the window left nothing.
+ * What the model is sent: the memory's view, with the results of an answer, which are stored as their tools are done, in
+ * the order of its calls. Errors: `WINDOW_OVERFLOW`, also if the window left nothing.
  */
 export async function requestMessages<M>(memory: ChatMemory<M>, signal: AbortSignal): Promise<M[]> {
-  const messages = inCallOrder(await memory.messages({ signal }), memory.format);
+  const messages = orderToolResults(await memory.messages({ signal }), memory);
   if (messages.length === 0) {
     throw new TurnkeepError(
       "WINDOW_OVERFLOW",
@@ -16,53 +17,6 @@ export async function requestMessages<M>(memory: ChatMemory<M>, signal: AbortSig
     );
   }
   return messages;
-}
-
-/**
- * Results are stored as their tools are done. Some providers pair them with calls by position, so they go out in the
- * order of the calls. Pure: the same messages come out the same each time.
- */
-export function inCallOrder<M>(messages: readonly M[], format: MessageFormat<M>): M[] {
-  const ordered = [...messages];
-  for (let at = 0; at < ordered.length; at++) {
-    const calls = format.toolCalls(ordered[at] as M);
-    if (calls.length < 2) continue;
-    let end = at + 1;
-    while (end < ordered.length && format.role(ordered[end] as M) === "tool") end++;
-    const places = new Map(calls.map(({ id }, place) => [id, place] as const).reverse());
-    const answers = ordered.slice(at + 1, end);
-    ordered.splice(at + 1, answers.length, ...sorted(answers, places, format));
-  }
-  return ordered;
-}
-
-function sorted<M>(
-  answers: readonly M[],
-  places: ReadonlyMap<string, number>,
-  format: MessageFormat<M>,
-): M[] {
-  const placesOf = (message: M): number[] =>
-    format.toolResults(message).map(({ id }) => places.get(id) ?? places.size);
-  const placeOf = (message: M): number => placesOf(message)[0] ?? places.size;
-  const byPlace = (a: M, b: M): number => placeOf(a) - placeOf(b);
-  const [only] = answers;
-  const isJoined = answers.length === 1 && only !== undefined && format.approvals(only).length === 0;
-  const inOne = isJoined ? placesOf(only) : [];
-  if (!isJoined || inOne.every((place, index) => index === 0 || place >= (inOne[index - 1] ?? 0))) {
-    return [...answers].sort(byPlace);
-  }
-  // A profile has made one message of them: taken apart, and put together again in order.
-  const apart = format
-    .toolResults(only)
-    .flatMap(({ id }) => format.without(only, { toolResults: (other) => other !== id }) ?? []);
-  const joined: M[] = [];
-  for (const next of apart.sort(byPlace)) {
-    const last = joined.pop();
-    const both = last === undefined ? undefined : format.joined?.(last, next);
-    if (last !== undefined && both === undefined) joined.push(last);
-    joined.push(both ?? next);
-  }
-  return joined;
 }
 
 /** About what JSON has of English: a guess at definitions, used where it hardly matters. */

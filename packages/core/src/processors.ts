@@ -5,6 +5,7 @@
  * @module
  */
 export { type ApplyOptions, applyProcessors } from "./processors/apply-processors.ts";
+export { orderToolResults } from "./processors/order-tool-results.ts";
 export type { AnyProcessor, Processor, ProcessorContext } from "./processors/processor.ts";
 export { type RedactOptions, redact } from "./processors/redact.ts";
 export { processorOf } from "./processors/run-processor.ts";

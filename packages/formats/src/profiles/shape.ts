@@ -1,4 +1,5 @@
 import { type MessageFormat, type ShapedView, TurnkeepError, type ViewStage } from "@turnkeep/core";
+import { orderToolResults } from "@turnkeep/core/processors";
 import {
   answersCalls,
   hasText,
@@ -11,7 +12,6 @@ import {
 } from "./about.ts";
 import { withCallIds } from "./call-ids.ts";
 import { methodOf } from "./method-of.ts";
-import { withOrderedResults } from "./result-order.ts";
 import { type ProviderRule, type RuleName, type RuleNamed, ruleOf } from "./rules.ts";
 
 /** Opens a view whose first message would be the model's, where the provider wants the user's. */
@@ -57,7 +57,7 @@ export function shape<M>(
   apply("last-message", continued);
   // Before messages become one: calls of one message are told apart by their ids.
   apply("call-ids", withCallIds);
-  apply("results-in-order", withOrderedResults);
+  apply("results-in-order", (list) => orderToolResults(list, { format }));
   apply("same-role", joined);
   apply("results-first", (list) => list.map((message) => format.resultsFirst?.(message) ?? message));
   checkLimits(current, format, name, rules);

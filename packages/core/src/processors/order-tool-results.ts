@@ -1,0 +1,91 @@
+import type { MessageFormat } from "../message-format.ts";
+
+/**
+ * The messages with the tool results of each answer in the order of its calls. Parallel tools are done in any order, and
+ * where a call has no id Gemini pairs the results of one tool with its calls by their places.
+ *
+ * Approvals among the results keep their places. A message that holds several results out of order is taken apart and, if
+ * the format can, put together again with its neighbours. Messages that are in order are the same ones again. Depends
+ * on nothing but the messages; nothing of theirs is changed.
+ *
+ * @example
+ * ```ts
+ * import { assistant, modelMessageFormat, toolCall, toolResult } from "@turnkeep/core";
+ * import { orderToolResults } from "@turnkeep/core/processors";
+ *
+ * const [oslo, rome] = [toolResult("1", "weather", "4 °C"), toolResult("2", "weather", "18 °C")];
+ * const calls = assistant([
+ *   { type: "tool-call", toolCallId: "1", toolName: "weather", input: { city: "Oslo" } },
+ *   { type: "tool-call", toolCallId: "2", toolName: "weather", input: { city: "Rome" } },
+ * ]);
+ * orderToolResults([calls, rome, oslo], { format: modelMessageFormat }); // [calls, oslo, rome]
+ * ```
+ */
+export function orderToolResults<M>(
+  messages: readonly M[],
+  { format }: { readonly format: MessageFormat<M> },
+): M[] {
+  const ordered: M[] = [];
+  let calls: string[] = [];
+  let answers: M[] = [];
+  const endAnswers = (): void => {
+    if (answers.length === 0) return;
+    ordered.push(...inOrderOf(calls, answers, format));
+    calls = [];
+    answers = [];
+  };
+  for (const message of messages) {
+    if (format.role(message) === "tool") {
+      answers.push(message);
+      continue;
+    }
+    endAnswers();
+    calls.push(...format.toolCalls(message).map(({ id }) => id));
+    ordered.push(message);
+  }
+  endAnswers();
+  return ordered;
+}
+
+function inOrderOf<M>(
+  calls: readonly string[],
+  answers: readonly M[],
+  format: MessageFormat<M>,
+): readonly M[] {
+  const placeOf = ({ id }: { readonly id: string }): number => {
+    const place = calls.indexOf(id);
+    return place < 0 ? calls.length : place;
+  };
+  const places = answers.flatMap((answer) => format.toolResults(answer).map(placeOf));
+  if (places.every((place, index) => index === 0 || place >= (places[index - 1] as number))) return answers;
+  const isResult = (message: M): boolean => format.toolResults(message).length > 0;
+  const firstPlace = (message: M): number => Math.min(...format.toolResults(message).map(placeOf));
+  const apart = answers.flatMap((answer) => oneResultEach(answer, format));
+  const results = apart.filter(isResult).sort((a, b) => firstPlace(a) - firstPlace(b));
+  const sorted = apart.map((message) => (isResult(message) ? (results.shift() as M) : message));
+  return apart.length > answers.length ? together(sorted, format) : sorted;
+}
+
+/** Messages of one result each; what else a message holds, its approvals, stands before them. */
+function oneResultEach<M>(message: M, format: MessageFormat<M>): readonly M[] {
+  const { length } = format.toolResults(message);
+  if (length === 0) return [message];
+  const rest = format.without(message, { toolResults: () => true });
+  if (length === 1 && rest === undefined) return [message];
+  const results = Array.from({ length }, (_, kept) => {
+    let index = 0;
+    return format.without(message, { toolResults: () => index++ !== kept, approvals: () => true });
+  });
+  return [rest, ...results].filter((part): part is M => part !== undefined);
+}
+
+function together<M>(messages: readonly M[], format: MessageFormat<M>): M[] {
+  const joined: M[] = [];
+  for (const message of messages) {
+    const before = joined.at(-1);
+    const both = before === undefined ? undefined : format.joined?.(before, message);
+    if (both === undefined) joined.push(message);
+    else joined.splice(-1, 1, both);
+  }
+  return joined;
+}
