@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "tsdown";
 import { onTestFinished } from "vitest";
@@ -38,7 +38,10 @@ export async function builtKit(
 export function folderWith(kit: string, files: Readonly<Record<string, string>>): string {
   mkdirSync(join(kit, "tests"), { recursive: true });
   const folder = mkdtempSync(join(kit, "tests", "harness-"));
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
 }

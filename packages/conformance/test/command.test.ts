@@ -112,6 +112,23 @@ describe("turnkeep-conformance", () => {
     expect(out).toMatch(/Conforms: \d+ passed; seed \d+\n$/);
   });
 
+  it("gives a CommonJS driver to every file that imports it", async () => {
+    const files = {
+      "node_modules/driver/index.js": "module.exports = class Driver {};\n",
+      "node_modules/driver/package.json": '{ "name": "driver", "main": "index.js" }',
+      "store.ts": 'import Driver from "driver";\nexport const open = () => new Driver();\n',
+      "my-store.ts": `import Driver from "driver";
+import { referenceHarness } from "../../reference.js";
+import { open } from "./store.ts";
+await Promise.resolve();
+if (!(open() instanceof Driver)) throw new Error("two drivers");
+export default referenceHarness();
+`,
+    };
+    const { status, err } = await run(folderWith(kit, files), ["my-store.ts", "--group", "order"]);
+    expect({ status, err }).toEqual({ status: 0, err: "" });
+  });
+
   it("writes the report as JSON and a badge, into folders that it makes", async () => {
     const folder = folderWith(kit, { ...typed, "good.mjs": good });
     const files = ["--json", "out/report.json", "--badge", "out/badge.svg"];

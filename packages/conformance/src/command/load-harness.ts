@@ -48,13 +48,20 @@ async function load(file: string, path: string): Promise<unknown> {
   try {
     // TypeScript goes through jiti on every version of Node, so that a file means the same on all of them.
     if (!typescript.includes(extname(path))) return await import(pathToFileURL(path).href);
-    const jiti = createJiti(pathToFileURL(path).href, { fsCache: false, interopDefault: false });
+    // Without jiti's interop, a CommonJS driver that two of the files import has no default export in one of them.
+    const jiti = createJiti(pathToFileURL(path).href, { fsCache: false, interopDefault: true });
     const module: unknown = await jiti.import(path);
     // What a CommonJS file assigns to module.exports comes as it is, where Node's import() makes it the default.
-    return Object.hasOwn(Object(module), "__esModule") ? module : { default: module };
+    if (!isEsModule(module)) return { default: module };
+    // The interop answers the whole module for a default export that is not there.
+    return Object.hasOwn(module, "default") ? module : {};
   } catch (error) {
     throw new CommandError(`${file} could not be loaded. ${traced(error)}`);
   }
+}
+
+function isEsModule(module: unknown): module is object {
+  return Object.hasOwn(Object(module), "__esModule");
 }
 
 /** A default export; of a CommonJS file that was compiled from an ES module, the one inside. */
