@@ -57,6 +57,15 @@ export function decodePayload(text: string, format: string, version: number): un
   return text.includes(`"${tag}"`) ? fromPlain(payload.message) : payload.message;
 }
 
+/** The name of the format that {@link encodePayload} wrote a text with; `undefined` for any other text. */
+export function formatOf(text: string): string | undefined {
+  try {
+    return parse(text).format;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Named only where it looks like a format's name: any other text may be private. */
 function formatName(name: string): string {
   return /^[a-z][a-z0-9./@-]{0,39}$/.test(name) ? `the message format "${name}"` : "another message format";

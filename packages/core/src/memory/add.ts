@@ -1,4 +1,5 @@
 import { TurnkeepError } from "../errors.ts";
+import { formatOf } from "../format/codec.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import { type PlanOptions, planWindow } from "../window/plan.ts";
 import type { Asking, Attempt, Windowed } from "./attempt.ts";
@@ -15,6 +16,7 @@ export function addAll<M>(
   { forView = false }: { readonly forView?: boolean } = {},
 ): string[] {
   const { draft, policy } = to;
+  if (!forView) checkFormat(draft, policy);
   const isBound = policy.profile?.reasoning === "bound";
   const isLate = !forView && !isBound && isBehindCache(draft, messages, policy);
   const ids = messages.map((message) => addOne(to, message));
@@ -23,6 +25,17 @@ export function addAll<M>(
   const early = isLate || (isBound && messages.at(-1)?.facts.role === "user");
   if (draft.changed) evict(to, { early });
   return ids;
+}
+
+/**
+ * A memory of messages of two formats could be read by neither. Errors: `CORRUPT_RECORD` where the newest message was
+ * written by another format; one that is damaged otherwise hinders nobody from going on.
+ */
+export function checkFormat<M>({ live }: Draft<M>, { reader }: Policy<M>): void {
+  const newest = live.items.at(-1);
+  if (newest?.error === undefined) return;
+  const format = formatOf(newest.payload);
+  if (format !== undefined && format !== reader.format.name) throw newest.error;
 }
 
 /** Whether so much time has passed since the newest message that a provider has forgotten the prompt that held it. */

@@ -1,6 +1,6 @@
 import { TurnkeepError } from "../errors.ts";
 import type { Item } from "../steps/item.ts";
-import { addAll, evict, findIds, idConflict, isEqual } from "./add.ts";
+import { addAll, checkFormat, evict, findIds, idConflict, isEqual } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
 import { findKept } from "./kept.ts";
@@ -9,6 +9,7 @@ import type { Policy } from "./policy.ts";
 /** Adds under that id, or replaces the live message that has it. */
 export async function putMessage<M>(attempt: Attempt<M>, message: Prepared<M>): Promise<void> {
   const { draft, policy } = attempt;
+  checkFormat(draft, policy);
   const item = draft.live.byId.get(message.id);
   if (item === undefined) {
     const taken = await findIds([message], attempt);
@@ -57,6 +58,7 @@ export async function compactThrough<M>(
   replacement: Prepared<M>,
 ): Promise<string> {
   const { draft, policy } = attempt;
+  checkFormat(draft, policy);
   const last = await findThrough(attempt, through);
   const derived = draft.live.items.filter((item) => item.meta.derived !== undefined);
   for (const item of derived) {
