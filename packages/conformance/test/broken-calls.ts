@@ -102,6 +102,11 @@ export const brokenCalls: readonly BrokenStore[] = [
     wrap: () => ({ close: async () => {} }),
   },
   {
+    fault: "goes on after it was disposed of",
+    caughtBy: ["lifecycle", "close may be called again"],
+    wrap: () => ({ [Symbol.asyncDispose]: async () => {} }),
+  },
+  {
     fault: "fails to close twice",
     caughtBy: ["lifecycle", "close may be called again"],
     wrap: (base) => {

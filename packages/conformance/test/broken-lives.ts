@@ -18,6 +18,15 @@ export const brokenLives: readonly BrokenStore[] = [
     }),
   },
   {
+    fault: "leaves what has expired where it is when it is deleted",
+    caughtBy: ["ttl", "an expired memory is absent in every method at once"],
+    wrap: (base) => ({
+      async deleteMessages(id, options) {
+        if ((await base.getMessages(id, options)).version !== null) await base.deleteMessages(id, options);
+      },
+    }),
+  },
+  {
     fault: "takes what it did in an earlier life for done",
     caughtBy: ["ttl", "an expired memory is absent in every method at once"],
     wrap: (base, { memories }) => ({

@@ -13,4 +13,6 @@ export interface BrokenStore {
   readonly prepare?: (options: HarnessCreateOptions) => HarnessCreateOptions;
   /** What a restart does to the database. */
   readonly reopen?: (database: Database) => void;
+  /** Whether it must be found by the time of the machine. */
+  readonly realTime?: boolean;
 }

@@ -79,6 +79,14 @@ export const brokenWrites: readonly BrokenStore[] = [
     }),
   },
   {
+    fault: "takes a head that is an empty text for none",
+    caughtBy: ["basic", "the head stays until an update brings another"],
+    wrap: (base) => ({
+      updateMessages: (id, update, options) =>
+        base.updateMessages(id, { ...update, head: update.head || undefined }, options),
+    }),
+  },
+  {
     fault: "forgets the owner",
     caughtBy: ["basic", "the owner is the one given at the beginning"],
     wrap: changing(({ owner: _, ...update }) => update),

@@ -225,11 +225,13 @@ export interface ReferenceOptions {
   readonly prepare?: ((options: HarnessCreateOptions) => HarnessCreateOptions) | undefined;
   /** What a restart does to the database. */
   readonly reopen?: ((database: Database) => void) | undefined;
+  /** Gives the database a clock that nobody can move. */
+  readonly realTime?: boolean | undefined;
 }
 
 /** A harness over one database with a clock that the kit moves. */
 export function referenceHarness(options: ReferenceOptions = {}): ConformanceHarness {
-  const { capabilities, wrap, prepare = (given) => given, reopen } = options;
+  const { capabilities, wrap, prepare = (given) => given, reopen, realTime } = options;
   let offset = 0;
   const memories = new Map<string, StoredMemory>();
   const shared: Database = { memories, now: () => Date.now() + offset };
@@ -241,9 +243,11 @@ export function referenceHarness(options: ReferenceOptions = {}): ConformanceHar
   return {
     create: (given) => open(declared.shared ? shared : { ...shared, memories: new Map() }, prepare(given)),
     reopen: () => reopen?.(shared),
-    advance: (ms) => {
-      offset += ms;
-    },
+    advance: realTime
+      ? undefined
+      : (ms) => {
+          offset += ms;
+        },
     // Who shares nothing has no database that could be looked into.
     rawRead: declared.shared ? (memoryId) => [JSON.stringify(memories.get(memoryId) ?? null)] : undefined,
     rawWrite: declared.shared

@@ -84,6 +84,8 @@ export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
       await memory.check("after an update without head");
       await memory.commit({ head: '{"epoch":2}' });
       await memory.check("after another head was given");
+      await memory.commit({ head: "" });
+      await memory.check("after a head that is an empty text was given");
     },
   },
   {

@@ -34,8 +34,8 @@ export const lifecycleCases: readonly ConformanceCase[] = inGroup("lifecycle", [
 
       const unused = await create();
       await unused[Symbol.asyncDispose]();
-      await unused.close();
       await expectCode("getMessages after asyncDispose", "CLOSED", () => unused.getMessages(memoryId()));
+      await unused.close();
     },
   },
   {

@@ -8,6 +8,9 @@ import { sentences } from "../sentences.ts";
 
 const requires = { list: true };
 
+/** No database's clock is so far off, and no two time zones are so near. */
+const quarterOfAnHour = 15 * 60 * 1000;
+
 export const listCases: readonly ConformanceCase[] = inGroup("list", [
   {
     name: "a store without a listing says so",
@@ -31,6 +34,8 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
         expectEqual("the owner of a listed memory", entry.owner, owner);
         const isTime = Number.isSafeInteger(entry.updatedAt) && entry.updatedAt >= 0;
         expectThat("updatedAt is in whole milliseconds", isTime, entry.updatedAt);
+        const isNow = context.clockIsMoved || Math.abs(entry.updatedAt - Date.now()) < quarterOfAnHour;
+        expectThat("updatedAt is the time of the write, in no other zone", isNow, entry.updatedAt);
       }
       const nobody = await context.store.listMemories({ owner: context.unique() });
       expectEqual("the memories of an owner who has none", nobody.memories, []);
@@ -79,6 +84,8 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
         const found = await list(context.store, { owner, limit });
         expectEqual(`the pages of ${limit} of 11 memories`, ids(found), idsOf(memories));
       }
+      const { cursor } = await context.store.listMemories({ owner, limit: 11 });
+      expectEqual("the cursor of a full page that nothing follows", cursor, undefined);
     },
   },
   {

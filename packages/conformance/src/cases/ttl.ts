@@ -18,7 +18,8 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
     run: (context) =>
       inTime(context, async (life) => {
         const { memory, owner } = life;
-        await life.write({ append: 3, owner, head: "1" });
+        const secret = context.unique();
+        await life.write({ append: [{ payload: `"${secret}"` }, {}, {}], owner, head: "1" });
         const last = await life.write({ append: 1, move: [{ seq: 1, to: "evicted" }] });
         await life.check("before it expires");
         const late = memory.update({ append: 1 });
@@ -39,6 +40,8 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
         }
         await memory.check("after an update of an expired memory");
         await memory.delete();
+        const raw = await context.rawText(memory.id);
+        expectThat("nothing is left of an expired memory that was deleted", !raw?.includes(secret), raw);
       }),
   },
   {
