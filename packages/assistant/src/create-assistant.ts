@@ -17,7 +17,7 @@ import type {
 import { EventQueue } from "./event-queue.ts";
 import type { AssistantMessages } from "./messages.ts";
 import { modelMessages } from "./model-messages.ts";
-import { wrongOption } from "./option-checks.ts";
+import { checkObject, wrongOption } from "./option-checks.ts";
 import { type Setup, setupOf } from "./setup.ts";
 import { Turn } from "./turn.ts";
 import { whileFree } from "./turn-queue.ts";
@@ -77,6 +77,7 @@ export function createAssistant<M>(
     readonly memories?: ManyMemories<M> | undefined;
   },
 ): Assistant<M> {
+  checkObject("createAssistant's argument", options, optionNames);
   const { memory, memories, messages } = options;
   if (memory !== undefined && memories !== undefined) {
     throw new TurnkeepError("INVALID_OPTION", "Give memory or memories, not both.");
@@ -89,6 +90,29 @@ export function createAssistant<M>(
   }
   const setup = setupOf(options, messages ?? (modelMessages as unknown as AssistantMessages<M>));
   return new MemoryAssistant(setup, memory, memories);
+}
+
+const optionNames: readonly string[] = [
+  "model",
+  "memory",
+  "memories",
+  "messages",
+  "tools",
+  "systemMessage",
+  "maxRoundTrips",
+  "toolConcurrency",
+  "strategies",
+  "busy",
+  "keepFailedTurns",
+];
+const chatNames: readonly (keyof ChatOptions)[] = ["id", "memoryId", "signal"];
+
+/** Errors: `INVALID_OPTION`. */
+function checkChat(options: ChatOptions): void {
+  checkObject("what a chat is given beside the message", options, chatNames);
+  const { signal } = options;
+  if (signal !== undefined && typeof signal?.addEventListener !== "function")
+    throw wrongOption("signal", signal, "an AbortSignal");
 }
 
 type SystemMessageOf<M> = (memoryId: string) => string | M | undefined | Promise<string | M | undefined>;
@@ -108,10 +132,12 @@ class MemoryAssistant<M> implements Assistant<M> {
   }
 
   async chat(message: string | M, options: ChatOptions = {}): Promise<ChatResult<M>> {
+    checkChat(options);
     return this.#turn(message, options, options.signal ?? new AbortController().signal, undefined);
   }
 
   async *stream(message: string | M, options: ChatOptions = {}): AsyncIterableIterator<ChatEvent<M>> {
+    checkChat(options);
     const left = new AbortController();
     const signal =
       options.signal === undefined ? left.signal : AbortSignal.any([options.signal, left.signal]);

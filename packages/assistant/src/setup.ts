@@ -2,7 +2,7 @@ import { TurnkeepError } from "@turnkeep/core";
 import type { AssistantPolicy, Strategies } from "./assistant.ts";
 import type { AssistantMessages } from "./messages.ts";
 import type { Model, ToolDefinition } from "./model.ts";
-import { checkInteger, checkOneOf, wrongOption } from "./option-checks.ts";
+import { checkInteger, checkObject, checkOneOf, wrongOption } from "./option-checks.ts";
 import { isStandardSchema, type JsonSchema } from "./schema.ts";
 import type { Tool, Tools } from "./tool.ts";
 
@@ -20,6 +20,13 @@ export interface Setup<M> {
   readonly keepFailedTurns: boolean;
 }
 
+const strategyNames: readonly (keyof Strategies)[] = [
+  "toolError",
+  "invalidInput",
+  "unknownTool",
+  "tooManyRoundTrips",
+];
+
 /** Errors: `INVALID_OPTION`, naming the option, its value and what it must be. */
 export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessages<M>): Setup<M> {
   const { model, tools = {}, maxRoundTrips = 100, toolConcurrency = 4, busy = "enqueue" } = policy;
@@ -28,6 +35,8 @@ export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessag
   const { keepFailedTurns = false } = policy;
   if (typeof model !== "function")
     throw wrongOption("model", model, "an async function, or what an adapter makes");
+  if (Array.isArray(tools)) throw wrongOption("tools", tools, "an object of tools by their names");
+  checkObject("strategies", policy.strategies ?? {}, strategyNames);
   checkInteger("maxRoundTrips", maxRoundTrips, 0);
   checkInteger("toolConcurrency", toolConcurrency, 1);
   checkOneOf("busy", busy, ["reject", "enqueue"]);

@@ -46,6 +46,12 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
     ["it is a function.", { maxRoundTrips: () => "secret" }],
     ["memories must be", { memories: {}, memory: undefined }],
     ["Give memory or memories", { memories }],
+    ["tools must be an object of tools by their names; it is an array.", { tools: [] }],
+    ['; it was given "system".', { system: "You are brief." }],
+    [
+      'strategies takes toolError, invalidInput, unknownTool, tooManyRoundTrips; it was given "toolErr".',
+      { strategies: { toolErr: "throw" } },
+    ],
   ])("%s of %j", (name, options) => {
     const make = (): unknown => createAssistant({ model, memory, ...options } as never);
     expect(make).toThrow(
@@ -60,6 +66,9 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
     ["id", "Go", { id: "" }],
     ["id", "Go", { id: "é".repeat(121) }],
     ["memoryId", "Go", { memoryId: "other" }],
+    ['takes id, memoryId, signal; it was given "Id".', "Go", { Id: "request-1" }],
+    ['must be an object of options; it is "request-1".', "Go", "request-1"],
+    ["signal must be an AbortSignal; it is 5.", "Go", { signal: 5 }],
   ])("%s of a chat: %j, %j", async (name, message, options) => {
     const chat = createAssistant({ model, memory });
     const expected = { code: "INVALID_OPTION", message: expect.stringContaining(name) };

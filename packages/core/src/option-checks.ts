@@ -6,7 +6,8 @@ export function wrongOption(name: string, value: unknown, expected: string): Tur
   return new TurnkeepError("INVALID_OPTION", `${name} must be ${expected}; it is ${shown(value)}.`);
 }
 
-function shown(value: unknown): string {
+/** A value as an error may show it; of an object or a function only its kind. */
+export function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (value instanceof Promise) return "a promise: await it first";
   return typeof value === "object" || typeof value === "function" ? kindOf(value) : String(value);
@@ -25,9 +26,24 @@ export function checkInteger(name: string, value: unknown, least: 0 | 1): assert
   throw wrongOption(name, value, `a ${least === 0 ? "non-negative" : "positive"} integer`);
 }
 
-export function checkObject(name: string, value: unknown): asserts value is object {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
-  throw wrongOption(name, value, "an object of options");
+/** With `names`, every option must be one of them. */
+export function checkObject(
+  name: string,
+  value: unknown,
+  names?: readonly string[],
+): asserts value is object {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw wrongOption(name, value, "an object of options");
+  if (names !== undefined) checkNames(name, value, names);
+}
+
+/** A misspelt option would be without effect, and nobody would notice. */
+export function checkNames(name: string, options: object, names: readonly string[]): void {
+  const given = Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [key]));
+  const unknown = given.filter((key) => !names.includes(key)).map((key) => JSON.stringify(key));
+  if (unknown.length === 0) return;
+  const message = `${name} takes ${names.join(", ")}; it was given ${unknown.join(", ")}.`;
+  throw new TurnkeepError("INVALID_OPTION", message);
 }
 
 export function checkCounter(

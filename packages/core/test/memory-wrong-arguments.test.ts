@@ -1,12 +1,22 @@
 import { expect, test } from "vitest";
 import { createChatMemories, createChatMemory, entry, inMemoryStore, user } from "../src/index.ts";
+import {
+  redact,
+  stripMedia,
+  stripReasoning,
+  tokenLimiter,
+  toolCallFilter,
+  truncateToolResults,
+} from "../src/processors.ts";
 
 const memory = createChatMemory();
+const memories = createChatMemories({ store: inMemoryStore() });
+const counter = { name: "one", count: () => 1 };
 
 /** What the types forbid, and JavaScript does not. */
 test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
   ["options", createChatMemory, "chat-1", /createChatMemory's argument .*"chat-1"/],
-  ["options of many memories", createChatMemories, "chat-1", /createChatMemories .*/],
+  ["options of many memories", createChatMemories, "chat-1", /createChatMemories' argument .*"chat-1"/],
   ["entry's options", (options) => entry(user("a"), options), undefined, /entry .*undefined/],
   ["extra messages", (extra) => memory.messages({ extra }), user("a"), /^extra .*an object/],
   ["extra messages to explain", (extra) => memory.explain({ extra }), user("a"), /^extra .*an object/],
@@ -26,12 +36,69 @@ test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
     /it has maxMessage\./,
   ],
   ["a window of nothing", (window) => createChatMemory({ window }), {}, /it has nothing\./],
+  ["null for options", createChatMemory, null, /createChatMemory's argument .*null/],
+  ["no options of many memories", createChatMemories, undefined, /createChatMemories' argument .*undefined/],
+  ["a query of history", (query) => memory.history(query), 10, /history's argument .*10/],
+  [
+    "no request to compact",
+    (request) => memory.compact(request),
+    undefined,
+    /compact's argument .*undefined/,
+  ],
+  ["no request to erase", (request) => memories.erase(request), undefined, /erase's argument .*undefined/],
+  [
+    "a count of another type",
+    (inputTokens) => memory.calibrate({ inputTokens }),
+    "100",
+    /inputTokens .*positive integer; it is "100"/,
+  ],
+  [
+    "what an async counter answers",
+    (count) => createChatMemory({ window: { maxTokens: 9, counter: { name: "c", count } } }).add(user("a")),
+    async () => 5,
+    /"c" answered a promise/,
+  ],
+  [
+    "what pinned answers",
+    (pinned) => createChatMemory({ window: { maxMessages: 9, pinned } }).add(user("a")),
+    async () => true,
+    /window\.pinned answers .*a promise/,
+  ],
+  ["a store not awaited", (store) => createChatMemory({ id: "a", store }), Promise.resolve(), /a promise/],
+  ["a store not called", (store) => createChatMemory({ id: "a", store }), inMemoryStore, /a function/],
 ])("wrong %s: INVALID_OPTION that says what it is", async (_, call, wrong, says) => {
   const outcome = (async () => call(wrong as never))();
   await expect(outcome).rejects.toMatchObject({
     code: "INVALID_OPTION",
     message: expect.stringMatching(says),
   });
+});
+
+/** Options whose names are slightly wrong, and what they are given to. */
+test.each<[string, (misspelt: never) => unknown, object]>([
+  ["createChatMemory's argument", createChatMemory, { timeout: 5 }],
+  ["createChatMemory's argument", createChatMemory, { ttlMs: 5, windows: { maxMessages: 5 } }],
+  ["createChatMemories' argument", createChatMemories, { store: inMemoryStore(), maxMemories: 5 }],
+  ["window", (window) => createChatMemory({ window }), { maxMessages: 5, units: "turn" }],
+  ["history's argument", (query) => memory.history(query), { limt: 10 }],
+  ["inMemoryStore's argument", inMemoryStore, { ttl: 60 }],
+  ["stripMedia", stripMedia, { keepLast: 2 }],
+  ["stripReasoning", stripReasoning, { keepLast: 2 }],
+  ["redact", redact, { patterns: [/a/], replace: "b" }],
+  ["toolCallFilter", toolCallFilter, { exlude: ["search"] }],
+  ["truncateToolResults", truncateToolResults, { maxTokens: 50, counter, heads: 5 }],
+  ["tokenLimiter", tokenLimiter, { limit: 5, counter, reserved: 1 }],
+])("%s refuses a name that it does not know, and says those that it takes", async (name, call, misspelt) => {
+  const unknown = Object.keys(misspelt).at(-1);
+  const outcome = (async () => call(misspelt as never))();
+  await expect(outcome).rejects.toMatchObject({
+    code: "INVALID_OPTION",
+    message: expect.stringMatching(new RegExp(`^${name} takes .*; it was given .*"${unknown}"\\.$`)),
+  });
+});
+
+test("an option that is undefined is as if left out, whatever its name", () => {
+  createChatMemory({ timeout: undefined } as object);
 });
 
 test("where a compaction cannot end is told, with the message's id", async () => {

@@ -12,6 +12,7 @@ const rules: ConnectionRules = {
   client: { method: "send", is: "a Wire" },
   schemes: ["wire://", "wires://"],
   config: "new Wire(config)",
+  options: ["prefix", "ttlMs"],
 };
 
 function check(options: unknown): void {
@@ -34,6 +35,11 @@ describe("checkConnection", () => {
     [null, "myStore takes an object with client, url or config, not null"],
     [{}, "myStore takes one of client, url and config, but was given none of them"],
     [{ url: "wire://h", config: {} }, "but was given url and config"],
+    [
+      { conectionString: "wire://h" },
+      'myStore takes client, url, config, prefix, ttlMs; it was given "conectionString".',
+    ],
+    [{ url: "wire://h", ttl: 60, ttlMs: undefined }, 'it was given "ttl".'],
     [{ client: {} }, "client must be a Wire, with a send method, not "],
     [{ client: null }, "client must be a Wire, with a send method, not null"],
     [{ url: "" }, "url must be an address that begins with wire:// or wires://"],
@@ -48,7 +54,7 @@ describe("checkConnection", () => {
   });
 
   const address = "http://me:hidden@host";
-  it.each([{ url: address }, { config: address }, { client: address }, address])(
+  it.each([{ url: address }, { config: address }, { client: address }, { uri: address }, address])(
     "quotes no address, wherever it was given: it may hold a password (%#)",
     (options) => {
       expect(() => check(options as object)).toThrow(

@@ -50,6 +50,7 @@ const connectionRules: ConnectionRules = {
   client: { method: "send", is: "a DynamoDBClient of @aws-sdk/client-dynamodb" },
   schemes: ["http://", "https://"],
   config: "new DynamoDBClient(config)",
+  options: ["tableName", "partitionKey", "sortKey", "ttlAttribute", "prefix", "ttlMs"],
 };
 
 /** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */

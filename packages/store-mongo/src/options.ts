@@ -43,6 +43,7 @@ const connectionRules: ConnectionRules = {
   client: { method: "db", is: "a MongoClient of mongodb" },
   schemes: ["mongodb://", "mongodb+srv://"],
   config: "new MongoClient(config.url, config) of mongodb",
+  options: ["database", "prefix", "ttlMs"],
 };
 
 const databaseRules = {

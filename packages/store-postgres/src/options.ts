@@ -45,6 +45,7 @@ const connectionRules: ConnectionRules = {
   client: { method: "query", is: "a Pool or Client of pg, or a PGlite" },
   schemes: ["postgres://", "postgresql://"],
   config: "new Pool(config) of pg",
+  options: ["schema", "prefix", "ttlMs"],
 };
 
 /** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */

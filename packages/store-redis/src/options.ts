@@ -54,6 +54,7 @@ const connectionRules: ConnectionRules = {
   client: { method: "call", is: "a Redis of ioredis" },
   schemes: ["redis://", "rediss://"],
   config: "new Redis(config) of ioredis",
+  options: ["prefix", "ttlMs", "waitReplicas"],
 };
 
 /** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */

@@ -51,6 +51,7 @@ const connectionRules: ConnectionRules = {
   client: { method: "prepare", is: "a DatabaseSync of @photostructure/sqlite or node:sqlite" },
   schemes: ["file:"],
   config: "new DatabaseSync(path, options)",
+  options: ["prefix", "ttlMs"],
 };
 
 /** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */

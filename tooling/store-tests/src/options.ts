@@ -59,6 +59,7 @@ export function describeOptions(factory: StoreFactory): void {
       ["a prefix with a lone surrogate", { url, prefix: "a\ud800" }],
       ["a ttl of 0", { url, ttlMs: 0 }],
       ["a ttl of half a millisecond", { url, ttlMs: 0.5 }],
+      ["an option that there is not", { url, ttl: 60 }],
       ...refused,
     ])("refuses %s", async (_, options) => {
       const error = await failure(async () => create(options));

@@ -6,14 +6,14 @@ import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts"
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MemoryCallOptions } from "../memory-call-options.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { checkInteger } from "../option-checks.ts";
+import { checkInteger, checkObject } from "../option-checks.ts";
 import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { resolveLimits } from "../window/policy.ts";
 import { type CodedStore, codedStore } from "./coded-store.ts";
 import { StoredChatMemory } from "./create-chat-memory.ts";
 import { readForkSource, writeFork } from "./fork.ts";
-import { checkStore, normalizeOptions } from "./options.ts";
+import { checkStore, normalizeOptions, sharedNames } from "./options.ts";
 import { Session } from "./session.ts";
 
 const defaultMaxLoaded = 1000;
@@ -39,6 +39,7 @@ export function createChatMemories<M>(
 export function createChatMemories<M>(
   options: ChatMemoriesOptions<M> & { readonly format?: MessageFormat<M> | undefined },
 ): ChatMemories<M> {
+  checkObject("createChatMemories' argument", options, [...sharedNames, "maxLoaded"]);
   return new StoredChatMemories(
     options,
     options.format ?? (modelMessageFormat as unknown as MessageFormat<M>),
@@ -108,6 +109,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     options: MemoryCallOptions = {},
   ): Promise<{ erased: string[] }> {
     this.#checkOpen();
+    checkObject("erase's argument", request, ["owner"]);
     const { owner } = request;
     checkOwner(owner);
     const erased = new Set<string>();

@@ -22,14 +22,14 @@ import type {
   ViewOptions,
 } from "../memory-view.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { wrongOption } from "../option-checks.ts";
+import { checkObject, wrongOption } from "../option-checks.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import { checkReplacement, compactThrough, putMessage, replaceAll } from "./change.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Prepared } from "./draft.ts";
 import { following, readHistory } from "./history.ts";
-import { normalizeOptions } from "./options.ts";
+import { normalizeOptions, sharedNames } from "./options.ts";
 import type { Policy } from "./policy.ts";
 import { prepare, prepareAll } from "./prepare.ts";
 import { removeStep } from "./remove.ts";
@@ -64,6 +64,7 @@ export function createChatMemory<M>(
 export function createChatMemory<M>(
   options: ChatMemoryOptions<M> & { readonly format?: MessageFormat<M> | undefined } = {},
 ): ChatMemory<M> {
+  checkObject("createChatMemory's argument", options, ["id", ...sharedNames]);
   return new StoredChatMemory(options, options.format ?? (modelMessageFormat as unknown as MessageFormat<M>));
 }
 
@@ -74,6 +75,14 @@ interface ChangeOptions {
   readonly reason?: "window" | "compact" | "shrink";
 }
 
+const queryNames: readonly (keyof MemoryHistoryQuery)[] = [
+  "before",
+  "after",
+  "order",
+  "limit",
+  "states",
+  "signal",
+];
 const onConflicts: readonly TransactionOptions["onConflict"][] = ["merge", "throw", undefined];
 
 /** A memory over a store. */
@@ -148,6 +157,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     request: { readonly through: string; readonly replacement: M },
     options?: MemoryCallOptions,
   ): Promise<string> {
+    checkObject("compact's argument", request, ["through", "replacement"]);
     const prepared = prepare(request.replacement, this.#policy.reader);
     checkReplacement(prepared, this.#policy);
     return this.#change(options?.signal, (attempt) => compactThrough(attempt, request.through, prepared), {
@@ -215,7 +225,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     );
   }
 
-  history(query: MemoryHistoryQuery = {}): Promise<MemoryHistoryPage<M>> {
+  async history(query: MemoryHistoryQuery = {}): Promise<MemoryHistoryPage<M>> {
+    checkObject("history's argument", query, queryNames);
     return this.#session.run(query.signal, (call) => readHistory(query, this.#policy, call));
   }
 

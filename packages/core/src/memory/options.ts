@@ -1,7 +1,7 @@
 import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory-options.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { checkObject, wrongOption } from "../option-checks.ts";
+import { kindOf, wrongOption } from "../option-checks.ts";
 import { checkProcessors } from "../processors/apply-processors.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
@@ -26,7 +26,6 @@ export function normalizeOptions<M>(
   options: ChatMemoryOptions<M>,
   format: MessageFormat<M>,
 ): NormalOptions<M> {
-  checkObject("createChatMemory's argument", options);
   checkPolicy(options);
   const { id = "default", store: given = singleSlotStore(), owner } = options;
   checkStore("createChatMemory", given);
@@ -70,6 +69,21 @@ export function normalizeOptions<M>(
   };
 }
 
+/** The names of the options that all memories of an application may share. */
+export const sharedNames: readonly string[] = [
+  "store",
+  "owner",
+  "format",
+  "window",
+  "history",
+  "systemFirst",
+  "processors",
+  "profile",
+  "repair",
+  "timeoutMs",
+  "onEvent",
+];
+
 /** Checks all options but the place. */
 export function checkPolicy<M>(options: MemoryPolicy<M>): void {
   const { history, systemFirst, repair, timeoutMs, onEvent } = options;
@@ -103,6 +117,11 @@ export function checkProfile(profile: ProviderProfile): void {
 /** A database's client, or its address, is no store yet. The value is not shown: an address may hold a password. */
 export function checkStore(factory: string, store: ChatMemoryStore | undefined): void {
   if (typeof store?.updateMessages !== "function") {
-    throw new TurnkeepError("INVALID_OPTION", `${factory} needs a store, such as inMemoryStore().`);
+    const given: unknown = store;
+    const kind = given instanceof Promise ? "a promise: await it first" : kindOf(given);
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      `${factory} needs a store, such as inMemoryStore(); it was given ${kind}.`,
+    );
   }
 }

@@ -84,7 +84,7 @@ function redactedMessage<M>(
 }
 
 function changeOf(options: RedactOptions): Change {
-  checkObject("redact", options);
+  checkObject("redact", options, ["patterns", "replacement", "change"]);
   const { patterns, replacement = "[redacted]", change } = options;
   if ((patterns === undefined) === (change === undefined)) {
     throw wrongOption("redact", options, "given either patterns or change");

@@ -30,7 +30,7 @@ export interface StripMediaOptions {
  * ```
  */
 export function stripMedia(options: StripMediaOptions = {}): AnyProcessor {
-  checkObject("stripMedia", options);
+  checkObject("stripMedia", options, ["keepLastSteps", "placeholder"]);
   const { keepLastSteps = 0, placeholder = "[media left out]" } = options;
   checkInteger("stripMedia.keepLastSteps", keepLastSteps, 0);
   if (typeof placeholder !== "string" || placeholder.trim() === "") {

@@ -31,7 +31,7 @@ export interface StripReasoningOptions {
  * ```
  */
 export function stripReasoning(options: StripReasoningOptions = {}): AnyProcessor {
-  checkObject("stripReasoning", options);
+  checkObject("stripReasoning", options, ["keepLastSteps"]);
   const { keepLastSteps = 0 } = options;
   checkInteger("stripReasoning.keepLastSteps", keepLastSteps, 0);
   return stripper({

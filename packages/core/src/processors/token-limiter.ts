@@ -76,7 +76,7 @@ export function tokenLimiter(options: TokenLimiterOptions): AnyProcessor {
 type Checked = Required<{ [Name in keyof TokenLimiterOptions]: NonNullable<TokenLimiterOptions[Name]> }>;
 
 function checkedOptions(options: TokenLimiterOptions): Checked {
-  checkObject("tokenLimiter", options);
+  checkObject("tokenLimiter", options, ["limit", "counter", "reserve", "unit", "target", "overflow"]);
   const { limit, counter, reserve = 0, unit = "step", target = 0.7, overflow = "throw" } = options;
   checkInteger("tokenLimiter.limit", limit, 1);
   checkCounter("tokenLimiter.counter", counter);

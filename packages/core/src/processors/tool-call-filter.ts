@@ -80,7 +80,7 @@ function checkedOptions(options: ToolCallFilterOptions): {
   readonly names: ReadonlySet<string> | undefined;
   readonly keepLastSteps: number | undefined;
 } {
-  checkObject("toolCallFilter", options);
+  checkObject("toolCallFilter", options, ["exclude", "keepLastSteps"]);
   const { exclude, keepLastSteps } = options;
   if (exclude !== undefined && !isNames(exclude)) {
     throw wrongOption(

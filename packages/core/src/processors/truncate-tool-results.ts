@@ -74,7 +74,7 @@ function checkedOptions(options: TruncateToolResultsOptions): {
   readonly tail: number;
   readonly count: (text: string) => number;
 } {
-  checkObject("truncateToolResults", options);
+  checkObject("truncateToolResults", options, ["maxTokens", "head", "tail", "counter"]);
   const { maxTokens, counter } = options;
   checkInteger("truncateToolResults.maxTokens", maxTokens, 1);
   checkCounter("truncateToolResults.counter", counter);

@@ -1,5 +1,6 @@
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { ApprovalRef, MessageFormat, Role, ToolCallRef, ToolResultRef } from "../message-format.ts";
+import { shown, wrongOption } from "../option-checks.ts";
 import type { StoredMessage } from "../store-contract.ts";
 import type { TokenCounter } from "../window-options.ts";
 
@@ -70,10 +71,16 @@ export function factsOf<M>(
     approvals: format.approvals(message),
     boundary: format.isBoundary(message),
     part: format.answersInParts === true,
-    pinned: reader.pinned?.(message) === true,
+    pinned: isPinned(message, reader),
     tokens:
       counter === undefined ? 0 : (stored?.tokens?.[counter.name] ?? countTokens(message, counter, format)),
   };
+}
+
+function isPinned<M>(message: M, { pinned }: ItemReader<M>): boolean {
+  const answer: unknown = pinned?.(message);
+  if (answer === undefined || typeof answer === "boolean") return answer === true;
+  throw wrongOption("What window.pinned answers", answer, "true or false");
 }
 
 export function countTokens<M>(message: M, counter: TokenCounter, format: MessageFormat<M>): number {
@@ -81,7 +88,7 @@ export function countTokens<M>(message: M, counter: TokenCounter, format: Messag
   if (!Number.isSafeInteger(count) || count < 0) {
     throw new TurnkeepError(
       "INVALID_OPTION",
-      `The token counter ${JSON.stringify(counter.name)} answered ${String(count)}; it must answer a non-negative integer.`,
+      `The token counter ${JSON.stringify(counter.name)} answered ${shown(count)}; it must answer a non-negative integer.`,
     );
   }
   return count;

@@ -1,4 +1,4 @@
-import { kindOf } from "../option-checks.ts";
+import { checkNames, kindOf } from "../option-checks.ts";
 import { invalidOption } from "./store-errors.ts";
 
 /**
@@ -35,6 +35,8 @@ export interface ConnectionRules {
   readonly schemes: readonly string[];
   /** What `config` is handed to: `"new Pool(config) of pg"`. */
   readonly config: string;
+  /** The store's other options. Any but these is refused; absent: whatever else is given is left alone. */
+  readonly options?: readonly string[] | undefined;
 }
 
 /**
@@ -60,11 +62,12 @@ export interface ConnectionRules {
  */
 export function checkConnection(
   options: { readonly client?: unknown; readonly url?: unknown; readonly config?: unknown },
-  { factory, client: { method, is }, schemes, config: takes }: ConnectionRules,
+  { factory, client: { method, is }, schemes, config: takes, options: others }: ConnectionRules,
 ): void {
   if (typeof options !== "object" || options === null) {
     throw invalidOption(`${factory} takes an object with client, url or config, not ${kindOf(options)}`);
   }
+  if (others !== undefined) checkNames(factory, options, ["client", "url", "config", ...others]);
   const { client, url, config } = options;
   const given = Object.entries({ client, url, config }).filter(([, value]) => value !== undefined);
   if (given.length !== 1) {

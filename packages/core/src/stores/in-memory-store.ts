@@ -1,3 +1,4 @@
+import { checkObject } from "../option-checks.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
 import { processStore } from "./process-store.ts";
 
@@ -28,6 +29,7 @@ export interface InMemoryStoreOptions {
  * ```
  */
 export function inMemoryStore(options: InMemoryStoreOptions = {}): ChatMemoryStore {
+  checkObject("inMemoryStore's argument", options, ["ttlMs", "now"]);
   return processStore({
     name: "inMemoryStore",
     ttlMs: options.ttlMs,

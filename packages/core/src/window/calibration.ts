@@ -1,5 +1,5 @@
 import type { CalibrateOptions } from "../chat-memory.ts";
-import { wrongOption } from "../option-checks.ts";
+import { checkObject, wrongOption } from "../option-checks.ts";
 import { type Item, type ItemReader, tokensIn } from "../steps/item.ts";
 import { invalidOption } from "../stores/store-errors.ts";
 
@@ -52,9 +52,10 @@ export function calibration(counted: number, reported: number): Calibration {
 
 /** What the provider counted for the messages alone. Errors: `INVALID_OPTION`. */
 export function reportedTokens(options: CalibrateOptions): number {
+  checkObject("calibrate's argument", options, ["inputTokens", "otherTokens"]);
   const { inputTokens, otherTokens = 0 } = options;
   if (!Number.isSafeInteger(inputTokens) || inputTokens < 1) {
-    throw invalidOption(`calibrate needs inputTokens, a positive integer; it is ${String(inputTokens)}.`);
+    throw wrongOption("calibrate's inputTokens", inputTokens, "a positive integer");
   }
   if (!Number.isSafeInteger(otherTokens) || otherTokens < 0 || otherTokens >= inputTokens) {
     const expected = `a non-negative integer below inputTokens, which is ${inputTokens}`;

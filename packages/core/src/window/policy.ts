@@ -1,4 +1,4 @@
-import { checkCounter, wrongOption } from "../option-checks.ts";
+import { checkCounter, checkNames, wrongOption } from "../option-checks.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import { invalidOption } from "../stores/store-errors.ts";
 import type {
@@ -34,6 +34,19 @@ export interface Limits {
   readonly taken: (tokens: number) => number;
 }
 
+const optionNames: readonly (keyof WindowOptions<unknown>)[] = [
+  "maxMessages",
+  "maxTokens",
+  "counter",
+  "reserve",
+  "unit",
+  "target",
+  "cacheTtlMs",
+  "overflow",
+  "pinned",
+  "summarize",
+  "waitUntil",
+];
 const units: readonly WindowUnit[] = ["step", "turn", "message"];
 const overflows: readonly WindowOverflow[] = ["throw", "keep", "evict"];
 
@@ -53,6 +66,7 @@ export function windowPolicy<M>(
       `window must have maxMessages or maxTokens; it has ${given || "nothing"}. Leave window out to keep everything.`,
     );
   }
+  checkNames("window", window, optionNames);
   checkLimit("window.maxMessages", maxMessages, 1);
   checkLimit("window.maxTokens", maxTokens, 1);
   checkLimit("window.reserve", reserve, 0);
