@@ -1,4 +1,4 @@
-import { checkMemoryId, encodeCursor } from "@turnkeep/core/store-kit";
+import { checkMemoryId } from "@turnkeep/core/store-kit";
 import type { BrokenStore } from "./broken-store.ts";
 
 /** A store that writes ids in another form than they were given. */
@@ -255,17 +255,6 @@ export const brokenNames: readonly BrokenStore[] = [
         const page = await base.listMemories(query, options);
         const inHalfAnHour = page.memories.map((m) => ({ ...m, updatedAt: m.updatedAt + 1_800_000 }));
         return { ...page, memories: inHalfAnHour };
-      },
-    }),
-  },
-  {
-    fault: "gives a cursor with each page that is full",
-    caughtBy: ["list", "the pages of a list hold each memory once"],
-    wrap: (base) => ({
-      async listMemories(query, options) {
-        const { memories, cursor } = await base.listMemories(query, options);
-        const last = memories.length === query.limit ? memories.at(-1) : undefined;
-        return { memories, cursor: cursor ?? (last && encodeCursor(last.memoryId)) };
       },
     }),
   },
