@@ -218,9 +218,8 @@ async function carriedOut(
     return refused[0] === "None" && refused.includes("ConditionalCheckFailed") ? "again" : undefined;
   }
   // The update is in place; what is left to do does not show, and the next update, a sweep or the memory's end does it.
-  const isFinished =
-    next === undefined ||
-    (await finish(memory, next).then(
+  const isFinished = await (next &&
+    finish(memory, next).then(
       () => true,
       () => false,
     ));
@@ -254,8 +253,9 @@ function writesOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan)
     const kept = new Set(lines.map(({ seq }) => seq));
     return memory.idEntries(old.lines.filter(({ seq }) => !kept.has(seq)));
   });
-  const hasWork = parts.length > 0 || garbage.length > 0 || (isBeginning && ids.length > 0);
-  const isLarge = 1 + certain.length + conditional.length + Number(hasWork) > actionsAtOnce;
+  const hasWork = parts.length > 0 || (isBeginning && ids.length > 0);
+  const others = 1 + certain.length + Number(hasWork || garbage.length > 0);
+  const isLarge = others + conditional.length > actionsAtOnce;
 
   const pending = (isLarge ? rewritten : []).map(({ key, entries: [{ values }] }) => {
     return { ...memory.pendingKey(token, key), values };
@@ -276,8 +276,8 @@ function writesOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan)
     putHead(table, memoryId, expected, head),
     ...certain,
     ...(isLarge ? [] : conditional),
-    // Unless a sweep gave it up.
-    ...(next === undefined ? [] : [table.put(memory.workEntry(next), isStaging)]),
+    // Unless a sweep gave it up, if it was announced.
+    ...(next === undefined ? [] : [table.put(memory.workEntry(next), work && isStaging)]),
     ...(work === undefined || next !== undefined ? [] : [table.delete(memory.workKey(token), isStaging)]),
   ];
   if (actions.length > actionsAtOnce) {

@@ -106,6 +106,23 @@ describe("an update of more rows than a transaction takes", () => {
     expect(sent.map(({ operation }) => operation)).toEqual(["PutItem"]);
   });
 
+  test("begins where a transaction is full", async () => {
+    for (const more of [{ append: [sized(134, 40_000)] }, { replace: [message(31)] }]) {
+      const sizes: number[] = [];
+      for (const rows of [96, 97, 98]) {
+        const prefix = await copied(`full ${Object.keys(more)} ${rows}/`);
+        const { client: recorded, sent } = recording(client);
+        const store = open(prefix, recorded);
+        const move = to("removed", ...span(33, 32 + rows));
+        const change = update(large().version, 135, { ...more, move });
+        await store.updateMessages(memoryId, change);
+        sizes.push(...sent.map(({ input: { TransactItems } }) => (TransactItems as unknown[])?.length ?? 0));
+        expect((await store.getMessages(memoryId)).messages).toEqual(liveOf(changed(large().before, change)));
+      }
+      expect(Math.max(...sizes)).toBe(100);
+    }
+  });
+
   test("that brings them back reads them, and writes none of them", async () => {
     const prefix = await copied("back/");
     const { client: recorded, sent } = recording(client);

@@ -97,6 +97,26 @@ test("a delete that comes late does not meet the next life", async () => {
   expect((await one.getMessages(memoryId)).messages).toEqual([message(1, '"next life"')]);
 });
 
+test("an update that meets a head newer than its rows is VERSION_CONFLICT, and loses nothing", async () => {
+  const memoryId = randomUUID();
+  const begin = update(null, 3, { append: messages(1, 2) });
+  await one.updateMessages(memoryId, begin);
+  const moved = update(begin.version, 4, { append: inRows(3, 3) });
+  await one.updateMessages(memoryId, moved);
+  const early = wrapped(client, async ({ operation }, send) => {
+    const answer = (await send()) as object;
+    return operation === "Query" ? { ...answer, Items: [] } : answer;
+  });
+  for (const change of [{ replace: [message(1, '"new"')] }, { move: [{ seq: 2, to: "removed" as const }] }]) {
+    const call = dynamoStore({ client: early, tableName }).updateMessages(
+      memoryId,
+      update(moved.version, 4, change),
+    );
+    await expect(call).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+  }
+  expect((await other.getMessages(memoryId)).messages).toEqual([...messages(1, 2), ...inRows(3, 3)]);
+});
+
 /** Too much for the head: each in a row of its own. */
 function inRows(from: number, to: number): StoredMessage[] {
   return messages(from, to).map(({ seq }) => message(seq, `"${"x".repeat(3_000)}"`));

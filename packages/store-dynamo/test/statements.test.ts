@@ -124,6 +124,11 @@ describe("operations and units, as the README's table says", () => {
       "PutItem BatchWriteItem Transact(4): 0 read, 1031 write",
     );
     expect(await cost(() => store.getMessages("large"))).toBe("GetItem Query: 258 read, 0 write");
+    // Nothing is staged: its parts go once the update is in place.
+    const shorten = update(begin.version, 2, { replace: [sized(1, 100)] });
+    expect(await cost(() => store.updateMessages("large", shorten))).toBe(
+      "Query Transact(3) Query BatchWriteItem DeleteItem: 514 read, 1030 write",
+    );
   });
 });
 
@@ -198,6 +203,35 @@ test("an update by a store that has not read asks for the head first", async () 
   expect(await cost(() => fresh.updateMessages("other", append))).toBe("GetItem PutItem: 1 read, 1 write");
   const more = update(append.version, 4, { append: [message(3)] });
   expect(await cost(() => fresh.updateMessages("other", more))).toBe("PutItem: 0 read, 1 write");
+});
+
+test("an update that another was faster than is sent once, asks for the head, and leaves nothing", async () => {
+  const begin = update(null, 3, { append: [sized(1, 40_000), message(2)] });
+  await store.updateMessages("refused", begin);
+  const other = dynamoStore({ client: recorder.client, tableName });
+  await other.getMessages("refused");
+  await dynamoStore({ client, tableName }).updateMessages("refused", update(begin.version, 3, { head: "1" }));
+  for (const [behind, change, costs] of [
+    [store, { replace: [sized(1, 100)] }, "Query Transact(3) GetItem: 11 read, 0 write"],
+    [other, { head: "2" }, "PutItem GetItem: 1 read, 0 write"],
+  ] as const) {
+    const next = update(begin.version, 3, change);
+    const call = (): Promise<unknown> =>
+      expect(behind.updateMessages("refused", next)).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+    expect(await cost(call)).toBe(costs);
+  }
+  expect(await itemsBeside(client, tableName, "refused")).toHaveLength(1);
+});
+
+test("an update behind which live messages are too scattered is refused before anything is sent", async () => {
+  const append = Array.from({ length: 21_500 }, (_, index) => message(9e15 + 2 * index));
+  const begin = update(null, 9e15 + 43_000, { append });
+  recorder.sent.length = 0;
+  await expect(store.updateMessages("scattered", begin)).rejects.toMatchObject({
+    code: "INVALID_OPTION",
+    message: expect.stringContaining("too scattered"),
+  });
+  expect(recorder.sent.map(({ operation }) => operation)).toEqual(["GetItem"]);
 });
 
 test("sequence numbers keep their last digit", async () => {
