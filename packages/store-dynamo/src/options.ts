@@ -6,7 +6,6 @@ import {
   checkTtl,
   invalidOption,
   show,
-  utf8Length,
 } from "@turnkeep/core/store-kit";
 import type { DynamoClient } from "./client.ts";
 import { ownAttributes } from "./items.ts";
@@ -72,14 +71,12 @@ export function normalizeOptions(options: DynamoStoreOptions): NormalOptions {
 }
 
 function checkAttributes(names: Readonly<Record<string, string>>): void {
-  const taken = new Set<string>(ownAttributes);
+  const taken = new Set(["", ...ownAttributes]);
   for (const [option, name] of Object.entries(names)) {
-    if (typeof name !== "string" || name === "" || utf8Length(name) > 255 || /\0|\p{Surrogate}/u.test(name)) {
-      throw invalidOption(`${option} must be an attribute's name of 1 to 255 UTF-8 bytes, not ${show(name)}`);
-    }
+    checkOptionText(option, name, { maxBytes: 255 });
     if (taken.has(name)) {
       throw invalidOption(
-        `${option} must not be ${show(name)}, which another attribute of the items is called`,
+        `${option} must not be ${show(name)}: it needs a name, and one that no other attribute of the items has`,
       );
     }
     taken.add(name);

@@ -7,6 +7,7 @@ import { expectState, memoryId, span, to, useLarge } from "./large.ts";
 import {
   canceled,
   dying,
+  fault,
   type Item,
   interrupted,
   isRead,
@@ -176,8 +177,11 @@ describe("an update of more rows than a transaction takes", () => {
     }
   }, 300_000);
 
-  test("that its writer could not finish, its next update finishes", async () => {
-    const prefix = await copied("unfinished/");
+  test.each([
+    ["its next update", false],
+    ["a sweep, before its next update,", true],
+  ])("that its writer could not finish, %s finishes", async (name, sweeps) => {
+    const prefix = await copied(`unfinished ${name}/`);
     let isCommitted = false;
     let failures = 0;
     const failing = wrapped(client, async ({ operation }, send) => {
@@ -190,9 +194,27 @@ describe("an update of more rows than a transaction takes", () => {
     const change = mixes();
     await store.updateMessages(memoryId, change);
     expect(failures).toBeGreaterThan(0);
+    if (sweeps) expect(await open(prefix).sweep()).toEqual({ removed: 1 });
     const more = moreAfter(change);
     await store.updateMessages(memoryId, more);
     const after = changed(changed(large().before, change), more);
+    await expectState(open(prefix), after);
+    await expectClean(prefix, after);
+  });
+
+  test("whose rows others are about to change waits until they take their places", async () => {
+    const prefix = await copied("conflicts/");
+    const asked = new Map<string, number>();
+    const meeting = wrapped(client, async ({ operation }, send) => {
+      const times = (asked.get(operation) ?? 0) + Number(asked.has("TransactWriteItems"));
+      asked.set(operation, times);
+      const isOne = operation === "PutItem" || operation === "DeleteItem" || operation === "UpdateItem";
+      if (isOne && (times === 1 || times === 9)) throw fault("TransactionConflictException");
+      return send();
+    });
+    const change = mixes();
+    await open(prefix, meeting).updateMessages(memoryId, change);
+    const after = changed(large().before, change);
     await expectState(open(prefix), after);
     await expectClean(prefix, after);
   });

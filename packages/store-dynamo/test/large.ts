@@ -91,6 +91,7 @@ export function useLarge(): {
       const items = await itemsIn(client, tableName, `${prefix}memory:${memoryId}`);
       const kinds = new Set(items.map(({ sk }) => sk?.S?.split("/")[1]));
       expect([...kinds].sort()).toEqual(["i", "m", "s", undefined]);
+      expect(items.filter(({ rows }) => rows?.S === "")).toEqual([]);
       expect(items.find(({ sk }) => sk?.S === "head")?.pending).toBeUndefined();
       expect(await itemsBeside(client, tableName, memoryId, prefix)).toHaveLength(1);
     },

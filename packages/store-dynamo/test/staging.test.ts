@@ -150,6 +150,15 @@ test("a beginning that dies shows nowhere, and a sweep removes it", async () => 
   }
 }, 60_000);
 
+test("what is staged is given up after an hour, and not before", async () => {
+  const mortal = dynamoStore({ client: dying(client, 3), tableName });
+  await expect(mortal.updateMessages("hour", update(null, 2, { append: [large(1)] }))).rejects.toThrow();
+  expect(await later(() => store.sweep(), 59)).toEqual({ removed: 0 });
+  expect(await itemsIn(client, tableName, "memory:hour")).not.toEqual([]);
+  expect(await later(() => store.sweep(), 61)).toEqual({ removed: 1 });
+  expect(await itemsIn(client, tableName, "memory:hour")).toEqual([]);
+});
+
 test.each<[string, MemoryUpdate, Partial<MemoryUpdate>]>([
   ["of new messages", update(null, 3, { append: [message(1)] }), { append: [large(3)] }],
   ["of a replacement", update(null, 3, { append: [message(1), large(2)] }), { replace: [large(2, "y")] }],

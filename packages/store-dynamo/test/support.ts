@@ -84,9 +84,9 @@ export function sized(seq: number, bytes: number, letter = "x"): StoredMessage {
   return message(seq, `"${letter.repeat(bytes - 2)}"`);
 }
 
-/** Calls two hours from now, when nobody writes any more what is staged now. */
-export async function later<T>(call: () => Promise<T>): Promise<T> {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * 60 * 60 * 1000 });
+/** Calls two hours from now, when nobody writes any more what is staged now, or after so many minutes. */
+export async function later<T>(call: () => Promise<T>, minutes = 120): Promise<T> {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + minutes * 60 * 1000 });
   try {
     return await call();
   } finally {
