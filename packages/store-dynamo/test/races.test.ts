@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
 import type { StoredMessage } from "@turnkeep/core";
 import {
   expectAppendsToLand,
@@ -70,7 +71,6 @@ test("a memory that began again where one had expired is listed once, before any
 test("a head that the table's own expiry took leaves a memory absent, and a sweep removes the rest", async () => {
   const memoryId = randomUUID();
   await one.updateMessages(memoryId, update(null, 3, { owner: memoryId, append: messages(1, 2) }));
-  const { DeleteItemCommand } = await import("@aws-sdk/client-dynamodb");
   const Key = { pk: { S: `memory:${memoryId}` }, sk: { S: "head" } };
   await client.send(new DeleteItemCommand({ TableName: tableName, Key }));
   expect((await one.getMessages(memoryId)).version).toBeNull();
@@ -81,6 +81,20 @@ test("a head that the table's own expiry took leaves a memory absent, and a swee
   expect(await one.sweep()).toEqual({ removed: 1 });
   expect(await itemsIn(client, tableName, `memory:${memoryId}`)).toHaveLength(1);
   expect((await one.listMemories({ owner: memoryId })).memories).toHaveLength(1);
+});
+
+test("a sweep leaves a memory whose head cannot be read to who can restore it", async () => {
+  const memoryId = randomUUID();
+  const begin = update(null, 3, { append: inRows(1, 2) });
+  await one.updateMessages(memoryId, begin);
+  const items = await itemsIn(client, tableName, `memory:${memoryId}`);
+  const head = items.find(({ sk }) => sk?.S === "head") as Item;
+  const { life: _, ...damaged } = head;
+  await client.send(new PutItemCommand({ TableName: tableName, Item: damaged }));
+  await expect(other.getMessages(memoryId)).rejects.toMatchObject({ code: "CORRUPT_RECORD" });
+  expect(await one.sweep()).toEqual({ removed: 0 });
+  await client.send(new PutItemCommand({ TableName: tableName, Item: head }));
+  expect((await other.getMessages(memoryId)).messages).toEqual(begin.append);
 });
 
 test("a delete that comes late does not meet the next life", async () => {
@@ -232,7 +246,6 @@ describe("a read that meets an update", () => {
     await one.updateMessages(memoryId, update(null, 4, { append: inRows(1, 3) }));
     const items = await itemsIn(client, tableName, `memory:${memoryId}`);
     const lost = items.find(({ rows }) => rows?.S?.includes('"m2"')) as Item;
-    const { DeleteItemCommand } = await import("@aws-sdk/client-dynamodb");
     const Key = { pk: lost.pk as Item[string], sk: lost.sk as Item[string] };
     await client.send(new DeleteItemCommand({ TableName: tableName, Key }));
     await expect(one.getMessages(memoryId)).rejects.toMatchObject({
