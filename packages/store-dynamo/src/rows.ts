@@ -37,10 +37,7 @@ export async function readingOf(memory: Memory, { pending }: Head): Promise<Read
   };
 }
 
-/**
- * The rows that hold messages with these seqs, by ascending keys: those whose key the head names by it, each by itself,
- * the others by runs.
- */
+/** The rows that hold messages with these seqs: those whose key the head names by it, each by itself, the others by runs. */
 export async function rowsWith(
   memory: Memory,
   seqs: readonly number[],
@@ -56,9 +53,7 @@ export async function rowsWith(
   ]);
   const asked = new Set(seqs);
   const byKey = new Map(found.flat(2).map((row) => [row.key, row]));
-  return [...byKey.values()]
-    .filter(({ lines }) => lines.some(({ seq }) => asked.has(seq)))
-    .sort((a, b) => a.key - b.key);
+  return [...byKey.values()].filter(({ lines }) => lines.some(({ seq }) => asked.has(seq)));
 }
 
 /** The rows that hold the messages of a range: no seq of a row is above its key, so the first that is found holds `from`. */

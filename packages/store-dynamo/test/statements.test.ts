@@ -2,7 +2,7 @@ import type { MemoryUpdate } from "@turnkeep/core";
 import { message, messages, update } from "@turnkeep/store-tests";
 import { describe, expect, test } from "vitest";
 import { type DynamoStore, dynamoStore } from "../src/index.ts";
-import { itemsBeside, itemsIn, recording, sized, useOwnTable } from "./support.ts";
+import { dying, itemsBeside, itemsIn, recording, sized, useOwnTable } from "./support.ts";
 
 const { tableName, client } = useOwnTable();
 const recorder = recording(client);
@@ -107,6 +107,35 @@ describe("operations and units, as the README's table says", () => {
     const few = [1, 100, 200, 300, 399].map((seq) => `m${seq}`);
     const page = await store.getHistory("apart", { ids: few });
     expect(page.messages.map(({ id }) => id)).toEqual(few);
+  });
+
+  test("of few messages that stand apart each is asked for by itself, however near", async () => {
+    const append = [sized(1, 100), ...messages(2, 5).map(({ seq }) => sized(seq, 30_000)), sized(6, 5_000)];
+    const move = messages(2, 5).map(({ seq }) => ({ seq, to: "evicted" as const }));
+    await store.updateMessages("few", update(null, 7, { append, move }));
+    expect(await cost(() => store.getMessages("few"))).toBe("GetItem Query Query: 4 read, 0 write");
+  });
+
+  test("an update of many rows that stand apart checks none of those between", async () => {
+    const append = messages(1, 30).map(({ seq }) => sized(seq, 3_000));
+    const begin = update(null, 31, { append });
+    await store.updateMessages("between", begin);
+    const replace = append.filter(({ seq }) => seq % 3 === 1).map(({ seq }) => sized(seq, 100));
+    const change = update(begin.version, 31, { replace });
+    expect(await cost(() => store.updateMessages("between", change))).toBe(
+      "Query Transact(10): 23 read, 94 write",
+    );
+  });
+
+  test("history in parts, over the end of a page, is read once, whatever an interrupted update left", async () => {
+    const append = [sized(1, 1024 * 1024), message(2)];
+    const begin = update(null, 3, { append, move: [{ seq: 1, to: "evicted" }] });
+    await store.updateMessages("parts", begin);
+    expect(await cost(() => store.getHistory("parts", {}))).toMatch(/^GetItem Query Query Query:/);
+    const mortal = dynamoStore({ client: dying(client, 3), tableName });
+    const change = update(begin.version, 4, { append: [sized(3, 40_000)] });
+    await expect(mortal.updateMessages("parts", change)).rejects.toThrow();
+    expect(await cost(() => store.getHistory("parts", {}))).toMatch(/^GetItem Query Query Query:/);
   });
 
   test("a change of state moves no payload", async () => {
