@@ -116,11 +116,9 @@ function configOf(address: string): object {
 }
 
 function sender(driver: Driver, client: DynamoClient, timeoutMs: number | undefined): Send {
-  const commands = driver as unknown as Record<string, new (input: object) => never>;
+  const commands = driver as unknown as Record<string, unknown>;
   return async ({ operation, input }, signal) => {
-    const Command = commands[`${operation}Command`];
-    if (Command === undefined)
-      throw new Error(`The installed @aws-sdk/client-dynamodb has no ${operation}Command`);
+    const Command = commands[`${operation}Command`] as new (input: object) => never;
     const controller = new AbortController();
     const stop = (): void => controller.abort();
     signal?.addEventListener("abort", stop);
@@ -154,7 +152,9 @@ async function sendUntilDone(
       const left = answer.UnprocessedItems ?? answer.UnprocessedKeys ?? {};
       if (Object.keys(left).length === 0) return answers.length === 1 ? answer : joined(answers);
       input = { ...input, RequestItems: left };
-      if (attempt === maxAttempts) throw throttledError();
+      throw Object.assign(new Error("The database put off a part of the call"), {
+        name: "ThrottlingException",
+      });
     } catch (cause) {
       const codes = codesOf(cause);
       const isCondition = codes.includes("ConditionalCheckFailed");
@@ -173,12 +173,6 @@ async function sendUntilDone(
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const options = signal === undefined ? {} : { signal };
   return callDriver(storeName, () => delay(ms, undefined, options), signal);
-}
-
-function throttledError(): Error {
-  return Object.assign(new Error("The database put off a part of the call again and again"), {
-    code: "ThrottlingException",
-  });
 }
 
 interface Answer {

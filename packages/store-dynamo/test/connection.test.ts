@@ -185,6 +185,25 @@ describe("throttling", () => {
     expect((await store.getMessages("endless")).version).toBeNull();
   });
 
+  test("of a part of a batch without end is STORE_UNAVAILABLE, too", async () => {
+    let asked = 0;
+    const store = dynamoStore({
+      tableName,
+      client: wrapped(client, ({ operation, input }, send) => {
+        if (operation !== "BatchWriteItem") return send();
+        asked++;
+        return Promise.resolve({ UnprocessedItems: input.RequestItems });
+      }),
+    });
+    const begin = update(null, 2, { append: [message(1, `"${"x".repeat(4_000)}"`)] });
+    await expect(store.updateMessages("put off", begin)).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      cause: { code: "ThrottlingException" },
+    });
+    expect(asked).toBe(10);
+    expect((await store.getMessages("put off")).version).toBeNull();
+  });
+
   test("ends with the caller's signal", async () => {
     const controller = new AbortController();
     const store = faulty("GetItem", fault("ThrottlingException"), { times: Number.POSITIVE_INFINITY });

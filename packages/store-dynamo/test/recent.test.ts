@@ -130,6 +130,7 @@ test("a damaged message in the head is named, and does not hide the others", asy
   await expect(other.getMessages(memoryId)).rejects.toMatchObject(named);
   await expect(other.getHistory(memoryId, {})).rejects.toMatchObject(named);
   expect(seqsOf(await other.getHistory(memoryId, { before: 3 }))).toEqual([1, 2]);
+  expect(seqsOf(await other.getHistory(memoryId, { limit: 1 }))).toEqual([1]);
   expect(seqsOf(await other.getHistory(memoryId, { after: 3 }))).toEqual([4]);
 });
 
