@@ -123,9 +123,8 @@ function isIn({ from, to }: Range, seq: number): boolean {
 async function seqsOf(memory: Memory, ids: readonly string[]): Promise<number[]> {
   const found = await inTurn(ids, async (id) => {
     const from = memory.idKey(id).sort;
-    // An id may itself go on as another's key does.
-    const ends = (await memory.all(from)).map(({ sort }) => sort.slice(from.length));
-    return ends.filter((seq) => /^\d{16}$/.test(seq)).map(Number);
+    // An id may itself go on as another's key does: what follows then is no number, and in no range.
+    return (await memory.all(from)).map(({ sort }) => Number(sort.slice(from.length)));
   });
   return found.flat();
 }

@@ -10,9 +10,6 @@ import { decodeLive, linesOf, messageOf } from "./records.ts";
 import { beyond, readingOf, rowsWith } from "./rows.ts";
 import type { Table } from "./table.ts";
 
-/** How many entries of a listing are read at a time, at least. */
-const entriesAtOnce = 100;
-
 /** `undefined`: there is none. One that has expired is answered until it is removed. */
 export async function readHead(table: Table, memoryId: string): Promise<Head | undefined> {
   const entry = await table.get(headKey(memoryId));
@@ -57,7 +54,7 @@ export async function readList(
   const position = cursor === undefined ? "0/" : decodeCursor(cursor, /^[0-7]\/./s);
   let after = position.slice(2) || undefined;
   for (let shard = Number(position[0]); shard < (owner === undefined ? shards : 1); shard++) {
-    const query = { after, limit: Math.max(entriesAtOnce, limit + 1 - found.length) };
+    const query = { after, limit: limit + 1 - found.length };
     for await (const { entries } of table.query(listPartition(owner, shard), query)) {
       // A memory that began again where one had expired has an entry for each life, and a batch may name a key once.
       const memories = entries.map((entry) => listedIn(table, entry).memory);

@@ -24,7 +24,7 @@ describeOptions({
     ["an expiry that is a key", { url, ttlAttribute: "pk" }],
     ["a prefix of 514 bytes", { url, prefix: "é".repeat(257) }],
   ],
-  foreignPlaces: ["chat-1", "8/chat-1", "0/", "17"],
+  foreignPlaces: ["chat-1", "8/chat-1", "x0/chat-1", "0/", "17"],
   optional: ["tableName", "partitionKey", "sortKey", "ttlAttribute"],
   capabilities: { readSteps: 2, maxMessageBytes: 16 * 1024 * 1024 },
 });

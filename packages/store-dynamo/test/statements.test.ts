@@ -38,6 +38,7 @@ describe("operations and units, as the README's table says", () => {
     expect(await cost(() => store.updateMessages("small", only))).toBe("PutItem: 0 read, 2 write");
     const replace = update(only.version, 4, { replace: [sized(3, 600)] });
     expect(await cost(() => store.updateMessages("small", replace))).toBe("PutItem: 0 read, 2 write");
+    expect(await cost(() => store.getHistory("small", { ids: ["m3"] }))).toBe("GetItem: 1 read, 0 write");
     const supersede = update(replace.version, 4, { move: [{ seq: 3, to: "superseded" }] });
     expect(await cost(() => store.updateMessages("small", supersede))).toBe("Transact(2): 0 read, 6 write");
     expect(await cost(() => store.getMessages("small"))).toBe("GetItem: 1 read, 0 write");
@@ -77,6 +78,10 @@ describe("operations and units, as the README's table says", () => {
     );
     expect(await cost(() => store.getHistory("rows", { ids: ["m4"] }))).toBe(
       "GetItem Query Query: 3 read, 0 write",
+    );
+    // What lies outside of the range that is asked for is not read.
+    expect(await cost(() => store.getHistory("rows", { ids: ["m4"], after: 4 }))).toBe(
+      "GetItem Query: 2 read, 0 write",
     );
     expect(await cost(() => store.getHistory("rows", { ids: ["m12"] }))).toBe(
       "GetItem Query Query: 3 read, 0 write",
@@ -222,6 +227,12 @@ test("an append and a read cost the same at 20 messages said and at 1,500", asyn
   while (next < 2_500) await say(50);
   for (let times = 0; times < 10; times++) await say(1);
   expect(await costs()).toEqual(young);
+});
+
+test("a page of a list reads no more memories than it asks for, and one", async () => {
+  for (let n = 0; n < 6; n++) await store.updateMessages(`listed ${n}`, update(null, 1, { owner: "many" }));
+  const query = { owner: "many", limit: 2 };
+  expect(await cost(() => store.listMemories(query))).toBe("Query BatchGetItem: 4 read, 0 write");
 });
 
 test("an update by a store that has not read asks for the head first", async () => {
