@@ -80,7 +80,6 @@ export async function* rowPages(memory: Memory, reading: Reading, query: RowQuer
   for await (const { entries, last } of memory.query({ ...query, ...span })) {
     found = [...found, ...entries];
     const whole = new Map(wholeRows(memory, reading.pending, found).map((row) => [row.key, row]));
-    yield [...whole.values()];
     // The parts of one row may go over a page's end.
     const open = last === undefined ? undefined : rowNumberOf(last);
     const lacking = found.filter(({ sort }) => !whole.has(rowNumberOf(sort)));
@@ -89,6 +88,8 @@ export async function* rowPages(memory: Memory, reading: Reading, query: RowQuer
       const key = rowNumberOf(sort);
       return key !== open && sort === memory.rowKey(key).sort;
     });
+    // Last, for who asks for no further page.
+    yield [...whole.values()];
   }
 }
 
@@ -98,9 +99,7 @@ function wholeRows(memory: Memory, pending: Reading["pending"], found: readonly 
   return found.flatMap((entry) => {
     const key = rowNumberOf(entry.sort);
     if (entry.sort !== memory.rowKey(key).sort) return [];
-    const next = pending.get(key);
-    const isOlder = Number(entry.values.count) < Number(next?.count);
-    const { count, token, parts, rows: own } = next !== undefined && isOlder ? next : entry.values;
+    const { count, token, parts, rows: own } = pending.get(key) ?? entry.values;
     const texts: unknown[] =
       typeof token !== "string"
         ? [own]

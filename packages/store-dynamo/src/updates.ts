@@ -246,9 +246,9 @@ function writesOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan)
   ];
   const parts = [...added, ...rewritten].flatMap(({ entries }) => entries.slice(1));
   const ids = added.flatMap(({ lines }) => memory.idEntries(lines));
-  const garbage = rewritten.flatMap(({ old: { key, token: apart } }) =>
-    apart === undefined ? [] : [memory.partKey(key, apart).sort],
-  );
+  const partsOf = (rows: readonly Row[]): string[] =>
+    rows.flatMap(({ key, token: apart }) => (apart === undefined ? [] : [memory.partKey(key, apart).sort]));
+  const garbage = partsOf(rewritten.map(({ old }) => old));
   const idsGone = rewritten.flatMap(({ old, lines }) => {
     const kept = new Set(lines.map(({ seq }) => seq));
     return memory.idEntries(old.lines.filter(({ seq }) => !kept.has(seq)));
@@ -263,7 +263,7 @@ function writesOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan)
   const isPending = pending.length > 0;
   const head = isPending ? { ...plan.head, pending: token } : plan.head;
   const waiting = isPending ? [memory.pendingKey(token).sort] : [];
-  const prefixes = [...waiting, ...new Set(parts.map(({ sort }) => sort.replace(/[^/]*$/, "")))];
+  const prefixes = [...waiting, ...partsOf([...added, ...rewritten])];
   const about = { token, updatedAt: head.updatedAt };
   const work: Work | undefined =
     hasWork || isPending

@@ -83,6 +83,13 @@ test("a head that the table's own expiry took leaves a memory absent, and a swee
   expect((await one.listMemories({ owner: memoryId })).memories).toHaveLength(1);
 });
 
+test("the table's own expiry takes a head in the second in which its memory ends, or the next", async () => {
+  const memoryId = randomUUID();
+  await open({ ttlMs: 60_000 }).updateMessages(memoryId, update(null, 2, { append: [message(1)] }));
+  const [head] = await itemsIn(client, tableName, `memory:${memoryId}`);
+  expect(Number(head?.ttl?.N)).toBe(Math.ceil(Number(head?.endsAt?.N) / 1000));
+});
+
 test("a sweep leaves a memory whose head cannot be read to who can restore it", async () => {
   const memoryId = randomUUID();
   const begin = update(null, 3, { append: inRows(1, 2) });
@@ -218,6 +225,22 @@ describe("a read that meets an update", () => {
         .filter((seq) => seq !== 2);
       expect(order === "ascending" ? seqs : seqs.reverse()).toEqual(all);
     }
+  });
+
+  test("of history that meets one within its last page lists all that is not removed", async () => {
+    const memoryId = randomUUID();
+    const append = [message(1, `"${"x".repeat(40_000)}"`), ...inRows(2, 2), message(3)];
+    const move = [1, 2].map((seq) => ({ seq, to: "evicted" as const }));
+    await one.updateMessages(memoryId, update(null, 4, { append, move }));
+    let asked = 0;
+    const tearing = wrapped(client, async ({ operation }, send) => {
+      const answer = (await send()) as { Items?: Item[] };
+      if (operation !== "Query" || ++asked > 1) return answer;
+      // A row as it was, whose part is gone by now.
+      return { ...answer, Items: answer.Items?.filter(({ parts, count }) => parts ?? count) };
+    });
+    const seen = await dynamoStore({ client: tearing, tableName }).getHistory(memoryId, {});
+    expect(seen.messages.map(({ id }) => id)).toEqual(["m1", "m2", "m3"]);
   });
 
   test("of history whose rows are still to be written lists what the head says is live", async () => {

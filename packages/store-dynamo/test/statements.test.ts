@@ -133,13 +133,15 @@ describe("operations and units, as the README's table says", () => {
   });
 
   test("history in parts, over the end of a page, is read once, whatever an interrupted update left", async () => {
-    const append = [sized(1, 1024 * 1024), message(2)];
-    const begin = update(null, 3, { append, move: [{ seq: 1, to: "evicted" }] });
+    const move = [{ seq: 1, to: "evicted" as const }];
+    const begin = update(null, 2, { append: [sized(1, 2 * 1024 * 1024)], move });
     await store.updateMessages("parts", begin);
-    expect(await cost(() => store.getHistory("parts", {}))).toMatch(/^GetItem Query Query Query:/);
     const mortal = dynamoStore({ client: dying(client, 3), tableName });
-    const change = update(begin.version, 4, { append: [sized(3, 40_000)] });
-    await expect(mortal.updateMessages("parts", change)).rejects.toThrow();
+    const dies = update(begin.version, 6, { append: [sized(5, 40_000)] });
+    await expect(mortal.updateMessages("parts", dies)).rejects.toThrow();
+    const append = [message(3), sized(8, 4_000)];
+    await store.updateMessages("parts", update(begin.version, 9, { append }));
+    // The head, two pages of rows, and the marks of what is superseded.
     expect(await cost(() => store.getHistory("parts", {}))).toMatch(/^GetItem Query Query Query:/);
   });
 
@@ -190,7 +192,9 @@ test("neither an append nor a read carries more when the history has grown", asy
   expect(await cost(() => store.getHistory("long", { ids: ["m2000"] }))).toMatch(
     /: [45](\.5)? read, 0 write$/,
   );
-  const page = await store.getHistory("long", { order: "descending", limit: 2 });
+  const newest = { order: "descending", limit: 2 } as const;
+  expect(await cost(() => store.getHistory("long", newest))).toBe("GetItem Query Query: 4 read, 0 write");
+  const page = await store.getHistory("long", newest);
   expect(page.messages.map(({ seq }) => seq)).toEqual([4_001, 4_000]);
   expect((await store.getHistory("long", { after: 3_999, limit: 1 })).messages).toHaveLength(1);
 });
