@@ -96,10 +96,12 @@ test("a sweep leaves a memory whose head cannot be read to who can restore it", 
   await one.updateMessages(memoryId, begin);
   const items = await itemsIn(client, tableName, `memory:${memoryId}`);
   const head = items.find(({ sk }) => sk?.S === "head") as Item;
-  const { life: _, ...damaged } = head;
-  await client.send(new PutItemCommand({ TableName: tableName, Item: damaged }));
-  await expect(other.getMessages(memoryId)).rejects.toMatchObject({ code: "CORRUPT_RECORD" });
-  expect(await one.sweep()).toEqual({ removed: 0 });
+  for (const lost of ["life", "count"]) {
+    const { [lost]: _, ...damaged } = head;
+    await client.send(new PutItemCommand({ TableName: tableName, Item: damaged }));
+    await expect(other.getMessages(memoryId)).rejects.toMatchObject({ code: "CORRUPT_RECORD" });
+    expect(await one.sweep()).toEqual({ removed: 0 });
+  }
   await client.send(new PutItemCommand({ TableName: tableName, Item: head }));
   expect((await other.getMessages(memoryId)).messages).toEqual(begin.append);
 });
@@ -136,6 +138,18 @@ test("an update that meets a head newer than its rows is VERSION_CONFLICT, and l
     await expect(call).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
   }
   expect((await other.getMessages(memoryId)).messages).toEqual([...messages(1, 2), ...inRows(3, 3)]);
+});
+
+test("an update that another has made impossible is VERSION_CONFLICT", async () => {
+  const memoryId = randomUUID();
+  const move = [{ seq: 1, to: "evicted" as const }];
+  const begin = update(null, 3, { append: inRows(1, 2), move });
+  await one.updateMessages(memoryId, begin);
+  await other.getMessages(memoryId);
+  const removes = { move: [{ seq: 1, to: "removed" as const }] };
+  await one.updateMessages(memoryId, update(begin.version, 3, removes));
+  const call = other.updateMessages(memoryId, update(begin.version, 3, removes));
+  await expect(call).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
 });
 
 /** Too much for the head: each in a row of its own. */
@@ -225,6 +239,23 @@ describe("a read that meets an update", () => {
         .filter((seq) => seq !== 2);
       expect(order === "ascending" ? seqs : seqs.reverse()).toEqual(all);
     }
+  });
+
+  test("is repeated as often as it meets another one", async () => {
+    const memoryId = randomUUID();
+    let { version }: { version: string } = update(null, 3);
+    await one.updateMessages(memoryId, { ...update(null, 3, { append: inRows(1, 2) }), version });
+    let left = 8;
+    const slow = wrapped(client, async ({ operation }, send) => {
+      if (operation === "Query" && left-- > 0) {
+        const change = update(version, 3, { replace: [message(1, `"${left}"`)] });
+        ({ version } = change);
+        await one.updateMessages(memoryId, change);
+      }
+      return send();
+    });
+    const seen = await dynamoStore({ client: slow, tableName }).getMessages(memoryId);
+    expect(seen).toMatchObject({ version, messages: [message(1, '"0"'), ...inRows(2, 2)] });
   });
 
   test("of history that meets one within its last page lists all that is not removed", async () => {

@@ -279,6 +279,25 @@ test("an update behind which live messages are too scattered is refused before a
   expect(recorder.sent.map(({ operation }) => operation)).toEqual(["GetItem"]);
 });
 
+test("a store remembers the heads of the last 1,000 memories, and no more", async () => {
+  const asked: string[] = [];
+  const accepts = {
+    async send(command: object): Promise<object> {
+      asked.push(command.constructor.name);
+      return {};
+    },
+  };
+  const many = dynamoStore({ client: accepts, tableName });
+  const begins = Array.from({ length: 1_001 }, () => update(null, 1));
+  for (const [index, begin] of begins.entries()) await many.updateMessages(`${index}`, begin);
+  asked.length = 0;
+  await many.updateMessages("1", update(begins[1]?.version ?? "", 1, { head: "2" }));
+  expect(asked).toEqual(["PutItemCommand"]);
+  const call = many.updateMessages("0", update(begins[0]?.version ?? "", 1, { head: "2" }));
+  await expect(call).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+  expect(asked).toEqual(["PutItemCommand", "GetItemCommand"]);
+});
+
 test("sequence numbers keep their last digit", async () => {
   const last = Number.MAX_SAFE_INTEGER - 1;
   const append = [last - 2, last - 1].map((seq) => ({ ...message(seq), createdAt: 0 }));
@@ -311,6 +330,17 @@ test("marks come and go in one update", async () => {
   expect((await store.getHistory("marks", {})).messages.map(({ state }) => state)).toEqual([
     ...["evicted", "superseded", "superseded", "live"],
   ]);
+});
+
+test("marks of several thousands are each its own", async () => {
+  const append = [1, 2, 1_001].map((seq) => message(seq));
+  const move = append.map(({ seq }) => ({ seq, to: "superseded" as const }));
+  const begin = update(null, 1_002, { append, move });
+  await store.updateMessages("thousands", begin);
+  const back = update(begin.version, 1_002, { move: [{ seq: 1, to: "evicted" }] });
+  await store.updateMessages("thousands", back);
+  const { messages: seen } = await store.getHistory("thousands", {});
+  expect(seen.map(({ state }) => state)).toEqual(["evicted", "superseded", "superseded"]);
 });
 
 test("a message that is not there, or is another, cannot be replaced or moved", async () => {
