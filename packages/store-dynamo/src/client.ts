@@ -100,7 +100,8 @@ async function importDriver(): Promise<Driver> {
   });
 }
 
-function configOf(address: string): object {
+/** What the driver takes for a URL of the options. */
+export function configOf(address: string): object {
   const url = new URL(address);
   const { username, password } = url;
   url.username = "";

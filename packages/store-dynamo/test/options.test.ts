@@ -1,7 +1,8 @@
 import { DynamoDB, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { describeOptions } from "@turnkeep/store-tests";
 import { DynamoDBClient as OldestClient } from "dynamodb-oldest";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { configOf } from "../src/client.ts";
 import { type DynamoStoreOptions, dynamoStore } from "../src/index.ts";
 
 const url = "http://app:s3cret@127.0.0.1:1";
@@ -27,6 +28,27 @@ describeOptions({
   foreignPlaces: ["chat-1", "8/chat-1", "x0/chat-1", "0/", "17"],
   optional: ["tableName", "partitionKey", "sortKey", "ttlAttribute"],
   capabilities: { readSteps: 2, maxMessageBytes: 16 * 1024 * 1024 },
+});
+
+test("a url says the endpoint, the region of one of AWS, and credentials", () => {
+  vi.stubEnv("AWS_REGION", "sa-east-1");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const credentials = { accessKeyId: "app", secretAccessKey: "s3/cret" };
+  for (const [host, region] of [
+    ["dynamodb.eu-central-1.amazonaws.com", "eu-central-1"],
+    ["dynamodb-fips.us-gov-west-1.amazonaws.com", "us-gov-west-1"],
+    ["dynamodb.cn-north-1.amazonaws.com.cn", "cn-north-1"],
+  ]) {
+    const endpoint = `https://${host}/`;
+    expect(configOf(`https://${host}`)).toEqual({ endpoint, region });
+    expect(configOf(`https://app:s3%2Fcret@${host}`)).toEqual({ endpoint, region, credentials });
+  }
+  const endpoint = "http://localhost:8000/";
+  expect(configOf("http://localhost:8000")).toEqual({ endpoint });
+  const local = "http://app:s3%2Fcret@localhost:8000";
+  expect(configOf(local)).toEqual({ endpoint, region: "sa-east-1", credentials });
+  vi.stubEnv("AWS_REGION", undefined);
+  expect(configOf(local)).toEqual({ endpoint, region: "us-east-1", credentials });
 });
 
 test("types: one place, and clients of both ends of the range as they are", () => {

@@ -205,6 +205,15 @@ test("an interrupted delete is absent at once, and a sweep removes the rest", as
   }
 }, 60_000);
 
+test("a message in parts is divided between characters", async () => {
+  const append = messages(1, 4).map(({ seq }) => message(seq, `"${"x".repeat(seq)}${"😀".repeat(100_000)}"`));
+  await store.updateMessages("characters", update(null, 5, { append }));
+  const { messages: seen } = await store.getMessages("characters");
+  expect(seen.map(({ payload }, index) => payload === append[index]?.payload)).toEqual(
+    append.map(() => true),
+  );
+});
+
 test("a hundred messages of 1 MB live at once", async () => {
   const memoryId = "hundred";
   const payload = (seq: number): string => `"${String(seq % 10).repeat(1024 * 1024 - 2)}"`;
