@@ -29,6 +29,7 @@ describe("operations and units, as the README's table says", () => {
     expect(await cost(() => store.updateMessages("small", begin))).toBe("Transact(3): 0 read, 2 write");
     const append = update(begin.version, 3, { head: '{"a":2}', append: [sized(2, 500)] });
     expect(await cost(() => store.updateMessages("small", append))).toBe("PutItem: 0 read, 2 write");
+    expect(await cost(() => store.getMessages("small"))).toBe("GetItem: 1 read, 0 write");
     const evict = update(append.version, 4, {
       append: [sized(3, 500)],
       move: [{ seq: 1, to: "evicted" }],
