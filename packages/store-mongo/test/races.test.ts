@@ -22,6 +22,8 @@ let other: MongoStore;
 beforeAll(async () => {
   await migrated(url, database);
   client = new MongoClient(url);
+  // The server's own deletions would leave no expired memory for others to find.
+  await client.db(database).collection("turnkeep_memories").dropIndex("expiry");
   one = mongoStore({ url, database });
   other = mongoStore({ client, database });
 });
@@ -116,6 +118,21 @@ test.each(["begins", "goes on"])(
   },
 );
 
+test("an update that sweeps undo each time fails in the end, and leaves nothing", async () => {
+  const memoryId = randomUUID();
+  const begin = update(null, 2, { append: [message(1)] });
+  await one.updateMessages(memoryId, begin);
+  const paused = intercepted(client, async (method) => {
+    if (method === "updateOne") await other.sweep();
+  });
+  const lost = update(begin.version, 3, { append: [large(2, "draft")] });
+  await expect(mongoStore({ client: paused, database }).updateMessages(memoryId, lost)).rejects.toMatchObject(
+    { code: "STORE_UNAVAILABLE", cause: { message: expect.stringContaining("Sweeps") } },
+  );
+  expect((await one.getMessages(memoryId)).messages).toEqual([message(1)]);
+  expect((await rawRead(client, database, memoryId)).join()).not.toContain("draft");
+});
+
 test.each(["updateOne", "insertMany"])(
   "what an update that died before %s left is removed by the next write",
   async (method) => {
@@ -141,6 +158,31 @@ test.each(["updateOne", "insertMany"])(
   },
 );
 
+test("rows of an update that lost are gone at once", async () => {
+  const memoryId = randomUUID();
+  const begin = update(null, 2, { append: [message(1)] });
+  await one.updateMessages(memoryId, begin);
+  const memories = client.db(database).collection<{ _id: string }>("turnkeep_memories");
+  // By somebody who dies before he settles what others have left.
+  const slow = interrupted("updateOne", 1, () =>
+    memories.updateOne({ _id: memoryId }, { $set: { version: "theirs" } }),
+  );
+  const lost = update(begin.version, 3, { append: [large(2, "draft")] });
+  await expect(slow.updateMessages(memoryId, lost)).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+  expect((await rawRead(client, database, memoryId)).join()).not.toContain("draft");
+});
+
+test("what an update that died has staged is no message", async () => {
+  const memoryId = randomUUID();
+  const begin = update(null, 2, { append: [message(1)] });
+  await one.updateMessages(memoryId, begin);
+  const dying = interrupted("updateOne", 1, () => Promise.reject(new Error("the process has died")));
+  const lost = update(begin.version, 3, { append: [large(2, "draft")] });
+  await expect(dying.updateMessages(memoryId, lost)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  const naming = update(begin.version, 3, { move: [{ seq: 2, to: "evicted" }] });
+  await expect(one.updateMessages(memoryId, naming)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+});
+
 test("a sweep leaves a damaged memory as it is, and settles the others", async () => {
   const [damaged, other] = ["a damaged memory", "another"];
   for (const memoryId of [damaged, other]) {
@@ -160,6 +202,34 @@ test("a sweep leaves a damaged memory as it is, and settles the others", async (
   expect(settled).toContain("content");
   expect(settled).not.toContain("draft");
   await one.deleteMessages(damaged);
+});
+
+test("a sweep that cannot settle a memory says so", async () => {
+  const memoryId = randomUUID();
+  await one.updateMessages(memoryId, update(null, 2, { append: [large(1, "content")] }));
+  const dying = interrupted("findOneAndUpdate", 1, () => Promise.reject(new Error("the process has died")));
+  await expect(dying.sweep()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+});
+
+test("neither a delete nor a sweep takes rows of other memories", async () => {
+  const [kept, deleted, expired, lost] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+  const short = mongoStore({ client, database, ttlMs: 1 });
+  const append = [large(1, "content")];
+  await one.sweep();
+  for (const memoryId of [kept, deleted, lost]) {
+    await one.updateMessages(memoryId, update(null, 2, { append }));
+  }
+  await short.updateMessages(expired, update(null, 2, { append }));
+  await one.deleteMessages(deleted);
+  expect((await one.getMessages(kept)).messages).toEqual(append);
+  while ((await one.getMessages(expired)).version !== null);
+  // As the server does it where a memory has expired.
+  await client.db(database).collection<{ _id: string }>("turnkeep_memories").deleteOne({ _id: lost });
+  expect(await one.sweep()).toEqual({ removed: 2 });
+  expect((await one.getMessages(kept)).messages).toEqual(append);
+  for (const memoryId of [deleted, expired, lost]) {
+    expect(await rawRead(client, database, memoryId)).toEqual([]);
+  }
 });
 
 test("a delete that comes late does not meet the next life", async () => {
@@ -219,17 +289,22 @@ function waiting(method: string) {
 async function crowded(memoryId: string, updates: number): Promise<string> {
   const begin = update(null, 2, { append: [large(1, "first")] });
   await one.updateMessages(memoryId, begin);
-  let { version } = begin;
-  for (let from = 2; from < 2 + 4 * updates; from += 4) {
+  return crowd(memoryId, begin.version, 2, updates);
+}
+
+/** So many updates, each with four messages of 15,000 characters that leave memory at once. Answers the version. */
+async function crowd(memoryId: string, version: string, first: number, updates: number): Promise<string> {
+  let last = version;
+  for (let from = first; from < first + 4 * updates; from += 4) {
     const append = messages(from, from + 3).map(({ seq }) =>
       message(seq, JSON.stringify("x".repeat(15_000))),
     );
     const move = append.map(({ seq }) => ({ seq, to: "evicted" as const }));
-    const change = update(version, from + 4, { append, move });
+    const change = update(last, from + 4, { append, move });
     await one.updateMessages(memoryId, change);
-    version = change.version;
+    last = change.version;
   }
-  return version;
+  return last;
 }
 
 async function seqsIn(memoryId: string): Promise<number[]> {
@@ -261,6 +336,63 @@ test("what leaves memory while others move the rest out of the document is kept"
   expect(await seqsIn(memoryId)).toEqual(span(1, 15));
   await one.sweep();
   expect(await seqsIn(memoryId)).toEqual(span(1, 15));
+});
+
+test("rows of who could not move anything out of the document are gone at once", async () => {
+  const memoryId = randomUUID();
+  const version = await crowded(memoryId, 3);
+  const memories = client.db(database).collection<{ _id: string }>("turnkeep_memories");
+  let [isStaged, isMet] = [false, false];
+  const mover = mongoStore({
+    database,
+    client: intercepted(client, async (method) => {
+      isStaged ||= method === "insertMany";
+      if (!isStaged || method !== "updateOne" || isMet) return;
+      isMet = true;
+      // Somebody else claims the document to settle it, and dies.
+      await memories.updateOne({ _id: memoryId }, { $inc: { generation: 1 } });
+    }),
+  });
+  await mover.updateMessages(memoryId, update(version, 15, { append: [message(14)] }));
+  expect(isMet).toBe(true);
+  const rows = client.db(database).collection("turnkeep_messages");
+  expect(await rows.distinct("seq", { memory: memoryId })).toEqual([1]);
+  expect(await seqsIn(memoryId)).toEqual(span(1, 14));
+});
+
+test("what has left memory keeps its state where it is moved out of the document, and what is live stays inside", async () => {
+  const memoryId = randomUUID();
+  const version = await crowded(memoryId, 3);
+  const move = [2, 5].map((seq) => ({ seq, to: "superseded" as const }));
+  const live = message(14, JSON.stringify("x".repeat(15_000)));
+  await one.updateMessages(memoryId, update(version, 15, { append: [live], move }));
+  const memories = client.db(database).collection<{ _id: string }>("turnkeep_memories");
+  expect(await memories.findOne({ _id: memoryId })).toMatchObject({ live: { 14: { p: live.payload } } });
+  const rows = client.db(database).collection("turnkeep_messages");
+  expect((await rows.distinct("seq", { memory: memoryId })).length).toBe(13);
+  const { messages: all } = await one.getHistory(memoryId, {});
+  const stateOf = (seq: number): string => {
+    if (seq === 1 || seq === 14) return "live";
+    return seq === 2 || seq === 5 ? "superseded" : "evicted";
+  };
+  expect(all.map(({ seq, state }) => `${seq} ${state}`)).toEqual(
+    span(1, 14).map((seq) => `${seq} ${stateOf(seq)}`),
+  );
+});
+
+test("who settles late changes no state that another has settled since", async () => {
+  const memoryId = randomUUID();
+  const version = await crowded(memoryId, 3);
+  const sweeper = waiting("updateMany");
+  const sweeping = sweeper.store.sweep();
+  await sweeper.reached;
+  const change = update(version, 14, { move: [{ seq: 2, to: "superseded" }] });
+  await one.updateMessages(memoryId, change);
+  await crowd(memoryId, change.version, 14, 4);
+  sweeper.go();
+  await sweeping;
+  const { messages: found } = await one.getHistory(memoryId, { states: ["superseded"] });
+  expect(found.map(({ seq }) => seq)).toEqual([2]);
 });
 
 test("what is removed while a sweep moves it out of the document, by a writer that dies then, does not come back", async () => {
@@ -315,6 +447,40 @@ test("a page of history that meets a message on its way back to memory has it", 
   });
   const page = await slow.getHistory(memoryId, { limit: 1_000 });
   expect(page.messages.map(({ seq }) => seq)).toEqual(span(1, 14));
+});
+
+test("a page of history that meets the end of a life shows the next one", async () => {
+  const memoryId = randomUUID();
+  await one.updateMessages(memoryId, update(await crowded(memoryId, 3), 15, { append: [message(14)] }));
+  const next = { ...large(1, "next life"), id: "next life" };
+  let isMet = false;
+  const slow = beforeRows(async () => {
+    if (isMet) return;
+    isMet = true;
+    await other.deleteMessages(memoryId);
+    await other.updateMessages(memoryId, update(null, 2, { append: [next] }));
+    // As often settled as the life before, so that no number tells them apart.
+    await other.sweep();
+  });
+  // Of the old life only what stands in its document is left.
+  expect((await slow.getHistory(memoryId, { after: 1 })).messages).toEqual([]);
+  expect((await slow.getHistory(memoryId, {})).messages).toEqual([{ ...next, state: "live" }]);
+});
+
+test("a page of history that meets a sweep, then a writer, is no corrupt one", async () => {
+  const memoryId = randomUUID();
+  const begin = update(null, 2, { append: [large(1, "first")] });
+  await one.updateMessages(memoryId, begin);
+  const change = update(begin.version, 2, { replace: [large(1, "second")] });
+  let finds = 0;
+  const slow = beforeRows(async () => {
+    finds++;
+    if (finds === 2) await other.sweep();
+    if (finds === 4) await other.updateMessages(memoryId, change);
+  });
+  const { messages: found } = await slow.getHistory(memoryId, {});
+  expect(found).toEqual([{ ...large(1, "second"), state: "live" }]);
+  expect(finds).toBe(6);
 });
 
 test("a beginning whose place another has taken meanwhile begins anew, whole", async () => {

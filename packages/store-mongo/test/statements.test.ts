@@ -144,7 +144,17 @@ test("neither an append nor a read carries more when the history has grown", asy
   expect(JSON.stringify(document).length).toBeLessThan(300 * 1024);
   expect((await store.getMessages("long")).messages).toEqual([message(3_101)]);
   const page = await store.getHistory("long", { after: 2_998, limit: 2 });
+  // Rows that count by themselves bring their content with them.
+  expect(await sent(() => store.getHistory("long", { limit: 2 }))).toEqual([read, readRows, read]);
   expect(page.messages.map(({ seq }) => seq)).toEqual([2_999, 3_000]);
+  // A change of what has left memory looks at its row, and brings no content along.
+  const replies: unknown[] = [];
+  const listen = ({ reply }: CommandSucceededEvent): void => void replies.push(reply);
+  client.on("commandSucceeded", listen);
+  const back = update(next.version, 3_102, { move: [{ seq: 5, to: "superseded" }] });
+  expect(await sent(() => store.updateMessages("long", back))).toEqual([write, read, readRows, write]);
+  client.off("commandSucceeded", listen);
+  expect(JSON.stringify(replies[2])).not.toContain("xxxx");
   const all: number[] = [];
   for (let after = 0, hasMore = true; hasMore; after = all.at(-1) ?? 0) {
     const part = await store.getHistory("long", { after, limit: 700 });
@@ -212,6 +222,9 @@ test("thousands of messages change in one update", async () => {
   await store.updateMessages("many", update(begin.version, 6_001, { move }));
   expect((await store.getMessages("many")).messages).toEqual([]);
   expect((await store.getHistory("many", { limit: 1_000, after: 5_500 })).messages).toHaveLength(500);
+  // None of them takes more room inside than what would stand for it.
+  const rows = client.db(database).collection("turnkeep_messages");
+  expect(await rows.countDocuments({ memory: "many", state: "staged" })).toBe(0);
 });
 
 test("many live messages of a medium size are moved out of the document", async () => {
@@ -228,7 +241,41 @@ test("many live messages of a medium size are moved out of the document", async 
     .db(database)
     .collection<{ _id: string }>("turnkeep_memories")
     .findOne({ _id: "medium" });
-  expect(JSON.stringify(document).length).toBeLessThan(400 * 1024);
+  expect(JSON.stringify(document).length).toBeLessThan(256 * 1024);
+});
+
+test("thousands of messages beside the document: it is written by one command, read by its own rows, and settled", async () => {
+  const rows = client.db(database).collection("turnkeep_messages");
+  const payload = kilobytes(0.5);
+  const append = messages(1, 3_000).map((one) => ({ ...one, payload }));
+  const begin = update(null, 3_001, { append });
+  await store.updateMessages("beside", begin);
+  await store.updateMessages("other", { ...begin, version: "other" });
+  expect(await rows.countDocuments({ memory: "beside" })).toBeGreaterThan(2_500);
+  const next = update(begin.version, 3_002, { append: [message(3_001)] });
+  expect(await sent(() => store.updateMessages("beside", next))).toEqual([write]);
+  let received = 0;
+  const listen = ({ reply }: CommandSucceededEvent): void => {
+    received += BSON.calculateObjectSize(reply as object);
+  };
+  client.on("commandSucceeded", listen);
+  expect((await store.getMessages("beside")).messages).toEqual([...append, message(3_001)]);
+  client.off("commandSucceeded", listen);
+  expect(received).toBeLessThan(3_000 * 1_000);
+  // What stays inside goes first, so that nothing is left to be moved out when all the others leave.
+  const inside = messages(1, 3_001).slice(0, 3_001 - (await rows.countDocuments({ memory: "beside" })));
+  const remove = update(next.version, 3_002, { move: inside.map(({ seq }) => ({ seq, to: "removed" })) });
+  await store.updateMessages("beside", remove);
+  const left = messages(inside.length + 1, 3_000);
+  const evict = update(remove.version, 3_002, { move: left.map(({ seq }) => ({ seq, to: "evicted" })) });
+  await store.updateMessages("beside", evict);
+  await store.updateMessages("beside", update(evict.version, 3_003, { append: [message(3_002)] }));
+  const memories = client.db(database).collection<{ _id: string; evicted: object }>("turnkeep_memories");
+  expect((await memories.findOne({ _id: "beside" }))?.evicted).toEqual({});
+  expect(await rows.countDocuments({ memory: "beside", state: "staged" })).toBe(0);
+  expect((await store.getHistory("beside", { states: ["evicted"], limit: 1_000 })).messages).toHaveLength(
+    1_000,
+  );
 });
 
 test("texts that look like expressions or paths stay texts", async () => {
