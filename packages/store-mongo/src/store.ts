@@ -152,7 +152,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
         if (messages !== undefined && isWhole) {
           return {
             messages: messages.map((message, index) => withState(message, page[index]?.state ?? "live")),
-            hasMore: found.length > normal.limit || rows.length > normal.limit,
+            hasMore: found.length > normal.limit,
           };
         }
         before = messages === undefined ? memory : undefined;
