@@ -1,4 +1,4 @@
-import type { MemoryUpdate } from "@turnkeep/core";
+import type { MemoryUpdate, MessageState } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectCode } from "../expect.ts";
 import type { TestMemory } from "../memory.ts";
@@ -57,7 +57,7 @@ function contradictions(
 ): readonly (readonly [what: string, over: Partial<MemoryUpdate>])[] {
   const none = { append: [] };
   const replaced = (seq: number) => ({ replace: [memory.message(seq)] });
-  const moved = (seq: number) => ({ move: [{ seq, to: "evicted" as const }] });
+  const moved = (seq: number, to: MessageState | "removed" = "evicted") => ({ move: [{ seq, to }] });
   return [
     ["a nextSeq that goes back", { ...none, nextSeq: 9 }],
     ["a nextSeq that goes back behind a live message", { ...none, nextSeq: 4 }],
@@ -71,7 +71,11 @@ function contradictions(
     ["a replacement of what never was", replaced(7)],
     ["a replacement under another id", { replace: [memory.message(4, { id: "another" })] }],
     ["a move of a removed message", moved(3)],
+    ["a removal of a removed message", moved(3, "removed")],
+    ["a return of a removed message to memory", moved(3, "live")],
     ["a move of what never was", moved(7)],
+    ["a removal of what never was", moved(7, "removed")],
+    ["superseding what never was", moved(7, "superseded")],
     ["a move of what never was beside a replacement", { ...replaced(4), ...moved(7) }],
     ...(history ? [] : [["a move of a message that left", moved(1)] as const]),
   ];
