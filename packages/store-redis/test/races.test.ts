@@ -158,6 +158,7 @@ for (const [name, url] of [
       const inAnHour = String((Date.now() + 60 * 60 * 1_000) * 1_000);
       const ofOwner = `${prefix}index:{index}:owner:${Buffer.from(owner).toString("base64url")}`;
       const [entry = ""] = await redis.zrange(ofOwner, "0", "-1");
+      expect(await redis.get(`${prefix}index:{index}:last`)).toBe(await redis.zscore(ofOwner, entry));
       await redis.zadd(ofOwner, inAnHour, entry);
       await redis.set(`${prefix}index:{index}:last`, inAnHour);
       await begin(later);
