@@ -222,6 +222,14 @@ describe.each(["read committed", "repeatable read", "serializable"])(
       expect(await one.sweep()).toEqual({ removed: 1 });
     });
 
+    test("one sweep removes all that has expired, however much it is", async () => {
+      await pools[0]?.query(
+        `insert into turnkeep_memories (memory_id, version, next_seq, live, updated_at, expires_at)
+         select 'expired ' || n, 'v', 1, '{}', now(), now() from generate_series(1, 250) n`,
+      );
+      expect(await one.sweep()).toEqual({ removed: 250 });
+    });
+
     test("a sweep beside writers removes what has expired and nothing else", async () => {
       const expired = Array.from({ length: 250 }, () => randomUUID());
       const kept = Array.from({ length: 20 }, () => randomUUID());
