@@ -196,6 +196,10 @@ describe("applyProcessors", () => {
       Object.assign(Array(3), { 0: user("a"), 2: user("b") }),
       "undefined in place of a message, at index 1",
     ],
+    ["a list with a text", ["a"], "a string in place of a message, at index 0"],
+    ["an unknown role", [{ role: "x", content: "a" }], "an object in place of a message, at index 0"],
+    ["a message without content", [{ role: "user" }], "an object in place of a message, at index 0"],
+    ["a frozen one too", [Object.freeze({ role: "user" })], "an object in place of a message, at index 0"],
   ])("says whose answer is wrong: %s", async (_, answer, what) => {
     const wrong = named("wrong", () => answer as ModelMessage[]);
     const error: unknown = await applyProcessors<ModelMessage>([user("a")], [wrong]).catch(

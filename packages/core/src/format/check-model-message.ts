@@ -1,4 +1,4 @@
-const roles = ["system", "user", "assistant", "tool"];
+export const roles: readonly string[] = ["system", "user", "assistant", "tool"];
 
 type Members = Readonly<Record<string, unknown>>;
 

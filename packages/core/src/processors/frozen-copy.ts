@@ -8,13 +8,17 @@ const frozen = new WeakSet<object>();
 /** Nesting beyond this is left to the format, which refuses what it could not hold. */
 const maxDepth = 200;
 
+export function isKnownFrozen(message: unknown): boolean {
+  return frozen.has(message as object);
+}
+
 /**
  * The message with everything in it frozen: itself where it is so already, else a copy that shares what is frozen, so
  * that nothing of the caller's is frozen for him. Binary data cannot be frozen and is shared. A message that holds
  * instances of classes is copied as a memory would hold it, by `encode` and `decode`; errors: as theirs.
  */
 export function frozenCopy<M>(message: M, format: MessageFormat<M>): M {
-  if (typeof message !== "object" || message === null || frozen.has(message)) return message;
+  if (typeof message !== "object" || message === null || isKnownFrozen(message)) return message;
   let copy: unknown;
   try {
     copy = frozenValue(message, 0);

@@ -1,7 +1,9 @@
 import { orAborted, throwIfAborted } from "../abort.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { roles } from "../format/check-model-message.ts";
+import type { MessageFormat } from "../message-format.ts";
 import { kindOf } from "../option-checks.ts";
-import { frozenCopy } from "./frozen-copy.ts";
+import { frozenCopy, isKnownFrozen } from "./frozen-copy.ts";
 import { type GrowingLists, listsOf } from "./growing-list.ts";
 import type { Processor, ProcessorContext } from "./processor.ts";
 
@@ -55,9 +57,19 @@ export async function runProcessor<M>(
     throw wrongAnswer(processor.name, `${kindOf(answer)} in place of an array of messages`);
   }
   return listsOf(processor, answers).frozen(answer as readonly M[], (message, index) => {
-    if (message !== null && message !== undefined) return frozenCopy(message, context.format);
-    throw wrongAnswer(processor.name, `${String(message)} in place of a message, at index ${index}`);
+    if (isMessage(message, context.format)) return frozenCopy(message, context.format);
+    throw wrongAnswer(processor.name, `${kindOf(message)} in place of a message, at index ${index}`);
   });
+}
+
+/** Whether its format can read it: one that was read before is not read again. */
+function isMessage<M>(value: M, format: MessageFormat<M>): boolean {
+  if (isKnownFrozen(value)) return true;
+  try {
+    return roles.includes(format.role(value)) && Array.isArray(format.pieces(value));
+  } catch {
+    return false;
+  }
 }
 
 function asThrownBy(name: string, error: unknown): unknown {
