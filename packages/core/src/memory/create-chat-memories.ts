@@ -83,8 +83,9 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     return memory;
   }
 
-  list(query: MemoryListQuery = {}): Promise<ListPage> {
+  async list(query: MemoryListQuery = {}): Promise<ListPage> {
     this.#checkOpen();
+    checkObject("list's argument", query, ["owner", "cursor", "limit", "signal"]);
     const { signal, ...rest } = query;
     return this.#store.listMemories(rest, { signal });
   }
@@ -93,6 +94,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     this.#checkOpen();
     checkMemoryId(from);
     checkMemoryId(to);
+    checkObject("fork's third argument", options, ["at", "signal"]);
     const { signal, at } = options;
     const { policy, session } = normalizeOptions(this.#optionsOf(from), this.#format);
     const limits = await resolveLimits(policy.window, to);

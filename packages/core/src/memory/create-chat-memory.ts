@@ -176,6 +176,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     const session = this.#session;
     session.checkOpen();
     if (typeof run !== "function") throw wrongOption("transaction's argument", run, "a function");
+    if (options !== undefined) checkObject("transaction's options", options, ["onConflict", "signal"]);
     if (!onConflicts.includes(options?.onConflict))
       throw wrongOption("onConflict", options?.onConflict, "merge or throw");
     const collected: Prepared<M>[] = [];

@@ -22,7 +22,7 @@ export function entry<M>(
   message: M,
   options: { readonly id?: string | undefined; readonly model?: string | undefined },
 ): Entry<M> {
-  checkObject("What entry is given beside the message", options);
+  checkObject("What entry is given beside the message", options, ["id", "model"]);
   const wrapped = Object.freeze({ message, id: options.id, model: options.model });
   entries.add(wrapped);
   return wrapped as unknown as Entry<M>;

@@ -1,7 +1,7 @@
 import type { CalibrateOptions } from "../chat-memory.ts";
 import { isTurnkeepError } from "../errors.ts";
 import type { ExplainOptions, Explanation, ViewOptions } from "../memory-view.ts";
-import { wrongOption } from "../option-checks.ts";
+import { checkObject, wrongOption } from "../option-checks.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
@@ -32,6 +32,8 @@ interface Built<M> {
   readonly limits: Limits;
 }
 
+const viewNames: readonly (keyof ViewOptions<unknown>)[] = ["profile", "model", "extra", "signal"];
+
 /** What one memory shows a model, and what the provider has reported of it. */
 export class Views<M> {
   readonly #policy: Policy<M>;
@@ -61,6 +63,7 @@ export class Views<M> {
     options: ViewOptions<M> = {},
     collected: readonly Prepared<M>[] = [],
   ): Promise<M[]> {
+    checkObject("messages' argument", options, viewNames);
     const extra = [...collected, ...this.#extra(options)];
     const { view, live } = await this.#build(loaded, extra, call, options, this.#policy);
     // Nobody is shown the view of a call that has ended.
@@ -81,6 +84,7 @@ export class Views<M> {
 
   /** What became of each message. Errors: `INVALID_OPTION`. */
   async explain(options: ExplainOptions<M>): Promise<Explanation<M>> {
+    checkObject("explain's argument", options, [...viewNames, "evicted"]);
     const evicted = evictedAsked(options);
     return this.#session.run(options.signal, async (call) => {
       const loaded = await this.#session.load(call);

@@ -41,7 +41,7 @@ export interface NormalListQuery {
  * ```
  */
 export function normalizeHistoryQuery(query: HistoryQuery): NormalHistoryQuery {
-  checkObject("A history query", query);
+  checkQuery("A history query", query);
   const { after = 0, before = Number.MAX_SAFE_INTEGER, order = "ascending", ids } = query;
   checkPosition("after", after);
   checkPosition("before", before);
@@ -60,7 +60,7 @@ export function normalizeHistoryQuery(query: HistoryQuery): NormalHistoryQuery {
 
 /** Fills in the defaults of a list query: everybody's memories, from the first, 100 of them. Else `INVALID_OPTION`. */
 export function normalizeListQuery(query: ListQuery): NormalListQuery {
-  checkObject("A list query", query);
+  checkQuery("A list query", query);
   const { owner, cursor } = query;
   if (owner !== undefined) checkOwner(owner);
   if (cursor !== undefined && (typeof cursor !== "string" || cursor === "")) throw badCursor(cursor);
@@ -127,7 +127,7 @@ function badCursor(cursor: unknown): Error {
   return invalidOption(`cursor must be the cursor of an earlier page of this store, not ${show(cursor)}`);
 }
 
-function checkObject(what: string, query: object): void {
+function checkQuery(what: string, query: object): void {
   if (typeof query !== "object" || query === null) {
     throw invalidOption(`${what} must be an object, not ${show(query)}`);
   }
