@@ -9,7 +9,6 @@ export function wrongOption(name: string, value: unknown, expected: string): Tur
 /** A value as an error may show it; of an object or a function only its kind. */
 export function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
-  if (value instanceof Promise) return "a promise: await it first";
   return typeof value === "object" || typeof value === "function" ? kindOf(value) : String(value);
 }
 
@@ -17,6 +16,7 @@ export function shown(value: unknown): string {
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "an array";
+  if (value instanceof Promise) return "a promise: await it first";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
@@ -26,15 +26,11 @@ export function checkInteger(name: string, value: unknown, least: 0 | 1): assert
   throw wrongOption(name, value, `a ${least === 0 ? "non-negative" : "positive"} integer`);
 }
 
-/** With `names`, every option must be one of them. */
-export function checkObject(
-  name: string,
-  value: unknown,
-  names?: readonly string[],
-): asserts value is object {
+/** Options of these names and no others. */
+export function checkObject(name: string, value: unknown, names: readonly string[]): asserts value is object {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw wrongOption(name, value, "an object of options");
-  if (names !== undefined) checkNames(name, value, names);
+  checkNames(name, value, names);
 }
 
 /** A misspelt option would be without effect, and nobody would notice. */

@@ -117,11 +117,9 @@ export function checkProfile(profile: ProviderProfile): void {
 /** A database's client, or its address, is no store yet. The value is not shown: an address may hold a password. */
 export function checkStore(factory: string, store: ChatMemoryStore | undefined): void {
   if (typeof store?.updateMessages !== "function") {
-    const given: unknown = store;
-    const kind = given instanceof Promise ? "a promise: await it first" : kindOf(given);
     throw new TurnkeepError(
       "INVALID_OPTION",
-      `${factory} needs a store, such as inMemoryStore(); it was given ${kind}.`,
+      `${factory} needs a store, such as inMemoryStore(); it was given ${kindOf(store)}.`,
     );
   }
 }
