@@ -321,7 +321,7 @@ describe("shrink", () => {
           );
         },
       ),
-      { numRuns: 80 },
+      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 80) },
     );
   });
 });

@@ -93,7 +93,7 @@ describe.each(stores)(
           const without = plainly(events).map((id) => textOfId.get(id));
           expect([...ledger.expand(view), ...without].sort()).toEqual([...said].sort());
         }),
-        { numRuns: 60 },
+        { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 60) },
       );
     });
 
@@ -161,7 +161,7 @@ describe.each(stores)(
           for (const [index, { kind }] of acts.entries())
             if (kind === "add") expect(said).toContain(`added ${index}`);
         }),
-        { numRuns: 80 },
+        { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 80) },
       );
     });
   },

@@ -157,7 +157,7 @@ describe("whatever is said, in every window, with a summarizer that fails now an
           summaries += store.summaries.length;
         },
       ),
-      { numRuns: 60 },
+      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 60) },
     );
     expect(summaries).toBeGreaterThan(20);
   });
@@ -195,7 +195,7 @@ describe("whatever is said, in every window, with a summarizer that fails now an
           expect(shown.at(-1)).toBe(textOf(said.at(-1) as ModelMessageLike));
         },
       ),
-      { numRuns: 100 },
+      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 100) },
     );
   });
 });

@@ -106,7 +106,7 @@ describe("windows of steps and turns", () => {
           await checkView(memory, window, account.live, systemFirst ?? true);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 400) },
     );
   });
 
@@ -173,7 +173,7 @@ describe("windows of steps and turns", () => {
           }
         },
       ),
-      { numRuns: 200 },
+      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 200) },
     );
   });
 
@@ -202,7 +202,7 @@ describe("windows of steps and turns", () => {
           expect(await memory.messages()).toEqual(whole);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 200) },
     );
   });
 });

@@ -50,7 +50,7 @@ describe("any messages", () => {
           if (own_.length === 0) arrives(shown([one], own.format), target, json, to === "Anthropic");
         });
       }),
-      { numRuns: 50 },
+      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 50) },
     );
   });
 });

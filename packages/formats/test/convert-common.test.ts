@@ -4,7 +4,7 @@ import { convert, modelMessageConversion } from "../src/convert.ts";
 import { commonConversation } from "./arbitrary-conversations.ts";
 import { conversionOf, names, pairs, said, told } from "./conversions.ts";
 
-const runs = { numRuns: 50 };
+const runs = { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 50) };
 
 describe("what every format holds", () => {
   it.each(pairs)("comes back from %s by way of %s as it was", (from, by) => {
@@ -43,4 +43,25 @@ describe("what every format holds", () => {
       runs,
     );
   });
+});
+
+describe("a call's input", () => {
+  const call = (input: unknown) => ({
+    role: "assistant" as const,
+    content: [{ type: "tool-call" as const, toolCallId: "call-1", toolName: "find", input }],
+  });
+
+  it.each(["OpenAI", "Responses", "LangChain4j"])(
+    "of null stays null in %s, and none at all is an empty object",
+    (name) => {
+      const to = conversionOf(name);
+      const text = (input: unknown) => {
+        const { messages, lost } = convert([call(input)], { from: modelMessageConversion, to });
+        expect(lost).toEqual([]);
+        return messages.flatMap(to.format.pieces).filter((piece) => piece.of === "tool-call");
+      };
+      expect(text(null)).toEqual([{ type: "text", text: "null", of: "tool-call" }]);
+      expect(text(undefined)).toEqual([{ type: "text", text: "{}", of: "tool-call" }]);
+    },
+  );
 });

@@ -190,5 +190,5 @@ test("random sequences of small and large messages leave what a model holds", as
     await one.deleteMessages(memoryId);
     expect(await itemsIn(client, tableName, `memory:${memoryId}`)).toEqual([]);
   });
-  await fc.assert(property, { numRuns: 15 });
+  await fc.assert(property, { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 15) });
 }, 300_000);

@@ -55,7 +55,7 @@ describe("boundCounter", () => {
           expect(await bound(provider, text.repeat(20))).toBeGreaterThanOrEqual(tokens);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 60) },
     );
   });
 

@@ -134,7 +134,7 @@ describe("imageSizeOf", () => {
           expect(imageSizeOf(data)).toEqual({ width, height });
         }
       }),
-      { numRuns: 25 },
+      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 25) },
     );
   });
 

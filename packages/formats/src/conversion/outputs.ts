@@ -57,5 +57,5 @@ export function inputOf(text: string): unknown {
 }
 
 export function inputText(input: unknown): string {
-  return typeof input === "string" ? input : jsonText(input ?? {});
+  return typeof input === "string" ? input : jsonText(input === undefined ? {} : input);
 }
