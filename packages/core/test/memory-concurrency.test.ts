@@ -168,6 +168,22 @@ describe("two memories over one store, interleaved at every wait", () => {
   });
 });
 
+test("a compact is refused for what a later one covers as the memory is now, not as it was read", async () => {
+  const store = inMemoryStore();
+  const [one, other] = [createChatMemory({ id: "m", store }), createChatMemory({ id: "m", store })];
+  const [first = "", , third = ""] = await one.add(user("a"), user("b"), user("c"));
+  const compact = (through: string): Promise<string> =>
+    one.compact({ through, replacement: user("summary") });
+  await compact(third);
+  await expect(compact(first)).rejects.toMatchObject({
+    code: "VERSION_CONFLICT",
+    details: { messageIds: [first] },
+  });
+  await other.set([user("anew")]);
+  await compact(first);
+  expect(await texts(other)).toEqual(["summary", "anew"]);
+});
+
 describe("an id of the caller's own", () => {
   test("added by two at once stands once, and all else that both added stands beside it", async () => {
     await fc.assert(

@@ -81,6 +81,7 @@ export function backOff(attempt: number, signal: AbortSignal): Promise<void> {
 }
 
 const definite = new Set([
+  "VERSION_CONFLICT",
   "INVALID_OPTION",
   "INVALID_MESSAGE",
   "ID_CONFLICT",
