@@ -1,8 +1,17 @@
 import type { HistoryPage } from "@turnkeep/core";
 import { type NormalHistoryQuery, withState } from "@turnkeep/core/store-kit";
 import { type Head, Memory } from "./items.ts";
-import { decodeLive, type Line, linesOf, messageOf, type Place, type Row } from "./records.ts";
-import { beyond, type Reading, readingOf, rowPages, rowsUpTo, rowsWith } from "./rows.ts";
+import {
+  beyond,
+  decodeLive,
+  type Line,
+  linesOf,
+  messageOf,
+  movedRows,
+  type Place,
+  type Row,
+} from "./records.ts";
+import { type Reading, readingOf, rowPages, rowsUpTo, rowsWith } from "./rows.ts";
 import { inTurn, type Table } from "./table.ts";
 
 /** How many messages a row holds, about. */
@@ -30,6 +39,8 @@ class PageReader {
   readonly #messages: HistoryPage["messages"] = [];
   /** Live messages that are to be met in rows. */
   readonly #due: Set<number> = new Set();
+  /** The keys of rows that are to be met: what they hold may not be live. */
+  readonly #dueRows: Set<number> = new Set();
 
   constructor(memory: Memory, head: Head, query: NormalHistoryQuery) {
     this.#memory = memory;
@@ -48,7 +59,8 @@ class PageReader {
     const isTorn = await this.#takeRows();
     if (!this.#descending) await this.#take(this.#recent);
     const last = messages[limit]?.seq ?? (this.#descending ? 0 : beyond);
-    const isMissing = [...this.#due].some((seq) => (this.#descending ? seq > last : seq < last));
+    const due = [...this.#due, ...this.#dueRows];
+    const isMissing = due.some((seq) => (this.#descending ? seq > last : seq < last));
     const page = { messages: messages.slice(0, limit), hasMore: messages.length > limit };
     return { page, isWhole: !isMissing && !isTorn };
   }
@@ -66,6 +78,7 @@ class PageReader {
       await this.#take(lines);
       if (this.#messages.length > limit) break;
     }
+    for (const key of reading.met) this.#dueRows.delete(key);
     return reading.isTorn;
   }
 
@@ -86,6 +99,7 @@ class PageReader {
   /** Page by page, in the order that is asked for. */
   async *#rowsIn(range: Range, reading: Reading): AsyncGenerator<readonly Row[]> {
     for (const seq of this.#live.keys()) if (isIn(range, seq)) this.#due.add(seq);
+    this.#expectRows(range);
     const limit = Math.ceil(this.#query.limit / messagesOfRow) + 1;
     if (this.#descending) {
       // The row that holds `to` may have a greater key.
@@ -104,8 +118,15 @@ class PageReader {
   async *#rowsWith(ids: readonly string[], range: Range, reading: Reading): AsyncGenerator<readonly Row[]> {
     const elsewhere = ids.filter((id) => !this.#recent.some((line) => line.id === id));
     const asked = (await seqsOf(this.#memory, elsewhere)).filter((seq) => isIn(range, seq));
-    for (const seq of asked) if (this.#live.has(seq)) this.#due.add(seq);
+    for (const seq of asked) {
+      if (this.#live.has(seq)) this.#due.add(seq);
+      this.#expectRows({ from: seq, to: seq });
+    }
     yield await rowsWith(this.#memory, asked, this.#live, reading);
+  }
+
+  #expectRows(range: Range): void {
+    for (const key of movedRows(this.#head.moved, range)) this.#dueRows.add(key);
   }
 }
 

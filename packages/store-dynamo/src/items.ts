@@ -5,7 +5,7 @@ import type { Action, Entry, Key, Page, QueryOptions, Table, Values } from "./ta
 
 const headTexts = ["version", "live", "recent", "life"] as const;
 const headNumbers = ["nextSeq", "count", "updatedAt"] as const;
-const headOptional = ["owner", "head", "pending", "endsAt"] as const;
+const headOptional = ["owner", "head", "moved", "pending", "endsAt"] as const;
 const headAttributes: readonly string[] = [...headTexts, ...headNumbers, ...headOptional];
 
 /** The attributes of our items, which the table's keys must not be called like. */
@@ -36,6 +36,8 @@ export interface Head {
   readonly live: string;
   /** The newest messages, as `textOf` writes it: all that stand in no row, each newer than all in rows. */
   readonly recent: string;
+  /** The rows that messages moved into last, as `encodeMoved` writes it: a reader must meet them. */
+  readonly moved?: string | undefined;
   /** The token of the last update, if rows of it may not be in their places yet. */
   readonly pending?: string | undefined;
   readonly life: string;

@@ -6,8 +6,8 @@ import {
   type NormalListQuery,
 } from "@turnkeep/core/store-kit";
 import { type Head, headKey, headOf, isPresent, listedIn, listPartition, Memory, shards } from "./items.ts";
-import { decodeLive, linesOf, messageOf } from "./records.ts";
-import { beyond, readingOf, rowsWith } from "./rows.ts";
+import { beyond, decodeLive, linesOf, messageOf } from "./records.ts";
+import { readingOf, rowsWith } from "./rows.ts";
 import type { Table } from "./table.ts";
 
 /** `undefined`: there is none. One that has expired is answered until it is removed. */

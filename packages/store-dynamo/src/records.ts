@@ -13,6 +13,9 @@ const rowBytes = 4 * 1024;
 /** A longer row stands in parts, written before the transaction, which costs double. */
 export const insideBytes: number = 32 * 1024;
 
+/** Greater than the seq of any message. */
+export const beyond: number = Number.MAX_SAFE_INTEGER;
+
 /** With more runs of live messages than that, rows do not separate live messages from others. */
 const separateRuns = 10;
 
@@ -107,6 +110,35 @@ export function divided(
     }
   }
   return rows.map(({ key, lines }) => ({ key, lines: lines.reverse() }));
+}
+
+/** The keys of the rows that an update adds for these messages, behind the greatest seq that may stand in an older one. */
+export function encodeMoved(lines: readonly Line[], rows: readonly { readonly key: number }[]): string {
+  const older = (lines[0]?.seq ?? 1) - 1;
+  return [older, ...rows.map(({ key }) => key)].sort((a, b) => a - b).join(" ");
+}
+
+/** The same when an update has left some rows without a message. */
+export function withoutRows(
+  moved: string | undefined,
+  rows: readonly Pick<Row, "key" | "lines">[],
+): string | undefined {
+  const gone = new Set(rows.flatMap(({ key, lines }) => (lines.length === 0 ? [String(key)] : [])));
+  return moved
+    ?.split(" ")
+    .filter((number, index) => index === 0 || !gone.has(number))
+    .join(" ");
+}
+
+/** Those of the rows that {@link encodeMoved} names in which a reader of a range of seqs may find messages. */
+export function movedRows(
+  moved: string | undefined,
+  { from, to }: { readonly from: number; readonly to: number },
+): number[] {
+  const [older = beyond, ...keys] = moved?.split(" ").map(Number) ?? [];
+  if (to <= older) return [];
+  const last = keys.find((key) => key >= to) ?? to;
+  return keys.filter((key) => key >= from && key <= last);
 }
 
 /** As runs: `1 5-9@9 12#7`, where `@9` is the key of the row in parts and `#7` the count of an edit. */

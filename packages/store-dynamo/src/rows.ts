@@ -1,10 +1,7 @@
 import { corruptError } from "@turnkeep/core/store-kit";
 import { type Head, type Memory, rowNumberOf } from "./items.ts";
-import { linesOf, type Place, type Row, runsOf } from "./records.ts";
+import { beyond, linesOf, type Place, type Row, runsOf } from "./records.ts";
 import { type Entry, inTurn, type Values } from "./table.ts";
-
-/** Greater than the seq of any message. */
-export const beyond: number = Number.MAX_SAFE_INTEGER;
 
 /** Where there are more runs of messages, those that are near each other are read together. */
 const runsApart = 8;
@@ -16,6 +13,8 @@ const near = 16;
 export interface Reading {
   /** By their keys, rows that the last update has not put in their places yet. */
   readonly pending: ReadonlyMap<number, Values>;
+  /** The keys of the rows that were met. */
+  readonly met: Set<number>;
   /** A row was met that lacks a part: an update took place in between. */
   isTorn: boolean;
 }
@@ -28,13 +27,17 @@ interface RowQuery {
   readonly descending?: boolean;
 }
 
-/** Pending rows are read before the rows in whose place they go: one that is gone by then is met in its place. */
-export async function readingOf(memory: Memory, { pending }: Head): Promise<Reading> {
-  const entries = pending === undefined ? [] : await memory.all(memory.pendingKey(pending).sort);
+export function newReading(pending: readonly Entry[] = []): Reading {
   return {
-    pending: new Map(entries.map(({ sort, values }) => [rowNumberOf(sort), values])),
+    pending: new Map(pending.map(({ sort, values }) => [rowNumberOf(sort), values])),
+    met: new Set(),
     isTorn: false,
   };
+}
+
+/** Pending rows are read before the rows in whose place they go: one that is gone by then is met in its place. */
+export async function readingOf(memory: Memory, { pending }: Head): Promise<Reading> {
+  return newReading(pending === undefined ? [] : await memory.all(memory.pendingKey(pending).sort));
 }
 
 /** The rows that hold messages with these seqs: those whose key the head names by it, each by itself, the others by runs. */
@@ -42,7 +45,7 @@ export async function rowsWith(
   memory: Memory,
   seqs: readonly number[],
   live: ReadonlyMap<number, Place>,
-  reading: Reading = { pending: new Map(), isTorn: false },
+  reading: Reading,
 ): Promise<Row[]> {
   const keys = new Set(seqs.flatMap((seq) => live.get(seq)?.apart || []));
   const inside = seqs.filter((seq) => !live.get(seq)?.apart);
@@ -88,6 +91,7 @@ export async function* rowPages(memory: Memory, reading: Reading, query: RowQuer
       const key = rowNumberOf(sort);
       return key !== open && sort === memory.rowKey(key).sort;
     });
+    for (const key of whole.keys()) reading.met.add(key);
     // Last, for who asks for no further page.
     yield [...whole.values()];
   }

@@ -12,17 +12,20 @@ import {
   decodeLive,
   divided,
   encodeLive,
+  encodeMoved,
   inItsRow,
   insideBytes,
   type Line,
   lineOf,
   linesOf,
+  movedRows,
   type Place,
   type Row,
   recentBytes,
   textOf,
+  withoutRows,
 } from "./records.ts";
-import { rowsWith } from "./rows.ts";
+import { newReading, rowsWith } from "./rows.ts";
 import { catchUp, discard, finish, isStaging } from "./staging.ts";
 import { actionsAtOnce, type Condition, type Entry, type Table } from "./table.ts";
 
@@ -78,7 +81,7 @@ async function planned(
   const folded = foldUpdate(change);
   const before = decodeLive(memory.memoryId, base.live);
   const recent = linesOf(memory.memoryId, base.recent);
-  const stored = await rowsNamed(memory, change, folded, base.nextSeq, before, recent);
+  const stored = await rowsNamed(memory, change, folded, base, before, recent);
   if (stored === undefined) return undefined;
 
   const count = base.count + 1;
@@ -111,6 +114,7 @@ async function planned(
     head: change.head ?? base.head,
     live: encodeLive(live),
     recent: fits ? textOf(kept) : "",
+    moved: fits ? withoutRows(base.moved, rewritten) : encodeMoved(kept, added),
     pending: undefined,
     count,
     updatedAt,
@@ -127,24 +131,27 @@ async function planned(
 
 /**
  * The rows with what the update names and the head does not hold, after the checks of what it names. `undefined`: a live
- * message is not there as the head says.
+ * message, or a row, is not there as the head says.
  */
 async function rowsNamed(
   memory: Memory,
   change: MemoryUpdate,
   { rewrite, setState, remove }: FoldedUpdate,
-  nextSeq: number,
+  { nextSeq, moved }: Head,
   before: ReadonlyMap<number, Place>,
   recent: readonly Line[],
 ): Promise<Row[] | undefined> {
   const gone = setState.map(({ seq }) => seq).filter((seq) => !before.has(seq));
   const inHead = new Set(recent.map(({ seq }) => seq));
   const asked = [...rewrite.map(({ seq }) => seq), ...remove, ...gone].filter((seq) => !inHead.has(seq));
-  const stored = await rowsWith(memory, asked, before);
+  const reading = newReading();
+  const stored = await rowsWith(memory, asked, before, reading);
   const found = [...stored.flatMap(({ lines }) => lines), ...recent];
   const lines = new Map(found.map((line) => [line.seq, line]));
   if (asked.some((seq) => before.has(seq) && lines.get(seq)?.edit !== before.get(seq)?.edit))
     return undefined;
+  const due = asked.flatMap((seq) => movedRows(moved, { from: seq, to: seq }));
+  if (due.some((key) => !reading.met.has(key))) return undefined;
   checkAgainstStored(memory.memoryId, change, {
     nextSeq,
     find(seq) {

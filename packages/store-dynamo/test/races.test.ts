@@ -124,20 +124,26 @@ test("an update that meets a head newer than its rows is VERSION_CONFLICT, and l
   const memoryId = randomUUID();
   const begin = update(null, 3, { append: messages(1, 2) });
   await one.updateMessages(memoryId, begin);
-  const moved = update(begin.version, 4, { append: inRows(3, 3) });
+  const moved = update(begin.version, 4, { append: inRows(3, 3), move: [{ seq: 1, to: "evicted" }] });
   await one.updateMessages(memoryId, moved);
   const early = wrapped(client, async ({ operation }, send) => {
     const answer = (await send()) as object;
     return operation === "Query" ? { ...answer, Items: [] } : answer;
   });
-  for (const change of [{ replace: [message(1, '"new"')] }, { move: [{ seq: 2, to: "removed" as const }] }]) {
+  for (const change of [
+    { replace: [message(2, '"new"')] },
+    { move: [{ seq: 2, to: "removed" as const }] },
+    { move: [{ seq: 1, to: "removed" as const }] },
+    { move: [{ seq: 1, to: "live" as const }] },
+  ]) {
     const call = dynamoStore({ client: early, tableName }).updateMessages(
       memoryId,
       update(moved.version, 4, change),
     );
     await expect(call).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
   }
-  expect((await other.getMessages(memoryId)).messages).toEqual([...messages(1, 2), ...inRows(3, 3)]);
+  expect((await other.getMessages(memoryId)).messages).toEqual([...messages(2, 2), ...inRows(3, 3)]);
+  expect((await other.getHistory(memoryId, { limit: 1 })).messages).toMatchObject([{ id: "m1" }]);
 });
 
 test("an update that another has made impossible is VERSION_CONFLICT", async () => {

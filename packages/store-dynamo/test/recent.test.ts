@@ -1,11 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { UpdateItemCommand } from "@aws-sdk/client-dynamodb";
-import type { ChatMemoryStore, MemoryUpdate, MessageState, StoredMessage } from "@turnkeep/core";
+import type {
+  ChatMemoryStore,
+  HistoryQuery,
+  MemoryUpdate,
+  MessageState,
+  StoredMessage,
+} from "@turnkeep/core";
 import { changed, type Kept, liveOf, messages, update } from "@turnkeep/store-tests";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { dynamoStore } from "../src/index.ts";
-import { idsStored, interrupted, itemsIn, sized, useOwnTable } from "./support.ts";
+import { type Item, idsStored, interrupted, itemsIn, sized, useOwnTable, wrapped } from "./support.ts";
 
 const { tableName, client, open } = useOwnTable();
 const [one, other] = [open(), open()];
@@ -62,6 +68,32 @@ describe("messages that move out of the head", () => {
     expect(await read(slow, memoryId)).toEqual(seqs);
     expect(moved).toBe(true);
     expect((await read(slow, memoryId)).filter((seq) => seq !== 5)).toEqual(seqs);
+  });
+
+  test.each<[string, HistoryQuery, number[]]>([
+    ["all", {}, [1, 2, 3, 4, 5, 6]],
+    ["the oldest", { limit: 2 }, [1, 2]],
+    ["what has left", { states: ["evicted"] }, [1, 2, 3]],
+    ["what is behind one", { after: 1, limit: 2 }, [2, 3]],
+    ["from the end", { order: "descending" }, [6, 5, 4, 3, 2, 1]],
+    ["what is before one that has left", { order: "descending", before: 3 }, [2, 1]],
+    ["the ids of what has left", { ids: ["m2", "m3"] }, [2, 3]],
+  ])("are there for who reads %s of history before their row shows", async (_, query, seqs) => {
+    const memoryId = randomUUID();
+    const begin = update(null, 6, { append: messages(1, 5) });
+    await one.updateMessages(memoryId, begin);
+    const move = [1, 2, 3].map((seq) => ({ seq, to: "evicted" as const }));
+    await one.updateMessages(memoryId, update(begin.version, 7, { append: [sized(6, 3_000)], move }));
+    // A query is not isolated from a transaction: it may see some of its items and not others.
+    let heads = 0;
+    const half = wrapped(client, async ({ operation }, send) => {
+      const answer = (await send()) as { Items?: Item[] };
+      if (operation === "GetItem") heads++;
+      if (operation !== "Query" || heads > 1) return answer;
+      return { ...answer, Items: answer.Items?.filter(({ rows }) => !rows?.S?.includes('"m3"')) };
+    });
+    expect(seqsOf(await dynamoStore({ client: half, tableName }).getHistory(memoryId, query))).toEqual(seqs);
+    expect(heads).toBe(2);
   });
 
   test("show once to readers that never wait", async () => {
