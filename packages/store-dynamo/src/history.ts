@@ -17,7 +17,7 @@ import { inTurn, type Table } from "./table.ts";
 /** How many messages a row holds, about. */
 const messagesOfRow = 4;
 
-/** A page, and whether nothing is missing from it that the head says is there, or that a row in parts has. */
+/** A page, and whether nothing was missing that the head says is there, or that a row in parts has. */
 export function readHistory(
   table: Table,
   memoryId: string,
@@ -41,6 +41,8 @@ class PageReader {
   readonly #due: Set<number> = new Set();
   /** The keys of rows that are to be met: what they hold may not be live. */
   readonly #dueRows: Set<number> = new Set();
+  /** Part of what was met is not there: of a row, or of what says which messages are superseded. */
+  #isTorn = false;
 
   constructor(memory: Memory, head: Head, query: NormalHistoryQuery) {
     this.#memory = memory;
@@ -56,20 +58,19 @@ class PageReader {
     const { limit } = this.#query;
     const messages = this.#messages;
     if (this.#descending) await this.#take(this.#recent);
-    const isTorn = await this.#takeRows();
+    await this.#takeRows();
     if (!this.#descending) await this.#take(this.#recent);
     const last = messages[limit]?.seq ?? (this.#descending ? 0 : beyond);
     const due = [...this.#due, ...this.#dueRows];
     const isMissing = due.some((seq) => (this.#descending ? seq > last : seq < last));
     const page = { messages: messages.slice(0, limit), hasMore: messages.length > limit };
-    return { page, isWhole: !isMissing && !isTorn };
+    return { page, isWhole: !isMissing && !this.#isTorn };
   }
 
-  /** Whether a row was met that lacks a part. */
-  async #takeRows(): Promise<boolean> {
+  async #takeRows(): Promise<void> {
     const { after, before, limit, states, ids } = this.#query;
     const range = { from: after + 1, to: Math.min(before - 1, this.#newest) };
-    if (range.from > range.to || states.length === 0) return false;
+    if (range.from > range.to || states.length === 0) return;
     const reading = await readingOf(this.#memory, this.#head);
     const pages = ids === undefined ? this.#rowsIn(range, reading) : this.#rowsWith(ids, range, reading);
     for await (const page of pages) {
@@ -79,7 +80,7 @@ class PageReader {
       if (this.#messages.length > limit) break;
     }
     for (const key of reading.met) this.#dueRows.delete(key);
-    return reading.isTorn;
+    this.#isTorn ||= reading.isTorn;
   }
 
   /** Takes over what is asked for, and one message beyond the limit. */
@@ -87,7 +88,8 @@ class PageReader {
     const { after, before, limit, states, ids } = this.#query;
     const asked = lines.filter(({ seq, id }) => seq > after && seq < before && (ids?.includes(id) ?? true));
     const gone = asked.map(({ seq }) => seq).filter((seq) => !this.#live.has(seq));
-    const superseded = await this.#memory.supersededOf(gone);
+    const { superseded, isWhole } = await this.#memory.supersededOf(gone, this.#head);
+    this.#isTorn ||= !isWhole;
     for (const line of asked.sort((a, b) => (this.#descending ? b.seq - a.seq : a.seq - b.seq))) {
       if (this.#messages.length > limit) break;
       const state = this.#live.has(line.seq) ? "live" : superseded.has(line.seq) ? "superseded" : "evicted";

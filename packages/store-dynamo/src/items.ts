@@ -5,7 +5,7 @@ import type { Action, Entry, Key, Page, QueryOptions, Table, Values } from "./ta
 
 const headTexts = ["version", "live", "recent", "life"] as const;
 const headNumbers = ["nextSeq", "count", "updatedAt"] as const;
-const headOptional = ["owner", "head", "moved", "pending", "endsAt"] as const;
+const headOptional = ["owner", "head", "moved", "marked", "pending", "endsAt"] as const;
 const headAttributes: readonly string[] = [...headTexts, ...headNumbers, ...headOptional];
 
 /** The attributes of our items, which the table's keys must not be called like. */
@@ -38,6 +38,8 @@ export interface Head {
   readonly recent: string;
   /** The rows that messages moved into last, as `encodeMoved` writes it: a reader must meet them. */
   readonly moved?: string | undefined;
+  /** The count of the last update that marked messages, then which marks it made: a reader must meet these too. */
+  readonly marked?: string | undefined;
   /** The token of the last update, if rows of it may not be in their places yet. */
   readonly pending?: string | undefined;
   readonly life: string;
@@ -46,6 +48,9 @@ export interface Head {
   readonly updatedAt: number;
   readonly endsAt?: number | undefined;
 }
+
+/** What an update says of messages: that they are superseded, or no longer are. */
+export type Marks = Readonly<Record<"add" | "drop", readonly number[]>>;
 
 /** What an update of a memory must leave to a later step, or an interrupted one left behind. */
 export interface Work {
@@ -213,7 +218,7 @@ export class Memory {
   }
 
   /** What an update of that count says of superseded messages, in one item for each thousand seqs that it concerns. */
-  markEntries(count: number, marks: Readonly<Record<"add" | "drop", readonly number[]>>): Entry[] {
+  markEntries(count: number, marks: Marks): Entry[] {
     const numbers = new Set([...marks.add, ...marks.drop].map(markNumber));
     return [...numbers].map((mark) => {
       const within = (seqs: readonly number[]): string =>
@@ -221,19 +226,37 @@ export class Memory {
       return { ...this.#markKey(mark, count), values: { add: within(marks.add), drop: within(marks.drop) } };
     });
   }
-  /** Which of these seqs, none of them live, are superseded: what their marks say one after the other. */
-  async supersededOf(seqs: readonly number[]): Promise<Set<number>> {
+  /**
+   * Which of these seqs, none of them live, are superseded: what their marks say one after the other; and whether these are
+   * all that the head says there are.
+   */
+  async supersededOf(
+    seqs: readonly number[],
+    { marked }: Head,
+  ): Promise<{ superseded: ReadonlySet<number>; isWhole: boolean }> {
     const superseded = new Set<number>();
-    if (seqs.length === 0) return superseded;
+    if (seqs.length === 0) return { superseded, isWhole: true };
     const numbers = seqs.map(markNumber);
-    const from = this.#markKey(Math.min(...numbers)).sort;
-    const to = `${this.#markKey(Math.max(...numbers)).sort}~`;
-    for (const { values } of await this.all(from, { to })) {
+    const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
+    const from = this.#markKey(first).sort;
+    const found = await this.all(from, { to: `${this.#markKey(last).sort}~` });
+    for (const { values } of found) {
       for (const seq of decodeLive(this.memoryId, String(values.add)).keys()) superseded.add(seq);
       for (const seq of decodeLive(this.memoryId, String(values.drop)).keys()) superseded.delete(seq);
     }
-    return superseded;
+    const [count, ...marks] = marked?.split(" ").map(Number) ?? [];
+    const due = marks
+      .filter((mark) => mark >= first && mark <= last)
+      .map((mark) => this.#markKey(mark, count));
+    const sorts = new Set(found.map(({ sort }) => sort));
+    return { superseded, isWhole: due.every(({ sort }) => sorts.has(sort)) };
   }
+}
+
+/** What the head says of an update of that count that marks messages. */
+export function encodeMarked(count: number, marks: Marks): string | undefined {
+  const numbers = new Set([...marks.add, ...marks.drop].map(markNumber));
+  return numbers.size === 0 ? undefined : [count, ...numbers].join(" ");
 }
 
 function markNumber(seq: number): number {

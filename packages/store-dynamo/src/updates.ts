@@ -7,7 +7,7 @@ import {
   invalidOption,
   utf8Length,
 } from "@turnkeep/core/store-kit";
-import { type Head, isPresent, Memory, putHead, type Work } from "./items.ts";
+import { encodeMarked, type Head, isPresent, type Marks, Memory, putHead, type Work } from "./items.ts";
 import {
   decodeLive,
   divided,
@@ -105,6 +105,7 @@ async function planned(
       if (live.has(seq)) live.set(seq, { edit, apart: apart === undefined ? 0 : key });
     }
   }
+  const marks = marksOf(folded, before);
   const updatedAt = Date.now();
   const head: Head = {
     ...base,
@@ -115,6 +116,7 @@ async function planned(
     live: encodeLive(live),
     recent: fits ? textOf(kept) : "",
     moved: fits ? withoutRows(base.moved, rewritten) : encodeMoved(kept, added),
+    marked: encodeMarked(count, marks) ?? base.marked,
     pending: undefined,
     count,
     updatedAt,
@@ -125,8 +127,7 @@ async function planned(
       `The live messages of a memory are too scattered: the list of their seqs has ${head.live.length} bytes, and ${liveBytes} fit`,
     );
   }
-  const marks = memory.markEntries(count, marksOf(folded, before));
-  return { token, head, added, rewritten, unchanged, marks };
+  return { token, head, added, rewritten, unchanged, marks: memory.markEntries(count, marks) };
 }
 
 /**
@@ -192,10 +193,7 @@ function liveAfter(
   return live;
 }
 
-function marksOf(
-  { insert, rewrite, setState }: FoldedUpdate,
-  before: ReadonlyMap<number, Place>,
-): Record<"add" | "drop", number[]> {
+function marksOf({ insert, rewrite, setState }: FoldedUpdate, before: ReadonlyMap<number, Place>): Marks {
   const superseded = [...insert, ...rewrite, ...setState].filter(({ state }) => state === "superseded");
   const others = setState.filter(({ seq, state }) => state !== "superseded" && !before.has(seq));
   return { add: superseded.map(({ seq }) => seq), drop: others.map(({ seq }) => seq) };
