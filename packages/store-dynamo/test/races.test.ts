@@ -163,6 +163,17 @@ function inRows(from: number, to: number): StoredMessage[] {
   return messages(from, to).map(({ seq }) => message(seq, `"${"x".repeat(3_000)}"`));
 }
 
+/** Of five messages the last is live; 3 and 4 were evicted in the head, and have just moved into a row with each other. */
+async function movedEvicted(memoryId: string): Promise<{ version: string }> {
+  await one.updateMessages(memoryId, { ...update(null, 3, { append: inRows(1, 2) }), version: "1" });
+  const move = [1, 2, 3, 4].map((seq) => ({ seq, to: "evicted" as const }));
+  const evicting = update("1", 5, { append: messages(3, 4), move });
+  await one.updateMessages(memoryId, evicting);
+  const moving = update(evicting.version, 6, { append: inRows(5, 5) });
+  await one.updateMessages(memoryId, moving);
+  return moving;
+}
+
 describe("a read that meets an update", () => {
   /** Reads the head, then lets an update take place before the messages are read. */
   test("is repeated: after a replacement, an append with an eviction, a removal, moving out, a staged one", async () => {
@@ -298,6 +309,35 @@ describe("a read that meets an update", () => {
       const { messages: seen } = await tearing.getHistory(memoryId, query);
       const seqs = seen.map(({ seq }) => seq);
       expect(seqs).toEqual("ids" in query ? [1, 2] : "limit" in query ? [3, 2] : [1, 2, 3]);
+    }
+  });
+
+  test("of history awaits no row whose messages were removed, and none of an update that was refused", async () => {
+    const memoryId = randomUUID();
+    let { version } = await movedEvicted(memoryId);
+    const asked: string[] = [];
+    const counting = dynamoStore({
+      tableName,
+      client: wrapped(client, ({ operation }, send) => {
+        asked.push(operation);
+        return send();
+      }),
+    });
+    // The entry of an id that came too late leads to a row that holds another.
+    const late = update("1", 4, { append: [{ ...message(3, `"${"x".repeat(4_000)}"`), id: "late" }] });
+    await expect(one.updateMessages(memoryId, late)).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+    expect((await counting.getHistory(memoryId, { ids: ["late", "m4"] })).messages).toMatchObject([
+      { id: "m4" },
+    ]);
+    expect(asked.filter((operation) => operation === "GetItem")).toHaveLength(1);
+    for (const seq of [4, 3]) {
+      const change = update(version, 6, { move: [{ seq, to: "removed" }] });
+      await one.updateMessages(memoryId, change);
+      ({ version } = change);
+      asked.length = 0;
+      const { messages: seen } = await counting.getHistory(memoryId, {});
+      expect(seen.map((found) => found.seq)).toEqual([1, 2, 3, 5].filter((left) => left < seq || left === 5));
+      expect(asked.filter((operation) => operation === "GetItem")).toHaveLength(1);
     }
   });
 
