@@ -157,6 +157,9 @@ describe("toolCallFilter", () => {
     ]);
     expect(await filtered([system("s")])).toEqual([system("s")]);
     expect(await filtered([])).toEqual([]);
+    // What the model thought before it called is no reason to send the thought alone.
+    const thoughtful = [parts({ type: "reasoning", text: "hm" }, call("1")), tool(result("1"))];
+    expect(await filtered(thoughtful, { keepLastSteps: 0 })).toEqual(thoughtful);
   });
 
   test.each<[string, unknown]>([

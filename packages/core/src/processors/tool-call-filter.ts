@@ -24,7 +24,7 @@ export interface ToolCallFilterOptions {
  * without a call goes by its own name.
  *
  * By default what the model is working on stays: while the list ends in a call or its results, the steps behind the last
- * user message keep theirs. If nothing but system messages would be left, the newest step stays as it is.
+ * user message keep theirs. If nothing but system messages and reasoning would be left, the newest step stays as it is.
  *
  * Errors: `INVALID_OPTION`.
  *
@@ -66,7 +66,7 @@ export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcesso
         return copyOf(message, format, () => without(message, gone, format), JSON.stringify(gone));
       };
       const shown = decided.of(messages.length, border.decided, show);
-      if (shown.some((message) => format.role(message) !== "system")) return shown;
+      if (shown.some((message) => saysSomething(message, format))) return shown;
       const newest = calls.newestStep();
       return messages.flatMap((message, at) => {
         const left = newest.has(at) ? message : show(at);
@@ -196,6 +196,11 @@ class Calls<M> {
   #isExcluded(name: string | undefined): boolean {
     return this.#names === undefined || (name !== undefined && this.#names.has(name));
   }
+}
+
+/** Reasoning alone says nothing without the answer that it led to. */
+function saysSomething<M>(message: M, format: MessageFormat<M>): boolean {
+  return format.role(message) !== "system" && format.without(message, { reasoning: true }) !== undefined;
 }
 
 function without<M>(message: M, gone: Gone, format: MessageFormat<M>): M | undefined {
