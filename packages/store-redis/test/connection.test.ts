@@ -51,6 +51,22 @@ describe("a client that was given", () => {
   });
 });
 
+test("a listing and a sweep with a signal bring no warning of Node's about listeners", async () => {
+  const warnings: Error[] = [];
+  const warned = (warning: Error) => warnings.push(warning);
+  process.on("warning", warned);
+  onTestFinished(() => void process.off("warning", warned));
+  const store = redisStore({ url, prefix: newPrefix() });
+  onTestFinished(() => store.close());
+  const ids = Array.from({ length: 12 }, (_, index) => `many ${index}`);
+  await Promise.all(ids.map((id) => store.updateMessages(id, update(null, 2, { append: [message(1)] }))));
+  const [listing, sweeping] = [new AbortController(), new AbortController()];
+  expect((await store.listMemories({}, listing)).memories).toHaveLength(12);
+  await store.sweep(sweeping);
+  await new Promise(setImmediate);
+  expect(warnings).toEqual([]);
+});
+
 describe("a client that the store opened", () => {
   test("is closed by the store", async () => {
     const { hostname, port } = new URL(url);
