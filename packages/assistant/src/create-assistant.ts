@@ -138,13 +138,20 @@ class MemoryAssistant<M> implements Assistant<M> {
 
   async *stream(message: string | M, options: ChatOptions = {}): AsyncIterableIterator<ChatEvent<M>> {
     checkChat(options);
-    const left = new AbortController();
-    const signal =
-      options.signal === undefined ? left.signal : AbortSignal.any([options.signal, left.signal]);
+    // Not AbortSignal.any: it leaves a trace on the caller's signal each time, which may live as long as the process.
+    const controller = new AbortController();
+    const { signal } = controller;
+    const follow = (): void => controller.abort(options.signal?.reason);
+    if (options.signal?.aborted) follow();
+    options.signal?.addEventListener("abort", follow);
     const queue = new EventQueue<ChatEvent<M>>();
     const turn = this.#turn(message, options, signal, (event) => queue.push(event));
     // What it rejects with is thrown below, unless nobody asks any more.
-    turn.catch(() => undefined).finally(() => queue.end());
+    const end = (): void => {
+      options.signal?.removeEventListener("abort", follow);
+      queue.end();
+    };
+    turn.then(end, end);
     let isLeft = true;
     try {
       yield* queue.values();
@@ -152,7 +159,7 @@ class MemoryAssistant<M> implements Assistant<M> {
       yield { type: "finish", result: await turn };
     } finally {
       if (isLeft) {
-        left.abort(new TurnkeepError("ABORTED", "The stream was left before its end."));
+        controller.abort(new TurnkeepError("ABORTED", "The stream was left before its end."));
         // What has to be taken back is, before whoever left goes on.
         await turn.catch(() => undefined);
       }

@@ -37,7 +37,7 @@ export async function whileFree<T>(
     end = resolve;
   });
   // One that is aborted while it waits must not let the next one in before the running one is done.
-  queue.tail = Promise.all([before, done]);
+  queue.tail = before.then(() => done);
   queue.count++;
   try {
     await orAborted(before, signal);

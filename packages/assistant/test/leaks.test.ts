@@ -1,0 +1,40 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { createChatMemory } from "@turnkeep/core";
+import { expect, test } from "vitest";
+import { createAssistant } from "../src/index.ts";
+import { whileFree } from "../src/turn-queue.ts";
+import { assistant } from "./script.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+/** How many bytes the heap has grown by with so many calls, one after the other, when all that can go has gone. */
+async function growth(call: () => Promise<unknown>, count: number): Promise<number> {
+  for (let n = 0; n < 1_000; n++) await call();
+  const before = await heapUsed();
+  for (let n = 0; n < count; n++) await call();
+  return (await heapUsed()) - before;
+}
+
+async function heapUsed(): Promise<number> {
+  await new Promise(setImmediate);
+  for (let n = 0; n < 3; n++) collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+test("the turns of a memory leave nothing behind in its queue", async () => {
+  const [memory, { signal }] = [{ id: "one" }, new AbortController()];
+  const turn = (): Promise<unknown> => whileFree(memory, "enqueue", signal, async () => undefined);
+  expect(await growth(turn, 100_000)).toBeLessThan(2_000_000);
+});
+
+test("streams leave nothing behind on a signal that outlives them", async () => {
+  const { signal } = new AbortController();
+  const memory = createChatMemory({ window: { maxMessages: 1 }, history: false });
+  const chat = createAssistant({ memory, model: async () => ({ message: assistant("Hello") }) });
+  const ask = async (): Promise<void> => {
+    for await (const event of chat.stream("Go", { signal })) expect(event.type).toMatch(/text|finish/);
+  };
+  expect(await growth(ask, 20_000)).toBeLessThan(1_000_000);
+}, 60_000);
