@@ -78,8 +78,7 @@ export function connect({ client, url, config }: DynamoConnection, tableName: st
 
   return {
     under(signal) {
-      // Many operations of one call listen to its signal at once; Node would warn of a leak.
-      if (signal !== undefined) setMaxListeners(0, signal);
+      if (signal !== undefined) allowListeners(signal);
       return <A>(statement: Statement<A>) =>
         calls.run(async () => {
           opened ??= open();
@@ -91,6 +90,15 @@ export function connect({ client, url, config }: DynamoConnection, tableName: st
       (await opened?.catch(() => undefined))?.destroy();
     },
   };
+}
+
+/** Many operations of one call listen to its signal at once; Node would warn of a leak. */
+function allowListeners(signal: AbortSignal): void {
+  try {
+    setMaxListeners(0, signal);
+  } catch {
+    // A signal that is not Node's own, a simulated browser's say: it counts no listeners, and Node refuses it.
+  }
 }
 
 async function importDriver(): Promise<Driver> {

@@ -135,6 +135,22 @@ describe("a server that accepts and never answers", () => {
     expect(warnings.filter(({ name }) => name === "MaxListenersExceededWarning")).toEqual([]);
   });
 
+  test("ends by a signal that is not Node's own", async () => {
+    const listeners = new Set<() => void>();
+    const signal = {
+      aborted: false,
+      reason: new Error("enough"),
+      addEventListener: (_: string, listener: () => void) => listeners.add(listener),
+      removeEventListener: (_: string, listener: () => void) => listeners.delete(listener),
+    };
+    const store = dynamoStore({ url: `http://a:b@127.0.0.1:${(server.address() as AddressInfo).port}` });
+    const call = store.getMessages("a", { signal: signal as unknown as AbortSignal });
+    signal.aborted = true;
+    for (const listener of listeners) listener();
+    await expect(call).rejects.toMatchObject({ code: "ABORTED", cause: signal.reason });
+    await store.close();
+  });
+
   test("ends by the caller's signal, which reaches the driver", async () => {
     const store = dynamoStore({ url: `http://a:b@127.0.0.1:${(server.address() as AddressInfo).port}` });
     const controller = new AbortController();
