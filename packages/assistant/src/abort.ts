@@ -1,14 +1,13 @@
 import { TurnkeepError } from "@turnkeep/core";
+import { onAbort } from "@turnkeep/core/store-kit";
 
 /** Settles with the promise, or rejects with `ABORTED` as soon as the signal fires. */
 export function orAborted<T>(promise: Promise<T> | T, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => reject(abortedError(signal));
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    Promise.resolve(promise)
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener("abort", onAbort));
+    const end = (): void => reject(abortedError(signal));
+    if (signal.aborted) end();
+    const stop = onAbort(signal, end);
+    Promise.resolve(promise).then(resolve, reject).finally(stop);
   });
 }
 

@@ -5,6 +5,7 @@ import {
   type ModelMessageLike,
   TurnkeepError,
 } from "@turnkeep/core";
+import { onAbort } from "@turnkeep/core/store-kit";
 import type {
   Assistant,
   AssistantPolicy,
@@ -143,12 +144,12 @@ class MemoryAssistant<M> implements Assistant<M> {
     const { signal } = controller;
     const follow = (): void => controller.abort(options.signal?.reason);
     if (options.signal?.aborted) follow();
-    options.signal?.addEventListener("abort", follow);
+    const stop = options.signal && onAbort(options.signal, follow);
     const queue = new EventQueue<ChatEvent<M>>();
     const turn = this.#turn(message, options, signal, (event) => queue.push(event));
     // What it rejects with is thrown below, unless nobody asks any more.
     const end = (): void => {
-      options.signal?.removeEventListener("abort", follow);
+      stop?.();
       queue.end();
     };
     turn.then(end, end);

@@ -1,6 +1,7 @@
+import { getEventListeners } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { createChatMemory } from "@turnkeep/core";
+import { createChatMemories, createChatMemory, inMemoryStore } from "@turnkeep/core";
 import { expect, test } from "vitest";
 import { createAssistant } from "../src/index.ts";
 import { whileFree } from "../src/turn-queue.ts";
@@ -38,3 +39,30 @@ test("streams leave nothing behind on a signal that outlives them", async () => 
   };
   expect(await growth(ask, 20_000)).toBeLessThan(1_000_000);
 }, 60_000);
+
+test("turns at once that share a signal have one listener on it, and leave none", async () => {
+  const { signal } = new AbortController();
+  const listeners = (): number => getEventListeners(signal, "abort").length;
+  let release = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let asked = 0;
+  const chat = createAssistant({
+    memories: createChatMemories({ store: inMemoryStore() }),
+    model: async () => {
+      asked++;
+      await held;
+      return { message: assistant("Hello") };
+    },
+  });
+  const ids = Array.from({ length: 20 }, (_, index) => `${index}`);
+  const turns = ids.map((memoryId, index) =>
+    index % 2 === 0 ? chat.chat("Go", { memoryId, signal }) : chat.stream("Go", { memoryId, signal }).next(),
+  );
+  await expect.poll(() => asked).toBe(20);
+  expect(listeners()).toBe(1);
+  release();
+  await Promise.all(turns);
+  await expect.poll(listeners).toBe(0);
+});

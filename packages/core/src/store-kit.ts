@@ -5,7 +5,7 @@
  *
  * @module
  */
-export { throwIfAborted } from "./abort.ts";
+export { onAbort, throwIfAborted } from "./abort.ts";
 export { isTurnkeepError, TurnkeepError } from "./errors.ts";
 export { callDriver } from "./stores/call-driver.ts";
 export { checkAgainstStored, isInPlace, type StoredRows, storedRows } from "./stores/check-stored.ts";

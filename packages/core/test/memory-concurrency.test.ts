@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import {
@@ -505,6 +506,38 @@ describe("order, time and signals", () => {
     await memory.add(user("b"));
     expect(await texts(memory)).toEqual(["b"]);
     await expect(memory.messages({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: "ABORTED" });
+  });
+
+  test("a signal of many calls at once has one listener, which all of them hear, and none when they are done", async () => {
+    const store = inMemoryStore();
+    const { opened: held, open: release } = gate();
+    const slow: ChatMemoryStore = {
+      ...store,
+      getMessages: async (id, options) => {
+        await held;
+        return store.getMessages(id, options);
+      },
+    };
+    const memories = Array.from({ length: 20 }, (_, index) =>
+      createChatMemory({ id: `m${index}`, store: slow }),
+    );
+    const [fired, quiet] = [new AbortController(), new AbortController()];
+    const listeners = ({ signal }: AbortController): number => getEventListeners(signal, "abort").length;
+    const ended = memories.map((memory) => memory.messages({ signal: fired.signal }));
+    const made = memories.map((memory) => memory.put("x", user("a"), { signal: quiet.signal }));
+    expect([listeners(fired), listeners(quiet)]).toEqual([1, 1]);
+    fired.abort();
+    for (const { reason } of (await Promise.allSettled(ended)) as PromiseRejectedResult[]) {
+      expect(reason).toMatchObject({ code: "ABORTED" });
+    }
+    release();
+    await Promise.all(made);
+    expect([listeners(fired), listeners(quiet)]).toEqual([0, 0]);
+    const [again] = memories;
+    const late = again?.messages({ signal: quiet.signal });
+    expect(listeners(quiet)).toBe(1);
+    quiet.abort();
+    await expect(late).rejects.toMatchObject({ code: "ABORTED" });
   });
 
   test("a call that ended while it waited for a limit still tells the store so, and writes nothing", async () => {

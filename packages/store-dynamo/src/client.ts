@@ -1,5 +1,3 @@
-import { setMaxListeners } from "node:events";
-import { setTimeout as delay } from "node:timers/promises";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import {
   callDriver,
@@ -7,6 +5,7 @@ import {
   errorCode,
   invalidOption,
   notReadyError,
+  onAbort,
   show,
 } from "@turnkeep/core/store-kit";
 import type { DynamoConnection } from "./options.ts";
@@ -78,7 +77,6 @@ export function connect({ client, url, config }: DynamoConnection, tableName: st
 
   return {
     under(signal) {
-      if (signal !== undefined) allowListeners(signal);
       return <A>(statement: Statement<A>) =>
         calls.run(async () => {
           opened ??= open();
@@ -90,15 +88,6 @@ export function connect({ client, url, config }: DynamoConnection, tableName: st
       (await opened?.catch(() => undefined))?.destroy();
     },
   };
-}
-
-/** Many operations of one call listen to its signal at once; Node would warn of a leak. */
-function allowListeners(signal: AbortSignal): void {
-  try {
-    setMaxListeners(0, signal);
-  } catch {
-    // A signal that is not Node's own, a simulated browser's say: it counts no listeners, and Node refuses it.
-  }
 }
 
 async function importDriver(): Promise<Driver> {
@@ -129,9 +118,9 @@ function sender(driver: Driver, client: DynamoClient, timeoutMs: number | undefi
   return async ({ operation, input }, signal) => {
     const Command = commands[`${operation}Command`] as new (input: object) => never;
     const controller = new AbortController();
-    const stop = (): void => controller.abort();
-    signal?.addEventListener("abort", stop);
-    const timer = timeoutMs === undefined ? undefined : setTimeout(stop, timeoutMs);
+    const cut = (): void => controller.abort();
+    const stop = signal && onAbort(signal, cut);
+    const timer = timeoutMs === undefined ? undefined : setTimeout(cut, timeoutMs);
     try {
       return await client.send(new Command(input), { abortSignal: controller.signal } as never);
     } catch (cause) {
@@ -139,7 +128,7 @@ function sender(driver: Driver, client: DynamoClient, timeoutMs: number | undefi
       throw isLate ? new Error(`The database did not answer within ${timeoutMs} ms`) : cause;
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", stop);
+      stop?.();
     }
   };
 }
@@ -180,8 +169,11 @@ async function sendUntilDone(
 
 /** Waits so long, or until the signal ends the call with `ABORTED`. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  const options = signal === undefined ? {} : { signal };
-  return callDriver(storeName, () => delay(ms, undefined, options), signal);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const wait = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  return callDriver(storeName, () => wait, signal).finally(() => clearTimeout(timer));
 }
 
 interface Answer {

@@ -1,5 +1,12 @@
 import { createHash } from "node:crypto";
-import { driverCalls, errorCode, importDriver, invalidOption, notReadyError } from "@turnkeep/core/store-kit";
+import {
+  driverCalls,
+  errorCode,
+  importDriver,
+  invalidOption,
+  notReadyError,
+  onAbort,
+} from "@turnkeep/core/store-kit";
 import type { Pool } from "pg";
 import type { PostgresConnection } from "./options.ts";
 import type { Statement } from "./sql.ts";
@@ -148,8 +155,7 @@ async function sendOverPool(
     client.release();
     throw signal.reason;
   }
-  const cut = (): void => client.release(true);
-  signal?.addEventListener("abort", cut);
+  const stop = signal && onAbort(signal, () => client.release(true));
   let healthy = false;
   try {
     const result = await query(client, statement);
@@ -160,7 +166,7 @@ async function sendOverPool(
     healthy = sendAgain.has(errorCode(cause)) || nameRefused.has(errorCode(cause));
     throw cause;
   } finally {
-    signal?.removeEventListener("abort", cut);
+    stop?.();
     if (!signal?.aborted) client.release(!healthy);
   }
 }

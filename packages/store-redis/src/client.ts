@@ -22,8 +22,6 @@ export interface Connection {
 
 export interface Calls {
   readonly run: Run;
-  /** Several statements that need not wait for one another, as one call: the signal is listened to once. */
-  runAll<A>(statements: readonly Statement<A>[]): Promise<A[]>;
   /** Until the replicas have what this connection wrote. */
   wait(replicas: WaitReplicas): Promise<void>;
 }
@@ -78,8 +76,6 @@ export function connect({ client, url, config }: RedisConnection): Connection {
         calls.run(() => call().catch(throwWithoutContent), signal);
       return {
         run: (statement) => track(() => evaluate(statement)),
-        runAll: <A>(statements: readonly Statement<A>[]) =>
-          track(() => Promise.all(statements.map((statement) => evaluate(statement)))),
         wait: (replicas) => track(() => wait(replicas)),
       };
     },

@@ -39,7 +39,7 @@ import {
   Statements,
 } from "./lua.ts";
 import { normalizeOptions, type RedisStoreOptions } from "./options.ts";
-import { entryOf, messagesOf } from "./records.ts";
+import { type Entry, entryOf, messagesOf } from "./records.ts";
 import { entryIsLeftBehindAfter } from "./scripts.ts";
 
 /** Of an update. */
@@ -167,7 +167,7 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     },
 
     async listMemories(query, callOptions) {
-      const { run, runAll } = enter(callOptions);
+      const { run } = enter(callOptions);
       const { owner, cursor, limit } = normalizeListQuery(query);
       const found: ListedMemory[] = [];
       let after: string | undefined = cursor === undefined ? "0" : decodeCursor(cursor, place);
@@ -175,7 +175,7 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
         const size = Math.max(batch, limit + 1 - found.length);
         const page: PageAnswer = await run(lua.page(owner, after, size));
         const entries = page.map(([member]) => entryOf(member));
-        const heads = await runAll(entries.map(({ memoryId }) => lua.peek(memoryId)));
+        const heads = await Promise.all(entries.map(({ memoryId }) => run(lua.peek(memoryId))));
         for (const [index, { memoryId, owner, life }] of entries.entries()) {
           const [lifeNow, , updated, present] = heads[index] ?? [];
           if (lifeNow !== life || present !== "yes") continue;
@@ -187,22 +187,20 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     },
 
     async sweep(callOptions) {
-      const { run, runAll } = enter(callOptions);
+      const { run } = enter(callOptions);
       let removed = 0;
+      async function settle(entry: Entry): Promise<void> {
+        // No entry of this store: nothing can be said of it, least of all which keys it has.
+        if (entry.life === "") return;
+        const outcome = await run(lua.remove(entry.memoryId, entry.life, "expired"));
+        if (outcome === "present") return;
+        // What no memory answers for may be about to begin one.
+        const left = await run(lua.leave(entry, outcome === "removed" ? 0 : entryIsLeftBehindAfter));
+        if (outcome === "removed" || left === "1") removed++;
+      }
       for (let after: string | undefined = "0"; after !== undefined; ) {
         const page: PageAnswer = await run(lua.page(undefined, after, batch));
-        // Of what is no entry of this store nothing can be said, least of all which keys it has.
-        const entries = page.map(([member]) => entryOf(member)).filter(({ life }) => life !== "");
-        const outcomes = await runAll(entries.map((one) => lua.remove(one.memoryId, one.life, "expired")));
-        const gone = entries.flatMap((entry, index) => {
-          const outcome = outcomes[index];
-          return outcome === "present" ? [] : [{ entry, isRemoved: outcome === "removed" }];
-        });
-        // What no memory answers for may be about to begin one.
-        const left = await runAll(
-          gone.map(({ entry, isRemoved }) => lua.leave(entry, isRemoved ? 0 : entryIsLeftBehindAfter)),
-        );
-        removed += gone.filter(({ isRemoved }, index) => isRemoved || left[index] === "1").length;
+        await Promise.all(page.map(([member]) => settle(entryOf(member))));
         after = page.length < batch ? undefined : page.at(-1)?.[1];
       }
       return { removed };

@@ -1,4 +1,4 @@
-import { orAborted, throwIfAborted } from "../abort.ts";
+import { onAbort, orAborted, throwIfAborted } from "../abort.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 
 /** How long a call may take, and what ends it earlier. */
@@ -25,7 +25,7 @@ export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => P
   const call: Call = { signal: controller.signal, conflict: undefined };
   let timedOut = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let onAbort: (() => void) | undefined;
+  let stop: (() => void) | undefined;
   try {
     return await new Promise<T>((resolve, reject) => {
       const end = (reason: unknown): void => {
@@ -36,8 +36,7 @@ export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => P
         timedOut = true;
         end(new TurnkeepError("STORE_UNAVAILABLE", `The call took longer than ${timeoutMs} ms.`));
       }, timeoutMs);
-      onAbort = () => end(signal?.reason);
-      signal?.addEventListener("abort", onAbort, { once: true });
+      stop = signal && onAbort(signal, () => end(signal.reason));
       run(call).then(resolve, reject);
     });
   } catch (error) {
@@ -46,7 +45,7 @@ export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => P
     throw call.conflict ?? unanswered(timeoutMs, error);
   } finally {
     clearTimeout(timer);
-    if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
+    stop?.();
   }
 }
 
