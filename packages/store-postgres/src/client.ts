@@ -61,6 +61,9 @@ const maxAttempts = 20;
  */
 const nameRefused = new Set(["26000", "42P05", "0A000"]);
 
+/** What the driver says of an address that leads nowhere. */
+const unreadable = new Set(["ERR_INVALID_URL", "ERR_SOCKET_BAD_PORT"]);
+
 /** Undefined table and column. */
 const notReady = new Set(["42P01", "42703"]);
 
@@ -91,9 +94,12 @@ export function connect({ client, url, config }: PostgresConnection, place: stri
           takesNames = false;
           continue;
         }
-        // Without the cause: what parses an address may quote it, with its password.
-        if (code === "ERR_INVALID_URL")
-          throw invalidOption("pg cannot read the url: check its host and port");
+        if (unreadable.has(code)) {
+          // A pool whose client could not even begin to connect waits for it for ever when it ends.
+          opened = undefined;
+          // Without the cause: what parses an address may quote it, with its password.
+          throw invalidOption("pg cannot read the url or config: check its host and port");
+        }
         if (notReady.has(code)) throw notReadyError(storeName, `a table or column of ${place}`, cause);
         if (!sendAgain.has(code) || attempt === maxAttempts || signal?.aborted) throw cause;
       }

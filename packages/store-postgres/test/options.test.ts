@@ -11,7 +11,7 @@ describeOptions({
   url,
   client: new pg.Pool(),
   config: {},
-  unreadable: ["postgres://app:s3cret@host:port/chat"],
+  unreadable: ["postgres://app:s3cret@host:port/chat", `${url}?port=high`],
   refused: [
     ["an empty schema", { url, schema: "" }],
     ["a schema with U+0000", { url, schema: "a\0b" }],
