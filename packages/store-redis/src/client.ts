@@ -42,10 +42,15 @@ export function connect({ client, url, config }: RedisConnection): Connection {
   async function send(command: string, args: (string | number)[]): Promise<unknown> {
     if (client !== undefined) return client.call(command, args);
     opened ??= open(url, config);
-    const own = await opened;
+    const opening = opened;
+    const own = await opening;
     try {
       return await own.client.call(command, args);
     } catch (cause) {
+      if (isRefusedDatabase(own.fault)) {
+        if (opened === opening) opened = undefined;
+        throw own.fault;
+      }
       // The driver says that it gave up, and tells only its listener why.
       throw isNamed(cause, "MaxRetriesPerRequestError") ? (own.fault ?? cause) : cause;
     }
@@ -112,8 +117,16 @@ async function open(url: string | undefined, config: object | undefined): Promis
   // Without a listener the driver prints to the console.
   client.on("error", (fault: unknown) => {
     opened.fault = fault;
+    // The driver would go on in database 0, where somebody else's data may be.
+    if (isRefusedDatabase(fault)) client.disconnect();
   });
   return opened;
+}
+
+/** Whether the server refused the database that the connection is for: by its number, or to this user. */
+function isRefusedDatabase(fault: unknown): fault is Error {
+  if (!isNamed(fault, "ReplyError")) return false;
+  return (fault as { command?: { readonly name?: string } }).command?.name === "select";
 }
 
 /** The driver attaches what it sent, content and passwords included. A server's refusal begins with its code. */

@@ -63,11 +63,23 @@ export function normalizeOptions(options: RedisStoreOptions): NormalOptions {
   if (options.url !== undefined && !URL.canParse(options.url)) {
     throw invalidOption("url cannot be read: check its host and port (not shown: it may hold a password)");
   }
+  if (options.url !== undefined) checkDatabase(new URL(options.url));
   const { prefix = "turnkeep:", ttlMs, waitReplicas } = options;
   checkOptionText("prefix", prefix, { forbidden: /[{}]/, rule: "without braces" });
   checkTtl(ttlMs);
   if (waitReplicas !== undefined) checkReplicas(waitReplicas, options.client);
   return { connection: options, prefix, ttlMs, waitReplicas: waitReplicas && { ...waitReplicas } };
+}
+
+/** The driver takes what is no number for database 0. */
+function checkDatabase({ pathname, searchParams }: URL): void {
+  for (const database of [pathname.slice(1), searchParams.get("db") ?? ""]) {
+    if (!/^\d*\/?$/.test(database)) {
+      throw invalidOption(
+        "url must name its database by a number, as in redis://host:6379/0 (not shown: it may hold a password)",
+      );
+    }
+  }
 }
 
 function checkReplicas(waitReplicas: WaitReplicas, client: RedisClient | undefined): void {

@@ -122,6 +122,28 @@ describe("a server that takes a connection and drops it", () => {
   });
 });
 
+describe.each(["redisUrl", "redis70Url", "valkeyUrl"] as const)("a database that %s does not have", (of) => {
+  const { hostname, port } = new URL(inject(of));
+
+  test.each([
+    ["url", { url: `redis://${hostname}:${port}/4321` }],
+    ["config", { config: { host: hostname, port: Number(port), db: 4321 } }],
+  ] as const)("is refused by its %s, and no other is written to instead", async (_by, connection) => {
+    const own = newPrefix();
+    const store = redisStore({ ...connection, prefix: own });
+    onTestFinished(() => store.close());
+    const begin = update(null, 2, { append: [message(1)] });
+    const calls = [store.updateMessages("a", begin), store.getMessages("a")];
+    for (const refused of [...calls, store.getMessages("a")]) {
+      await expect(refused).rejects.toMatchObject({
+        code: "STORE_UNAVAILABLE",
+        cause: { message: expect.stringContaining("DB index is out of range") },
+      });
+    }
+    await withClient(inject(of), async (client) => expect(await client.keys(`${own}*`)).toEqual([]));
+  });
+});
+
 test("a store closes whose client could not be made", async () => {
   const store = redisStore({ config: { sentinels: [], name: "none" } });
   await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });

@@ -29,3 +29,17 @@ test("a server that is not there is STORE_UNAVAILABLE and says why, with the old
   expect(String(error)).not.toContain("s3cret");
   await store.close();
 });
+
+test("a database that is not there is refused, and database 0 is not written to, with the oldest driver too", async () => {
+  const own = newPrefix();
+  const store = redisStore({ url: `${inject("redis70Url")}/4321`, prefix: own });
+  await expect(store.updateMessages("a", update(null, 2, { append: [message(1)] }))).rejects.toMatchObject({
+    code: "STORE_UNAVAILABLE",
+    cause: { message: expect.stringContaining("DB index is out of range") },
+  });
+  await store.close();
+  const other = redisStore({ url: inject("redis70Url"), prefix: own });
+  expect((await other.getMessages("a")).version).toBeNull();
+  expect((await other.sweep()).removed).toBe(0);
+  await other.close();
+});
