@@ -215,6 +215,14 @@ describe("mapText", () => {
     );
   });
 
+  test("a result of an unknown kind keeps it, also under a name that objects have", () => {
+    const output = { type: "constructor", value: { b: 1 } };
+    const message = tool(result("1", output));
+    expect(format.mapText(message, () => "changed")).toEqual(
+      tool(result("1", { ...output, value: "changed" })),
+    );
+  });
+
   test("an input keeps its kind, whatever became of its text", () => {
     const cut = (text: string): string => text.slice(0, 3);
     const input = { path: "a.txt", lines: ["first", 4111, 12n, null, true], at: new Date(0) };

@@ -276,6 +276,12 @@ describe("without", () => {
     );
   });
 
+  it("looks for media in no other source than one of content", () => {
+    const source = { type: "text", media_type: "text/plain", data: "one", content: [null] } as const;
+    const message = user({ type: "document", source });
+    expect(format.without(message, { media: true })).toBe(message);
+  });
+
   it("keeps whole what the API fetched itself", () => {
     const content = { type: "web_fetch_result", url: "https://e.org", content: pdf };
     const fetched = assistant({ type: "web_fetch_tool_result", tool_use_id: "f", content });

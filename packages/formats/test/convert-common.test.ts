@@ -64,4 +64,16 @@ describe("a call's input", () => {
       expect(text(undefined)).toEqual([{ type: "text", text: "{}", of: "tool-call" }]);
     },
   );
+
+  it.each(pairs.filter(([from]) => ["OpenAI", "Responses", "LangChain4j"].includes(from)))(
+    "that no message may hold, being nested too deep, is taken for text from %s to %s",
+    (from, to) => {
+      const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+      const source = convert([call(deep)], { from: modelMessageConversion, to: conversionOf(from) }).messages;
+      const { messages } = convert(source, { from: conversionOf(from), to: conversionOf(to) });
+      for (const message of messages) conversionOf(to).format.encode(message);
+      const texts = messages.flatMap(conversionOf(to).format.pieces).filter(({ of }) => of === "tool-call");
+      expect(JSON.stringify(texts)).toContain(deep);
+    },
+  );
 });

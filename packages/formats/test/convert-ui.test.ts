@@ -153,6 +153,14 @@ describe("UI messages", () => {
     ]);
   });
 
+  it("keep an approval's id, whatever else the request holds", () => {
+    const request = { type: "tool-approval-request", approvalId: "ok-1", toolCallId: "call-1", id: "other" };
+    const call = { type: "tool-call", toolCallId: "call-1", toolName: "add", input: {} };
+    const message = { role: "assistant", content: [call, request] } as ModelMessage;
+    const { messages } = convert([message], { from: modelMessageConversion, to: from });
+    expect(messages).toMatchObject([{ parts: [{ approval: { id: "ok-1" } }] }]);
+  });
+
   it("read data parts as the application shows them to the model", () => {
     const told = { id: "m", role: "user" as const, parts: [{ type: "data-city", data: "Oslo" } as never] };
     const plain = convert([told], { from, to: openaiConversion });

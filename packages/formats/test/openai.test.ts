@@ -135,6 +135,14 @@ describe("pieces", () => {
       { type: "text", text: '{"type":"video_url","video_url":{"url":"v"}}', of: "content" },
     ]);
   });
+
+  it("are texts, whatever the application gave as a name or a refusal", () => {
+    const message = { role: "assistant", content: null, name: 17, refusal: { reason: "No." } };
+    expect(format.pieces(message as unknown as ChatMessage)).toEqual([
+      { type: "text", text: "17", of: "name" },
+      { type: "text", text: '{"reason":"No."}', of: "content" },
+    ]);
+  });
 });
 
 describe("isEmpty", () => {

@@ -52,7 +52,10 @@ function mapInput(part: AnyPart, change: Change): AnyPart {
   return Object.is(input, part.input) ? part : { ...part, input };
 }
 
-const asTextOutput: Readonly<Record<string, string>> = { json: "text", "error-json": "error-text" };
+const asTextOutput: ReadonlyMap<string, string> = new Map([
+  ["json", "text"],
+  ["error-json", "error-text"],
+]);
 
 function mapOutput(output: AnyPart, change: Change): AnyPart {
   if (output.type === "execution-denied") return mapMember(output, "reason", "tool-result", change);
@@ -68,7 +71,7 @@ function mapOutput(output: AnyPart, change: Change): AnyPart {
   const value = mapJsonText(before, asText(before), (text) => change(text, "tool-result"), false);
   if (Object.is(value, before)) return output;
   const isText = typeof value === "string" && typeof before !== "string";
-  return { ...output, type: (isText && asTextOutput[output.type]) || output.type, value };
+  return { ...output, type: (isText && asTextOutput.get(output.type)) || output.type, value };
 }
 
 /** A part of an unknown type is read and taken as its JSON; what is then no such part becomes a text. */

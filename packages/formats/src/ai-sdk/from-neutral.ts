@@ -88,7 +88,7 @@ function addAnswer(answer: Answer | undefined, sourced: SourcedPart, losses: Los
     const asked = reason === undefined ? {} : { requestReason: reason };
     Object.assign(call, {
       state: "approval-requested",
-      approval: { id: part.approvalId, ...more, ...asked },
+      approval: { ...more, ...asked, id: part.approvalId },
     });
     answer.requests.set(part.approvalId, call);
     return true;

@@ -46,7 +46,8 @@ function withoutMedia(block: AnyBlock): readonly AnyBlock[] {
   }
   if (block.type !== "document") return [block];
   const source = sourceOf(block);
-  const blocks = listOf(source.content);
+  // Of another kind of source it is no content, and may be anything.
+  const blocks = source.type === "content" ? listOf(source.content) : [];
   const content = blocks.flatMap(withoutMedia);
   if (isUnchanged(content, blocks)) return [block];
   return content.length > 0 ? [{ ...block, source: { ...source, content } }] : [];

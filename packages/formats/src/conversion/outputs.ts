@@ -45,15 +45,23 @@ export function jsonText(value: unknown): string {
   );
 }
 
+/** Nesting beyond this stays text: a message may not be nested so deep, nor can it be written as JSON again. */
+const maxDepth = 400;
+
 /** What a call says, from the text in which a model gave it. A text that is no JSON of an object or a list stays one. */
 export function inputOf(text: string): unknown {
   if (text.trim() === "") return {};
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : text;
+    return typeof value === "object" && value !== null && !isDeeper(value, maxDepth) ? value : text;
   } catch {
     return text;
   }
+}
+
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depth === 0 || Object.values(value).some((member) => isDeeper(member, depth - 1));
 }
 
 export function inputText(input: unknown): string {

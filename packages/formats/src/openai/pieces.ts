@@ -29,7 +29,8 @@ export function isMedia(part: AnyPart): boolean {
 export function piecesOf(message: ChatMessage): readonly Piece[] {
   const place: Place = message.role === "tool" || message.role === "function" ? "tool-result" : "content";
   const pieces: Piece[] = [];
-  if ("name" in message && message.name) pieces.push({ type: "text", text: message.name, of: "name" });
+  if ("name" in message && message.name)
+    pieces.push({ type: "text", text: asText(message.name), of: "name" });
   for (const text of reasoningOf(message)) pieces.push({ type: "text", text, of: "reasoning" });
   if (typeof message.content === "string") pieces.push({ type: "text", text: message.content, of: place });
   for (const part of partsOf(message) ?? []) pieces.push(pieceOf(part, place));
@@ -69,7 +70,7 @@ function pieceOf(part: AnyPart, of: Place): Piece {
 
 function assistantPieces(message: Extract<ChatMessage, { role: "assistant" }>): readonly Piece[] {
   const pieces: Piece[] = [];
-  if (message.refusal) pieces.push({ type: "text", text: message.refusal, of: "content" });
+  if (message.refusal) pieces.push({ type: "text", text: asText(message.refusal), of: "content" });
   if (message.audio) pieces.push({ type: "media", mediaType: "audio/*", bytes: undefined, of: "content" });
   for (const call of callsOf(message)) pieces.push(...callPieces(callName(call), callInput(call)));
   const legacy = message.function_call;
