@@ -17,7 +17,7 @@ export type CallStrategy<Answer = ToolAnswer> =
 
 /** What to do when something in a turn goes wrong. */
 export interface Strategies {
-  /** A tool threw. Default `"answer"`: the model is told the error's message. */
+  /** A tool threw, or answered what the memory does not take. Default `"answer"`: the model is told the error's message. */
   readonly toolError?: CallStrategy | undefined;
   /**
    * The input of a call is no JSON object, or not what the tool's schema wants. Default `"answer"`: the model is told

@@ -38,14 +38,24 @@ export async function runCall<M>(
     return resultOf(call, asJson(output), false);
   } catch (error) {
     context.signal.throwIfAborted();
-    return decided(call, await decide(strategies.toolError, error, call));
+    return failedCall(setup, call, error);
   }
+}
+
+/** What the strategy for tools that fail makes of an error. */
+export async function failedCall<M>(
+  { strategies }: Setup<M>,
+  call: ToolCall,
+  error: unknown,
+): Promise<ToolResult> {
+  return decided(call, await decide(strategies.toolError, error, call));
 }
 
 /** What the model is told of an error. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === "string" ? error : "The tool failed.";
-  return error.message.trim() === "" ? error.name : error.message;
+  const message: unknown = error.message;
+  return typeof message === "string" && message.trim() !== "" ? message : error.name;
 }
 
 async function decide<Answer>(

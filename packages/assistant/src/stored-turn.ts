@@ -15,7 +15,7 @@ export interface StoredTurn<M> {
   readonly steps: Step<M>[];
   /** The ids of its messages behind the user's, in order. */
   readonly messageIds: readonly string[];
-  /** How many messages were ever stored behind the user's message, until the next one's. */
+  /** Above the number in each id that was ever made of the user's message's. */
   readonly count: number;
   /** Whether the conversation has gone on with another user message. */
   readonly followed: boolean;
@@ -37,7 +37,7 @@ export async function readTurn<M>(
     for (const message of page.messages) {
       if (message.id === id) {
         if (message.state === "superseded") throw conflict(memory.id, id, "was taken back");
-        return { ...turnOf(behind.reverse(), format, messages), followed };
+        return { ...turnOf(behind.reverse(), format, messages), count: countOf(behind, id), followed };
       }
       if (format.role(message.message) === "user" && message.state !== "superseded") {
         followed = true;
@@ -63,7 +63,7 @@ function turnOf<M>(
   behind: readonly HistoryMessage<M>[],
   format: MessageFormat<M>,
   messages: AssistantMessages<M>,
-): Omit<StoredTurn<M>, "followed"> {
+): Omit<StoredTurn<M>, "count" | "followed"> {
   const steps: Step<M>[] = [];
   const messageIds: string[] = [];
   for (const { id, message, state } of behind) {
@@ -78,7 +78,16 @@ function turnOf<M>(
       takeResults(steps, message, format, messages);
     }
   }
-  return { steps, messageIds, count: behind.length };
+  return { steps, messageIds };
+}
+
+/** Numbers are skipped where a message was not stored after all, so that their count says nothing. */
+function countOf<M>(behind: readonly HistoryMessage<M>[], id: string): number {
+  const prefix = `${id}/`;
+  return behind.reduce((count, message) => {
+    const number = message.id.startsWith(prefix) ? message.id.slice(prefix.length) : "";
+    return /^\d+$/.test(number) ? Math.max(count, Number(number) + 1) : count;
+  }, 0);
 }
 
 /** Each result answers the newest call of its id that has none; calls of one message may share an id. */

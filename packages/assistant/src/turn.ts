@@ -8,7 +8,7 @@ import type { ToolCall, ToolResult } from "./messages.ts";
 import type { ModelResponse } from "./model.ts";
 import { wrongOption } from "./option-checks.ts";
 import { calibrate, requestMessages } from "./request.ts";
-import { errorText, resultOf, runCall } from "./run-call.ts";
+import { errorText, failedCall, resultOf, runCall } from "./run-call.ts";
 import type { Setup } from "./setup.ts";
 import { conflict, readTurn, type Step } from "./stored-turn.ts";
 
@@ -146,8 +146,26 @@ export class Turn<M> {
       .map((call, place) => ({ call, place }))
       .filter(({ place }) => !step.results[place]);
     await eachBounded(open, this.#setup.toolConcurrency, async ({ call, place }) => {
-      await this.#storeResult(step, place, await this.#run(call, step.stored));
+      const result = await this.#run(call, step.stored);
+      try {
+        await this.#storeResult(step, place, result);
+      } catch (error) {
+        const isRefused =
+          isTurnkeepError(error, "INVALID_MESSAGE") || isTurnkeepError(error, "MESSAGE_TOO_LARGE");
+        if (!isRefused) throw error;
+        await this.#storeResult(step, place, await this.#unstorable(call, error));
+      }
     });
+  }
+
+  /** What stands for a result that the memory does not take: to the model the tool has failed. */
+  async #unstorable(call: ToolCall, error: unknown): Promise<ToolResult> {
+    try {
+      return await failedCall(this.#setup, call, error);
+    } catch (thrown) {
+      this.#failed.set(call, thrown);
+      throw thrown;
+    }
   }
 
   async #run(call: ToolCall, mayHaveRun: boolean): Promise<ToolResult> {

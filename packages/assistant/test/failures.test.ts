@@ -182,6 +182,11 @@ describe("a tool that throws", () => {
     ["an error without a message", new TypeError(" "), "TypeError"],
     ["a text", "nope", "nope"],
     ["a value", { secret: 1 }, "The tool failed."],
+    [
+      "an error whose message is no text",
+      Object.assign(new RangeError(), { message: { a: 1 } }),
+      "RangeError",
+    ],
   ])("may throw %s", async (_what, thrown, text) => {
     const thrower = tool({
       inputSchema: {},
@@ -216,6 +221,38 @@ describe("a tool that throws", () => {
       toolResult("c2", "odd", "1970-01-01T00:00:00.000Z"),
       toolResult("c3", "nothing", null),
     ]);
+  });
+});
+
+describe("a tool whose answer the memory does not take", () => {
+  let nested: unknown = "deep";
+  for (let depth = 0; depth < 600; depth++) nested = [nested];
+  const answering = (output: unknown): Tools => ({ t: tool({ inputSchema: {}, execute: () => output }) });
+
+  test.each([
+    ["nested too deep", nested, "nested deeper than 500"],
+    ["too large for the store", "x".repeat(17 * 1024 * 1024), "this store holds"],
+  ])("has failed, and the model is told so: %s", async (_what, output, says) => {
+    const { memory, ask } = setUp([toolCall("c1", "t", {}), assistant("Sorry.")], {
+      tools: answering(output),
+    });
+    expect(await ask("q")).toBe("Sorry.");
+    const value = expect.stringContaining(says);
+    expect((await memory.messages())[2]).toMatchObject({
+      content: [{ toolCallId: "c1", output: { type: "error-text", value } }],
+    });
+    expect(await ask("q")).toBe("Sorry.");
+  });
+
+  test("ends the turn with the strategy throw, which goes on when it is asked again", async () => {
+    const { memory, ask } = setUp([toolCall("c1", "t", {}), assistant("Done.")], {
+      tools: answering(nested),
+      strategies: { toolError: "throw" },
+    });
+    await expect(ask("q")).rejects.toMatchObject({ code: "INVALID_MESSAGE" });
+    expect(await roles(memory)).toEqual(["user", "assistant", "tool"]);
+    expect(await ask("q")).toBe("Done.");
+    expect(await roles(memory)).toEqual(["user", "assistant", "tool", "assistant"]);
   });
 });
 
