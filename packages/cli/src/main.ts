@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { isTurnkeepError, TurnkeepError, type WindowUnit } from "@turnkeep/core";
 import { tokenCounter } from "@turnkeep/tokens";
+import { printable } from "./replay/display-width.ts";
 import { noWholeNumber, type ReplayOptions, settingsOf } from "./replay/options.ts";
 import { Printer } from "./replay/printer.ts";
 import { replay } from "./replay/replay.ts";
@@ -24,7 +25,9 @@ export interface Surroundings {
 }
 
 /** Runs the command; answers its exit status: 0 all is well, 1 it is not, 2 the command line is wrong. */
-export async function main(args: readonly string[], around: Surroundings): Promise<number> {
+export async function main(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  // Errors name files and options, which may hold what a terminal obeys.
+  const around = { ...surroundings, err: (text: string) => surroundings.err(printable(text)) };
   const [command, ...rest] = args;
   try {
     switch (command) {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, symlinkSync } from "node:fs";
+import { copyFileSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { createDatabase } from "@turnkeep/servers";
 import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
@@ -72,6 +72,16 @@ describe("turnkeep replay", () => {
     expect(out.endsWith("\nNothing was lost.\n")).toBe(true);
     expect(out).not.toContain("\u001b");
     expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  it("shows no name of a file as what a terminal would obey", async () => {
+    const hostile = join(testFolder(), "a\u001b]0;title\u0007\u009b2J.jsonl");
+    copyFileSync(testFile(["no JSON"]), hostile);
+    const replayed = await run(["replay", hostile]);
+    expect(replayed.out).toContain("a]0;title2J.jsonl, line 1");
+    const missing = await run(["replay", `${hostile}.gone`]);
+    expect(missing.err).toContain("a]0;title2J.jsonl.gone does not exist");
+    for (const shown of [replayed.out, missing.err]) expect(shown).not.toMatch(/(?!\n)\p{Cc}/u);
   });
 
   it("colours both halves where colours are asked for", async () => {

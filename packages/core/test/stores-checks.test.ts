@@ -600,6 +600,8 @@ describe("errors", () => {
     ["host=db my.ssl-password=s3cret", "host=db my.ssl-password=***"],
     ["https://x/y?authToken=s3cret&a=b", "https://x/y?authToken=***&a=b"],
     ["not a url", "not a url"],
+    ["postgres://ada@example.org:s3cret@host/chat", "postgres://ada@example.org:***@host/chat"],
+    ["postgres://group/ada:s3cret@host/chat", "postgres://group/ada:***@host/chat"],
   ])("redactUrl(%s)", (url, shown) => {
     expect(redactUrl(url)).toBe(shown);
   });

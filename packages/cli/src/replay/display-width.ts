@@ -30,8 +30,10 @@ export function cutTo(text: string, width: number): string {
 
 /** Without what could move the cursor, colour the terminal or turn the line's direction. */
 export function oneLine(text: string): string {
-  return text
-    .replace(/[\p{White_Space}]+/gu, " ")
-    .replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu, "")
-    .trim();
+  return printable(text.replace(/[\p{White_Space}]+/gu, " ")).trim();
+}
+
+/** The same for a text whose lines stay as they are. */
+export function printable(text: string): string {
+  return text.replace(/(?!\n)[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu, "");
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type ChatMemoryStore, TurnkeepError } from "@turnkeep/core";
 import { redactUrl } from "@turnkeep/core/store-kit";
 import { postgresStore } from "@turnkeep/store-postgres";
+import { printable } from "./display-width.ts";
 
 /** An open store; closing it closes the database too. */
 export interface Place {
@@ -17,7 +18,7 @@ export function isPostgresUrl(store: string): boolean {
 
 /** How a store is named to people: an address without its password. */
 export function storeName(store: string): string {
-  return isPostgresUrl(store) ? redactUrl(store) : `PGlite in ${store}`;
+  return printable(isPostgresUrl(store) ? redactUrl(store) : `PGlite in ${store}`);
 }
 
 /** Opens a store and creates its tables where they are missing. `store`: a folder for PGlite, or `postgres://…`. */

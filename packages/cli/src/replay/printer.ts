@@ -44,9 +44,10 @@ export class Printer {
   }
 
   badLine({ file, line, problem }: BadLine): void {
-    const width = this.#settings.columns - displayWidth(`skipped     ${file}, line ${line}: `);
+    const place = `${oneLine(file)}, line ${line}: `;
+    const width = this.#settings.columns - displayWidth(`skipped     ${place}`);
     this.#line(
-      `${this.#style.bad("skipped".padEnd(labelWidth))}${file}, line ${line}: ${cutTo(problem, Math.max(40, width))}`,
+      `${this.#style.bad("skipped".padEnd(labelWidth))}${place}${cutTo(problem, Math.max(40, width))}`,
     );
   }
 

@@ -121,7 +121,7 @@ export function errorCode(cause: unknown): string {
  */
 export function redactUrl(url: string): string {
   return url
-    .replace(/^([a-z][a-z0-9+.-]*:\/\/)([^:@/?#]*):(.*)@/is, "$1$2:***@")
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/[^:]*):.*@/is, "$1:***@")
     .replace(
       /((?:^|[?&;\s])[\w.-]*(?:pass|pwd|secret|token|key|credential|auth)[\w.-]*\s*=\s*)('(?:[^'\\]|\\.)*'|[^&;#\s]*)/gi,
       "$1***",
