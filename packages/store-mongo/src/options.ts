@@ -73,6 +73,9 @@ export function normalizeOptions(options: MongoStoreOptions): NormalOptions {
 /** The path of an address, which may name several hosts and then is no URL. */
 function databaseOf(url: string | undefined): string | undefined {
   const path = /^[^:]+:\/\/[^/]*\/([^?]+)/.exec(url ?? "")?.[1];
+  // Then the slash is one of the password's, which no driver can read, and no error may show.
+  if (path?.includes("@"))
+    throw invalidOption("url cannot be read: percent-encode its user and password (not shown)");
   try {
     return path === undefined ? undefined : decodeURIComponent(path);
   } catch {

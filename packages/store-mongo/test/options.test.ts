@@ -16,6 +16,7 @@ describeOptions({
   unreadable: ["mongodb://app:s3cret@host:port/", `${url}?nothing=known`],
   refused: [
     ["a url whose database cannot be read", { url: `${url}%zz` }],
+    ["a url whose password has a slash", { url: "mongodb://app:x/s3cret@127.0.0.1:1/chat" }],
     ["a config without a url", { config: {} }],
     ["a config with an empty url", { config: { url: "" } }],
     ["an empty database", { url, database: "" }],
