@@ -1,4 +1,5 @@
 import { TurnkeepError } from "./errors.ts";
+import { show } from "./stores/text.ts";
 import type { TokenCounter } from "./window-options.ts";
 
 /** `INVALID_OPTION` that says what an option must be and what it is; of an object or a function only its kind. */
@@ -6,9 +7,9 @@ export function wrongOption(name: string, value: unknown, expected: string): Tur
   return new TurnkeepError("INVALID_OPTION", `${name} must be ${expected}; it is ${shown(value)}.`);
 }
 
-/** A value as an error may show it; of an object or a function only its kind. */
+/** A value as an error may show it; of an object or a function only its kind, of an address, with its password, nothing. */
 export function shown(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "string") return value.includes("://") ? "an address (not shown)" : show(value);
   return typeof value === "object" || typeof value === "function" ? kindOf(value) : String(value);
 }
 

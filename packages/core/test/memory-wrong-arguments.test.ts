@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createChatMemories, createChatMemory, entry, inMemoryStore, user } from "../src/index.ts";
 import {
+  applyProcessors,
   redact,
   stripMedia,
   stripReasoning,
@@ -11,6 +12,7 @@ import {
 
 const memory = createChatMemory();
 const memories = createChatMemories({ store: inMemoryStore() });
+const compact = (through: string) => memory.compact({ through, replacement: user("b") });
 const counter = { name: "one", count: () => 1 };
 
 /** What the types forbid, and JavaScript does not. */
@@ -64,6 +66,30 @@ test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
     async () => true,
     /window\.pinned answers .*a promise/,
   ],
+  [
+    "a message to rewind to",
+    (id) => memory.rewind(id),
+    user("a"),
+    /^A message id must be a string, not object/,
+  ],
+  ["a message to remove", (id) => memory.remove(id), user("a"), /^A message id .*not object/],
+  ["a message to compact", (through) => compact(through), user("a"), /^A message id .*not object/],
+  ["a number to rewind to", (id) => memory.rewind(id), 5n, /^A message id .*not bigint/],
+  ["a state that is no list", (states) => memory.history({ states }), "live", /^states must be an array/],
+  ["states of null", (states) => memory.history({ states }), null, /^states must be an array, not null/],
+  ["messages not awaited", (messages) => applyProcessors(messages, []), memory.messages(), /a promise/],
+  [
+    "a long option",
+    (unit) => createChatMemory({ window: { maxMessages: 9, unit } }),
+    "x".repeat(1e6),
+    /^.{100,250}$/,
+  ],
+  [
+    "an address as options",
+    createChatMemory,
+    "postgres://app:s3cret@host/chat",
+    /it is an address \(not shown\)/,
+  ],
   ["a store not awaited", (store) => createChatMemory({ id: "a", store }), Promise.resolve(), /a promise/],
   ["a store not called", (store) => createChatMemory({ id: "a", store }), inMemoryStore, /a function/],
 ])("wrong %s: INVALID_OPTION that says what it is", async (_, call, wrong, says) => {
@@ -104,6 +130,13 @@ test.each<[string, (misspelt: never) => unknown, object]>([
     code: "INVALID_OPTION",
     message: expect.stringMatching(new RegExp(`^${name} takes .*; it was given .*"${unknown}"\\.$`)),
   });
+});
+
+test.each([
+  ["set", (messages: never) => memory.set(messages)],
+  ["messages", (extra: never) => memory.messages({ extra })],
+])("a hole in the list that %s is given is INVALID_MESSAGE", async (_, call) => {
+  await expect(call(new Array(1) as never)).rejects.toMatchObject({ code: "INVALID_MESSAGE" });
 });
 
 test("an option that is undefined is as if left out, whatever its name", () => {

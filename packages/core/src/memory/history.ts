@@ -25,7 +25,8 @@ export async function readHistory<M>(
     before,
     order,
     limit,
-    states: states === undefined ? undefined : [...states],
+    // What is no list the store refuses.
+    states: Array.isArray(states) ? [...states] : (states as undefined),
   };
   for (;;) {
     const page = await store.getHistory(memoryId, next, { signal: call.signal });

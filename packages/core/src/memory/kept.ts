@@ -1,17 +1,22 @@
 import type { HistoryQuery, MessageState, StoredMessage } from "../store-contract.ts";
+import { checkMessageId } from "../stores/checks.ts";
 import type { Asking } from "./attempt.ts";
 import { following } from "./history.ts";
 
 /** A message as the store keeps it, live or not. */
 export type Kept = StoredMessage & { readonly state: MessageState };
 
-/** The message with that id, if it has one of these states. `undefined` also where the store keeps no history. */
+/**
+ * The message with that id, if it has one of these states. `undefined` also where the store keeps no history. Errors:
+ * `INVALID_OPTION` for what is no id, a message itself for one.
+ */
 export async function findKept<M>(
   id: string,
   { loaded, policy, call }: Asking<M> & { readonly loaded: { readonly version: string | null } },
   states?: MessageState[],
 ): Promise<Kept | undefined> {
   const { store, memoryId } = policy;
+  checkMessageId(id);
   if (loaded.version === null || !store.capabilities.history) return undefined;
   const page = await store.getHistory(memoryId, { ids: [id], states }, { signal: call.signal });
   return page.messages[0];

@@ -1,7 +1,8 @@
+import { TurnkeepError } from "../errors.ts";
 import type { ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { wrongOption } from "../option-checks.ts";
+import { kindOf, wrongOption } from "../option-checks.ts";
 import { asGiven, givenTo } from "./given.ts";
 import type { Processor } from "./processor.ts";
 import { runProcessor } from "./run-processor.ts";
@@ -56,6 +57,10 @@ export async function applyProcessors<M>(
   processors: readonly Processor<M>[],
   options: ApplyOptions<M> = {},
 ): Promise<M[]> {
+  if (!Array.isArray(messages)) {
+    const message = `applyProcessors needs an array of messages, not ${kindOf(messages)}.`;
+    throw new TurnkeepError("INVALID_OPTION", message);
+  }
   checkProcessors(processors);
   const { signal = new AbortController().signal } = options;
   const format = options.format ?? (modelMessageFormat as unknown as MessageFormat<M>);
