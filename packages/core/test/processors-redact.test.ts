@@ -129,6 +129,12 @@ describe("redact", () => {
     expect(written.match(/\[redacted\]/g)).toHaveLength(1001);
   });
 
+  test("reads JSON with millions of escapes", async () => {
+    const given = JSON.stringify({ text: `${"\n".repeat(5_000_000)}sk-abcd`, other: '\\"' });
+    const [shown] = await redacted([toolResult("1", "t", given)], keys);
+    expect(shown).toEqual(toolResult("1", "t", given.replace("sk-abcd", "[redacted]")));
+  });
+
   test("asks for a format that can change texts", async () => {
     const { mapText: _, ...bare } = modelMessageFormat;
     await expect(applyProcessors([user("a")], [redact(keys)], { format: bare })).rejects.toMatchObject({

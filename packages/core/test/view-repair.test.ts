@@ -238,3 +238,16 @@ test.each([
   limit = 2;
   expect(await memory.messages()).toEqual(shown);
 });
+
+test("one message may ask for tens of thousands of approvals", async () => {
+  const ids = Array.from({ length: 40_000 }, (_, index) => String(index));
+  const memory = createChatMemory<ModelMessage>({});
+  const asks = ids.flatMap((id) => [
+    { type: "tool-call" as const, toolCallId: `c${id}`, toolName: "pay", input: {} },
+    { type: "tool-approval-request" as const, approvalId: id, toolCallId: `c${id}` },
+  ]);
+  const answers = ids.map((approvalId) => ({ ...response.content[0], approvalId }) as never);
+  const messages: ModelMessage[] = [assistant(asks), { role: "tool", content: answers }];
+  await memory.add(...messages);
+  expect(await memory.messages()).toEqual(messages);
+});

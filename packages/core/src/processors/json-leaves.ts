@@ -1,5 +1,6 @@
-/** A string, whole: all between two quotes that are not escaped; or a number. Only for text that is JSON. */
-const leaf: RegExp = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+/** Where a string begins; or a number, whole. Only for text that is JSON. */
+const leaf: RegExp = /"|-?\d[\d.eE+-]*/g;
+const [quote, backslash] = [0x22, 0x5c];
 
 /**
  * A text that is the JSON of an object or a list, with each string in it (keys too) and each number changed by itself; a
@@ -7,11 +8,29 @@ const leaf: RegExp = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
  */
 export function mapJsonLeaves(text: string, change: (text: string) => string): string | undefined {
   if (!isJson(text)) return undefined;
-  return text.replace(leaf, (written) => {
-    const before = written.startsWith('"') ? (JSON.parse(written) as string) : written;
+  const pieces: string[] = [];
+  let end = 0;
+  leaf.lastIndex = 0;
+  for (let found = leaf.exec(text); found !== null; found = leaf.exec(text)) {
+    const isString = found[0] === '"';
+    pieces.push(text.slice(end, found.index));
+    end = isString ? endOfString(text, found.index) : leaf.lastIndex;
+    const written = text.slice(found.index, end);
+    const before = isString ? (JSON.parse(written) as string) : written;
     const after = change(before);
-    return after === before ? written : JSON.stringify(after);
-  });
+    pieces.push(after === before ? written : JSON.stringify(after));
+    leaf.lastIndex = end;
+  }
+  return pieces.join("") + text.slice(end);
+}
+
+/** Behind the quote that ends the string, and is not escaped. An expression that says so fails at millions of escapes. */
+function endOfString(text: string, from: number): number {
+  let at = from + 1;
+  for (let unit = text.charCodeAt(at); unit !== quote; unit = text.charCodeAt(at)) {
+    at += unit === backslash ? 2 : 1;
+  }
+  return at + 1;
 }
 
 function isJson(text: string): boolean {

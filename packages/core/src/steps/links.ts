@@ -54,11 +54,14 @@ export class Links<M> {
           this.#orphans.add(result.id, step);
       }
     }
-    for (const approval of item.approvals) {
-      if (approval.kind !== "request") continue;
-      step.approvals = new Map(step.approvals).set(approval.approvalId, approval.toolCallId);
-      this.#requests.add(approval.approvalId, step);
+    const requests = item.approvals.filter((approval) => approval.kind === "request");
+    if (requests.length === 0) return;
+    const approvals = new Map(step.approvals);
+    for (const { approvalId, toolCallId } of requests) {
+      approvals.set(approvalId, toolCallId);
+      this.#requests.add(approvalId, step);
     }
+    step.approvals = approvals;
   }
 
   /** The results of a step have found their call, or leave. */
