@@ -31,6 +31,22 @@ test.each([
   expect(await dataOf(...chunks)).toEqual(expected);
 });
 
+test("events cut at every place", async () => {
+  const text = "data: a\r\n\r\ndata: b\ndata: c\r\rdata: d\n\n";
+  for (let one = 0; one <= text.length; one++) {
+    for (let two = one; two <= text.length; two++) {
+      const chunks = [text.slice(0, one), text.slice(one, two), text.slice(two)];
+      expect(await dataOf(...chunks), JSON.stringify(chunks)).toEqual(["a", "b\nc", "d"]);
+    }
+  }
+});
+
+test("an event of many megabytes in small chunks", async () => {
+  const image = "x".repeat(4096);
+  const [data] = await dataOf("data: ", ...new Array<string>(6000).fill(image), "\n\n");
+  expect(data?.length).toBe(6000 * 4096);
+});
+
 test("a character cut in two", async () => {
   const bytes = new TextEncoder().encode("data: é\n\n");
   expect(await dataOf(bytes.subarray(0, 7), bytes.subarray(7))).toEqual(["é"]);

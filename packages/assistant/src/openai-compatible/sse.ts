@@ -18,19 +18,24 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
   const reader = body
     .pipeThrough(new TextDecoderStream() as never)
     .getReader() as ReadableStreamDefaultReader<string>;
-  let rest = "";
+  // Of a line whose end has not come. Each piece is looked at once: an event may be an image of megabytes.
+  let begun: string[] = [];
+  let held = "";
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;
-      rest += value;
+      const text = held + value;
       // A carriage return at the end may be half of a line's end.
-      const complete = rest.endsWith("\r") ? rest.slice(0, -1) : rest;
-      const lines = complete.split(/\r\n|\n|\r/);
-      rest = (lines.pop() as string) + rest.slice(complete.length);
-      yield* lines;
+      held = text.endsWith("\r") ? "\r" : "";
+      const pieces = text.slice(0, text.length - held.length).split(/\r\n|\n|\r/);
+      for (const end of pieces.splice(0, pieces.length - 1)) {
+        yield [...begun, end].join("");
+        begun = [];
+      }
+      begun.push(...pieces);
     }
-    if (rest.endsWith("\r")) yield rest.slice(0, -1);
+    if (held !== "") yield begun.join("");
   } finally {
     // Whoever stops reading needs no more of the answer; what that fails with is not his matter.
     await reader.cancel().catch(() => undefined);
