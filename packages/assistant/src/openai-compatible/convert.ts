@@ -5,7 +5,9 @@ import {
   TurnkeepError,
 } from "@turnkeep/core";
 import { isObject, unreadableInput } from "../model-messages.ts";
+import { textsOf } from "./content.ts";
 import { dataUrl } from "./data-url.ts";
+import { keptReasoning, provider, reasoningOf, returnedReasoning } from "./reasoning.ts";
 import type { WireMessage } from "./wire.ts";
 
 interface AnyPart {
@@ -16,11 +18,8 @@ interface AnyPart {
   readonly [member: string]: unknown;
 }
 
-/** The name under which members of a call that only its server knows are kept, a thought's signature say. */
-const provider = "openaiCompatible";
-
-/** Messages of the default format as the protocol has them. Reasoning is not sent back; no such server wants it. */
-export function toWire(messages: readonly ModelMessageLike[]): Record<string, unknown>[] {
+/** Messages of the default format as the protocol has them. `server`: who gets them. */
+export function toWire(messages: readonly ModelMessageLike[], server: string): Record<string, unknown>[] {
   return messages.flatMap((message): Record<string, unknown>[] => {
     const { role, content } = message;
     if (role === "system") return [{ role, content }];
@@ -31,7 +30,7 @@ export function toWire(messages: readonly ModelMessageLike[]): Record<string, un
     if (role === "user") {
       return [{ role, content: typeof content === "string" ? content : parts.map(userPart) }];
     }
-    return role === "assistant" ? [assistantMessage(parts)] : parts.flatMap(toolMessage);
+    return role === "assistant" ? [assistantMessage(parts, server)] : parts.flatMap(toolMessage);
   });
 }
 
@@ -41,7 +40,7 @@ function userPart(part: AnyPart): Record<string, unknown> {
   const type = mediaType ?? (part.type === "image" ? "image/*" : "");
   const url = dataUrl(part.type === "image" ? part.image : part.data, type);
   if (url === undefined) throw unsupported(part.type, type);
-  if (part.type === "image" || type.startsWith("image/")) return { type: "image_url", image_url: { url } };
+  if (part.type === "image" || /^image(?:\/|$)/.test(type)) return { type: "image_url", image_url: { url } };
   if (!url.startsWith("data:")) throw unsupported("file behind an address", type);
   const audio = { "audio/wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3" }[type];
   if (audio !== undefined) {
@@ -50,7 +49,7 @@ function userPart(part: AnyPart): Record<string, unknown> {
   return { type: "file", file: { filename: filename ?? "file", file_data: url } };
 }
 
-function assistantMessage(parts: readonly AnyPart[]): Record<string, unknown> {
+function assistantMessage(parts: readonly AnyPart[], server: string): Record<string, unknown> {
   const text = parts.flatMap((part) => (part.type === "text" ? [part.text as string] : [])).join("");
   const calls = parts.flatMap((part) => {
     if (part.type !== "tool-call" || part.providerExecuted === true) return [];
@@ -63,6 +62,7 @@ function assistantMessage(parts: readonly AnyPart[]): Record<string, unknown> {
   return {
     role: "assistant",
     content: text === "" && calls.length > 0 ? null : text,
+    ...returnedReasoning(parts, server),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
   };
 }
@@ -83,18 +83,22 @@ function outputText({ type, value, reason }: AnyPart): string {
     .join("\n");
 }
 
-/** An answer as a message of the default format. */
-export function fromWire(message: WireMessage): ModelMessage {
-  const { content, tool_calls: calls = [] } = message;
-  const reasoning = message.reasoning_content ?? message.reasoning;
-  const text = typeof content === "string" ? content : "";
-  if (calls.length === 0 && typeof reasoning !== "string") return { role: "assistant", content: text };
+/** An answer as a message of the default format. `server`: who gave it. */
+export function fromWire(message: WireMessage, server: string): ModelMessage {
+  const { tool_calls: calls = [] } = message;
+  const said = textsOf(message.content);
+  // A refusal stands in the place of a content.
+  const text = said.text || textsOf(message.refusal).text;
+  const reasoning = said.reasoning || reasoningOf(message);
+  const kept = keptReasoning(message, server);
+  if (calls.length === 0 && reasoning === "" && kept === undefined)
+    return { role: "assistant", content: text };
   return {
     role: "assistant",
     content: [
-      ...(typeof reasoning === "string" && reasoning !== ""
-        ? [{ type: "reasoning" as const, text: reasoning }]
-        : []),
+      ...(reasoning === "" && kept === undefined
+        ? []
+        : [{ type: "reasoning" as const, text: reasoning, ...(kept && { providerOptions: kept }) }]),
       ...(text === "" ? [] : [{ type: "text" as const, text }]),
       ...calls.map(({ id, type: _, function: { name, arguments: input }, ...others }) => ({
         type: "tool-call" as const,

@@ -17,7 +17,7 @@ export function dataUrl(data: unknown, mediaType: string): string | undefined {
 
 /** A `data:` address names one type; servers look at an image itself. */
 function concrete(mediaType: string): string {
-  return mediaType === "image/*" ? "image/png" : mediaType;
+  return mediaType === "image/*" || mediaType === "image" ? "image/png" : mediaType;
 }
 
 function base64(bytes: Uint8Array): string {

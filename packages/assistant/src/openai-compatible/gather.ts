@@ -1,7 +1,7 @@
 import type { ModelDelta } from "../model.ts";
+import { joinedContent, textsOf } from "./content.ts";
+import { joinedDetails, reasoningOf } from "./reasoning.ts";
 import type { WireCall, WireCallDelta, WireMessage } from "./wire.ts";
-
-const reasoningMembers = new Set(["reasoning_content", "reasoning"]);
 
 /**
  * Puts the chunks of a streamed answer together. Texts and lists of a delta go on where the last one ended; calls are told
@@ -18,16 +18,20 @@ export class Gatherer {
         for (const call of value as readonly WireCallDelta[]) this.#addCall(call);
         continue;
       }
-      const before = this.#message[name];
-      if (typeof value === "string") {
-        this.#message[name] = typeof before === "string" ? before + value : value;
-        if (value === "") continue;
-        if (name === "content") onDelta?.({ type: "text", text: value });
-        else if (reasoningMembers.has(name)) onDelta?.({ type: "reasoning", text: value });
-      } else {
-        this.#message[name] = Array.isArray(value) && Array.isArray(before) ? [...before, ...value] : value;
-      }
+      this.#message[name] = joinedMember(name, this.#message[name], value);
     }
+    if (onDelta === undefined) return;
+    for (const told of this.#deltasOf(delta)) if (told.text !== "") onDelta(told);
+  }
+
+  #deltasOf(delta: Readonly<Record<string, unknown>>): ModelDelta[] {
+    const { text, reasoning } = textsOf(delta.content);
+    // A refusal stands in the place of a content.
+    const refusal = textsOf(this.#message.content).text === "" ? textsOf(delta.refusal).text : "";
+    return [
+      { type: "reasoning", text: reasoning || reasoningOf(delta) },
+      { type: "text", text: text || refusal },
+    ];
   }
 
   message(): WireMessage {
@@ -59,6 +63,13 @@ export class Gatherer {
   }
 }
 
+function joinedMember(name: string, before: unknown, more: unknown): unknown {
+  if (name === "content") return joinedContent(before, more);
+  if (name === "reasoning_details" && Array.isArray(more)) return joinedDetails(before, more);
+  if (typeof more === "string") return typeof before === "string" ? before + more : more;
+  return Array.isArray(more) && Array.isArray(before) ? [...before, ...more] : more;
+}
+
 /** Some servers give the arguments as a value instead of its JSON. */
 function joined(before: unknown, more: unknown): string {
   const text =
@@ -78,7 +89,7 @@ function withoutNothing(delta: WireCallDelta): Record<string, unknown> {
  */
 export function wireMessage(given: Readonly<Record<string, unknown>>): WireMessage {
   const { tool_calls: calls, content = null, ...rest } = given;
-  const message: WireMessage = { ...rest, role: "assistant", content: content as string | null };
+  const message: WireMessage = { ...rest, role: "assistant", content };
   const taken = new Set<string>();
   const named = ((calls ?? []) as readonly WireCallDelta[]).map((call): WireCall => {
     const { index: _, ...others } = call;

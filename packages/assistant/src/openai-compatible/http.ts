@@ -37,7 +37,7 @@ export async function complete(options: OpenAICompatibleOptions, request: ChatRe
 async function post(options: OpenAICompatibleOptions, request: ChatRequest): Promise<Response> {
   const { apiKey, headers, fetch: send = fetch } = options;
   try {
-    return await send(`${options.baseUrl.replace(/\/+$/, "")}/chat/completions`, {
+    return await send(endpointOf(options), {
       method: "POST",
       headers: {
         "content-type": "application/json",
@@ -164,6 +164,13 @@ function errorIn(text: string): {
 function withoutKey({ apiKey, headers }: OpenAICompatibleOptions, text: string): string {
   const secrets = [apiKey, ...Object.values(headers ?? {})].filter((secret) => (secret?.length ?? 0) > 3);
   return secrets.reduce<string>((clean, secret) => clean.replaceAll(secret as string, "…"), text);
+}
+
+/** The address that `/chat/completions` stands behind may have a query, where some servers want a version or the key. */
+function endpointOf({ baseUrl }: OpenAICompatibleOptions): string {
+  const url = new URL(baseUrl);
+  url.pathname = `${url.pathname.replace(/\/+$/, "")}/chat/completions`;
+  return url.href;
 }
 
 /** Without its query, where some servers want the key. */

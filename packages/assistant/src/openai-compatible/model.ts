@@ -18,6 +18,9 @@ export interface ChatAssistantMessage {
  * A model behind a server that speaks OpenAI's Chat Completions protocol (OpenAI, Azure, Mistral, Groq, OpenRouter, vLLM,
  * llama.cpp, Ollama and others), over a memory of the default format. Streams where somebody follows the answer.
  *
+ * The reasoning that a server wants back (`reasoning_content`, `reasoning_details`) is kept with the answer, and goes back to
+ * the same host. A refusal is the answer's text.
+ *
  * A request is made once: retries are the caller's matter, by the same message id.
  *
  * Errors: `INVALID_OPTION` when it is made; of `AssistantError` `PROMPT_TOO_LONG`, and `MODEL_ERROR` with `details.status`
@@ -37,14 +40,15 @@ export interface ChatAssistantMessage {
  */
 export function openaiCompatible<M extends ModelMessageLike>(options: OpenAICompatibleOptions): Model<M> {
   checkOptions(options);
+  const server = new URL(options.baseUrl).host;
   return async (request) => {
     const answer = await complete(options, {
       ...request,
-      messages: toWire(request.messages),
+      messages: toWire(request.messages, server),
       tools: toolsOf(request),
     });
     // A message of an assistant is in the shape that both majors of the AI SDK have.
-    return responseOf(fromWire(answer.message) as unknown as M, answer);
+    return responseOf(fromWire(answer.message, server) as unknown as M, answer);
   };
 }
 
@@ -71,7 +75,7 @@ export function openaiCompatibleChat<M extends ChatMessageLike>(options: OpenAIC
   checkOptions(options);
   return async (request) => {
     const answer = await complete(options, { ...request, tools: toolsOf(request) });
-    return responseOf(answer.message satisfies ChatAssistantMessage as unknown as M, answer);
+    return responseOf(answer.message as ChatAssistantMessage as unknown as M, answer);
   };
 }
 

@@ -1,7 +1,8 @@
 /** What goes over the wire, as far as it is read or made here; other members are kept as they come. */
 export interface WireMessage {
   role: "assistant";
-  content?: string | null;
+  /** A list of parts with Mistral's reasoning models. */
+  content?: unknown;
   tool_calls?: WireCall[];
   [member: string]: unknown;
 }

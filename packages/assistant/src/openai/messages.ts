@@ -48,7 +48,8 @@ export function openaiMessages<M extends ChatMessageLike>(): AssistantMessages<M
     // What is made here is in the shape that every type of chat messages has.
     system: (text) => ({ role: "system", content: text }) as unknown as M,
     user: (text) => ({ role: "user", content: text }) as unknown as M,
-    text: ({ content }) => textOf(content),
+    // A refusal stands in the place of a content.
+    text: (message) => textOf(message.content) || textOf((message as { readonly refusal?: unknown }).refusal),
     toolCalls: (message) =>
       ((message as { readonly tool_calls?: readonly AnyCall[] | null | undefined }).tool_calls ?? []).flatMap(
         callOf,
@@ -66,9 +67,10 @@ function textOf(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content
-    .flatMap((part: { type?: unknown; text?: unknown }) =>
-      part.type === "text" && typeof part.text === "string" ? [part.text] : [],
-    )
+    .flatMap(({ type, text, refusal }: { type?: unknown; text?: unknown; refusal?: unknown }) => {
+      const said = type === "refusal" ? refusal : type === "text" ? text : undefined;
+      return typeof said === "string" ? [said] : [];
+    })
     .join("");
 }
 

@@ -1,0 +1,255 @@
+import { createChatMemory, type ModelMessage } from "@turnkeep/core";
+import { type ChatMessage, openaiFormat } from "@turnkeep/formats/openai";
+import { type ModelServer, type Reply, startServer } from "@turnkeep/model-servers";
+import { afterEach, describe, expect, test } from "vitest";
+import { type Assistant, type ChatEvent, createAssistant, tool } from "../src/index.ts";
+import { openaiMessages } from "../src/openai.ts";
+import { openaiCompatible, openaiCompatibleChat } from "../src/openai-compatible.ts";
+import { user } from "./script.ts";
+
+/** What single servers of the protocol have of their own, as they have it. */
+
+const lamp = tool({ inputSchema: { type: "object", properties: {} }, execute: () => "on" });
+const call = { id: "c1", type: "function", function: { name: "lamp", arguments: "{}" } };
+const event = (delta: object, finish_reason: string | null = null): string =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+const whole = (message: object): Reply => ({ json: { choices: [{ message }] } });
+
+const servers: ModelServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop();
+});
+
+async function serverOf(...replies: readonly Reply[]): Promise<ModelServer> {
+  const rest = replies.values();
+  const server = await startServer(() => rest.next().value ?? whole({ content: "It is on." }));
+  servers.push(server);
+  return server;
+}
+
+function lastMessages({ received }: ModelServer): unknown {
+  return received.at(-1)?.body.messages;
+}
+
+async function eventsOf(stream: AsyncIterable<ChatEvent<ModelMessage>>): Promise<ChatEvent<ModelMessage>[]> {
+  const events: ChatEvent<ModelMessage>[] = [];
+  for await (const each of stream) if (each.type !== "finish") events.push(each);
+  return events;
+}
+
+describe("reasoning goes back", () => {
+  test.each([false, true])(
+    "as `reasoning_content`, which DeepSeek asks for in each later request, streamed: %j",
+    async (isStreamed) => {
+      const thought = { reasoning_content: "The lamp is off.", tool_calls: [call] };
+      const server = await serverOf(
+        isStreamed
+          ? {
+              pieces: [
+                event({ role: "assistant", content: null, reasoning_content: "The lamp " }),
+                event({ reasoning_content: "is off." }),
+                event({ tool_calls: [{ index: 0, ...call }] }),
+                event({}, "tool_calls"),
+              ],
+            }
+          : whole({ content: "", ...thought }),
+      );
+      const chat = createAssistant({
+        model: openaiCompatible({ baseUrl: server.url, model: "m" }),
+        memory: createChatMemory(),
+        tools: { lamp },
+      });
+      const expected = { role: "assistant", content: null, ...thought };
+      if (isStreamed) await eventsOf(chat.stream("Light!"));
+      else await chat.chat("Light!");
+      expect(lastMessages(server)).toMatchObject([{ role: "user" }, expected, { role: "tool" }]);
+      await chat.chat("Thanks.");
+      expect(lastMessages(server)).toMatchObject([{}, expected, {}, { content: "It is on." }, {}]);
+    },
+  );
+
+  test("empty beside calls, and not at all beside a text", async () => {
+    const server = await serverOf(
+      whole({ content: "", reasoning_content: "", tool_calls: [call] }),
+      whole({ content: "It is on.", reasoning_content: "" }),
+    );
+    const memory = createChatMemory();
+    const chat = createAssistant({
+      model: openaiCompatible({ baseUrl: server.url, model: "m" }),
+      memory,
+      tools: { lamp },
+    });
+    await chat.chat("Light!");
+    expect(lastMessages(server)).toMatchObject([{}, { reasoning_content: "", tool_calls: [call] }, {}]);
+    expect((await memory.messages()).at(-1)).toEqual({ role: "assistant", content: "It is on." });
+  });
+
+  test("as `reasoning_details`, which OpenRouter asks for, whole where they came in pieces", async () => {
+    const text = { type: "reasoning.text", index: 0, format: "f" };
+    const encrypted = { type: "reasoning.encrypted", data: "x", index: 1, id: "c1" };
+    const server = await serverOf({
+      pieces: [
+        event({ reasoning: "The lamp ", reasoning_details: [{ ...text, text: "The lamp " }] }),
+        event({ reasoning: "is off.", reasoning_details: [{ ...text, text: "is off.", signature: null }] }),
+        event({ reasoning_details: [{ ...text, signature: "s" }] }),
+        event({ reasoning_details: [{ type: "reasoning.summary", summary: "Off", index: 2 }] }),
+        event({ reasoning_details: [{ type: "reasoning.summary", summary: ".", index: 2 }] }),
+        event({ reasoning_details: [{ type: "reasoning.summary", summary: "On.", index: 3 }] }),
+        event({ reasoning_details: [encrypted] }),
+        event({ reasoning_details: [encrypted] }),
+        event({ tool_calls: [{ index: 0, ...call }] }),
+        event({}, "tool_calls"),
+      ],
+    });
+    const chat = createAssistant({
+      model: openaiCompatible({ baseUrl: server.url, model: "m" }),
+      memory: createChatMemory(),
+      tools: { lamp },
+    });
+    const events = await eventsOf(chat.stream("Light!"));
+    expect(events.filter(({ type }) => type === "reasoning")).toEqual([
+      { type: "reasoning", text: "The lamp " },
+      { type: "reasoning", text: "is off." },
+    ]);
+    const [, answer] = lastMessages(server) as [unknown, object];
+    expect(answer).toEqual({
+      role: "assistant",
+      content: null,
+      reasoning_details: [
+        { ...text, text: "The lamp is off.", signature: "s" },
+        { type: "reasoning.summary", summary: "Off.", index: 2 },
+        { type: "reasoning.summary", summary: "On.", index: 3 },
+        encrypted,
+        encrypted,
+      ],
+      tool_calls: [call],
+    });
+  });
+
+  test("to nobody else, and not as `reasoning`, which Groq refuses of some models", async () => {
+    const first = await serverOf(whole({ content: "", reasoning_content: "Hm.", tool_calls: [call] }));
+    const other = await serverOf(whole({ content: "Yes.", reasoning: "Hm." }));
+    const memory = createChatMemory();
+    const chatOf = ({ url }: ModelServer): Assistant<ModelMessage> =>
+      createAssistant({ model: openaiCompatible({ baseUrl: url, model: "m" }), memory, tools: { lamp } });
+    await chatOf(first).chat("Light!");
+    await chatOf(other).chat("Is it on?");
+    await chatOf(other).chat("Really?");
+    expect(JSON.stringify(lastMessages(other))).not.toContain("Hm.");
+  });
+});
+
+test("reasoning that comes under both names is told once", async () => {
+  const server = await serverOf({
+    pieces: [
+      event({ reasoning: "h", reasoning_content: "h" }),
+      event({ reasoning: "m", reasoning_content: "m" }),
+      event({ content: "Hi" }, "stop"),
+    ],
+  });
+  const chat = createAssistant({ model: openaiCompatible({ baseUrl: server.url, model: "m" }) });
+  expect(await eventsOf(chat.stream("Hello"))).toEqual([
+    { type: "reasoning", text: "h" },
+    { type: "reasoning", text: "m" },
+    { type: "text", text: "Hi" },
+  ]);
+});
+
+describe("a content that is a list, as of Mistral's reasoning models,", () => {
+  const thinking = (text: string): object => ({ type: "thinking", thinking: [{ type: "text", text }] });
+
+  test("is its texts, and what it thinks is reasoning", async () => {
+    const content = [thinking("Hm."), { type: "text", text: "He" }, { type: "text", text: "llo" }];
+    const server = await serverOf(whole({ content }));
+    const memory = createChatMemory();
+    const chat = createAssistant({ model: openaiCompatible({ baseUrl: server.url, model: "m" }), memory });
+    expect((await chat.chat("Hi")).text).toBe("Hello");
+    expect((await memory.messages())[1]).toEqual({
+      role: "assistant",
+      content: [
+        { type: "reasoning", text: "Hm." },
+        { type: "text", text: "Hello" },
+      ],
+    });
+    await chat.chat("Hi");
+    expect(lastMessages(server)).toMatchObject([{}, { role: "assistant", content: "Hello" }, {}]);
+  });
+
+  test("may come in pieces, and go on as a text", async () => {
+    const pieces = [
+      event({ role: "assistant", content: "" }),
+      event({ content: [thinking("H")] }),
+      event({ content: [{ ...thinking("m."), closed: true }] }),
+      event({ content: [{ type: "text", text: "He" }] }),
+      event({ content: "" }),
+      event({ content: "llo" }),
+      event({ content: [{ type: "reference", reference_ids: [1] }] }),
+      event({ content: [{ type: "reference", reference_ids: [2] }] }),
+      event({}, "stop"),
+    ];
+    const server = await serverOf({ pieces }, { pieces });
+    const chat = createAssistant({ model: openaiCompatible({ baseUrl: server.url, model: "m" }) });
+    expect(await eventsOf(chat.stream("Hi"))).toEqual([
+      { type: "reasoning", text: "H" },
+      { type: "reasoning", text: "m." },
+      { type: "text", text: "He" },
+      { type: "text", text: "llo" },
+    ]);
+    const memory = createChatMemory({ format: openaiFormat });
+    const ofItsOwn = createAssistant({
+      model: openaiCompatibleChat<ChatMessage>({ baseUrl: server.url, model: "m" }),
+      memory,
+      messages: openaiMessages<ChatMessage>(),
+    });
+    for await (const each of ofItsOwn.stream("Hi"))
+      if (each.type === "finish") expect(each.result.text).toBe("Hello");
+    expect((await memory.messages())[1]?.content).toEqual([
+      { ...thinking("Hm."), closed: true },
+      { type: "text", text: "Hello" },
+      { type: "reference", reference_ids: [1] },
+      { type: "reference", reference_ids: [2] },
+    ]);
+  });
+});
+
+test.each([false, true])("a refusal is what the model says, streamed: %j", async (isStreamed) => {
+  const reply: Reply = isStreamed
+    ? { pieces: [event({ refusal: "I " }), event({ refusal: "cannot." }), event({}, "stop")] }
+    : whole({ content: null, refusal: "I cannot." });
+  const server = await serverOf(reply, reply);
+  const options = { baseUrl: server.url, model: "m" };
+  const chats = [
+    createAssistant({ model: openaiCompatible(options) }),
+    createAssistant({
+      model: openaiCompatibleChat<ChatMessage>(options),
+      memory: createChatMemory({ format: openaiFormat }),
+      messages: openaiMessages<ChatMessage>(),
+    }),
+  ] as Assistant<ModelMessage>[];
+  for (const chat of chats) {
+    if (!isStreamed) expect((await chat.chat("Hi")).text).toBe("I cannot.");
+    else {
+      const texts = (await eventsOf(chat.stream("Hi"))).map((each) => "text" in each && each.text);
+      expect(texts).toEqual(["I ", "cannot."]);
+    }
+  }
+});
+
+test("a query of the address stays behind the path", async () => {
+  const server = await serverOf();
+  const baseUrl = `${server.url}/openai/v1/?api-version=preview`;
+  await createAssistant({ model: openaiCompatible({ baseUrl, model: "m" }) }).chat("Hi");
+  expect(server.received[0]?.path).toBe("/openai/v1/chat/completions?api-version=preview");
+});
+
+test("an image may tell no more of its type than that it is one", async () => {
+  const server = await serverOf();
+  const chat = createAssistant({ model: openaiCompatible({ baseUrl: server.url, model: "m" }) });
+  await chat.chat(user([{ type: "file", data: "AQID", mediaType: "image" }]));
+  expect(lastMessages(server)).toEqual([
+    {
+      role: "user",
+      content: [{ type: "image_url", image_url: { url: "data:image/png;base64,AQID" } }],
+    },
+  ]);
+});
