@@ -7,7 +7,7 @@ import { noWholeNumber, type ReplayOptions, settingsOf } from "./replay/options.
 import { Printer } from "./replay/printer.ts";
 import { replay } from "./replay/replay.ts";
 import { playSecondHalf } from "./replay/second-half.ts";
-import { secondHalfFlag } from "./replay/second-process.ts";
+import { secondHalfFlag, secondHalfStore } from "./replay/second-process.ts";
 import { wantsColour } from "./replay/style.ts";
 import { usage } from "./usage.ts";
 
@@ -76,12 +76,13 @@ async function replayCommand(args: readonly string[], around: Surroundings): Pro
     around.out(usage);
     return 0;
   }
+  const isSecond = values[secondHalfFlag] === true;
   const options: ReplayOptions = {
     files: positionals,
     maxTokens: numberOf("max-tokens", values["max-tokens"]),
     maxMessages: numberOf("max-messages", values["max-messages"]),
     unit: values.unit as WindowUnit | undefined,
-    store: values.store,
+    store: isSecond ? around.env[secondHalfStore] : values.store,
     run: values.run,
     profile: values.profile,
     explain: values.explain,
@@ -91,7 +92,7 @@ async function replayCommand(args: readonly string[], around: Surroundings): Pro
     write: around.out,
     program: around.program,
   };
-  if (values[secondHalfFlag] === true) return secondHalf(options, around);
+  if (isSecond) return secondHalf(options, around);
   return (await replay(options)).ok ? 0 : 1;
 }
 

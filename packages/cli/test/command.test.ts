@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, readdirSync, symlinkSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { createDatabase } from "@turnkeep/servers";
 import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
+import { replay } from "../src/index.ts";
 import { bundledCommand } from "./bundle.ts";
 import { testFile, testFolder, toolConversation } from "./folder.ts";
 
@@ -29,10 +31,13 @@ interface Started {
 function start(
   args: readonly string[],
   env: Record<string, string> = {},
-  program: string = command,
+  ...program: readonly string[]
 ): Started {
   const { NO_COLOR: _no, FORCE_COLOR: _force, ...rest } = process.env;
-  const child = spawn(process.execPath, [program, ...args], { env: { ...rest, ...env }, stdio: "pipe" });
+  const child = spawn(process.execPath, [...(program.length > 0 ? program : [command]), ...args], {
+    env: { ...rest, ...env },
+    stdio: "pipe",
+  });
   onTestFinished(() => {
     child.kill("SIGKILL");
   });
@@ -182,6 +187,34 @@ describe("turnkeep replay", () => {
     expect(first.out).toContain("17 of 17 messages");
     expect(first.out + first.err).not.toContain(url.password);
     expect((await run(args)).out).toContain("0 views");
+  });
+
+  it("tells the second process of a store, but not where everybody can read its password", async () => {
+    const database = await createDatabase(inject("postgresUrl"));
+    onTestFinished(() => database.drop());
+    const url = new URL(database.url);
+    url.password ||= "hidden-word";
+    const folder = testFolder();
+    const program = join(folder, "second.mjs");
+    writeFileSync(
+      program,
+      `import { writeFileSync } from "node:fs";
+      writeFileSync(new URL("seen.json", import.meta.url), JSON.stringify([process.argv, process.env]));`,
+    );
+    const replayed = replay({ files: [testFile([toolConversation("a", 2)])], store: url.href, program });
+    await expect(replayed).rejects.toThrow("before it had checked the store");
+    const [line, environment] = JSON.parse(readFileSync(join(folder, "seen.json"), "utf8"));
+    expect(line).toContain("--second-half");
+    expect(line.join(" ")).not.toContain(url.password);
+    expect(Object.values(environment)).toContain(url.href);
+  });
+
+  it("starts a second process of its own where the first runs a program given as text", async () => {
+    const code = `process.argv.splice(1, 0, ""); import(${JSON.stringify(pathToFileURL(command).href)})`;
+    const args = ["replay", "--quiet", testFile([toolConversation("a", 2)])];
+    const { status, err, out } = await start(args, {}, "-e", code).ended;
+    expect({ status, err }).toEqual({ status: 0, err: "" });
+    expect(out).toContain("Nothing was lost.");
   });
 
   it("says in one line that a server does not answer", async () => {

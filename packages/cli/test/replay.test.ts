@@ -190,6 +190,29 @@ describe("replay", () => {
     expect(report.ok).toBe(true);
   });
 
+  it("takes a call that the provider runs for accepted, whenever its result comes", async () => {
+    const call = {
+      type: "tool-call",
+      toolCallId: "s1",
+      toolName: "search",
+      input: {},
+      providerExecuted: true,
+    };
+    const output = { type: "text", value: "found" };
+    const result = { type: "tool-result", toolCallId: "s1", toolName: "search", output };
+    const says = (...content: object[]): object => ({ role: "assistant", content });
+    const asks = { role: "user", content: "And?" };
+    const lines = [
+      { id: "never", messages: [asks, says(call), asks, says({ type: "text", text: "Here." })] },
+      {
+        id: "later",
+        messages: [asks, says(call), says(result), asks, says({ type: "text", text: "Here." })],
+      },
+    ];
+    const report = await replayed({ files: [testFile(lines)], store: emptyStore() });
+    expect(report).toMatchObject({ ok: true, figures: { broken: 0 } });
+  });
+
   it("skips bad lines, replays the good ones and is not ok", async () => {
     const report = await replayed({
       files: [testFile(["{", toolConversation("good", 1)])],

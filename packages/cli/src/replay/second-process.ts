@@ -6,6 +6,9 @@ import type { SecondHalf } from "./second-half.ts";
 /** Asks the command to be the second process of a replay; for this file's use only. */
 export const secondHalfFlag = "second-half";
 
+/** The variable that names the second process's store: its address may hold a password, and all users see command lines. */
+export const secondHalfStore = "TURNKEEP_SECOND_HALF_STORE";
+
 /** This package's command, as it lies beside this file once built. */
 export function ownProgram(): string {
   return fileURLToPath(new URL("./bin.js", import.meta.url));
@@ -20,9 +23,14 @@ export function runSecondProcess(
 ): Promise<SecondHalf> {
   const { promise, resolve, reject } = deferred<SecondHalf>();
   const { FORCE_COLOR: _force, NO_COLOR: _no, ...env } = process.env;
-  const child = spawn(process.execPath, [...process.execArgv, program, ...commandLine(settings, store)], {
+  // Without this process's own flags: with `node -e` they hold the program, which would begin anew.
+  const child = spawn(process.execPath, [program, ...commandLine(settings)], {
     stdio: ["ignore", "pipe", "inherit", "ipc"],
-    env: { ...env, ...(settings.colour ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" }) },
+    env: {
+      ...env,
+      ...(settings.colour ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" }),
+      [secondHalfStore]: store,
+    },
   });
   const stop = (): void => {
     child.kill();
@@ -48,13 +56,12 @@ export function runSecondProcess(
   return promise;
 }
 
-function commandLine(settings: Settings, store: string): string[] {
+function commandLine(settings: Settings): string[] {
   const { files, maxTokens, maxMessages, unit, run, quiet, columns, profile, explain } = settings;
   return [
     "replay",
     `--${secondHalfFlag}`,
     `--columns=${columns}`,
-    `--store=${store}`,
     `--run=${run}`,
     `--unit=${unit}`,
     ...(profile === undefined ? [] : [`--profile=${profile.name}`]),
