@@ -116,6 +116,41 @@ function checkChat(options: ChatOptions): void {
     throw wrongOption("signal", signal, "an AbortSignal");
 }
 
+/** Who follows a stream. To leave it after the turn is over aborts nothing. */
+class Reader {
+  readonly #controller = new AbortController();
+  #stopFollowing: (() => void) | undefined;
+  #isOver = false;
+  #isLeft = false;
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get isLeft(): boolean {
+    return this.#isLeft;
+  }
+
+  /** Fires with the caller's signal. `AbortSignal.any` would leave a trace on that each time, which may outlive many streams. */
+  follow(signal: AbortSignal | undefined): void {
+    if (signal === undefined) return;
+    const end = (): void => this.#controller.abort(signal.reason);
+    if (signal.aborted) end();
+    this.#stopFollowing = onAbort(signal, end);
+  }
+
+  over(): void {
+    this.#isOver = true;
+    this.#stopFollowing?.();
+  }
+
+  leave(): void {
+    if (this.#isOver) return;
+    this.#isLeft = true;
+    this.#controller.abort(new TurnkeepError("ABORTED", "The stream was left before its end."));
+  }
+}
+
 type SystemMessageOf<M> = (memoryId: string) => string | M | undefined | Promise<string | M | undefined>;
 
 /** The longest id of a caller's: the turn's other messages have longer ones, made of it, and a store takes 256 bytes. */
@@ -137,33 +172,40 @@ class MemoryAssistant<M> implements Assistant<M> {
     return this.#turn(message, options, options.signal ?? new AbortController().signal, undefined);
   }
 
-  async *stream(message: string | M, options: ChatOptions = {}): AsyncIterableIterator<ChatEvent<M>> {
+  stream(message: string | M, options: ChatOptions = {}): AsyncIterableIterator<ChatEvent<M>> {
+    const reader = new Reader();
+    const events = this.#events(message, options, reader);
+    const end = events.return.bind(events);
+    // A generator that waits for an event hears of its end behind that event alone.
+    events.return = (value) => {
+      reader.leave();
+      return end(value);
+    };
+    return events;
+  }
+
+  async *#events(
+    message: string | M,
+    options: ChatOptions,
+    reader: Reader,
+  ): AsyncGenerator<ChatEvent<M>, void> {
     checkChat(options);
-    // Not AbortSignal.any: it leaves a trace on the caller's signal each time, which may live as long as the process.
-    const controller = new AbortController();
-    const { signal } = controller;
-    const follow = (): void => controller.abort(options.signal?.reason);
-    if (options.signal?.aborted) follow();
-    const stop = options.signal && onAbort(options.signal, follow);
+    reader.follow(options.signal);
     const queue = new EventQueue<ChatEvent<M>>();
-    const turn = this.#turn(message, options, signal, (event) => queue.push(event));
-    // What it rejects with is thrown below, unless nobody asks any more.
-    const end = (): void => {
-      stop?.();
+    const turn = this.#turn(message, options, reader.signal, (event) => queue.push(event));
+    const over = (): void => {
+      reader.over();
       queue.end();
     };
-    turn.then(end, end);
-    let isLeft = true;
+    // What it rejects with is thrown below, unless nobody asks any more.
+    turn.then(over, over);
     try {
       yield* queue.values();
-      isLeft = false;
-      yield { type: "finish", result: await turn };
+      if (!reader.isLeft) yield { type: "finish", result: await turn };
     } finally {
-      if (isLeft) {
-        controller.abort(new TurnkeepError("ABORTED", "The stream was left before its end."));
-        // What has to be taken back is, before whoever left goes on.
-        await turn.catch(() => undefined);
-      }
+      reader.leave();
+      // What has to be taken back is, before whoever left goes on.
+      await turn.catch(() => undefined);
     }
   }
 

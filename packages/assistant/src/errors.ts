@@ -4,7 +4,7 @@
  * | code | what happened | what to do |
  * |---|---|---|
  * | `BUSY` | a turn of that memory is under way, and `busy` is `"reject"` | wait for it, or set `busy: "enqueue"` |
- * | `EMPTY_ANSWER` | the model answered neither text nor a tool call | ask again |
+ * | `EMPTY_ANSWER` | the model answered neither text nor a tool call, be it that its tokens ended while it reasoned | ask again, allow it more tokens |
  * | `INVALID_TOOL_INPUT` | the arguments of a call are not what the tool's schema wants | choose another strategy, or ask again |
  * | `MODEL_ERROR` | a model's server refused the request, broke off, or was not reached | see `details.status` |
  * | `PROMPT_TOO_LONG` | the messages exceed what the model can read | shrink the memory's window, then ask again |

@@ -8,6 +8,8 @@ export interface Step<M> {
   readonly results: (ToolResult | undefined)[];
   /** Whether it was read from the store: tools that nothing answered may have run. */
   readonly stored: boolean;
+  /** Whether it has a result of which the format cannot tell what it was. */
+  isUnread: boolean;
 }
 
 /** What is stored of a turn. */
@@ -73,7 +75,7 @@ function turnOf<M>(
     messageIds.push(id);
     if (role === "assistant") {
       const calls = messages.toolCalls(message);
-      steps.push({ message, calls, results: calls.map(() => undefined), stored: true });
+      steps.push({ message, calls, results: calls.map(() => undefined), stored: true, isUnread: false });
     } else {
       takeResults(steps, message, format, messages);
     }
@@ -106,6 +108,7 @@ function takeResults<M>(
     const { id: toolCallId, name: toolName } = step.calls[place] as ToolCall;
     const at = readable.findIndex((result) => result.toolCallId === id);
     const [read] = at < 0 ? [] : readable.splice(at, 1);
+    step.isUnread ||= read === undefined;
     step.results[place] = { output: null, isError: false, ...read, toolCallId, toolName };
   }
 }

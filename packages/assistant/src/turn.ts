@@ -1,4 +1,4 @@
-import { type ChatMemory, entry, isTurnkeepError } from "@turnkeep/core";
+import { type ChatMemory, entry, isTurnkeepError, type MessageFormat } from "@turnkeep/core";
 import { abortedError, orAborted, throwIfAborted } from "./abort.ts";
 import { AnswerEvents } from "./answer-events.ts";
 import type { ChatEvent, ChatResult } from "./assistant.ts";
@@ -99,15 +99,21 @@ export class Turn<M> {
       const { message } = response;
       const calls = messages.toolCalls(message);
       if (calls.length > 0 && !mayCall) throw this.#tooManyRoundTrips();
-      if (calls.length === 0 && memory.format.isEmpty(message)) {
-        // Providers refuse an empty message. Behind results it means that nothing is left to say.
+      if (calls.length === 0 && saysNothing(message, memory.format)) {
+        // Providers refuse an empty message, and one that is reasoning alone. Behind results it means that nothing is left to say.
         if (this.#steps.length > 0) return this.#result("stop", "");
         throw new AssistantError("EMPTY_ANSWER", "The model answered neither text nor a tool call.", {
           details: { memoryId: this.#request.memoryId },
         });
       }
       await this.#store(message, response.model);
-      this.#steps.push({ message, calls, results: calls.map(() => undefined), stored: false });
+      this.#steps.push({
+        message,
+        calls,
+        results: calls.map(() => undefined),
+        stored: false,
+        isUnread: false,
+      });
       events?.whole(messages.text(message));
       if (calls.length === 0) return this.#result("stop");
       for (const call of calls) emit?.({ type: "tool-call", call });
@@ -200,13 +206,14 @@ export class Turn<M> {
       const [stored] = await memory.add(entry(message, { id: own, model }));
       this.#messageIds.push(stored as string);
     } catch (error) {
-      this.#isForeign = isTurnkeepError(error, "ID_CONFLICT");
+      this.#isForeign ||= isTurnkeepError(error, "ID_CONFLICT");
       throw error;
     }
   }
 
-  #isImmediate({ calls, results }: Step<M>): boolean {
-    if (calls.length === 0 || !results.every((result) => result?.isError === false)) return false;
+  /** A result that cannot be read may be an error. */
+  #isImmediate({ calls, results, isUnread }: Step<M>): boolean {
+    if (calls.length === 0 || isUnread || !results.every((result) => result?.isError === false)) return false;
     const behaviors = calls.map(({ name }) => this.#setup.tools.get(name)?.returnBehavior ?? "model");
     return behaviors.at(-1) === "immediate-if-last" || !behaviors.includes("model");
   }
@@ -276,6 +283,13 @@ export class Turn<M> {
       continued: this.#continued,
     };
   }
+}
+
+function saysNothing<M>(message: M, format: MessageFormat<M>): boolean {
+  return (
+    format.isEmpty(message) ||
+    (format.hasReasoning(message) && format.without(message, { reasoning: true }) === undefined)
+  );
 }
 
 /** A model that does not know, or a server that answers something else, adds nothing. */

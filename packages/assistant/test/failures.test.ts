@@ -100,8 +100,12 @@ describe("a turn whose model fails", () => {
     expect(await memory.messages()).toEqual([user("Go"), user("Go"), assistant("Hi")]);
   });
 
-  test("by answering nothing is a failure", async () => {
-    const { memory, ask } = setUp([assistant("  ")]);
+  test.each([
+    ["nothing", assistant("  ")],
+    // A reasoning model whose tokens end before its answer begins.
+    ["reasoning alone, which providers do not take back", assistant([{ type: "reasoning", text: "Hm." }])],
+  ])("by answering %s is a failure", async (_what, answer) => {
+    const { memory, ask } = setUp([answer]);
     await expect(ask()).rejects.toMatchObject({
       code: "EMPTY_ANSWER",
       details: { memoryId: memory.id },

@@ -141,4 +141,45 @@ describe("OpenAI's messages", () => {
       continued: true,
     });
   });
+
+  test("may refuse, which is what is said where nothing else is", () => {
+    const { text } = openaiMessages<ChatMessage>();
+    expect(text({ role: "assistant", content: null, refusal: "I cannot." })).toBe("I cannot.");
+    const content = [{ type: "refusal" as const, refusal: "I cannot." }];
+    expect(text({ role: "assistant", content })).toBe("I cannot.");
+  });
+
+  test("do not tell whether a stored result may be returned at once, so that the model is told of it", async () => {
+    const memory = createChatMemory({ format: openaiFormat });
+    const asked: number[] = [];
+    const controller = new AbortController();
+    const chat = createAssistant<ChatMessage>({
+      model: async ({ messages: { length } }) => {
+        asked.push(length);
+        const [first] = calls.tool_calls ?? [];
+        if (asked.length > 1 || first === undefined)
+          return { message: { role: "assistant", content: "Sorry." } };
+        return { message: { ...calls, tool_calls: [first] } };
+      },
+      memory,
+      messages: openaiMessages<ChatMessage>(),
+      tools: {
+        weather: {
+          inputSchema: {},
+          returnBehavior: "immediate",
+          execute: () => {
+            controller.abort();
+            return new Promise(() => undefined);
+          },
+        },
+      },
+    });
+    const failed = chat.chat("Weather?", { id: "q-1", signal: controller.signal });
+    await expect(failed).rejects.toMatchObject({ code: "ABORTED" });
+    expect(await chat.chat("Weather?", { id: "q-1" })).toMatchObject({
+      text: "Sorry.",
+      finishReason: "stop",
+    });
+    expect(asked).toEqual([1, 3]);
+  });
 });

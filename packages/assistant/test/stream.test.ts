@@ -237,6 +237,24 @@ test("left in the middle, it aborts the turn and takes it back", async () => {
   expect(await memory.messages()).toEqual([]);
 });
 
+test("left while an event is waited for, it aborts the turn at once and takes it back", async () => {
+  const memory = createChatMemory();
+  const model = scripted(() => new Promise(() => undefined));
+  const stream = createAssistant({ model, memory }).stream("Go");
+  const waiting = stream.next();
+  await expect.poll(() => model.requests.length).toBe(1);
+  expect(await stream.return?.()).toEqual({ done: true, value: undefined });
+  expect(await waiting).toEqual({ done: true, value: undefined });
+  expect(model.requests[0]?.signal.reason).toMatchObject({ code: "ABORTED" });
+  expect(await memory.messages()).toEqual([]);
+});
+
+test("left after its end, it aborts nothing", async () => {
+  const model = scripted(assistant("Hello"));
+  for await (const event of createAssistant({ model }).stream("Go")) if (event.type === "finish") break;
+  expect(model.requests[0]?.signal.aborted).toBe(false);
+});
+
 test("left at its end, the turn stays", async () => {
   const memory = createChatMemory();
   for await (const event of createAssistant({ model: scripted(assistant("Hi")), memory }).stream("Go")) {

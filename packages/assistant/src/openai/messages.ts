@@ -49,7 +49,8 @@ export function openaiMessages<M extends ChatMessageLike>(): AssistantMessages<M
     system: (text) => ({ role: "system", content: text }) as unknown as M,
     user: (text) => ({ role: "user", content: text }) as unknown as M,
     // A refusal stands in the place of a content.
-    text: (message) => textOf(message.content) || textOf((message as { readonly refusal?: unknown }).refusal),
+    text: ({ content, refusal }: ChatMessageLike & { readonly refusal?: unknown }) =>
+      textOf(content, "text") || textOf(refusal, "text") || textOf(content, "refusal"),
     toolCalls: (message) =>
       ((message as { readonly tool_calls?: readonly AnyCall[] | null | undefined }).tool_calls ?? []).flatMap(
         callOf,
@@ -63,14 +64,13 @@ export function openaiMessages<M extends ChatMessageLike>(): AssistantMessages<M
   };
 }
 
-function textOf(content: unknown): string {
+function textOf(content: unknown, type: "text" | "refusal"): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content
-    .flatMap(({ type, text, refusal }: { type?: unknown; text?: unknown; refusal?: unknown }) => {
-      const said = type === "refusal" ? refusal : type === "text" ? text : undefined;
-      return typeof said === "string" ? [said] : [];
-    })
+    .flatMap((part: { type?: unknown; text?: unknown; refusal?: unknown }) =>
+      part.type === type && typeof part[type] === "string" ? [part[type]] : [],
+    )
     .join("");
 }
 
