@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { uiMessageConversion } from "../src/ai-sdk.ts";
 import { anthropicConversion } from "../src/anthropic.ts";
 import { convert, modelMessageConversion } from "../src/convert.ts";
+import { type LangChain4jMessage, langchain4jConversion } from "../src/langchain4j.ts";
 import { type ChatMessage, openaiConversion } from "../src/openai.ts";
 import { openaiResponsesConversion, type ResponsesItem } from "../src/openai-responses.ts";
 
@@ -295,5 +296,27 @@ describe("denied calls", () => {
     const messages: ModelMessage[] = [{ role: "tool", content: [result] }];
     const written = convert(messages, { from: modelMessageConversion, to: openaiConversion }).messages;
     expect(written).toEqual([{ role: "tool", tool_call_id: "call-1", content }]);
+  });
+});
+
+it.each(["WAVEfmt ", "WEBPVP8 "])("what a RIFF file holds is seen: %s", (begins) => {
+  const data = Buffer.from(`RIFF\u0024\u0000\u0000\u0000${begins}`, "latin1").toString("base64");
+  const from = langchain4jConversion;
+  const type = begins === "WAVEfmt " ? "AUDIO" : "IMAGE";
+  const content =
+    type === "AUDIO" ? { type, audio: { base64Data: data } } : { type, image: { base64Data: data } };
+  const messages = [{ type: "USER" as const, contents: [content] }] as LangChain4jMessage[];
+  expect(convert(messages, { from, to: openaiConversion })).toEqual({
+    messages: [
+      {
+        role: "user",
+        content: [
+          type === "AUDIO"
+            ? { type: "input_audio", input_audio: { data, format: "wav" } }
+            : { type: "image_url", image_url: { url: `data:image/webp;base64,${data}` } },
+        ],
+      },
+    ],
+    lost: [],
   });
 });

@@ -33,13 +33,14 @@ export function named(filename: unknown): { filename?: string } {
   return typeof filename === "string" && filename !== "" ? { filename } : {};
 }
 
-/** How base64 text of these formats begins. */
-const beginnings: readonly (readonly [string, string])[] = [
-  ["iVBORw0KGgo", "image/png"],
-  ["/9j/", "image/jpeg"],
-  ["R0lGOD", "image/gif"],
-  ["UklGR", "image/webp"],
-  ["JVBERi", "application/pdf"],
+/** How base64 text of these formats begins. WebP and WAV differ in their ninth byte alone, and in those behind it. */
+const beginnings: readonly (readonly [RegExp, string])[] = [
+  [/^iVBORw0KGgo/, "image/png"],
+  [/^\/9j\//, "image/jpeg"],
+  [/^R0lGOD/, "image/gif"],
+  [/^UklGR.{6}XRUJQ/, "image/webp"],
+  [/^UklGR.{6}XQVZF/, "audio/wav"],
+  [/^JVBERi/, "application/pdf"],
 ];
 
 /** The exact type, where the message or the medium itself tells it. */
@@ -47,7 +48,7 @@ export function exactType(medium: Medium): string | undefined {
   const { mediaType } = medium;
   if (isExact(mediaType)) return mediaType.toLowerCase();
   if (!("base64" in medium)) return "text" in medium ? "text/plain" : undefined;
-  return beginnings.find(([start]) => medium.base64.startsWith(start))?.[1];
+  return beginnings.find(([beginning]) => beginning.test(medium.base64))?.[1];
 }
 
 /** The first half of the type, which is known more often than all of it. */
