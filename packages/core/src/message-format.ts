@@ -54,6 +54,9 @@ export interface Omission {
   readonly toolResults?: ((id: string) => boolean) | undefined;
   /** Leave out the responses to approval requests with these ids, where one stands apart from its call. */
   readonly approvals?: ((approvalId: string) => boolean) | undefined;
+  /**
+   * Leave out reasoning, and what binds the message to the reasoning in another one, where an answer is several messages.
+   */
   readonly reasoning?: boolean | undefined;
   readonly media?: boolean | undefined;
 }

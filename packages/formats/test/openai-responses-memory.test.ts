@@ -1,7 +1,9 @@
 import { createChatMemory } from "@turnkeep/core";
+import { type Processor, stripReasoning, toolCallFilter } from "@turnkeep/core/processors";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openaiResponsesFormat as format, type ResponsesItem } from "../src/openai-responses.ts";
+import { profileOf, strict } from "../src/profiles.ts";
 
 const user = (content: string): ResponsesItem => ({ role: "user", content });
 const said = (content: string): ResponsesItem => ({ role: "assistant", content });
@@ -22,6 +24,56 @@ const search = (id: string): ResponsesItem => ({
   id,
   action: { type: "search" },
   status: "completed",
+});
+
+describe("reasoning and what it led to, of which the API refuses one without the other,", () => {
+  const shown = async (processor: Processor<ResponsesItem>, ...items: ResponsesItem[]): Promise<unknown> => {
+    const memory = createChatMemory({ format, processors: [processor] });
+    await memory.add(user("Go."), ...items, user("Next."));
+    return (await memory.messages()).slice(1, -1);
+  };
+  const answer = (id?: string): ResponsesItem => {
+    const content = [{ type: "output_text" as const, text: "Done.", annotations: [] }];
+    return {
+      type: "message",
+      role: "assistant",
+      status: "completed",
+      content,
+      ...(id && { id }),
+    } as ResponsesItem;
+  };
+  const made = { ...call("a"), id: "fc_1" } as ResponsesItem;
+  const other = { ...call("b"), id: "fc_2", name: "g" } as ResponsesItem;
+
+  it("go together where calls are left out", async () => {
+    const filter = toolCallFilter({ exclude: ["f"], keepLastSteps: 0 });
+    const end = [reasoning("z"), answer("msg_1")];
+    const calls = [reasoning("r"), reasoning("s"), made, result("a"), ...end];
+    expect(await shown(filter, ...calls)).toEqual(end);
+    const two = [reasoning("r"), made, other, result("a"), result("b"), ...end];
+    expect(await shown(filter, ...two)).toEqual([reasoning("r"), other, result("b"), ...end]);
+    const later = [reasoning("r"), made, reasoning("s"), other, result("a"), result("b"), ...end];
+    expect(await shown(filter, ...later)).toEqual([reasoning("s"), other, result("b"), ...end]);
+    expect(await shown(filter, reasoning("r"))).toEqual([reasoning("r")]);
+  });
+
+  it("are parted where reasoning is left out: by its id the API knows what an item needs", async () => {
+    const items = [reasoning("r"), made, result("a"), reasoning("s"), search("ws_1"), answer("msg_1")];
+    const bare = [call("a"), result("a"), search("ws_1"), answer()];
+    expect(await shown(stripReasoning(), ...items)).toEqual(bare);
+    expect(await shown(stripReasoning({ keepLastSteps: 1 }), ...items)).toEqual([
+      ...bare.slice(0, 2),
+      ...items.slice(3),
+    ]);
+    const memory = createChatMemory({ format });
+    await memory.add(user("Go."), ...items, user("Next."));
+    expect((await memory.messages({ profile: strict })).filter((item) => "id" in item)).toEqual([
+      search("ws_1"),
+    ]);
+    const bound = profileOf("bound", [{ rule: "reasoning", kept: "bound", source: "https://example.com" }]);
+    await memory.remove((await memory.history()).messages[0]?.id ?? "");
+    expect((await memory.messages({ profile: bound })).slice(0, -1)).toEqual(bare);
+  });
 });
 
 describe("an answer of several items", () => {

@@ -11,6 +11,8 @@ describe("openaiResponsesFormat, for any item", () => {
     kinds: kindsOfItem,
     // A screenshot is all that the result of a computer call can be.
     keepsMedia: (item) => item.type === "computer_call_output",
+    // By an item's id the API knows the reasoning that led to it.
+    isBound: (item) => "id" in item,
   });
 });
 

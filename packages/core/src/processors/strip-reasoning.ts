@@ -38,6 +38,8 @@ export function stripReasoning(options: StripReasoningOptions = {}): AnyProcesso
     name: "strip-reasoning",
     keepLastSteps,
     holds: (message, format) => format.hasReasoning(message),
+    // Its own id tells the provider what reasoning an item needs.
+    isBound: (message, format) => format.answersInParts === true && format.role(message) === "assistant",
     strip: (message, format) => format.without(message, { reasoning: true }),
   });
 }

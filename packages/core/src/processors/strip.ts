@@ -12,11 +12,19 @@ export interface Stripping {
   /** How many of the newest steps that hold it keep it. */
   readonly keepLastSteps: number;
   holds<M>(message: M, format: MessageFormat<M>): boolean;
+  /** Whether a message that holds none of it may be bound to one that does, and is to be stripped of that. */
+  isBound?<M>(message: M, format: MessageFormat<M>): boolean;
   /** `undefined` when nothing is left to show. */
   strip<M>(message: M, format: MessageFormat<M>): M | undefined;
 }
 
-export function stripper({ name, keepLastSteps, holds, strip }: Stripping): AnyProcessor {
+export function stripper({
+  name,
+  keepLastSteps,
+  holds,
+  isBound = () => false,
+  strip,
+}: Stripping): AnyProcessor {
   const copyOf = copiesPerMessage();
   const states = statePerList();
   return {
@@ -31,7 +39,7 @@ export function stripper({ name, keepLastSteps, holds, strip }: Stripping): AnyP
       if (keepLastSteps > 0 && kept.grow(messages)) shown.reset();
       return shown.of(messages.length, kept.before(messages.length), (at) => {
         const message = messages[at] as M;
-        if (!isHolding(message) || kept.has(at)) return message;
+        if (kept.has(at) || !(isHolding(message) || isBound(message, format))) return message;
         return copyOf(message, format, () => strip(message, format));
       });
     },

@@ -20,7 +20,8 @@ export interface ToolCallFilterOptions {
 
 /**
  * Leaves out tool calls together with their results, and the approvals of those calls. Text and reasoning beside them
- * stay; a message that holds nothing else goes. A result belongs to the call with its id, whatever name it bears; one
+ * stay; a message that holds nothing else goes. Where an answer is several messages (items of OpenAI's Responses API), the
+ * reasoning goes with the last of the calls that it led to. A result belongs to the call with its id, whatever name it bears; one
  * without a call goes by its own name.
  *
  * By default what the model is working on stays: while the list ends in a call or its results, the steps behind the last
@@ -59,12 +60,16 @@ export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcesso
       }));
       if (calls.grow(messages)) decided.reset();
       const border = keepLastSteps === undefined ? calls.running() : calls.newest(keepLastSteps);
-      const show = (at: number): M | undefined => {
+      const filtered = (at: number): M | undefined => {
         const message = messages[at] as M;
         const gone = calls.gone(at, message, border.from);
         if (gone === undefined) return message;
         return copyOf(message, format, () => without(message, gone, format), JSON.stringify(gone));
       };
+      const show = (at: number): M | undefined =>
+        format.answersInParts === true && isLeftAlone(messages, at, format, filtered)
+          ? undefined
+          : filtered(at);
       const shown = decided.of(messages.length, border.decided, show);
       if (shown.some((message) => saysSomething(message, format))) return shown;
       const newest = calls.newestStep();
@@ -74,6 +79,28 @@ export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcesso
       });
     },
   };
+}
+
+/**
+ * Whether a message is reasoning whose answer, the parts behind it up to the next reasoning, is left out: providers refuse the
+ * one without the other.
+ */
+function isLeftAlone<M>(
+  messages: readonly M[],
+  at: number,
+  format: MessageFormat<M>,
+  filtered: (at: number) => M | undefined,
+): boolean {
+  const isReasoning = (place: number): boolean => format.hasReasoning(messages[place] as M);
+  if (!isReasoning(at)) return false;
+  let from = at + 1;
+  while (from < messages.length && isReasoning(from)) from++;
+  let to = from;
+  while (to < messages.length && format.role(messages[to] as M) === "assistant" && !isReasoning(to)) {
+    if (filtered(to) !== undefined) return false;
+    to++;
+  }
+  return to > from;
 }
 
 function checkedOptions(options: ToolCallFilterOptions): {

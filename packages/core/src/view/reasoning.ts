@@ -49,7 +49,9 @@ function itemReasons<M>(item: Item<M>, format: MessageFormat<M>): boolean {
 
 function stepWithout<M>(step: Step<M>, format: MessageFormat<M>): Step<M> {
   const items = step.items.flatMap((item): Item<M>[] => {
-    if (!itemReasons(item, format)) return [item];
+    // A part of an answer may be bound to the reasoning in another one.
+    const isPart = format.answersInParts === true && item.role === "assistant";
+    if (!isPart && !itemReasons(item, format)) return [item];
     const message = format.without(item.message as M, { reasoning: true });
     return message === undefined ? [] : [{ ...item, message }];
   });

@@ -1,6 +1,6 @@
 import type { Omission } from "@turnkeep/core";
 import { type AnyItem, isMedia, itemOf, partsOf } from "./any-item.ts";
-import { toolCallRefs, toolResultRefs } from "./calls.ts";
+import { roleOf, toolCallRefs, toolResultRefs } from "./calls.ts";
 import type { ResponsesItem } from "./items.ts";
 
 /** Whether a provider would see nothing of the item: only a message can be empty. */
@@ -24,16 +24,33 @@ export function withoutParts(message: ResponsesItem, omission: Omission): Respon
   if (toolCalls !== undefined && toolCallRefs(message).some(({ id }) => toolCalls(id))) return undefined;
   if (item.type === "mcp_approval_response" && approvals?.(item.approval_request_id as string))
     return undefined;
-  let copy = message;
+  let copy = omission.reasoning === true ? withoutOwnId(message) : message;
   if (toolResults !== undefined) {
     const gone = toolResultRefs(message).filter(({ id }) => toolResults(id));
     const approved = gone.length === 1 && gone[0]?.id === item.approval_request_id;
     if (gone.length > 0 && !approved) return undefined;
-    if (approved) copy = withoutRequest(message);
+    if (approved) copy = withoutRequest(copy);
   }
   if (omission.media !== true) return copy;
   copy = withoutMedia(copy);
   return copy === message || !isEmptyItem(copy) ? copy : undefined;
+}
+
+/** What the model put out and may go back without the id that the API gave it. */
+const nameless: ReadonlySet<string> = new Set([
+  "message",
+  "function_call",
+  "custom_tool_call",
+  "shell_call",
+  "apply_patch_call",
+]);
+
+/** By its id the API knows the reasoning that led to an item, and refuses it without. */
+function withoutOwnId(message: ResponsesItem): ResponsesItem {
+  const item = itemOf(message);
+  if (!nameless.has(item.type) || item.id === undefined || roleOf(message) !== "assistant") return message;
+  const { id: _, ...rest } = message as unknown as AnyItem;
+  return rest as unknown as ResponsesItem;
 }
 
 function withoutRequest(message: ResponsesItem): ResponsesItem {

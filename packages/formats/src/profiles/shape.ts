@@ -70,9 +70,12 @@ function systemFirst<M>(messages: readonly M[], format: MessageFormat<M>): reado
 }
 
 function withoutReasoning<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
-  return messages.flatMap((message) =>
-    format.hasReasoning(message) ? (format.without(message, { reasoning: true }) ?? []) : [message],
-  );
+  return messages.flatMap((message) => {
+    // A part of an answer may be bound to the reasoning in another one.
+    const isPart = format.answersInParts === true && format.role(message) === "assistant";
+    if (!isPart && !format.hasReasoning(message)) return [message];
+    return format.without(message, { reasoning: true }) ?? [];
+  });
 }
 
 function withoutEmptyText<M>(
