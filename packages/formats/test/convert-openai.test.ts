@@ -238,6 +238,25 @@ describe("Responses items", () => {
     expect(back).toEqual({ messages: items.filter((_, index) => index !== 3), lost: [] });
   });
 
+  it.each([
+    ["ModelMessage", modelMessageConversion],
+    ["UIMessage", uiMessageConversion()],
+  ])("keep reasoning of which nothing is shown, which the API wants beside its calls: %s", (_name, to) => {
+    const given: ResponsesItem[] = [
+      { role: "user", content: "2 + 2?" },
+      { type: "reasoning", id: "rs_1", summary: [] },
+      { type: "function_call", id: "fc_1", call_id: "call-1", name: "add", arguments: "{}" },
+      { type: "function_call_output", call_id: "call-1", output: "4" },
+    ];
+    const between = to as typeof modelMessageConversion;
+    const there = convert(given, { from: openaiResponsesConversion, to: between });
+    expect(there.lost).toEqual([]);
+    const back = convert(there.messages, { from: between, to: openaiResponsesConversion });
+    expect(back).toEqual({ messages: given, lost: [] });
+    const { lost } = convert(given, { from: openaiResponsesConversion, to: anthropicConversion });
+    expect(lost).toEqual([{ index: 1, kind: "reasoning" }]);
+  });
+
   it("keep the texts of one item in one", () => {
     const text = (text: string) => ({ type: "output_text" as const, text, annotations: [] });
     const said: ResponsesItem = {

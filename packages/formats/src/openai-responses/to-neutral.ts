@@ -94,7 +94,8 @@ function readReasoning(item: AnyItem, source: Source): SourcedPart[] {
     ...(typeof id === "string" ? { itemId: id } : {}),
     ...(typeof encrypted === "string" ? { reasoningEncryptedContent: encrypted } : {}),
   };
-  if (texts.length === 0 && openai.reasoningEncryptedContent === undefined) {
+  // What has no text is still needed beside the items behind it, which the API takes with it alone.
+  if (texts.length === 0 && Object.keys(openai).length === 0) {
     source.losses.add(source.index, item.type);
     return [];
   }
