@@ -140,3 +140,40 @@ test("what depends on each message alone says so, and answers the same objects f
   const plain: ModelMessage[] = [user("a")];
   expect((await applyProcessors(plain, [stripMedia(), stripReasoning()]))[0]).toBe(plain[0]);
 });
+
+test("reasoning goes with the ids of the items that it led to, by which OpenAI's API would ask for it", async () => {
+  const of = (itemId: string, more: object = {}): object => ({
+    providerOptions: { openai: { itemId, ...more } },
+  });
+  const bound = (...content: object[]): ModelMessage =>
+    ({ role: "assistant", content }) as unknown as ModelMessage;
+  const custom = { type: "custom", kind: "openai.compaction", ...of("cmp_1") };
+  const other = { ...text, providerOptions: { openai: { itemId: "msg_1" }, anthropic: null } };
+  const messages = [
+    bound(
+      custom,
+      { ...thought, ...of("rs_1") },
+      { ...text, ...of("msg_1", { phase: "final" }) },
+      {
+        ...call("1"),
+        ...of("fc_1"),
+      },
+    ),
+    tool(result("1")),
+    bound({ ...text, ...of("msg_2") }),
+    bound(thought, other, text),
+  ];
+  expect(await applyProcessors(messages, [stripReasoning()])).toEqual([
+    bound(
+      custom,
+      { ...text, providerOptions: { openai: { phase: "final" } } },
+      {
+        ...call("1"),
+        providerOptions: { openai: {} },
+      },
+    ),
+    messages[1],
+    messages[2],
+    bound({ ...text, providerOptions: { openai: {}, anthropic: {} } }, text),
+  ]);
+});

@@ -238,6 +238,22 @@ describe("isEmpty", () => {
 });
 
 describe("reasoning and compaction", () => {
+  it("leaves out with reasoning the ids of the items that it led to, by which OpenAI's API would ask for it", () => {
+    const of = (itemId: string) => ({ openai: { itemId } });
+    const thought = { type: "reasoning" as const, text: "2 + 2", providerMetadata: of("rs_1") };
+    const said = { ...text("4"), providerMetadata: { ...of("msg_1"), other: { kept: true } } };
+    const called = { ...answered, callProviderMetadata: of("fc_1") };
+    expect(format.without(assistant(thought, said, called, denied), { reasoning: true })).toEqual(
+      assistant(
+        { ...said, providerMetadata: { openai: {}, other: { kept: true } } },
+        { ...answered, callProviderMetadata: { openai: {} } },
+        denied,
+      ),
+    );
+    const unthought = assistant(said, called);
+    expect(format.without(unthought, { reasoning: true })).toBe(unthought);
+  });
+
   it("tells reasoning and files of it", () => {
     const thinking = assistant({ type: "reasoning", text: "Hm." }, text("42"));
     expect(format.hasReasoning(thinking)).toBe(true);

@@ -112,8 +112,10 @@ function isEmpty(message: ModelMessageLike): boolean {
 }
 
 function without(message: ModelMessageLike, omission: Omission): ModelMessageLike | undefined {
-  const kept = partsOf(message).flatMap((part) => keep(part, omission));
-  const copy = withParts(message, kept);
+  const parts = partsOf(message);
+  const kept = parts.flatMap((part) => keep(part, omission));
+  const isParted = omission.reasoning === true && parts.some(isReasoning);
+  const copy = withParts(message, isParted ? kept.map(withoutItemId) : kept);
   return copy !== message && isEmpty(copy) ? undefined : copy;
 }
 
@@ -126,6 +128,25 @@ function keep(part: AnyPart, omission: Omission): AnyPart[] {
   if (omission.reasoning === true && isReasoning(part)) return [];
   if (omission.media !== true) return [part];
   return isMedia(part) ? [] : [withoutMediaInOutput(part)];
+}
+
+/**
+ * Of what OpenAI's Responses API put out, the SDK keeps the item's id. By it the API knows the reasoning that led to the item,
+ * and refuses the one without the other.
+ */
+function withoutItemId(part: AnyPart): AnyPart {
+  if (part.type !== "text" && part.type !== "tool-call") return part;
+  const options = Object.entries((part.providerOptions ?? {}) as Record<string, WithItemId | null>);
+  if (!options.some(([, own]) => own?.itemId !== undefined)) return part;
+  const left = options.map(([provider, own]) => {
+    const { itemId: _, ...rest } = own ?? {};
+    return [provider, rest] as const;
+  });
+  return { ...part, providerOptions: Object.fromEntries(left) };
+}
+
+interface WithItemId {
+  readonly itemId?: unknown;
 }
 
 function withoutMediaInOutput(part: AnyPart): AnyPart {

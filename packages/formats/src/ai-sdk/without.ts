@@ -36,7 +36,10 @@ export function withoutParts<M extends UIMessageLike>(
   convertDataPart: ConvertDataPart,
 ): M | undefined {
   const parts = partsOf(message);
-  const kept = parts.flatMap((part) => keep(part, omission));
+  const isParted = omission.reasoning === true && parts.some(isReasoning);
+  const kept = parts
+    .flatMap((part) => keep(part, omission))
+    .map((part) => (isParted ? withoutItemId(part) : part));
   if (kept.length === parts.length && kept.every((part, index) => part === parts[index])) return message;
   const copy = { ...message, parts: kept };
   return isEmptyMessage(copy, convertDataPart) ? undefined : copy;
@@ -51,6 +54,22 @@ function keep(part: AnyPart, omission: Omission): AnyPart[] {
   if (omission.media !== true) return [part];
   if (isFile(part)) return [];
   return part.type === "steering-message" ? withoutFiles(part) : [part];
+}
+
+/**
+ * Of what OpenAI's Responses API put out, the SDK keeps the item's id. By it the API knows the reasoning that led to the item,
+ * and refuses the one without the other.
+ */
+function withoutItemId(part: AnyPart): AnyPart {
+  if (part.type !== "text" && !isCall(part)) return part;
+  const name = part.type === "text" ? "providerMetadata" : "callProviderMetadata";
+  const metadata = Object.entries((part[name] ?? {}) as Record<string, { readonly itemId?: unknown } | null>);
+  if (!metadata.some(([, own]) => own?.itemId !== undefined)) return part;
+  const left = metadata.map(([provider, own]) => {
+    const { itemId: _, ...rest } = own ?? {};
+    return [provider, rest] as const;
+  });
+  return { ...part, [name]: Object.fromEntries(left) };
 }
 
 /** What a result brings into the part of its call; of a failed call `rawInput` may be all the input there is. */

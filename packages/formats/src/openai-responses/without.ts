@@ -32,8 +32,8 @@ export function withoutParts(message: ResponsesItem, omission: Omission): Respon
     if (approved) copy = withoutRequest(copy);
   }
   if (omission.media !== true) return copy;
-  copy = withoutMedia(copy);
-  return copy === message || !isEmptyItem(copy) ? copy : undefined;
+  const rest = withoutMedia(copy);
+  return rest === copy || !isEmptyItem(rest) ? rest : undefined;
 }
 
 /** What the model put out and may go back without the id that the API gave it. */
