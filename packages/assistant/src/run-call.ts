@@ -1,3 +1,4 @@
+import { TurnkeepError } from "@turnkeep/core";
 import type { CallStrategy, ToolAnswer } from "./assistant.ts";
 import { AssistantError } from "./errors.ts";
 import type { ToolCall, ToolResult } from "./messages.ts";
@@ -18,13 +19,16 @@ export async function runCall<M>(
   const { strategies, tools } = setup;
   const tool = tools.get(call.name);
   if (tool === undefined) {
-    return decided(call, await decide(strategies.unknownTool, unknownTool(call, [...tools.keys()]), call));
+    return decided(
+      call,
+      await decide("unknownTool", strategies.unknownTool, unknownTool(call, [...tools.keys()]), call),
+    );
   }
   let input: unknown;
   try {
     input = await readInput(call, call.input, tool);
   } catch (error) {
-    const decision = await decide(strategies.invalidInput, error, call);
+    const decision = await decide("invalidInput", strategies.invalidInput, error, call);
     if (typeof decision === "string" || !("input" in decision)) return decided(call, decision);
     try {
       input = await readInput(call, decision.input, tool);
@@ -48,7 +52,7 @@ export async function failedCall<M>(
   call: ToolCall,
   error: unknown,
 ): Promise<ToolResult> {
-  return decided(call, await decide(strategies.toolError, error, call));
+  return decided(call, await decide("toolError", strategies.toolError, error, call));
 }
 
 /** What the model is told of an error. */
@@ -59,12 +63,20 @@ export function errorText(error: unknown): string {
 }
 
 async function decide<Answer>(
+  name: string,
   strategy: CallStrategy<Answer>,
   error: unknown,
   call: ToolCall,
 ): Promise<Answer | { readonly output: string }> {
   if (strategy === "throw") throw error;
-  return strategy === "answer" ? { output: errorText(error) } : strategy(error, call);
+  if (strategy === "answer") return { output: errorText(error) };
+  const answer = await strategy(error, call);
+  if (typeof answer === "string" || (typeof answer === "object" && answer !== null)) return answer;
+  throw new TurnkeepError(
+    "INVALID_OPTION",
+    `The function strategies.${name} must answer what the model is told of the call (text, or { output }), or throw; it answered ${answer === null ? "null" : typeof answer}.`,
+    { cause: error },
+  );
 }
 
 function decided(call: ToolCall, answer: ToolAnswer): ToolResult {

@@ -299,6 +299,24 @@ describe("a tool that there is not", () => {
   });
 });
 
+test.each([
+  ["toolError", toolCall("c1", "bad", {}), undefined, "undefined"],
+  ["unknownTool", toolCall("c1", "okay", {}), null, "null"],
+  ["invalidInput", toolCall("c1", "ok", [] as never), false, "boolean"],
+])(
+  "a strategy %s that answers nothing is told so, with what went wrong as the cause",
+  async (name, answer, nothing, shown) => {
+    const { ask } = setUp([answer], { strategies: { [name]: () => nothing } });
+    await expect(ask()).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringMatching(
+        new RegExp(`strategies\\.${name} must answer .* it answered ${shown}\\.$`),
+      ),
+      cause: expect.any(Error),
+    });
+  },
+);
+
 describe("too many round trips", () => {
   const looping = [1, 2, 3, 4].map((n) => toolCall(`c${n}`, "ok", {}));
 
