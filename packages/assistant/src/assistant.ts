@@ -86,8 +86,12 @@ export interface ChatOptions {
 export interface ChatResult<M> {
   /** What the model says in the end; after an immediate return what it said beside the calls, usually nothing. */
   readonly text: string;
-  /** `"stop"`: the model's answer; `"tool"`: an immediate return, whose `toolResults` are the answer. */
-  readonly finishReason: "stop" | "tool";
+  /**
+   * `"stop"`: the model's answer; `"tool"`: an immediate return, whose `toolResults` are the answer. Of an answer that was
+   * cut off, as the model says, `"length"`: its tokens ended, or `"content-filter"`: the provider held back the rest. That is
+   * not stored: a turn that was finished before has `"stop"`.
+   */
+  readonly finishReason: "stop" | "tool" | "length" | "content-filter";
   /** The id of the user's message in memory. */
   readonly id: string;
   readonly memoryId: string;

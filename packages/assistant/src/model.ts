@@ -49,6 +49,11 @@ export interface ModelResponse<M> {
   readonly usage?: ModelUsage | undefined;
   /** The model's name, kept with the message. */
   readonly model?: string | undefined;
+  /**
+   * Why the answer ended, by the AI SDK's names: `"length"` and `"content-filter"`, of one that was cut off, become the
+   * chat's `finishReason`; others say nothing to it.
+   */
+  readonly finishReason?: string | undefined;
 }
 
 /**

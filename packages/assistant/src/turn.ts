@@ -98,11 +98,13 @@ export class Turn<M> {
       const response = await this.#ask(mustAnswer ? "none" : "auto", events);
       const { message } = response;
       const calls = messages.toolCalls(message);
+      const finishReason = cutOff(response) ?? "stop";
       if (calls.length > 0 && !mayCall) throw this.#tooManyRoundTrips();
       if (calls.length === 0 && saysNothing(message, memory.format)) {
         // Providers refuse an empty message, and one that is reasoning alone. Behind results it means that nothing is left to say.
-        if (this.#steps.length > 0) return this.#result("stop", "");
-        throw new AssistantError("EMPTY_ANSWER", "The model answered neither text nor a tool call.", {
+        if (this.#steps.length > 0) return this.#result(finishReason, "");
+        const why = finishReason === "stop" ? "" : ` (${finishReason})`;
+        throw new AssistantError("EMPTY_ANSWER", `The model answered neither text nor a tool call${why}.`, {
           details: { memoryId: this.#request.memoryId },
         });
       }
@@ -115,7 +117,7 @@ export class Turn<M> {
         isUnread: false,
       });
       events?.whole(messages.text(message));
-      if (calls.length === 0) return this.#result("stop");
+      if (calls.length === 0) return this.#result(finishReason);
       for (const call of calls) emit?.({ type: "tool-call", call });
     }
   }
@@ -267,7 +269,7 @@ export class Turn<M> {
     );
   }
 
-  #result(finishReason: "stop" | "tool", given?: string): ChatResult<M> {
+  #result(finishReason: ChatResult<M>["finishReason"], given?: string): ChatResult<M> {
     const last = this.#steps.at(-1) as Step<M>;
     const text = given ?? this.#setup.messages.text(last.message);
     // Nothing was told yet of an answer that was found in the store.
@@ -290,6 +292,10 @@ function saysNothing<M>(message: M, format: MessageFormat<M>): boolean {
     format.isEmpty(message) ||
     (format.hasReasoning(message) && format.without(message, { reasoning: true }) === undefined)
   );
+}
+
+function cutOff<M>({ finishReason }: ModelResponse<M>): "length" | "content-filter" | undefined {
+  return finishReason === "length" || finishReason === "content-filter" ? finishReason : undefined;
 }
 
 /** A model that does not know, or a server that answers something else, adds nothing. */

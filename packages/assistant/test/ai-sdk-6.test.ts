@@ -16,7 +16,8 @@ describe("AI SDK 6", () => {
       const answer = rest.next().value ?? new Error("the script has ended");
       if (answer instanceof Error) throw answer;
       const isCall = answer.some(({ type }) => type === "tool-call");
-      const finishReason = { unified: isCall ? "tool-calls" : "stop", raw: undefined } as const;
+      const unified = isCall ? "tool-calls" : answer.some(({ text }) => text === "4 deg") ? "length" : "stop";
+      const finishReason = { unified, raw: undefined } as const;
       return { content: answer as never[], finishReason };
     };
     const model = new MockLanguageModelV3({

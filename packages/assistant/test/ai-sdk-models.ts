@@ -73,6 +73,17 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
     });
   });
 
+  test.each([false, true])("an answer that was cut off says so, streamed: %j", async (isStreamed) => {
+    const { model } = mock([[{ type: "text", text: "4 deg" }]]);
+    const chat = createAssistant({ model: aiSdkModel<ModelMessage>({ model }) });
+    let reason: string | undefined;
+    if (!isStreamed) reason = (await chat.chat("Hi")).finishReason;
+    else
+      for await (const event of chat.stream("Hi"))
+        if (event.type === "finish") reason = event.result.finishReason;
+    expect(reason).toBe("length");
+  });
+
   test("no tools, and tools that must not be called", async () => {
     const { model, requests } = mock([[text], [text]]);
     const policy = { model: aiSdkModel<ModelMessage>({ model }), maxRoundTrips: 0 };

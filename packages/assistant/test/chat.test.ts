@@ -159,6 +159,37 @@ describe("a turn", () => {
   });
 });
 
+describe("an answer that was cut off", () => {
+  test.each([
+    ["length", "length"],
+    ["content-filter", "content-filter"],
+    ["stop", "stop"],
+    ["interrupted", "stop"],
+    [undefined, "stop"],
+  ])("for the reason %j: %j", async (reason, finishReason) => {
+    const memory = createChatMemory();
+    const message = assistant("It is 4 deg");
+    const policy = { memory, model: async () => ({ message, finishReason: reason }) };
+    expect(await createAssistant(policy).chat("Weather?", { id: "u" })).toMatchObject({
+      text: "It is 4 deg",
+      finishReason,
+    });
+    // Why it ended is not stored.
+    expect((await createAssistant(policy).chat("Weather?", { id: "u" })).finishReason).toBe("stop");
+  });
+
+  test("before it began ends the turn behind results, and is an error that says so without them", async () => {
+    const answers = [toolCall("c1", "weather", { city: "Oslo" }), assistant("")].values();
+    const model = async () => ({ message: answers.next().value ?? assistant(""), finishReason: "length" });
+    const chat = createAssistant({ model, tools: { weather } });
+    expect(await chat.chat("Weather?")).toMatchObject({ text: "", finishReason: "length" });
+    await expect(chat.chat("Weather?")).rejects.toMatchObject({
+      code: "EMPTY_ANSWER",
+      message: expect.stringContaining("(length)"),
+    });
+  });
+});
+
 describe("an immediate return", () => {
   const direct = tool({ inputSchema: {}, returnBehavior: "immediate", execute: () => ({ sum: 3 }) });
   const last = tool({ inputSchema: {}, returnBehavior: "immediate-if-last", execute: () => "last" });

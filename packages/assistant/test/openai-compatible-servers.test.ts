@@ -37,6 +37,29 @@ async function eventsOf(stream: AsyncIterable<ChatEvent<ModelMessage>>): Promise
   return events;
 }
 
+describe("why an answer ended", () => {
+  test.each([
+    ["length", "length"],
+    ["model_length", "length"],
+    ["content_filter", "content-filter"],
+    ["stop", "stop"],
+    ["eos", "stop"],
+    [null, "stop"],
+  ])("is told of the server's %j: %j", async (finish_reason, expected) => {
+    const message = { role: "assistant", content: "It is" };
+    const server = await serverOf(
+      { json: { choices: [{ message, finish_reason }] } },
+      { pieces: [event(message), event({}, finish_reason), event({}), "data: [DONE]\n\n"] },
+    );
+    const chat = createAssistant({ model: openaiCompatible({ baseUrl: server.url, model: "m" }) });
+    expect((await chat.chat("Is it on?")).finishReason).toBe(expected);
+    let finished: string | undefined;
+    for await (const each of chat.stream("Is it on?"))
+      if (each.type === "finish") finished = each.result.finishReason;
+    expect(finished).toBe(expected);
+  });
+});
+
 describe("reasoning goes back", () => {
   test.each([false, true])(
     "as `reasoning_content`, which DeepSeek asks for in each later request, streamed: %j",

@@ -33,6 +33,7 @@ interface Answer {
   };
   readonly toolCalls: readonly { readonly toolCallId: string; readonly input: unknown }[];
   readonly usage: { readonly inputTokens: number | undefined; readonly outputTokens: number | undefined };
+  readonly finishReason: string;
 }
 
 /**
@@ -83,7 +84,12 @@ async function streamed<M>(options: AiSdkOptions, request: ModelRequest<M>): Pro
     else if (part.type === "error") throw part.error;
     else if (part.type === "abort") request.signal.throwIfAborted();
   }
-  return { response: await result.response, toolCalls: await result.toolCalls, usage: await result.usage };
+  return {
+    response: await result.response,
+    toolCalls: await result.toolCalls,
+    usage: await result.usage,
+    finishReason: await result.finishReason,
+  };
 }
 
 function settingsOf<M>(
@@ -116,7 +122,7 @@ function settingsOf<M>(
 }
 
 /** The assistant's message alone: a result that the SDK made itself, of a call that it finds invalid, is none of ours. */
-function responseOf<M>({ response, toolCalls, usage }: Answer): ModelResponse<M> {
+function responseOf<M>({ response, toolCalls, usage, finishReason }: Answer): ModelResponse<M> {
   const { content = [] } = response.messages.find(({ role }) => role === "assistant") ?? {};
   // In messages the SDK puts an empty object in the place of an input that it could not read.
   const unreadable = new Map(
@@ -132,6 +138,7 @@ function responseOf<M>({ response, toolCalls, usage }: Answer): ModelResponse<M>
     message: { role: "assistant", content: kept } as unknown as M,
     usage: { inputTokens, outputTokens },
     model: response.modelId,
+    finishReason,
   };
 }
 

@@ -19,7 +19,15 @@ export interface ChatAnswer {
   readonly message: WireMessage;
   readonly usage: WireUsage | undefined;
   readonly model: string | undefined;
+  readonly finishReason: string | undefined;
 }
+
+/** Reasons of the protocol, one of them Mistral's own, that have other names here. */
+const finishReasons: ReadonlyMap<unknown, string> = new Map([
+  ["tool_calls", "tool-calls"],
+  ["model_length", "length"],
+  ["content_filter", "content-filter"],
+]);
 
 /** Errors: `MODEL_ERROR` with `details.status` where the server answered, `PROMPT_TOO_LONG`; none holds the key. */
 export async function complete(options: OpenAICompatibleOptions, request: ChatRequest): Promise<ChatAnswer> {
@@ -70,9 +78,10 @@ function bodyOf(
 async function readWhole(options: OpenAICompatibleOptions, response: Response): Promise<ChatAnswer> {
   const answer = parsed(options, await response.text());
   if (answer.error) throw refusal(options, response.status, JSON.stringify(answer));
-  const message = answer.choices?.[0]?.message;
+  const { message, finish_reason: reason } = answer.choices?.[0] ?? {};
   if (message === undefined) throw broken(options, "answered without a message");
-  return { message: wireMessage(message), usage: answer.usage ?? undefined, model: answer.model };
+  const { usage, model } = answer;
+  return { message: wireMessage(message), usage: usage ?? undefined, model, finishReason: named(reason) };
 }
 
 async function readStream(
@@ -83,6 +92,7 @@ async function readStream(
   const gatherer = new Gatherer();
   let usage: WireUsage | undefined;
   let model: string | undefined;
+  let reason: string | undefined;
   let isComplete = false;
   if (response.body === null) throw broken(options, "answered without a body");
   for await (const data of eventData(response.body)) {
@@ -96,10 +106,14 @@ async function readStream(
     usage = chunk.usage ?? usage;
     const choice = chunk.choices?.[0];
     if (choice?.delta !== undefined) gatherer.add(choice.delta, onDelta);
-    if (choice?.finish_reason) isComplete = true;
+    reason = choice?.finish_reason || reason;
   }
-  if (!isComplete) throw broken(options, "ended its stream before its answer");
-  return { message: gatherer.message(), usage, model };
+  if (!isComplete && reason === undefined) throw broken(options, "ended its stream before its answer");
+  return { message: gatherer.message(), usage, model, finishReason: named(reason) };
+}
+
+function named(reason: string | null | undefined): string | undefined {
+  return finishReasons.get(reason) ?? reason ?? undefined;
 }
 
 /** Without the parser's error, which repeats a part of the text: the key may stand there. */

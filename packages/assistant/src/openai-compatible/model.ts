@@ -86,7 +86,7 @@ function toolsOf<M>({ tools }: ModelRequest<M>): Record<string, unknown>[] {
   }));
 }
 
-function responseOf<M>(message: M, { usage, model }: ChatAnswer): ModelResponse<M> {
+function responseOf<M>(message: M, { usage, model, finishReason }: ChatAnswer): ModelResponse<M> {
   const { prompt_tokens: inputTokens, completion_tokens: outputTokens } = usage ?? {};
-  return { message, usage: { inputTokens, outputTokens }, model };
+  return { message, usage: { inputTokens, outputTokens }, model, finishReason };
 }
