@@ -9,7 +9,7 @@ import { anthropic } from "@turnkeep/formats/profiles";
 const client = new Anthropic(); // ANTHROPIC_API_KEY, and ANTHROPIC_BASE_URL for a server of your own
 
 /** One answer of the model, as it is made. The API takes the system message apart from the others. */
-const model: Model<AnthropicMessage> = async ({ messages, tools, signal, onDelta }) => {
+const model: Model<AnthropicMessage> = async ({ messages, tools, toolChoice, signal, onDelta }) => {
   const [system] = messages.filter(({ role }) => role === "system");
   const stream = client.messages.stream(
     {
@@ -22,11 +22,12 @@ const model: Model<AnthropicMessage> = async ({ messages, tools, signal, onDelta
         description,
         input_schema: { type: "object", ...inputSchema },
       })),
+      tool_choice: { type: toolChoice },
     },
     { signal },
   );
   stream.on("text", (text) => onDelta?.({ type: "text", text }));
-  const { role, content, usage } = await stream.finalMessage();
+  const { role, content, usage, stop_reason } = await stream.finalMessage();
   const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage;
   return {
     message: { role, content },
@@ -34,6 +35,7 @@ const model: Model<AnthropicMessage> = async ({ messages, tools, signal, onDelta
       inputTokens: input_tokens + (cache_read_input_tokens ?? 0) + (cache_creation_input_tokens ?? 0),
       outputTokens: output_tokens,
     },
+    finishReason: stop_reason === "max_tokens" ? "length" : undefined,
   };
 };
 

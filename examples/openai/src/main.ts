@@ -9,7 +9,7 @@ import OpenAI from "openai";
 const client = new OpenAI(); // OPENAI_API_KEY, and OPENAI_BASE_URL for a server of your own
 
 /** One answer of the model, as it is made. */
-const model: Model<ChatMessage> = async ({ messages, tools, signal, onDelta }) => {
+const model: Model<ChatMessage> = async ({ messages, tools, toolChoice, signal, onDelta }) => {
   const stream = client.chat.completions.stream(
     {
       model: process.env.OPENAI_MODEL ?? "gpt-5",
@@ -18,13 +18,15 @@ const model: Model<ChatMessage> = async ({ messages, tools, signal, onDelta }) =
         type: "function",
         function: { name, description, parameters },
       })),
+      tool_choice: toolChoice,
       stream_options: { include_usage: true },
     },
     { signal },
   );
   stream.on("content", (text) => onDelta?.({ type: "text", text }));
   const { choices, usage } = await stream.finalChatCompletion();
-  const { content = null, tool_calls: parsed = [] } = choices[0]?.message ?? {};
+  const { message, finish_reason } = choices[0] ?? {};
+  const { content = null, tool_calls: parsed = [] } = message ?? {};
   // What the package adds to a call for itself, the API would not take back.
   const calls = parsed.flatMap((call) =>
     call.type === "function"
@@ -40,6 +42,7 @@ const model: Model<ChatMessage> = async ({ messages, tools, signal, onDelta }) =
   return {
     message: { role: "assistant", content, ...(calls.length > 0 && { tool_calls: calls }) },
     usage: { inputTokens: usage?.prompt_tokens, outputTokens: usage?.completion_tokens },
+    finishReason: finish_reason?.replace("_", "-"),
   };
 };
 
