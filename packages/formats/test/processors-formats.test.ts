@@ -74,6 +74,22 @@ describe.each(dialects)("processors over messages of $name", ({ format, conversa
     );
   });
 
+  it("make of a list that grows what others, made alike, make of it at once", async () => {
+    const chain = fc.array(anyProcessor, { minLength: 1, maxLength: 2 });
+    await fc.assert(
+      fc.asyncProperty(turns, chain, async (all, makes) => {
+        const messages = conversation(all);
+        const made = (): Processor<unknown>[] => makes.map((make) => make());
+        const growing = made();
+        for (let length = 1; length <= messages.length; length++) {
+          const list = messages.slice(0, length);
+          const shown = await applyProcessors(list, growing, { format });
+          expect(shown).toEqual(await applyProcessors(list, made(), { format }));
+        }
+      }),
+    );
+  });
+
   it("leave nothing of what they are to leave out", async () => {
     await fc.assert(
       fc.asyncProperty(turns, async (all) => {

@@ -66,11 +66,11 @@ export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcesso
         if (gone === undefined) return message;
         return copyOf(message, format, () => without(message, gone, format), JSON.stringify(gone));
       };
+      const inParts = format.answersInParts === true;
       const show = (at: number): M | undefined =>
-        format.answersInParts === true && isLeftAlone(messages, at, format, filtered)
-          ? undefined
-          : filtered(at);
-      const shown = decided.of(messages.length, border.decided, show);
+        inParts && isLeftAlone(messages, at, format, filtered) ? undefined : filtered(at);
+      const until = inParts ? Math.min(border.decided, openAnswer(messages, format)) : border.decided;
+      const shown = decided.of(messages.length, until, show);
       if (shown.some((message) => saysSomething(message, format))) return shown;
       const newest = calls.newestStep();
       return messages.flatMap((message, at) => {
@@ -79,6 +79,11 @@ export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcesso
       });
     },
   };
+}
+
+/** The place from which on messages are parts of an answer that may go on. */
+function openAnswer<M>(messages: readonly M[], format: MessageFormat<M>): number {
+  return messages.findLastIndex((message) => format.role(message) !== "assistant") + 1;
 }
 
 /**
