@@ -16,7 +16,8 @@ interface AnyBlock {
 
 /**
  * How an assistant reads and makes Anthropic's messages. Calls that the API runs itself (`server_tool_use`) are none of
- * the assistant's.
+ * the assistant's. Where it pauses at such calls (`stop_reason` `"pause_turn"`) the answer is not whole: the model function
+ * asks again with what there is of it, and answers both contents as one.
  *
  * @example
  * ```ts
