@@ -101,7 +101,7 @@ class PageReader {
   /** Page by page, in the order that is asked for. */
   async *#rowsIn(range: Range, reading: Reading): AsyncGenerator<readonly Row[]> {
     for (const seq of this.#live.keys()) if (isIn(range, seq)) this.#due.add(seq);
-    this.#expectRows(range);
+    this.#expectRows([range]);
     const limit = Math.ceil(this.#query.limit / messagesOfRow) + 1;
     if (this.#descending) {
       // The row that holds `to` may have a greater key.
@@ -120,15 +120,13 @@ class PageReader {
   async *#rowsWith(ids: readonly string[], range: Range, reading: Reading): AsyncGenerator<readonly Row[]> {
     const elsewhere = ids.filter((id) => !this.#recent.some((line) => line.id === id));
     const asked = (await seqsOf(this.#memory, elsewhere)).filter((seq) => isIn(range, seq));
-    for (const seq of asked) {
-      if (this.#live.has(seq)) this.#due.add(seq);
-      this.#expectRows({ from: seq, to: seq });
-    }
+    for (const seq of asked) if (this.#live.has(seq)) this.#due.add(seq);
+    this.#expectRows(asked.map((seq) => ({ from: seq, to: seq })));
     yield await rowsWith(this.#memory, asked, this.#live, reading);
   }
 
-  #expectRows(range: Range): void {
-    for (const key of movedRows(this.#head.moved, range)) this.#dueRows.add(key);
+  #expectRows(ranges: readonly Range[]): void {
+    for (const key of movedRows(this.#head.moved, ranges)) this.#dueRows.add(key);
   }
 }
 

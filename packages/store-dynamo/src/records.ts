@@ -130,15 +130,17 @@ export function withoutRows(
     .join(" ");
 }
 
-/** Those of the rows that {@link encodeMoved} names in which a reader of a range of seqs may find messages. */
+/** Those of the rows that {@link encodeMoved} names in which a reader of ranges of seqs may find messages. */
 export function movedRows(
   moved: string | undefined,
-  { from, to }: { readonly from: number; readonly to: number },
+  ranges: readonly { readonly from: number; readonly to: number }[],
 ): number[] {
   const [older = beyond, ...keys] = moved?.split(" ").map(Number) ?? [];
-  if (to <= older) return [];
-  const last = keys.find((key) => key >= to) ?? to;
-  return keys.filter((key) => key >= from && key <= last);
+  return ranges.flatMap(({ from, to }) => {
+    if (to <= older) return [];
+    const last = keys.find((key) => key >= to) ?? to;
+    return keys.filter((key) => key >= from && key <= last);
+  });
 }
 
 /** As runs: `1 5-9@9 12#7`, where `@9` is the key of the row in parts and `#7` the count of an edit. */

@@ -151,7 +151,10 @@ async function rowsNamed(
   const lines = new Map(found.map((line) => [line.seq, line]));
   if (asked.some((seq) => before.has(seq) && lines.get(seq)?.edit !== before.get(seq)?.edit))
     return undefined;
-  const due = asked.flatMap((seq) => movedRows(moved, { from: seq, to: seq }));
+  const due = movedRows(
+    moved,
+    asked.map((seq) => ({ from: seq, to: seq })),
+  );
   if (due.some((key) => !reading.met.has(key))) return undefined;
   checkAgainstStored(memory.memoryId, change, {
     nextSeq,
