@@ -484,15 +484,8 @@ describe("order, time and signals", () => {
   });
 
   test("a caller's signal ends a call that runs, and one that waits for its turn", async () => {
-    const store = inMemoryStore();
     const { opened: held, open: release } = gate();
-    const slow: ChatMemoryStore = {
-      ...store,
-      getMessages: async (id, options) => {
-        await held;
-        return store.getMessages(id, options);
-      },
-    };
+    const slow = delayed(inMemoryStore(), () => held);
     const memory = createChatMemory({ id: "m", store: slow });
     const running = new AbortController();
     const waiting = new AbortController();
@@ -509,15 +502,8 @@ describe("order, time and signals", () => {
   });
 
   test("a signal of many calls at once has one listener, which all of them hear, and none when they are done", async () => {
-    const store = inMemoryStore();
     const { opened: held, open: release } = gate();
-    const slow: ChatMemoryStore = {
-      ...store,
-      getMessages: async (id, options) => {
-        await held;
-        return store.getMessages(id, options);
-      },
-    };
+    const slow = delayed(inMemoryStore(), () => held);
     const memories = Array.from({ length: 20 }, (_, index) =>
       createChatMemory({ id: `m${index}`, store: slow }),
     );
