@@ -1,4 +1,4 @@
-import { onAbort, orAborted, throwIfAborted } from "../abort.ts";
+import { onAbort, orAborted, ownSignal, throwIfAborted } from "../abort.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 
 /** How long a call may take, and what ends it earlier. */
@@ -21,15 +21,15 @@ export interface Call {
 export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => Promise<T>): Promise<T> {
   const { timeoutMs, signal } = limits;
   throwIfAborted(signal);
-  const controller = new AbortController();
-  const call: Call = { signal: controller.signal, conflict: undefined };
+  const own = ownSignal();
+  const call: Call = { signal: own.signal, conflict: undefined };
   let timedOut = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let stop: (() => void) | undefined;
   try {
     return await new Promise<T>((resolve, reject) => {
       const end = (reason: unknown): void => {
-        controller.abort(reason);
+        own.abort(reason);
         reject(reason);
       };
       timer = setTimeout(() => {
