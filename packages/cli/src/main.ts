@@ -2,13 +2,14 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { isTurnkeepError, TurnkeepError, type WindowUnit } from "@turnkeep/core";
 import { tokenCounter } from "@turnkeep/tokens";
-import { printable } from "./replay/display-width.ts";
+import { inspect } from "./inspect/inspect.ts";
 import { noWholeNumber, type ReplayOptions, settingsOf } from "./replay/options.ts";
 import { Printer } from "./replay/printer.ts";
 import { replay } from "./replay/replay.ts";
 import { playSecondHalf } from "./replay/second-half.ts";
 import { secondHalfFlag, secondHalfStore } from "./replay/second-process.ts";
-import { wantsColour } from "./replay/style.ts";
+import { printable } from "./terminal/display-width.ts";
+import { wantsColour } from "./terminal/style.ts";
 import { usage } from "./usage.ts";
 
 /** What the command has of its surroundings. */
@@ -33,6 +34,8 @@ export async function main(args: readonly string[], surroundings: Surroundings):
     switch (command) {
       case "replay":
         return await replayCommand(rest, around);
+      case "inspect":
+        return await inspectCommand(rest, around);
       case "--version":
       case "-v":
         around.out(`${version()}\n`);
@@ -88,7 +91,7 @@ async function replayCommand(args: readonly string[], around: Surroundings): Pro
     explain: values.explain,
     quiet: values.quiet,
     colour: wantsColour(around.isTerminal, around.env),
-    columns: Math.min(140, numberOf("columns", values.columns) ?? around.columns ?? 100),
+    columns: columnsOf(values.columns, around),
     write: around.out,
     program: around.program,
   };
@@ -96,13 +99,59 @@ async function replayCommand(args: readonly string[], around: Surroundings): Pro
   return (await replay(options)).ok ? 0 : 1;
 }
 
+/** How many memories, or messages of one, are shown unless it is said. */
+const inspectedByDefault = 50;
+
+async function inspectCommand(args: readonly string[], around: Surroundings): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      store: { type: "string" },
+      owner: { type: "string" },
+      limit: { type: "string" },
+      all: { type: "boolean" },
+      json: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+      columns: { type: "string" },
+    },
+  });
+  if (values.help === true) {
+    around.out(usage);
+    return 0;
+  }
+  const [memoryId, ...others] = positionals;
+  if (others.length > 0)
+    throw invalid("inspect shows one memory: give one id, in quotes if it holds blanks.");
+  if (values.all === true && values.limit !== undefined)
+    throw invalid("--all and --limit exclude each other.");
+  const limit = numberOf("limit", values.limit) ?? inspectedByDefault;
+  const found = await inspect({
+    store: values.store,
+    memoryId,
+    owner: values.owner,
+    limit: values.all === true ? undefined : limit,
+    json: values.json === true,
+    colour: wantsColour(around.isTerminal, around.env),
+    columns: columnsOf(values.columns, around),
+    write: around.out,
+    warn: around.err,
+  });
+  return found ? 0 : 1;
+}
+
+function columnsOf(text: string | undefined, around: Surroundings): number {
+  return Math.min(140, numberOf("columns", text) ?? around.columns ?? 100);
+}
+
+function invalid(message: string): TurnkeepError {
+  return new TurnkeepError("INVALID_OPTION", message);
+}
+
 async function secondHalf(options: ReplayOptions, { send }: Surroundings): Promise<number> {
   const settings = settingsOf(options);
   if (settings.store === undefined || send === undefined) {
-    throw new TurnkeepError(
-      "INVALID_OPTION",
-      `--${secondHalfFlag} is only for the process that a replay starts.`,
-    );
+    throw invalid(`--${secondHalfFlag} is only for the process that a replay starts.`);
   }
   const counter = await tokenCounter("o200k_base");
   await send(await playSecondHalf(settings, settings.store, counter, new Printer(settings)));

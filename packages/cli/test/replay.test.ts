@@ -5,8 +5,8 @@ import { PGlite } from "@electric-sql/pglite";
 import { isTurnkeepError } from "@turnkeep/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ReplayOptions, type ReplayReport, replay } from "../src/index.ts";
-import { displayWidth } from "../src/replay/display-width.ts";
-import { openPlace } from "../src/replay/place.ts";
+import { openPlace } from "../src/places/place.ts";
+import { displayWidth } from "../src/terminal/display-width.ts";
 import { testFile, testFolder, toolConversation } from "./folder.ts";
 
 /** Replays with both halves in this process; the command's tests start a second one. */
@@ -22,7 +22,7 @@ async function replayed(options: ReplayOptions): Promise<ReplayReport & { readon
 /** An empty store, made once: to make one takes seconds, to copy it none. */
 const template = mkdtempSync(join(tmpdir(), "turnkeep-cli-template-"));
 beforeAll(async () => {
-  const place = await openPlace(template);
+  const place = await openPlace(template, "write");
   await place.close();
 });
 afterAll(() => rmSync(template, { recursive: true, force: true }));
@@ -309,7 +309,7 @@ describe("replay", () => {
     [{ maxMessages: 1.5 }, "max-messages must be a positive whole number, not 1.5"],
     [{ unit: "page" as "turn" }, 'unit must be step, turn or message, not "page"'],
     [{ store: "" }, "store must name a folder"],
-    [{ store: "mysql://user:secret@host/db" }, "store must be a folder or begin with postgres://"],
+    [{ store: "mysql://user:secret@host/db" }, "not with mysql://"],
     [{ run: "a/b" }, 'not "a/b"'],
   ])("refuses %j", async (options, message) => {
     const error = await replay(options).catch((reason: unknown) => reason);

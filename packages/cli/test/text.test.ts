@@ -1,10 +1,10 @@
 import { openaiFormat } from "@turnkeep/formats/openai";
 import { describe, expect, it } from "vitest";
-import { arrivalsOf } from "../src/replay/arrivals.ts";
-import { cutTo, displayWidth, oneLine } from "../src/replay/display-width.ts";
 import { halfOf } from "../src/replay/replay.ts";
-import { wantsColour } from "../src/replay/style.ts";
 import { turnsOf } from "../src/replay/turns.ts";
+import { arrivalsOf } from "../src/terminal/arrivals.ts";
+import { cutTo, displayWidth, oneLine } from "../src/terminal/display-width.ts";
+import { wantsColour } from "../src/terminal/style.ts";
 import { toolConversation } from "./folder.ts";
 
 describe("cutTo", () => {

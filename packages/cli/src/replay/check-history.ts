@@ -1,8 +1,8 @@
 import type { TokenCounter } from "@turnkeep/core";
+import type { Place } from "../places/place.ts";
 import { messageId, openMemory } from "./conversation-run.ts";
 import { formats } from "./message-kind.ts";
 import type { Settings } from "./options.ts";
-import type { Place } from "./place.ts";
 import { type Conversation, readConversations } from "./read-conversations.ts";
 import type { CheckReport } from "./report.ts";
 import { turnsOf } from "./turns.ts";

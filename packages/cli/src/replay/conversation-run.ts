@@ -7,11 +7,11 @@ import {
   type MessageFormat,
   type TokenCounter,
 } from "@turnkeep/core";
-import { arrivalsOf } from "./arrivals.ts";
+import type { Place } from "../places/place.ts";
+import { arrivalsOf } from "../terminal/arrivals.ts";
 import { isAccepted } from "./check-view.ts";
 import { formats } from "./message-kind.ts";
 import type { Settings } from "./options.ts";
-import type { Place } from "./place.ts";
 import type { Conversation } from "./read-conversations.ts";
 import {
   addFigures,

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { type ProviderProfile, TurnkeepError, type WindowUnit } from "@turnkeep/core";
 import * as known from "@turnkeep/formats/profiles";
 import { shippedConversations } from "../conversations.ts";
-import { isPostgresUrl } from "./place.ts";
+import { placeOf } from "../places/place.ts";
 
 /** What to replay, through which window, into which store. */
 export interface ReplayOptions {
@@ -14,7 +14,11 @@ export interface ReplayOptions {
   readonly maxMessages?: number | undefined;
   /** Default `step`. */
   readonly unit?: WindowUnit | undefined;
-  /** A folder for PGlite, or `postgres://…`. Default: PGlite in a temporary folder that is removed at the end. */
+  /**
+   * A folder for PGlite, a JavaScript file whose default export is a store or a function that answers one, or the address of
+   * a database: `postgres://…`, `redis://…`, `mongodb://…`, or DynamoDB's endpoint. Default: PGlite in a temporary folder
+   * that is removed at the end.
+   */
   readonly store?: string | undefined;
   /**
    * Names the memories: `replay/<run>/<conversation>`. A run of the same name goes on where it stopped. Default: a new
@@ -74,10 +78,6 @@ export function settingsOf(options: ReplayOptions): Settings {
   checkNumber("columns", columns);
   if (!units.includes(unit))
     throw invalid(`unit must be step, turn or message, not ${JSON.stringify(unit)}.`);
-  if (store === "") throw invalid("store must name a folder or a postgres:// address, not nothing.");
-  if (store !== undefined && !isPostgresUrl(store) && /^[a-z][a-z0-9+.-]+:\/\//i.test(store)) {
-    throw invalid(`store must be a folder or begin with postgres://, not with ${store.split("//")[0]}//.`);
-  }
   if (!/^[\w.-]{1,64}$/.test(run)) {
     throw invalid(
       `run must be 1 to 64 letters, digits, dots, dashes or underscores, not ${JSON.stringify(run)}.`,
@@ -89,7 +89,7 @@ export function settingsOf(options: ReplayOptions): Settings {
     maxTokens,
     maxMessages,
     unit,
-    store: store === undefined || isPostgresUrl(store) ? store : resolve(store),
+    store: store === undefined ? undefined : placeOf(store),
     run,
     profile: options.profile === undefined ? undefined : profileNamed(options.profile),
     explain: options.explain ?? false,

@@ -1,7 +1,7 @@
 import { isTurnkeepError, type TokenCounter } from "@turnkeep/core";
+import type { Place } from "../places/place.ts";
 import { ConversationRun } from "./conversation-run.ts";
 import type { Settings } from "./options.ts";
-import type { Place } from "./place.ts";
 import type { Printer } from "./printer.ts";
 import { type Conversation, readConversations } from "./read-conversations.ts";
 import { addFigures, noViews, type PartReport, type TurnReport, type ViewFigures } from "./report.ts";

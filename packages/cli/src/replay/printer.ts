@@ -1,4 +1,6 @@
-import { cutTo, displayWidth, oneLine } from "./display-width.ts";
+import { cutTo, displayWidth, oneLine } from "../terminal/display-width.ts";
+import { number, some } from "../terminal/figures.ts";
+import { type Style, styleOf } from "../terminal/style.ts";
 import { kindNames } from "./message-kind.ts";
 import { type Settings, tokenTarget } from "./options.ts";
 import type { BadLine } from "./read-conversations.ts";
@@ -12,7 +14,6 @@ import type {
   View,
   ViewFigures,
 } from "./report.ts";
-import { type Style, styleOf } from "./style.ts";
 
 const labelWidth = 12;
 const whoWidth = 11;
@@ -243,12 +244,4 @@ export class Printer {
 function bar(part: number): string {
   const full = Math.min(barWidth, Math.round(part * barWidth));
   return "█".repeat(full) + "░".repeat(barWidth - full);
-}
-
-function some(count: number, noun: string): string {
-  return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
-}
-
-function number(value: number): string {
-  return Math.round(value).toLocaleString("en");
 }

@@ -1,9 +1,9 @@
 import { TurnkeepError } from "@turnkeep/core";
 import { tokenCounter } from "@turnkeep/tokens";
+import { openPlace, placeName, temporaryFolder } from "../places/place.ts";
 import { formats } from "./message-kind.ts";
 import { type ReplayOptions, type Settings, settingsOf } from "./options.ts";
 import { playPart } from "./part.ts";
-import { openPlace, storeName, temporaryFolder } from "./place.ts";
 import { Printer } from "./printer.ts";
 import { type BadLine, readConversations } from "./read-conversations.ts";
 import { addFigures, type CheckReport, type PartReport } from "./report.ts";
@@ -52,7 +52,7 @@ export async function replay(options: ReplayOptions = {}): Promise<ReplayReport>
     for (const bad of count.badLines) printer.badLine(bad);
     const counter = await tokenCounter("o200k_base");
     const half = halfOf(count.turnsOfEach);
-    const place = await openPlace(store);
+    const place = await openPlace(store, "write");
     let first: PartReport;
     try {
       first = await playPart(settings, place, counter, printer, half);
@@ -60,7 +60,7 @@ export async function replay(options: ReplayOptions = {}): Promise<ReplayReport>
       await place.close();
     }
     const atHalf = (process: number | undefined): void =>
-      printer.halfWay(half, count.turns, storeName(store), process);
+      printer.halfWay(half, count.turns, placeName(store), process);
     let second: SecondHalf;
     if (options.secondHalf === "here") {
       atHalf(undefined);
@@ -139,6 +139,6 @@ export function halfOf(turnsOfEach: readonly number[]): number {
 }
 
 function storeLine({ store, run }: Settings, path: string): string {
-  if (store === undefined) return `${storeName(path)}, removed at the end`;
-  return `${storeName(path)}, memories replay/${run}/…; --run ${run} goes on after an interruption`;
+  if (store === undefined) return `${placeName(path)}, removed at the end`;
+  return `${placeName(path)}, memories replay/${run}/…; --run ${run} goes on after an interruption`;
 }

@@ -1,4 +1,5 @@
 import type { ExplainedMessage, WindowUnit } from "@turnkeep/core";
+import type { Arrival } from "../terminal/arrivals.ts";
 import type { MessageKind } from "./message-kind.ts";
 
 /** What a model would be shown. */
@@ -8,12 +9,6 @@ export interface View {
   readonly tokens: number;
   /** Given when the newest step alone does not fit, so that there is no view. */
   readonly overflow?: { readonly needed: number; readonly limit: number } | undefined;
-}
-
-/** One message, or several of a kind, as they came in. */
-export interface Arrival {
-  readonly who: "system" | "user" | "assistant" | "tool";
-  readonly text: string;
 }
 
 export interface TurnReport {

@@ -1,8 +1,8 @@
 import type { TokenCounter } from "@turnkeep/core";
+import { openPlace } from "../places/place.ts";
 import { checkHistory } from "./check-history.ts";
 import type { Settings } from "./options.ts";
 import { playPart } from "./part.ts";
-import { openPlace } from "./place.ts";
 import type { Printer } from "./printer.ts";
 import type { CheckReport, PartReport } from "./report.ts";
 
@@ -19,7 +19,7 @@ export async function playSecondHalf(
   counter: TokenCounter,
   printer: Printer,
 ): Promise<SecondHalf> {
-  const place = await openPlace(store);
+  const place = await openPlace(store, "write");
   try {
     const part = await playPart(settings, place, counter, printer, Number.POSITIVE_INFINITY);
     return { part, check: await checkHistory(settings, place, counter) };

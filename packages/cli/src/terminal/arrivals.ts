@@ -1,5 +1,10 @@
 import type { MessageFormat } from "@turnkeep/core";
-import type { Arrival } from "./report.ts";
+
+/** One message, or several of a kind, as they came in. */
+export interface Arrival {
+  readonly who: "system" | "user" | "assistant" | "tool";
+  readonly text: string;
+}
 
 /** What came in, for people: texts, the names of called tools, and results that follow each other in one line. */
 export function arrivalsOf(messages: readonly unknown[], format: MessageFormat<unknown>): readonly Arrival[] {

@@ -1,0 +1,82 @@
+import { isTurnkeepError, type MessageFormat, type MessageState, modelMessageFormat } from "@turnkeep/core";
+import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
+import { anthropicFormat } from "@turnkeep/formats/anthropic";
+import { langchain4jFormat } from "@turnkeep/formats/langchain4j";
+import { openaiFormat } from "@turnkeep/formats/openai";
+import { openaiResponsesFormat } from "@turnkeep/formats/openai-responses";
+import { type Arrival, arrivalsOf } from "../terminal/arrivals.ts";
+
+/** A message as a store has it. */
+export interface StoredRecord {
+  readonly id: string;
+  readonly seq: number;
+  readonly createdAt: number;
+  readonly state: MessageState;
+  readonly payload: string;
+  readonly meta?: string | undefined;
+}
+
+const formats: readonly MessageFormat<unknown>[] = [
+  modelMessageFormat as unknown as MessageFormat<unknown>,
+  openaiFormat,
+  openaiResponsesFormat,
+  anthropicFormat,
+  uiMessageFormat() as unknown as MessageFormat<unknown>,
+  langchain4jFormat,
+];
+
+/** What core keeps beside a message, as far as people are told of it. */
+export interface RecordMeta {
+  /** By the counter's name. */
+  readonly tokens?: Readonly<Record<string, number>> | undefined;
+  readonly model?: string | undefined;
+  readonly derived?: { readonly through: number } | undefined;
+}
+
+export function metaOf({ meta }: StoredRecord): RecordMeta {
+  return (jsonOf(meta ?? "{}") ?? {}) as RecordMeta;
+}
+
+/** Who said what, as far as its format is known. */
+export function arrivalOf(record: StoredRecord): Pick<Arrival, "text"> & { readonly who: string } {
+  const { format: name } = envelopeOf(record);
+  if (typeof name !== "string") return { who: "?", text: "(no record of a message format)" };
+  const format = formats.find((known) => known.name === name);
+  if (format === undefined) return { who: "?", text: `(message format ${JSON.stringify(name)})` };
+  try {
+    const [arrival] = arrivalsOf([format.decode(record.payload)], format);
+    return arrival ?? { who: "?", text: "" };
+  } catch (error) {
+    if (!isTurnkeepError(error)) throw error;
+    return { who: "?", text: `(${error.code}: ${error.message})` };
+  }
+}
+
+/**
+ * All of a record as one JSON value. The message is as it is stored: what JSON cannot hold, such as bytes, stands there as
+ * core writes it. A payload that is no message's is given as text.
+ */
+export function jsonRecord(record: StoredRecord): object {
+  const { id, seq, state, createdAt, payload, meta } = record;
+  const { format, version, message } = envelopeOf(record);
+  const content = message === undefined ? { payload } : { format, version, message };
+  return { seq, id, state, createdAt, meta: meta === undefined ? undefined : jsonOf(meta), ...content };
+}
+
+function envelopeOf({ payload }: StoredRecord): {
+  readonly format?: unknown;
+  readonly version?: unknown;
+  readonly message?: unknown;
+} {
+  return jsonOf(payload) ?? {};
+}
+
+/** `undefined` for what is no JSON object. */
+function jsonOf(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

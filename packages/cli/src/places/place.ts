@@ -1,0 +1,172 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type ChatMemoryStore, TurnkeepError } from "@turnkeep/core";
+import { errorCode, redactUrl } from "@turnkeep/core/store-kit";
+import { postgresStore } from "@turnkeep/store-postgres";
+import { printable } from "../terminal/display-width.ts";
+
+/** An open store; closing it closes the database too. */
+export interface Place {
+  readonly store: ChatMemoryStore;
+  close(): Promise<void>;
+}
+
+/** What opens a store by its address. */
+interface Adapter {
+  readonly schemes: readonly string[];
+  /** What has to be installed beside this package. */
+  readonly packages: readonly string[];
+  readonly open: (url: string) => Promise<ChatMemoryStore>;
+}
+
+const adapters: readonly Adapter[] = [
+  { schemes: ["postgres", "postgresql"], packages: [], open: async (url) => postgresStore({ url }) },
+  {
+    schemes: ["redis", "rediss"],
+    packages: ["@turnkeep/store-redis", "ioredis"],
+    open: async (url) => (await import("@turnkeep/store-redis")).redisStore({ url }),
+  },
+  {
+    schemes: ["mongodb", "mongodb+srv"],
+    packages: ["@turnkeep/store-mongo", "mongodb"],
+    open: async (url) => (await import("@turnkeep/store-mongo")).mongoStore({ url }),
+  },
+  {
+    schemes: ["http", "https"],
+    packages: ["@turnkeep/store-dynamo", "@aws-sdk/client-dynamodb"],
+    open: async (url) => (await import("@turnkeep/store-dynamo")).dynamoStore({ url }),
+  },
+];
+
+const modules = /\.[cm]?[jt]s$/i;
+
+/** The scheme of an address; `undefined` for a path. */
+function schemeOf(store: string): string | undefined {
+  return /^([a-z][a-z0-9+.-]+):\/\//i.exec(store)?.[1]?.toLowerCase();
+}
+
+function adapterOf(store: string): Adapter | undefined {
+  const scheme = schemeOf(store);
+  return adapters.find(({ schemes }) => scheme !== undefined && schemes.includes(scheme));
+}
+
+/**
+ * Where a store is: an address as it is given, a path from the root. `INVALID_OPTION` for nothing, and for an address of
+ * another database.
+ */
+export function placeOf(store: string): string {
+  if (store === "") throw invalid("store must name a folder, a file or an address, not nothing.");
+  const scheme = schemeOf(store);
+  if (scheme === undefined) return resolve(store);
+  if (adapterOf(store) !== undefined) return store;
+  const known = adapters.map(({ schemes }) => `${schemes[0]}://`).join(", ");
+  throw invalid(
+    `store must be a folder, a JavaScript file that exports a store, or begin with ${known}, not with ${scheme}://.`,
+  );
+}
+
+/** How a place is named to people: an address without its password. */
+export function placeName(store: string): string {
+  if (adapterOf(store) !== undefined) return printable(redactUrl(store));
+  return printable(modules.test(store) ? `the store of ${store}` : `PGlite in ${store}`);
+}
+
+/**
+ * Opens the store at a place. To write to it, its tables and indexes are made where they are missing, and a folder may be
+ * new; to read from it, nothing is made.
+ */
+export async function openPlace(store: string, purpose: "write" | "read"): Promise<Place> {
+  const place = await open(store, purpose);
+  if (purpose === "read") return place;
+  try {
+    await (place.store as Partial<Migrating>).migrate?.();
+    return place;
+  } catch (error) {
+    await place.close();
+    throw error;
+  }
+}
+
+interface Migrating {
+  migrate(): Promise<void>;
+}
+
+async function open(store: string, purpose: "write" | "read"): Promise<Place> {
+  const adapter = adapterOf(store);
+  if (adapter === undefined && !modules.test(store)) return openFolder(store, purpose);
+  const opened = await (adapter === undefined ? storeOfModule(store) : storeAt(store, adapter));
+  return { store: opened, close: () => opened.close() };
+}
+
+async function storeAt(url: string, { open, packages }: Adapter): Promise<ChatMemoryStore> {
+  try {
+    return await open(url);
+  } catch (cause) {
+    if (errorCode(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
+    throw invalid(
+      `${schemeOf(url)}:// needs packages that are not installed beside turnkeep: npm install ${packages.join(" ")}`,
+    );
+  }
+}
+
+/** The default export of a file: a store, or a function that answers one. */
+async function storeOfModule(path: string): Promise<ChatMemoryStore> {
+  if (!existsSync(path)) throw invalid(`The file ${path} does not exist.`);
+  const { default: exported } = await importFile(path);
+  const store = (typeof exported === "function" ? await exported() : exported) as
+    | Partial<ChatMemoryStore>
+    | undefined;
+  if (typeof store?.getMessages === "function") return store as ChatMemoryStore;
+  throw invalid(`${path} must have a store, or a function that answers one, as its default export.`);
+}
+
+async function importFile(path: string): Promise<{ readonly default?: unknown }> {
+  try {
+    return (await import(pathToFileURL(path).href)) as { default?: unknown };
+  } catch (cause) {
+    if (errorCode(cause) !== "ERR_UNKNOWN_FILE_EXTENSION") throw cause;
+    throw invalid(`Node ${process.versions.node} reads no TypeScript: name a JavaScript file, not ${path}.`);
+  }
+}
+
+async function openFolder(folder: string, purpose: "write" | "read"): Promise<Place> {
+  checkFolder(folder, purpose);
+  const { PGlite } = await import("@electric-sql/pglite");
+  const client = await PGlite.create(folder);
+  const store = postgresStore({ client });
+  return {
+    store,
+    async close() {
+      await store.close();
+      await client.close();
+    },
+  };
+}
+
+/** PGlite would lay a database over whatever is there. */
+function checkFolder(folder: string, purpose: "write" | "read"): void {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  if (names.includes("PG_VERSION")) return;
+  if (purpose === "read") throw invalid(`There is no database in ${folder}. Name a folder of PGlite's.`);
+  if (names.length === 0) return;
+  throw invalid(
+    `The folder ${folder} holds other files. Name an empty folder, a new one, or one of an earlier replay.`,
+  );
+}
+
+/** A new folder that is gone when this process ends, however it ends short of being killed. */
+export function temporaryFolder(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), "turnkeep-replay-"));
+  const remove = (): void => {
+    rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+    process.removeListener("exit", remove);
+  };
+  process.once("exit", remove);
+  return { path, remove };
+}
+
+function invalid(message: string): TurnkeepError {
+  return new TurnkeepError("INVALID_OPTION", message);
+}
