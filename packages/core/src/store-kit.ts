@@ -22,6 +22,7 @@ export {
   type ConnectionOptions,
   type ConnectionRules,
   checkConnection,
+  parseUrl,
 } from "./stores/connection-options.ts";
 export { copyUpdate, withState } from "./stores/copies.ts";
 export { type DriverCalls, driverCalls } from "./stores/driver-calls.ts";

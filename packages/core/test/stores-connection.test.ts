@@ -5,6 +5,7 @@ import {
   driverCalls,
   importDriver,
   lifecycle,
+  parseUrl,
 } from "../src/store-kit.ts";
 
 const rules: ConnectionRules = {
@@ -145,6 +146,24 @@ describe("lifecycle", () => {
     expect(enter({})).toBe("entered");
     void close();
     expect(() => enter({ signal })).toThrow(expect.objectContaining({ code: "CLOSED" }));
+  });
+});
+
+describe("parseUrl", () => {
+  it("answers user and password as they are meant", () => {
+    const { url, username, password } = parseUrl("redis://a%40b:s%3Acret@host:6379/0");
+    expect([url.host, username, password]).toEqual(["host:6379", "a@b", "s:cret"]);
+    expect(parseUrl("redis://host")).toMatchObject({ username: "", password: "" });
+  });
+
+  it.each([
+    "no address",
+    "redis://app:s3cret@host:port",
+    "redis://app:s3cret%zz@host",
+    "redis://%:s3cret@host",
+  ])("refuses %s without quoting it", (address) => {
+    expect(() => parseUrl(address)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+    expect(() => parseUrl(address)).not.toThrow("s3cret");
   });
 });
 

@@ -6,6 +6,7 @@ import {
   invalidOption,
   notReadyError,
   onAbort,
+  parseUrl,
   show,
 } from "@turnkeep/core/store-kit";
 import type { DynamoConnection } from "./options.ts";
@@ -99,18 +100,17 @@ async function importDriver(): Promise<Driver> {
 
 /** What the driver takes for a URL of the options. */
 export function configOf(address: string): object {
-  const url = new URL(address);
-  const { username, password } = url;
+  const { url, username: accessKeyId, password: secretAccessKey } = parseUrl(address);
   url.username = "";
   url.password = "";
   const endpoint = url.href;
   const region = /\bdynamodb(?:-fips)?\.([a-z0-9-]+)\.amazonaws\./.exec(url.hostname)?.[1];
-  if (username === "") return region === undefined ? { endpoint } : { endpoint, region };
-  const credentials = {
-    accessKeyId: decodeURIComponent(username),
-    secretAccessKey: decodeURIComponent(password),
+  if (accessKeyId === "") return region === undefined ? { endpoint } : { endpoint, region };
+  return {
+    endpoint,
+    credentials: { accessKeyId, secretAccessKey },
+    region: region ?? process.env.AWS_REGION ?? "us-east-1",
   };
-  return { endpoint, credentials, region: region ?? process.env.AWS_REGION ?? "us-east-1" };
 }
 
 function sender(driver: Driver, client: DynamoClient, timeoutMs: number | undefined): Send {

@@ -5,6 +5,7 @@ import {
   checkOptionText,
   checkTtl,
   invalidOption,
+  parseUrl,
   show,
 } from "@turnkeep/core/store-kit";
 import type { DynamoClient } from "./client.ts";
@@ -55,9 +56,7 @@ const connectionRules: ConnectionRules = {
 /** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */
 export function normalizeOptions(options: DynamoStoreOptions): NormalOptions {
   checkConnection(options, connectionRules);
-  if (options.url !== undefined && !URL.canParse(options.url)) {
-    throw invalidOption("url cannot be read: check its host and port (not shown: it may hold a secret)");
-  }
+  if (options.url !== undefined) parseUrl(options.url);
   const { tableName = "turnkeep", partitionKey = "pk", sortKey = "sk", ttlAttribute = "ttl" } = options;
   const { prefix = "", ttlMs } = options;
   // A table of another account is named by its ARN.

@@ -14,6 +14,7 @@ describeOptions({
   config: {},
   refused: [
     ["a url that cannot be read", { url: "http://app:s3cret@host:port" }],
+    ["a password that is not percent-encoded", { url: "http://app:s3cret%@host" }],
     ["a table's name that is too short", { url, tableName: "ab" }],
     ["a table's name with a blank", { url, tableName: "my table" }],
     ["a table's name that is a number", { url, tableName: 7 }],

@@ -5,6 +5,7 @@ import {
   checkOptionText,
   checkTtl,
   invalidOption,
+  parseUrl,
   show,
 } from "@turnkeep/core/store-kit";
 import type { RedisClient } from "./client.ts";
@@ -60,10 +61,7 @@ const connectionRules: ConnectionRules = {
 /** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */
 export function normalizeOptions(options: RedisStoreOptions): NormalOptions {
   checkConnection(options, connectionRules);
-  if (options.url !== undefined && !URL.canParse(options.url)) {
-    throw invalidOption("url cannot be read: check its host and port (not shown: it may hold a password)");
-  }
-  if (options.url !== undefined) checkDatabase(new URL(options.url));
+  if (options.url !== undefined) checkDatabase(parseUrl(options.url).url);
   const { prefix = "turnkeep:", ttlMs, waitReplicas } = options;
   checkOptionText("prefix", prefix, { forbidden: /[{}]/, rule: "without braces" });
   checkTtl(ttlMs);

@@ -14,6 +14,7 @@ describeOptions({
   config: {},
   refused: [
     ["a url that cannot be read", { url: "redis://app:s3cret@host:port" }],
+    ["a password that is not percent-encoded", { url: "redis://app:s3cret%@host" }],
     ["a url whose database is no number", { url: "redis://app:s3cret@127.0.0.1:1/chat" }],
     ["a url with a parameter db that is no number", { url: "redis://app:s3cret@127.0.0.1:1?db=chat" }],
     ["a prefix with a brace", { url, prefix: "a{b" }],

@@ -87,6 +87,38 @@ export function checkConnection(
   }
 }
 
+/**
+ * An address that is a URL, with its user and password as they are meant: decoded, `""` where there is none.
+ *
+ * Errors: `INVALID_OPTION` if it is none, or if user or password are not percent-encoded; it is never quoted.
+ *
+ * @example
+ * ```ts
+ * import { parseUrl } from "@turnkeep/core/store-kit";
+ *
+ * parseUrl("redis://app:s3%2Fcret@localhost:6379/0").password; // "s3/cret"
+ * ```
+ */
+export function parseUrl(address: string): {
+  readonly url: URL;
+  readonly username: string;
+  readonly password: string;
+} {
+  if (!URL.canParse(address)) {
+    throw invalidOption("url cannot be read: check its host and port (not shown: it may hold a password)");
+  }
+  const url = new URL(address);
+  try {
+    return {
+      url,
+      username: decodeURIComponent(url.username),
+      password: decodeURIComponent(url.password),
+    };
+  } catch {
+    throw invalidOption("url cannot be read: percent-encode its user and password (not shown)");
+  }
+}
+
 function hasMethod(client: unknown, method: string): boolean {
   return typeof client === "object" && client !== null && typeof Reflect.get(client, method) === "function";
 }
