@@ -237,7 +237,13 @@ describe("turnkeep inspect", () => {
     ];
     const { version, nextSeq } = await store.getMessages("m");
     const append = payloads.map((payload, index) => {
-      return { id: `x${index}`, seq: nextSeq + index, createdAt: 0, payload };
+      const meta = [
+        "{",
+        "[1]",
+        '{"tokens":null,"derived":null}',
+        '{"tokens":{"o200k_base":"x"},"derived":7}',
+      ][index];
+      return { id: `x${index}`, seq: nextSeq + index, createdAt: 0, payload, meta };
     });
     const change = { expected: version, version: "v2", nextSeq: nextSeq + payloads.length };
     await store.updateMessages("m", { ...change, append, replace: [], move: [] });

@@ -1,20 +1,13 @@
-import { isTurnkeepError, type MessageFormat, type MessageState, modelMessageFormat } from "@turnkeep/core";
+import { type HistoryPage, isTurnkeepError, type MessageFormat, modelMessageFormat } from "@turnkeep/core";
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
 import { anthropicFormat } from "@turnkeep/formats/anthropic";
 import { langchain4jFormat } from "@turnkeep/formats/langchain4j";
 import { openaiFormat } from "@turnkeep/formats/openai";
 import { openaiResponsesFormat } from "@turnkeep/formats/openai-responses";
-import { type Arrival, arrivalsOf } from "../terminal/arrivals.ts";
+import { arrivalsOf } from "../terminal/arrivals.ts";
 
 /** A message as a store has it. */
-export interface StoredRecord {
-  readonly id: string;
-  readonly seq: number;
-  readonly createdAt: number;
-  readonly state: MessageState;
-  readonly payload: string;
-  readonly meta?: string | undefined;
-}
+export type StoredRecord = HistoryPage["messages"][number];
 
 const formats: readonly MessageFormat<unknown>[] = [
   modelMessageFormat as unknown as MessageFormat<unknown>,
@@ -28,17 +21,21 @@ const formats: readonly MessageFormat<unknown>[] = [
 /** What core keeps beside a message, as far as people are told of it. */
 export interface RecordMeta {
   /** By the counter's name. */
-  readonly tokens?: Readonly<Record<string, number>> | undefined;
-  readonly model?: string | undefined;
-  readonly derived?: { readonly through: number } | undefined;
+  readonly tokens: Readonly<Record<string, number>>;
+  /** It stands for all messages up to that `seq`. */
+  readonly through: number | undefined;
 }
 
-export function metaOf({ meta }: StoredRecord): RecordMeta {
-  return (jsonOf(meta ?? "{}") ?? {}) as RecordMeta;
+/** Other hands may have changed it: what is not as core writes it is passed over. */
+export function metaOf({ meta }: Pick<StoredRecord, "meta">): RecordMeta {
+  const { tokens, derived } = jsonOf(meta ?? "{}") as { tokens?: unknown; derived?: { through?: unknown } };
+  const counts = Object.entries(tokens ?? {}).filter(([, count]) => typeof count === "number");
+  const through = derived?.through;
+  return { tokens: Object.fromEntries(counts), through: typeof through === "number" ? through : undefined };
 }
 
 /** Who said what, as far as its format is known. */
-export function arrivalOf(record: StoredRecord): Pick<Arrival, "text"> & { readonly who: string } {
+export function spokenIn(record: StoredRecord): { readonly who: string; readonly text: string } {
   const { format: name } = envelopeOf(record);
   if (typeof name !== "string") return { who: "?", text: "(no record of a message format)" };
   const format = formats.find((known) => known.name === name);
@@ -68,15 +65,15 @@ function envelopeOf({ payload }: StoredRecord): {
   readonly version?: unknown;
   readonly message?: unknown;
 } {
-  return jsonOf(payload) ?? {};
+  return jsonOf(payload);
 }
 
-/** `undefined` for what is no JSON object. */
-function jsonOf(text: string): object | undefined {
+/** Empty for what is no JSON object. */
+function jsonOf(text: string): object {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : undefined;
+    return typeof value === "object" && value !== null ? value : {};
   } catch {
-    return undefined;
+    return {};
   }
 }

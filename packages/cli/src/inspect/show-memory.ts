@@ -4,7 +4,7 @@ import { number, some } from "../terminal/figures.ts";
 import { type Style, styleOf } from "../terminal/style.ts";
 import { timeOf } from "../terminal/time.ts";
 import type { Inspected } from "./inspect.ts";
-import { arrivalOf, jsonRecord, metaOf, type StoredRecord } from "./record.ts";
+import { jsonRecord, metaOf, type StoredRecord, spokenIn } from "./record.ts";
 
 const labelWidth = 12;
 const stateWidth = 12;
@@ -36,12 +36,12 @@ function writeHead(inspected: Inspected, memoryId: string, snapshot: MemorySnaps
   const { opened, columns, name, write } = inspected;
   const style = styleOf(inspected.colour);
   const { version, owner, messages } = snapshot;
-  const live = messages.map((message) => metaOf({ ...message, state: "live" }));
+  const live = messages.map((message) => metaOf(message));
   const counters = Object.keys(live[0]?.tokens ?? {}).filter((counter) =>
-    live.every(({ tokens }) => typeof tokens?.[counter] === "number"),
+    live.every(({ tokens }) => Object.hasOwn(tokens, counter)),
   );
   const counts = counters.map((counter) => {
-    const sum = live.reduce((total, { tokens }) => total + (tokens?.[counter] ?? 0), 0);
+    const sum = live.reduce((total, { tokens }) => total + (tokens[counter] ?? 0), 0);
     return `, ${number(sum)} tokens by ${counter}`;
   });
   const facts = {
@@ -94,8 +94,8 @@ async function* pagesOf(
 
 function lineOf(record: StoredRecord, seqWidth: number, { colour, columns }: Inspected): string {
   const { seq, state, createdAt } = record;
-  const { tokens = {}, derived } = metaOf(record);
-  const { who, text } = arrivalOf(record);
+  const { tokens, through } = metaOf(record);
+  const { who, text } = spokenIn(record);
   const [count] = Object.values(tokens);
   const place = [
     `${String(seq).padStart(seqWidth - 2)}  `,
@@ -104,7 +104,7 @@ function lineOf(record: StoredRecord, seqWidth: number, { colour, columns }: Ins
     `${(count === undefined ? "" : number(count)).padStart(tokensWidth - 2)}  `,
     who.padEnd(whoWidth),
   ];
-  const before = derived === undefined ? "" : `(stands for all up to ${derived.through}) `;
+  const before = through === undefined ? "" : `(stands for all up to ${through}) `;
   const width = columns - seqWidth - stateWidth - timeWidth - tokensWidth - whoWidth;
   return `${place.join("")}${cutTo(before + text, Math.max(30, width))}\n`;
 }
