@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { isTurnkeepError, TurnkeepError, type WindowUnit } from "@turnkeep/core";
+import { isTurnkeepError, type WindowUnit } from "@turnkeep/core";
+import { invalidOption } from "@turnkeep/core/store-kit";
 import { tokenCounter } from "@turnkeep/tokens";
 import { inspect } from "./inspect/inspect.ts";
 import { noWholeNumber, type ReplayOptions, settingsOf } from "./replay/options.ts";
@@ -122,9 +123,9 @@ async function inspectCommand(args: readonly string[], around: Surroundings): Pr
   }
   const [memoryId, ...others] = positionals;
   if (others.length > 0)
-    throw invalid("inspect shows one memory: give one id, in quotes if it holds blanks.");
+    throw invalidOption("inspect shows one memory: give one id, in quotes if it holds blanks.");
   if (values.all === true && values.limit !== undefined)
-    throw invalid("--all and --limit exclude each other.");
+    throw invalidOption("--all and --limit exclude each other.");
   const limit = numberOf("limit", values.limit) ?? inspectedByDefault;
   const found = await inspect({
     store: values.store,
@@ -144,14 +145,10 @@ function columnsOf(text: string | undefined, around: Surroundings): number {
   return Math.min(140, numberOf("columns", text) ?? around.columns ?? 100);
 }
 
-function invalid(message: string): TurnkeepError {
-  return new TurnkeepError("INVALID_OPTION", message);
-}
-
 async function secondHalf(options: ReplayOptions, { send }: Surroundings): Promise<number> {
   const settings = settingsOf(options);
   if (settings.store === undefined || send === undefined) {
-    throw invalid(`--${secondHalfFlag} is only for the process that a replay starts.`);
+    throw invalidOption(`--${secondHalfFlag} is only for the process that a replay starts.`);
   }
   const counter = await tokenCounter("o200k_base");
   await send(await playSecondHalf(settings, settings.store, counter, new Printer(settings)));

@@ -1,4 +1,5 @@
-import { type ChatMemoryStore, TurnkeepError } from "@turnkeep/core";
+import type { ChatMemoryStore } from "@turnkeep/core";
+import { invalidOption } from "@turnkeep/core/store-kit";
 import { openPlace, placeName, placeOf } from "../places/place.ts";
 import { listMemories } from "./list-memories.ts";
 import { showMemory } from "./show-memory.ts";
@@ -38,9 +39,11 @@ export interface Inspected extends InspectOptions {
 export async function inspect(options: InspectOptions): Promise<boolean> {
   const { memoryId, owner } = options;
   if (options.store === undefined)
-    throw invalid("inspect needs --store: a folder, a file that exports a store, or an address.");
+    throw invalidOption("inspect needs --store: a folder, a file that exports a store, or an address.");
   if (memoryId !== undefined && owner !== undefined)
-    throw invalid("--owner chooses from the list of memories: leave out the memory's id, or the owner.");
+    throw invalidOption(
+      "--owner chooses from the list of memories: leave out the memory's id, or the owner.",
+    );
   const store = placeOf(options.store);
   const place = await openPlace(store, "read");
   try {
@@ -51,8 +54,4 @@ export async function inspect(options: InspectOptions): Promise<boolean> {
   } finally {
     await place.close();
   }
-}
-
-function invalid(message: string): TurnkeepError {
-  return new TurnkeepError("INVALID_OPTION", message);
 }

@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type ChatMemoryStore, TurnkeepError } from "@turnkeep/core";
-import { errorCode, redactUrl } from "@turnkeep/core/store-kit";
+import type { ChatMemoryStore } from "@turnkeep/core";
+import { errorCode, invalidOption, redactUrl } from "@turnkeep/core/store-kit";
 import { postgresStore } from "@turnkeep/store-postgres";
 import { printable } from "../terminal/display-width.ts";
 
@@ -57,12 +57,12 @@ function adapterOf(store: string): Adapter | undefined {
  * another database.
  */
 export function placeOf(store: string): string {
-  if (store === "") throw invalid("store must name a folder, a file or an address, not nothing.");
+  if (store === "") throw invalidOption("store must name a folder, a file or an address, not nothing.");
   const scheme = schemeOf(store);
   if (scheme === undefined) return resolve(store);
   if (adapterOf(store) !== undefined) return store;
   const known = adapters.map(({ schemes }) => `${schemes[0]}://`).join(", ");
-  throw invalid(
+  throw invalidOption(
     `store must be a folder, a JavaScript file that exports a store, or begin with ${known}, not with ${scheme}://.`,
   );
 }
@@ -105,7 +105,7 @@ async function storeAt(url: string, { open, packages }: Adapter): Promise<ChatMe
     return await open(url);
   } catch (cause) {
     if (errorCode(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw invalid(
+    throw invalidOption(
       `${schemeOf(url)}:// needs packages that are not installed beside turnkeep: npm install ${packages.join(" ")}`,
     );
   }
@@ -113,13 +113,13 @@ async function storeAt(url: string, { open, packages }: Adapter): Promise<ChatMe
 
 /** The default export of a file: a store, or a function that answers one. */
 async function storeOfModule(path: string): Promise<ChatMemoryStore> {
-  if (!existsSync(path)) throw invalid(`The file ${path} does not exist.`);
+  if (!existsSync(path)) throw invalidOption(`The file ${path} does not exist.`);
   const { default: exported } = await importFile(path);
   const store = (typeof exported === "function" ? await exported() : exported) as
     | Partial<ChatMemoryStore>
     | undefined;
   if (typeof store?.getMessages === "function") return store as ChatMemoryStore;
-  throw invalid(`${path} must have a store, or a function that answers one, as its default export.`);
+  throw invalidOption(`${path} must have a store, or a function that answers one, as its default export.`);
 }
 
 async function importFile(path: string): Promise<{ readonly default?: unknown }> {
@@ -127,7 +127,9 @@ async function importFile(path: string): Promise<{ readonly default?: unknown }>
     return (await import(pathToFileURL(path).href)) as { default?: unknown };
   } catch (cause) {
     if (errorCode(cause) !== "ERR_UNKNOWN_FILE_EXTENSION") throw cause;
-    throw invalid(`Node ${process.versions.node} reads no TypeScript: name a JavaScript file, not ${path}.`);
+    throw invalidOption(
+      `Node ${process.versions.node} reads no TypeScript: name a JavaScript file, not ${path}.`,
+    );
   }
 }
 
@@ -149,9 +151,10 @@ async function openFolder(folder: string, purpose: "write" | "read"): Promise<Pl
 function checkFolder(folder: string, purpose: "write" | "read"): void {
   const names = existsSync(folder) ? readdirSync(folder) : [];
   if (names.includes("PG_VERSION")) return;
-  if (purpose === "read") throw invalid(`There is no database in ${folder}. Name a folder of PGlite's.`);
+  if (purpose === "read")
+    throw invalidOption(`There is no database in ${folder}. Name a folder of PGlite's.`);
   if (names.length === 0) return;
-  throw invalid(
+  throw invalidOption(
     `The folder ${folder} holds other files. Name an empty folder, a new one, or one of an earlier replay.`,
   );
 }
@@ -165,8 +168,4 @@ export function temporaryFolder(): { readonly path: string; remove(): void } {
   };
   process.once("exit", remove);
   return { path, remove };
-}
-
-function invalid(message: string): TurnkeepError {
-  return new TurnkeepError("INVALID_OPTION", message);
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import { type ProviderProfile, TurnkeepError, type WindowUnit } from "@turnkeep/core";
+import type { ProviderProfile, TurnkeepError, WindowUnit } from "@turnkeep/core";
+import { invalidOption } from "@turnkeep/core/store-kit";
 import * as known from "@turnkeep/formats/profiles";
 import { shippedConversations } from "../conversations.ts";
 import { placeOf } from "../places/place.ts";
@@ -77,9 +78,9 @@ export function settingsOf(options: ReplayOptions): Settings {
   checkNumber("max-messages", maxMessages);
   checkNumber("columns", columns);
   if (!units.includes(unit))
-    throw invalid(`unit must be step, turn or message, not ${JSON.stringify(unit)}.`);
+    throw invalidOption(`unit must be step, turn or message, not ${JSON.stringify(unit)}.`);
   if (!/^[\w.-]{1,64}$/.test(run)) {
-    throw invalid(
+    throw invalidOption(
       `run must be 1 to 64 letters, digits, dots, dashes or underscores, not ${JSON.stringify(run)}.`,
     );
   }
@@ -114,7 +115,7 @@ function profileNamed(name: string): ProviderProfile {
   const found = profiles.find((profile) => profile.name === name);
   if (found !== undefined) return found;
   const names = profiles.map((profile) => profile.name).join(", ");
-  throw invalid(`profile must be one of ${names}, not ${JSON.stringify(name)}.`);
+  throw invalidOption(`profile must be one of ${names}, not ${JSON.stringify(name)}.`);
 }
 
 function checkNumber(name: string, value: number | undefined): void {
@@ -123,9 +124,5 @@ function checkNumber(name: string, value: number | undefined): void {
 }
 
 export function noWholeNumber(name: string, given: string): TurnkeepError {
-  return invalid(`${name} must be a positive whole number, not ${given}.`);
-}
-
-function invalid(message: string): TurnkeepError {
-  return new TurnkeepError("INVALID_OPTION", message);
+  return invalidOption(`${name} must be a positive whole number, not ${given}.`);
 }

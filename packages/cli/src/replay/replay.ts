@@ -1,4 +1,4 @@
-import { TurnkeepError } from "@turnkeep/core";
+import { invalidOption } from "@turnkeep/core/store-kit";
 import { tokenCounter } from "@turnkeep/tokens";
 import { openPlace, placeName, temporaryFolder } from "../places/place.ts";
 import { formats } from "./message-kind.ts";
@@ -40,10 +40,7 @@ export async function replay(options: ReplayOptions = {}): Promise<ReplayReport>
   const printer = new Printer(settings);
   const count = await countFiles(settings.files);
   if (count.conversations + count.badLines.length === 0) {
-    throw new TurnkeepError(
-      "INVALID_OPTION",
-      `No conversation in ${settings.files.join(", ")}: nothing to replay.`,
-    );
+    throw invalidOption(`No conversation in ${settings.files.join(", ")}: nothing to replay.`);
   }
   const folder = settings.store === undefined ? temporaryFolder() : undefined;
   const store = settings.store ?? folder?.path ?? "";
