@@ -129,12 +129,12 @@ export type OfManyMemories = [options: ChatOptions & { readonly memoryId: string
  *
  * One turn of a memory runs at a time in a process (`busy`). Every step is stored before the next is begun: the user's
  * message, each answer of the model, each result as soon as its tool is done. So a turn that a crash cut off can go on
- * where it was: see {@link ChatOptions.id}. In one process at a time: two that run turns of one memory at once lose
- * nothing, but may ask the model twice.
+ * where it was: see {@link ChatOptions.id}. Two processes that run one turn at once may ask the model twice; let one process
+ * at a time run turns of a memory, since two questions at once may get each other's answers.
  *
  * Errors: those of the memory (`TurnkeepError`), of the model function and of tools (strategy `"throw"`) as they are;
  * `ABORTED` (a `TurnkeepError`) by the signal; `WINDOW_OVERFLOW` if the window leaves nothing to send; `ID_CONFLICT` if the
- * id was used for another message, or its turn cannot go on; `UNSUPPORTED` for an id where the store keeps no history;
+ * id was used for another message, its turn cannot go on, or another process runs it too (then ask again); `UNSUPPORTED` for an id where the store keeps no history;
  * `INVALID_OPTION` for arguments, or a model's answer, of the wrong shape; of {@link AssistantError} `BUSY`,
  * `EMPTY_ANSWER`, `TOO_MANY_ROUND_TRIPS`, `UNKNOWN_TOOL`, `INVALID_TOOL_INPUT` and `UNDO_FAILED`.
  */

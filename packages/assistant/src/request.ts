@@ -1,13 +1,25 @@
-import { type ChatMemory, isTurnkeepError, TurnkeepError } from "@turnkeep/core";
+import { type ChatMemory, type Entry, isTurnkeepError, TurnkeepError } from "@turnkeep/core";
 import { orderToolResults } from "@turnkeep/core/processors";
 import type { ModelUsage, ToolDefinition } from "./model.ts";
 
 /**
  * What the model is sent: the memory's view, with the results of an answer, which are stored as their tools are done, in
- * the order of its calls. Errors: `WINDOW_OVERFLOW`, also if the window left nothing.
+ * the order of its calls. A `question` that nothing of the turn is stored behind must be among them: another process that
+ * ran the turn and gave it up may have taken it back. Errors: `WINDOW_OVERFLOW`, also if the window left nothing.
  */
-export async function requestMessages<M>(memory: ChatMemory<M>, signal: AbortSignal): Promise<M[]> {
-  const messages = orderToolResults(await memory.messages({ signal }), memory);
+export async function requestMessages<M>(
+  memory: ChatMemory<M>,
+  signal: AbortSignal,
+  question: Entry<M> | undefined,
+): Promise<M[]> {
+  let view = await memory.messages({ signal });
+  const last = view.at(-1);
+  // Where the view shows it otherwise than it was asked, adding it changes nothing.
+  if (question !== undefined && (last === undefined || !memory.format.equals(last, question.message))) {
+    await memory.add(question);
+    view = await memory.messages({ signal });
+  }
+  const messages = orderToolResults(view, memory);
   if (messages.length === 0) {
     throw new TurnkeepError(
       "WINDOW_OVERFLOW",

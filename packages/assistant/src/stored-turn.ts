@@ -53,11 +53,36 @@ export async function readTurn<M>(
   return { steps: [], messageIds: [], count: 0, followed: false };
 }
 
+/** Whether another process has stored a step of the turn: something behind its question that is not among `own`. */
+export async function isShared<M>(
+  memory: ChatMemory<M>,
+  id: string,
+  own: readonly string[],
+): Promise<boolean> {
+  for await (const { messages } of memory.historyPages({ order: "descending", limit: 100 })) {
+    for (const message of messages) {
+      if (message.id === id) return false;
+      if (message.id.startsWith(`${id}/`) && message.state !== "superseded" && !own.includes(message.id))
+        return true;
+    }
+  }
+  return false;
+}
+
 export function conflict(memoryId: string, id: string, what: string): TurnkeepError {
   return new TurnkeepError(
     "ID_CONFLICT",
     `Memory ${JSON.stringify(memoryId)}: the message ${JSON.stringify(id)} ${what}. Send the message with another id.`,
     { details: { memoryId, messageIds: [id] } },
+  );
+}
+
+export function overtaken(memoryId: string, id: string, cause: unknown): TurnkeepError {
+  return new TurnkeepError(
+    "ID_CONFLICT",
+    `Memory ${JSON.stringify(memoryId)}: another process runs the turn of message ${JSON.stringify(id)} too, and stored ` +
+      "its next step first. Ask again with the same id: it goes on from what is stored.",
+    { cause, details: { memoryId, messageIds: [id] } },
   );
 }
 

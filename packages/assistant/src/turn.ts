@@ -1,4 +1,4 @@
-import { type ChatMemory, entry, isTurnkeepError, type MessageFormat } from "@turnkeep/core";
+import { type ChatMemory, type Entry, entry, isTurnkeepError, type MessageFormat } from "@turnkeep/core";
 import { abortedError, orAborted, throwIfAborted } from "./abort.ts";
 import { AnswerEvents } from "./answer-events.ts";
 import type { ChatEvent, ChatResult } from "./assistant.ts";
@@ -10,7 +10,7 @@ import { wrongOption } from "./option-checks.ts";
 import { calibrate, requestMessages } from "./request.ts";
 import { errorText, failedCall, resultOf, runCall } from "./run-call.ts";
 import type { Setup } from "./setup.ts";
-import { conflict, readTurn, type Step } from "./stored-turn.ts";
+import { conflict, isShared, overtaken, readTurn, type Step } from "./stored-turn.ts";
 
 /** What begins a turn. */
 export interface TurnRequest<M> {
@@ -125,7 +125,7 @@ export class Turn<M> {
   async #ask(toolChoice: "auto" | "none", events: AnswerEvents | undefined): Promise<ModelResponse<M>> {
     const { model, definitions } = this.#setup;
     const { memory, memoryId, signal } = this.#request;
-    const messages = Object.freeze(await requestMessages(memory, signal));
+    const messages = Object.freeze(await requestMessages(memory, signal, this.#question()));
     throwIfAborted(signal);
     const response = await orAborted(
       model({
@@ -199,18 +199,29 @@ export class Turn<M> {
 
   /**
    * Under an id made of the caller's, so that of two processes that run the turn at once only the first stores an answer;
-   * the other's is an `ID_CONFLICT`.
+   * the other's is an `ID_CONFLICT`. The first goes with the question, which the other may have taken back.
    */
   async #store(message: M, model?: string | undefined): Promise<void> {
     const { memory, id } = this.#request;
     const own = id === undefined ? undefined : `${id}/${this.#count++}`;
+    const question = this.#question();
     try {
-      const [stored] = await memory.add(entry(message, { id: own, model }));
-      this.#messageIds.push(stored as string);
+      const stored = await memory.add(
+        ...(question === undefined ? [] : [question]),
+        entry(message, { id: own, model }),
+      );
+      this.#messageIds.push(stored.at(-1) as string);
     } catch (error) {
-      this.#isForeign ||= isTurnkeepError(error, "ID_CONFLICT");
-      throw error;
+      if (id === undefined || !isTurnkeepError(error, "ID_CONFLICT")) throw error;
+      this.#isForeign = true;
+      throw overtaken(memory.id, id, error);
     }
+  }
+
+  /** The user's message under the caller's id, as long as nothing is stored behind it. */
+  #question(): Entry<M> | undefined {
+    const { user, id } = this.#request;
+    return id === undefined || this.#messageIds.length > 1 ? undefined : entry(user, { id });
   }
 
   /** A result that cannot be read may be an error. */
@@ -229,6 +240,7 @@ export class Turn<M> {
       await this.#undo();
       return cause;
     } catch (undoing) {
+      if (this.#isForeign) return cause;
       return new AssistantError(
         "UNDO_FAILED",
         `A turn of memory ${JSON.stringify(memoryId)} failed, and then the store when the turn was to be taken back; ` +
@@ -238,12 +250,13 @@ export class Turn<M> {
     }
   }
 
-  /** What a tool did stays, and every call gets a result; where none has run, nothing of the turn stays. */
+  /** What a tool did stays, and every call gets a result; where none has run, nothing of the turn stays but others' steps. */
   async #undo(): Promise<void> {
-    const { memory } = this.#request;
+    const { memory, id } = this.#request;
     const hasRun = this.#begun.size > 0 || this.#steps.some((step) => step.stored && step.calls.length > 0);
     if (!hasRun) {
-      for (const id of this.#messageIds.reverse()) await memory.remove(id);
+      if (id !== undefined && (await isShared(memory, id, this.#messageIds))) return;
+      for (const own of this.#messageIds.reverse()) await memory.remove(own);
       return;
     }
     for (const step of this.#steps) {

@@ -298,6 +298,12 @@ test("two processes that run one turn store one answer", async () => {
   const second = createAssistant({ model: scripted(assistant("Two.")), memory: open() });
   expect((await second.chat("Go", { id: "q-1" })).text).toBe("Two.");
   answerFirst?.(assistant("One."));
-  await expect(first).rejects.toMatchObject({ code: "ID_CONFLICT" });
+  await expect(first).rejects.toMatchObject({
+    code: "ID_CONFLICT",
+    message:
+      'Memory "chat": another process runs the turn of message "q-1" too, and stored its next step first. ' +
+      "Ask again with the same id: it goes on from what is stored.",
+    details: { memoryId: "chat", messageIds: ["q-1"] },
+  });
   expect(await open().messages()).toEqual([user("Go"), assistant("Two.")]);
 });

@@ -1,0 +1,118 @@
+import {
+  type ChatMemory,
+  type ChatMemoryStore,
+  createChatMemory,
+  inMemoryStore,
+  type ModelMessage,
+  toolResult,
+} from "@turnkeep/core";
+import { expect, test } from "vitest";
+import { createAssistant, type Tools } from "../src/index.ts";
+import { type Answer, assistant, calling, scripted, user } from "./script.ts";
+
+/** A client's request broke off in one process, and the client asks another one with the same id. */
+function twoProcesses(): {
+  readonly store: ChatMemoryStore;
+  readonly open: (through?: ChatMemoryStore) => ChatMemory<ModelMessage>;
+  /** A turn that waits for its model until it is given up. */
+  readonly first: () => Promise<{ readonly giveUp: () => Promise<void> }>;
+  /** The same turn in another process. */
+  readonly second: (
+    answer: Answer,
+    options?: { readonly through?: ChatMemoryStore; readonly tools?: Tools },
+  ) => Promise<string>;
+} {
+  const store = inMemoryStore();
+  const open = (through = store): ChatMemory<ModelMessage> =>
+    createChatMemory({ id: "chat", store: through });
+  return {
+    store,
+    open,
+    first: async () => {
+      const controller = new AbortController();
+      const model = scripted(() => new Promise(() => {}));
+      const chat = createAssistant({ model, memory: open() });
+      const turn = chat.chat("Go", { id: "q-1", signal: controller.signal });
+      const ended = expect(turn).rejects.toMatchObject({ code: "ABORTED" });
+      await expect.poll(() => model.requests.length).toBe(1);
+      return {
+        giveUp: async () => {
+          controller.abort();
+          await ended;
+        },
+      };
+    },
+    second: async (answer, { through, tools } = {}) => {
+      const chat = createAssistant({ model: scripted(answer), memory: open(through), tools });
+      return (await chat.chat("Go", { id: "q-1" })).text;
+    },
+  };
+}
+
+/** The text of the model's request is the answer, so that it tells what the model was shown. */
+const echo: Answer = async ({ messages }) => assistant(messages.map(({ content }) => content).join(", "));
+
+test.each([[], [user("Before"), assistant("Yes?")]])(
+  "a question that another process takes back while this one begins with it is shown to the model (%#)",
+  async (...before) => {
+    const { store, open, first, second } = twoProcesses();
+    await open().add(...before);
+    const { giveUp } = await first();
+    // The second has found the question, and has not yet read what the model is shown.
+    const late: ChatMemoryStore = {
+      ...store,
+      getHistory: async (...args) => {
+        const page = await store.getHistory(...args);
+        if (args[1].ids === undefined) await giveUp();
+        return page;
+      },
+    };
+    const shown = [...before.map(({ content }) => content), "Go"].join(", ");
+    expect(await second(echo, { through: late })).toBe(shown);
+    expect(await open().messages()).toEqual([...before, user("Go"), assistant(shown)]);
+  },
+);
+
+test("a question that another process takes back while this one's model answers stands before the answer", async () => {
+  const { open, first, second } = twoProcesses();
+  const { giveUp } = await first();
+  const answer: Answer = async () => {
+    await giveUp();
+    return assistant("Done.");
+  };
+  expect(await second(answer)).toBe("Done.");
+  expect(await open().messages()).toEqual([user("Go"), assistant("Done.")]);
+});
+
+test("a turn that is given up leaves the question that another process has answered", async () => {
+  const { open, first, second } = twoProcesses();
+  const { giveUp } = await first();
+  expect(await second(assistant("Done."))).toBe("Done.");
+  await giveUp();
+  expect(await open().messages()).toEqual([user("Go"), assistant("Done.")]);
+});
+
+test("a turn that is given up in its tool leaves the result that another process has stored", async () => {
+  const { open, second } = twoProcesses();
+  const controller = new AbortController();
+  let runs = 0;
+  const tools: Tools = {
+    again: {
+      inputSchema: {},
+      idempotent: true,
+      execute: () => (++runs === 1 ? new Promise(() => {}) : "done"),
+    },
+  };
+  const chat = createAssistant({ model: scripted(calling(["c1", "again"])), memory: open(), tools });
+  const first = chat.chat("Go", { id: "q-1", signal: controller.signal });
+  await expect.poll(() => runs).toBe(1);
+  expect(await second(assistant("Done."), { tools })).toBe("Done.");
+  controller.abort();
+  await expect(first).rejects.toMatchObject({ code: "ABORTED" });
+  expect(await open().messages()).toEqual([
+    user("Go"),
+    calling(["c1", "again"]),
+    toolResult("c1", "again", "done"),
+    assistant("Done."),
+  ]);
+});
