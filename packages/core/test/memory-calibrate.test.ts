@@ -132,10 +132,24 @@ describe("calibrate", () => {
     await memory.add(ten("e"));
     expect(await memory.messages()).toHaveLength(4);
     await memory.calibrate({ inputTokens: 1 });
-    expect(warned()).toBe(2);
     await memory.add(user("x".repeat(395 - 42)));
     expect(await memory.messages()).toHaveLength(5);
     expect(events.findLast(({ type }) => type === "warning")).toMatchObject({ code: "calibration" });
+  });
+
+  test("warns of a rate below 0.5 where cached tokens may be missing, not where a short view is mostly framing", async () => {
+    const events: MemoryEvent[] = [];
+    const memory = remembering({ maxTokens: 2000 }, events);
+    const warned = (): number => events.filter((event) => event.type === "warning").length;
+    const view = counted([ten("a")]);
+    await memory.add(user("x".repeat(1023 - counted([user("")]))));
+    expect(counted(await memory.messages())).toBe(1023);
+    await memory.calibrate({ inputTokens: 1 });
+    expect(warned()).toBe(0);
+    await memory.add(ten("a"));
+    await memory.messages();
+    await memory.calibrate({ inputTokens: view });
+    expect(warned()).toBe(1);
   });
 
   test.each<[string, { inputTokens: number; otherTokens?: number }]>([

@@ -32,6 +32,12 @@ export function corrected(tokens: number, { reported, counted, extra }: Correcti
 const lowestRate = 0.5;
 const highestRate = 4;
 
+/**
+ * Providers cache prompts of about that many tokens and more. A shorter one, whose cached tokens cannot be missing, is mostly
+ * framing, of which a bound takes twice what there is.
+ */
+const shortestCached = 1024;
+
 /** A correction, and whether the reported number had to be taken for something else than a rate. */
 export interface Calibration {
   readonly correction: Correction;
@@ -41,7 +47,7 @@ export interface Calibration {
 /** Never corrects the view below what was reported for it. */
 export function calibration(counted: number, reported: number): Calibration {
   if (reported < counted * lowestRate) {
-    return { correction: { reported: 1, counted: 2, extra: 0 }, plausible: false };
+    return { correction: { reported: 1, counted: 2, extra: 0 }, plausible: counted < shortestCached };
   }
   if (reported > counted * highestRate) {
     const extra = reported - counted * highestRate;
