@@ -133,10 +133,11 @@ export type OfManyMemories = [options: ChatOptions & { readonly memoryId: string
  * at a time run turns of a memory, since two questions at once may get each other's answers.
  *
  * Errors: those of the memory (`TurnkeepError`), of the model function and of tools (strategy `"throw"`) as they are;
- * `ABORTED` (a `TurnkeepError`) by the signal; `WINDOW_OVERFLOW` if the window leaves nothing to send; `ID_CONFLICT` if the
- * id was used for another message, its turn cannot go on, or another process runs it too (then ask again); `UNSUPPORTED` for an id where the store keeps no history;
- * `INVALID_OPTION` for arguments, or a model's answer, of the wrong shape; of {@link AssistantError} `BUSY`,
- * `EMPTY_ANSWER`, `TOO_MANY_ROUND_TRIPS`, `UNKNOWN_TOOL`, `INVALID_TOOL_INPUT` and `UNDO_FAILED`.
+ * `ABORTED` (a `TurnkeepError`) by the signal; `WINDOW_OVERFLOW` if the window leaves nothing to send; `ID_CONFLICT`
+ * if the id was used for another message, its turn cannot go on, or another process runs it too (then ask again);
+ * `UNSUPPORTED` for an id where the store keeps no history; `INVALID_OPTION` for arguments, or a model's answer, of
+ * the wrong shape; of {@link AssistantError} `BUSY`, `EMPTY_ANSWER`, `TOO_MANY_ROUND_TRIPS`, `UNKNOWN_TOOL`,
+ * `INVALID_TOOL_INPUT` and `UNDO_FAILED`.
  */
 export interface Assistant<M, Args extends readonly unknown[] = OfOneMemory> {
   /** One turn: the user's message, the tools that the model calls, its answer. */
