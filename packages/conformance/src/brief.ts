@@ -45,7 +45,27 @@ export function difference(seen: unknown, expected: unknown): string | undefined
   if (typeof seen === "string" && typeof expected === "string" && seen !== expected) {
     return textDifference(seen, expected);
   }
-  return same(seen, expected) ? undefined : `expected ${brief(expected)}, saw ${brief(seen)}`;
+  if (same(seen, expected)) return undefined;
+  const lists = Array.isArray(seen) && Array.isArray(expected) ? listDifference(seen, expected) : undefined;
+  return lists ?? `expected ${brief(expected)}, saw ${brief(seen)}`;
+}
+
+/** Of two lists that are too long to be shown, what only one of them holds; `undefined`: they can be shown. */
+function listDifference(seen: readonly unknown[], expected: readonly unknown[]): string | undefined {
+  const [left, right] = [seen, expected].map((list) => list.map((item) => write(item, 1))) as [
+    string[],
+    string[],
+  ];
+  if (Math.max(left.join(", ").length, right.join(", ").length) < longest) return undefined;
+  const [had, wanted] = [new Set(left), new Set(right)];
+  const missing = expected.filter((_, index) => !had.has(right[index] ?? ""));
+  const besides = seen.filter((_, index) => !wanted.has(left[index] ?? ""));
+  const parts = [
+    missing.length > 0 ? `missing ${brief(missing)}` : [],
+    besides.length > 0 ? `not expected ${brief(besides)}` : [],
+    missing.length + besides.length === 0 ? `in order ${brief(seen)}, not ${brief(expected)}` : [],
+  ];
+  return `expected ${expected.length} items, saw ${seen.length}: ${parts.flat().join(", ")}`;
 }
 
 function textDifference(seen: string, expected: string): string {

@@ -48,6 +48,25 @@ export async function expectCode(
   );
 }
 
+const calls = new WeakMap<object, string>();
+
+/** Remembers which call it was, should it fail: nobody expects it to, so nobody else says so. */
+export async function named<T>(call: string, running: Promise<T>): Promise<T> {
+  try {
+    return await running;
+  } catch (error) {
+    if (typeof error === "object" && error !== null) calls.set(error, call);
+    throw error;
+  }
+}
+
+/** What was seen: a case says it itself, unless a call failed that had to succeed. */
+export function tell(error: unknown): string {
+  if (error instanceof ConformanceError) return error.message;
+  const call = typeof error === "object" && error !== null ? calls.get(error) : undefined;
+  return `${call ?? "a call that must succeed"}: expected an answer, saw ${describeError(error)}`;
+}
+
 /** Compares what `getMessages` answered with what it should have. */
 export function expectSnapshot(what: string, seen: MemorySnapshot, expected: MemorySnapshot): void {
   expectEqual(`${what}, version`, seen.version, expected.version);
@@ -55,6 +74,7 @@ export function expectSnapshot(what: string, seen: MemorySnapshot, expected: Mem
   expectEqual(`${what}, nextSeq`, seen.nextSeq, expected.nextSeq);
   expectEqual(`${what}, owner`, seen.owner, expected.owner);
   expectEqual(`${what}, head`, seen.head, expected.head);
+  expectEqual(`${what}, unchanged`, seen.unchanged, expected.unchanged);
 }
 
 /**
@@ -72,7 +92,7 @@ export function expectRead(
     expectEqual(`${what}, the version that it says is unchanged`, expected.version, known);
   }
   const messages = seen.unchanged ? [] : expected.messages;
-  expectSnapshot(what, seen, { ...expected, messages });
+  expectSnapshot(what, seen, { ...expected, messages, unchanged: seen.unchanged });
 }
 
 /** Compares what `getHistory` answered with what it should have. */
@@ -117,8 +137,20 @@ export function expectSettled(
   });
 }
 
-/** An error in one line: its code, if it has one, and its message. */
+/** An error in one line: its code, if it has one, its message, and what caused it. */
 export function describeError(error: unknown): string {
-  if (isTurnkeepError(error)) return `${error.code} (${cut(error.message, 160)})`;
-  return error instanceof Error ? `${error.name} (${cut(error.message, 160)})` : brief(error);
+  if (!(error instanceof Error) && !isTurnkeepError(error)) return brief(error);
+  const name = isTurnkeepError(error) ? error.code : error.name;
+  const { cause } = error;
+  const caused = cause instanceof Error ? `, caused by ${cause.name} (${cut(cause.message, 120)})` : "";
+  return `${name} (${cut(error.message, 160)})${caused}`;
+}
+
+/** Fails if an error holds a secret, its cause apart: that is the driver's, and may quote what was sent. */
+export function expectSecret(what: string, error: Error, secret: string): void {
+  const members = Object.getOwnPropertyNames(error).filter((name) => name !== "cause" && name !== "stack");
+  const telling = members.filter((name) =>
+    JSON.stringify((error as unknown as Record<string, unknown>)[name])?.includes(secret),
+  );
+  expectEqual(`the members of ${what} that hold a message's content`, telling, []);
 }

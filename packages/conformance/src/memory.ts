@@ -6,7 +6,7 @@ import type {
   MessageState,
   StoredMessage,
 } from "@turnkeep/core";
-import { expectPage, expectRead, expectSnapshot } from "./expect.ts";
+import { expectPage, expectRead, expectSnapshot, named } from "./expect.ts";
 import { MemoryModel } from "./model.ts";
 
 /** A change in short: what it does not name is empty or as it was. */
@@ -85,7 +85,8 @@ export class TestMemory {
 
   /** Sends an update, by default with the first client; the model follows once it succeeded. */
   async send(update: MemoryUpdate, client: ChatMemoryStore = this.#options.client()): Promise<void> {
-    await client.updateMessages(this.id, update);
+    const call = `updateMessages, ${describeUpdate(update)}`;
+    await named(call, client.updateMessages(this.id, update));
     this.model.apply(update);
   }
 
@@ -97,13 +98,14 @@ export class TestMemory {
   }
 
   async delete(client: ChatMemoryStore = this.#options.client()): Promise<void> {
-    await client.deleteMessages(this.id);
+    await named("deleteMessages", client.deleteMessages(this.id));
     this.model.delete();
   }
 
   /** Fails unless `getMessages` and, where there is a history, `getHistory` answer what the model says. */
   async check(what: string, client: ChatMemoryStore = this.#options.client()): Promise<void> {
-    expectSnapshot(`getMessages ${what}`, await client.getMessages(this.id), this.model.snapshot());
+    const call = `getMessages ${what}`;
+    expectSnapshot(call, await named(call, client.getMessages(this.id)), this.model.snapshot());
     if (client.capabilities.history) await this.checkHistory(`${what}`, {}, client);
   }
 
@@ -113,8 +115,9 @@ export class TestMemory {
     known: string,
     client: ChatMemoryStore = this.#options.client(),
   ): Promise<void> {
-    const snapshot = await client.getMessages(this.id, { known });
-    expectRead(`getMessages ${what}`, snapshot, this.model.snapshot(), known);
+    const call = `getMessages ${what}`;
+    const snapshot = await named(call, client.getMessages(this.id, { known }));
+    expectRead(call, snapshot, this.model.snapshot(), known);
   }
 
   /** Fails unless `getHistory` answers this query as the model does. */
@@ -123,8 +126,27 @@ export class TestMemory {
     query: HistoryQuery,
     client: ChatMemoryStore = this.#options.client(),
   ): Promise<HistoryPage> {
-    const page = await client.getHistory(this.id, query);
-    expectPage(`getHistory ${what}`, page, this.model.history(query));
+    const call = `getHistory ${what}`;
+    const page = await named(call, client.getHistory(this.id, query));
+    expectPage(call, page, this.model.history(query));
     return page;
   }
+}
+
+/** What an update does, in a few words. */
+export function describeUpdate(update: MemoryUpdate): string {
+  const { expected, append, replace, move, head, owner, nextSeq } = update;
+  const parts: string[] = [];
+  if (append.length > 0) parts.push(`append ${some(append.map(({ seq }) => seq))}`);
+  if (replace.length > 0) parts.push(`replace ${some(replace.map(({ seq }) => seq))}`);
+  if (move.length > 0) parts.push(`move ${some(move.map(({ seq, to }) => `${seq} to ${to}`))}`);
+  if (head !== undefined) parts.push("head");
+  if (owner !== undefined) parts.push("owner");
+  const last = append.at(-1)?.seq;
+  if (last !== undefined && nextSeq > last + 1) parts.push(`nextSeq ${nextSeq}`);
+  return `${expected === null ? "begin" : "update"} (${parts.join("; ")})`;
+}
+
+function some(names: readonly (number | string)[]): string {
+  return names.length <= 8 ? names.join(", ") : `${names.slice(0, 6).join(", ")}, … ${names.length} in all`;
 }

@@ -2,7 +2,7 @@ import type { ChatMemoryStore, HistoryQuery, MemoryUpdate, MessageState } from "
 import fc from "fast-check";
 import type { ConformanceContext } from "./context.ts";
 import { expectCode, expectEqual, expectSettled } from "./expect.ts";
-import type { Change, TestMemory } from "./memory.ts";
+import { type Change, describeUpdate, type TestMemory } from "./memory.ts";
 
 /** A change in numbers without meaning yet: a pick is taken modulo what there is to pick from. */
 interface AnyChange {
@@ -120,21 +120,21 @@ export class SequenceRun {
     switch (operation.kind) {
       case "update": {
         const update = this.#updateOf(memory, operation.change);
-        note(describe(update));
+        note(describeUpdate(update));
         await memory.send(update, client);
         sent.push(update);
         break;
       }
       case "stale": {
         const update = { ...this.#updateOf(memory, operation.change), expected: this.#context.unique() };
-        note(`of a version that never was, ${describe(update)}`);
+        note(`of a version that never was, ${describeUpdate(update)}`);
         await conflict(client, memory, update);
         break;
       }
       case "race": {
         const updates = [this.#updateOf(memory, operation.change), this.#updateOf(memory, operation.rival)];
         const [one, two] = updates as [MemoryUpdate, MemoryUpdate];
-        note(`${describe(one)}, raced by the other client: ${describe(two)}`);
+        note(`${describeUpdate(one)}, raced by the other client: ${describeUpdate(two)}`);
         const results = await Promise.allSettled([
           client.updateMessages(memory.id, one),
           rival.updateMessages(memory.id, two),
@@ -179,7 +179,9 @@ export class SequenceRun {
         return;
       }
       case "list":
-        if (capabilities.list) await this.#list(client);
+        if (!capabilities.list) return;
+        note("lists the memories of each owner");
+        await this.#list(client);
         return;
     }
     await memory.check("after an operation", rival);
@@ -231,13 +233,4 @@ async function conflict(client: ChatMemoryStore, memory: TestMemory, update: Mem
   await expectCode("an update of another version", "VERSION_CONFLICT", () =>
     client.updateMessages(memory.id, update),
   );
-}
-
-function describe({ expected, append, replace, move, head }: MemoryUpdate): string {
-  const parts: string[] = [];
-  if (append.length > 0) parts.push(`append ${append.map(({ seq }) => seq)}`);
-  if (replace.length > 0) parts.push(`replace ${replace.map(({ seq }) => seq)}`);
-  if (move.length > 0) parts.push(`move ${move.map(({ seq, to }) => `${seq} to ${to}`).join(", ")}`);
-  if (head !== undefined) parts.push("head");
-  return `${expected === null ? "begin" : "update"} (${parts.join("; ")})`;
 }

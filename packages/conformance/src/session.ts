@@ -1,7 +1,7 @@
 import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
 import { type ConformanceCase, unmetNeed, unmetRequirement } from "./case.ts";
 import type { ConformanceContext } from "./context.ts";
-import { ConformanceError, describeError } from "./expect.ts";
+import { ConformanceError, tell } from "./expect.ts";
 import type { ConformanceHarness, HarnessCreateOptions } from "./harness.ts";
 import { TestMemory } from "./memory.ts";
 import { createRandom, hex } from "./random.ts";
@@ -200,12 +200,6 @@ function offered<T>(member: T | undefined, name: string): T {
   if (member === undefined)
     throw new Error(`The case uses ${name} of the harness without naming it in needs`);
   return member;
-}
-
-/** What was seen: a case says it itself, unless a call failed that had to succeed. */
-function tell(error: unknown): string {
-  if (error instanceof ConformanceError) return error.message;
-  return `a call that must succeed: expected an answer, saw ${describeError(error)}`;
 }
 
 /** Timers may fire a little early; this does not. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { ConformanceError } from "../expect.ts";
+import { ConformanceError, tell } from "../expect.ts";
 import { sentences } from "../sentences.ts";
 import { anyQuery, operations, SequenceRun, toQuery } from "../sequences.ts";
 
@@ -60,7 +60,7 @@ async function holds<T>(
   const result = await fc.check(property, path === undefined ? { seed, numRuns: 40 } : { seed, path });
   if (!result.failed) return;
   const error: unknown = result.errorInstance;
-  const seen = error instanceof Error ? error.message : String(error);
+  const seen = tell(error);
   const steps = result.counterexample === null ? [] : describe(result.counterexample[0]);
   const options = { names: [name], seed, path: result.counterexamplePath };
   throw new ConformanceError(
