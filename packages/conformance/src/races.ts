@@ -28,7 +28,7 @@ export async function readWhile(read: () => Promise<unknown>, write: () => Promi
     for (let reads = 1; ; reads++) {
       await read();
       if (!writing) return;
-      if (reads % readsBetweenTurns === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (reads % readsBetweenTurns === 0) await turns(1);
     }
   };
   const written = async () => {
@@ -39,4 +39,18 @@ export async function readWhile(read: () => Promise<unknown>, write: () => Promi
     }
   };
   await all([reading(), written()]);
+}
+
+/** Lets other events have their turn, so many times. */
+export async function turns(count: number): Promise<void> {
+  for (let left = count; left > 0; left--) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Fires at once, after a few turns of the event loop or after some milliseconds; each third time with a reason. */
+export async function abortLater(controller: AbortController, round: number): Promise<void> {
+  const later = round % 10;
+  if (later === 1) await undefined;
+  else if (later > 4) await new Promise((resolve) => setTimeout(resolve, later - 5));
+  else if (later > 1) await turns(later - 1);
+  controller.abort(round % 3 === 2 ? new Error("the caller gave up") : undefined);
 }

@@ -4,9 +4,15 @@ import { brokenAlike } from "./broken-alike.ts";
 import { brokenCalls } from "./broken-calls.ts";
 import { brokenContents } from "./broken-contents.ts";
 import { brokenDamage } from "./broken-damage.ts";
+import { brokenDeletes } from "./broken-deletes.ts";
 import { brokenEdges } from "./broken-edges.ts";
+import { brokenExpiry } from "./broken-expiry.ts";
 import { brokenHistory } from "./broken-history.ts";
+import { brokenKeys } from "./broken-keys.ts";
+import { brokenLarge } from "./broken-large.ts";
+import { brokenLists } from "./broken-lists.ts";
 import { brokenLives } from "./broken-lives.ts";
+import { brokenMembers } from "./broken-members.ts";
 import { brokenNames } from "./broken-names.ts";
 import { brokenReads } from "./broken-reads.ts";
 import type { BrokenStore } from "./broken-store.ts";
@@ -28,6 +34,12 @@ const brokenStores: readonly BrokenStore[] = [
   ...brokenAlike,
   ...brokenTexts,
   ...brokenEdges,
+  ...brokenDeletes,
+  ...brokenExpiry,
+  ...brokenKeys,
+  ...brokenLarge,
+  ...brokenLists,
+  ...brokenMembers,
 ];
 
 test.each(brokenStores.map((broken) => [broken.fault, broken] as const))(

@@ -72,7 +72,7 @@ export const brokenContents: readonly BrokenStore[] = [
   },
   {
     fault: "answers a page of at most 1,000 live messages",
-    caughtBy: ["sizes", "two thousand messages live at once, a thousand come in one update"],
+    caughtBy: ["sizes", "two thousand messages live at once, a thousand come and all leave in one update"],
     wrap: (base) => ({
       async getMessages(id, options) {
         const snapshot = await base.getMessages(id, options);

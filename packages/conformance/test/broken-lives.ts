@@ -49,7 +49,7 @@ export const brokenLives: readonly BrokenStore[] = [
   },
   {
     fault: "prolongs a life with each read",
-    caughtBy: ["ttl", "reads do not prolong a life"],
+    caughtBy: ["ttl", "neither reads nor refused updates prolong a life"],
     wrap: (base, { memories, now }, { ttlMs }) => ({
       async getMessages(id, options) {
         const snapshot = await base.getMessages(id, options);

@@ -87,13 +87,13 @@ describe("turnkeep-conformance", () => {
     const folder = folderWith(kit, typed);
     const ended = await run(folder, ["./my-store.ts", "--group", "basic", "--group", "list", "--seed", "42"]);
     expect(ended.err).toBe("");
-    expect(ended.out).toContain("./my-store.ts: 30 cases, seed 42\n");
-    expect(ended.out).toContain("✗ basic      13 passed, 1 failed\n✓ list       1 passed, 15 skipped\n");
+    expect(ended.out).toContain("./my-store.ts: 34 cases, seed 42\n");
+    expect(ended.out).toContain("✗ basic      14 passed, 1 failed\n✓ list       1 passed, 18 skipped\n");
     expect(ended.out).toContain(
       'contract: Taken when the memory begins, ignored later.\n  seen:     getMessages after an owner was given, owner: expected "alice", saw undefined',
     );
     expect(ended.out).toContain("(the store declares list: false)");
-    expect(ended.out.endsWith("Does not conform: 14 passed, 1 failed, 15 skipped; seed 42\n")).toBe(true);
+    expect(ended.out.endsWith("Does not conform: 15 passed, 1 failed, 18 skipped; seed 42\n")).toBe(true);
     expect(ended.status).toBe(1);
   });
 

@@ -84,12 +84,16 @@ export function referenceStore(
   checkTtl(ttlMs);
   let closed = false;
 
-  async function enter(signal: AbortSignal | undefined, memoryId?: string): Promise<void> {
+  async function enter(signal: AbortSignal | undefined): Promise<void> {
     if (closed) throw closedError("referenceStore");
     throwIfAborted(signal);
-    if (memoryId !== undefined) checkMemoryId(memoryId);
     await roundTrip();
     throwIfAborted(signal);
+  }
+
+  async function enterMemory(memoryId: string, signal: AbortSignal | undefined): Promise<void> {
+    checkMemoryId(memoryId);
+    await enter(signal);
   }
 
   function find(memoryId: string): StoredMemory | undefined {
@@ -104,16 +108,14 @@ export function referenceStore(
     capabilities,
 
     async getMessages(memoryId, options) {
-      await enter(options?.signal, memoryId);
+      await enterMemory(memoryId, options?.signal);
       return snapshotOf(find(memoryId), options?.known);
     },
 
     async updateMessages(memoryId, given, options) {
-      if (closed) throw closedError("referenceStore");
-      checkMemoryId(memoryId);
       checkUpdate(given, capabilities);
       const update = structuredClone(given);
-      await enter(options?.signal, memoryId);
+      await enterMemory(memoryId, options?.signal);
       const found = find(memoryId);
       const stored = storedRows(found?.nextSeq ?? 1, found?.rows ?? []);
       if (isInPlace(memoryId, update, found?.version ?? null, stored)) return;
@@ -125,14 +127,14 @@ export function referenceStore(
     },
 
     async deleteMessages(memoryId, options) {
-      await enter(options?.signal, memoryId);
+      await enterMemory(memoryId, options?.signal);
       database.memories.delete(memoryId);
     },
 
     async getHistory(memoryId, query, options) {
-      await enter(options?.signal, memoryId);
+      const { after, before, order, limit, states, ids } = structuredClone(normalizeHistoryQuery(query));
+      await enterMemory(memoryId, options?.signal);
       if (!capabilities.history) throw unsupportedError("referenceStore", "getHistory");
-      const { after, before, order, limit, states, ids } = normalizeHistoryQuery(query);
       const found = (find(memoryId)?.rows ?? []).filter(
         ({ seq, id, state }) =>
           seq > after && seq < before && states.includes(state) && (ids?.includes(id) ?? true),

@@ -2,7 +2,7 @@ import type { ChatMemoryStore } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { describeError, expectEqual, expectThat } from "../expect.ts";
+import { describeError, expectEqual, expectSecret, expectThat } from "../expect.ts";
 import { sentences } from "../sentences.ts";
 
 /** What happens to a stored text: it is overwritten, lost, cut off as by a full disk, or of another kind. */
@@ -50,9 +50,10 @@ async function expectContained(
 ): Promise<void> {
   const { store, other, capabilities } = context;
   const owner = context.unique();
+  const secret = `secret-${context.unique()}`;
   const [before, damaged, after] = [context.memory(), context.memory(), context.memory()];
   for (const memory of [before, damaged, after]) {
-    await memory.commit({ append: 3, owner, head: '{"a":1}' });
+    await memory.commit({ append: [{ payload: `"${secret}"` }, {}, {}], owner, head: `"${secret}"` });
     await memory.commit({ move: [{ seq: 1, to: "evicted" }] });
   }
   const texts = await context.damage(damaged.id, change);
@@ -61,12 +62,12 @@ async function expectContained(
   // A payload is opaque to the store, so one that is damaged may come back; but the memory is there, not absent.
   const [read] = await Promise.allSettled([store.getMessages(damaged.id)]);
   if (read.status === "rejected")
-    expectNamed(`getMessages of a record that was ${what}`, read.reason, damaged.id);
+    expectNamed(`getMessages of a record that was ${what}`, read.reason, { memoryId: damaged.id, secret });
   else expectThat(`a memory whose record was ${what} is not absent`, read.value.version !== null, read.value);
   if (capabilities.history) {
     const [page] = await Promise.allSettled([store.getHistory(damaged.id, {})]);
     if (page.status === "rejected")
-      expectNamed(`getHistory of a record that was ${what}`, page.reason, damaged.id);
+      expectNamed(`getHistory of a record that was ${what}`, page.reason, { memoryId: damaged.id, secret });
   }
 
   for (const memory of [before, after]) await memory.check(`beside a record that was ${what}`, other);
@@ -79,10 +80,15 @@ async function expectContained(
   await damaged.check(`of a memory begun anew where a record was ${what}`);
 }
 
-function expectNamed(what: string, error: unknown, memoryId: string): void {
+function expectNamed(
+  what: string,
+  error: unknown,
+  { memoryId, secret }: { readonly memoryId: string; readonly secret: string },
+): void {
   const corrupt = isTurnkeepError(error, "CORRUPT_RECORD");
   expectThat(`${what} is CORRUPT_RECORD`, corrupt, describeError(error));
   expectEqual(`the memory that the error for ${what} names`, error.details.memoryId, memoryId);
+  expectSecret(`the error for ${what}`, error, secret);
 }
 
 async function expectListed(store: ChatMemoryStore, owner: string, ids: readonly string[]): Promise<void> {
@@ -103,8 +109,9 @@ async function expectListed(store: ChatMemoryStore, owner: string, ids: readonly
 async function diesAt(context: ConformanceContext, step: number): Promise<boolean> {
   const memory = context.memory();
   await memory.commit({ append: 5, head: "1" });
+  const secret = `secret-${context.unique()}`;
   const update = memory.update({
-    append: 3,
+    append: [{ payload: `"${secret}"` }, {}, {}],
     replace: [{ seq: 2, payload: '"new"' }],
     move: [
       { seq: 1, to: "evicted" },
@@ -115,6 +122,9 @@ async function diesAt(context: ConformanceContext, step: number): Promise<boolea
   });
   const client = await context.dying(step);
   const [result] = await Promise.allSettled([client.updateMessages(memory.id, update)]);
+  if (result?.status === "rejected" && isTurnkeepError(result.reason)) {
+    expectSecret(`the error for a write that failed (${result.reason.code})`, result.reason, secret);
+  }
   const { version } = await context.store.getMessages(memory.id);
   if (version === update.version) memory.model.apply(update);
   else

@@ -59,6 +59,14 @@ export const idsCases: readonly ConformanceCase[] = inGroup("ids", [
         await refused("deleteMessages", () => store.deleteMessages(id));
         if (capabilities.history) await refused("getHistory", () => store.getHistory(id, {}));
       }
+      const forgotten = undefined as unknown as string;
+      await expectCode("getMessages without an id", "INVALID_OPTION", () => store.getMessages(forgotten));
+      await expectCode("updateMessages without an id", "INVALID_OPTION", () =>
+        store.updateMessages(forgotten, emptyUpdate(unique())),
+      );
+      await expectCode("deleteMessages without an id", "INVALID_OPTION", () =>
+        store.deleteMessages(forgotten),
+      );
     },
   },
   {
@@ -139,6 +147,53 @@ export const idsCases: readonly ConformanceCase[] = inGroup("ids", [
     },
   },
   {
+    name: "an owner with a meaning of its own is a plain owner",
+    sentence: sentences.ofOwner,
+    async run(context) {
+      const nobodys = context.memory();
+      await nobodys.commit({ append: 1 });
+      for (const owner of reservedIds) {
+        const memory = context.memory();
+        await memory.commit({ append: 1, owner });
+        await memory.check(`of a memory of the owner ${shown(owner)}`);
+        if (!context.capabilities.list) continue;
+        const listed = (await allListed(context.store, owner)).filter((id) =>
+          [memory.id, nobodys.id].includes(id),
+        );
+        expectEqual(`which of two memories the owner ${shown(owner)} has`, listed, [memory.id]);
+      }
+    },
+  },
+  {
+    name: "the longest names of a memory, its owner, a message and a version go together",
+    sentence: sentences.ids,
+    async run(context) {
+      const { unique, capabilities } = context;
+      for (const unit of ["x", "🙂"]) {
+        const long = (bytes: number) => filled(unique(), unit, bytes);
+        const owner = long(512);
+        const one = context.memory(await context.claim(long(512)));
+        const two = context.memory(await context.claim(long(512)));
+        for (const memory of [one, two]) {
+          const beginning = memory.update({ append: [{ id: long(256) }, { id: long(256) }], owner });
+          await memory.send({ ...beginning, version: long(256) });
+          await memory.commit({ append: 1, move: [{ seq: 1, to: "evicted" }] });
+          await memory.check("under names that are as long as can be");
+        }
+        if (capabilities.history) {
+          const ids = one.model.all().map(({ id }) => id);
+          await one.checkHistory("of messages whose ids are as long as can be", { ids });
+        }
+        if (capabilities.list) {
+          const listed = await allListed(context.store, owner);
+          expectEqual("the list of such an owner", listed.sort(), [one.id, two.id].sort());
+        }
+        await one.delete();
+        await two.check("after another memory with the longest names was deleted");
+      }
+    },
+  },
+  {
     name: "an owner that is not as described is refused",
     sentence: sentences.ids,
     async run(context) {
@@ -180,22 +235,37 @@ async function expectApart(context: ConformanceContext, ids: readonly string[]):
 }
 
 async function expectListed(store: ChatMemoryStore, ids: readonly string[]): Promise<void> {
-  const listed: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await store.listMemories({ limit: 1000, cursor });
-    listed.push(...page.memories.map(({ memoryId }) => memoryId));
-    cursor = page.cursor;
-  } while (cursor !== undefined);
+  const listed = await allListed(store);
   for (const id of ids) {
     const times = listed.filter((other) => other === id).length;
     expectEqual(`how often the id ${shown(id)} is listed`, times, 1);
   }
 }
 
-/** Texts that are no id of at most so many bytes. */
+/** The ids on all pages of a list. */
+async function allListed(store: ChatMemoryStore, owner?: string): Promise<string[]> {
+  const listed: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await store.listMemories({ owner, limit: 1000, cursor });
+    listed.push(...page.memories.map(({ memoryId }) => memoryId));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return listed;
+}
+
+/** A text of exactly so many UTF-8 bytes: a beginning of ASCII, then units of one kind, then what is left. */
+function filled(beginning: string, unit: string, bytes: number): string {
+  const left = bytes - beginning.length;
+  const size = new TextEncoder().encode(unit).length;
+  return `${beginning}${"-".repeat(left % size)}${unit.repeat(Math.floor(left / size))}`;
+}
+
+/** What is no id of at most so many bytes, in JavaScript too: an id that was forgotten must not be everybody's. */
 function badNames(unique: string, most: number): readonly (readonly [what: string, name: string])[] {
+  const noTexts = [null, 1, true, {}, []] as unknown[] as string[];
   return [
+    ...noTexts.map((value) => [`${JSON.stringify(value)} instead of a text`, value] as const),
     ["an empty text", ""],
     [`a text of ${most + 1} bytes`, unique.padEnd(most + 1, "x")],
     [`a text of ${most + 2} bytes in ${most / 2 + 1} characters`, "é".repeat(most / 2 + 1)],

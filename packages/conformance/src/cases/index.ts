@@ -3,11 +3,13 @@ import { atomicityCases } from "./atomicity.ts";
 import { basicCases } from "./basic.ts";
 import { contradictionsCases } from "./contradictions.ts";
 import { damageCases } from "./damage.ts";
+import { deletesCases } from "./deletes.ts";
 import { errorsCases } from "./errors.ts";
 import { historyCases } from "./history.ts";
 import { idsCases } from "./ids.ts";
 import { isolationCases } from "./isolation.ts";
 import { joinedIdsCases } from "./joined-ids.ts";
+import { largeUpdatesCases } from "./large-updates.ts";
 import { lifecycleCases } from "./lifecycle.ts";
 import { listCases } from "./list.ts";
 import { listPagesCases } from "./list-pages.ts";
@@ -18,6 +20,8 @@ import { replayCases } from "./replay.ts";
 import { sizesCases } from "./sizes.ts";
 import { statesCases } from "./states.ts";
 import { ttlCases } from "./ttl.ts";
+import { ttlLivesCases } from "./ttl-lives.ts";
+import { undefinedMembersCases } from "./undefined-members.ts";
 import { versionsCases } from "./versions.ts";
 
 /**
@@ -32,9 +36,11 @@ import { versionsCases } from "./versions.ts";
  */
 export const cases: readonly ConformanceCase[] = [
   ...basicCases,
+  ...undefinedMembersCases,
   ...orderCases,
   ...atomicityCases,
   ...versionsCases,
+  ...largeUpdatesCases,
   ...replayCases,
   ...statesCases,
   ...historyCases,
@@ -45,10 +51,12 @@ export const cases: readonly ConformanceCase[] = [
   ...payloadsCases,
   ...sizesCases,
   ...ttlCases,
+  ...ttlLivesCases,
   ...isolationCases,
   ...errorsCases,
   ...contradictionsCases,
   ...damageCases,
+  ...deletesCases,
   ...lifecycleCases,
   ...modelCases,
 ];

@@ -1,6 +1,6 @@
 import type { MemoryUpdate } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectEqual } from "../expect.ts";
+import { expectEqual, expectPage } from "../expect.ts";
 import { all } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
@@ -74,6 +74,33 @@ export const isolationCases: readonly ConformanceCase[] = inGroup("isolation", [
         Object.assign(sent, { version: "spoiled", nextSeq: 99, head: "spoiled" });
         await memory.check("after a caller changed an update that was applied");
       }
+    },
+  },
+  {
+    name: "what a caller does to an argument while the call is under way changes nothing",
+    sentence: sentences.untouched,
+    async run(context) {
+      const memory = context.memory();
+      for (const change of [{ append: 3 }, { append: 1, replace: [{ seq: 2, payload: '"two"' }] }]) {
+        const update = memory.update(change);
+        const sent = structuredClone(update);
+        const sending = context.store.updateMessages(memory.id, sent);
+        spoil(sent.append);
+        spoil(sent.replace);
+        sent.move.push({ seq: 1, to: "removed" });
+        Object.assign(sent, { version: "spoiled", nextSeq: 99, head: "spoiled" });
+        await sending;
+        memory.model.apply(update);
+        await memory.check("after a caller changed an update that was under way");
+      }
+      if (!context.capabilities.history) return;
+      const query = { ids: ["m1", "m2"], states: ["live" as const], limit: 2 };
+      const expected = memory.model.history(structuredClone(query));
+      const asking = context.store.getHistory(memory.id, query);
+      query.ids.pop();
+      query.states.pop();
+      query.limit = 1;
+      expectPage("getHistory of a query that was changed while it was under way", await asking, expected);
     },
   },
   {

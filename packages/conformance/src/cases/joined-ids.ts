@@ -1,6 +1,8 @@
 import { quote } from "../brief.ts";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectEqual } from "../expect.ts";
+import type { TestMemory } from "../memory.ts";
+import { all } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
 /** What a key may be joined by. */
@@ -23,6 +25,21 @@ const separators = [
   "\n",
   "\u0001",
   "\u001f",
+];
+
+/** What a store may call the parts of a memory, or its lists, in a key. */
+const parts = [
+  "messages",
+  "message",
+  "history",
+  "evicted",
+  "live",
+  "head",
+  "meta",
+  "seq",
+  "owner",
+  "owners",
+  "index",
 ];
 
 export const joinedIdsCases: readonly ConformanceCase[] = inGroup("ids", [
@@ -101,4 +118,61 @@ export const joinedIdsCases: readonly ConformanceCase[] = inGroup("ids", [
       }
     },
   },
+  {
+    name: "a memory's id that another one's key may be is apart from it",
+    sentence: sentences.apart,
+    async run(context) {
+      const unique = context.unique();
+      const ids = [":", "/", "#", "."].flatMap((separator) =>
+        parts.flatMap((part) => [`${unique}${separator}${part}`, `${part}${separator}${unique}`]),
+      );
+      const memories: TestMemory[] = [];
+      for (const id of ids) memories.push(context.memory(await context.claim(id)));
+      const plain = context.memory(await context.claim(unique));
+      const begin = async (memory: TestMemory) => {
+        await memory.commit({ append: [{ payload: quote(memory.id) }, {}], owner: unique });
+        await memory.commit({ append: 1, head: quote(memory.id), move: [{ seq: 2, to: "evicted" }] });
+      };
+      await begin(plain);
+      await inPortions(memories, begin);
+      await inPortions(memories, async (memory) => memory.check(`of the id ${quote(memory.id)}`));
+      await plain.check(`of the id ${quote(unique)}`);
+      await plain.delete();
+      await inPortions(memories, async (memory) =>
+        memory.check(`of the id ${quote(memory.id)} after ${quote(unique)} was deleted`),
+      );
+    },
+  },
+  {
+    name: "a memory, its owner, its messages and its version may have one name",
+    sentence: sentences.apart,
+    async run(context) {
+      const name = context.unique();
+      const memory = context.memory(await context.claim(name));
+      const others = context.memory();
+      await others.commit({ append: [{ id: name }], owner: name });
+      const beginning = memory.update({ append: [{ id: name }, { id: others.id }], owner: name });
+      await memory.send({ ...beginning, version: name });
+      await memory.commit({ append: 1, move: [{ seq: 1, to: "evicted" }] });
+      for (const each of [memory, others]) await each.check("of a name that stands for everything");
+      if (context.capabilities.list) {
+        const { memories } = await context.store.listMemories({ owner: name });
+        const listed = memories.map(({ memoryId }) => memoryId).sort();
+        expectEqual("the list of an owner who is called as a memory", listed, [name, others.id].sort());
+      }
+      await memory.delete();
+      for (const each of [memory, others])
+        await each.check("after the memory of an owner's name was deleted");
+    },
+  },
 ]);
+
+/** Does something with each, a few at a time. */
+async function inPortions(
+  memories: readonly TestMemory[],
+  work: (memory: TestMemory) => Promise<void>,
+): Promise<void> {
+  for (let first = 0; first < memories.length; first += 16) {
+    await all(memories.slice(first, first + 16).map(work));
+  }
+}

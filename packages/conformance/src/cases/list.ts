@@ -1,8 +1,9 @@
 import type { ChatMemoryStore, ListPage, ListQuery } from "@turnkeep/core";
+import { quote } from "../brief.ts";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { expectCode, expectEqual, expectThat } from "../expect.ts";
-import type { TestMemory } from "../memory.ts";
+import { expectCode, expectEqual, expectSettled, expectThat } from "../expect.ts";
+import type { Change, TestMemory } from "../memory.ts";
 import { all, readWhile } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
@@ -84,6 +85,8 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
         const found = await list(context.store, { owner, limit });
         expectEqual(`the pages of ${limit} of 11 memories`, ids(found), idsOf(memories));
       }
+      const { cursor } = await context.store.listMemories({ owner, limit: 11 });
+      expectEqual("the cursor of a page of 11 that holds all 11 memories", cursor, undefined);
     },
   },
   {
@@ -212,11 +215,20 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
       const owner = context.unique();
       const [memory] = (await begin(context, 1, owner)) as [TestMemory];
       const seen: number[] = [];
-      for (let round = 0; round < 3; round++) {
+      const changes: Change[] = [
+        { append: 1 },
+        { replace: [{ seq: 1, payload: '"new"' }] },
+        { move: [{ seq: 1, to: "removed" }] },
+        { head: "{}" },
+        {},
+      ];
+      for (const change of [undefined, ...changes]) {
+        if (change !== undefined) {
+          await context.elapse(20);
+          await memory.commit(change);
+        }
         const [entry] = await list(context.store, { owner });
         seen.push(entry?.updatedAt ?? Number.NaN);
-        await context.elapse(20);
-        await memory.commit({ append: 1 });
       }
       const rises = seen.every((time, index) => index === 0 || time > (seen[index - 1] ?? 0));
       expectThat("updatedAt rises with writes that are 20 ms apart", rises, seen);
@@ -240,6 +252,14 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
           store.listMemories(query),
         );
       }
+      for (const cursor of ["x", "{", "%", "-1", "🙂", "x".repeat(2000)]) {
+        const [result] = await Promise.allSettled([store.listMemories({ cursor })]);
+        expectSettled(
+          `a list after the cursor ${quote(cursor.slice(0, 8))}, which no page had`,
+          result,
+          "INVALID_OPTION",
+        );
+      }
     },
   },
 ]);
@@ -251,7 +271,14 @@ async function begin(
   owner: string | undefined,
 ): Promise<TestMemory[]> {
   const memories = Array.from({ length: count }, () => context.memory());
-  for (const memory of memories) await memory.commit({ append: 1, owner });
+  // At once: memories that begin in one millisecond are apart all the same.
+  for (let first = 0; first < count; first += 16) {
+    await all(
+      memories
+        .slice(first, first + 16)
+        .map(async (memory) => void (await memory.commit({ append: 1, owner }))),
+    );
+  }
   return memories;
 }
 

@@ -57,10 +57,12 @@ export const payloadsCases: readonly ConformanceCase[] = inGroup("payloads", [
         for (const change of [
           { append: [{ payload: text }] },
           { append: [{ meta: text }] },
+          { replace: [{ seq: 1, payload: text }] },
+          { replace: [{ seq: 1, meta: text }] },
           { head: text },
         ]) {
-          const member = "head" in change ? "head" : Object.keys(change.append[0] ?? {})[0];
-          await expectCode(`an update with such a ${member}`, "INVALID_OPTION", () =>
+          const [where = ""] = Object.keys(change);
+          await expectCode(`an update with such a text in ${where}`, "INVALID_OPTION", () =>
             store.updateMessages(memory.id, memory.update(change)),
           );
         }

@@ -72,6 +72,10 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
       for (const [index, { payload, seq }] of messages.entries()) {
         expectEqual(`payload of seq ${seq}`, payload, expected[index]?.payload);
       }
+      const left = memory.model.seqs("live").slice(0, 20);
+      await memory.commit({ move: left.map((seq) => ({ seq, to: "evicted" })) });
+      if (!context.capabilities.history) return;
+      await memory.checkHistory("of 20 messages of 1 MB that left", { states: ["evicted"], limit: 20 });
     },
   },
   {
@@ -138,13 +142,16 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
     },
   },
   {
-    name: "two thousand messages live at once, a thousand come in one update",
+    name: "two thousand messages live at once, a thousand come and all leave in one update",
     sentence: sentences.atomic,
     async run(context) {
       const memory = context.memory();
       await memory.commit({ append: 1000 });
       await memory.commit({ append: 1000 });
       await memory.check("of 2,000 live messages");
+      const live = memory.model.seqs("live");
+      await memory.commit({ append: 2, move: live.map((seq) => ({ seq, to: "superseded" })) });
+      await memory.check("after 2,000 messages were superseded");
     },
   },
 ]);

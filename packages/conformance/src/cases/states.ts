@@ -142,6 +142,26 @@ export const statesCases: readonly ConformanceCase[] = inGroup("states", [
     },
   },
   {
+    name: "a replacement by the same, and a move to where a message is, are a change like any other",
+    sentence: sentences.agrees,
+    async run(context) {
+      const memory = context.memory();
+      const { history } = context.capabilities;
+      await memory.commit({ append: 3, head: "1" });
+      await memory.commit({ replace: [{ seq: 1 }, { seq: 2 }], head: "1" });
+      await memory.check("after two messages were replaced by the same");
+      await memory.commit({ append: 1, move: [1, 4].map((seq) => ({ seq, to: "live" })) });
+      await memory.check("after messages that are live were moved to live");
+      for (const to of ["evicted", "superseded"] as const) {
+        if (!history) break;
+        for (let times = 0; times < 2; times++) {
+          await memory.commit({ append: times, move: [{ seq: 2, to }] });
+          await memory.check(`after a message was ${to}, ${times === 0 ? "once" : "twice"}`);
+        }
+      }
+    },
+  },
+  {
     name: "a message may leave, come back and change its state again",
     sentence: sentences.backToLive,
     requires: { history: true },

@@ -52,24 +52,27 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
     run: (context) =>
       inTime(context, async (life) => {
         await life.write({ append: 4, owner: life.owner, head: "1" });
+        // Each is followed by another write past half of a life, so that it shows whether it has prolonged the whole.
         const changes: Change[] = [
-          { append: 1 },
-          { head: "2" },
-          { replace: [{ seq: 3, payload: '"changed"' }] },
           { move: [{ seq: 1, to: "evicted" }] },
+          {},
+          { replace: [{ seq: 3, payload: '"changed"' }] },
+          { head: "2" },
+          { append: 1 },
           {},
         ];
         for (const [index, change] of changes.entries()) {
           await context.elapse(0.6 * life.ttlMs);
           await life.write(change, life.clients[index % life.clients.length]);
-          await life.check(`after ${index + 1} writes, each past half of its life`);
+          await life.clients[0].sweep();
+          await life.check(`after ${index + 1} writes, each past half of its life, and a sweep`);
         }
         await life.expire();
         await life.memory.check("after its last write expired");
       }),
   },
   {
-    name: "reads do not prolong a life",
+    name: "neither reads nor refused updates prolong a life",
     sentence: sentences.ttl,
     requires,
     heavy: true,
@@ -80,10 +83,16 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
         for (let round = 0; round < 3; round++) {
           await context.elapse(0.3 * life.ttlMs);
           await life.check("before it expires");
+          const [client] = life.clients;
+          await client.getMessages(memory.id, { known: memory.model.version ?? undefined });
           if (context.capabilities.list) await context.store.listMemories({ owner });
+          const refused = { ...memory.update({ append: 1 }), expected: context.unique() };
+          await expectCode("an update of a version that never was", "VERSION_CONFLICT", () =>
+            client.updateMessages(memory.id, refused),
+          );
         }
         await life.expire();
-        await memory.check("after it expired, though it was read");
+        await memory.check("after it expired, though it was read, and updates of it were refused");
       }),
   },
   {
@@ -132,12 +141,19 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
         const unlimited = context.memory();
         await unlimited.commit({ append: 2, owner: life.owner });
         await life.expire();
+        // A database with a clock of its own may remove it meanwhile.
+        const isLeft = context.clockIsMoved && (await context.rawText(life.memory.id))?.includes(secret);
         const swept = await life.clients[0].sweep();
         expectThat(
           "sweep answers a count",
           Number.isSafeInteger(swept?.removed) && swept.removed >= 0,
           swept,
         );
+        const remains = isLeft ? await context.rawText(life.memory.id) : undefined;
+        const counts = remains === undefined || remains.includes(secret) || swept.removed > 0;
+        expectThat("sweep counts a memory that it removed", counts, swept);
+        const again = context.clockIsMoved ? await life.clients[0].sweep() : { removed: 0 };
+        expectEqual("what a second sweep removed", again.removed, 0);
         await life.memory.check("after it expired and was swept");
         // A store that cannot list its memories cannot find those that nobody asks for.
         const raw = context.capabilities.list ? await context.rawText(life.memory.id) : undefined;
@@ -281,8 +297,13 @@ async function createLife(context: ConformanceContext, ttlMs: number): Promise<L
       try {
         await memory.send(update, client);
       } catch (error) {
-        if (!begins && isTurnkeepError(error, "VERSION_CONFLICT") && mayHaveExpired()) throw tooSlow;
-        throw error;
+        if (begins || !isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
+        if (mayHaveExpired()) throw tooSlow;
+        const last = Math.round(context.now() - sentAt);
+        throw new ConformanceError(
+          `a write ${last} ms after the last one, in a life of ${ttlMs} ms: expected success, saw VERSION_CONFLICT`,
+          { cause: error },
+        );
       }
       sentAt = sending;
       acknowledgedAt = context.now();

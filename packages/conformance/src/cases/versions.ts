@@ -14,14 +14,23 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
     sentence: sentences.expected,
     async run(context) {
       const memory = context.memory();
-      await memory.commit({ append: 1 });
-      const stale = memory.update({ append: 1 });
-      await memory.commit({ append: 1 });
-      await memory.commit({ append: 1 });
+      await memory.commit({ append: 3 });
+      const changes: Change[] = [
+        { append: 1 },
+        { replace: [{ seq: 1, payload: '"lost"' }] },
+        { move: [{ seq: 2, to: "evicted" }] },
+        {},
+      ];
+      // By the time they come, what they name has left: that is the conflict's doing, and no fault of theirs.
+      const stale = changes.map((change) => memory.update(change));
+      await memory.commit({ append: 1, move: [{ seq: 1, to: "evicted" }] });
+      await memory.commit({ move: [{ seq: 2, to: "removed" }] });
       for (const client of [context.store, context.other]) {
-        await expectCode("an update of an earlier version", "VERSION_CONFLICT", () =>
-          client.updateMessages(memory.id, stale),
-        );
+        for (const update of stale) {
+          await expectCode("an update of an earlier version", "VERSION_CONFLICT", () =>
+            client.updateMessages(memory.id, update),
+          );
+        }
       }
       await memory.check("after a conflict");
     },
@@ -198,6 +207,13 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
       const writers = Array.from({ length: 50 }, (_, writer) => `w${writer}`).sort();
       const landed = messages.slice(1).map(({ id }) => id);
       expectEqual("ids after 50 writers, sorted", landed.sort(), writers);
+      if (!context.capabilities.history) return;
+      const history = await other.getHistory(memory.id, {});
+      expectEqual(
+        "seqs in history after 50 writers",
+        history.messages.map(({ seq }) => seq),
+        seqs,
+      );
     },
   },
   {

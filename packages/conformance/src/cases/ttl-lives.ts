@@ -1,0 +1,48 @@
+import { type ConformanceCase, inGroup } from "../case.ts";
+import { expectThat } from "../expect.ts";
+import { sentences } from "../sentences.ts";
+
+const year = 365 * 24 * 60 * 60 * 1000;
+
+export const ttlLivesCases: readonly ConformanceCase[] = inGroup("ttl", [
+  {
+    name: "the end of a deleted life does not end a later one",
+    sentence: sentences.earlierLife,
+    requires: { ttl: true, shared: true },
+    async run(context) {
+      const ttlMs = context.clockIsMoved ? 60_000 : 200;
+      const mortal = await context.create({ ttlMs });
+      const memory = context.memory();
+      await memory.commit({ append: 2, owner: context.unique() }, mortal);
+      await memory.delete(mortal);
+      // By a client without ttlMs, so that only what is left of the deleted life could end it.
+      await memory.commit({ append: [{}, { payload: '"later"' }], owner: context.unique() });
+      await memory.commit({ append: 1, move: [{ seq: 1, to: "evicted" }] });
+      await context.elapse(ttlMs + 25);
+      await memory.check("of a life without end, past the end of a deleted one");
+      await mortal.sweep();
+      await memory.check("of a life without end, past the end of a deleted one and a sweep", context.other);
+      if (!context.capabilities.list) return;
+      const { memories } = await context.store.listMemories({ owner: memory.model.owner });
+      expectThat("the memory is listed past the end of a deleted life", memories.length === 1, memories);
+    },
+  },
+  {
+    name: "a life of many years has not ended after a moment",
+    sentence: sentences.ttl,
+    requires: { ttl: true },
+    async run(context) {
+      for (const ttlMs of [2 ** 31, 2 ** 32 + 1, 10 * year, 1000 * year]) {
+        const client = await context.create({ ttlMs });
+        const memory = context.memory(undefined, client);
+        await memory.commit({ append: 2, owner: context.unique() });
+        await memory.commit({ append: 1, move: [{ seq: 1, to: "evicted" }] });
+        await context.elapse(20);
+        await client.sweep();
+        await memory.check(`with a ttlMs of ${ttlMs}, after a moment and a sweep`);
+        await memory.commit({ append: 1 });
+        await memory.check(`with a ttlMs of ${ttlMs}, after another write`);
+      }
+    },
+  },
+]);

@@ -1,0 +1,131 @@
+import type { HistoryPage, MemorySnapshot } from "@turnkeep/core";
+import { isTurnkeepError, TurnkeepError, throwIfAborted } from "@turnkeep/core/store-kit";
+import type { BrokenStore } from "./broken-store.ts";
+import { roundTrip } from "./reference-store.ts";
+
+/** Deletes, signals, and what errors hold. */
+export const brokenDeletes: readonly BrokenStore[] = [
+  {
+    fault: "deletes the head, then the messages that are there by then",
+    caughtBy: ["atomicity", "a delete that races the next beginning leaves that beginning whole"],
+    wrap: (base, { memories }) => ({
+      async deleteMessages(id, options) {
+        const was = memories.has(id);
+        await base.deleteMessages(id, options);
+        if (!was) return;
+        await roundTrip();
+        memories.get(id)?.rows.splice(0);
+      },
+    }),
+  },
+  {
+    fault: "reads the head, then the messages, and takes a delete in between for none",
+    caughtBy: ["atomicity", "a reader while a memory is deleted and begins again sees one life or none"],
+    wrap: (base) => ({
+      async getMessages(id, options): Promise<MemorySnapshot> {
+        while (true) {
+          const head = await base.getMessages(id, options);
+          const { version, messages } = await base.getMessages(id, options);
+          if (version === null || version === head.version) return { ...head, messages };
+        }
+      },
+    }),
+  },
+  {
+    fault: "leaves half of a delete when a signal fires",
+    caughtBy: ["errors", "a signal that fires during a delete leaves the memory whole or absent"],
+    wrap: (base, { memories }) => ({
+      async deleteMessages(id, options) {
+        if (options?.signal !== undefined) {
+          await roundTrip();
+          memories.get(id)?.rows.splice(0);
+          await roundTrip();
+        }
+        await base.deleteMessages(id, options);
+      },
+    }),
+  },
+  {
+    fault: "sends an update once for all who ask at the same time, under the first one's signal",
+    caughtBy: [
+      "errors",
+      "an update sent twice at once, the first time under a signal that fires, is applied once",
+    ],
+    wrap: (base) => {
+      const sending = new Map<string, Promise<void>>();
+      return {
+        async updateMessages(id, update, options) {
+          const running = sending.get(update.version) ?? base.updateMessages(id, update, options);
+          sending.set(update.version, running);
+          await running.finally(() => sending.delete(update.version));
+        },
+      };
+    },
+  },
+  {
+    fault: "knows a signal's own reason only",
+    caughtBy: ["errors", "a signal that has fired ends every call"],
+    wrap: (base) => ({
+      async getMessages(id, options) {
+        const { reason } = options?.signal ?? {};
+        if (reason !== undefined && reason.name !== "AbortError") throw reason;
+        throwIfAborted(options?.signal);
+        return base.getMessages(id, options);
+      },
+    }),
+  },
+  {
+    fault: "hangs the update on its errors",
+    caughtBy: ["errors", "no error tells a message's content"],
+    wrap: (base) => ({
+      async updateMessages(id, update, options) {
+        await base.updateMessages(id, update, options).catch((error: Error) => {
+          throw Object.assign(error, { update });
+        });
+      },
+    }),
+  },
+  {
+    fault: "quotes a record that is corrupt",
+    caughtBy: ["errors", "a corrupt record is named, and does not hide the others"],
+    wrap: (base, { memories }) => ({
+      async getMessages(id, options) {
+        const memory: unknown = memories.get(id);
+        if (typeof memory !== "string") return base.getMessages(id, options);
+        throw new TurnkeepError("CORRUPT_RECORD", `Not a record: ${memory}`, { details: { memoryId: id } });
+      },
+    }),
+  },
+  {
+    fault: "tells what it sent when a write fails",
+    caughtBy: ["atomicity", "a process that dies between two steps of an update leaves all of it or none"],
+    wrap: (base) => ({
+      async updateMessages(id, update, options) {
+        await base.updateMessages(id, update, options).catch((cause: unknown) => {
+          if (!isTurnkeepError(cause, "STORE_UNAVAILABLE")) throw cause;
+          throw new TurnkeepError("STORE_UNAVAILABLE", `Not written: ${JSON.stringify(update)}`, { cause });
+        });
+      },
+    }),
+  },
+  {
+    fault: "writes the history after the memory, where an earlier write may overtake a later one",
+    caughtBy: ["versions", "fifty writers that repeat after a conflict all land once"],
+    wrap: (base) => ({
+      async updateMessages(id, update, options) {
+        await base.updateMessages(id, update, options);
+        const page = await base.getHistory(id, { limit: 1000 });
+        const { length } = page.messages;
+        // Every other write comes after the one that follows it.
+        while (length % 2 === 0 && (histories.get(id)?.messages.length ?? 0) <= length) await roundTrip();
+        histories.set(id, page);
+      },
+      async getHistory(id, query, options) {
+        return structuredClone(histories.get(id) ?? (await base.getHistory(id, query, options)));
+      },
+    }),
+  },
+];
+
+/** What all clients find as history, by memory id. */
+const histories = new Map<string, HistoryPage>();

@@ -1,0 +1,140 @@
+import type { BrokenStore } from "./broken-store.ts";
+import type { Database } from "./reference-store.ts";
+
+const prolongs = "every write prolongs the life of the whole memory";
+const neither = "neither reads nor refused updates prolong a life";
+const sweeps = "sweep removes what has expired and nothing else";
+
+/** Gives a memory that is alive its whole life again. */
+function touch({ memories, now }: Database, id: string, ttlMs: number | undefined): void {
+  const memory = memories.get(id);
+  if (memory !== undefined && ttlMs !== undefined && memory.expiresAt > now()) {
+    memory.expiresAt = now() + ttlMs;
+  }
+}
+
+/** Lives that end too early, too late or by something of another life. */
+export const brokenExpiry: readonly BrokenStore[] = [
+  {
+    fault: "prolongs a life with an update that it refuses",
+    caughtBy: ["ttl", neither],
+    wrap: (base, database, { ttlMs }) => ({
+      async updateMessages(id, update, options) {
+        touch(database, id, ttlMs);
+        await base.updateMessages(id, update, options);
+      },
+    }),
+  },
+  {
+    fault: "prolongs a life with a read that knows the version",
+    caughtBy: ["ttl", neither],
+    wrap: (base, database, { ttlMs }) => ({
+      async getMessages(id, options) {
+        if (options?.known !== undefined) touch(database, id, ttlMs);
+        return base.getMessages(id, options);
+      },
+    }),
+  },
+  {
+    fault: "prolongs no life with an update without change",
+    caughtBy: ["ttl", prolongs],
+    wrap: (base, { memories }) => ({
+      async updateMessages(id, update, options) {
+        const { expiresAt } = memories.get(id) ?? {};
+        await base.updateMessages(id, update, options);
+        const { append, replace, move, head } = update;
+        const memory = memories.get(id);
+        const isEmpty = append.length + replace.length + move.length === 0 && head === undefined;
+        if (memory && expiresAt !== undefined && isEmpty) memory.expiresAt = expiresAt;
+      },
+    }),
+  },
+  {
+    fault: "lets what was evicted expire by itself",
+    caughtBy: ["ttl", prolongs],
+    wrap: (base, { now }, { ttlMs }) => {
+      const ends = new Map<string, number>();
+      return {
+        async updateMessages(id, update, options) {
+          await base.updateMessages(id, update, options);
+          for (const { seq } of update.move) if (ttlMs !== undefined) ends.set(`${id} ${seq}`, now() + ttlMs);
+        },
+        async getHistory(id, query, options) {
+          const page = await base.getHistory(id, query, options);
+          const lasting = page.messages.filter(({ seq }) => (ends.get(`${id} ${seq}`) ?? now() + 1) > now());
+          return { ...page, messages: lasting };
+        },
+      };
+    },
+  },
+  {
+    fault: "sweeps what began so long ago",
+    caughtBy: ["ttl", prolongs],
+    wrap: (base, { memories, now }, { ttlMs }) => {
+      const begun = new Map<string, number>();
+      return {
+        async updateMessages(id, update, options) {
+          await base.updateMessages(id, update, options);
+          if (update.expected === null) begun.set(id, now());
+        },
+        async sweep(options) {
+          for (const [id, since] of begun) {
+            if (ttlMs !== undefined && since + ttlMs <= now()) memories.delete(id);
+          }
+          return base.sweep(options);
+        },
+      };
+    },
+  },
+  {
+    fault: "leaves the end of a life behind when it deletes it",
+    caughtBy: ["ttl", "the end of a deleted life does not end a later one"],
+    wrap: (base, database, { ttlMs }) => {
+      const { memories } = database;
+      return {
+        async updateMessages(id, update, options) {
+          await base.updateMessages(id, update, options);
+          const memory = memories.get(id);
+          if (memory === undefined) return;
+          if (ttlMs === undefined) memory.expiresAt = leftEnds.get(id) ?? memory.expiresAt;
+          else leftEnds.set(id, memory.expiresAt);
+        },
+      };
+    },
+  },
+  {
+    fault: "counts ttlMs in 32 bits",
+    caughtBy: ["ttl", "a life of many years has not ended after a moment"],
+    wrap: (base, { memories, now }, { ttlMs }) => ({
+      async updateMessages(id, update, options) {
+        await base.updateMessages(id, update, options);
+        const memory = memories.get(id);
+        if (memory !== undefined && ttlMs !== undefined) memory.expiresAt = now() + (ttlMs | 0);
+      },
+    }),
+  },
+  {
+    fault: "does not count what it sweeps",
+    caughtBy: ["ttl", sweeps],
+    wrap: (base) => ({
+      async sweep(options) {
+        await base.sweep(options);
+        return { removed: 0 };
+      },
+    }),
+  },
+  {
+    fault: "counts what it looked at in a sweep",
+    caughtBy: ["ttl", sweeps],
+    wrap: (base, { memories }) => ({
+      async sweep(options) {
+        const removed = memories.size;
+        await base.sweep(options);
+        return { removed };
+      },
+    }),
+  },
+];
+
+/** The ends of lives, by memory id, in a place that all clients share. */
+const leftEnds = new Map<string, number>();
