@@ -39,7 +39,10 @@ export interface ChatMemories<M> {
    * not, `CORRUPT_RECORD` and `UNSUPPORTED_VERSION` if what stands beside the source's messages cannot be read.
    */
   fork(from: string, to: string, options?: ForkOptions): Promise<ChatMemory<M>>;
-  /** Deletes all memories of an owner, histories included; answers which. `UNSUPPORTED` if the store lists none. */
+  /**
+   * Deletes all memories of an owner, histories included; answers which. What is written later, by an answer that still
+   * streams say, begins a memory anew: end such work first. `UNSUPPORTED` if the store lists none.
+   */
   erase(
     request: { readonly owner: string },
     options?: MemoryCallOptions,

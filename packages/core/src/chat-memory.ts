@@ -94,8 +94,9 @@ export interface ChatMemory<M> {
   add(...messages: (M | Entry<M>)[]): Promise<string[]>;
   /**
    * Adds under that id, or replaces the live message that has it, in place: an answer that still streams, an approval.
-   * Equal content writes nothing. Errors: as `add`; `ID_CONFLICT` if the id has left memory, `INVALID_MESSAGE` if a
-   * system message would become another, or the other way round.
+   * Equal content writes nothing. An id that was removed, cleared or erased meanwhile is free, so that the message is added
+   * anew: end an answer that still streams before you delete what it belongs to. Errors: as `add`; `ID_CONFLICT` if the id
+   * has left memory, `INVALID_MESSAGE` if a system message would become another, or the other way round.
    */
   put(id: string, message: M | Entry<M>, options?: MemoryCallOptions): Promise<void>;
   /**
@@ -162,14 +163,15 @@ export interface ChatMemory<M> {
   /**
    * That message and all later ones become superseded (to edit, or to have an answer made again); what the window now
    * has room for, up to its `target`, comes back from history. A system message in front stays, unless it is the one named.
-   * Errors: `INVALID_OPTION` if there is no such message or it was superseded before.
+   * Their ids stay taken: an edited question, or the same one asked anew, needs another. Errors: `INVALID_OPTION` if there
+   * is no such message or it was superseded before.
    */
   rewind(messageId: string, options?: MemoryCallOptions): Promise<void>;
   /** Deletes a message and the rest of its step, from memory and history. Answers the ids it deleted, perhaps none. */
   remove(messageId: string, options?: MemoryCallOptions): Promise<string[]>;
   /** One page of everything that was said, oldest first by default. `UNSUPPORTED` if the store keeps no history. */
   history(query?: MemoryHistoryQuery): Promise<MemoryHistoryPage<M>>;
-  /** Everything that was said, page after page. */
+  /** Everything that was said, page after page. `format.encode` makes JSON text of a message, which `format.decode` reads. */
   historyPages(query?: MemoryHistoryQuery): AsyncIterableIterator<MemoryHistoryPage<M>>;
   /**
    * Corrects the counter by what the provider counted for the last view that this instance handed out (`messages`,
