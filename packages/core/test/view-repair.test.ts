@@ -183,6 +183,22 @@ describe("approvals that come one by one", () => {
     expect((await shownOf(said, any)).view).toEqual(said);
   });
 
+  test("keep a call open that they approve beside a result of another", async () => {
+    const both: ModelMessage = {
+      role: "tool",
+      content: [...toolResult("a", "pay", "paid").content, ...(approved("b").content as [])],
+    };
+    const said = [user("Pay."), asked("a", "b"), both];
+    const { view, told } = await shownOf(said, any);
+    expect(view).toEqual(said);
+    expect(told).toEqual([]);
+  });
+
+  test("are not what asks for them", async () => {
+    const { told } = await shownOf([user("Pay."), asked("a")], any);
+    expect(told).toEqual([expect.objectContaining({ interruptedCalls: ["a"] })]);
+  });
+
   test("leave no other call open", async () => {
     const { told } = await shownOf([asked("a", "b", "c"), approved("a"), approved("c")], any);
     expect(told).toEqual([expect.objectContaining({ interruptedCalls: ["b"] })]);

@@ -5,7 +5,8 @@ import * as ai7 from "ai7";
 import { MockLanguageModelV4 } from "ai7/test";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { anthropic, gemini, mistral, openai, strict } from "../src/profiles.ts";
+import { uiMessageFormat } from "../src/ai-sdk.ts";
+import { anthropic, bedrock, gemini, mistral, openai, strict } from "../src/profiles.ts";
 import { anyMessage } from "./profiles-conversations.ts";
 
 const finish = {
@@ -62,4 +63,65 @@ it.each(senders)("%s takes every view of every conversation", async (_, send) =>
       }
     }),
   );
+});
+
+const pay = {
+  inputSchema: { type: "object", properties: { amount: { type: "number" } }, required: ["amount"] },
+  execute: ({ amount }: { amount: number }) => `paid ${amount}`,
+} as const;
+
+/** What the SDK runs of what a UI message approves, before it asks a model. */
+const runners: readonly (readonly [string, (messages: ai6.UIMessage[]) => Promise<unknown>])[] = [
+  [
+    "AI SDK 6",
+    async (messages) => {
+      const tools = {
+        pay: ai6.tool({
+          ...pay,
+          needsApproval: true,
+          inputSchema: ai6.jsonSchema<{ amount: number }>(pay.inputSchema),
+        }),
+      };
+      const model = new MockLanguageModelV3({ doGenerate: finish });
+      await ai6.generateText({
+        model,
+        tools,
+        messages: await ai6.convertToModelMessages(messages, { tools }),
+      });
+      return model.doGenerateCalls[0]?.prompt.at(-1)?.content;
+    },
+  ],
+  [
+    "AI SDK 7",
+    async (messages) => {
+      const tools = {
+        pay: ai7.tool({ ...pay, inputSchema: ai7.jsonSchema<{ amount: number }>(pay.inputSchema) }),
+      };
+      const model = new MockLanguageModelV4({ doGenerate: finish });
+      const said = await ai7.convertToModelMessages(messages as ai7.UIMessage[], { tools });
+      await ai7.generateText({ model, tools, messages: said });
+      return model.doGenerateCalls[0]?.prompt.at(-1)?.content;
+    },
+  ],
+];
+
+it.each(runners)("%s runs the call that a UI message approves, with any profile", async (_, run) => {
+  for (const profile of [undefined, openai, anthropic, gemini, bedrock, mistral, strict]) {
+    const memory = createChatMemory({ format: uiMessageFormat<ai6.UIMessage>(), profile });
+    await memory.add({ id: "q", role: "user", parts: [{ type: "text", text: "Pay." }] });
+    const call = { type: "tool-pay", toolCallId: "callpay01", input: { amount: 5 } } as const;
+    const answer = (part: ai6.UIMessage["parts"][number]): ai6.UIMessage => ({
+      id: "a",
+      role: "assistant",
+      parts: [{ type: "step-start" }, { type: "text", text: "I will." }, part],
+    });
+    await memory.put("a", answer({ ...call, state: "approval-requested", approval: { id: "ok" } }));
+    await memory.put(
+      "a",
+      answer({ ...call, state: "approval-responded", approval: { id: "ok", approved: true } }),
+    );
+    expect(await run(await memory.messages())).toMatchObject([
+      { type: "tool-result", output: { type: "text", value: "paid 5" } },
+    ]);
+  }
 });

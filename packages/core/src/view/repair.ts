@@ -83,11 +83,12 @@ type MayStayOpen = (callId: string) => boolean;
 function mayStayOpen<M>(step: Step<M>, isLast: boolean, openCalls: OpenCalls): MayStayOpen {
   if (!isLast) return () => false;
   if (openCalls === "any") return () => true;
-  // Who runs approved calls looks for their approvals in the last message, where those that came one by one are shown.
-  const last = step.items.slice(step.items.findLastIndex((item) => !isApproval(item)) + 1);
-  const approved = new Set(
-    last.flatMap(({ approvals }) => approvals.map(({ approvalId }) => step.approvals.get(approvalId))),
-  );
+  // Who runs approved calls looks for their approvals in the last message, where those that came one by one are shown. It
+  // may hold more than them: in some formats an answer has its calls and their approvals in one message.
+  const behind = step.items.findLastIndex((item) => !isApproval(item)) + 1;
+  const last = step.items.slice(Math.min(behind, step.items.length - 1));
+  const responses = last.flatMap(({ approvals }) => approvals.filter(({ kind }) => kind === "response"));
+  const approved = new Set(responses.map(({ approvalId }) => step.approvals.get(approvalId)));
   return (callId) => approved.has(callId);
 }
 
