@@ -171,7 +171,9 @@ export interface ChatMemory<M> {
   remove(messageId: string, options?: MemoryCallOptions): Promise<string[]>;
   /** One page of everything that was said, oldest first by default. `UNSUPPORTED` if the store keeps no history. */
   history(query?: MemoryHistoryQuery): Promise<MemoryHistoryPage<M>>;
-  /** Everything that was said, page after page. `format.encode` makes JSON text of a message, which `format.decode` reads. */
+  /**
+   * Everything that was said, page after page. `format.encode` makes JSON text of a message, which `format.decode` reads.
+   */
   historyPages(query?: MemoryHistoryQuery): AsyncIterableIterator<MemoryHistoryPage<M>>;
   /**
    * Corrects the counter by what the provider counted for the last view that this instance handed out (`messages`,

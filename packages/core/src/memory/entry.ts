@@ -6,8 +6,8 @@ const entries = new WeakSet<object>();
 /**
  * Wraps a message for `add`, `put` or `set` with the caller's own id, or with the model that made it. The same id
  * added again with equal content is ignored, so that a retried request adds once, also where the message was evicted or
- * rewound since; with other content it is an `ID_CONFLICT`. An id is 1 to 256 UTF-8 bytes of well-formed Unicode without U+0000. Errors: `INVALID_OPTION` where
- * neither is given in an object.
+ * rewound since; with other content it is an `ID_CONFLICT`. An id is 1 to 256 UTF-8 bytes of well-formed Unicode without
+ * U+0000. Errors: `INVALID_OPTION` where neither is given in an object.
  *
  * @example
  * ```ts
