@@ -81,7 +81,7 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
         const { memory, owner } = life;
         await life.write({ append: 2, owner });
         for (let round = 0; round < 3; round++) {
-          await context.elapse(0.3 * life.ttlMs);
+          await context.elapse(0.2 * life.ttlMs);
           await life.check("before it expires");
           const [client] = life.clients;
           await client.getMessages(memory.id, { known: memory.model.version ?? undefined });
