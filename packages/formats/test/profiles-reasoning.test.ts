@@ -101,6 +101,20 @@ describe("reasoning that is bound to what stood before it", () => {
     expect(await reasoningOf(memory)).toEqual(["c"]);
   });
 
+  it.each<[string, readonly ModelMessage[]]>([
+    ["in one piece", [reasoned("b")]],
+    ["as it grows", [assistant("answer b"), reasoned("b")]],
+  ])("goes when an answer that is put %s was made with an extra message in sight", async (_, drafts) => {
+    const memory = memoryOf();
+    await memory.add(user("1"));
+    await memory.messages({ extra: [user("The time is 12:00.")] });
+    for (const draft of drafts) await memory.put("answer", draft);
+    expect(await reasoningOf(memory)).toEqual([]);
+    await memory.add(user("3"));
+    await memory.put("next", reasoned("c"));
+    expect(await reasoningOf(memory)).toEqual(["c"]);
+  });
+
   it("goes where the window hides what was there when it was made", async () => {
     let limit = 10;
     const memory = memoryOf({ window: { maxMessages: () => limit } });

@@ -6,8 +6,8 @@ import type { Draft, Prepared } from "./draft.ts";
 import { findKept } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 
-/** Adds under that id, or replaces the live message that has it. */
-export async function putMessage<M>(attempt: Attempt<M>, message: Prepared<M>): Promise<void> {
+/** Adds under that id, or replaces the live message that has it; answers whether there was anything to do. */
+export async function putMessage<M>(attempt: Attempt<M>, message: Prepared<M>): Promise<boolean> {
   const { draft, policy } = attempt;
   checkFormat(draft, policy);
   const item = draft.live.byId.get(message.id);
@@ -15,7 +15,7 @@ export async function putMessage<M>(attempt: Attempt<M>, message: Prepared<M>): 
     const taken = await findIds([message], attempt);
     if (taken.size > 0) throw idConflict(message.id, policy, "a place in history: it has left memory");
     addAll(attempt, [message]);
-    return;
+    return true;
   }
   if ((item.role === "system") !== (message.facts.role === "system")) {
     throw new TurnkeepError(
@@ -25,9 +25,10 @@ export async function putMessage<M>(attempt: Attempt<M>, message: Prepared<M>): 
       { details: { memoryId: policy.memoryId, messageIds: [message.id] } },
     );
   }
-  if (isEqual(item, message, policy)) return;
+  if (isEqual(item, message, policy)) return false;
   draft.replace(item, message);
   evict(attempt);
+  return true;
 }
 
 /** Replaces everything: what was there becomes superseded. */

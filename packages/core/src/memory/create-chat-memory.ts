@@ -121,7 +121,9 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
 
   async put(id: string, message: M | Entry<M>, options?: MemoryCallOptions): Promise<void> {
     const prepared = prepare(message, this.#policy.reader, id);
-    return this.#change(options?.signal, (attempt) => putMessage(attempt, prepared));
+    return this.#change(options?.signal, async (attempt) => {
+      if (await putMessage(attempt, prepared)) this.#partFromExtra(attempt, [prepared]);
+    });
   }
 
   messages(options?: ViewOptions<M>): Promise<M[]> {
@@ -270,13 +272,19 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     const add = async (attempt: Attempt<M>): Promise<string[]> => {
       const fresh = await withoutRepeated(prepared, attempt);
       const added = addAll(attempt, fresh);
-      // What the model reasoned with an extra message in sight is bound to it, and it will not be shown again.
-      if (this.#views.hadExtra && fresh.some(({ facts }) => this.format.hasReasoning(facts.message)))
-        attempt.draft.raiseEpoch();
+      this.#partFromExtra(attempt, fresh);
       const ids = new Map(fresh.map((message, index) => [message, added[index]]));
       return prepared.map((message) => ids.get(message) ?? message.id);
     };
     return this.#change(signal, add, { base: () => base });
+  }
+
+  /** What the model reasoned with an extra message in sight is bound to it, and it will not be shown again. */
+  #partFromExtra({ draft }: Attempt<M>, messages: readonly Prepared<M>[]): void {
+    if (!this.#views.hadExtra) return;
+    const isBound = ({ id, facts }: Prepared<M>): boolean =>
+      this.format.hasReasoning(facts.message) && (draft.live.byId.get(id)?.meta.epoch ?? 0) === draft.epoch;
+    if (messages.some(isBound)) draft.raiseEpoch();
   }
 
   /** Makes a change, reports what left memory by it, and waits for the summary that is due because of it. */
