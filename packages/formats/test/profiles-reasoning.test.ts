@@ -15,7 +15,7 @@ import {
 } from "@turnkeep/core";
 import { stripReasoning } from "@turnkeep/core/processors";
 import { describe, expect, it } from "vitest";
-import { anthropic, openaiResponses } from "../src/profiles.ts";
+import { anthropic, openai, openaiResponses } from "../src/profiles.ts";
 
 /** An answer that the model reasoned about, under a name to find it by. */
 function reasoned(name: string): ModelMessage {
@@ -289,6 +289,17 @@ describe("a call that waits for its approved run", () => {
     expect((await memory.messages()).length).toBe(3);
     await memory.add(approved);
     expect(await memory.messages()).toEqual([user("Pay"), asked, approved]);
+  });
+
+  it("stays open behind a call that was interrupted: the approval is in the last message", async () => {
+    const memory = memoryOf({ profile: openai });
+    const both = assistant([...toolCall("toolu_0", "look", {}).content, ...asked.content]);
+    await memory.add(user("Pay"), both, approved);
+    const view = await memory.messages();
+    expect(view.map((message) => format.toolResults(message).map(({ id }) => id))).toEqual([[], [], ["toolu_0"], []]);
+    expect(view.at(-1)).toEqual(approved);
+    await memory.add(toolResult("toolu_1", "pay", "Done."));
+    expect((await memory.messages()).slice(0, 3)).toEqual(view.slice(0, 3));
   });
 
   it("stays open beside others, however the approvals came: the last message has them all", async () => {

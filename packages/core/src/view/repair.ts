@@ -156,6 +156,7 @@ function repairStep<M>(
     const callIds = new Set(caller.calls.map((call) => call.id));
     const saidBeside: M[] = [];
     let approval: M | undefined;
+    let firstApproval: number | undefined;
     for (const item of answers) {
       const timely = timelyAnswers(item, step, callIds, answered);
       if (timely.count === 0) continue;
@@ -169,10 +170,14 @@ function repairStep<M>(
       const both = isApproval(item) && approval !== undefined ? format.joined?.(approval, answer) : undefined;
       if (both !== undefined) repaired.messages.pop();
       approval = isApproval(item) ? (both ?? answer) : undefined;
+      if (approval !== undefined) firstApproval ??= repaired.messages.length;
       repaired.messages.push(both ?? answer);
     }
-    if (open.length > 0 && inPlace === undefined)
-      repaired.messages.push(...format.interruptedResults(open, interruptedText));
+    if (open.length > 0 && inPlace === undefined) {
+      // Who runs approved calls looks for their approvals in the last message, and puts their results behind these.
+      const place = firstApproval ?? repaired.messages.length;
+      repaired.messages.splice(place, 0, ...format.interruptedResults(open, interruptedText));
+    }
     // A provider wants all results before what a user says beside one of them.
     repaired.messages.push(...saidBeside);
   }
