@@ -71,6 +71,8 @@ export class Turn<M> {
     // Without the signal: whoever gives up now takes the question back, and for that it must be known what is behind it.
     const stored = await readTurn(memory, id, this.#setup.messages);
     this.#steps = stored.steps;
+    // A question that was answered before, and whose answer is made anew, is not this turn's to take back.
+    if (stored.count > 0) this.#messageIds = [];
     this.#messageIds.push(...stored.messageIds);
     this.#count = stored.count;
     this.#continued = stored.messageIds.length > 0;

@@ -262,6 +262,22 @@ describe("a chat with an id that was used before", () => {
     expect((await memory.messages()).slice(2)).toEqual([user("Go"), assistant("Second.")]);
   });
 
+  test("keeps the question when the answer cannot be made anew", async () => {
+    const { memory, ask } = await left(
+      [],
+      assistant("First."),
+      new Error("overloaded"),
+      assistant("Second."),
+    );
+    await ask();
+    const answer = (await memory.history({ order: "descending", limit: 1 })).messages[0]?.id as string;
+    await memory.rewind(answer);
+    await expect(ask()).rejects.toThrow("overloaded");
+    expect((await memory.messages()).slice(2)).toEqual([user("Go")]);
+    expect(await ask()).toMatchObject({ text: "Second." });
+    expect((await memory.messages()).slice(2)).toEqual([user("Go"), assistant("Second.")]);
+  });
+
   test("finds a turn whose beginning has left memory", async () => {
     const memory = createChatMemory({ id: "chat", store: inMemoryStore(), window: { maxMessages: 4 } });
     await memory.add(entry(user("Go"), { id: "q-1" }));
