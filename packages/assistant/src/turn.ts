@@ -223,7 +223,7 @@ export class Turn<M> {
   /** The user's message under the caller's id, as long as nothing is stored behind it. */
   #question(): Entry<M> | undefined {
     const { user, id } = this.#request;
-    return id === undefined || this.#messageIds.length > 1 ? undefined : entry(user, { id });
+    return id === undefined || this.#steps.length > 0 ? undefined : entry(user, { id });
   }
 
   /** A result that cannot be read may be an error. */

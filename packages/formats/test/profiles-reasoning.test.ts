@@ -293,7 +293,11 @@ describe("a call that waits for its approved run", () => {
 
   it("stays open behind a call that was interrupted: the approval is in the last message", async () => {
     const memory = memoryOf({ profile: openai });
-    const both = assistant([...toolCall("toolu_0", "look", {}).content, ...asked.content]);
+    const both = assistant([
+      { type: "tool-call", toolCallId: "toolu_0", toolName: "look", input: {} },
+      { type: "tool-call", toolCallId: "toolu_1", toolName: "pay", input: {} },
+      { type: "tool-approval-request", approvalId: "ok_1", toolCallId: "toolu_1" },
+    ]);
     await memory.add(user("Pay"), both, approved);
     const view = await memory.messages();
     expect(view.map((message) => format.toolResults(message).map(({ id }) => id))).toEqual([[], [], ["toolu_0"], []]);
