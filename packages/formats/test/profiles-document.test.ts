@@ -27,7 +27,7 @@ const repairs: Readonly<Record<RuleName, string>> = {
   "empty-text": "empty texts go; an empty message of the user's says so",
   "call-ids": "other ids become nine letters and digits, unique where they must be",
   reasoning: "reasoning that may not come back goes",
-  "reasoning-alone": "a message of reasoning alone goes",
+  "reasoning-alone": "a message of reasoning alone goes, and so does the reasoning of one that ends in it",
   "document-with-text": "a sentence stands beside the document",
   messages: "the window evicts what is beyond",
   calls: "`WINDOW_OVERFLOW`",
@@ -43,6 +43,8 @@ function cellOf(rule: ProviderRule | undefined): string {
       return rule.roles.join(", ");
     case "empty-text":
       return rule.which;
+    case "first-message":
+      return rule.which ?? "yes";
     case "call-ids":
       return `\`${rule.pattern.source}\`${rule.unique ? ", unique" : ""}`;
     case "reasoning":

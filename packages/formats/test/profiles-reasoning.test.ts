@@ -300,7 +300,12 @@ describe("a call that waits for its approved run", () => {
     ]);
     await memory.add(user("Pay"), both, approved);
     const view = await memory.messages();
-    expect(view.map((message) => format.toolResults(message).map(({ id }) => id))).toEqual([[], [], ["toolu_0"], []]);
+    expect(view.map((message) => format.toolResults(message).map(({ id }) => id))).toEqual([
+      [],
+      [],
+      ["toolu_0"],
+      [],
+    ]);
     expect(view.at(-1)).toEqual(approved);
     await memory.add(toolResult("toolu_1", "pay", "Done."));
     expect((await memory.messages()).slice(0, 3)).toEqual(view.slice(0, 3));

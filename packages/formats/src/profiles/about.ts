@@ -1,4 +1,5 @@
-import type { MessageFormat } from "@turnkeep/core";
+import type { MessageFormat, Piece } from "@turnkeep/core";
+import type { RuleNamed } from "./rules.ts";
 
 /** Whether a message holds results of calls that another message makes. */
 export function answersCalls<M>(message: M, format: MessageFormat<M>): boolean {
@@ -34,6 +35,25 @@ export function isAnswer<M>(message: M, format: MessageFormat<M>): boolean {
   if (format.toolCalls(message).some(({ id }) => !answered.has(id))) return false;
   const last = format.pieces(message).at(-1)?.of;
   return last !== "tool-call" && last !== "tool-result";
+}
+
+/** Whether the first message that was said, at that index, cannot stand first. */
+export function mayNotBeFirst<M>(
+  message: M,
+  index: number,
+  format: MessageFormat<M>,
+  { which }: RuleNamed<"first-message">,
+): boolean {
+  // Nothing stands before a provider's own compaction.
+  if (format.role(message) === "user" || format.isBoundary(message)) return false;
+  return which !== "calls" || (index === 0 && format.toolCalls(message).length > 0);
+}
+
+/** Whether the model broke off while it reasoned again. An empty text is not sent. */
+export function endsInReasoning<M>(message: M, format: MessageFormat<M>): boolean {
+  const isSent = (piece: Piece): boolean =>
+    piece.type !== "text" || piece.of !== "content" || piece.text !== "";
+  return format.role(message) === "assistant" && format.pieces(message).findLast(isSent)?.of === "reasoning";
 }
 
 /** Reasoning and nothing else. */

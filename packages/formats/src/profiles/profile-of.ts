@@ -34,10 +34,11 @@ export function profileOf(name: string, rules: readonly ProviderRule[]): Profile
       `The profile ${JSON.stringify(name)} has a rule ${JSON.stringify(given?.rule)}, and there is none of that name: see the type ProviderRule.`,
     );
   }
+  const first = ruleOf(rules, "first-message");
   return {
     name,
     rules,
-    firstMessage: ruleOf(rules, "first-message") === undefined ? "any" : "user",
+    firstMessage: first === undefined || first.which === "calls" ? "any" : "user",
     reasoning: ruleOf(rules, "reasoning")?.kept ?? "any",
     maxMessages: ruleOf(rules, "messages")?.limit,
     shape: (messages, format) => shape(messages, format, { name, rules }),

@@ -11,8 +11,16 @@ const bedrockThinking =
 const converseApi = "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html";
 const converseMessage = "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html";
 const geminiFunctions = "https://ai.google.dev/gemini-api/docs/function-calling";
+const mistralValidator =
+  "https://github.com/mistralai/mistral-common/blob/main/src/mistral_common/protocol/instruct/validator.py";
 const mistralOrder = "https://github.com/avante-corp/avante.nvim/pull/2695";
 
+/** Its check begins to look for calls at the second message, and then finds the results of calls that nobody made. */
+const firstOfMistral: ProviderRule = {
+  rule: "first-message",
+  which: "calls",
+  source: mistralValidator,
+};
 const lastOfMistral: ProviderRule = {
   rule: "last-message",
   source: "https://github.com/0xPlaygrounds/rig/pull/1130",
@@ -156,6 +164,7 @@ export const mistral: ProfileRules = profileOf("mistral", [
   { rule: "not-empty", source: "https://docs.mistral.ai/api/" },
   { rule: "tool-results", source: "https://docs.mistral.ai/api/" },
   { rule: "system-first", source: mistralOrder },
+  firstOfMistral,
   lastOfMistral,
   answerAfterResults,
   { rule: "empty-text", which: "empty", source: "https://docs.mistral.ai/api/" },

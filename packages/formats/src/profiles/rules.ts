@@ -14,10 +14,9 @@ export type ProviderRule = { readonly source: string } & (
        * - `results-in-order`: the results of one message's calls stand in the order of the calls, where they stand in
        *   messages that hold nothing else.
        * - `system-first`: the system message stands first, or apart from the messages.
-       * - `first-message`: the first message is the user's.
        * - `last-message`: the last message is the user's, or holds tool results.
        * - `answer-after-results`: the model's answer stands between tool results and the user's next message.
-       * - `reasoning-alone`: no message of the model is reasoning and nothing else.
+       * - `reasoning-alone`: no message of the model is reasoning and nothing else, or ends in it.
        * - `document-with-text`: who sends a document sends a text with it.
        */
       readonly rule:
@@ -26,7 +25,6 @@ export type ProviderRule = { readonly source: string } & (
         | "results-first"
         | "results-in-order"
         | "system-first"
-        | "first-message"
         | "last-message"
         | "answer-after-results"
         | "reasoning-alone"
@@ -40,6 +38,14 @@ export type ProviderRule = { readonly source: string } & (
       readonly rule: "same-role";
       readonly roles: readonly Role[];
       readonly besideResults?: boolean | undefined;
+    }
+  | {
+      /**
+       * The first message behind the system message is the user's; with `calls`, it may also be the model's, but the first
+       * message of all makes no call.
+       */
+      readonly rule: "first-message";
+      readonly which?: "calls" | undefined;
     }
   | {
       /** No text is empty, or, with `blank`, holds nothing but blanks. */

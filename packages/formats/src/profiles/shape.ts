@@ -2,11 +2,13 @@ import { type MessageFormat, type ShapedView, TurnkeepError, type ViewStage } fr
 import { orderToolResults } from "@turnkeep/core/processors";
 import {
   answersCalls,
+  endsInReasoning,
   hasText,
   holdsNothing,
   isAnswer,
   isReasoningAlone,
   isSystem,
+  mayNotBeFirst,
   mediaOf,
   standsBehindResults,
 } from "./about.ts";
@@ -52,7 +54,7 @@ export function shape<M>(
   apply("empty-text", (list, _, rule) => withoutEmptyText(list, format, rule.which));
   apply("reasoning-alone", withoutReasoningAlone);
   apply("document-with-text", documentsWithText);
-  apply("first-message", (list) => opened(list, messages, format));
+  apply("first-message", (list, _, rule) => opened(list, messages, format, rule));
   apply("answer-after-results", answered);
   apply("last-message", continued);
   // Before messages become one: calls of one message are told apart by their ids.
@@ -94,13 +96,20 @@ function withoutEmptyText<M>(
 
 /** Where an answer comes in parts, reasoning goes with the part that follows it; alone at its end, it belongs to none. */
 function withoutReasoningAlone<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
+  if (format.answersInParts !== true) {
+    const isLeftOut = (message: M): boolean =>
+      isReasoningAlone(message, format) || endsInReasoning(message, format);
+    return messages.flatMap((message) =>
+      isLeftOut(message) ? (format.without(message, { reasoning: true }) ?? []) : [message],
+    );
+  }
   let isFollowed = false;
   return messages
     .toReversed()
     .flatMap((message) => {
       const isAlone = isReasoningAlone(message, format);
       if (isAlone && !isFollowed) return [];
-      if (!isAlone) isFollowed = format.answersInParts === true && format.role(message) === "assistant";
+      if (!isAlone) isFollowed = format.role(message) === "assistant";
       return [message];
     })
     .reverse();
@@ -115,14 +124,18 @@ function documentsWithText<M>(messages: readonly M[], format: MessageFormat<M>):
   });
 }
 
-function opened<M>(messages: readonly M[], before: readonly M[], format: MessageFormat<M>): readonly M[] {
+function opened<M>(
+  messages: readonly M[],
+  before: readonly M[],
+  format: MessageFormat<M>,
+  rule: RuleNamed<"first-message">,
+): readonly M[] {
   const isSaid = (message: M): boolean => !isSystem(message, format);
-  const first = messages.find(isSaid);
+  const found = messages.findIndex(isSaid);
   // Nothing was said, or all that was said is nothing that the provider takes.
-  if (first === undefined && !before.some(isSaid)) return messages;
-  // Nothing stands before a provider's own compaction.
-  if (first !== undefined && (format.role(first) === "user" || format.isBoundary(first))) return messages;
-  const index = first === undefined ? messages.length : messages.indexOf(first);
+  if (found < 0 && !before.some(isSaid)) return messages;
+  if (found >= 0 && !mayNotBeFirst(messages[found] as M, found, format, rule)) return messages;
+  const index = found < 0 ? messages.length : found;
   return messages.toSpliced(index, 0, methodOf(format, "textMessage")("user", openingText));
 }
 

@@ -1,12 +1,14 @@
 import { type MessageFormat, type Piece, TurnkeepError } from "@turnkeep/core";
 import {
   answersCalls,
+  endsInReasoning,
   hasText,
   holdsNothing,
   isAnswer,
   isEmptyText,
   isReasoningAlone,
   isSystem,
+  mayNotBeFirst,
   mediaOf,
   standsBehindResults,
 } from "./about.ts";
@@ -88,8 +90,8 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
       );
     case "first-message":
       return where(
-        (message, index) => index === first && format.role(message) !== "user" && !format.isBoundary(message),
-        "the first message is not the user's",
+        (message, index) => index === first && mayNotBeFirst(message, index, format, rule),
+        rule.which === "calls" ? "the first message makes calls" : "the first message is not the user's",
       );
     case "last-message":
       return where(
@@ -102,11 +104,14 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
         return isUser && standsBehindResults(messages, index, format);
       }, "the user's message stands right behind tool results");
     case "reasoning-alone":
-      return where(
-        (message, index) =>
-          isReasoningAlone(message, format) && !isPartOfMore(messages.slice(index + 1), format),
-        "the message is reasoning and nothing else",
-      );
+      return messages.flatMap((message, index): Finding[] => {
+        if (isReasoningAlone(message, format)) {
+          if (isPartOfMore(messages.slice(index + 1), format)) return [];
+          return [[index, "the message is reasoning and nothing else"]];
+        }
+        const isCutOff = format.answersInParts !== true && endsInReasoning(message, format);
+        return isCutOff ? [[index, "the message ends in reasoning"]] : [];
+      });
     case "document-with-text":
       return where(
         (message) =>
