@@ -84,6 +84,16 @@ describe("redact", () => {
     expect(JSON.stringify(broken)).toContain("ann");
   });
 
+  test("leaves a message's reasoning out where something changes before it", async () => {
+    const hm = { type: "reasoning", text: "hm" };
+    const said = (given: string) => ({ type: "text", text: given });
+    const messages = [parts(hm, said("secret")), parts(said("secret"), hm, said("a"))];
+    expect(await redacted(messages, { patterns: ["secret"], replacement: "…" })).toEqual([
+      parts(hm, said("…")),
+      parts(said("…"), said("a")),
+    ]);
+  });
+
   test("leaves a message's reasoning out where it would have to change", async () => {
     const signed = {
       type: "reasoning",

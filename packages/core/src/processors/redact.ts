@@ -33,7 +33,8 @@ const name = "redact";
  * meant and not as they are escaped, and it stays JSON. Patterns are then tried on its text as well, so that they may
  * name a member: `/"password":"[^"]*"/`.
  *
- * Reasoning in which something would change leaves the message, since providers refuse reasoning that was changed. Names
+ * Reasoning in which something would change, or before which something of its message does, leaves the message, since
+ * providers refuse reasoning that was changed or that stands behind something else than it did. Names
  * and ids, media (in `ModelMessage`, also a file whose data is a text), reasons of its approvals and what only a provider
  * can read are not looked at.
  *
@@ -80,7 +81,19 @@ function redactedMessage<M>(
     inReasoning ||= after !== text;
     return text;
   });
-  return inReasoning ? format.without(redacted, { reasoning: true }) : redacted;
+  const isRefused = inReasoning || (redacted !== message && isBehindChange(message, redacted, format));
+  return isRefused ? format.without(redacted, { reasoning: true }) : redacted;
+}
+
+/** Whether reasoning stands behind something that was changed: a provider that binds it to that would refuse it. */
+function isBehindChange<M>(message: M, redacted: M, format: MessageFormat<M>): boolean {
+  const before = format.pieces(message);
+  const after = format.pieces(redacted);
+  const last = after.findLastIndex(({ of }) => of === "reasoning");
+  return after.slice(0, Math.max(0, last)).some((piece, index) => {
+    const was = before[index];
+    return piece.type === "text" && !(was?.type === "text" && was.text === piece.text);
+  });
 }
 
 function changeOf(options: RedactOptions): Change {
