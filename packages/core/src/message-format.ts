@@ -116,6 +116,11 @@ export interface MessageFormat<M> {
    */
   resultsFirst?(message: M): M;
   /**
+   * Only where a result may say that its tool failed: a copy in which each one that says so and nothing else says that
+   * text; the message itself if there is none. Provider profiles ask for it.
+   */
+  withErrorText?(message: M, text: string): M;
+  /**
    * A copy without its empty texts, or, with `blank`, without those of blanks alone; texts of tool calls and results,
    * and reasoning, stay as they are. `undefined` when nothing is left that a provider would see; the message itself when
    * nothing changed. Provider profiles ask for it.

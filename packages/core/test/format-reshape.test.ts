@@ -104,6 +104,25 @@ describe("joined", () => {
   });
 });
 
+describe("withErrorText", () => {
+  test("gives a text to the errors that say nothing, and changes no other result", () => {
+    const failed = (value: string) => result("1", { type: "error-text", value });
+    const others = [
+      failed("gone"),
+      result("2", { type: "text", value: "" }),
+      result("3", { type: "content", value: [] }),
+    ];
+    expect(format.withErrorText(tool(failed(""), ...others), "failed")).toEqual(
+      tool(failed("failed"), ...others),
+    );
+    const fine = tool(...others);
+    expect(format.withErrorText(fine, "failed")).toBe(fine);
+    // Such a result is the provider's own.
+    const own = assistant(failed(""));
+    expect(format.withErrorText(own, "failed")).toBe(own);
+  });
+});
+
 describe("withoutEmptyText", () => {
   test("leaves out empty texts, and blank ones where asked", () => {
     const message = assistant(empty, blank, thought, text, call("1"));

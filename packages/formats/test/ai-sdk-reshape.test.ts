@@ -148,4 +148,13 @@ describe("uiMessageFormat", () => {
       assistant(tool({ state: "output-denied", approval: { id: "1", approved: false, reason: "No." } })),
     );
   });
+
+  it("gives a text to an error that says nothing, and to nothing else", () => {
+    const failed = (errorText: string) => tool({ state: "output-error", errorText });
+    const others = [tool({}), failed("gone"), text("")];
+    const message = assistant(failed(""), ...others);
+    expect(format.withErrorText?.(message, "failed")).toEqual(assistant(failed("failed"), ...others));
+    const fine = assistant(...others);
+    expect(format.withErrorText?.(fine, "failed")).toBe(fine);
+  });
 });

@@ -1,4 +1,4 @@
-import { describe } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type AnthropicMessage, anthropicFormat } from "../src/anthropic.ts";
 import { testReshapeCases } from "./reshape-cases.ts";
 
@@ -153,5 +153,30 @@ describe("anthropicFormat", () => {
       ["a result of the API's", assistant(run("secret", "bash")), assistant(run("secr", "bash"))],
       ["an unknown block", user({ type: "video" }), user(text('{"ty'))],
     ],
+  });
+});
+
+describe("errors that say nothing", () => {
+  const failed = (content?: unknown) => ({
+    type: "tool_result",
+    tool_use_id: "1",
+    is_error: true,
+    ...(content !== undefined && { content }),
+  });
+
+  it.each([
+    ["an empty text", failed("")],
+    ["no block", failed([])],
+    ["no content", failed()],
+  ])("are given a text: %s", (_, block) => {
+    const message = user(block, result("2"));
+    expect(anthropicFormat.withErrorText?.(message, "failed")).toStrictEqual(
+      user(failed("failed"), result("2")),
+    );
+  });
+
+  it("alone: other results and errors stay as they are", () => {
+    const message = user(result("1"), result("2", []), failed("gone"), failed([image]), text(""));
+    expect(anthropicFormat.withErrorText?.(message, "failed")).toBe(message);
   });
 });

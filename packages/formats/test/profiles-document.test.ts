@@ -19,6 +19,7 @@ const repairs: Readonly<Record<RuleName, string>> = {
   "tool-results": "results stand behind their calls; a missing one says that the call was interrupted",
   "results-first": "results move before what the user says beside them",
   "results-in-order": "results move into the order of their calls",
+  "error-text": "a sentence says that the tool failed and said nothing",
   "system-first": "the system message moves to the front",
   "first-message": "a sentence of the user's opens it",
   "last-message": "a sentence of the user's asks the model to go on",

@@ -321,6 +321,18 @@ const cases: readonly Case[] = [
     becomes: [user("(An empty message.)")],
   },
   {
+    rule: "error-text",
+    breaks: "a tool that failed and said nothing",
+    messages: [user("a"), call, toolResult("toolu_1", "search", "", { isError: true })],
+    index: 2,
+    refusedBy: ["anthropic", "strict"],
+    becomes: [
+      user("a"),
+      call,
+      toolResult("toolu_1", "search", "The tool failed and said nothing.", { isError: true }),
+    ],
+  },
+  {
     rule: "call-ids",
     breaks: "an id of 65 characters",
     messages: [user("a"), toolCall("x".repeat(65), "t", {}), toolResult("x".repeat(65), "t", "ok")],

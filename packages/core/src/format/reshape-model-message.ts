@@ -43,6 +43,17 @@ function contentParts(message: ModelMessageLike): readonly AnyPart[] {
   return typeof message.content === "string" ? [{ type: "text", text: message.content }] : partsOf(message);
 }
 
+/** See `MessageFormat.withErrorText`. */
+export function withErrorText(message: ModelMessageLike, text: string): ModelMessageLike {
+  if (message.role !== "tool") return message;
+  const parts = partsOf(message).map((part) => {
+    const output = part.output as { readonly type?: unknown; readonly value?: unknown } | undefined;
+    const isEmptyError = output?.type === "error-text" && output.value === "";
+    return isEmptyError ? { ...part, output: { ...output, value: text } } : part;
+  });
+  return withParts(message, parts);
+}
+
 /** See `MessageFormat.withoutEmptyText`. */
 export function withoutEmptyText(
   message: ModelMessageLike,

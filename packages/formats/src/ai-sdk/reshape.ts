@@ -29,6 +29,15 @@ export function joined<M extends UIMessageLike>(first: M, second: M): M | undefi
   return { ...members, id: first.id, parts } as unknown as M;
 }
 
+export function withErrorText<M extends UIMessageLike>(message: M, text: string): M {
+  const parts = mapList(partsOf(message), (part) =>
+    isTool(part) && part.state === "output-error" && part.errorText === ""
+      ? withMember(part, "errorText", text)
+      : part,
+  );
+  return withMember(message, "parts", parts);
+}
+
 export function withoutEmptyText<M extends UIMessageLike>(
   message: M,
   which: "empty" | "blank",

@@ -6,7 +6,7 @@ import { checkMessage } from "./check.ts";
 import { mapText } from "./map-text.ts";
 import type { AnthropicMessage } from "./messages.ts";
 import { piecesOf } from "./pieces.ts";
-import { joined, renameCalls, resultsFirst, withoutEmptyText } from "./reshape.ts";
+import { joined, renameCalls, resultsFirst, withErrorText, withoutEmptyText } from "./reshape.ts";
 import { isEmptyMessage, withoutParts } from "./without.ts";
 
 const name = "anthropic-messages";
@@ -49,6 +49,7 @@ export const anthropicFormat: MessageFormat<AnthropicMessage> = {
   renameCalls,
   joined,
   resultsFirst,
+  withErrorText,
   withoutEmptyText,
   mapText,
   equals: equalContent,

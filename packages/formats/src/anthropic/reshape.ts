@@ -1,5 +1,5 @@
 import { isLeftOut, joinedMembers, mapList, withMember } from "../reshape.ts";
-import { type AnyBlock, blocksOf, isCompaction, isResult } from "./blocks.ts";
+import { type AnyBlock, blocksOf, isCompaction, isResult, listOf } from "./blocks.ts";
 import type { AnthropicMessage } from "./messages.ts";
 
 /** Only of the application's calls: `server_tool_use` and its like, and what answers them, have ids of the API's. */
@@ -37,6 +37,17 @@ function withResultsFirst(blocks: readonly AnyBlock[]): readonly AnyBlock[] {
 
 function contentBlocks(message: AnthropicMessage): readonly AnyBlock[] {
   return typeof message.content === "string" ? [{ type: "text", text: message.content }] : blocksOf(message);
+}
+
+export function withErrorText(message: AnthropicMessage, text: string): AnthropicMessage {
+  return withBlocks(
+    message,
+    mapList(blocksOf(message), (block) => {
+      const isError = block.type === "tool_result" && block.is_error === true;
+      const isEmpty = typeof block.content !== "string" && listOf(block.content).length === 0;
+      return isError && (isEmpty || block.content === "") ? withMember(block, "content", text) : block;
+    }),
+  );
 }
 
 export function withoutEmptyText(

@@ -42,6 +42,10 @@ const blankOfAnthropic: ProviderRule = {
   which: "blank",
   source: "https://github.com/home-assistant/core/issues/175637",
 };
+const errorWithText: ProviderRule = {
+  rule: "error-text",
+  source: "https://github.com/jlevy/markform/issues/153",
+};
 const documentWithText: ProviderRule = {
   rule: "document-with-text",
   source: "https://github.com/archestra-ai/archestra/pull/4220",
@@ -108,6 +112,7 @@ export const anthropic: ProfileRules = profileOf("anthropic", [
   { rule: "last-message", source: "https://github.com/vybestack/llxprt-code/pull/3695" },
   { rule: "same-role", roles: ["tool"], source: anthropicTools },
   blankOfAnthropic,
+  errorWithText,
   {
     rule: "call-ids",
     pattern: /^[a-zA-Z0-9_-]{1,64}$/,
@@ -183,6 +188,7 @@ export const strict: ProfileRules = profileOf("strict", [
   { rule: "same-role", roles: ["user", "assistant", "tool"], source: converseApi },
   answerAfterResults,
   blankOfAnthropic,
+  errorWithText,
   { ...mistralCallIds, unique: true },
   noReasoning,
   reasoningAlone,

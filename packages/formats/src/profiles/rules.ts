@@ -13,6 +13,7 @@ export type ProviderRule = { readonly source: string } & (
        * - `results-first`: tool results stand before what the user says beside them.
        * - `results-in-order`: the results of one message's calls stand in the order of the calls, where they stand in
        *   messages that hold nothing else.
+       * - `error-text`: a result that says that its tool failed says more than that.
        * - `system-first`: the system message stands first, or apart from the messages.
        * - `last-message`: the last message is the user's, or holds tool results.
        * - `answer-after-results`: the model's answer stands between tool results and the user's next message.
@@ -24,6 +25,7 @@ export type ProviderRule = { readonly source: string } & (
         | "tool-results"
         | "results-first"
         | "results-in-order"
+        | "error-text"
         | "system-first"
         | "last-message"
         | "answer-after-results"
@@ -84,6 +86,7 @@ const known: Readonly<Record<RuleName, true>> = {
   "tool-results": true,
   "results-first": true,
   "results-in-order": true,
+  "error-text": true,
   "system-first": true,
   "first-message": true,
   "last-message": true,

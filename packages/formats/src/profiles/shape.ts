@@ -24,6 +24,8 @@ export const continueText = "Please continue.";
 export const noAnswerText = "(No answer was given.)";
 /** Stands for a user's message without text. */
 export const emptyText = "(An empty message.)";
+/** Stands in a result that says that its tool failed, and no more. */
+export const errorText = "The tool failed and said nothing.";
 /** Stands beside a document that was sent without a text. */
 export const attachedText = "(A file is attached.)";
 
@@ -52,6 +54,7 @@ export function shape<M>(
   apply("system-first", systemFirst);
   apply("reasoning", (list, _, rule) => (rule.kept === "none" ? withoutReasoning(list, format) : list));
   apply("empty-text", (list, _, rule) => withoutEmptyText(list, format, rule.which));
+  apply("error-text", (list) => list.map((message) => format.withErrorText?.(message, errorText) ?? message));
   apply("reasoning-alone", withoutReasoningAlone);
   apply("document-with-text", documentsWithText);
   apply("first-message", (list, _, rule) => opened(list, messages, format, rule));

@@ -14,7 +14,7 @@ import {
 } from "./about.ts";
 import type { ProfileRules } from "./profile-of.ts";
 import type { ProviderRule, RuleName } from "./rules.ts";
-import { belongTogether, excesses } from "./shape.ts";
+import { belongTogether, errorText, excesses } from "./shape.ts";
 
 /** What breaks a rule, and where. */
 export interface Violation {
@@ -83,6 +83,11 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
         index,
         "a result stands behind that of a later call",
       ]);
+    case "error-text":
+      return where(
+        (message) => (format.withErrorText?.(message, errorText) ?? message) !== message,
+        "a result says that its tool failed, and no more",
+      );
     case "system-first":
       return where(
         (message, index) => isSystem(message, format) && index > 0,
