@@ -121,6 +121,11 @@ export interface MessageFormat<M> {
    */
   withErrorText?(message: M, text: string): M;
   /**
+   * Only where files have names that a model is shown: a copy in which the name of each document is what `rename` answers
+   * for it; the message itself when nothing changed. Images, audio and videos keep theirs. Provider profiles ask for it.
+   */
+  renameDocuments?(message: M, rename: (name: string) => string): M;
+  /**
    * A copy without its empty texts, or, with `blank`, without those of blanks alone; texts of tool calls and results,
    * and reasoning, stay as they are. `undefined` when nothing is left that a provider would see; the message itself when
    * nothing changed. Provider profiles ask for it.

@@ -104,6 +104,32 @@ describe("joined", () => {
   });
 });
 
+describe("renameDocuments", () => {
+  const file = (filename: string, mediaType = "application/pdf") => ({
+    type: "file",
+    data: "JVBERi0=",
+    mediaType,
+    filename,
+  });
+  const content = (...value: object[]) => result("1", { type: "content", value });
+
+  test("renames the documents of a message and of its results, and no other files", () => {
+    const rename = (name: string) => `new ${name}`;
+    const photo = file("a.png", "image/png");
+    expect(format.renameDocuments(userParts(file("a.pdf"), photo, text), rename)).toEqual(
+      userParts(file("new a.pdf"), photo, text),
+    );
+    expect(format.renameDocuments(tool(content(file("a.pdf"), photo)), rename)).toEqual(
+      tool(content(file("new a.pdf"), photo)),
+    );
+  });
+
+  test("answers the message itself when nothing changed", () => {
+    for (const message of [userParts(file("a.pdf"), image), tool(content(file("a.pdf"))), userParts(text)])
+      expect(format.renameDocuments(message, (name) => name)).toBe(message);
+  });
+});
+
 describe("withErrorText", () => {
   test("gives a text to the errors that say nothing, and changes no other result", () => {
     const failed = (value: string) => result("1", { type: "error-text", value });

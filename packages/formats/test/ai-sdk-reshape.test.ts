@@ -157,4 +157,14 @@ describe("uiMessageFormat", () => {
     const fine = assistant(...others);
     expect(format.withErrorText?.(fine, "failed")).toBe(fine);
   });
+
+  it("renames documents, and no other files", () => {
+    const pdf = (filename: string) => ({ ...file, mediaType: "application/pdf", filename });
+    const photo = { ...file, filename: "a.png" };
+    const message = user(pdf("a.pdf"), photo, file);
+    expect(format.renameDocuments?.(message, (name) => `new ${name}`)).toEqual(
+      user(pdf("new a.pdf"), photo, file),
+    );
+    expect(format.renameDocuments?.(message, (name) => name)).toBe(message);
+  });
 });

@@ -30,6 +30,7 @@ const repairs: Readonly<Record<RuleName, string>> = {
   reasoning: "reasoning that may not come back goes",
   "reasoning-alone": "a message of reasoning alone goes, and so does the reasoning of one that ends in it",
   "document-with-text": "a sentence stands beside the document",
+  "document-names": "a number stands before a name that an earlier document has",
   messages: "the window evicts what is beyond",
   calls: "`WINDOW_OVERFLOW`",
   "text-length": "`WINDOW_OVERFLOW`",

@@ -44,6 +44,30 @@ const document: ModelMessage = {
   role: "user",
   content: [{ type: "file", data: "JVBERi0=", mediaType: "application/pdf" }],
 };
+const named = (filename: string, text = "a"): ModelMessage => ({
+  role: "user",
+  content: [
+    { type: "file", data: "JVBERi0=", mediaType: "application/pdf", filename },
+    { type: "text", text },
+  ],
+});
+const foundFiles: ModelMessage = {
+  role: "tool",
+  content: [
+    {
+      type: "tool-result",
+      toolCallId: "toolu_1",
+      toolName: "search",
+      output: {
+        type: "content",
+        value: [
+          { type: "file-data", data: "JVBERi0=", mediaType: "application/pdf", filename: "a.pdf" },
+          { type: "file-data", data: "iVBORw0KGgo=", mediaType: "image/png", filename: "a.png" },
+        ],
+      },
+    },
+  ],
+};
 const image = { type: "image" as const, image: "iVBORw0KGgo=", mediaType: "image/png" };
 const many = (count: number): string[] => Array.from({ length: count }, (_, index) => `call_${index}`);
 const callsOf = (count: number): ModelMessage =>
@@ -440,6 +464,34 @@ const cases: readonly Case[] = [
     index: 1,
     refusedBy: ["openai-responses", "anthropic", "bedrock", "strict"],
     becomes: [user("a"), assistant([...call.content, { type: "text", text: "" }]), result, user("c")],
+  },
+  {
+    rule: "document-names",
+    breaks: "two documents of one name but for its extension and case",
+    messages: [
+      named("report.pdf"),
+      assistant("b"),
+      named("Report.docx"),
+      assistant("b"),
+      named("report.pdf"),
+    ],
+    index: 2,
+    refusedBy: ["bedrock", "strict"],
+    becomes: [
+      named("report.pdf"),
+      assistant("b"),
+      named("(2) Report.docx"),
+      assistant("b"),
+      named("(3) report.pdf"),
+    ],
+  },
+  {
+    rule: "document-names",
+    breaks: "a document of the name of a tool's",
+    messages: [user("a"), call, foundFiles, assistant("b"), named("a.pdf")],
+    index: 4,
+    refusedBy: ["bedrock", "strict"],
+    becomes: [user("a"), call, foundFiles, assistant("b"), named("(2) a.pdf")],
   },
   {
     rule: "document-with-text",

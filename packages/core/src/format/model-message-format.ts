@@ -14,7 +14,13 @@ import { equalContent } from "./equal-content.ts";
 import { mapText } from "./map-model-message-text.ts";
 import type { ModelMessage, ModelMessageLike } from "./model-message.ts";
 import { isMedia, piecesOf } from "./model-message-pieces.ts";
-import { joined, renameCalls, withErrorText, withoutEmptyText } from "./reshape-model-message.ts";
+import {
+  joined,
+  renameCalls,
+  renameDocuments,
+  withErrorText,
+  withoutEmptyText,
+} from "./reshape-model-message.ts";
 
 const name = "model-message";
 const version = 1;
@@ -65,6 +71,7 @@ export const modelMessageFormat: MessageFormat<ModelMessageLike> = {
   textMessage: (role, text) => ({ role, content: text }),
   renameCalls,
   joined,
+  renameDocuments,
   withErrorText,
   withoutEmptyText,
   mapText,

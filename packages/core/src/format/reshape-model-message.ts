@@ -22,6 +22,30 @@ function namesCall({ type }: AnyPart): boolean {
   return type === "tool-call" || type === "tool-result" || type === "tool-approval-request";
 }
 
+/** See `MessageFormat.renameDocuments`. */
+export function renameDocuments(
+  message: ModelMessageLike,
+  rename: (name: string) => string,
+): ModelMessageLike {
+  const parts = partsOf(message).map((part) => {
+    const output = part.output as { readonly type?: unknown; readonly value?: unknown } | undefined;
+    if (part.type !== "tool-result" || output?.type !== "content") return renameDocument(part, rename);
+    const before = output.value as readonly AnyPart[];
+    const value = before.map((content) => renameDocument(content, rename));
+    const isSame = value.every((content, index) => content === before[index]);
+    return isSame ? part : { ...part, output: { ...output, value } };
+  });
+  return withParts(message, parts);
+}
+
+function renameDocument(part: AnyPart, rename: (name: string) => string): AnyPart {
+  const { filename, mediaType } = part;
+  const isDocument = !/^(image|audio|video)/.test(String(mediaType));
+  if (typeof filename !== "string" || !isDocument) return part;
+  const name = rename(filename);
+  return name === filename ? part : { ...part, filename: name };
+}
+
 /** See `MessageFormat.joined`. Members beside the content must be equal where both messages have them. */
 export function joined(first: ModelMessageLike, second: ModelMessageLike): ModelMessageLike | undefined {
   if (first.role !== second.role || first.role === "system") return undefined;

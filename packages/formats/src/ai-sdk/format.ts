@@ -20,7 +20,14 @@ import {
   toolNameOf,
 } from "./parts.ts";
 import { piecesOf } from "./pieces.ts";
-import { joined, renameCalls, textMessage, withErrorText, withoutEmptyText } from "./reshape.ts";
+import {
+  joined,
+  renameCalls,
+  renameDocuments,
+  textMessage,
+  withErrorText,
+  withoutEmptyText,
+} from "./reshape.ts";
 import { hasResponse, isEmptyMessage, withoutParts } from "./without.ts";
 
 const name = "ai-sdk-ui-message";
@@ -78,6 +85,7 @@ export function uiMessageFormat<M extends UIMessageLike = UIMessageLike>(
     textMessage: (role, text) => textMessage(role, text) as M,
     renameCalls,
     joined,
+    renameDocuments,
     withErrorText,
     withoutEmptyText: (message, which) => withoutEmptyText(message, which, convertDataPart),
     mapText: (message, change) => mapText(message, change, convertDataPart),

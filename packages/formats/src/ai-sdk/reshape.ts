@@ -29,6 +29,15 @@ export function joined<M extends UIMessageLike>(first: M, second: M): M | undefi
   return { ...members, id: first.id, parts } as unknown as M;
 }
 
+export function renameDocuments<M extends UIMessageLike>(message: M, rename: (name: string) => string): M {
+  const parts = mapList(partsOf(message), (part) => {
+    const isDocument = part.type === "file" && !/^(image|audio|video)/.test(String(part.mediaType));
+    if (!isDocument || typeof part.filename !== "string") return part;
+    return withMember(part, "filename", rename(part.filename));
+  });
+  return withMember(message, "parts", parts);
+}
+
 export function withErrorText<M extends UIMessageLike>(message: M, text: string): M {
   const parts = mapList(partsOf(message), (part) =>
     isTool(part) && part.state === "output-error" && part.errorText === ""

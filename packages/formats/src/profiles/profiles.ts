@@ -54,6 +54,10 @@ const reasoningAlone: ProviderRule = {
   rule: "reasoning-alone",
   source: "https://github.com/tailcallhq/forgecode/pull/3073",
 };
+const documentNames: ProviderRule = {
+  rule: "document-names",
+  source: "https://github.com/maximhq/bifrost/issues/7003",
+};
 const noReasoning: ProviderRule = { rule: "reasoning", kept: "none", source: openaiChatApi };
 const firstOfBedrock: ProviderRule = {
   rule: "first-message",
@@ -160,6 +164,7 @@ export const bedrock: ProfileRules = profileOf("bedrock", [
   { rule: "reasoning", kept: "bound", source: bedrockThinking },
   reasoningAlone,
   documentWithText,
+  documentNames,
   bedrockImages,
   bedrockDocuments,
 ]);
@@ -193,6 +198,7 @@ export const strict: ProfileRules = profileOf("strict", [
   noReasoning,
   reasoningAlone,
   documentWithText,
+  documentNames,
   openaiMessages,
   openaiCalls,
   openaiTextLength,

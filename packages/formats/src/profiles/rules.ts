@@ -19,6 +19,7 @@ export type ProviderRule = { readonly source: string } & (
        * - `answer-after-results`: the model's answer stands between tool results and the user's next message.
        * - `reasoning-alone`: no message of the model is reasoning and nothing else, or ends in it.
        * - `document-with-text`: who sends a document sends a text with it.
+       * - `document-names`: no two documents of a request have one name.
        */
       readonly rule:
         | "not-empty"
@@ -30,7 +31,8 @@ export type ProviderRule = { readonly source: string } & (
         | "last-message"
         | "answer-after-results"
         | "reasoning-alone"
-        | "document-with-text";
+        | "document-with-text"
+        | "document-names";
     }
   | {
       /**
@@ -93,6 +95,7 @@ const known: Readonly<Record<RuleName, true>> = {
   "answer-after-results": true,
   "reasoning-alone": true,
   "document-with-text": true,
+  "document-names": true,
   "same-role": true,
   "empty-text": true,
   "call-ids": true,

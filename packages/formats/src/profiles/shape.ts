@@ -13,6 +13,7 @@ import {
   standsBehindResults,
 } from "./about.ts";
 import { withCallIds } from "./call-ids.ts";
+import { withDocumentNames } from "./document-names.ts";
 import { methodOf } from "./method-of.ts";
 import { type ProviderRule, type RuleName, type RuleNamed, ruleOf } from "./rules.ts";
 
@@ -57,6 +58,7 @@ export function shape<M>(
   apply("error-text", (list) => list.map((message) => format.withErrorText?.(message, errorText) ?? message));
   apply("reasoning-alone", withoutReasoningAlone);
   apply("document-with-text", documentsWithText);
+  apply("document-names", withDocumentNames);
   apply("first-message", (list, _, rule) => opened(list, messages, format, rule));
   apply("answer-after-results", answered);
   apply("last-message", continued);

@@ -12,6 +12,7 @@ import {
   mediaOf,
   standsBehindResults,
 } from "./about.ts";
+import { withDocumentNames } from "./document-names.ts";
 import type { ProfileRules } from "./profile-of.ts";
 import type { ProviderRule, RuleName } from "./rules.ts";
 import { belongTogether, errorText, excesses } from "./shape.ts";
@@ -125,6 +126,13 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
           !hasText(message, format),
         "a document stands without a text",
       );
+    case "document-names": {
+      const named = withDocumentNames(messages, format);
+      return where(
+        (message, index) => named[index] !== message,
+        "a document has the name of another one before it",
+      );
+    }
     case "same-role":
       return where((message, index) => {
         const before = messages[index - 1];

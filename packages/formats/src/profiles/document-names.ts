@@ -1,0 +1,28 @@
+import type { MessageFormat } from "@turnkeep/core";
+
+/**
+ * The messages with a number before the name of each document whose name an earlier one has. A name goes by what a
+ * provider is sent of it at least: its letters and digits, without the extension. One without any is not sent.
+ */
+export function withDocumentNames<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
+  const { renameDocuments } = format;
+  if (renameDocuments === undefined) return messages;
+  const taken = new Set<string>();
+  const unique = (name: string): string => {
+    if (sentOf(name) === "") return name;
+    let free = name;
+    for (let number = 2; taken.has(sentOf(free)); number++) free = `(${number}) ${name}`;
+    taken.add(sentOf(free));
+    return free;
+  };
+  return messages.map((message) => renameDocuments(message, unique));
+}
+
+/** Bedrock cuts a name at 200 characters. */
+function sentOf(name: string): string {
+  return name
+    .replace(/\.[^.]*$/, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, "")
+    .slice(0, 190);
+}
