@@ -17,6 +17,7 @@ const profiles = [openai, openaiResponses, anthropic, gemini, bedrock, mistral, 
 const repairs: Readonly<Record<RuleName, string>> = {
   "not-empty": "nothing: an empty memory is shown empty",
   "tool-results": "results stand behind their calls; a missing one says that the call was interrupted",
+  "provider-calls": "calls that a provider ran itself go, with their results",
   "results-first": "results move before what the user says beside them",
   "results-in-order": "results move into the order of their calls",
   "error-text": "a sentence says that the tool failed and said nothing",

@@ -165,6 +165,27 @@ const cases: readonly Case[] = [
     refusedBy: everybody,
   },
   {
+    rule: "provider-calls",
+    breaks: "a search that a provider ran itself",
+    messages: [user("a"), searched, user("c")],
+    index: 1,
+    refusedBy: ["openai", "mistral", "strict"],
+    becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
+  },
+  {
+    rule: "provider-calls",
+    breaks: "a provider's search alone, and its result in another message",
+    messages: [
+      user("a"),
+      assistant([searched.content[0] as never]),
+      assistant([searched.content[1] as never, { type: "text", text: "b" }]),
+      user("c"),
+    ],
+    index: 1,
+    refusedBy: ["openai", "mistral", "strict"],
+    becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
+  },
+  {
     rule: "results-in-order",
     breaks: "results in the order in which they came",
     messages: [user("a"), callsOf(2), toolResult("call_1", "t", "ok"), toolResult("call_0", "t", "ok")],

@@ -21,6 +21,12 @@ export function standsBehindResults<M>(
   return false;
 }
 
+/** The calls that the provider runs itself: it answers them in whatever message it goes on with. */
+export function callsOfProvider<M>(messages: readonly M[], format: MessageFormat<M>): ReadonlySet<string> {
+  const calls = messages.flatMap((message) => format.toolCalls(message));
+  return new Set(calls.filter((call) => call.providerExecuted === true).map(({ id }) => id));
+}
+
 export function isSystem<M>(message: M, format: MessageFormat<M>): boolean {
   return format.role(message) === "system";
 }

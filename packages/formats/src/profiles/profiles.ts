@@ -58,6 +58,11 @@ const documentNames: ProviderRule = {
   rule: "document-names",
   source: "https://github.com/maximhq/bifrost/issues/7003",
 };
+/** Both have no calls of their own: the AI SDK sends one of another provider as a call without its result, or throws. */
+const noProviderCalls: ProviderRule = {
+  rule: "provider-calls",
+  source: "https://github.com/vercel/ai/pull/8245",
+};
 const noReasoning: ProviderRule = { rule: "reasoning", kept: "none", source: openaiChatApi };
 const firstOfBedrock: ProviderRule = {
   rule: "first-message",
@@ -81,6 +86,7 @@ const bedrockDocuments: ProviderRule = { rule: "documents", limit: 5, source: co
 export const openai: ProfileRules = profileOf("openai", [
   { rule: "not-empty", source: openaiChatApi },
   { rule: "tool-results", source: openaiChatApi },
+  noProviderCalls,
   {
     rule: "call-ids",
     pattern: /^.{1,40}$/s,
@@ -173,6 +179,7 @@ export const bedrock: ProfileRules = profileOf("bedrock", [
 export const mistral: ProfileRules = profileOf("mistral", [
   { rule: "not-empty", source: "https://docs.mistral.ai/api/" },
   { rule: "tool-results", source: "https://docs.mistral.ai/api/" },
+  noProviderCalls,
   { rule: "system-first", source: mistralOrder },
   firstOfMistral,
   lastOfMistral,
@@ -185,6 +192,7 @@ export const mistral: ProfileRules = profileOf("mistral", [
 export const strict: ProfileRules = profileOf("strict", [
   { rule: "not-empty", source: openaiChatApi },
   { rule: "tool-results", source: anthropicTools },
+  noProviderCalls,
   resultsFirst,
   resultsInOrder,
   { rule: "system-first", source: anthropicApi },

@@ -10,6 +10,7 @@ export type ProviderRule = { readonly source: string } & (
        * - `not-empty`: a request holds a message beside the system message.
        * - `tool-results`: every call is answered once, right behind the message that makes it; no result stands without
        *   its call.
+       * - `provider-calls`: no call comes back that another provider ran itself.
        * - `results-first`: tool results stand before what the user says beside them.
        * - `results-in-order`: the results of one message's calls stand in the order of the calls, where they stand in
        *   messages that hold nothing else.
@@ -24,6 +25,7 @@ export type ProviderRule = { readonly source: string } & (
       readonly rule:
         | "not-empty"
         | "tool-results"
+        | "provider-calls"
         | "results-first"
         | "results-in-order"
         | "error-text"
@@ -86,6 +88,7 @@ export type RuleNamed<N extends RuleName, R = ProviderRule> = R extends { readon
 const known: Readonly<Record<RuleName, true>> = {
   "not-empty": true,
   "tool-results": true,
+  "provider-calls": true,
   "results-first": true,
   "results-in-order": true,
   "error-text": true,

@@ -2,6 +2,7 @@ import { type MessageFormat, type ShapedView, TurnkeepError, type ViewStage } fr
 import { orderToolResults } from "@turnkeep/core/processors";
 import {
   answersCalls,
+  callsOfProvider,
   endsInReasoning,
   hasText,
   holdsNothing,
@@ -54,6 +55,7 @@ export function shape<M>(
   };
   apply("system-first", systemFirst);
   apply("reasoning", (list, _, rule) => (rule.kept === "none" ? withoutReasoning(list, format) : list));
+  apply("provider-calls", withoutProviderCalls);
   apply("empty-text", (list, _, rule) => withoutEmptyText(list, format, rule.which));
   apply("error-text", (list) => list.map((message) => format.withErrorText?.(message, errorText) ?? message));
   apply("reasoning-alone", withoutReasoningAlone);
@@ -82,6 +84,18 @@ function withoutReasoning<M>(messages: readonly M[], format: MessageFormat<M>): 
     const isPart = format.answersInParts === true && format.role(message) === "assistant";
     if (!isPart && !format.hasReasoning(message)) return [message];
     return format.without(message, { reasoning: true }) ?? [];
+  });
+}
+
+/** The calls that a provider ran itself, and its results: what the model made of them stays. */
+function withoutProviderCalls<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
+  const ids = callsOfProvider(messages, format);
+  if (ids.size === 0) return messages;
+  const isLeftOut = (id: string): boolean => ids.has(id);
+  return messages.flatMap((message) => {
+    const refs = [...format.toolCalls(message), ...format.toolResults(message)];
+    if (!refs.some(({ id }) => ids.has(id))) return [message];
+    return format.without(message, { toolCalls: isLeftOut, toolResults: isLeftOut }) ?? [];
   });
 }
 

@@ -1,6 +1,7 @@
 import { type MessageFormat, type Piece, TurnkeepError } from "@turnkeep/core";
 import {
   answersCalls,
+  callsOfProvider,
   endsInReasoning,
   hasText,
   holdsNothing,
@@ -74,6 +75,11 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
       return first < 0 ? [[0, "there is no message beside the system message"]] : [];
     case "tool-results":
       return format.answersInParts === true ? unpairedParts(messages, format) : unpaired(messages, format);
+    case "provider-calls":
+      return where(
+        (message) => format.toolCalls(message).some(({ providerExecuted }) => providerExecuted === true),
+        "a call stands here that a provider ran itself",
+      );
     case "results-first":
       return where(
         (message) => (format.resultsFirst?.(message) ?? message) !== message,
@@ -232,12 +238,6 @@ function outOfOrder<M>(messages: readonly M[], format: MessageFormat<M>): number
     furthest = Math.max(furthest, ...found);
     return isBehind ? [index] : [];
   });
-}
-
-/** The calls that the provider runs itself: it answers them in whatever message it goes on with. */
-function callsOfProvider<M>(messages: readonly M[], format: MessageFormat<M>): ReadonlySet<string> {
-  const calls = messages.flatMap((message) => format.toolCalls(message));
-  return new Set(calls.filter((call) => call.providerExecuted === true).map(({ id }) => id));
 }
 
 /** The calls that the last message approves: whoever sends the list runs them first. */
