@@ -1,6 +1,9 @@
 import type { MessageFormat } from "./message-format.ts";
 
-/** A positive integer, or a function of the memory's id that is asked at each use. */
+/**
+ * A positive integer, or a function of the memory's id that is asked at each use. What has left memory stays in history
+ * when a limit grows.
+ */
 export type Limit = number | ((id: string) => number | Promise<number>);
 
 /** Counts what a message costs a model. Counts are kept with the message in the store, under `name`. */
