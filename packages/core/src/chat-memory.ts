@@ -96,7 +96,8 @@ export interface ChatMemory<M> {
    * Adds under that id, or replaces the live message that has it, in place: an answer that still streams, an approval.
    * Equal content writes nothing. An id that was removed, cleared or erased meanwhile is free, so that the message is added
    * anew: end an answer that still streams before you delete what it belongs to. Errors: as `add`; `ID_CONFLICT` if the id
-   * has left memory, `INVALID_MESSAGE` if a system message would become another, or the other way round.
+   * has left memory, `INVALID_MESSAGE` if a system message would become another, or the other way round, or a derived
+   * message what {@link ChatMemory.compact} takes no replacement from.
    */
   put(id: string, message: M | Entry<M>, options?: MemoryCallOptions): Promise<void>;
   /**
@@ -141,8 +142,8 @@ export interface ChatMemory<M> {
    * meanwhile. The next `compact` replaces it. History keeps what it stands for, never the derived message. Answers
    * its id.
    *
-   * Errors: `INVALID_MESSAGE` (the replacement is a system or tool message, holds calls, or, with unit `turn`, is no user
-   * message), `INVALID_OPTION` (no such message), `VERSION_CONFLICT` (a later compact reached further).
+   * Errors: `INVALID_MESSAGE` (the replacement is a system or tool message, holds calls or approvals, or, with unit `turn`,
+   * is no user message), `INVALID_OPTION` (no such message), `VERSION_CONFLICT` (a later compact reached further).
    */
   compact(
     request: { readonly through: string; readonly replacement: M },

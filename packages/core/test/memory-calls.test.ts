@@ -533,9 +533,14 @@ describe("set, compact, clear", () => {
       toolResult("c", "look", "r"),
       assistant([result]),
       assistant([{ type: "tool-call", toolCallId: "c", toolName: "look", input: {} }]),
-    ])
+      assistant([{ type: "tool-approval-request", approvalId: "ask", toolCallId: "c" }]),
+    ]) {
       await refused(last as string, replacement).toMatchObject({ code: "INVALID_MESSAGE" });
+      await expect(memory.put(summaryId, replacement)).rejects.toMatchObject({ code: "INVALID_MESSAGE" });
+    }
     expect(await memory.messages()).toEqual([system("s"), user("all")]);
+    await memory.put(summaryId, user("all of it"));
+    expect(await memory.messages()).toEqual([system("s"), user("all of it")]);
   });
 
   test("set under an id that a message has already, live or left, is an ID_CONFLICT, as is one given twice", async () => {

@@ -25,6 +25,7 @@ export async function putMessage<M>(attempt: Attempt<M>, message: Prepared<M>): 
       { details: { memoryId: policy.memoryId, messageIds: [message.id] } },
     );
   }
+  if (item.meta.derived !== undefined) checkReplacement(message, policy);
   if (isEqual(item, message, policy)) return false;
   draft.replace(item, message);
   evict(attempt);
@@ -106,12 +107,13 @@ export function putInPlace<M>(
 
 /** Errors: `INVALID_MESSAGE` for a message that cannot stand in place of others. */
 export function checkReplacement<M>({ facts }: Prepared<M>, policy: Policy<M>): void {
-  const { role, calls, results } = facts;
+  const { role, calls, results, approvals } = facts;
   const allowed = policy.window.unit === "turn" ? ["user"] : ["user", "assistant"];
-  if (allowed.includes(role) && calls.length === 0 && results.length === 0) return;
+  if (allowed.includes(role) && calls.length + results.length + approvals.length === 0) return;
   throw new TurnkeepError(
     "INVALID_MESSAGE",
-    `A replacement must be a message of role ${allowed.join(" or ")} without tool calls or results; this one has the role ${role}.`,
+    `What stands in place of other messages must be a message of role ${allowed.join(" or ")}, without tool calls, ` +
+      `results or approvals; this one has the role ${role}.`,
   );
 }
 
