@@ -47,11 +47,26 @@ describe("calibrate", () => {
     const memory = remembering({ maxTokens: 42, target: 1 });
     await memory.add(ten("a"), ten("b"), ten("c"), ten("d"));
     await memory.messages();
-    await memory.calibrate({ inputTokens: 21 });
-    await memory.add(ten("e"), ten("f"), ten("g"), ten("h"));
-    expect(await memory.messages()).toHaveLength(8);
+    await memory.calibrate({ inputTokens: 22 });
+    await memory.add(ten("e"), ten("f"));
+    expect(await memory.messages()).toHaveLength(6);
     await memory.calibrate({ inputTokens: 82 });
-    expect(await memory.messages()).toHaveLength(4);
+    expect(await memory.messages()).toHaveLength(2);
+  });
+
+  test("takes a rate below 1 of what was reported alone: what comes beyond it counts as the counter says", async () => {
+    const memory = remembering({ maxTokens: 52, target: 1 });
+    await memory.add(ten("a"));
+    await memory.messages();
+    await memory.calibrate({ inputTokens: 6 });
+    // 12 tokens were 6, and 40 more are 46; another 10 are too many.
+    await memory.add(ten("b"), ten("c"), ten("d"), ten("e"));
+    expect(await memory.messages()).toHaveLength(5);
+    await memory.add(ten("f"));
+    expect(await memory.messages()).toHaveLength(5);
+    await memory.calibrate({ inputTokens: 26 });
+    await memory.add(ten("g"), ten("h"));
+    expect(await memory.messages()).toHaveLength(7);
   });
 
   test("leaves the reserve as it is, and takes other tokens for no part of the view", async () => {
@@ -132,7 +147,8 @@ describe("calibrate", () => {
     await memory.add(ten("e"));
     expect(await memory.messages()).toHaveLength(4);
     await memory.calibrate({ inputTokens: 1 });
-    await memory.add(user("x".repeat(395 - 42)));
+    // 42 tokens were 21, and 179 more are 200.
+    await memory.add(user("x".repeat(179 - 3)));
     expect(await memory.messages()).toHaveLength(5);
     expect(events.findLast(({ type }) => type === "warning")).toMatchObject({ code: "calibration" });
   });

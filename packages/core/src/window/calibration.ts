@@ -11,7 +11,9 @@ export interface Shown<M> {
 
 /**
  * What a provider counts for messages that the counter counts at `n` tokens: `n × reported / counted + extra`, rounded
- * up. A fraction of two whole numbers, so that the view it was made from comes out at exactly what was reported.
+ * up. A fraction of two whole numbers, so that the view it was made from comes out at exactly what was reported. A lower
+ * number than the counter's is believed of as many tokens as it was reported for, and what is beyond them is taken as
+ * counted: a short view is mostly framing, which says nothing of the text to come.
  */
 export interface Correction {
   readonly reported: number;
@@ -22,7 +24,8 @@ export interface Correction {
 export const uncorrected: Correction = { reported: 1, counted: 1, extra: 0 };
 
 export function corrected(tokens: number, { reported, counted, extra }: Correction): number {
-  return Math.ceil((tokens * reported) / counted) + extra;
+  const beyond = reported < counted ? Math.max(0, tokens - counted) : 0;
+  return Math.ceil(((tokens - beyond) * reported) / counted) + beyond + extra;
 }
 
 /**
@@ -46,8 +49,9 @@ export interface Calibration {
 
 /** Never corrects the view below what was reported for it. */
 export function calibration(counted: number, reported: number): Calibration {
-  if (reported < counted * lowestRate) {
-    return { correction: { reported: 1, counted: 2, extra: 0 }, plausible: counted < shortestCached };
+  const lowest = Math.ceil(counted * lowestRate);
+  if (reported < lowest) {
+    return { correction: { reported: lowest, counted, extra: 0 }, plausible: counted < shortestCached };
   }
   if (reported > counted * highestRate) {
     const extra = reported - counted * highestRate;
