@@ -14,6 +14,8 @@ export interface MemoryHistoryQuery extends MemoryCallOptions {
   readonly limit?: number | undefined;
   /** Default: all states. */
   readonly states?: readonly MessageState[] | undefined;
+  /** Only messages with one of these ids, 1,000 at most. An id that no message has is no error. */
+  readonly ids?: readonly string[] | undefined;
 }
 
 /** One message of the history. */

@@ -878,6 +878,28 @@ test("history pages in both orders and by state, with ids, seq and time", async 
   expect(messages[0]?.createdAt).toBeGreaterThan(Date.now() - 60_000);
 });
 
+test("history finds messages by their ids, whatever became of them, and no derived one", async () => {
+  const memory = createChatMemory({ window: { maxMessages: 3 } });
+  const ids = await memory.add(user("0"), user("1"), user("2"), user("3"));
+  await memory.rewind(ids[3] as string);
+  const summary = await memory.compact({ through: ids[1] as string, replacement: user("all") });
+  const asked = [ids[3], summary, "nobody's", ids[0], ids[0]] as string[];
+  const found = async (query: Parameters<typeof memory.history>[0]): Promise<string[]> =>
+    (await memory.history(query)).messages.map(({ message, state }) => `${textOf(message)} ${state}`);
+  const page = found({ ids: asked });
+  asked.length = 0;
+  expect(await page).toEqual(["0 evicted", "3 superseded"]);
+  expect(await found({ ids: ids.slice(0, 3), states: ["live"] })).toEqual(["2 live"]);
+  expect(await found({ ids: [] })).toEqual([]);
+  const pages: unknown[] = [];
+  for await (const { messages } of memory.historyPages({ ids, limit: 3 })) pages.push(messages.length);
+  expect(pages).toEqual([3, 1]);
+  for (const wrong of ["0", [1], [""], Array.from({ length: 1001 }, String)])
+    await expect(memory.history({ ids: wrong as string[] })).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+    });
+});
+
 test("the epoch rises with whatever changes the view other than at its end, and messages keep theirs", async () => {
   const store = inMemoryStore();
   const memory = createChatMemory({ id: "m", store, window: { maxMessages: 2 } });

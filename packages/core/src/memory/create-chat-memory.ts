@@ -28,7 +28,7 @@ import type { Attempt } from "./attempt.ts";
 import { checkReplacement, compactThrough, putMessage, replaceAll } from "./change.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Prepared } from "./draft.ts";
-import { following, readHistory } from "./history.ts";
+import { copyQuery, following, readHistory } from "./history.ts";
 import { normalizeOptions, sharedNames } from "./options.ts";
 import type { Policy } from "./policy.ts";
 import { prepare, prepareAll } from "./prepare.ts";
@@ -81,6 +81,7 @@ const queryNames: readonly (keyof MemoryHistoryQuery)[] = [
   "order",
   "limit",
   "states",
+  "ids",
   "signal",
 ];
 const onConflicts: readonly TransactionOptions["onConflict"][] = ["merge", "throw", undefined];
@@ -230,7 +231,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
 
   async history(query: MemoryHistoryQuery = {}): Promise<MemoryHistoryPage<M>> {
     checkObject("history's argument", query, queryNames);
-    return this.#session.run(query.signal, (call) => readHistory(query, this.#policy, call));
+    const asked = copyQuery(query);
+    return this.#session.run(query.signal, (call) => readHistory(asked, this.#policy, call));
   }
 
   async *historyPages(query: MemoryHistoryQuery = {}): AsyncIterableIterator<MemoryHistoryPage<M>> {

@@ -7,27 +7,27 @@ import type { Policy } from "./policy.ts";
 
 const defaultLimit = 100;
 
+/** A copy, which the caller cannot change while the call waits for others. What is no list, the store refuses. */
+export function copyQuery({ after, before, order, limit, states, ids }: MemoryHistoryQuery): HistoryQuery {
+  const copy = <T>(list: readonly T[] | undefined): T[] | undefined =>
+    Array.isArray(list) ? [...list] : (list as undefined);
+  return { after, before, order, limit, states: copy(states), ids: copy(ids) };
+}
+
 /**
  * One page of what was said: derived messages are no part of it. A record that cannot be read does not count towards
  * the limit, so that a page with more behind it always names a message to go on from.
  */
 export async function readHistory<M>(
-  query: MemoryHistoryQuery,
+  query: HistoryQuery,
   policy: Policy<M>,
   call: Call,
 ): Promise<MemoryHistoryPage<M>> {
   const { store, memoryId, reader } = policy;
-  const { after, before, order, limit = defaultLimit, states } = query;
+  const { limit = defaultLimit } = query;
   const messages: HistoryMessage<M>[] = [];
   const errors: TurnkeepError[] = [];
-  let next: HistoryQuery = {
-    after,
-    before,
-    order,
-    limit,
-    // What is no list the store refuses.
-    states: Array.isArray(states) ? [...states] : (states as undefined),
-  };
+  let next: HistoryQuery = { ...query, limit };
   for (;;) {
     const page = await store.getHistory(memoryId, next, { signal: call.signal });
     for (const stored of page.messages) {
