@@ -279,6 +279,21 @@ describe("put", () => {
 });
 
 describe("views", () => {
+  test("what a view or a change was asked for is copied: the caller may change it while the call waits", async () => {
+    const memory = createChatMemory();
+    const [first, second] = await memory.add(user("a"), user("b"), user("c"));
+    const extra = [user("now")];
+    const request = { through: first as string, replacement: user("sum") };
+    const compacted = memory.compact(request);
+    const view = memory.messages({ extra });
+    const explained = memory.explain({ extra });
+    request.through = second as string;
+    extra.push(user("later"));
+    await compacted;
+    expect(texts(await view)).toEqual(["sum", "b", "c", "now"]);
+    expect((await explained).messages.filter(({ state }) => state === "shown")).toHaveLength(4);
+  });
+
   test("extra messages are shown and counted, never stored", async () => {
     const store = counted(inMemoryStore());
     const memory = createChatMemory({ id: "m", store, window: { maxMessages: 3 } });

@@ -22,6 +22,7 @@ test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
   ["entry's options", (options) => entry(user("a"), options), undefined, /entry .*undefined/],
   ["extra messages", (extra) => memory.messages({ extra }), user("a"), /^extra .*an object/],
   ["extra messages to explain", (extra) => memory.explain({ extra }), user("a"), /^extra .*an object/],
+  ["a view's model", (model) => memory.messages({ model }), 5, /^model .*a text.*5/],
   ["a signal of a view", (signal) => memory.messages({ signal }), 5, /^signal .*5/],
   ["a signal of a change", (signal) => memory.put("a", user("a"), { signal }), {}, /^signal .*an object/],
   ["a transaction's function", (run) => memory.transaction(run), 5, /^transaction's .*5/],

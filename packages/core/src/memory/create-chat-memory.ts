@@ -127,9 +127,10 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     });
   }
 
-  messages(options?: ViewOptions<M>): Promise<M[]> {
+  async messages(options?: ViewOptions<M>): Promise<M[]> {
+    const asked = this.#views.ask(options);
     return this.#session.run(options?.signal, (call) =>
-      this.#session.look(call, (loaded) => this.#views.show(loaded, call, options)),
+      this.#session.look(call, (loaded) => this.#views.show(loaded, call, asked)),
     );
   }
 
@@ -163,7 +164,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     checkObject("compact's argument", request, ["through", "replacement"]);
     const prepared = prepare(request.replacement, this.#policy.reader);
     checkReplacement(prepared, this.#policy);
-    return this.#change(options?.signal, (attempt) => compactThrough(attempt, request.through, prepared), {
+    const { through } = request;
+    return this.#change(options?.signal, (attempt) => compactThrough(attempt, through, prepared), {
       reason: "compact",
     });
   }
@@ -197,14 +199,16 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
         collected.push(...prepared);
         return prepared.map((message) => message.id);
       },
-      messages: (view) =>
-        session.run(view?.signal ?? options?.signal, (call) => {
+      messages: async (view) => {
+        const asked = this.#views.ask(view);
+        return session.run(view?.signal ?? options?.signal, (call) => {
           checkOpen();
           return session.look(call, (loaded) => {
             base ??= { version: loaded.version };
-            return this.#views.show(loaded, call, view, collected);
+            return this.#views.show(loaded, call, asked, collected);
           });
-        }),
+        });
+      },
     };
     try {
       const result = await run(transaction);

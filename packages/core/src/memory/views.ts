@@ -32,6 +32,13 @@ interface Built<M> {
   readonly limits: Limits;
 }
 
+/** What a view is asked for: checked and copied, so that nobody changes it while the call waits for others. */
+export interface AskedView<M> {
+  readonly extra: readonly Prepared<M>[];
+  readonly profile: ProviderProfile | undefined;
+  readonly model: string | undefined;
+}
+
 const viewNames: readonly (keyof ViewOptions<unknown>)[] = ["profile", "model", "extra", "signal"];
 
 /** What one memory shows a model, and what the provider has reported of it. */
@@ -56,19 +63,24 @@ export class Views<M> {
     return resolveLimits(this.#policy.window, this.#policy.memoryId, this.#correction, profile);
   }
 
+  /** Errors: `INVALID_OPTION`; `INVALID_MESSAGE` for one of the extra messages. */
+  ask(options: ViewOptions<M> = {}): AskedView<M> {
+    checkObject("messages' argument", options, viewNames);
+    return this.#asked(options);
+  }
+
   /** The messages of a memory as it was read; `collected` are shown as if they had been added. */
   async show(
     loaded: Loaded<M>,
     call: Call,
-    options: ViewOptions<M> = {},
+    asked: AskedView<M>,
     collected: readonly Prepared<M>[] = [],
   ): Promise<M[]> {
-    checkObject("messages' argument", options, viewNames);
-    const extra = [...collected, ...this.#extra(options)];
-    const { view, live } = await this.#build(loaded, extra, call, options, this.#policy);
+    const shown = { ...asked, extra: [...collected, ...asked.extra] };
+    const { view, live } = await this.#build(loaded, call, shown, this.#policy);
     // Nobody is shown the view of a call that has ended.
     call.signal.throwIfAborted();
-    this.#hadExtra = (options.extra ?? []).length > 0;
+    this.#hadExtra = asked.extra.length > 0;
     const { messages, interruptedCalls, leftOut, stages } = view;
     const rules = stages.flatMap(({ by, name }) => (by === "rule" ? [name] : []));
     if (interruptedCalls.length + leftOut.length + rules.length > 0) {
@@ -86,13 +98,13 @@ export class Views<M> {
   async explain(options: ExplainOptions<M>): Promise<Explanation<M>> {
     checkObject("explain's argument", options, [...viewNames, "evicted"]);
     const evicted = evictedAsked(options);
+    const asked = this.#asked(options);
     return this.#session.run(options.signal, async (call) => {
       const loaded = await this.#session.load(call);
-      const extra = this.#extra(options);
-      const { view, live, limits } = await this.#build(loaded, extra, call, options, this.#policy).catch(
+      const { view, live, limits } = await this.#build(loaded, call, asked, this.#policy).catch(
         (error: unknown) => {
           if (!isTurnkeepError(error, "WINDOW_OVERFLOW")) throw error;
-          return this.#build(loaded, extra, call, options, keeping(this.#policy));
+          return this.#build(loaded, call, asked, keeping(this.#policy));
         },
       );
       const left = await readEvicted(evicted, loaded, this.#policy, call);
@@ -129,19 +141,20 @@ export class Views<M> {
     });
   }
 
-  #extra({ extra = [] }: ViewOptions<M>): Prepared<M>[] {
+  #asked({ extra = [], profile = this.#policy.profile, model }: ViewOptions<M>): AskedView<M> {
     if (!Array.isArray(extra)) throw wrongOption("extra", extra, "an array of messages");
-    return prepareAll(extra, this.#policy.reader);
+    if (profile !== undefined) checkProfile(profile);
+    if (model !== undefined && typeof model !== "string")
+      throw wrongOption("model", model, "a text, such as a model's name");
+    return { extra: prepareAll(extra, this.#policy.reader), profile, model };
   }
 
   async #build(
     loaded: Loaded<M>,
-    extra: readonly Prepared<M>[],
     call: Call,
-    { profile = this.#policy.profile, model }: ViewOptions<M>,
+    { extra, profile, model }: AskedView<M>,
     policy: Policy<M>,
   ): Promise<Built<M>> {
-    if (profile !== undefined) checkProfile(profile);
     const limits = await this.limits(profile);
     let { live, epoch } = loaded;
     if (extra.length > 0) {
