@@ -1,4 +1,11 @@
-import { type ChatMemory, type Entry, entry, isTurnkeepError, type MessageFormat } from "@turnkeep/core";
+import {
+  type ChatMemory,
+  type Entry,
+  entry,
+  isTurnkeepError,
+  type MessageFormat,
+  type RemovalOptions,
+} from "@turnkeep/core";
 import { abortedError, orAborted, throwIfAborted } from "./abort.ts";
 import { AnswerEvents } from "./answer-events.ts";
 import type { ChatEvent, ChatResult } from "./assistant.ts";
@@ -254,13 +261,9 @@ export class Turn<M> {
 
   /** What a tool did stays, and every call gets a result; where none has run, nothing of the turn stays but others' steps. */
   async #undo(): Promise<void> {
-    const { memory, id } = this.#request;
+    const { id } = this.#request;
     const hasRun = this.#begun.size > 0 || this.#steps.some((step) => step.stored && step.calls.length > 0);
-    if (!hasRun) {
-      if (id !== undefined && (await isShared(memory, id, this.#messageIds))) return;
-      for (const own of this.#messageIds.reverse()) await memory.remove(own);
-      return;
-    }
+    if (!hasRun) return id === undefined ? this.#takeBack() : this.#takeBackUnlessShared(id);
     for (const step of this.#steps) {
       for (const [place, call] of step.calls.entries()) {
         if (step.results[place] !== undefined) continue;
@@ -270,6 +273,25 @@ export class Turn<M> {
             ? interrupted
             : notBegun;
         await this.#storeResult(step, place, resultOf(call, text, true));
+      }
+    }
+  }
+
+  async #takeBack(options?: RemovalOptions): Promise<void> {
+    for (const own of this.#messageIds.toReversed()) await this.#request.memory.remove(own, options);
+  }
+
+  /** Another process may store a step of the turn at any time, and then the question is that one's. */
+  async #takeBackUnlessShared(id: string): Promise<void> {
+    const { memory } = this.#request;
+    for (;;) {
+      // A look, from which on whatever others write is a conflict, also where what it finds cannot be shown.
+      await memory.messages().catch(() => undefined);
+      if (await isShared(memory, id, this.#messageIds)) return;
+      try {
+        return await this.#takeBack({ onConflict: "throw" });
+      } catch (error) {
+        if (!isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
       }
     }
   }

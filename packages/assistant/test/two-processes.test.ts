@@ -15,7 +15,7 @@ function twoProcesses(): {
   readonly store: ChatMemoryStore;
   readonly open: (through?: ChatMemoryStore) => ChatMemory<ModelMessage>;
   /** A turn that waits for its model until it is given up. */
-  readonly first: () => Promise<{ readonly giveUp: () => Promise<void> }>;
+  readonly first: (through?: ChatMemoryStore) => Promise<{ readonly giveUp: () => Promise<void> }>;
   /** The same turn in another process. */
   readonly second: (
     answer: Answer,
@@ -28,10 +28,10 @@ function twoProcesses(): {
   return {
     store,
     open,
-    first: async () => {
+    first: async (through) => {
       const controller = new AbortController();
       const model = scripted(() => new Promise(() => {}));
-      const chat = createAssistant({ model, memory: open() });
+      const chat = createAssistant({ model, memory: open(through) });
       const turn = chat.chat("Go", { id: "q-1", signal: controller.signal });
       const ended = expect(turn).rejects.toMatchObject({ code: "ABORTED" });
       await expect.poll(() => model.requests.length).toBe(1);
@@ -90,6 +90,45 @@ test("a turn that is given up leaves the question that another process has answe
   expect(await second(assistant("Done."))).toBe("Done.");
   await giveUp();
   expect(await open().messages()).toEqual([user("Go"), assistant("Done.")]);
+});
+
+test.each(["getHistory", "updateMessages"] as const)(
+  "a turn that is given up leaves the question that another process answers at that moment, before its %s",
+  async (name) => {
+    const { store, open, first, second } = twoProcesses();
+    const answer = async (): Promise<void> => {
+      held = () => Promise.resolve();
+      expect(await second(assistant("Done."))).toBe("Done.");
+    };
+    let held = (): Promise<void> => Promise.resolve();
+    const late: ChatMemoryStore = {
+      ...store,
+      [name]: async (...args: never) => {
+        await held();
+        return (store[name] as (...args: never) => unknown)(...args);
+      },
+    };
+    const { giveUp } = await first(late);
+    held = answer;
+    await giveUp();
+    expect(await open().messages()).toEqual([user("Go"), assistant("Done.")]);
+  },
+);
+
+test("a turn that is given up takes its question back although others write meanwhile", async () => {
+  const { store, open, first } = twoProcesses();
+  let writes = 0;
+  const busy: ChatMemoryStore = {
+    ...store,
+    updateMessages: async (...args) => {
+      if (writes > 0 && writes++ < 4) await open().add(user(`Another ${writes}`));
+      return store.updateMessages(...args);
+    },
+  };
+  const { giveUp } = await first(busy);
+  writes = 1;
+  await giveUp();
+  expect(await open().messages()).toEqual([2, 3, 4].map((each) => user(`Another ${each}`)));
 });
 
 test("a turn that is given up in its tool leaves the result that another process has stored", async () => {

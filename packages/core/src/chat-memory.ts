@@ -1,4 +1,4 @@
-import type { MemoryCallOptions } from "./memory-call-options.ts";
+import type { MemoryCallOptions, RemovalOptions } from "./memory-call-options.ts";
 import type { MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
 import type { ExplainOptions, Explanation, Prompt, ViewOptions } from "./memory-view.ts";
 import type { MessageFormat } from "./message-format.ts";
@@ -164,12 +164,17 @@ export interface ChatMemory<M> {
   /**
    * That message and all later ones become superseded (to edit, or to have an answer made again); what the window now
    * has room for, up to its `target`, comes back from history. A system message in front stays, unless it is the one named.
-   * Their ids stay taken: an edited question, or the same one asked anew, needs another. Errors: `INVALID_OPTION` if there
-   * is no such message or it was superseded before.
+   * Their ids stay taken: an edited question, or the same one asked anew, needs another.
+   *
+   * Errors: `INVALID_OPTION` if there is no such message or it was superseded before; `VERSION_CONFLICT` by
+   * {@link RemovalOptions.onConflict}, for who must take back nothing that it has not seen.
    */
-  rewind(messageId: string, options?: MemoryCallOptions): Promise<void>;
-  /** Deletes a message and the rest of its step, from memory and history. Answers the ids it deleted, perhaps none. */
-  remove(messageId: string, options?: MemoryCallOptions): Promise<string[]>;
+  rewind(messageId: string, options?: RemovalOptions): Promise<void>;
+  /**
+   * Deletes a message and the rest of its step, from memory and history. Answers the ids it deleted, perhaps none.
+   * Errors: `VERSION_CONFLICT` by {@link RemovalOptions.onConflict}.
+   */
+  remove(messageId: string, options?: RemovalOptions): Promise<string[]>;
   /** One page of everything that was said, oldest first by default. `UNSUPPORTED` if the store keeps no history. */
   history(query?: MemoryHistoryQuery): Promise<MemoryHistoryPage<M>>;
   /**

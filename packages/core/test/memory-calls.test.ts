@@ -505,6 +505,34 @@ describe("set, compact, clear", () => {
     expect(texts(await theirs.messages())).toEqual(["c"]);
   });
 
+  test("rewind and remove take back nothing that their caller has not seen, if they are to", async () => {
+    const store = inMemoryStore();
+    const ours = createChatMemory({ id: "m", store });
+    const theirs = createChatMemory({ id: "m", store });
+    const [first, second] = await ours.add(user("a"), user("b"), user("c"));
+    const throwing = { onConflict: "throw" } as const;
+    for (const takeBack of [
+      () => ours.rewind(second as string, throwing),
+      () => ours.remove(second as string, throwing),
+      () => ours.remove("nobody's", throwing),
+    ]) {
+      await ours.messages();
+      await theirs.add(user("d"));
+      const before = await theirs.messages();
+      await expect(takeBack()).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+      expect(await theirs.messages()).toEqual(before);
+    }
+    // Changes of one's own are no conflict.
+    await ours.messages();
+    await ours.remove(first as string, throwing);
+    await ours.rewind(second as string, throwing);
+    expect(await ours.messages()).toEqual([]);
+    await theirs.add(user("e"));
+    const [late] = await theirs.add(user("f"));
+    await ours.remove(late as string, { onConflict: "merge" });
+    expect(texts(await ours.messages())).toEqual(["e"]);
+  });
+
   test("compact puts a derived message after the system message; history never holds it", async () => {
     const memory = createChatMemory();
     const [systemId, , callId] = await memory.add(

@@ -33,6 +33,18 @@ test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
     /^onConflict .*merge or throw.*"retry"/,
   ],
   [
+    "what a rewind does on a conflict",
+    (onConflict) => memory.rewind("a", { onConflict }),
+    "retry",
+    /^onConflict .*merge or throw.*"retry"/,
+  ],
+  [
+    "what a removal does on a conflict",
+    (onConflict) => memory.remove("a", { onConflict }),
+    "retry",
+    /^onConflict .*merge or throw.*"retry"/,
+  ],
+  [
     "a window that limits nothing",
     (window) => createChatMemory({ window }),
     { maxMessage: 3 },

@@ -11,7 +11,7 @@ import type { ChatMemoryOptions } from "../chat-memory-options.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
-import type { MemoryCallOptions } from "../memory-call-options.ts";
+import type { MemoryCallOptions, RemovalOptions } from "../memory-call-options.ts";
 import type { MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import type {
   ExplainOptions,
@@ -70,7 +70,7 @@ export function createChatMemory<M>(
 
 interface ChangeOptions {
   /** What the change is based on, where it must be made on no other state. */
-  readonly base?: (call: Call) => Base | undefined | Promise<Base>;
+  readonly base?: ((call: Call) => Base | undefined | Promise<Base>) | undefined;
   /** Why messages leave memory by it. */
   readonly reason?: "window" | "compact" | "shrink";
 }
@@ -84,7 +84,11 @@ const queryNames: readonly (keyof MemoryHistoryQuery)[] = [
   "ids",
   "signal",
 ];
-const onConflicts: readonly TransactionOptions["onConflict"][] = ["merge", "throw", undefined];
+
+function checkOnConflict(value: TransactionOptions["onConflict"]): void {
+  if (value !== undefined && value !== "merge" && value !== "throw")
+    throw wrongOption("onConflict", value, "merge or throw");
+}
 
 /** A memory over a store. */
 export class StoredChatMemory<M> implements ChatMemory<M> {
@@ -153,7 +157,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       );
     }
     const prepared = prepareAll(messages, this.#policy.reader);
-    const base = (call: Call): Promise<Base> => this.#session.lookedAt(call);
+    const base = this.#baseOf("throw");
     return this.#change(options?.signal, (attempt) => replaceAll(attempt, prepared), { base });
   }
 
@@ -182,8 +186,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     session.checkOpen();
     if (typeof run !== "function") throw wrongOption("transaction's argument", run, "a function");
     if (options !== undefined) checkObject("transaction's options", options, ["onConflict", "signal"]);
-    if (!onConflicts.includes(options?.onConflict))
-      throw wrongOption("onConflict", options?.onConflict, "merge or throw");
+    checkOnConflict(options?.onConflict);
     const collected: Prepared<M>[] = [];
     let base: Base | undefined;
     let open = true;
@@ -222,14 +225,20 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     }
   }
 
-  rewind(messageId: string, options?: MemoryCallOptions): Promise<void> {
-    return this.#change(options?.signal, (attempt) => rewindTo(attempt, messageId));
+  async rewind(messageId: string, options?: RemovalOptions): Promise<void> {
+    const base = this.#baseOf(options?.onConflict);
+    return this.#change(options?.signal, (attempt) => rewindTo(attempt, messageId), { base });
   }
 
-  remove(messageId: string, options?: MemoryCallOptions): Promise<string[]> {
+  async remove(messageId: string, options?: RemovalOptions): Promise<string[]> {
     const policy = this.#policy;
-    return this.#session.run(options?.signal, (call) =>
-      this.#session.commit(call, (draft, loaded) => removeStep({ draft, loaded, policy, call }, messageId)),
+    const base = this.#baseOf(options?.onConflict);
+    return this.#session.run(options?.signal, async (call) =>
+      this.#session.commit(
+        call,
+        (draft, loaded) => removeStep({ draft, loaded, policy, call }, messageId),
+        await base?.(call),
+      ),
     );
   }
 
@@ -268,6 +277,12 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** What a change is based on that must not meet what its caller has not seen. Errors: `INVALID_OPTION`. */
+  #baseOf(onConflict: RemovalOptions["onConflict"]): ChangeOptions["base"] {
+    checkOnConflict(onConflict);
+    return onConflict === "throw" ? (call) => this.#session.lookedAt(call) : undefined;
   }
 
   #addPrepared(
