@@ -5,6 +5,29 @@ import { convert, modelMessageConversion } from "../src/convert.ts";
 import { langchain4jConversion } from "../src/langchain4j.ts";
 import { openaiConversion } from "../src/openai.ts";
 
+type ToolContent = Extract<ModelMessage, { role: "tool" }>["content"][number];
+
+const answering = (...content: ToolContent[]): ModelMessage => ({ role: "tool", content });
+const result = (value: string): ToolContent => ({
+  type: "tool-result",
+  toolCallId: "call-1",
+  toolName: "add",
+  output: { type: "text", value },
+});
+const response = (approvalId: string, approved: boolean): ToolContent => ({
+  type: "tool-approval-response",
+  approvalId,
+  approved,
+});
+const asking = (...approvalIds: string[]): ModelMessage => ({
+  role: "assistant",
+  content: approvalIds.map((approvalId) => ({
+    type: "tool-approval-request" as const,
+    approvalId,
+    toolCallId: "call-1",
+  })),
+});
+
 describe("UI messages", () => {
   const tool = (members: object) => ({ type: "tool-add", toolCallId: "call-1", input: { a: 2 }, ...members });
   const answer = (...parts: unknown[]) => [{ id: "m", role: "assistant" as const, parts: parts as never[] }];
@@ -135,6 +158,65 @@ describe("UI messages", () => {
         ],
       },
     ]);
+  });
+
+  it.each<[string, ModelMessage[], object, string[]]>([
+    [
+      "a second result",
+      [answering(result("r1"), result("r2"))],
+      { state: "output-available", output: "r1" },
+      ["tool-result"],
+    ],
+    [
+      "a second request, and a second response",
+      [asking("ok-1", "ok-2"), answering(response("ok-1", true), response("ok-1", false), result("r1"))],
+      { state: "output-available", output: "r1", approval: { id: "ok-1", approved: true } },
+      ["tool-approval-request", "tool-approval-response"],
+    ],
+    [
+      "an approval that came behind the result",
+      [answering(result("r1")), asking("ok-1"), answering(response("ok-1", true))],
+      { state: "output-available", output: "r1" },
+      ["tool-approval-request", "tool-approval-response"],
+    ],
+    [
+      "an approval that was asked for in vain",
+      [asking("ok-1"), answering(result("r1"))],
+      { state: "output-available", output: "r1" },
+      ["tool-result.approval"],
+    ],
+    [
+      "a refusal of a call that was carried out",
+      [asking("ok-1"), answering(response("ok-1", false), result("r1"))],
+      { state: "output-available", output: "r1" },
+      ["tool-result.approval"],
+    ],
+  ])("keep the first answer of a call, and tell %s", (_, behind, members, kinds) => {
+    const call: ModelMessage = {
+      role: "assistant",
+      content: [{ type: "tool-call", toolCallId: "call-1", toolName: "add", input: { a: 2 } }],
+    };
+    const { messages, lost } = convert([call, ...behind], { from: modelMessageConversion, to: from });
+    const [written] = messages as { readonly parts: readonly { readonly type: string }[] }[];
+    expect(written?.parts.filter(({ type }) => type !== "step-start")).toEqual([tool(members)]);
+    expect(lost.map(({ kind }) => kind)).toEqual(kinds);
+  });
+
+  it.each<[string, ModelMessage]>([
+    ["the user said more", { role: "user", content: "Well?" }],
+    ["the assistant said more", { role: "assistant", content: "Wait." }],
+  ])("hold a result in its call's part, also where %s before it came", (_, between) => {
+    const call: ModelMessage = {
+      role: "assistant",
+      content: [{ type: "tool-call", toolCallId: "call-1", toolName: "add", input: { a: 2 } }],
+    };
+    const said = [call, between, asking("ok-1"), answering(response("ok-1", true), result("r1"))];
+    const { messages, lost } = convert(said, { from: modelMessageConversion, to: from });
+    expect(lost).toEqual([]);
+    const [first, second, ...more] = messages as { readonly role: string; readonly parts: object[] }[];
+    const approval = { id: "ok-1", approved: true };
+    expect(first?.parts).toEqual([tool({ state: "output-available", output: "r1", approval })]);
+    expect([second?.role, second?.parts.length, more]).toEqual([between.role, 1, []]);
   });
 
   it("lose a result that answers no call before it", () => {

@@ -10,17 +10,14 @@ import type {
 } from "../conversion/neutral.ts";
 import { jsonText, outputText, type SourcedResult } from "../conversion/outputs.ts";
 import type { UIMessageLike, UIMessagePartLike } from "./messages.ts";
+import { isAnswered } from "./parts.ts";
 
-type Part = UIMessagePartLike & Record<string, unknown>;
-
-/** An answer as it grows: its steps, and what they wait for. */
-interface Answer {
-  readonly parts: Part[];
-  readonly calls: Map<string, Part>;
-  readonly requests: Map<string, Part>;
-  /** The results of its newest step have come. */
-  isAnswered: boolean;
-}
+/** A part as it is put together. */
+type Part = UIMessagePartLike & {
+  state?: string;
+  approval?: { readonly id: string; readonly approved?: boolean; readonly [member: string]: unknown };
+  readonly [member: string]: unknown;
+};
 
 /**
  * See `Conversion.write`. An assistant's message, the results that follow it, and what the model says to them are one
@@ -35,77 +32,89 @@ export function writeMessages(
   const add = (role: UIMessageLike["role"], parts: Part[]): void => {
     written.push({ id: generateId(written.length), role, parts });
   };
-  let answer: Answer | undefined;
+  const answers = new Answers(losses);
+  /** The message of the assistant that still grows, and whether the results of its newest step have come. */
+  let growing: { readonly parts: Part[]; isAnswered: boolean } | undefined;
   for (const { role, parts } of messages) {
     if (role === "tool") {
-      addAnswers(answer, parts, losses);
-      if (answer !== undefined) answer.isAnswered = true;
+      for (const sourced of parts) answers.take(sourced);
+      if (growing !== undefined) growing.isAnswered = true;
       continue;
     }
-    if (role === "assistant") {
-      if (answer?.isAnswered !== true) {
-        answer = { parts: [], calls: new Map(), requests: new Map(), isAnswered: false };
-        addStep(answer, parts, losses);
-        if (answer.parts.length > 0) add(role, answer.parts);
-        else answer = undefined;
-      } else addStep(answer, parts, losses);
-      continue;
+    const said = parts.flatMap((sourced) => answers.write(sourced));
+    if (role !== "assistant") growing = undefined;
+    if (said.length === 0) continue;
+    if (growing?.isAnswered) {
+      growing.parts.push({ type: "step-start" }, ...said);
+      growing.isAnswered = false;
+    } else {
+      add(role, said);
+      if (role === "assistant") growing = { parts: said, isAnswered: false };
     }
-    answer = undefined;
-    const said = parts.flatMap((sourced) => writePart(sourced, losses));
-    if (said.length > 0) add(role, said);
   }
   return written;
 }
 
-function addStep(answer: Answer, parts: readonly SourcedPart[], losses: Losses): void {
-  if (answer.parts.length > 0) answer.parts.push({ type: "step-start" });
-  answer.isAnswered = false;
-  for (const sourced of parts) {
+/** What answers a call stands in its part, once: what has no call, or comes again, is lost. */
+class Answers {
+  readonly #losses: Losses;
+  /** The parts of calls by their ids, the newest of each. */
+  readonly #calls = new Map<string, Part>();
+  /** The same by the ids of their approvals. */
+  readonly #requests = new Map<string, Part>();
+
+  constructor(losses: Losses) {
+    this.#losses = losses;
+  }
+
+  /** The part to be written, unless it stands in another. */
+  write(sourced: SourcedPart): Part[] {
     const { part } = sourced;
     if (part.type === "call") {
       const written = callPart(part);
-      answer.parts.push(written);
-      answer.calls.set(part.id, written);
-    } else if (part.type === "request" || part.type === "result") addAnswers(answer, [sourced], losses);
-    else answer.parts.push(...writePart(sourced, losses));
+      this.#calls.set(part.id, written);
+      return [written];
+    }
+    if (part.type !== "request" && part.type !== "result") return writePart(sourced, this.#losses);
+    this.take(sourced);
+    return [];
   }
-}
 
-/** A result stands in the part of its call; one without a call is lost. */
-function addAnswers(answer: Answer | undefined, parts: readonly SourcedPart[], losses: Losses): void {
-  for (const sourced of parts) {
-    if (!addAnswer(answer, sourced, losses)) losses.part(sourced);
+  take(sourced: SourcedPart): void {
+    if (!this.#isTaken(sourced)) this.#losses.part(sourced);
   }
-}
 
-function addAnswer(answer: Answer | undefined, sourced: SourcedPart, losses: Losses): boolean {
-  const { part } = sourced;
-  if (part.type === "request") {
-    const call = answer?.calls.get(part.callId);
-    if (answer === undefined || call === undefined) return false;
-    const { reason, ...more } = part.more;
-    const asked = reason === undefined ? {} : { requestReason: reason };
-    Object.assign(call, {
-      state: "approval-requested",
-      approval: { ...more, ...asked, id: part.approvalId },
-    });
-    answer.requests.set(part.approvalId, call);
-    return true;
-  }
-  if (part.type === "response") {
-    const call = answer?.requests.get(part.approvalId);
+  #isTaken(sourced: SourcedPart): boolean {
+    const { part } = sourced;
+    if (part.type === "request") {
+      const call = this.#openCall(part.callId);
+      if (call === undefined || call.approval !== undefined) return false;
+      const { reason, ...more } = part.more;
+      const asked = reason === undefined ? {} : { requestReason: reason };
+      call.approval = { ...more, ...asked, id: part.approvalId };
+      call.state = "approval-requested";
+      this.#requests.set(part.approvalId, call);
+      return true;
+    }
+    if (part.type === "response") {
+      const call = this.#requests.get(part.approvalId);
+      if (call?.state !== "approval-requested" || call.approval === undefined) return false;
+      const { reason } = part.more;
+      const said = reason === undefined ? {} : { reason };
+      call.approval = { ...call.approval, approved: part.approved, ...said };
+      call.state = "approval-responded";
+      return true;
+    }
+    const call = part.type === "result" ? this.#openCall(part.id) : undefined;
     if (call === undefined) return false;
-    const { reason } = part.more;
-    const said = reason === undefined ? {} : { reason };
-    const approval = { ...(call.approval as object), approved: part.approved, ...said };
-    Object.assign(call, { state: "approval-responded", approval });
+    Object.assign(call, resultMembers(call, sourced as SourcedResult, this.#losses));
     return true;
   }
-  const call = part.type === "result" ? answer?.calls.get(part.id) : undefined;
-  if (part.type !== "result" || call === undefined) return false;
-  Object.assign(call, resultMembers(call, sourced as SourcedResult, losses));
-  return true;
+
+  #openCall(id: string): Part | undefined {
+    const call = this.#calls.get(id);
+    return call === undefined || isAnswered(call) ? undefined : call;
+  }
 }
 
 function callPart(part: NeutralCall): Part {
@@ -124,6 +133,11 @@ function resultMembers(call: Part, sourced: SourcedResult, losses: Losses): obje
   const { value } = output;
   const own = metadata("resultProviderMetadata", sourced.part);
   if (output.failed === "denied") return { ...own, ...denial(call, sourced.part) };
+  if (call.approval !== undefined && call.approval.approved !== true) {
+    // Beside a result it must be one that was given.
+    delete call.approval;
+    losses.add(sourced.index, `${sourced.kind}.approval`);
+  }
   if (output.failed === "error") {
     const errorText = value.type === "json" ? jsonText(value.json) : outputText(sourced, losses);
     return { ...own, state: "output-error", errorText };
@@ -135,7 +149,7 @@ function resultMembers(call: Part, sourced: SourcedResult, losses: Losses): obje
 /** A denial belongs to an approval; one that was not asked for goes by the call's id. */
 function denial(call: Part, { id, output }: NeutralResult): object {
   const text = output.value.type === "text" ? output.value.text : "";
-  const before = (call.approval ?? { id }) as object;
+  const before = call.approval ?? { id };
   const reason = text === "" ? {} : { reason: text };
   return { state: "output-denied", approval: { ...before, approved: false, ...reason } };
 }

@@ -29,8 +29,8 @@ export function isCall(part: AnyPart): part is ToolPart {
   return isTool(part) && part.state !== "input-streaming";
 }
 
-export function isAnswered(part: ToolPart): boolean {
-  return answeredStates.includes(part.state);
+export function isAnswered({ state }: { readonly state?: unknown }): boolean {
+  return answeredStates.includes(state as string);
 }
 
 export function toolNameOf(part: ToolPart): string {
