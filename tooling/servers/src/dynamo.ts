@@ -136,6 +136,8 @@ async function fromPackage(durable: boolean, env: NodeJS.ProcessEnv): Promise<St
       // Two signs: this policy and no other.
       `-Djava.security.policy==${policy}`,
       `-Djava.library.path=${join(home, "DynamoDBLocal_lib")}`,
+      // Each start unpacks a library of a megabyte, and leaves it.
+      `-Djava.io.tmpdir=${folder.data}`,
       "-jar",
       join(home, "DynamoDBLocal.jar"),
       ...["-port", String(port), "-sharedDb", "-disableTelemetry", "-cors", mark],

@@ -1,4 +1,6 @@
-import { networkInterfaces } from "node:os";
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { networkInterfaces, tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { type DynamoServer, startDynamo } from "../src/index.ts";
 import { describeEveryServer } from "./every-server.ts";
@@ -70,6 +72,17 @@ describe("sources", () => {
       await expect(send(`http://${address}:${port}`, "ListTables", {})).rejects.toThrow("fetch failed");
     }
     await expectToWork(server);
+  });
+
+  it("leaves nothing where temporary files go: each start unpacks a library", async () => {
+    const files = mkdtempSync(join(tmpdir(), "turnkeep-servers-"));
+    onTestFinished(() => rmSync(files, { recursive: true }));
+    chmodSync(files, 0o777);
+    const env = { ...neutralEnvironment(), JAVA_TOOL_OPTIONS: `-Djava.io.tmpdir=${files}` };
+    const server = await startDynamo({ sources: ["cache"], env, log: silent });
+    await expectToWork(server);
+    await server.stop();
+    expect(readdirSync(files)).toEqual([]);
   });
 
   it("lists everything that was tried and why it failed", async () => {
