@@ -69,6 +69,12 @@ export async function isShared<M>(
   return false;
 }
 
+/** Whether a message is no step of the turn, but of one whose question was removed, and that has left its number taken. */
+export async function standsBefore<M>(memory: ChatMemory<M>, own: string, id: string): Promise<boolean> {
+  const { messages } = await memory.history({ ids: [own, id] });
+  return messages[0]?.id === own;
+}
+
 export function conflict(memoryId: string, id: string, what: string): TurnkeepError {
   return new TurnkeepError(
     "ID_CONFLICT",

@@ -17,7 +17,7 @@ import { wrongOption } from "./option-checks.ts";
 import { calibrate, requestMessages } from "./request.ts";
 import { errorText, failedCall, resultOf, runCall } from "./run-call.ts";
 import type { Setup } from "./setup.ts";
-import { conflict, isShared, overtaken, readTurn, type Step } from "./stored-turn.ts";
+import { conflict, isShared, overtaken, readTurn, type Step, standsBefore } from "./stored-turn.ts";
 
 /** What begins a turn. */
 export interface TurnRequest<M> {
@@ -221,7 +221,8 @@ export class Turn<M> {
       );
       this.#messageIds.push(stored.at(-1) as string);
     } catch (error) {
-      if (id === undefined || !isTurnkeepError(error, "ID_CONFLICT")) throw error;
+      if (id === undefined || own === undefined || !isTurnkeepError(error, "ID_CONFLICT")) throw error;
+      if (await standsBefore(memory, own, id)) return this.#store(message, model);
       this.#isForeign = true;
       throw overtaken(memory.id, id, error);
     }

@@ -262,6 +262,26 @@ describe("a chat with an id that was used before", () => {
     expect((await memory.messages()).slice(2)).toEqual([user("Go"), assistant("Second.")]);
   });
 
+  test("takes other numbers where a question that was removed has left answers", async () => {
+    const { memory, ask } = await left(
+      [],
+      calling(["c1", "again"]),
+      assistant("First."),
+      calling(["c2", "again"]),
+      assistant("Second."),
+    );
+    await ask();
+    await memory.remove("q-1");
+    expect(await ask()).toMatchObject({ text: "Second.", continued: false });
+    expect((await memory.messages()).slice(-4)).toEqual([
+      user("Go"),
+      calling(["c2", "again"]),
+      toolResult("c2", "again", "done"),
+      assistant("Second."),
+    ]);
+    expect(await ask()).toMatchObject({ text: "Second.", continued: true });
+  });
+
   test("keeps the question when the answer cannot be made anew", async () => {
     const { memory, ask } = await left(
       [],
