@@ -1,4 +1,4 @@
-import type { MemoryCallOptions, RemovalOptions } from "./memory-call-options.ts";
+import type { MemoryCallOptions, PutOptions, RemovalOptions } from "./memory-call-options.ts";
 import type { MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
 import type { ExplainOptions, Explanation, Prompt, ViewOptions } from "./memory-view.ts";
 import type { MessageFormat } from "./message-format.ts";
@@ -95,11 +95,13 @@ export interface ChatMemory<M> {
   /**
    * Adds under that id, or replaces the live message that has it, in place: an answer that still streams, an approval.
    * Equal content writes nothing. An id that was removed, cleared or erased meanwhile is free, so that the message is added
-   * anew: end an answer that still streams before you delete what it belongs to. Errors: as `add`; `ID_CONFLICT` if the id
-   * has left memory, `INVALID_MESSAGE` if a system message would become another, or the other way round, or a derived
-   * message what {@link ChatMemory.compact} takes no replacement from.
+   * anew: for an answer that streams, put its beginning, and what follows with `mustExist`.
+   *
+   * Errors: as `add`; `ID_CONFLICT` if the id has left memory, `INVALID_OPTION` by {@link PutOptions.mustExist},
+   * `INVALID_MESSAGE` if a system message would become another, or the other way round, or a derived message what
+   * {@link ChatMemory.compact} takes for no replacement.
    */
-  put(id: string, message: M | Entry<M>, options?: MemoryCallOptions): Promise<void>;
+  put(id: string, message: M | Entry<M>, options?: PutOptions): Promise<void>;
   /**
    * The view, what the model is shown: the window, then the processors, then repair for the `profile`. Read from the
    * store each time, so that what other processes wrote is there; never writes. The array is the caller's; the messages

@@ -4,6 +4,15 @@ export interface MemoryCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Options of a put. */
+export interface PutOptions extends MemoryCallOptions {
+  /**
+   * Whether only a live message is replaced: with `true`, an id that no live message has is `INVALID_OPTION`. For an answer
+   * that still streams, whose beginning somebody may delete meanwhile. Default `false`: the message is added.
+   */
+  readonly mustExist?: boolean | undefined;
+}
+
 /** Options of a change that takes messages away. */
 export interface RemovalOptions extends MemoryCallOptions {
   /**

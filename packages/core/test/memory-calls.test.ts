@@ -279,6 +279,26 @@ describe("put", () => {
 });
 
 describe("views", () => {
+  test("put replaces a message that must exist, and adds none in its place once others have deleted it", async () => {
+    const store = inMemoryStore();
+    const ours = createChatMemory({ id: "m", store });
+    const theirs = createChatMemories({ store, owner: "ann" });
+    await ours.put("answer", assistant("Good"));
+    await ours.put("answer", assistant("Good mor"), { mustExist: true });
+    expect(texts(await ours.messages())).toEqual(["Good mor"]);
+    await theirs.get("m").clear();
+    for (const id of ["answer", "nobody's"]) {
+      await expect(ours.put(id, assistant("Good morning."), { mustExist: true })).rejects.toMatchObject({
+        code: "INVALID_OPTION",
+        message: expect.stringContaining("mustExist") as string,
+        details: { memoryId: "m", messageIds: [id] },
+      });
+    }
+    expect((await store.getMessages("m")).version).toBeNull();
+    await ours.put("answer", assistant("Hello."), { mustExist: false });
+    expect(texts(await ours.messages())).toEqual(["Hello."]);
+  });
+
   test("what a view or a change was asked for is copied: the caller may change it while the call waits", async () => {
     const memory = createChatMemory();
     const [first, second] = await memory.add(user("a"), user("b"), user("c"));

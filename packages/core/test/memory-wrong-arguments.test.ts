@@ -23,6 +23,12 @@ test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
   ["extra messages", (extra) => memory.messages({ extra }), user("a"), /^extra .*an object/],
   ["extra messages to explain", (extra) => memory.explain({ extra }), user("a"), /^extra .*an object/],
   ["a view's model", (model) => memory.messages({ model }), 5, /^model .*a text.*5/],
+  [
+    "whether a message must exist",
+    (mustExist) => memory.put("a", user("a"), { mustExist }),
+    "yes",
+    /^mustExist .*true or false.*"yes"/,
+  ],
   ["a signal of a view", (signal) => memory.messages({ signal }), 5, /^signal .*5/],
   ["a signal of a change", (signal) => memory.put("a", user("a"), { signal }), {}, /^signal .*an object/],
   ["a transaction's function", (run) => memory.transaction(run), 5, /^transaction's .*5/],

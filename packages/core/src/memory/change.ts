@@ -6,14 +6,19 @@ import type { Draft, Prepared } from "./draft.ts";
 import { findKept } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 
-/** Adds under that id, or replaces the live message that has it; answers whether there was anything to do. */
-export async function putMessage<M>(attempt: Attempt<M>, message: Prepared<M>): Promise<boolean> {
+/** Adds under that id, unless it must exist, or replaces the live message that has it; answers whether there was anything to do. */
+export async function putMessage<M>(
+  attempt: Attempt<M>,
+  message: Prepared<M>,
+  mustExist: boolean,
+): Promise<boolean> {
   const { draft, policy } = attempt;
   checkFormat(draft, policy);
   const item = draft.live.byId.get(message.id);
   if (item === undefined) {
     const taken = await findIds([message], attempt);
     if (taken.size > 0) throw idConflict(message.id, policy, "a place in history: it has left memory");
+    if (mustExist) throw notFound(message.id, policy, "it must exist (mustExist), and is not there");
     addAll(attempt, [message]);
     return true;
   }

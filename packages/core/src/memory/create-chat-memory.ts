@@ -11,7 +11,7 @@ import type { ChatMemoryOptions } from "../chat-memory-options.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
-import type { MemoryCallOptions, RemovalOptions } from "../memory-call-options.ts";
+import type { MemoryCallOptions, PutOptions, RemovalOptions } from "../memory-call-options.ts";
 import type { MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import type {
   ExplainOptions,
@@ -124,10 +124,12 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     return this.#addPrepared(prepared, undefined);
   }
 
-  async put(id: string, message: M | Entry<M>, options?: MemoryCallOptions): Promise<void> {
+  async put(id: string, message: M | Entry<M>, options?: PutOptions): Promise<void> {
+    const { mustExist = false } = options ?? {};
+    if (typeof mustExist !== "boolean") throw wrongOption("mustExist", mustExist, "true or false");
     const prepared = prepare(message, this.#policy.reader, id);
     return this.#change(options?.signal, async (attempt) => {
-      if (await putMessage(attempt, prepared)) this.#partFromExtra(attempt, [prepared]);
+      if (await putMessage(attempt, prepared, mustExist)) this.#partFromExtra(attempt, [prepared]);
     });
   }
 
