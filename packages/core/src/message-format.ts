@@ -127,10 +127,11 @@ export interface MessageFormat<M> {
   renameDocuments?(message: M, rename: (name: string) => string): M;
   /**
    * A copy without its empty texts, or, with `blank`, without those of blanks alone; texts of tool calls and results,
-   * and reasoning, stay as they are. `undefined` when nothing is left that a provider would see; the message itself when
-   * nothing changed. Provider profiles ask for it.
+   * and reasoning, stay as they are, and with `keepSigned` so do those that bring a thought signature of Gemini's.
+   * `undefined` when nothing is left that a provider would see; the message itself when nothing changed. Provider profiles
+   * ask for it.
    */
-  withoutEmptyText?(message: M, which: "empty" | "blank"): M | undefined;
+  withoutEmptyText?(message: M, which: "empty" | "blank", keepSigned?: boolean): M | undefined;
   /**
    * A copy in which every text that `pieces` answers is what `change` answers for it; the message itself when nothing
    * changed. Names are not given to `change`, nor is what only the provider can read: signatures, encrypted content and

@@ -185,6 +185,15 @@ describe("withoutEmptyText", () => {
     const none = assistant();
     expect(format.withoutEmptyText(none, "blank")).toBe(none);
   });
+
+  test("leaves what brings a thought signature of Gemini's only where asked", () => {
+    const signed = (name: string) => ({ ...empty, providerOptions: { [name]: { thoughtSignature: "s" } } });
+    const message = assistant(text, signed("google"), signed("vertex"), signed("googleVertex"));
+    expect(format.withoutEmptyText(message, "blank", true)).toBe(message);
+    expect(format.withoutEmptyText(message, "blank")).toEqual(assistant(text));
+    const others = assistant(text, { ...empty, providerOptions: { google: { thought: true } } }, empty);
+    expect(format.withoutEmptyText(others, "empty", true)).toEqual(assistant(text));
+  });
 });
 
 describe("mapText", () => {

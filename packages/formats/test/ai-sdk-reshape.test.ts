@@ -168,3 +168,16 @@ describe("uiMessageFormat", () => {
     expect(format.renameDocuments?.(message, (name) => name)).toBe(message);
   });
 });
+
+describe("an empty text that brings a thought signature of Gemini's", () => {
+  it("stays only where asked", () => {
+    const signed = { ...text(""), providerMetadata: { googleVertex: { thoughtSignature: "s" } } };
+    const message = assistant(text("a"), signed);
+    const format = uiMessageFormat();
+    expect(format.withoutEmptyText?.(message, "blank", true)).toBe(message);
+    expect(format.withoutEmptyText?.(message, "blank")).toEqual(assistant(text("a")));
+    expect(format.withoutEmptyText?.(assistant(text("a"), text("")), "blank", true)).toEqual(
+      assistant(text("a")),
+    );
+  });
+});

@@ -17,7 +17,7 @@ const profiles = [openai, openaiResponses, anthropic, gemini, bedrock, mistral, 
 const repairs: Readonly<Record<RuleName, string>> = {
   "not-empty": "nothing: an empty memory is shown empty",
   "tool-results": "results stand behind their calls; a missing one says that the call was interrupted",
-  "provider-calls": "calls that a provider ran itself go, with their results",
+  "provider-calls": "what another provider ran itself goes, and half a call",
   "results-first": "results move before what the user says beside them",
   "results-in-order": "results move into the order of their calls",
   "error-text": "a sentence says that the tool failed and said nothing",
@@ -46,6 +46,11 @@ function cellOf(rule: ProviderRule | undefined): string {
       return rule.roles.join(", ");
     case "empty-text":
       return rule.which;
+    case "provider-calls":
+      if (rule.own === undefined) return "none";
+      return rule.answered === true ? "own, answered" : "own";
+    case "last-message":
+      return rule.paused === true ? "or paused" : "yes";
     case "first-message":
       return rule.which ?? "yes";
     case "call-ids":

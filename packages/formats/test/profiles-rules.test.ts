@@ -39,6 +39,10 @@ const searched = assistant([
   { type: "tool-result", toolCallId: "srv_1", toolName: "web_search", output: { type: "text", value: "x" } },
   { type: "text", text: "b" },
 ]);
+const half = (id: string, at: "tool-call" | "tool-result", toolName = "web_search") =>
+  at === "tool-call"
+    ? { type: at, toolCallId: id, toolName, input: {}, providerExecuted: true }
+    : { type: at, toolCallId: id, toolName, output: { type: "text" as const, value: "x" } };
 const thought = { type: "reasoning" as const, text: "Hm." };
 const document: ModelMessage = {
   role: "user",
@@ -166,10 +170,10 @@ const cases: readonly Case[] = [
   },
   {
     rule: "provider-calls",
-    breaks: "a search that a provider ran itself",
+    breaks: "a search that another provider ran itself",
     messages: [user("a"), searched, user("c")],
     index: 1,
-    refusedBy: ["openai", "mistral", "strict"],
+    refusedBy: ["openai", "anthropic", "gemini", "bedrock", "mistral", "strict"],
     becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
   },
   {
@@ -182,7 +186,67 @@ const cases: readonly Case[] = [
       user("c"),
     ],
     index: 1,
-    refusedBy: ["openai", "mistral", "strict"],
+    refusedBy: ["openai", "anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
+  },
+  {
+    rule: "provider-calls",
+    breaks: "code that Anthropic ran, under the name of a tool of Gemini's",
+    messages: [
+      user("a"),
+      assistant([
+        half("srvtoolu_1", "tool-call", "code_execution"),
+        half("srvtoolu_1", "tool-result", "code_execution"),
+        { type: "text", text: "b" },
+      ]),
+      user("c"),
+    ],
+    index: 1,
+    refusedBy: ["openai", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
+  },
+  {
+    rule: "provider-calls",
+    breaks: "a search of Anthropic's that was cut off before the user said more",
+    messages: [
+      user("a"),
+      assistant([{ type: "text", text: "b" }, half("srvtoolu_1", "tool-call")]),
+      user("c"),
+      assistant([half("srvtoolu_1", "tool-result"), { type: "text", text: "d" }]),
+      user("e"),
+    ],
+    index: 1,
+    refusedBy: ["openai", "anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [
+      user("a"),
+      assistant([{ type: "text", text: "b" }]),
+      user("c"),
+      assistant([{ type: "text", text: "d" }]),
+      user("e"),
+    ],
+  },
+  {
+    rule: "provider-calls",
+    breaks: "a search of Anthropic's without which the model went on",
+    messages: [
+      user("a"),
+      assistant([{ type: "text", text: "b" }, half("srvtoolu_1", "tool-call")]),
+      assistant("c"),
+    ],
+    index: 1,
+    refusedBy: ["openai", "anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), assistant([{ type: "text", text: "b" }]), assistant("c")],
+  },
+  {
+    rule: "provider-calls",
+    breaks: "what Anthropic found by a call that has left",
+    messages: [
+      user("a"),
+      assistant([half("srvtoolu_1", "tool-result"), { type: "text", text: "b" }]),
+      user("c"),
+    ],
+    index: 1,
+    refusedBy: ["openai", "anthropic", "gemini", "bedrock", "mistral", "strict"],
     becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
   },
   {
@@ -278,6 +342,21 @@ const cases: readonly Case[] = [
     becomes: [user("a"), searched, user("Please continue.")],
   },
   {
+    rule: "last-message",
+    breaks: "code that Gemini ran last",
+    messages: [
+      user("a"),
+      assistant([half("1", "tool-call", "code_execution"), half("1", "tool-result", "code_execution")]),
+    ],
+    index: 1,
+    refusedBy: ["gemini", "bedrock", "mistral", "strict"],
+    becomes: [
+      user("a"),
+      assistant([half("1", "tool-call", "code_execution"), half("1", "tool-result", "code_execution")]),
+      user("Please continue."),
+    ],
+  },
+  {
     rule: "same-role",
     breaks: "results in two messages",
     messages: [user("a"), callsOf(2), toolResult("call_0", "t", "ok"), toolResult("call_1", "t", "ok")],
@@ -332,6 +411,21 @@ const cases: readonly Case[] = [
     index: 0,
     refusedBy: ["anthropic", "gemini", "bedrock", "mistral", "strict"],
     becomes: [{ role: "user", content: [{ type: "text", text: "a" }] }],
+  },
+  {
+    rule: "empty-text",
+    breaks: "an empty text that brings a thought signature of Gemini's",
+    messages: [
+      user("a"),
+      assistant([
+        { type: "text", text: "b" },
+        { type: "text", text: "", providerOptions: { google: { thoughtSignature: "s" } } },
+      ]),
+      user("c"),
+    ],
+    index: 1,
+    refusedBy: ["anthropic", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
   },
   {
     rule: "empty-text",
@@ -464,6 +558,30 @@ const cases: readonly Case[] = [
     index: 1,
     refusedBy: ["openai-responses", "anthropic", "bedrock", "strict"],
     becomes: [user("a"), user("b")],
+  },
+  {
+    rule: "reasoning-alone",
+    breaks: "reasoning that was stored apart from the answer it led to",
+    messages: [user("a"), assistant([thought]), call, result],
+    index: 1,
+    refusedBy: ["openai-responses", "anthropic", "bedrock", "strict"],
+    becomes: [user("a"), assistant([thought, ...call.content]), result],
+  },
+  {
+    rule: "reasoning-alone",
+    breaks: "reasoning behind a text that was stored apart too",
+    messages: [user("a"), assistant("b"), assistant([thought]), call, result],
+    index: 2,
+    refusedBy: ["openai-responses", "anthropic", "bedrock", "strict"],
+    becomes: [user("a"), assistant("b"), call, result],
+  },
+  {
+    rule: "reasoning-alone",
+    breaks: "reasoning that was broken off before the model was asked again",
+    messages: [user("a"), assistant([thought]), assistant([thought, { type: "text", text: "b" }]), user("c")],
+    index: 1,
+    refusedBy: ["openai-responses", "anthropic", "bedrock", "strict"],
+    becomes: [user("a"), assistant([thought, { type: "text", text: "b" }]), user("c")],
   },
   {
     rule: "reasoning-alone",

@@ -33,7 +33,7 @@ function expectTaken<M>(messages: readonly M[], profile: ProfileRules, of: Messa
 }
 
 const everybody = [openai, openaiResponses, anthropic, gemini, bedrock, mistral, strict];
-const withOwnCalls = [openaiResponses, anthropic, gemini, bedrock];
+const withOwnCalls = [openaiResponses, anthropic];
 
 const call = { type: "tool-call" as const, toolCallId: "abcDEF123", toolName: "pay", input: {} };
 const result = { type: "tool-result" as const, toolCallId: "abcDEF123", toolName: "pay" };
@@ -47,7 +47,7 @@ const response = { type: "tool-approval-response" as const, approvalId: "ok_1", 
 const other = { ...call, toolCallId: "abcDEF456" };
 const otherPaid = { ...paid, toolCallId: "abcDEF456" };
 /** With an id that some providers refuse of a call that the application answers. */
-const search = { ...call, toolCallId: `srvtoolu:${"1".repeat(60)}`, providerExecuted: true };
+const search = { ...call, toolCallId: `srvtoolu_${"1".repeat(60)}`, providerExecuted: true };
 const found = { ...paid, toolCallId: search.toolCallId };
 const text = { type: "text" as const, text: "b" };
 const tool = (...content: Extract<ModelMessage, { role: "tool" }>["content"]): ModelMessage => ({
@@ -74,12 +74,41 @@ describe("a list that is taken as it is", () => {
     [
       "with a result that the provider sends in its next message",
       [user("a"), assistant([search]), assistant([found, text]), user("c")],
-      [openaiResponses, anthropic],
+      withOwnCalls,
     ],
     [
       "with a result that the provider sends behind the application's",
       [user("a"), assistant([search, call]), tool(paid), assistant([found, text]), user("c")],
       withOwnCalls,
+    ],
+    [
+      "with a call last that the provider runs behind the application's",
+      [user("a"), assistant([search, call]), tool(paid)],
+      withOwnCalls,
+    ],
+    [
+      "with code that Gemini ran",
+      [
+        user("a"),
+        assistant([
+          { ...search, toolCallId: "1", toolName: "code_execution" },
+          { ...found, toolCallId: "1", toolName: "code_execution" },
+          text,
+        ]),
+        user("c"),
+      ],
+      [openaiResponses, gemini],
+    ],
+    [
+      "with an empty text that brings a thought signature",
+      [
+        user("a"),
+        assistant([text, { ...text, text: "", providerOptions: { vertex: { thoughtSignature: "s" } } }]),
+        user("c"),
+        assistant([{ ...text, text: "", providerOptions: { google: { thoughtSignature: "s" } } }]),
+        user("c"),
+      ],
+      [openaiResponses, gemini],
     ],
     [
       "with a call last that was approved",

@@ -82,12 +82,25 @@ export function withErrorText(message: ModelMessageLike, text: string): ModelMes
 export function withoutEmptyText(
   message: ModelMessageLike,
   which: "empty" | "blank",
+  keepSigned = false,
 ): ModelMessageLike | undefined {
   const isLeftOut = (text: string): boolean => (which === "blank" ? text.trim() : text) === "";
   if (typeof message.content === "string") return isLeftOut(message.content) ? undefined : message;
   const kept = partsOf(message).filter(
-    (part) => part.type !== "text" || isCompaction(part) || !isLeftOut(part.text as string),
+    (part) =>
+      part.type !== "text" ||
+      isCompaction(part) ||
+      (keepSigned && isSigned(part)) ||
+      !isLeftOut(part.text as string),
   );
   const copy = withParts(message, kept);
   return copy !== message && kept.length === 0 ? undefined : copy;
+}
+
+/** Where `@ai-sdk/google` 4.0.121 puts a thought signature, for Gemini's API and for Google Cloud's. */
+const signers = ["google", "googleVertex", "vertex"];
+
+function isSigned(part: AnyPart): boolean {
+  const options = (part.providerOptions ?? {}) as Record<string, { thoughtSignature?: unknown } | undefined>;
+  return signers.some((name) => typeof options[name]?.thoughtSignature === "string");
 }

@@ -87,7 +87,8 @@ export function uiMessageFormat<M extends UIMessageLike = UIMessageLike>(
     joined,
     renameDocuments,
     withErrorText,
-    withoutEmptyText: (message, which) => withoutEmptyText(message, which, convertDataPart),
+    withoutEmptyText: (message, which, keepSigned = false) =>
+      withoutEmptyText(message, which, { convertDataPart, keepSigned }),
     mapText: (message, change) => mapText(message, change, convertDataPart),
     equals: equalContent,
     ...checkedCodec<M>(name, version, checkMessage),

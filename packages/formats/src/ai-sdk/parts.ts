@@ -71,3 +71,15 @@ export function isCompaction(part: AnyPart): boolean {
   if (part.type !== "custom" || part.kind !== "openai.compaction") return false;
   return Object.values(metadata ?? {}).some((own) => typeof own?.itemId === "string");
 }
+
+/** Where `@ai-sdk/google` 4.0.121 puts a thought signature, for Gemini's API and for Google Cloud's. */
+const signers: readonly string[] = ["google", "googleVertex", "vertex"];
+
+/** Whether a part brings a thought signature of Gemini's, which may stand beside an empty text. */
+export function isSigned(part: AnyPart): boolean {
+  const metadata = (part.providerMetadata ?? {}) as Record<
+    string,
+    { thoughtSignature?: unknown } | undefined
+  >;
+  return signers.some((name) => typeof metadata[name]?.thoughtSignature === "string");
+}

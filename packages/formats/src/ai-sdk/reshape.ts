@@ -1,6 +1,15 @@
 import { isLeftOut, joinedMembers, mapList, withMember } from "../reshape.ts";
 import type { ConvertDataPart, UIMessageLike } from "./messages.ts";
-import { type AnyPart, isCompaction, isData, isTool, isUnseen, partsOf, steeringParts } from "./parts.ts";
+import {
+  type AnyPart,
+  isCompaction,
+  isData,
+  isSigned,
+  isTool,
+  isUnseen,
+  partsOf,
+  steeringParts,
+} from "./parts.ts";
 
 /** A message for a view. The SDK sends no ids, so that it needs none of its own. */
 export function textMessage(role: "user" | "assistant", text: string): UIMessageLike {
@@ -50,13 +59,16 @@ export function withErrorText<M extends UIMessageLike>(message: M, text: string)
 export function withoutEmptyText<M extends UIMessageLike>(
   message: M,
   which: "empty" | "blank",
-  convertDataPart: ConvertDataPart,
+  { convertDataPart, keepSigned }: { convertDataPart: ConvertDataPart; keepSigned: boolean },
 ): M | undefined {
   const shownAs = (part: AnyPart): AnyPart | undefined =>
     isData(part) ? ((convertDataPart(part) as AnyPart | undefined) ?? undefined) : part;
   const keep = (part: AnyPart): AnyPart[] => {
     const shown = shownAs(part);
-    if (shown?.type === "text") return isCompaction(part) || !isLeftOut(shown.text, which) ? [part] : [];
+    if (shown?.type === "text") {
+      const isKept = isCompaction(part) || (keepSigned && isSigned(part)) || !isLeftOut(shown.text, which);
+      return isKept ? [part] : [];
+    }
     if (part.type !== "steering-message") return [part];
     const inner = steeringParts(part);
     const kept = inner.flatMap(keep);

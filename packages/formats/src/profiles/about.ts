@@ -1,4 +1,4 @@
-import type { MessageFormat, Piece } from "@turnkeep/core";
+import type { MessageFormat, Piece, ToolCallRef } from "@turnkeep/core";
 import type { RuleNamed } from "./rules.ts";
 
 /** Whether a message holds results of calls that another message makes. */
@@ -21,26 +21,29 @@ export function standsBehindResults<M>(
   return false;
 }
 
-/** The calls that the provider runs itself: it answers them in whatever message it goes on with. */
-export function callsOfProvider<M>(messages: readonly M[], format: MessageFormat<M>): ReadonlySet<string> {
-  const calls = messages.flatMap((message) => format.toolCalls(message));
-  return new Set(calls.filter((call) => call.providerExecuted === true).map(({ id }) => id));
-}
-
 export function isSystem<M>(message: M, format: MessageFormat<M>): boolean {
   return format.role(message) === "system";
 }
 
 /**
- * Whether the model has said all it had to say. A message with an open call waits for its result, be it that the
- * provider runs the call itself; one that ends in a result that it holds waits for what the model makes of it.
+ * Whether the model has said all it had to say. A message with an open call waits for its result; one that ends in a
+ * result that it holds waits for what the model makes of it. Of calls that the provider runs itself that is so only where
+ * it goes on with a `paused` answer.
  */
-export function isAnswer<M>(message: M, format: MessageFormat<M>): boolean {
+export function isAnswer<M>(
+  message: M,
+  format: MessageFormat<M>,
+  { paused }: RuleNamed<"last-message">,
+): boolean {
   if (format.role(message) !== "assistant" || format.isBoundary(message)) return false;
   const answered = new Set(format.toolResults(message).map(({ id }) => id));
-  if (format.toolCalls(message).some(({ id }) => !answered.has(id))) return false;
+  const calls = format.toolCalls(message);
+  const waits = (call: ToolCallRef): boolean => paused === true || call.providerExecuted !== true;
+  if (calls.some((call) => !answered.has(call.id) && waits(call))) return false;
   const last = format.pieces(message).at(-1)?.of;
-  return last !== "tool-call" && last !== "tool-result";
+  if (last !== "tool-call" && last !== "tool-result") return true;
+  const lastCall = calls.at(-1);
+  return lastCall === undefined ? paused !== true : !waits(lastCall);
 }
 
 /** Whether the first message that was said, at that index, cannot stand first. */

@@ -58,10 +58,23 @@ const documentNames: ProviderRule = {
   rule: "document-names",
   source: "https://github.com/maximhq/bifrost/issues/7003",
 };
-/** Both have no calls of their own: the AI SDK sends one of another provider as a call without its result, or throws. */
+/** They run no calls: the AI SDK sends one of another provider as a call of ours, often without its result, or throws. */
 const noProviderCalls: ProviderRule = {
   rule: "provider-calls",
   source: "https://github.com/vercel/ai/pull/8245",
+};
+/** It tells its calls by their ids, and refuses one that it left open and whose turn has ended. */
+const ownCallsOfAnthropic: ProviderRule = {
+  rule: "provider-calls",
+  own: { id: /^(srvtoolu|mcptoolu)_[a-zA-Z0-9_]+$/ },
+  answered: true,
+  source: "https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons",
+};
+/** The names are those that the AI SDK gives its calls; any other is sent as a call without its result. */
+const ownCallsOfGemini: ProviderRule = {
+  rule: "provider-calls",
+  own: { name: /^(code_execution$|server:)/, id: /^(?!srvtoolu_)/ },
+  source: "https://github.com/vercel/ai/pull/13920",
 };
 const noReasoning: ProviderRule = { rule: "reasoning", kept: "none", source: openaiChatApi };
 const firstOfBedrock: ProviderRule = {
@@ -116,10 +129,11 @@ export const openaiResponses: ProfileRules = profileOf("openai-responses", [
 export const anthropic: ProfileRules = profileOf("anthropic", [
   { rule: "not-empty", source: anthropicApi },
   { rule: "tool-results", source: anthropicTools },
+  ownCallsOfAnthropic,
   resultsFirst,
   { rule: "system-first", source: anthropicApi },
   { rule: "first-message", source: anthropicApi },
-  { rule: "last-message", source: "https://github.com/vybestack/llxprt-code/pull/3695" },
+  { rule: "last-message", paused: true, source: "https://github.com/vybestack/llxprt-code/pull/3695" },
   { rule: "same-role", roles: ["tool"], source: anthropicTools },
   blankOfAnthropic,
   errorWithText,
@@ -138,18 +152,21 @@ export const anthropic: ProfileRules = profileOf("anthropic", [
 export const gemini: ProfileRules = profileOf("gemini", [
   { rule: "not-empty", source: "https://github.com/vercel/ai/issues/3775" },
   { rule: "tool-results", source: "https://github.com/google-gemini/gemini-cli/issues/3814" },
+  ownCallsOfGemini,
   resultsInOrder,
   { rule: "system-first", source: "https://ai.google.dev/api/generate-content" },
   { rule: "first-message", source: geminiFunctions },
   { rule: "last-message", source: "https://github.com/crewAIInc/crewAI/pull/6973" },
   { rule: "same-role", roles: ["user", "assistant", "tool"], source: geminiFunctions },
-  { rule: "empty-text", which: "blank", source: "https://github.com/54xzh/FLIT/issues/69" },
+  // A streamed signature may come in an empty text: https://ai.google.dev/gemini-api/docs/thought-signatures
+  { rule: "empty-text", which: "blank", signed: true, source: "https://github.com/54xzh/FLIT/issues/69" },
 ]);
 
 /** Amazon Bedrock's Converse API. */
 export const bedrock: ProfileRules = profileOf("bedrock", [
   { rule: "not-empty", source: converseApi },
   { rule: "tool-results", source: "https://github.com/langgenius/dify-official-plugins/issues/765" },
+  noProviderCalls,
   resultsFirst,
   { rule: "system-first", source: converseApi },
   firstOfBedrock,

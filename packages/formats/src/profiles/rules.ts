@@ -10,13 +10,11 @@ export type ProviderRule = { readonly source: string } & (
        * - `not-empty`: a request holds a message beside the system message.
        * - `tool-results`: every call is answered once, right behind the message that makes it; no result stands without
        *   its call.
-       * - `provider-calls`: no call comes back that another provider ran itself.
        * - `results-first`: tool results stand before what the user says beside them.
        * - `results-in-order`: the results of one message's calls stand in the order of the calls, where they stand in
        *   messages that hold nothing else.
        * - `error-text`: a result that says that its tool failed says more than that.
        * - `system-first`: the system message stands first, or apart from the messages.
-       * - `last-message`: the last message is the user's, or holds tool results.
        * - `answer-after-results`: the model's answer stands between tool results and the user's next message.
        * - `reasoning-alone`: no message of the model is reasoning and nothing else, or ends in it.
        * - `document-with-text`: who sends a document sends a text with it.
@@ -25,16 +23,32 @@ export type ProviderRule = { readonly source: string } & (
       readonly rule:
         | "not-empty"
         | "tool-results"
-        | "provider-calls"
         | "results-first"
         | "results-in-order"
         | "error-text"
         | "system-first"
-        | "last-message"
         | "answer-after-results"
         | "reasoning-alone"
         | "document-with-text"
         | "document-names";
+    }
+  | {
+      /**
+       * No call comes back that another provider ran itself, and no result without its call: `own` tells a provider's own
+       * calls by their names and ids. With `answered`, they come back with their results; one that the provider still waits to
+       * run, because nobody has said anything since, may lack it.
+       */
+      readonly rule: "provider-calls";
+      readonly own?: { readonly name?: RegExp | undefined; readonly id?: RegExp | undefined } | undefined;
+      readonly answered?: boolean | undefined;
+    }
+  | {
+      /**
+       * The last message is the user's, or holds tool results; with `paused`, it may also be an answer that ends in a call
+       * which the provider runs itself, or in its result: the provider goes on with that.
+       */
+      readonly rule: "last-message";
+      readonly paused?: boolean | undefined;
     }
   | {
       /**
@@ -54,9 +68,13 @@ export type ProviderRule = { readonly source: string } & (
       readonly which?: "calls" | undefined;
     }
   | {
-      /** No text is empty, or, with `blank`, holds nothing but blanks. */
+      /**
+       * No text is empty, or, with `blank`, holds nothing but blanks; with `signed`, one may that brings a thought signature
+       * of Gemini's.
+       */
       readonly rule: "empty-text";
       readonly which: "empty" | "blank";
+      readonly signed?: boolean | undefined;
     }
   | {
       /** A call's id looks so, and, with `unique`, is made once in a request. */

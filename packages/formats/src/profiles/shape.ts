@@ -2,7 +2,6 @@ import { type MessageFormat, type ShapedView, TurnkeepError, type ViewStage } fr
 import { orderToolResults } from "@turnkeep/core/processors";
 import {
   answersCalls,
-  callsOfProvider,
   endsInReasoning,
   hasText,
   holdsNothing,
@@ -16,6 +15,7 @@ import {
 import { withCallIds } from "./call-ids.ts";
 import { withDocumentNames } from "./document-names.ts";
 import { methodOf } from "./method-of.ts";
+import { holdsOneOf, refusedProviderCalls } from "./provider-calls.ts";
 import { type ProviderRule, type RuleName, type RuleNamed, ruleOf } from "./rules.ts";
 
 /** Opens a view whose first message would be the model's, where the provider wants the user's. */
@@ -56,7 +56,7 @@ export function shape<M>(
   apply("system-first", systemFirst);
   apply("reasoning", (list, _, rule) => (rule.kept === "none" ? withoutReasoning(list, format) : list));
   apply("provider-calls", withoutProviderCalls);
-  apply("empty-text", (list, _, rule) => withoutEmptyText(list, format, rule.which));
+  apply("empty-text", withoutEmptyText);
   apply("error-text", (list) => list.map((message) => format.withErrorText?.(message, errorText) ?? message));
   apply("reasoning-alone", withoutReasoningAlone);
   apply("document-with-text", documentsWithText);
@@ -88,13 +88,16 @@ function withoutReasoning<M>(messages: readonly M[], format: MessageFormat<M>): 
 }
 
 /** The calls that a provider ran itself, and its results: what the model made of them stays. */
-function withoutProviderCalls<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
-  const ids = callsOfProvider(messages, format);
-  if (ids.size === 0) return messages;
-  const isLeftOut = (id: string): boolean => ids.has(id);
+function withoutProviderCalls<M>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  rule: RuleNamed<"provider-calls">,
+): readonly M[] {
+  const refused = refusedProviderCalls(messages, format, rule);
+  if (refused.size === 0) return messages;
+  const isLeftOut = (id: string): boolean => refused.has(id);
   return messages.flatMap((message) => {
-    const refs = [...format.toolCalls(message), ...format.toolResults(message)];
-    if (!refs.some(({ id }) => ids.has(id))) return [message];
+    if (!holdsOneOf(message, refused, format)) return [message];
     return format.without(message, { toolCalls: isLeftOut, toolResults: isLeftOut }) ?? [];
   });
 }
@@ -102,11 +105,11 @@ function withoutProviderCalls<M>(messages: readonly M[], format: MessageFormat<M
 function withoutEmptyText<M>(
   messages: readonly M[],
   format: MessageFormat<M>,
-  which: "empty" | "blank",
+  { which, signed }: RuleNamed<"empty-text">,
 ): readonly M[] {
   return messages.flatMap((message) => {
     if (format.role(message) === "tool" || format.isBoundary(message)) return [message];
-    const rest = methodOf(format, "withoutEmptyText")(message, which);
+    const rest = methodOf(format, "withoutEmptyText")(message, which, signed);
     if (rest !== undefined && !holdsNothing(rest, format)) return [rest];
     // The model's answer to an empty message stays an answer to something.
     return format.role(message) === "user" ? [methodOf(format, "textMessage")("user", emptyText)] : [];
@@ -118,7 +121,7 @@ function withoutReasoningAlone<M>(messages: readonly M[], format: MessageFormat<
   if (format.answersInParts !== true) {
     const isLeftOut = (message: M): boolean =>
       isReasoningAlone(message, format) || endsInReasoning(message, format);
-    return messages.flatMap((message) =>
+    return withReasoningJoined(messages, format).flatMap((message) =>
       isLeftOut(message) ? (format.without(message, { reasoning: true }) ?? []) : [message],
     );
   }
@@ -132,6 +135,29 @@ function withoutReasoningAlone<M>(messages: readonly M[], format: MessageFormat<
       return [message];
     })
     .reverse();
+}
+
+/**
+ * Reasoning that was stored apart from the answer right behind it becomes its beginning again. Elsewhere it was broken off
+ * before the model was asked anew, and an answer with reasoning of its own was made without it.
+ */
+function withReasoningJoined<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
+  const isAssistant = (message: M | undefined): boolean =>
+    message !== undefined && format.role(message) === "assistant";
+  const together: M[] = [];
+  for (const [index, message] of messages.entries()) {
+    const before = together.at(-1);
+    const isRest =
+      before !== undefined &&
+      isReasoningAlone(before, format) &&
+      !isAssistant(messages[index - 2]) &&
+      isAssistant(message) &&
+      !format.hasReasoning(message);
+    const one = isRest ? format.joined?.(before, message) : undefined;
+    if (one === undefined) together.push(message);
+    else together.splice(-1, 1, one);
+  }
+  return together;
 }
 
 function documentsWithText<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
@@ -167,10 +193,14 @@ function answered<M>(messages: readonly M[], format: MessageFormat<M>): readonly
 }
 
 /** The model is asked to go on in the same words now and when its next answer stands there: the beginning stays. */
-function continued<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
+function continued<M>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  rule: RuleNamed<"last-message">,
+): readonly M[] {
   return messages.flatMap((message, index) => {
     const next = messages[index + 1];
-    if (!isAnswer(message, format)) return [message];
+    if (!isAnswer(message, format, rule)) return [message];
     if (next !== undefined && (format.role(next) !== "assistant" || format.answersInParts === true)) {
       return [message];
     }

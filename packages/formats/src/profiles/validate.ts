@@ -1,7 +1,6 @@
 import { type MessageFormat, type Piece, TurnkeepError } from "@turnkeep/core";
 import {
   answersCalls,
-  callsOfProvider,
   endsInReasoning,
   hasText,
   holdsNothing,
@@ -15,6 +14,7 @@ import {
 } from "./about.ts";
 import { withDocumentNames } from "./document-names.ts";
 import type { ProfileRules } from "./profile-of.ts";
+import { callsOfProvider, holdsOneOf, refusedProviderCalls } from "./provider-calls.ts";
 import type { ProviderRule, RuleName } from "./rules.ts";
 import { belongTogether, errorText, excesses } from "./shape.ts";
 
@@ -75,11 +75,13 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
       return first < 0 ? [[0, "there is no message beside the system message"]] : [];
     case "tool-results":
       return format.answersInParts === true ? unpairedParts(messages, format) : unpaired(messages, format);
-    case "provider-calls":
+    case "provider-calls": {
+      const refused = refusedProviderCalls(messages, format, rule);
       return where(
-        (message) => format.toolCalls(message).some(({ providerExecuted }) => providerExecuted === true),
-        "a call stands here that a provider ran itself",
+        (message) => holdsOneOf(message, refused, format),
+        "a call that another provider ran, or half of one that this provider runs, stands here",
       );
+    }
     case "results-first":
       return where(
         (message) => (format.resultsFirst?.(message) ?? message) !== message,
@@ -107,7 +109,7 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
       );
     case "last-message":
       return where(
-        (message, index) => index === messages.length - 1 && isAnswer(message, format),
+        (message, index) => index === messages.length - 1 && isAnswer(message, format, rule),
         "the last message is an answer of the model",
       );
     case "answer-after-results":
@@ -148,9 +150,12 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
     case "empty-text":
       return where((message) => {
         if (format.role(message) === "tool" || format.isBoundary(message)) return false;
+        if (holdsNothing(message, format)) return true;
         const isRefused = (piece: Piece): boolean =>
           piece.type === "text" && piece.of === "content" && isEmptyText(piece.text, rule.which);
-        return format.pieces(message).some(isRefused) || holdsNothing(message, format);
+        const isSigned = (): boolean =>
+          rule.signed === true && format.withoutEmptyText?.(message, rule.which, true) === message;
+        return format.pieces(message).some(isRefused) && !isSigned();
       }, `a text is ${rule.which}`);
     case "call-ids":
       return wrongIds(messages, format, rule);
