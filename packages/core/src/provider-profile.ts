@@ -37,4 +37,9 @@ export interface ProviderProfile {
    * `UNSUPPORTED` where the format lacks a method that a change needs.
    */
   shape<M>(messages: readonly M[], format: MessageFormat<M>): ShapedView<M>;
+  /**
+   * Only where `shape` gives calls other ids: by the id that a view shows, the id of the call in these messages. A result that
+   * is added under an id of a view is stored under that of its call.
+   */
+  storedCallIds?<M>(messages: readonly M[], format: MessageFormat<M>): ReadonlyMap<string, string>;
 }

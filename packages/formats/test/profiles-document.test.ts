@@ -29,7 +29,8 @@ const repairs: Readonly<Record<RuleName, string>> = {
   "empty-text": "empty texts go; an empty message of the user's says so",
   "call-ids": "other ids become nine letters and digits, unique where they must be",
   reasoning: "reasoning that may not come back goes",
-  "reasoning-alone": "a message of reasoning alone goes, and so does the reasoning of one that ends in it",
+  "reasoning-alone":
+    "reasoning alone begins the answer behind it or goes, and so does reasoning that ends an answer",
   "document-with-text": "a sentence stands beside the document",
   "document-names": "a number stands before a name that an earlier document has",
   messages: "the window evicts what is beyond",

@@ -35,6 +35,7 @@ import { prepare, prepareAll } from "./prepare.ts";
 import { removeStep } from "./remove.ts";
 import { rewindTo } from "./rewind.ts";
 import { type Base, Session } from "./session.ts";
+import { underStoredIds } from "./shown-calls.ts";
 import { shrinkOnce, targetOf } from "./shrink.ts";
 import { Summarizer, waitFor } from "./summarizer.ts";
 import { Views } from "./views.ts";
@@ -129,7 +130,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     if (typeof mustExist !== "boolean") throw wrongOption("mustExist", mustExist, "true or false");
     const prepared = prepare(message, this.#policy.reader, id);
     return this.#change(options?.signal, async (attempt) => {
-      if (await putMessage(attempt, prepared, mustExist)) this.#partFromExtra(attempt, [prepared]);
+      const [stored = prepared] = underStoredIds([prepared], attempt.loaded.live, this.#policy);
+      if (await putMessage(attempt, stored, mustExist)) this.#partFromExtra(attempt, [stored]);
     });
   }
 
@@ -293,11 +295,12 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     base?: Base,
   ): Promise<string[]> {
     const add = async (attempt: Attempt<M>): Promise<string[]> => {
-      const fresh = await withoutRepeated(prepared, attempt);
+      const stored = underStoredIds(prepared, attempt.loaded.live, this.#policy);
+      const fresh = await withoutRepeated(stored, attempt);
       const added = addAll(attempt, fresh);
       this.#partFromExtra(attempt, fresh);
       const ids = new Map(fresh.map((message, index) => [message, added[index]]));
-      return prepared.map((message) => ids.get(message) ?? message.id);
+      return stored.map((message) => ids.get(message) ?? message.id);
     };
     return this.#change(signal, add, { base: () => base });
   }

@@ -24,6 +24,7 @@ import { checkProfile } from "./options.ts";
 import type { Policy } from "./policy.ts";
 import { prepareAll } from "./prepare.ts";
 import type { Session } from "./session.ts";
+import { underStoredIds } from "./shown-calls.ts";
 
 /** A view with what it was made of. */
 interface Built<M> {
@@ -159,7 +160,8 @@ export class Views<M> {
     let { live, epoch } = loaded;
     if (extra.length > 0) {
       const draft = this.#session.newDraft({ ...loaded, live: live.copy() });
-      const fresh = await withoutRepeated(extra, { loaded, policy, call });
+      const stored = underStoredIds(extra, live, policy);
+      const fresh = await withoutRepeated(stored, { loaded, policy, call });
       addAll({ draft, policy, limits }, fresh, { forView: true });
       ({ live, epoch } = draft);
     }

@@ -85,6 +85,11 @@ export class Live<M> {
     this.#enter(item, index);
   }
 
+  /** Whether a live message makes such a call. */
+  hasCall(callId: string): boolean {
+    return this.#links.caller(callId) !== undefined;
+  }
+
   /**
    * The calls of earlier steps that this new item answers too late: the model has gone on since, so it was shown them
    * as interrupted.

@@ -39,6 +39,19 @@ export function withCallIds<M>(
   });
 }
 
+/** The ids of the calls, by those that they bear in a view. */
+export function storedCallIds<M>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  rule: CallIdRule | undefined,
+): ReadonlyMap<string, string> {
+  if (rule === undefined) return new Map();
+  const idsOf = (message: M): string[] => format.toolCalls(message).map(({ id }) => id);
+  const stored = messages.flatMap(idsOf);
+  const shown = withCallIds(messages, format, rule).flatMap(idsOf);
+  return new Map(shown.map((id, index) => [id, stored[index] ?? id]));
+}
+
 function made(key: string, taken: Set<string>): string {
   for (let attempt = 0; ; attempt++) {
     const name = hash(`${attempt}:${key}`);

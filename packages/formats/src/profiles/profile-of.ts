@@ -1,4 +1,5 @@
 import { type ProviderProfile, TurnkeepError } from "@turnkeep/core";
+import { storedCallIds } from "./call-ids.ts";
 import { isRuleName, type ProviderRule, ruleOf } from "./rules.ts";
 import { shape } from "./shape.ts";
 
@@ -42,5 +43,6 @@ export function profileOf(name: string, rules: readonly ProviderRule[]): Profile
     reasoning: ruleOf(rules, "reasoning")?.kept ?? "any",
     maxMessages: ruleOf(rules, "messages")?.limit,
     shape: (messages, format) => shape(messages, format, { name, rules }),
+    storedCallIds: (messages, format) => storedCallIds(messages, format, ruleOf(rules, "call-ids")),
   };
 }

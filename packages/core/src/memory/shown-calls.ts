@@ -1,0 +1,34 @@
+import { deepFreeze, factsOf } from "../steps/item.ts";
+import type { Live } from "../steps/live.ts";
+import type { Prepared } from "./draft.ts";
+import type { Policy } from "./policy.ts";
+
+/**
+ * The messages, with results under the ids of the stored calls where they bear those of a view: who runs a call of a view
+ * knows no other. Depends on the live messages and the memory's profile alone, so that any process may add the result.
+ */
+export function underStoredIds<M>(
+  messages: readonly Prepared<M>[],
+  live: Live<M>,
+  { profile, reader }: Policy<M>,
+): readonly Prepared<M>[] {
+  const { format } = reader;
+  if (profile?.storedCallIds === undefined || format.renameCalls === undefined) return messages;
+  const made = new Set(messages.flatMap(({ facts }) => facts.calls.map(({ id }) => id)));
+  const isUnknown = (id: string): boolean => !made.has(id) && !live.hasCall(id);
+  const isOfView = ({ facts: { role, results } }: Prepared<M>): boolean =>
+    role !== "assistant" && results.some(({ id }) => isUnknown(id));
+  if (!messages.some(isOfView)) return messages;
+  const ids = profile.storedCallIds(
+    live.items.flatMap(({ message }) => (message === undefined ? [] : [message])),
+    format,
+  );
+  return messages.map((prepared) => {
+    if (!isOfView(prepared)) return prepared;
+    const { message } = prepared.facts;
+    const renamed = format.renameCalls?.(message, (id) => (isUnknown(id) ? (ids.get(id) ?? id) : id));
+    if (renamed === undefined || renamed === message) return prepared;
+    const payload = format.encode(renamed);
+    return { ...prepared, payload, facts: factsOf(deepFreeze(format.decode(payload)), reader) };
+  });
+}
