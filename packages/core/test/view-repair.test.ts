@@ -255,6 +255,39 @@ test.each([
   expect(await memory.messages()).toEqual(shown);
 });
 
+describe("a request for approval that stands apart from its call", () => {
+  const [asking, asks] = request.content as readonly unknown[];
+  const apart = [user("Pay."), assistant([asking as never]), assistant([asks as never])];
+  const paid = toolResult("c", "pay", "paid");
+
+  test("is shown with the call, whose result it does not make late", async () => {
+    const { view, told } = await shownOf([...apart, response, paid, assistant("Done.")]);
+    expect(view).toEqual([user("Pay."), request, response, paid, assistant("Done.")]);
+    expect(told).toEqual([]);
+  });
+
+  test("leaves the call open until it is answered", async () => {
+    expect((await shownOf(apart)).view).toEqual([user("Pay."), request]);
+    expect((await shownOf([...apart, response])).view).toEqual([user("Pay."), request, response]);
+    const { view, told } = await shownOf([...apart, user("No.")]);
+    expect(view).toEqual([user("Pay."), request, interrupted("c", "pay"), user("No.")]);
+    expect(told).toEqual([expect.objectContaining({ interruptedCalls: ["c"], leftOut: [] })]);
+  });
+
+  test("leaves memory with it", async () => {
+    const memory = createChatMemory<ModelMessage>({ window: { maxMessages: 4 } });
+    await memory.add(...apart, response, paid, user("And now?"));
+    expect(await memory.messages()).toEqual([user("And now?")]);
+  });
+
+  test("stays apart where the two cannot be one message", async () => {
+    const other = { ...assistant([asks as never]), providerOptions: { a: { b: 1 } } };
+    const first = { ...assistant([asking as never]), providerOptions: { a: { b: 2 } } };
+    const { view } = await shownOf([user("Pay."), first, other, response, paid]);
+    expect(view).toEqual([user("Pay."), first, other, response, paid]);
+  });
+});
+
 test("one message may ask for tens of thousands of approvals", async () => {
   const ids = Array.from({ length: 40_000 }, (_, index) => String(index));
   const memory = createChatMemory<ModelMessage>({});

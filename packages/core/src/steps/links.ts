@@ -23,10 +23,18 @@ export class Links<M> {
     return this.#requests.get(approvalId).at(-1);
   }
 
-  /** The steps that asked for a message's results and approvals, its own calls apart; `undefined` where none did. */
+  /**
+   * The steps that asked for a message's results and approvals, its own calls apart; `undefined` where none did. A request
+   * that stands apart from its call belongs to the step of the call.
+   */
   askersOf(item: Item<M>, own: ReadonlySet<string>): (Step<M> | undefined)[] {
     const askers = item.results.filter(({ id }) => !own.has(id)).map(({ id }) => this.caller(id));
     for (const approval of foreignResponses(item)) askers.push(this.asker(approval));
+    for (const approval of item.approvals) {
+      if (approval.kind !== "request" || own.has(approval.toolCallId)) continue;
+      const caller = this.caller(approval.toolCallId);
+      if (caller !== undefined) askers.push(caller);
+    }
     return askers;
   }
 

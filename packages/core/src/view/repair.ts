@@ -150,10 +150,12 @@ function repairStep<M>(
   for (const caller of callers) {
     const open = unanswered(caller.calls, inTime, (id) => caller === callers.at(-1) && mayStay(id));
     repaired.interruptedCalls.push(...open.map((call) => call.id));
-    const message = messageOf(caller);
-    const inPlace = open.length > 0 ? format.interrupted?.(message, open, interruptedText) : undefined;
-    repaired.messages.push(inPlace ?? message);
     const callIds = new Set(caller.calls.map((call) => call.id));
+    const requests = answers.filter((item) => isRequest(item, callIds));
+    for (const item of requests) shownResults.set(item, 0);
+    const [message, ...apart] = withRequests(caller, requests, format);
+    const inPlace = open.length > 0 ? format.interrupted?.(message, open, interruptedText) : undefined;
+    repaired.messages.push(inPlace ?? message, ...apart);
     const saidBeside: M[] = [];
     let approval: M | undefined;
     let firstApproval: number | undefined;
@@ -191,6 +193,27 @@ function repairStep<M>(
     if (message !== undefined) repaired.messages.push(message);
     if (message !== item.message) repaired.leftOut.push(item.id);
   }
+}
+
+/** Whether a message asks to approve one of the calls of another. */
+function isRequest<M>(item: Item<M>, callIds: ReadonlySet<string>): boolean {
+  if (item.role !== "assistant" || item.results.length > 0) return false;
+  return item.approvals.some((approval) => approval.kind === "request" && callIds.has(approval.toolCallId));
+}
+
+/** A call with the requests to approve it: a provider takes no message of a request alone. */
+function withRequests<M>(
+  caller: Item<M>,
+  requests: readonly Item<M>[],
+  format: MessageFormat<M>,
+): readonly [M, ...M[]] {
+  const shown: [M, ...M[]] = [messageOf(caller)];
+  for (const item of requests) {
+    const both = format.joined?.(shown.at(-1) as M, messageOf(item));
+    if (both === undefined) shown.push(messageOf(item));
+    else shown.splice(-1, 1, both);
+  }
+  return shown;
 }
 
 /**
