@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import {
   type ChatMemory,
@@ -27,6 +29,18 @@ describe("createChatMemories", () => {
     const second = memories.get("a");
     expect(second).not.toBe(first);
     await second.add(user("x"));
+  });
+
+  test("keeps those loaded that were asked for last, when nobody holds them", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const memories = createChatMemories({ store: inMemoryStore(), maxLoaded: 2 });
+    const loaded = ["a", "b"].map((id) => new WeakRef(memories.get(id)));
+    for (const id of ["a", "c"]) memories.get(id);
+    // A reference that was just made or followed holds its object until the turn ends.
+    await new Promise((resolve) => setImmediate(resolve));
+    collect();
+    expect(loaded.map((memory) => memory.deref()?.id)).toEqual(["a", undefined]);
   });
 
   test("lists by owner, who is taken when a memory begins", async () => {
@@ -74,6 +88,13 @@ describe("createChatMemories", () => {
     await expect(memories.fork("a", "b")).rejects.toMatchObject({ code: "ID_CONFLICT" });
     await expect(memories.fork("nobody", "d")).rejects.toMatchObject({ code: "INVALID_OPTION" });
     await expect(memories.fork("a", "d", { at: "nobody" })).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  });
+
+  test("a fork has the owner of its source, whoever forks it", async () => {
+    const store = inMemoryStore();
+    await createChatMemory({ id: "a", store, owner: "ann" }).add(user("1"));
+    await createChatMemories({ store, owner: "bob" }).fork("a", "b");
+    expect((await store.getMessages("b")).owner).toBe("ann");
   });
 
   test("a fork is of one moment, whatever happens to its source while it is read", async () => {

@@ -640,6 +640,18 @@ describe("set, compact, clear", () => {
     expect(texts(await theirs.messages())).toEqual(["sum", "pin", "c"]);
   });
 
+  test("compact ends at what memory holds or a window evicted, and at nothing that was superseded", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 2 } });
+    const [evicted, , , superseded] = await memory.add(user("a"), user("b"), user("c"), user("d"));
+    await memory.rewind(superseded as string);
+    const upTo = (through: string | undefined) =>
+      memory.compact({ through: through as string, replacement: user("sum") });
+    await expect(upTo(superseded)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await upTo(evicted);
+    expect(await states(memory)).toEqual(["a evicted", "b evicted", "c live", "d superseded"]);
+    expect(texts(await memory.messages())).toEqual(["sum", "c"]);
+  });
+
   test("compact keeps the whole step of a pinned message", async () => {
     const memory = createChatMemory({ window: { maxMessages: 10, pinned: ({ role }) => role === "tool" } });
     const step = [toolCall("c", "look", {}), toolResult("c", "look", "r")];

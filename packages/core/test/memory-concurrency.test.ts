@@ -682,6 +682,20 @@ describe("transactions", () => {
     expect(await texts(memory)).toEqual(["other 1", "1", "other 2", "other 3", "3", "other 4"]);
   });
 
+  test("a transaction that reads twice decides on what it read first", async () => {
+    const store = inMemoryStore();
+    const ours = createChatMemory({ id: "m", store });
+    const theirs = createChatMemory({ id: "m", store });
+    const reading = ours.transaction(async (transaction) => {
+      await transaction.messages();
+      await theirs.add(user("theirs"));
+      expect(await transaction.messages()).toEqual([user("theirs")]);
+      transaction.add(user("ours"));
+    });
+    await expect(reading).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+    expect(await theirs.messages()).toEqual([user("theirs")]);
+  });
+
   test("the memory itself can be used inside, and a transaction that has ended is CLOSED", async () => {
     const memory = createChatMemory();
     let kept: { add(message: ModelMessage): unknown } | undefined;

@@ -8,6 +8,7 @@ import {
   type MessageFormat,
   type ModelMessage,
   modelMessageFormat,
+  type StoredMessage,
   user,
 } from "../src/index.ts";
 
@@ -38,6 +39,22 @@ test.each<[string, (memory: ChatMemory<ModelMessage>, id: string) => Promise<unk
     expect(await memory.messages()).toEqual([user("a"), user("z")]);
   },
 );
+
+test.each([
+  ["no JSON", "{broken"],
+  ["of this format, and no message", encodePayload(modelMessageFormat.name, 1, { role: "nobody" })],
+])("where the newest message is damaged, %s, others are added behind it", async (_what, payload) => {
+  const store = inMemoryStore();
+  const memory = createChatMemory({ id: "m", store });
+  const [, damaged] = await memory.add(user("a"), user("b"));
+  const { version, nextSeq, messages } = await store.getMessages("m");
+  const replace = [{ ...(messages[1] as StoredMessage), payload }];
+  await store.updateMessages("m", { expected: version, version: "v", nextSeq, append: [], replace, move: [] });
+  await expect(memory.messages()).rejects.toMatchObject({ details: { messageIds: [damaged] } });
+  await memory.add(user("c"));
+  await memory.remove(damaged as string);
+  expect(await memory.messages()).toEqual([user("a"), user("c")]);
+});
 
 test("set takes a memory over to another format", async () => {
   const store = inMemoryStore();
