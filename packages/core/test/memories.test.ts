@@ -90,6 +90,14 @@ describe("createChatMemories", () => {
     await expect(memories.fork("a", "d", { at: "nobody" })).rejects.toMatchObject({ code: "INVALID_OPTION" });
   });
 
+  test("a fork at a message brings back nothing that a summary stands for", async () => {
+    const memories = createChatMemories({ store: inMemoryStore(), window: { maxMessages: 9 } });
+    const memory = memories.get("a");
+    const ids = await memory.add(user("1"), user("2"), user("3"), user("4"));
+    await memory.compact({ through: ids[1] as string, replacement: user("sum") });
+    expect(await texts(await memories.fork("a", "b", { at: ids[2] as string }))).toEqual(["sum", "3"]);
+  });
+
   test("a fork has the owner of its source, whoever forks it", async () => {
     const store = inMemoryStore();
     await createChatMemory({ id: "a", store, owner: "ann" }).add(user("1"));

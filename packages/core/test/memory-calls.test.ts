@@ -628,6 +628,16 @@ describe("set, compact, clear", () => {
     expect((await store.getHistory("m", {})).messages).toHaveLength(3);
   });
 
+  test("a page of history that a derived message stands in is as long as it was asked for", async () => {
+    const memory = createChatMemory();
+    const [first] = await memory.add(user("1"), user("2"));
+    await memory.compact({ through: first as string, replacement: user("sum") });
+    await memory.add(user("4"), user("5"), user("6"));
+    const { messages, hasMore } = await memory.history({ after: 2, limit: 2 });
+    expect(messages.map(({ seq }) => seq)).toEqual([4, 5]);
+    expect(hasMore).toBe(true);
+  });
+
   test("compact keeps what was added meanwhile and what is pinned", async () => {
     const store = inMemoryStore();
     const pinned = (message: ModelMessage): boolean => message.content === "pin";

@@ -115,6 +115,15 @@ describe("reasoning that is bound to what stood before it", () => {
     expect(await reasoningOf(memory)).toEqual(["c"]);
   });
 
+  it("is that of the model which an answer was put anew with", async () => {
+    const memory = memoryOf();
+    await memory.add(user("1"));
+    await memory.put("answer", entry(reasoned("a"), { model: "one" }));
+    await memory.put("answer", entry(reasoned("b"), { model: "two" }));
+    expect(await reasoningOf(memory, { model: "two" })).toEqual(["b"]);
+    expect(await reasoningOf(memory, { model: "one" })).toEqual([]);
+  });
+
   it("goes where the window hides what was there when it was made", async () => {
     let limit = 10;
     const memory = memoryOf({ window: { maxMessages: () => limit } });

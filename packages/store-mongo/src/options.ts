@@ -24,7 +24,10 @@ export type MongoConnection = ConnectionOptions<MongoClient, MongoConfig>;
 export type MongoStoreOptions = MongoConnection & {
   /** The database of the collections. Default: the one that the address names, else `"turnkeep"`. */
   readonly database?: string | undefined;
-  /** What the names of the collections begin with. Default `"turnkeep_"`. Any text without `$`, of 100 bytes at most. */
+  /**
+   * What the names of the collections begin with. Default `"turnkeep_"`. Any text without `$`, of 100 bytes at most, that
+   * does not begin with `.` or `system.`.
+   */
   readonly prefix?: string | undefined;
   /** A memory untouched by writes for so many milliseconds is gone, by the database's clock. Default: never. */
   readonly ttlMs?: number | undefined;
