@@ -885,6 +885,15 @@ describe("rewind and remove", () => {
     expect(await states(memory)).toEqual(["q live", "tool-call live", "tool-result live"]);
   });
 
+  test("removing a result that was superseded leaves its call with the result that it has now", async () => {
+    const memory = createChatMemory();
+    const [, , old] = await memory.add(user("q"), toolCall("c", "look", {}), toolResult("c", "look", "old"));
+    await memory.rewind(old as string);
+    await memory.add(toolResult("c", "look", "new"));
+    expect(await memory.remove(old as string)).toEqual([old]);
+    expect(await states(memory)).toEqual(["q live", "tool-call live", "tool-result live"]);
+  });
+
   test("a corrupt record is named, does not hide the others, and can be replaced and removed", async () => {
     const store = inMemoryStore();
     const memory = createChatMemory({ id: "m", store });

@@ -49,7 +49,14 @@ test.each([
   const [, damaged] = await memory.add(user("a"), user("b"));
   const { version, nextSeq, messages } = await store.getMessages("m");
   const replace = [{ ...(messages[1] as StoredMessage), payload }];
-  await store.updateMessages("m", { expected: version, version: "v", nextSeq, append: [], replace, move: [] });
+  await store.updateMessages("m", {
+    expected: version,
+    version: "v",
+    nextSeq,
+    append: [],
+    replace,
+    move: [],
+  });
   await expect(memory.messages()).rejects.toMatchObject({ details: { messageIds: [damaged] } });
   await memory.add(user("c"));
   await memory.remove(damaged as string);
