@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, createConnection, createServer, type Server, type Socket } from "node:net";
 import type { ChatMemoryStore } from "@turnkeep/core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { callsOf, failure, said } from "./calls.ts";
@@ -51,6 +51,28 @@ export function describeUnanswered(open: OpenStore): void {
     afterAll(async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
+    });
+
+    test("is not connected to before the first call", async () => {
+      const untouched = createServer((socket) => socket.destroy());
+      let connections = 0;
+      untouched.on("connection", () => connections++);
+      await once(untouched.listen(0, "127.0.0.1"), "listening");
+      const { port: untouchedPort } = untouched.address() as AddressInfo;
+      const store = open(untouchedPort, 5_000);
+      // Another store's first call, by the same driver: what the first store had begun has been sent by then.
+      const other = open(port, 5_000);
+      const controller = new AbortController();
+      const connected = once(server, "connection");
+      const call = other.getMessages("a", { signal: controller.signal });
+      await connected;
+      controller.abort();
+      await expect(call).rejects.toMatchObject({ code: "ABORTED" });
+      // A server takes connections in the order in which they came, so this one is behind it.
+      await once(createConnection(untouchedPort, "127.0.0.1"), "close");
+      expect(connections).toBe(1);
+      await Promise.all([store.close(), other.close()]);
+      await new Promise((resolve) => untouched.close(resolve));
     });
 
     test("ends by the caller's signal", async () => {
