@@ -680,6 +680,18 @@ describe("set, compact, clear", () => {
     expect(await states(memory)).toEqual(["c live"]);
   });
 
+  test("set after a clear of one's own replaces nothing, and what another began since is a VERSION_CONFLICT", async () => {
+    const store = inMemoryStore();
+    const memory = createChatMemory({ id: "m", store });
+    await memory.add(user("a"));
+    await memory.clear();
+    await memory.set([user("b")]);
+    expect(texts(await memory.messages())).toEqual(["b"]);
+    await memory.clear();
+    await createChatMemory({ id: "m", store }).add(user("theirs"));
+    await expect(memory.set([user("c")])).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+  });
+
   test("without history, what leaves is deleted", async () => {
     const memory = createChatMemory({ history: false, window: { maxMessages: 2 } });
     await memory.add(system("s"), user("a"));
