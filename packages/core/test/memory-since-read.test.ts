@@ -6,6 +6,7 @@ import {
   entry,
   inMemoryStore,
   keyValueStore,
+  type MemoryEvent,
   type ModelMessage,
   system,
   user,
@@ -217,4 +218,34 @@ test("a view that its caller did not wait for is no look: a set after it replace
   await new Promise((resolve) => setTimeout(resolve));
   await expect(ours.set([user("new")])).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
   expect(await texts(theirs)).toEqual(["0", "1"]);
+});
+
+test("a view that its caller did not wait for is not the one that calibrate speaks of", async () => {
+  let waits = false;
+  const { opened: asked, open: ask } = gate();
+  const { opened: answered, open: answer } = gate();
+  const maxTokens = async (): Promise<number> => {
+    if (waits) {
+      ask();
+      await answered;
+    }
+    return 100;
+  };
+  const events: MemoryEvent[] = [];
+  const window = { maxTokens, counter: { name: "each", count: () => 10 } };
+  const memory = createChatMemory({ window, onEvent: (event) => events.push(event) });
+  await memory.add(user("0"));
+  await memory.messages();
+  waits = true;
+  const caller = new AbortController();
+  const view = memory.messages({ extra: [user("1")], signal: caller.signal });
+  await asked;
+  caller.abort();
+  await expect(view).rejects.toMatchObject({ code: "ABORTED" });
+  waits = false;
+  answer();
+  // All that the ended call still does happens before a timer fires.
+  await new Promise((resolve) => setTimeout(resolve));
+  await memory.calibrate({ inputTokens: 10 });
+  expect(events).toEqual([{ type: "calibrated", memoryId: "default", counted: 10, reported: 10 }]);
 });
