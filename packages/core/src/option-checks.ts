@@ -34,6 +34,11 @@ export function checkObject(name: string, value: unknown, names: readonly string
   checkNames(name, value, names);
 }
 
+/** The same for options that may be left out. */
+export function checkOptions(name: string, options: unknown, names: readonly string[]): void {
+  if (options !== undefined) checkObject(name, options, names);
+}
+
 /** A misspelt option would be without effect, and nobody would notice. */
 export function checkNames(name: string, options: object, names: readonly string[]): void {
   const given = Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [key]));

@@ -6,7 +6,7 @@ import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts"
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MemoryCallOptions } from "../memory-call-options.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { checkInteger, checkObject } from "../option-checks.ts";
+import { checkInteger, checkObject, checkOptions } from "../option-checks.ts";
 import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { resolveLimits } from "../window/policy.ts";
@@ -112,6 +112,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   ): Promise<{ erased: string[] }> {
     this.#checkOpen();
     checkObject("erase's argument", request, ["owner"]);
+    checkOptions("erase's options", options, ["signal"]);
     const { owner } = request;
     checkOwner(owner);
     const erased = new Set<string>();

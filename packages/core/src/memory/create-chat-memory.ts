@@ -22,7 +22,7 @@ import type {
   ViewOptions,
 } from "../memory-view.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { checkObject, wrongOption } from "../option-checks.ts";
+import { checkObject, checkOptions, wrongOption } from "../option-checks.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import { checkReplacement, compactThrough, putMessage, replaceAll } from "./change.ts";
@@ -126,6 +126,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   }
 
   async put(id: string, message: M | Entry<M>, options?: PutOptions): Promise<void> {
+    checkOptions("put's options", options, ["mustExist", "signal"]);
     const { mustExist = false } = options ?? {};
     if (typeof mustExist !== "boolean") throw wrongOption("mustExist", mustExist, "true or false");
     const prepared = prepare(message, this.#policy.reader, id);
@@ -160,6 +161,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
         "set needs an array of at least one message. To delete all, call clear().",
       );
     }
+    checkOptions("set's options", options, ["signal"]);
     const prepared = prepareAll(messages, this.#policy.reader);
     const base = this.#baseOf("throw");
     return this.#change(options?.signal, (attempt) => replaceAll(attempt, prepared), { base });
@@ -170,6 +172,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     options?: MemoryCallOptions,
   ): Promise<string> {
     checkObject("compact's argument", request, ["through", "replacement"]);
+    checkOptions("compact's options", options, ["signal"]);
     const prepared = prepare(request.replacement, this.#policy.reader);
     checkReplacement(prepared, this.#policy);
     const { through } = request;
@@ -178,7 +181,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     });
   }
 
-  clear(options?: MemoryCallOptions): Promise<void> {
+  async clear(options?: MemoryCallOptions): Promise<void> {
+    checkOptions("clear's options", options, ["signal"]);
     return this.#session.run(options?.signal, (call) => this.#session.delete(call));
   }
 
@@ -189,7 +193,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     const session = this.#session;
     session.checkOpen();
     if (typeof run !== "function") throw wrongOption("transaction's argument", run, "a function");
-    if (options !== undefined) checkObject("transaction's options", options, ["onConflict", "signal"]);
+    checkOptions("transaction's options", options, ["onConflict", "signal"]);
     checkOnConflict(options?.onConflict);
     const collected: Prepared<M>[] = [];
     let base: Base | undefined;
@@ -230,11 +234,13 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   }
 
   async rewind(messageId: string, options?: RemovalOptions): Promise<void> {
+    checkOptions("rewind's options", options, ["onConflict", "signal"]);
     const base = this.#baseOf(options?.onConflict);
     return this.#change(options?.signal, (attempt) => rewindTo(attempt, messageId), { base });
   }
 
   async remove(messageId: string, options?: RemovalOptions): Promise<string[]> {
+    checkOptions("remove's options", options, ["onConflict", "signal"]);
     const policy = this.#policy;
     const base = this.#baseOf(options?.onConflict);
     return this.#session.run(options?.signal, async (call) =>

@@ -1,5 +1,5 @@
 import type { ShrinkOptions, Shrunk } from "../chat-memory.ts";
-import { checkObject, wrongOption } from "../option-checks.ts";
+import { checkOptions, wrongOption } from "../option-checks.ts";
 import type { Item, ItemReader } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import { isDerived, isPinned, isSystem, type Step } from "../steps/step.ts";
@@ -13,7 +13,7 @@ const defaultTarget = 0.7;
 
 /** Errors: `INVALID_OPTION`. */
 export function targetOf(options: ShrinkOptions | undefined): number {
-  if (options !== undefined) checkObject("shrink's argument", options, ["target", "signal"]);
+  checkOptions("shrink's argument", options, ["target", "signal"]);
   const target = options?.target ?? defaultTarget;
   if (typeof target === "number" && target > 0 && target < 1) return target;
   throw wrongOption("target", target, "greater than 0 and less than 1");
