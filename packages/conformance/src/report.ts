@@ -80,21 +80,26 @@ export function formatReport(report: ConformanceReport): string {
   for (const [group, of] of Object.entries(report.groups)) {
     lines.push(`${of.failed > 0 ? "✗" : "✓"} ${group.padEnd(10)} ${totals(of)}`);
   }
-  for (const result of results) {
-    if (result.status !== "failed" && result.status !== "warned") continue;
-    lines.push(
-      "",
-      `${result.status === "failed" ? "FAILED" : "WARNING"} ${result.group}: ${result.name}`,
-      `  contract: ${result.sentence}`,
-      `  seen:     ${result.message.replaceAll("\n", "\n            ")}`,
-    );
-  }
+  lines.push(...failureLines(results));
   const skipped = results.filter((result) => result.status === "skipped");
   if (skipped.length > 0) lines.push("");
   for (const { group, name, reason } of skipped)
     lines.push(`skipped ${group}: ${name} (the store ${reason})`);
   lines.push("", `${report.ok ? "Conforms" : "Does not conform"}: ${totals(counts)}; seed ${seed}`);
   return lines.join("\n");
+}
+
+/** What failed, or would have: each behind an empty line, with the sentence of the contract and what was seen. */
+export function failureLines(results: readonly ConformanceResult[]): string[] {
+  return results.flatMap((result) => {
+    if (result.status !== "failed" && result.status !== "warned") return [];
+    return [
+      "",
+      `${result.status === "failed" ? "FAILED" : "WARNING"} ${result.group}: ${result.name}`,
+      `  contract: ${result.sentence}`,
+      `  seen:     ${result.message.replaceAll("\n", "\n            ")}`,
+    ];
+  });
 }
 
 function totals({ passed, failed, warned, skipped }: ConformanceCounts): string {

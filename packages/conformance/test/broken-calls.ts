@@ -194,6 +194,11 @@ export const brokenCalls: readonly BrokenStore[] = [
     capabilities: { maxMessageBytes: 400 * 1024 },
   },
   {
+    fault: "leaves out a method that it cannot serve",
+    caughtBy: ["basic", "every method is there"],
+    wrap: () => ({ sweep: undefined as never }),
+  },
+  {
     fault: "refuses an update that another client is sending",
     caughtBy: ["replay", "an update sent twice at once is applied once"],
     wrap: (base) => ({

@@ -86,14 +86,14 @@ describe("turnkeep-conformance", () => {
   it("runs a harness of TypeScript, and says which sentence is not kept and what was seen", async () => {
     const folder = folderWith(kit, typed);
     const ended = await run(folder, ["./my-store.ts", "--group", "basic", "--group", "list", "--seed", "42"]);
-    expect(ended.err).toBe("");
-    expect(ended.out).toContain("./my-store.ts: 34 cases, seed 42\n");
-    expect(ended.out).toContain("✗ basic      14 passed, 1 failed\n✓ list       1 passed, 18 skipped\n");
+    expect(ended.err).toBe("failed so far: basic: the owner is the one given at the beginning\n");
+    expect(ended.out).toContain("./my-store.ts: 35 cases, seed 42\n");
+    expect(ended.out).toContain("✗ basic      15 passed, 1 failed\n✓ list       1 passed, 18 skipped\n");
     expect(ended.out).toContain(
       'contract: Taken when the memory begins, ignored later.\n  seen:     getMessages after an owner was given, owner: expected "alice", saw undefined',
     );
     expect(ended.out).toContain("(the store declares list: false)");
-    expect(ended.out.endsWith("Does not conform: 15 passed, 1 failed, 18 skipped; seed 42\n")).toBe(true);
+    expect(ended.out.endsWith("Does not conform: 16 passed, 1 failed, 18 skipped; seed 42\n")).toBe(true);
     expect(ended.status).toBe(1);
   });
 
@@ -234,6 +234,8 @@ export default { ...harness, destroy() { throw new Error("the container stays");
     [["a.ts", "--seed", "many"], '--seed must be a whole number, not "many".'],
     [["a.ts", "--seed", ""], '--seed must be a whole number, not "".'],
     [["a.ts", "--path", "1:2"], "give --seed too"],
+    [["a.ts", "--timeout", "1s"], '--timeout must be a positive number of milliseconds, not "1s".'],
+    [["a.ts", "--timeout", "0"], '--timeout must be a positive number of milliseconds, not "0".'],
     [["a.ts", "--json", "a.ts/report.json"], "a.ts/report.json cannot be written"],
   ])("exits with 2 for the command line %j", async (args, message) => {
     const { status, out, err } = await inProcess(folderWith(kit, { "a.ts": "export default {};" }), args);
@@ -263,7 +265,39 @@ export default {
     });
     expect(ended.status).toBe(130);
     expect(ended.out).toContain("cleared up");
-    expect(ended.err).toContain("it was interrupted, so there is no report");
+    expect(ended.err).toContain("so there is no report");
+  });
+
+  it("names what fails as it ends, bounds a case that hangs, and keeps what was seen until it is interrupted", async () => {
+    const folder = folderWith(kit, {
+      "hanging.mjs": `import { referenceHarness } from "../../reference.js";
+const harness = referenceHarness();
+export default {
+  ...harness,
+  async create(options) {
+    return { ...(await harness.create(options)), getMessages: () => new Promise(() => {}) };
+  },
+};
+`,
+    });
+    const interrupted = new AbortController();
+    let [out, err] = ["", ""];
+    const status = await main(["hanging.mjs", "--group", "basic", "--timeout", "50"], {
+      cwd: folder,
+      out: (text) => {
+        out += text;
+      },
+      err: (text) => {
+        err += text;
+        interrupted.abort();
+      },
+      signal: interrupted.signal,
+    });
+    expect(status).toBe(2);
+    expect(err).toMatch(/^failed so far: basic: an unknown id is an empty snapshot\n/);
+    expect(err).toMatch(/it was interrupted after \d of \d+ cases, so there is no report\.\n$/);
+    expect(out).toContain("FAILED basic: an unknown id is an empty snapshot\n  contract: An unknown id");
+    expect(out).toContain("  seen:     the case: expected an end within 50 ms, saw none\n");
   });
 
   it("ends though the harness leaves a timer behind", async () => {

@@ -2,6 +2,17 @@ import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectEqual, expectSnapshot, expectThat } from "../expect.ts";
 import { sentences } from "../sentences.ts";
 
+const methods = [
+  "getMessages",
+  "updateMessages",
+  "deleteMessages",
+  "getHistory",
+  "listMemories",
+  "sweep",
+  "close",
+  Symbol.asyncDispose,
+] as const;
+
 const booleans = ["durable", "shared", "history", "list", "ttl", "delta"] as const;
 
 export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
@@ -17,6 +28,15 @@ export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
       const enough = Number.isSafeInteger(maxMessageBytes) && maxMessageBytes >= 1024 * 1024;
       expectThat("maxMessageBytes is a whole number of at least 1,048,576", enough, maxMessageBytes);
       expectEqual("the capabilities of the second client", { ...other.capabilities }, { ...capabilities });
+    },
+  },
+  {
+    name: "every method is there",
+    sentence: sentences.everyMethod,
+    async run({ store }) {
+      for (const name of methods) {
+        expectEqual(`the type of the store's ${String(name)}`, typeof store[name], "function");
+      }
     },
   },
   {

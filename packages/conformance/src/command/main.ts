@@ -5,7 +5,7 @@ import { formatBadge } from "../badge.ts";
 import type { ConformanceGroup } from "../case.ts";
 import { cases } from "../cases/index.ts";
 import { packageVersion } from "../package-version.ts";
-import { type ConformanceReport, formatReport } from "../report.ts";
+import { type ConformanceReport, type ConformanceResult, failureLines, formatReport } from "../report.ts";
 import { type NormalOptions, normalizeOptions, runConformance } from "../run.ts";
 import { CommandError, traced } from "./command-error.ts";
 import { jsonReport } from "./json-report.ts";
@@ -45,7 +45,7 @@ export async function main(args: readonly string[], around: Surroundings): Promi
 }
 
 async function run({ file, options, json, badge }: Wishes, around: Surroundings): Promise<ConformanceReport> {
-  const { cwd, out, signal } = around;
+  const { cwd, out, err, signal } = around;
   // Before a run of minutes, so that its report cannot be lost to a folder that is not there.
   for (const target of [json, badge]) {
     if (target !== undefined)
@@ -54,8 +54,23 @@ async function run({ file, options, json, badge }: Wishes, around: Surroundings)
   const harness = await loadHarness(file, cwd);
   const count = options.cases.length;
   out(`${file}: ${count} ${count === 1 ? "case" : "cases"}, seed ${options.seed}\n\n`);
-  const report = await runConformance(harness, { ...options, signal }).catch((error: unknown) => {
-    if (signal?.aborted) throw new CommandError("it was interrupted, so there is no report.");
+  const results: ConformanceResult[] = [];
+  const onResult = (result: ConformanceResult) => {
+    results.push(result);
+    // A run may take minutes, and far longer where each call of a store hangs: say at once what goes wrong.
+    if (result.status === "failed") err(`failed so far: ${result.group}: ${result.name}\n`);
+  };
+  const report = await runConformance(harness, { ...options, signal, onResult }).catch((error: unknown) => {
+    if (signal?.aborted) {
+      out(
+        failureLines(results)
+          .map((line) => `${line}\n`)
+          .join(""),
+      );
+      throw new CommandError(
+        `it was interrupted after ${results.length} of ${count} cases, so there is no report.`,
+      );
+    }
     throw new CommandError(`The harness of ${file} failed. ${traced(error)}`);
   });
   out(`${formatReport(report)}\n`);
@@ -85,6 +100,7 @@ function read(args: readonly string[]): Wishes | string {
     names: values.name,
     seed: seedOf(values.seed),
     path: values.path,
+    timeoutMs: timeoutOf(values.timeout),
   });
   return { file, options, json: values.json, badge: values.badge };
 }
@@ -106,6 +122,7 @@ function parse(args: readonly string[]) {
       name: { type: "string", multiple: true },
       seed: { type: "string" },
       path: { type: "string" },
+      timeout: { type: "string" },
       json: { type: "string" },
       badge: { type: "string" },
       help: { type: "boolean", short: "h" },
@@ -128,6 +145,15 @@ function seedOf(text: string | undefined): number | undefined {
   if (!Number.isSafeInteger(seed))
     throw new CommandError(`--seed must be a whole number, not ${JSON.stringify(text)}.`);
   return seed;
+}
+
+function timeoutOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new CommandError(
+      `--timeout must be a positive number of milliseconds, not ${JSON.stringify(text)}.`,
+    );
+  return Number(text);
 }
 
 async function written(file: string, write: () => Promise<unknown>): Promise<void> {

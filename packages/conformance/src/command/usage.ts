@@ -10,10 +10,14 @@ export const usage: string = `turnkeep-conformance ./my-store.ts [options]
   --name TEXT     only cases with this text in their name; may be given again
   --seed N        repeat the chances of an earlier run, whose report named the seed
   --path PATH     with --seed: repeat exactly the calls of a failed sequence, whose report named the path
+  --timeout MS    how long one case may take; heavy ones five times as long; default 60000
   --json FILE     write the report as JSON
   --badge FILE    write a badge as SVG
   -h, --help      this text
   -v, --version   the version
+
+  Each case that fails is named on the standard error as soon as it ends; the report comes at the end. Ctrl+C
+  ends the run after the present case, with what has failed until then.
 
   Exit status: 0 when the store conforms, 1 when it does not, 2 when the kit could not run: a wrong command
   line, a file that cannot be loaded, a harness that fails.
