@@ -164,7 +164,8 @@ function numberOf(name: string, text: string | undefined): number | undefined {
 function reported(error: unknown, { err }: Surroundings): number {
   if (isTurnkeepError(error)) {
     const cause = error.cause as { readonly code?: unknown } | undefined;
-    const code = typeof cause?.code === "string" ? ` (${cause.code})` : "";
+    const code =
+      typeof cause?.code === "string" && !error.message.includes(`(${cause.code})`) ? ` (${cause.code})` : "";
     err(`turnkeep: ${error.message}${code}\n`);
     return error.code === "INVALID_OPTION" ? 2 : 1;
   }

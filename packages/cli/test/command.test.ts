@@ -221,6 +221,7 @@ describe("turnkeep replay", () => {
     const { status, err, out } = await run(["replay", "--store", "postgres://u:hidden-word@127.0.0.1:1/db"]);
     expect(status).toBe(1);
     expect(err).toMatch(/^turnkeep: .*ECONNREFUSED.*\n$/);
+    expect(err.match(/ECONNREFUSED/g)).toHaveLength(1);
     expect(out + err).not.toContain("hidden-word");
   });
 });

@@ -86,7 +86,7 @@ describe("readConversation", () => {
   it.each([
     ["[]", "it is not an object"],
     ["null", "it is not an object"],
-    ['{"messages":[]}', 'its "id" is not a text'],
+    ['{"messages":[]}', 'it has no "id"'],
     ['{"id":7,"messages":[]}', 'its "id" is not a text'],
     ['{"id":"","messages":[]}', 'its "id" is empty'],
     [`{"id":"${"x".repeat(401)}","messages":[]}`, "longer than 400 bytes"],

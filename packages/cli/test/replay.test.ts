@@ -214,14 +214,19 @@ describe("replay", () => {
   });
 
   it("skips bad lines, replays the good ones and is not ok", async () => {
+    const wizard = { id: "bad", messages: [{ role: "wizard", content: "Abracadabra" }] };
     const report = await replayed({
-      files: [testFile(["{", toolConversation("good", 1)])],
+      files: [testFile(["{", toolConversation("good", 1), wizard])],
       store: emptyStore(),
     });
     expect(report.ok).toBe(false);
     expect(report.check).toMatchObject({ conversations: 1, found: 5 });
     expect(report.text).toContain("skipped     input.jsonl, line 1: it is not JSON");
-    expect(report.text).toContain("Nothing was lost, but: 1 line skipped.");
+    // The fault whole, though the line is longer than the screen is wide.
+    expect(report.text).toMatch(
+      /skipped {5}input\.jsonl, line 3: message 1: .* one of system, user, assistant, tool\.\n/,
+    );
+    expect(report.text).toContain("Nothing was lost, but: 2 lines skipped.");
   });
 
   it("goes on where an interrupted run stopped, and adds nothing twice", async () => {
@@ -316,6 +321,17 @@ describe("replay", () => {
     expect(isTurnkeepError(error, "INVALID_OPTION")).toBe(true);
     expect(String(error)).toContain(message);
     expect(String(error)).not.toContain("secret");
+  });
+
+  it("refuses a file in place of a folder", async () => {
+    const file = join(testFolder(), "conversations.jsonl");
+    writeFileSync(file, "");
+    await expect(replay({ store: file, secondHalf: "here" })).rejects.toThrow(
+      expect.objectContaining({
+        code: "INVALID_OPTION",
+        message: expect.stringContaining("is a file and no folder"),
+      }),
+    );
   });
 
   it("refuses a folder that holds other files, and leaves them alone", async () => {

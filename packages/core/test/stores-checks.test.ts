@@ -567,6 +567,16 @@ describe("errors", () => {
       expect(storeError("x", cause).message).toContain("a fault; see the cause");
     }
     expect(storeError("x", { code: 11000 }).message).toContain("a fault (11000)");
+    const socket = Object.assign(new Error("connect s3cret"), { code: "ECONNREFUSED" });
+    const network = new Error("connect s3cret", { cause: socket });
+    const selection = new Error("connect s3cret", { cause: network });
+    expect(storeError("x", selection).message).toContain("a fault (ECONNREFUSED); see the cause");
+    const refused = Object.assign(new Error("s3cret"), { name: "UnrecognizedClientException" });
+    expect(storeError("x", refused).message).toContain(
+      "a fault (UnrecognizedClientException); see the cause",
+    );
+    refused.cause = refused;
+    expect(storeError("x", refused).message).toContain("a fault (UnrecognizedClientException)");
   });
 
   test("throwIfAborted gives the reason as cause", () => {

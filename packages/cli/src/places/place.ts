@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -149,7 +149,13 @@ async function openFolder(folder: string, purpose: "write" | "read"): Promise<Pl
 
 /** PGlite would lay a database over whatever is there. */
 function checkFolder(folder: string, purpose: "write" | "read"): void {
-  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found?.isDirectory() === false) {
+    throw invalidOption(
+      `${folder} is a file and no folder. Name a folder of PGlite's, or a JavaScript file that exports a store.`,
+    );
+  }
+  const names = found === undefined ? [] : readdirSync(folder);
   if (names.includes("PG_VERSION")) return;
   if (purpose === "read")
     throw invalidOption(`There is no database in ${folder}. Name a folder of PGlite's.`);

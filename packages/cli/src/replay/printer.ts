@@ -45,10 +45,9 @@ export class Printer {
   }
 
   badLine({ file, line, problem }: BadLine): void {
-    const place = `${oneLine(file)}, line ${line}: `;
-    const width = this.#settings.columns - displayWidth(`skipped     ${place}`);
+    // Whole, however long: what must be mended may stand at its end.
     this.#line(
-      `${this.#style.bad("skipped".padEnd(labelWidth))}${place}${cutTo(problem, Math.max(40, width))}`,
+      `${this.#style.bad("skipped".padEnd(labelWidth))}${oneLine(file)}, line ${line}: ${oneLine(problem)}`,
     );
   }
 

@@ -67,6 +67,7 @@ export function readConversation(text: string): Conversation | string {
   }
   if (!isObject(value)) return 'it is not an object {"id", "messages"}';
   const { id, messages } = value;
+  if (id === undefined) return 'it has no "id"';
   if (typeof id !== "string") return 'its "id" is not a text';
   if (id === "") return 'its "id" is empty';
   if (!isMemoryId(id)) return `its "id" is longer than ${maxIdBytes} bytes, or no well-formed text`;

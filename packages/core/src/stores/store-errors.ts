@@ -72,7 +72,7 @@ export function corruptError(
 /**
  * What a store throws for `cause`, an error of its driver: a `TurnkeepError` stays itself; `ABORTED` once `signal` has
  * fired; else `STORE_UNAVAILABLE`. The driver's own text stays in `cause`, since it may quote what was sent; its
- * `code` is shown.
+ * `code`, or that of what caused it, is shown, else its name.
  *
  * @example
  * ```ts
@@ -90,14 +90,28 @@ export function corruptError(
 export function storeError(store: string, cause: unknown, signal?: AbortSignal | undefined): TurnkeepError {
   if (isTurnkeepError(cause)) return cause;
   if (signal?.aborted) return abortedError(cause);
-  const code = errorCode(cause);
-  const shown = code === "" ? "" : ` (${code})`;
+  const fault = faultOf(cause);
+  const shown = fault === "" ? "" : ` (${fault})`;
   return new TurnkeepError(
     "STORE_UNAVAILABLE",
     `${store}: the database did not answer, or answered with a fault${shown}; see the cause. ` +
       "Whether a write took place is open: read again before you repeat it",
     { cause },
   );
+}
+
+/** Drivers wrap the fault of a connection two or three times, and not each error of theirs has a code. */
+const maxCauses = 5;
+
+/** What says of a driver's error what went wrong, without its text. */
+function faultOf(cause: unknown): string {
+  let error = cause;
+  for (let depth = 0; depth < maxCauses && error instanceof Error; depth++) {
+    const code = errorCode(error);
+    if (code !== "") return code;
+    error = error.cause;
+  }
+  return cause instanceof Error && cause.name !== "Error" ? cause.name : errorCode(cause);
 }
 
 /** The `code` of an error, of a driver's for one, as a text; `""` if it has none. */
