@@ -312,6 +312,7 @@ describe("replay", () => {
   it.each([
     [{ maxTokens: 0 }, "max-tokens must be a positive whole number, not 0"],
     [{ maxMessages: 1.5 }, "max-messages must be a positive whole number, not 1.5"],
+    [{ files: "a.jsonl" as never }, "files must be a list of paths, not a string"],
     [{ unit: "page" as "turn" }, 'unit must be step, turn or message, not "page"'],
     [{ store: "" }, "store must name a folder"],
     [{ store: "mysql://user:secret@host/db" }, "not with mysql://"],

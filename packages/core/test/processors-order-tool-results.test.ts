@@ -162,4 +162,13 @@ describe("what stays", () => {
       }),
     );
   });
+
+  test("refuses to be given no format", () => {
+    expect(() => orderToolResults([], undefined as never)).toThrow(
+      expect.objectContaining({
+        code: "INVALID_OPTION",
+        message: expect.stringContaining("second argument"),
+      }),
+    );
+  });
 });

@@ -77,3 +77,31 @@ describe("a call's input", () => {
     },
   );
 });
+
+describe("what is no conversion", () => {
+  const own = modelMessageConversion;
+
+  it.each([
+    [
+      undefined,
+      "from must be a conversion, such as openaiConversion of @turnkeep/formats/openai, not nothing",
+    ],
+    [{ from: own }, "convert's to must be a conversion"],
+    [{ from: own.format, to: own }, "not a message format."],
+    [{ from: own, to: null }, "not null."],
+  ])("is refused: %o", (options, message) => {
+    const call = () => convert([], options as never);
+    expect(call).toThrow(
+      expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(message) }),
+    );
+  });
+
+  it("and no list is refused", () => {
+    expect(() => convert("[]" as never, { from: own, to: own })).toThrow(
+      expect.objectContaining({
+        code: "INVALID_OPTION",
+        message: "convert takes a list of messages, not a string.",
+      }),
+    );
+  });
+});

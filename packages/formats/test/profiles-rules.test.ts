@@ -888,6 +888,21 @@ it.each<[string, () => unknown, RegExp]>([
     () => validate([], profiles.openai, {} as never),
     /needs the messages' format/,
   ],
+  [
+    "a list with nothing beside its profile",
+    () => validate([], profiles.openai, undefined as never),
+    /needs the messages' format/,
+  ],
+  [
+    "a profile's name in its place",
+    () => validate([], "openai" as never, { format }),
+    /a profile, such as openai, not a string/,
+  ],
+  [
+    "no list of messages",
+    () => validate("[]" as never, profiles.openai, { format }),
+    /a list of messages, not a string/,
+  ],
 ])("%s is INVALID_OPTION", (_, call, message) => {
   expect(call).toThrow(
     expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringMatching(message) }),

@@ -85,6 +85,7 @@ export function settingsOf(options: ReplayOptions): Settings {
     );
   }
   const files = options.files ?? [];
+  if (!Array.isArray(files)) throw invalidOption(`files must be a list of paths, not a ${typeof files}.`);
   return {
     files: files.length === 0 ? shippedConversations() : files.map((file) => resolve(file)),
     maxTokens,

@@ -1,4 +1,5 @@
 import type { MessageFormat } from "../message-format.ts";
+import { checkObject } from "../option-checks.ts";
 
 /**
  * The messages with the tool results of each answer in the order of its calls. Parallel tools are done in any order, and
@@ -23,8 +24,10 @@ import type { MessageFormat } from "../message-format.ts";
  */
 export function orderToolResults<M>(
   messages: readonly M[],
-  { format }: { readonly format: MessageFormat<M> },
+  options: { readonly format: MessageFormat<M> },
 ): M[] {
+  checkObject("orderToolResults' second argument", options, ["format"]);
+  const { format } = options;
   const ordered: M[] = [];
   let calls: string[] = [];
   let answers: M[] = [];

@@ -1,4 +1,5 @@
-import type { MessageFormat } from "@turnkeep/core";
+import { type MessageFormat, TurnkeepError } from "@turnkeep/core";
+import { isObject, kindOf } from "../checks.ts";
 import { type Loss, Losses } from "./losses.ts";
 import type { NeutralMessage } from "./neutral.ts";
 import { settled } from "./settle.ts";
@@ -31,7 +32,8 @@ export interface Converted<M> {
  * `status`, `state`. The arguments of a call are read as JSON, so that blanks between its tokens do not survive, nor digits
  * of a number beyond those of a double. Ids of calls stay as they are; calls that have none are given some.
  *
- * Errors: `INVALID_MESSAGE` for what the format of `from` refuses.
+ * Errors: `INVALID_MESSAGE` for what the format of `from` refuses; `INVALID_OPTION` for what is no list of messages and
+ * no conversion.
  *
  * @example
  * ```ts
@@ -48,8 +50,15 @@ export interface Converted<M> {
  */
 export function convert<In, Out>(
   messages: readonly NoInfer<In>[],
-  { from, to }: { readonly from: Conversion<In, unknown>; readonly to: Conversion<unknown, Out> },
+  options: { readonly from: Conversion<In, unknown>; readonly to: Conversion<unknown, Out> },
 ): Converted<Out> {
+  if (!Array.isArray(messages)) {
+    throw new TurnkeepError("INVALID_OPTION", `convert takes a list of messages, not ${kindOf(messages)}.`);
+  }
+  const given: Readonly<Record<string, unknown>> = isObject(options) ? options : {};
+  checkConversion("from", given.from);
+  checkConversion("to", given.to);
+  const { from, to } = options;
   for (const message of messages) from.format.encode(message);
   if (from.format.name === to.format.name) {
     // A format holds what it holds: the same name means the same messages.
@@ -58,4 +67,13 @@ export function convert<In, Out>(
   const losses = new Losses();
   const written = to.write(settled(from.read(messages, losses), losses), losses);
   return { messages: written, lost: losses.list() };
+}
+
+function checkConversion(name: string, value: unknown): void {
+  if (isObject(value) && isObject(value.format) && typeof value.read === "function") return;
+  const what = isObject(value) && typeof value.encode === "function" ? "a message format" : kindOf(value);
+  throw new TurnkeepError(
+    "INVALID_OPTION",
+    `convert's ${name} must be a conversion, such as openaiConversion of @turnkeep/formats/openai, not ${what}.`,
+  );
 }

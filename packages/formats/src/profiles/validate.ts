@@ -1,4 +1,5 @@
 import { type MessageFormat, type Piece, TurnkeepError } from "@turnkeep/core";
+import { kindOf } from "../checks.ts";
 import {
   answersCalls,
   endsInReasoning,
@@ -46,8 +47,18 @@ export interface Violation {
 export function validate<M>(
   messages: readonly M[],
   profile: ProfileRules,
-  { format }: { readonly format: MessageFormat<M> },
+  options: { readonly format: MessageFormat<M> },
 ): Violation[] {
+  if (!Array.isArray(messages)) {
+    throw new TurnkeepError("INVALID_OPTION", `validate takes a list of messages, not ${kindOf(messages)}.`);
+  }
+  if (!Array.isArray(profile?.rules)) {
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      `validate takes a profile, such as openai, not ${kindOf(profile)}.`,
+    );
+  }
+  const format: MessageFormat<M> | undefined = options?.format;
   if (typeof format?.role !== "function") {
     throw new TurnkeepError(
       "INVALID_OPTION",
