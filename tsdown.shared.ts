@@ -9,6 +9,8 @@ export function library(platform: "neutral" | "node", ...entry: string[]): UserC
     fixedExtension: false,
     target: "node20.19",
     dts: true,
+    // `Symbol.asyncDispose`, whatever `lib` a user's project has.
+    banner: { dts: '/// <reference lib="esnext.disposable" />' },
     clean: true,
   });
 }

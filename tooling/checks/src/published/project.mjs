@@ -94,9 +94,10 @@ export class UserProject {
    *
    * @param {string} code
    * @param {Readonly<Record<string, string>>} [beside] further files that it imports, by their names
+   * @param {Readonly<Record<string, unknown>>} [own] the project's own compiler options
    * @returns {Promise<string>} the compiled file
    */
-  async compile(code, beside = {}) {
+  async compile(code, beside = {}, own = {}) {
     const options = {
       target: "ES2023",
       lib: ["ES2023"],
@@ -111,6 +112,7 @@ export class UserProject {
       outDir: "out",
       rootDir: ".",
       rewriteRelativeImportExtensions: true,
+      ...own,
     };
     writeFileSync(join(this.folder, "example.ts"), code);
     for (const [name, text] of Object.entries(beside)) writeFileSync(join(this.folder, name), text);
