@@ -20,6 +20,7 @@ function about(id: string): ModelMessage[] {
     toolCall(id, "t", {}),
     toolResult(id, "t", "r"),
     { role: "assistant", content: [call, request] },
+    { role: "assistant", content: [request] },
     { role: "tool", content: [{ type: "tool-approval-response", approvalId: `ask-${id}`, approved: true }] },
   ];
 }
