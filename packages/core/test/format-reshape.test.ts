@@ -269,6 +269,24 @@ describe("mapText", () => {
     );
   });
 
+  test.each<[string, object, object]>([
+    [
+      "stays JSON",
+      { type: "json", value: { found: ["first", 4111] } },
+      { type: "json", value: { found: ["fir", "411"] } },
+    ],
+    ["stays JSON where it failed", { type: "error-json", value: 4111 }, { type: "error-json", value: 411 }],
+    ["is cut as a text", { type: "text", value: "first" }, { type: "text", value: "fir" }],
+    [
+      "stays as it was where something in it is encrypted",
+      { type: "json", value: [{ title: "first", encryptedContent: "EqgfCi" }] },
+      { type: "json", value: [{ title: "first", encryptedContent: "EqgfCi" }] },
+    ],
+  ])("what a tool of the provider's put out %s", (_, output, expected) => {
+    const cut = (text: string): string => text.slice(0, 3);
+    expect(format.mapText(assistant(result("1", output)), cut)).toEqual(assistant(result("1", expected)));
+  });
+
   test("a result of an unknown kind keeps it, also under a name that objects have", () => {
     const output = { type: "constructor", value: { b: 1 } };
     const message = tool(result("1", output));

@@ -36,6 +36,18 @@ export function mapValue(value: unknown, of: TextPlace, change: Change, keepsKin
   return mapJsonText(value, asText(value), (text) => change(text, of), keepsKind);
 }
 
+/** What a tool of the provider's put out, it takes back as it gave it: JSON stays JSON, and what it encrypted as it was. */
+export function mapProviderValue(value: unknown, change: Change): unknown {
+  return holdsEncrypted(value) ? value : mapValue(value, "tool-result", change, true);
+}
+
+function holdsEncrypted(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(
+    ([name, member]) => name.startsWith("encrypted") || holdsEncrypted(member),
+  );
+}
+
 /** A part of an unknown type is read and taken as its JSON; what is then no such part becomes what `asPart` makes. */
 export function mapUnknownPart<T extends Typed>(
   part: T,

@@ -137,6 +137,16 @@ describe("uiMessageFormat", () => {
     cut: [
       ["an input", assistant(tool({ input: { a: "secret" } })), assistant(tool({ input: { a: "secr" } }))],
       ["a result", assistant(tool({ output: { a: 1 } })), assistant(tool({ output: '{"a"' }))],
+      [
+        "what a tool of the provider's put out, which stays JSON",
+        assistant(tool({ providerExecuted: true, output: { a: "secret" } })),
+        assistant(tool({ providerExecuted: true, output: { a: "secr" } })),
+      ],
+      [
+        "nothing of it where something in it is encrypted",
+        assistant(tool({ providerExecuted: true, output: [{ a: "secret", encryptedContent: "public" }] })),
+        assistant(tool({ providerExecuted: true, output: [{ a: "secret", encryptedContent: "public" }] })),
+      ],
       ["an unknown part", user({ type: "hologram" }), user(text('{"ty'))],
     ],
   });

@@ -11,13 +11,13 @@ export function mapText(message: ModelMessageLike, change: Change): ModelMessage
   if (typeof message.content !== "string")
     return withParts(
       message,
-      partsOf(message).map((part) => mapPart(part, change)),
+      partsOf(message).map((part) => mapPart(part, change, message.role === "assistant")),
     );
   const content = change(message.content, "content");
   return content === message.content ? message : ({ ...message, content } as ModelMessageLike);
 }
 
-function mapPart(part: AnyPart, change: Change): AnyPart {
+function mapPart(part: AnyPart, change: Change, isProviders: boolean): AnyPart {
   // Of a compaction the provider takes back only what it made.
   if (isCompaction(part)) return part;
   switch (part.type) {
@@ -28,7 +28,7 @@ function mapPart(part: AnyPart, change: Change): AnyPart {
     case "tool-call":
       return mapInput(part, change);
     case "tool-result": {
-      const output = mapOutput(part.output as AnyPart, change);
+      const output = mapOutput(part.output as AnyPart, change, isProviders);
       return output === part.output ? part : { ...part, output };
     }
     case "reasoning-file":
@@ -57,7 +57,8 @@ const asTextOutput: ReadonlyMap<string, string> = new Map([
   ["error-json", "error-text"],
 ]);
 
-function mapOutput(output: AnyPart, change: Change): AnyPart {
+/** What a tool of the provider's put out, it takes back as it gave it: JSON stays JSON, and what it encrypted as it was. */
+function mapOutput(output: AnyPart, change: Change, isProviders: boolean): AnyPart {
   if (output.type === "execution-denied") return mapMember(output, "reason", "tool-result", change);
   if (output.type === "content") {
     const before = output.value as readonly AnyPart[];
@@ -68,10 +69,18 @@ function mapOutput(output: AnyPart, change: Change): AnyPart {
     return value.every((part, index) => part === before[index]) ? output : { ...output, value };
   }
   const before = output.value;
-  const value = mapJsonText(before, asText(before), (text) => change(text, "tool-result"), false);
+  if (isProviders && holdsEncrypted(before)) return output;
+  const value = mapJsonText(before, asText(before), (text) => change(text, "tool-result"), isProviders);
   if (Object.is(value, before)) return output;
-  const isText = typeof value === "string" && typeof before !== "string";
+  const isText = !isProviders && typeof value === "string" && typeof before !== "string";
   return { ...output, type: (isText && asTextOutput.get(output.type)) || output.type, value };
+}
+
+function holdsEncrypted(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(
+    ([name, member]) => name.startsWith("encrypted") || holdsEncrypted(member),
+  );
 }
 
 /** A part of an unknown type is read and taken as its JSON; what is then no such part becomes a text. */

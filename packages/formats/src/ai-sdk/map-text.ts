@@ -1,4 +1,12 @@
-import { type Change, mapList, mapMember, mapUnknownPart, mapValue, withMember } from "../reshape.ts";
+import {
+  type Change,
+  mapList,
+  mapMember,
+  mapProviderValue,
+  mapUnknownPart,
+  mapValue,
+  withMember,
+} from "../reshape.ts";
 import type { ConvertDataPart, UIMessageLike } from "./messages.ts";
 import {
   type AnyPart,
@@ -57,7 +65,11 @@ function mapTool(part: ToolPart, change: Change): ToolPart {
   const member = isRaw && part.rawInput !== undefined ? "rawInput" : "input";
   const called = withMember(part, member, mapValue(part[member], "tool-call", change, true));
   if (!isAnswered(part)) return called;
-  if (part.state === "output-available") return mapMember(called, "output", "tool-result", change);
+  if (part.state === "output-available") {
+    return part.providerExecuted === true
+      ? withMember(called, "output", mapProviderValue(part.output, change))
+      : mapMember(called, "output", "tool-result", change);
+  }
   if (part.state === "output-error") return mapMember(called, "errorText", "tool-result", change);
   const before = (part.approval?.reason ?? denied) as string;
   const reason = mapValue(before, "tool-result", change);

@@ -1,4 +1,12 @@
-import { type Change, mapList, mapMember, mapUnknownPart, mapValue, withMember } from "../reshape.ts";
+import {
+  type Change,
+  mapList,
+  mapMember,
+  mapProviderValue,
+  mapUnknownPart,
+  mapValue,
+  withMember,
+} from "../reshape.ts";
 import { type AnyBlock, blocksOf, isCall, isMedia, isResult, listOf, sourceOf } from "./blocks.ts";
 import type { AnthropicMessage } from "./messages.ts";
 import { withBlocks } from "./reshape.ts";
@@ -66,17 +74,8 @@ function mapFetched(block: AnyBlock, change: Change): AnyBlock {
   return withMember(block, "content", withMember(fetched, "content", content));
 }
 
-/** The API takes back what it encrypted only as it was. */
 function mapProviderResult(block: AnyBlock, change: Change): AnyBlock {
-  if (holdsEncrypted(block.content)) return block;
-  return withMember(block, "content", mapValue(block.content, "tool-result", change, true));
-}
-
-function holdsEncrypted(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return Object.entries(value).some(
-    ([name, member]) => name.startsWith("encrypted_") || holdsEncrypted(member),
-  );
+  return withMember(block, "content", mapProviderValue(block.content, change));
 }
 
 /** Of those that are there. */
