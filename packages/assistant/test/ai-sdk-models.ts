@@ -96,6 +96,17 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
     expect(requests()[1]?.tools?.[0]).not.toHaveProperty("description", expect.any(String));
   });
 
+  test.each<[unknown, RegExp]>([
+    [undefined, /^aiSdkModel's argument .*undefined/],
+    [{}, /^model must be .*undefined/],
+    [{ model: "" }, /^model must be .*""/],
+    [{ model: "openai/gpt-5", setting: {} }, /takes model, settings; it was given "setting"/],
+  ])("options of the wrong kind are refused when the model is made: %j", (options, message) => {
+    expect(() => aiSdkModel(options as never)).toThrow(
+      expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringMatching(message) as string }),
+    );
+  });
+
   test.each([false, true])(
     "a call that the SDK finds invalid is the assistant's matter, streamed: %j",
     async (isStreamed) => {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   assistant,
+  createChatMemory,
   modelMessageFormat as format,
   type ModelMessageLike,
   toolResult,
@@ -163,7 +164,8 @@ describe("what stays", () => {
     );
   });
 
-  test("refuses to be given no format", () => {
+  test("takes the format of what has one, as a memory has, and refuses to be given none", () => {
+    expect(orderToolResults([calls("a")], createChatMemory<ModelMessageLike>())).toEqual([calls("a")]);
     expect(() => orderToolResults([], undefined as never)).toThrow(
       expect.objectContaining({
         code: "INVALID_OPTION",

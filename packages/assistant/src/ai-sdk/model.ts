@@ -4,6 +4,7 @@ import { AssistantError } from "../errors.ts";
 import type { Model, ModelRequest, ModelResponse } from "../model.ts";
 import { isObject, unreadableInput } from "../model-messages.ts";
 import { isContextLengthError } from "../openai-compatible/context-length.ts";
+import { checkObject, wrongOption } from "../option-checks.ts";
 
 /** Which model, and the SDK's own settings for it. */
 export interface AiSdkOptions {
@@ -40,8 +41,8 @@ interface Answer {
  * A language model of the AI SDK, by `generateText`, or `streamText` where somebody follows the answer. The SDK converts
  * messages, downloads files and retries as it always does; tools are run by the assistant.
  *
- * Errors: the SDK's as they are, but for those of a provider that says the messages are too long: `PROMPT_TOO_LONG` (an
- * `AssistantError`) with the SDK's as its cause.
+ * Errors: `INVALID_OPTION` for options of the wrong kind. Of the model: the SDK's as they are, but for those of a provider
+ * that says the messages are too long: `PROMPT_TOO_LONG` (an `AssistantError`) with the SDK's as its cause.
  *
  * @example
  * ```ts
@@ -57,6 +58,10 @@ interface Answer {
  * ```
  */
 export function aiSdkModel<M extends ModelMessageLike>(options: AiSdkOptions): Model<M> {
+  checkObject("aiSdkModel's argument", options, ["model", "settings"]);
+  const { model } = options;
+  if ((typeof model !== "string" || model === "") && (typeof model !== "object" || model === null))
+    throw wrongOption("model", model, "a language model of the AI SDK, or the name of one");
   return async (request) => {
     try {
       const answer = await (request.onDelta === undefined ? generated : streamed)(options, request);

@@ -1,5 +1,5 @@
 import type { MessageFormat } from "../message-format.ts";
-import { checkObject } from "../option-checks.ts";
+import { wrongOption } from "../option-checks.ts";
 
 /**
  * The messages with the tool results of each answer in the order of its calls. Parallel tools are done in any order, and
@@ -26,7 +26,9 @@ export function orderToolResults<M>(
   messages: readonly M[],
   options: { readonly format: MessageFormat<M> },
 ): M[] {
-  checkObject("orderToolResults' second argument", options, ["format"]);
+  // A memory, say, has more than a format.
+  if (typeof options?.format !== "object")
+    throw wrongOption("orderToolResults' second argument", options, "an object with a format");
   const { format } = options;
   const ordered: M[] = [];
   let calls: string[] = [];
