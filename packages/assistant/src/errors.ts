@@ -6,7 +6,7 @@
  * | `BUSY` | a turn of that memory is under way, and `busy` is `"reject"` | wait for it, or set `busy: "enqueue"` |
  * | `EMPTY_ANSWER` | the model answered neither text nor a tool call, be it that its tokens ended while it reasoned | ask again, allow it more tokens |
  * | `INVALID_TOOL_INPUT` | the arguments of a call are not what the tool's schema wants | choose another strategy, or ask again |
- * | `MODEL_ERROR` | a model's server refused the request, broke off, or was not reached | see `details.status` |
+ * | `MODEL_ERROR` | a model's server refused the request, broke off, or was not reached | see `details.status`, and wait `details.retryAfterMs` if it is there |
  * | `PROMPT_TOO_LONG` | the messages exceed what the model can read | shrink the memory's window, then ask again |
  * | `TOO_MANY_ROUND_TRIPS` | the model still calls tools after `maxRoundTrips` rounds | raise it, or set `tooManyRoundTrips: "answer"` |
  * | `UNDO_FAILED` | a turn failed, and so did what had to be taken back; `errors` has both | look at the store |
@@ -27,6 +27,8 @@ export interface AssistantErrorDetails {
   readonly memoryId?: string | undefined;
   /** The HTTP status that a model's server answered. */
   readonly status?: number | undefined;
+  /** How long that server asks to wait before the next request, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
   readonly toolName?: string | undefined;
   readonly toolCallId?: string | undefined;
 }

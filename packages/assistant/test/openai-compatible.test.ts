@@ -2,8 +2,16 @@ import { createChatMemory, type ModelMessage, toolResult } from "@turnkeep/core"
 import { type ChatMessage, openaiFormat } from "@turnkeep/formats/openai";
 import { type ModelServer, openaiServer, type Reply, startServer, weatherBot } from "@turnkeep/model-servers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { createAssistant, isAssistantError, type ModelDelta, type ModelRequest, tool } from "../src/index.ts";
+import {
+  type AssistantError,
+  createAssistant,
+  isAssistantError,
+  type ModelDelta,
+  type ModelRequest,
+  tool,
+} from "../src/index.ts";
 import { openaiMessages } from "../src/openai.ts";
+import { retryAfterMs } from "../src/openai-compatible/retry-after.ts";
 import {
   type OpenAICompatibleOptions,
   openaiCompatible,
@@ -338,6 +346,28 @@ describe("an error", () => {
     });
     const cause = (error as Error).cause as Error | undefined;
     expect(cause?.message).toBe(status === 401 || status === 403 ? undefined : "Slow down.");
+  });
+
+  test.each<[string, Record<string, string>, number | undefined]>([
+    ["in seconds", { "retry-after": "20" }, 20_000],
+    ["in milliseconds, which are more exact", { "retry-after": "2", "retry-after-ms": "1250.5" }, 1251],
+    ["by a date that is past", { "retry-after": "Fri, 31 Dec 1999 23:59:59 GMT" }, 0],
+    ["in words", { "retry-after": "later", "retry-after-ms": "soon" }, undefined],
+    ["with nothing", {}, undefined],
+  ])("that asks to wait %s says how long", async (_, headers, wait) => {
+    const fetch = async (): Promise<Response> => new Response("{}", { status: 429, headers });
+    const model = openaiCompatible<ModelMessage>({ baseUrl: "http://localhost/v1", model: "m", fetch });
+    const chat = createAssistant({ model, memory: createChatMemory() });
+    const error = await chat.chat("Hello").catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "MODEL_ERROR" });
+    expect((error as AssistantError).details).toEqual(
+      wait === undefined ? { status: 429 } : { status: 429, retryAfterMs: wait },
+    );
+  });
+
+  test("that asks to wait until a date says how long that is", () => {
+    const headers = new Headers({ "retry-after": "Mon, 23 Nov 2026 06:00:10 GMT" });
+    expect(retryAfterMs(headers, Date.UTC(2026, 10, 23, 6, 0, 0))).toBe(10_000);
   });
 
   test.each<[string, object | string, string, string]>([

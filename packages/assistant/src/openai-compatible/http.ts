@@ -3,6 +3,7 @@ import type { ModelDelta } from "../model.ts";
 import { isContextLengthText } from "./context-length.ts";
 import { Gatherer, wireMessage } from "./gather.ts";
 import type { OpenAICompatibleOptions } from "./options.ts";
+import { retryAfterMs } from "./retry-after.ts";
 import { eventData } from "./sse.ts";
 import type { WireAnswer, WireMessage, WireUsage } from "./wire.ts";
 
@@ -29,10 +30,13 @@ const finishReasons: ReadonlyMap<unknown, string> = new Map([
   ["content_filter", "content-filter"],
 ]);
 
-/** Errors: `MODEL_ERROR` with `details.status` where the server answered, `PROMPT_TOO_LONG`; none holds the key. */
+/**
+ * Errors: `MODEL_ERROR` with `details.status`, and `details.retryAfterMs` if the server says so, where it answered,
+ * `PROMPT_TOO_LONG`; none holds the key.
+ */
 export async function complete(options: OpenAICompatibleOptions, request: ChatRequest): Promise<ChatAnswer> {
   const response = await post(options, request);
-  if (!response.ok) throw refusal(options, response.status, await response.text().catch(() => ""));
+  if (!response.ok) throw refusal(options, response, await response.text().catch(() => ""));
   const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
   try {
     return isStream ? await readStream(options, response, request) : await readWhole(options, response);
@@ -77,7 +81,7 @@ function bodyOf(
 
 async function readWhole(options: OpenAICompatibleOptions, response: Response): Promise<ChatAnswer> {
   const answer = parsed(options, await response.text());
-  if (answer.error) throw refusal(options, response.status, JSON.stringify(answer));
+  if (answer.error) throw refusal(options, response, JSON.stringify(answer));
   const { message, finish_reason: reason } = answer.choices?.[0] ?? {};
   if (message === undefined) throw broken(options, "answered without a message");
   const { usage, model } = answer;
@@ -101,7 +105,7 @@ async function readStream(
       break;
     }
     const chunk = parsed(options, data);
-    if (chunk.error) throw refusal(options, response.status, data);
+    if (chunk.error) throw refusal(options, response, data);
     model ??= chunk.model;
     usage = chunk.usage ?? usage;
     const choice = chunk.choices?.[0];
@@ -133,9 +137,11 @@ function broken(options: OpenAICompatibleOptions, what: string, cause?: unknown)
  * What the server says stands in the cause, without the key, and not at all where the key was refused: then some servers
  * repeat a part of it.
  */
-function refusal(options: OpenAICompatibleOptions, status: number, text: string): AssistantError {
+function refusal(options: OpenAICompatibleOptions, response: Response, text: string): AssistantError {
   const { code, type, message } = errorIn(text);
-  const details = { status };
+  const { status } = response;
+  const wait = retryAfterMs(response.headers);
+  const details = wait === undefined ? { status } : { status, retryAfterMs: wait };
   const hint = [code, type].filter((each) => each !== undefined).join(", ");
   const about = hint === "" ? "" : ` (${withoutKey(options, hint)})`;
   const cause =

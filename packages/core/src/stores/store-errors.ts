@@ -95,7 +95,7 @@ export function storeError(store: string, cause: unknown, signal?: AbortSignal |
   return new TurnkeepError(
     "STORE_UNAVAILABLE",
     `${store}: the database did not answer, or answered with a fault${shown}; see the cause. ` +
-      "Whether a write took place is open: read again before you repeat it",
+      "Whether a write, if it was one, took place is open: read again before you repeat it",
     { cause },
   );
 }
