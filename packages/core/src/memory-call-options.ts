@@ -7,8 +7,8 @@ export interface MemoryCallOptions {
 /** Options of a put. */
 export interface PutOptions extends MemoryCallOptions {
   /**
-   * Whether only a live message is replaced: with `true`, an id that no live message has is `INVALID_OPTION`. For an answer
-   * that still streams, whose beginning somebody may delete meanwhile. Default `false`: the message is added.
+   * Whether only a live message is replaced: with `true`, an id that no message has is `INVALID_OPTION`. For an answer that
+   * still streams, whose beginning somebody may delete meanwhile. Default `false`: the message is added.
    */
   readonly mustExist?: boolean | undefined;
 }
