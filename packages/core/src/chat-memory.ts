@@ -190,9 +190,9 @@ export interface ChatMemory<M> {
    * the counter's. The newest call holds; kept in this instance only, so that another instance begins uncorrected.
    *
    * A rate below 1 is taken of as many tokens as that view had; what a later one has beyond them counts as the counter
-   * says, until it is reported itself. A rate below 0.5 is taken as 0.5. What is beyond four times the view's count is taken as sent beside the messages
-   * each time. Both are `warning` events with the code `calibration`, but for a rate below 0.5 of a view under 1,024
-   * tokens, which is short of what providers cache.
+   * says, until it is reported itself. A rate below 0.5 is taken as 0.5. What is beyond four times the view's count is
+   * taken as sent beside the messages each time. Both are `warning` events with the code `calibration`, but for a rate
+   * below 0.5 of a view under 1,024 tokens, which is short of what providers cache.
    *
    * Errors: `INVALID_OPTION` for numbers of the wrong kind, before the first view, and without a `window.counter`.
    *

@@ -6,7 +6,10 @@ import type { Draft, Prepared } from "./draft.ts";
 import { findKept } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 
-/** Adds under that id, unless it must exist, or replaces the live message that has it; answers whether there was anything to do. */
+/**
+ * Adds under that id, unless it must exist, or replaces the live message that has it; answers whether there was anything
+ * to do.
+ */
 export async function putMessage<M>(
   attempt: Attempt<M>,
   message: Prepared<M>,
