@@ -363,12 +363,20 @@ describe("a list of the system message, or of nothing that a provider takes", ()
     for (const profile of everybody) expect(profile.shape(messages, format).messages).toEqual(messages);
   });
 
+  const opening = user("Here is our conversation so far.");
+
   it("is opened where all that was said goes", () => {
-    for (const profile of [anthropic, gemini, bedrock, strict]) {
-      expect(profile.shape([assistant("")], format).messages).toEqual([
-        user("Here is our conversation so far."),
-      ]);
+    for (const profile of [anthropic, gemini, bedrock, mistral, strict]) {
+      expect(profile.shape([assistant("")], format).messages).toEqual([opening]);
     }
+  });
+
+  it("stays opened when the model has answered, also where an answer may be first", () => {
+    const shown = (...messages: ModelMessage[]): unknown => mistral.shape(messages, format).messages;
+    const asked = user("Please continue.");
+    expect(shown(assistant(""), assistant("a"))).toEqual([opening, assistant("a"), asked]);
+    expect(shown(assistant("a"), assistant(""))).toEqual([assistant("a"), asked]);
+    expect(shown(assistant(""), user("a"))).toEqual([user("a")]);
   });
 });
 

@@ -37,6 +37,14 @@ type Change<M, N extends RuleName> = (
   rule: RuleNamed<N>,
 ) => readonly M[];
 
+/** The rules by which all of a message may have to go. */
+const contentRules: ReadonlySet<RuleName> = new Set([
+  "reasoning",
+  "provider-calls",
+  "empty-text",
+  "reasoning-alone",
+]);
+
 /** A list of messages whose calls and results are in order, in the shape that the rules ask for. */
 export function shape<M>(
   messages: readonly M[],
@@ -44,6 +52,7 @@ export function shape<M>(
   { name, rules }: { readonly name: string; readonly rules: readonly ProviderRule[] },
 ): ShapedView<M> {
   const stages: ViewStage<M>[] = [];
+  const isSaid = (message: M): boolean => !isSystem(message, format);
   let current = messages;
   const apply = <N extends RuleName>(rule: N, change: Change<M, N>): void => {
     const found = ruleOf(rules, rule);
@@ -61,7 +70,10 @@ export function shape<M>(
   apply("reasoning-alone", withoutReasoningAlone);
   apply("document-with-text", documentsWithText);
   apply("document-names", withDocumentNames);
-  apply("first-message", (list, _, rule) => opened(list, messages, format, rule));
+  const content = rules.filter(({ rule }) => contentRules.has(rule));
+  const leavesOut = (message: M): boolean =>
+    shape([message], format, { name, rules: content }).messages.length === 0;
+  apply("first-message", (list, _, rule) => opened(list, format, rule, messages.find(isSaid), leavesOut));
   apply("answer-after-results", answered);
   apply("last-message", continued);
   // Before messages become one: calls of one message are told apart by their ids.
@@ -169,18 +181,23 @@ function documentsWithText<M>(messages: readonly M[], format: MessageFormat<M>):
   });
 }
 
+/** A view that was opened because nothing of it was left stays opened when the model's answer stands there. */
 function opened<M>(
   messages: readonly M[],
-  before: readonly M[],
   format: MessageFormat<M>,
   rule: RuleNamed<"first-message">,
+  first: M | undefined,
+  leavesOut: (message: M) => boolean,
 ): readonly M[] {
-  const isSaid = (message: M): boolean => !isSystem(message, format);
-  const found = messages.findIndex(isSaid);
-  // Nothing was said, or all that was said is nothing that the provider takes.
-  if (found < 0 && !before.some(isSaid)) return messages;
-  if (found >= 0 && !mayNotBeFirst(messages[found] as M, found, format, rule)) return messages;
-  const index = found < 0 ? messages.length : found;
+  // Nothing was said.
+  if (first === undefined) return messages;
+  const found = messages.findIndex((message) => !isSystem(message, format));
+  const begins = messages[found];
+  if (begins !== undefined && !mayNotBeFirst(begins, found, format, rule)) {
+    const isOther = format.role(begins) === "user" || format.isBoundary(begins);
+    if (isOther || !leavesOut(first)) return messages;
+  }
+  const index = begins === undefined ? messages.length : found;
   return messages.toSpliced(index, 0, methodOf(format, "textMessage")("user", openingText));
 }
 
