@@ -12,6 +12,7 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
+import { formatWith } from "./step-messages.ts";
 
 /** More than core reads of a history at once: a hundred, two hundred or a thousand messages. */
 const count = 2_500;
@@ -48,25 +49,79 @@ test("a rewind fills a window of tokens, which counts what it brings back", asyn
   expect(await texts(large)).toEqual(numbers(150, 400));
 });
 
+/** A store that counts how often a page of history is asked for. */
+function countingStore(): { readonly store: ChatMemoryStore; lookups: number } {
+  const inner = inMemoryStore();
+  const counting = {
+    lookups: 0,
+    store: {
+      ...inner,
+      getHistory: (...given: Parameters<typeof inner.getHistory>) => {
+        counting.lookups++;
+        return inner.getHistory(...given);
+      },
+    },
+  };
+  return counting;
+}
+
 test.each([
   ["messages", { maxMessages: 50 }],
   ["tokens", { maxTokens: 50, counter: { name: "one", count: () => 1 } }],
 ])("a rewind in a window of %s reads no more of the history than could come back", async (_unit, window) => {
-  const inner = inMemoryStore();
-  let lookups = 0;
-  const store: ChatMemoryStore = {
-    ...inner,
-    getHistory: (...given) => {
-      lookups++;
-      return inner.getHistory(...given);
-    },
-  };
-  const memory = createChatMemory({ id: "m", store, window });
+  const counting = countingStore();
+  const memory = createChatMemory({ id: "m", store: counting.store, window });
   await memory.add(...numbers(0, count).map((number) => user(number)));
   const [last] = await memory.add(user("last"));
   await memory.rewind(last as string);
   // What is later, and one page of what is earlier.
-  expect(lookups).toBe(2);
+  expect(counting.lookups).toBe(2);
+});
+
+const answer = (id: string) => entry(assistant(`answer ${id}`), { id });
+const call = (id: string) => entry(toolCall(id, "look", {}), { id });
+const result = (id: string) => entry(toolResult(id, "look", "r"), { id: `result ${id}` });
+const request = (id: string) =>
+  entry<ModelMessage>(
+    assistant([{ type: "tool-approval-request", approvalId: `ask ${id}`, toolCallId: id }]),
+    {
+      id: `request ${id}`,
+    },
+  );
+const response = (id: string) =>
+  entry<ModelMessage>(
+    { role: "tool", content: [{ type: "tool-approval-response", approvalId: `ask ${id}`, approved: true }] },
+    { id: `response ${id}` },
+  );
+
+test.each<[string, boolean, string, number]>([
+  ["a user's message", false, "1200", 0],
+  ["a user's message, where answers come in parts", true, "1200", 0],
+  ["a whole answer", false, "answer", 0],
+  ["one of several parts", true, "answer", 2],
+  ["a call", false, "c", 2],
+  ["a result", false, "result c", 2],
+  ["a response to a request", false, "response c", 2],
+])("removing %s (in parts: %s) reads no more of the history than its step needs", async (...given) => {
+  const [, answersInParts, target, pages] = given;
+  const step = [call("c"), request("c"), response("c"), result("c")];
+  const all = [
+    ...numbers(0, 1_000).map(said),
+    answer("answer"),
+    ...numbers(1_000, 1_100).map(said),
+    ...step,
+    ...numbers(1_100, count).map(said),
+  ];
+  for (const [window, lookup] of [[undefined, 0] as const, [{ maxMessages: 10 }, 1] as const]) {
+    const counting = countingStore();
+    const format = formatWith(answersInParts);
+    const memory = createChatMemory<ModelMessage>({ id: "m", store: counting.store, format, window });
+    await memory.add(...all);
+    counting.lookups = 0;
+    await memory.remove(target);
+    // What is in history already is looked up by its id.
+    expect(counting.lookups).toBe(lookup + pages);
+  }
 });
 
 test("removing a result takes the call with it that it answered long ago, and the other way round", async () => {
