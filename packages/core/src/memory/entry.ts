@@ -1,4 +1,5 @@
 import type { Entry } from "../chat-memory.ts";
+import type { ModelMessage } from "../format/model-message.ts";
 import { checkObject } from "../option-checks.ts";
 
 const entries = new WeakSet<object>();
@@ -18,7 +19,8 @@ const entries = new WeakSet<object>();
  * await memory.add(entry(user("Hello"), { id: "request-17" })); // a retry: nothing happens
  * ```
  */
-export function entry<M>(
+// Any type will do. That ModelMessage is named lets TypeScript see a role in `role: "user"`, and not a string.
+export function entry<M extends ModelMessage | NonNullable<unknown> | null | undefined>(
   message: M,
   options: { readonly id?: string | undefined; readonly model?: string | undefined },
 ): Entry<M> {

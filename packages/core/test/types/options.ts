@@ -1,7 +1,7 @@
 /** Compiled by the type check, never run: what the options of a memory infer and refuse. */
 
 import type * as core from "../../src/index.ts";
-import { createChatMemories, createChatMemory, inMemoryStore, user } from "../../src/index.ts";
+import { createChatMemories, createChatMemory, entry, inMemoryStore, user } from "../../src/index.ts";
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const same = <A, B>(..._proof: Same<A, B> extends true ? [] : [never]): void => undefined;
@@ -129,4 +129,25 @@ export async function messages(): Promise<void> {
     role: "user",
     content: [{ type: "tool-call", toolCallId: "1", toolName: "t", input: {} }],
   });
+}
+
+export async function anEntryIsWrittenBeforeItIsAdded(): Promise<void> {
+  const memory = createChatMemory({});
+  const question = entry({ role: "user", content: "Hello" }, { id: "request-17" });
+  const approval = entry(
+    { role: "tool", content: [{ type: "tool-approval-response", approvalId: "a", approved: true }] },
+    { id: "approval" },
+  );
+  const many = ["a", "b"].map((text) => entry({ role: "user", content: text }, { id: text }));
+  await memory.add(question, approval, ...many);
+  const noteMemory = createChatMemory({ format: notes });
+  await noteMemory.add(entry({ by: "me", note: "milk" }, { id: "milk" }));
+  // @ts-expect-error not the format's type
+  await noteMemory.add(question);
+  same<ReturnType<typeof wrapped<Note>>, core.Entry<Note>>();
+}
+
+/** Of any type, with no bound of its own. */
+function wrapped<M>(message: M): core.Entry<M> {
+  return entry(message, { id: "x" });
 }
