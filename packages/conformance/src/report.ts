@@ -1,5 +1,6 @@
 import type { StoreCapabilities } from "@turnkeep/core";
 import { type ConformanceGroup, conformanceGroups } from "./case.ts";
+import { ConformanceError, describeError } from "./expect.ts";
 
 /** How one case ended. */
 export type ConformanceResult = {
@@ -20,6 +21,8 @@ export type ConformanceResult = {
       readonly error: unknown;
     }
 );
+
+type Failure = Extract<ConformanceResult, { readonly status: "failed" | "warned" }>;
 
 export interface ConformanceCounts {
   readonly passed: number;
@@ -89,15 +92,29 @@ export function formatReport(report: ConformanceReport): string {
   return lines.join("\n");
 }
 
-/** What failed, or would have: each behind an empty line, with the sentence of the contract and what was seen. */
+/**
+ * What failed, or would have: each behind an empty line, with the sentence of the contract and what was seen. Where many
+ * cases meet the same cause, as in a store that is half written, it is told with the first, and the others by name.
+ */
 export function failureLines(results: readonly ConformanceResult[]): string[] {
-  return results.flatMap((result) => {
-    if (result.status !== "failed" && result.status !== "warned") return [];
+  const alike = new Map<string, Failure[]>();
+  for (const result of results) {
+    if (result.status !== "failed" && result.status !== "warned") continue;
+    const { status, error, message } = result;
+    // Another call that had to succeed may fail in the same words.
+    const cause = `${status} ${error instanceof ConformanceError ? message : describeError(error)}`;
+    alike.set(cause, [...(alike.get(cause) ?? []), result]);
+  }
+  return [...alike.values()].flatMap((failures) => {
+    const [{ status, group, name, sentence, message }, ...others] = failures as [Failure, ...Failure[]];
     return [
       "",
-      `${result.status === "failed" ? "FAILED" : "WARNING"} ${result.group}: ${result.name}`,
-      `  contract: ${result.sentence}`,
-      `  seen:     ${result.message.replaceAll("\n", "\n            ")}`,
+      `${status === "failed" ? "FAILED" : "WARNING"} ${group}: ${name}`,
+      `  contract: ${sentence}`,
+      `  seen:     ${message.replaceAll("\n", "\n            ")}`,
+      ...others.map(
+        (other, index) => `  ${index === 0 ? "so too:  " : "         "} ${other.group}: ${other.name}`,
+      ),
     ];
   });
 }

@@ -159,6 +159,28 @@ test("the report tells the sentence, what was seen, what was declared, and the s
   expect(lines.at(-1)).toBe("Does not conform: 16 passed, 1 failed, 18 skipped; seed 42");
 });
 
+test("what many cases fail by is told once, and all of them by name", async () => {
+  const failing = (name: string, message: string) =>
+    caseOf(() => Promise.reject(new Error(message)), { name });
+  const report = await runConformance(referenceHarness(), {
+    cases: [
+      failing("first", "not there"),
+      failing("another", "lost"),
+      failing("second", "not there"),
+      failing("third", "not there"),
+    ],
+  });
+  const lines = formatReport(report).split("\n");
+  expect(lines.filter((line) => line.includes("not there"))).toHaveLength(1);
+  const begin = lines.indexOf("FAILED basic: first");
+  expect(lines.slice(begin + 3, begin + 7)).toEqual([
+    "  so too:   basic: second",
+    "            basic: third",
+    "",
+    "FAILED basic: another",
+  ]);
+});
+
 test("a failed sequence is repeated by the seed and path that it prints", async () => {
   const broken = brokenCalls.find(({ fault }) => fault.startsWith("forgets the head of an update"));
   const sequences = cases.filter(({ name }) => name.startsWith("random sequences"));
