@@ -8,6 +8,7 @@ import {
   createChatMemory,
   inMemoryStore,
   type ModelMessage,
+  type ProviderProfile,
   system,
   user,
 } from "../src/index.ts";
@@ -41,6 +42,7 @@ describe("createChatMemories", () => {
     await new Promise((resolve) => setImmediate(resolve));
     collect();
     expect(loaded.map((memory) => memory.deref()?.id)).toEqual(["a", undefined]);
+    await memories.close();
   });
 
   test("lists by owner, who is taken when a memory begins", async () => {
@@ -52,6 +54,26 @@ describe("createChatMemories", () => {
     const page = await memories.list({ limit: 2 });
     expect(page.memories).toHaveLength(2);
     expect((await memories.list({ limit: 2, cursor: page.cursor })).memories).toHaveLength(1);
+  });
+
+  test("asks who the owner is of the memories that it serves alone", async () => {
+    const asked: string[] = [];
+    const owner = (id: string): string => {
+      asked.push(id);
+      return "ann";
+    };
+    const memories = createChatMemories({ store: inMemoryStore(), owner });
+    expect(asked).toEqual([]);
+    await memories.get("a").add(user("hi"));
+    expect(asked).toEqual(["a"]);
+  });
+
+  test("erases nothing where the owner is forgotten", async () => {
+    const memories = createChatMemories({ store: inMemoryStore(), owner: "ann" });
+    await memories.get("a").add(user("hi"));
+    for (const request of [{}, { owner: "" }])
+      await expect(memories.erase(request as never)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    expect(await texts(memories.get("a"))).toEqual(["hi"]);
   });
 
   test("erases all that an owner has, and says what", async () => {
@@ -74,6 +96,9 @@ describe("createChatMemories", () => {
     for (const text of ["1", "2", "3", "4", "5"]) ids.push(...(await memory.add(user(text))));
     const whole = await memories.fork("a", "b");
     expect(await said(whole)).toEqual(await said(memory));
+    const epochOf = async (id: string): Promise<number> =>
+      JSON.parse((await store.getMessages(id)).head ?? "").epoch;
+    expect(await epochOf("b")).toBe(await epochOf("a"));
     await whole.add(user("6b"));
     expect(await texts(memory)).toEqual(["s", "4", "5"]);
     expect(await texts(whole)).toEqual(["s", "5", "6b"]);
@@ -81,10 +106,7 @@ describe("createChatMemories", () => {
     expect(await texts(past)).toEqual(["s", "2", "3"]);
     expect(await said(past)).toEqual(["s live", "1 evicted", "2 live", "3 live"]);
     expect((await memories.list({ owner: "ann" })).memories).toHaveLength(3);
-    const epochs = await Promise.all(
-      ["a", "c"].map(async (id) => JSON.parse((await store.getMessages(id)).head ?? "")),
-    );
-    expect(epochs[1].epoch).toBe(epochs[0].epoch + 1);
+    expect(await epochOf("c")).toBe((await epochOf("a")) + 1);
     await expect(memories.fork("a", "b")).rejects.toMatchObject({ code: "ID_CONFLICT" });
     await expect(memories.fork("nobody", "d")).rejects.toMatchObject({ code: "INVALID_OPTION" });
     await expect(memories.fork("a", "d", { at: "nobody" })).rejects.toMatchObject({ code: "INVALID_OPTION" });
@@ -96,6 +118,14 @@ describe("createChatMemories", () => {
     const ids = await memory.add(user("1"), user("2"), user("3"), user("4"));
     await memory.compact({ through: ids[1] as string, replacement: user("sum") });
     expect(await texts(await memories.fork("a", "b", { at: ids[2] as string }))).toEqual(["sum", "3"]);
+  });
+
+  test("a whole fork is as its source is, though its own window has room for more", async () => {
+    const store = inMemoryStore();
+    const small = createChatMemory({ id: "a", store, window: { maxMessages: 2 } });
+    await small.add(user("1"), user("2"), user("3"));
+    const fork = await createChatMemories({ store, window: { maxMessages: 9 } }).fork("a", "b");
+    expect(await said(fork)).toEqual(["1 evicted", "2 live", "3 live"]);
   });
 
   test("a fork has the owner of its source, whoever forks it", async () => {
@@ -158,12 +188,37 @@ describe("createChatMemories", () => {
     const memory = memories.get("a");
     await memory.add(user("x"));
     await memories.close();
-    await memories.close();
+    await memories[Symbol.asyncDispose]();
     await expect(memory.messages()).rejects.toMatchObject({ code: "CLOSED" });
     expect(() => memories.get("a")).toThrow(expect.objectContaining({ code: "CLOSED" }));
+    for (const call of [
+      () => memories.list(),
+      () => memories.fork("a", "b"),
+      () => memories.erase({ owner: "ann" }),
+    ])
+      await expect(call()).rejects.toMatchObject({ code: "CLOSED" });
     expect((await store.getMessages("a")).messages).toHaveLength(1);
+    expect((await store.listMemories({})).memories).toHaveLength(1);
+  });
+
+  test.each([
+    ["a memory", () => createChatMemory()],
+    ["memories", () => createChatMemories({ store: inMemoryStore() })],
+  ])("%s that a block ends with are closed", async (_what, create) => {
+    const given = create();
+    await given[Symbol.asyncDispose]();
+    const use = async () => ("get" in given ? given.get("a") : given.messages());
+    await expect(use()).rejects.toMatchObject({ code: "CLOSED" });
   });
 });
+
+/** A profile that changes nothing. */
+const unchanged: ProviderProfile = {
+  name: "unchanged",
+  firstMessage: "any",
+  reasoning: "any",
+  shape: (messages) => ({ messages: [...messages], stages: [] }),
+};
 
 describe("options of the wrong shape are INVALID_OPTION, naming option and value", () => {
   const counter = { name: "c", count: () => 1 };
@@ -206,6 +261,14 @@ describe("options of the wrong shape are INVALID_OPTION, naming option and value
     ["a pin that is no function", { window: { maxMessages: 10, pinned: true } }, /window.pinned/],
     ["systemFirst as text", { systemFirst: "yes" }, /systemFirst .*yes/],
     ["no time at all", { timeoutMs: 0 }, /timeoutMs .*0/],
+    ["more time than a timer takes", { timeoutMs: 2 ** 31 }, /timeoutMs .*2147483648/],
+    ["an empty owner", { owner: "" }, /owner/],
+    ["an owner that is a number", { owner: 5 }, /owner .*number/],
+    ["a processor's function alone", { processors: [(given: unknown) => given] }, /rocessor/],
+    ["a profile by name", { profile: "openai" }, /^profile .*"openai"/],
+    ["a profile of null", { profile: null }, /^profile .*null/],
+    ["a profile that shapes nothing", { profile: { name: "mine" } }, /^profile .*an object/],
+    ["a profile without repair", { profile: unchanged, repair: false }, /^repair: false .* profile/],
     ["a listener that is no function", { onEvent: 1 }, /onEvent .*1/],
     ["a number as text", { window: { maxMessages: "5" } }, /window.maxMessages .* it is "5"/],
     [
@@ -226,6 +289,8 @@ describe("options of the wrong shape are INVALID_OPTION, naming option and value
     const code = expect.objectContaining({ code: "INVALID_OPTION" });
     expect(() => createChatMemories({} as never)).toThrow(code);
     expect(() => createChatMemories({ store: inMemoryStore(), maxLoaded: 0 })).toThrow(code);
+    expect(() => createChatMemories({ store: inMemoryStore(), owner: "" })).toThrow(code);
+    expect(() => createChatMemories({ store: inMemoryStore(), owner: () => "" }).get("a")).toThrow(code);
     expect(() => createChatMemories({ store: inMemoryStore(), window: { maxMessages: -1 } })).toThrow(code);
   });
 

@@ -11,7 +11,7 @@ import {
 } from "../src/processors.ts";
 
 const memory = createChatMemory();
-const memories = createChatMemories({ store: inMemoryStore() });
+const memories = createChatMemories({ store: inMemoryStore(), owner: (id) => id.slice(1) });
 const compact = (through: string) => memory.compact({ through, replacement: user("b") });
 const counter = { name: "one", count: () => 1 };
 
@@ -22,6 +22,7 @@ test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
   ["entry's options", (options) => entry(user("a"), options), undefined, /entry .*undefined/],
   ["extra messages", (extra) => memory.messages({ extra }), user("a"), /^extra .*an object/],
   ["extra messages to explain", (extra) => memory.explain({ extra }), user("a"), /^extra .*an object/],
+  ["a view's profile", (profile) => memory.messages({ profile }), "openai", /^profile .*"openai"/],
   ["a view's model", (model) => memory.messages({ model }), 5, /^model .*a text.*5/],
   [
     "whether a message must exist",
@@ -30,6 +31,7 @@ test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
     /^mustExist .*true or false.*"yes"/,
   ],
   ["a signal of a view", (signal) => memory.messages({ signal }), 5, /^signal .*5/],
+  ["a signal of null", (signal) => memory.messages({ signal }), null, /^signal .*null/],
   ["a signal of a change", (signal) => memory.put("a", user("a"), { signal }), {}, /^signal .*an object/],
   ["a transaction's function", (run) => memory.transaction(run), 5, /^transaction's .*5/],
   [
@@ -94,6 +96,25 @@ test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
   ["a message to remove", (id) => memory.remove(id), user("a"), /^A message id .*not object/],
   ["a message to compact", (through) => compact(through), user("a"), /^A message id .*not object/],
   ["a number to rewind to", (id) => memory.rewind(id), 5n, /^A message id .*not bigint/],
+  [
+    "an entry's id, told when it is given",
+    (id) =>
+      memory.transaction(({ add }) => {
+        add(entry(user("a"), { id }));
+        throw new Error("It came through.");
+      }),
+    5,
+    /^A message id .*not number/,
+  ],
+  [
+    "an entry's model",
+    (model) => memory.add(entry(user("a"), { model })),
+    5,
+    /^An entry's model must be a text/,
+  ],
+  ["an id to get", (id) => memories.get(id), 5, /^A memory id .*not number/],
+  ["an id to fork from", (id) => memories.fork(id, "b"), 5, /^A memory id .*not number/],
+  ["an id to fork to", (id) => memories.fork("nobody's", id), 5, /^A memory id .*not number/],
   ["a state that is no list", (states) => memory.history({ states }), "live", /^states must be an array/],
   ["states of null", (states) => memory.history({ states }), null, /^states must be an array, not null/],
   ["messages not awaited", (messages) => applyProcessors(messages, []), memory.messages(), /a promise/],
@@ -182,5 +203,10 @@ test("where a compaction cannot end is told, with the message's id", async () =>
     code: "INVALID_OPTION",
     message: expect.stringContaining("is not where compact can end"),
     details: { messageIds: [summary] },
+  });
+  await expect(own.compact({ through: "nobody's", replacement: user("b") })).rejects.toMatchObject({
+    code: "INVALID_OPTION",
+    message: expect.stringContaining("There is no such message"),
+    details: { messageIds: ["nobody's"] },
   });
 });

@@ -64,12 +64,15 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     const { store, owner, maxLoaded = defaultMaxLoaded } = options;
     checkStore("createChatMemories", store);
     checkInteger("maxLoaded", maxLoaded, 1);
-    if (typeof owner === "string") checkOwner(owner);
     this.#options = options;
     this.#format = format;
     this.#store = codedStore(store);
     this.#maxLoaded = maxLoaded;
-    normalizeOptions(this.#optionsOf("check"), format);
+    // A function of owners is asked about the application's own ids alone.
+    normalizeOptions(
+      { ...options, id: "any", owner: typeof owner === "function" ? undefined : owner },
+      format,
+    );
   }
 
   get(id: string): ChatMemory<M> {
