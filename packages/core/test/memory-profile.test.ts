@@ -1,0 +1,231 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import {
+  assistant,
+  type ChatMemory,
+  type ChatMemoryStore,
+  createChatMemory,
+  entry,
+  inMemoryStore,
+  type MessageFormat,
+  type ModelMessage,
+  modelMessageFormat,
+  type ProviderProfile,
+  type StoredMessage,
+  toolCall,
+  toolResult,
+  user,
+} from "../src/index.ts";
+
+/** A profile that takes every message as it is. */
+const plain: ProviderProfile = {
+  name: "plain",
+  firstMessage: "any",
+  reasoning: "any",
+  shape: (messages) => ({ messages: [...messages], stages: [] }),
+};
+
+/** A provider that takes reasoning only while what stood before it stands there still. */
+const binding: ProviderProfile = { ...plain, name: "binding", reasoning: "bound" };
+
+const reasoned = (text: string): ModelMessage =>
+  assistant([
+    { type: "reasoning", text: "Hm." },
+    { type: "text", text },
+  ]);
+const withoutReasoning = (text: string): ModelMessage => assistant([{ type: "text", text }]);
+const epochIn = async (store: ChatMemoryStore): Promise<number> =>
+  JSON.parse((await store.getMessages("m")).head ?? "{}").epoch;
+
+describe("what a model reasoned with an extra message in sight", () => {
+  const extra = [user("The time is 12:00.")];
+  let store: ChatMemoryStore;
+  let memory: ChatMemory<ModelMessage>;
+  beforeEach(async () => {
+    store = inMemoryStore();
+    memory = createChatMemory({ id: "m", store, profile: binding });
+    await memory.add(user("q"));
+  });
+
+  test.each<[string, (answer: ModelMessage) => Promise<unknown>]>([
+    ["added", (answer) => memory.add(answer)],
+    ["put", (answer) => memory.put("a", answer)],
+    [
+      "put in place of its beginning",
+      async (answer) => {
+        await memory.put("a", assistant("In short"));
+        await memory.put("a", answer);
+      },
+    ],
+    ["added in a transaction", (answer) => memory.transaction(({ add }) => add(answer))],
+  ])("is left out of the next view, which does not hold that message: %s", async (_how, write) => {
+    await memory.messages({ extra });
+    await write(reasoned("a"));
+    expect(await memory.messages()).toEqual([user("q"), withoutReasoning("a")]);
+  });
+
+  test.each<[string, () => Promise<unknown>]>([
+    ["nothing was shown before", async () => {}],
+    ["the view held none", () => memory.messages()],
+    [
+      "the last view held none",
+      async () => {
+        await memory.messages({ extra });
+        await memory.messages();
+      },
+    ],
+  ])("is what else it reasoned: that stays where %s", async (_what, show) => {
+    await show();
+    await memory.add(reasoned("a"));
+    expect(await memory.messages()).toEqual([user("q"), reasoned("a")]);
+  });
+
+  test("takes no other reasoning with it before it is there, nor what is added without any", async () => {
+    await memory.add(reasoned("a"));
+    await memory.messages({ extra });
+    await memory.add(user("well?"));
+    await memory.put("b", assistant("Yes."));
+    expect(await memory.messages()).toEqual([user("q"), reasoned("a"), user("well?"), assistant("Yes.")]);
+  });
+
+  test("changes the view's beginning once, however often its message is put", async () => {
+    await memory.messages({ extra });
+    await memory.put("a", reasoned("a"));
+    const epoch = await epochIn(store);
+    await memory.put("a", reasoned("a, and b"));
+    await memory.put("a", reasoned("a, and b"));
+    expect(await epochIn(store)).toBe(epoch);
+    expect(epoch).toBe(1);
+  });
+
+  test("leaves memory at once where the window has no room for it", async () => {
+    const small = createChatMemory({ id: "m", store, profile: binding, window: { maxMessages: 1 } });
+    await small.messages({ extra });
+    await small.add(reasoned("a"), user("next"));
+    expect(await small.messages()).toEqual([user("next")]);
+  });
+});
+
+test("reasoning of another model is left out of a view for a model that is named", async () => {
+  const memory = createChatMemory({ profile: binding });
+  await memory.add(user("q"), entry(reasoned("a"), { model: "one" }));
+  expect(await memory.messages({ model: "one" })).toEqual([user("q"), reasoned("a")]);
+  expect(await memory.messages({ model: "another" })).toEqual([user("q"), withoutReasoning("a")]);
+});
+
+describe("the answer that a profile asks for behind the last call is counted", () => {
+  test.each(["step", "turn"] as const)("in a window of unit %s", async (unit) => {
+    const memory = createChatMemory({ profile: plain, window: { maxMessages: 3, unit } });
+    await memory.add(user("1"), user("2"), toolCall("c", "look", {}));
+    const shown = await memory.messages();
+    expect(shown.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+    expect((await memory.history({ states: ["evicted"] })).messages).toHaveLength(1);
+  });
+});
+
+describe("a result under the id that a view shows of a call", () => {
+  let asked = 0;
+  /** Shows the call `x` as `shown-x`. */
+  const renaming: ProviderProfile = {
+    ...plain,
+    name: "renaming",
+    shape: (messages, format) => ({
+      messages: messages.map((message) => format.renameCalls?.(message, (id) => `shown-${id}`) ?? message),
+      stages: [],
+    }),
+    storedCallIds: (messages, format) => {
+      asked++;
+      const ids = messages.flatMap((message) => format.toolCalls(message).map(({ id }) => id));
+      return new Map(ids.map((id) => [`shown-${id}`, id]));
+    },
+  };
+  const result = (id: string): ModelMessage => toolResult(id, "look", "found");
+  const stored = async (memory: ChatMemory<ModelMessage>): Promise<ModelMessage[]> =>
+    (await memory.history()).messages.map(({ message }) => message);
+  let memory: ChatMemory<ModelMessage>;
+  beforeEach(() => {
+    memory = createChatMemory({ profile: renaming });
+    asked = 0;
+  });
+
+  test.each<[string, (answer: ModelMessage) => Promise<unknown>]>([
+    ["add", (answer) => memory.add(answer)],
+    ["add in a transaction", (answer) => memory.transaction(({ add }) => add(answer))],
+    ["put", (answer) => memory.put("r", answer)],
+  ])("is stored under that of its call: %s", async (_how, write) => {
+    await memory.add(toolCall("x", "look", {}));
+    await write(result("shown-x"));
+    expect(await stored(memory)).toEqual([toolCall("x", "look", {}), result("x")]);
+    expect(await memory.messages()).toEqual([toolCall("shown-x", "look", {}), result("shown-x")]);
+  });
+
+  test("is shown as its answer where it is an extra message", async () => {
+    await memory.add(toolCall("x", "look", {}));
+    const shown = await memory.messages({ extra: [result("shown-x")] });
+    expect(shown).toEqual([toolCall("shown-x", "look", {}), result("shown-x")]);
+  });
+
+  const providers = assistant([
+    {
+      type: "tool-result",
+      toolCallId: "shown-x",
+      toolName: "search",
+      output: { type: "text", value: "The provider's own." },
+    },
+  ]);
+  test.each<[string, ModelMessage[], ModelMessage[]]>([
+    [
+      "a result under a stored call's id is that call's",
+      [toolCall("shown-x", "look", {})],
+      [result("shown-x")],
+    ],
+    [
+      "a result of a call that is added with it is that call's",
+      [],
+      [toolCall("shown-x", "look", {}), result("shown-x")],
+    ],
+    ["a result of no call that is known stays as it is", [], [result("nobody's")]],
+    ["a provider's own result stays as it is", [], [providers, user("next")]],
+  ])("%s", async (_what, before, added) => {
+    await memory.add(toolCall("x", "look", {}), ...before);
+    await memory.add(...added);
+    expect(await stored(memory)).toEqual([toolCall("x", "look", {}), ...before, ...added]);
+  });
+
+  test("is told from others that are added with it", async () => {
+    await memory.add(toolCall("x", "look", {}), toolCall("shown-x", "look", {}), toolCall("y", "look", {}));
+    await memory.add(result("shown-x"), result("shown-y"), providers);
+    expect((await stored(memory)).slice(3)).toEqual([result("shown-x"), result("y"), providers]);
+  });
+
+  test("is looked for where a result names no stored call, and not with every message", async () => {
+    await memory.add(user("q"), toolCall("x", "look", {}));
+    await memory.add(result("x"), user("next"));
+    expect(asked).toBe(0);
+  });
+
+  test("is found beside a record that is damaged", async () => {
+    const store = inMemoryStore();
+    memory = createChatMemory({ id: "m", store, profile: renaming });
+    await memory.add(user("q"), toolCall("x", "look", {}));
+    const { version, nextSeq, messages } = await store.getMessages("m");
+    await store.updateMessages("m", {
+      expected: version,
+      version: "v",
+      nextSeq,
+      append: [],
+      replace: [{ ...(messages[0] as StoredMessage), payload: "{broken" }],
+      move: [],
+    });
+    const other = createChatMemory({ id: "m", store, profile: renaming });
+    await other.add(result("shown-x"));
+    expect(await stored(other)).toEqual([toolCall("x", "look", {}), result("x")]);
+  });
+
+  test("is stored as it came where the format renames no calls", async () => {
+    const { renameCalls: _, ...format } = modelMessageFormat as MessageFormat<ModelMessage>;
+    memory = createChatMemory({ profile: renaming, format });
+    await memory.add(toolCall("x", "look", {}));
+    await memory.add(result("shown-x"));
+    expect(await stored(memory)).toEqual([toolCall("x", "look", {}), result("shown-x")]);
+  });
+});
