@@ -120,14 +120,14 @@ export async function findIds<M>(
   const found = new Map<string, Item<M>>();
   const elsewhere = new Set<string>();
   for (const { id, ownId } of messages) {
-    const item = ownId ? loaded.live.byId.get(id) : undefined;
+    const item = loaded.live.byId.get(id);
     if (item !== undefined) found.set(id, item);
     else if (ownId) elsewhere.add(id);
   }
   const { store, memoryId, reader } = policy;
   // Of as many places as messages are live, none was left.
   const allLive = loaded.live.items.length === loaded.nextSeq - 1;
-  if (elsewhere.size === 0 || allLive || !store.capabilities.history) return found;
+  if (allLive || !store.capabilities.history) return found;
   for (const ids of chunks([...elsewhere], 500)) {
     const page = await store.getHistory(memoryId, { ids, limit: 1000 }, { signal: call.signal });
     for (const stored of page.messages) found.set(stored.id, readItem(stored, reader));

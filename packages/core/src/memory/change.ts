@@ -6,15 +6,12 @@ import type { Draft, Prepared } from "./draft.ts";
 import { findKept } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 
-/**
- * Adds under that id, unless it must exist, or replaces the live message that has it; answers whether there was anything
- * to do.
- */
+/** Adds under that id, unless it must exist, or replaces the live message that has it. */
 export async function putMessage<M>(
   attempt: Attempt<M>,
   message: Prepared<M>,
   mustExist: boolean,
-): Promise<boolean> {
+): Promise<void> {
   const { draft, policy } = attempt;
   checkFormat(draft, policy);
   const item = draft.live.byId.get(message.id);
@@ -23,7 +20,7 @@ export async function putMessage<M>(
     if (taken.size > 0) throw idConflict(message.id, policy, "a place in history: it has left memory");
     if (mustExist) throw notFound(message.id, policy, "it must exist (mustExist), and is not there");
     addAll(attempt, [message]);
-    return true;
+    return;
   }
   if ((item.role === "system") !== (message.facts.role === "system")) {
     throw new TurnkeepError(
@@ -34,10 +31,9 @@ export async function putMessage<M>(
     );
   }
   if (item.meta.derived !== undefined) checkReplacement(message, policy);
-  if (isEqual(item, message, policy)) return false;
+  if (isEqual(item, message, policy)) return;
   draft.replace(item, message);
   evict(attempt);
-  return true;
 }
 
 /** Replaces everything: what was there becomes superseded. */
@@ -108,9 +104,7 @@ export function putInPlace<M>(
 ): Item<M> {
   draft.leave(derived, "removed");
   draft.leave(covered, "evicted");
-  const item = draft.append(replacement, { derived: { through } });
-  draft.raiseEpoch();
-  return item;
+  return draft.append(replacement, { derived: { through } });
 }
 
 /** Errors: `INVALID_MESSAGE` for a message that cannot stand in place of others. */
@@ -129,7 +123,7 @@ async function findThrough<M>(attempt: Attempt<M>, through: string): Promise<{ r
   const { draft, policy } = attempt;
   const live = draft.live.byId.get(through);
   if (live !== undefined && live.role !== "system" && live.meta.derived === undefined) return live;
-  const evicted = live === undefined ? await findKept(through, attempt, ["evicted"]) : undefined;
+  const evicted = await findKept(through, attempt, ["evicted"]);
   if (evicted !== undefined) return evicted;
   throw notFound(
     through,

@@ -132,7 +132,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     const prepared = prepare(message, this.#policy.reader, id);
     return this.#change(options?.signal, async (attempt) => {
       const [stored = prepared] = underStoredIds([prepared], attempt.loaded.live, this.#policy);
-      if (await putMessage(attempt, stored, mustExist)) this.#partFromExtra(attempt, [stored]);
+      await putMessage(attempt, stored, mustExist);
+      this.#partFromExtra(attempt, [stored]);
     });
   }
 
@@ -221,16 +222,15 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
         });
       },
     };
+    let result: T;
     try {
-      const result = await run(transaction);
-      open = false;
-      if (collected.length === 0) return result;
-      const isMerge = (options?.onConflict ?? (base === undefined ? "merge" : "throw")) === "merge";
-      await this.#addPrepared(collected, options?.signal, isMerge ? undefined : base);
-      return result;
+      result = await run(transaction);
     } finally {
       open = false;
     }
+    if (collected.length === 0) return result;
+    await this.#addPrepared(collected, options?.signal, options?.onConflict === "merge" ? undefined : base);
+    return result;
   }
 
   async rewind(messageId: string, options?: RemovalOptions): Promise<void> {

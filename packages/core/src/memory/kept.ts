@@ -12,12 +12,12 @@ export type Kept = StoredMessage & { readonly state: MessageState };
  */
 export async function findKept<M>(
   id: string,
-  { loaded, policy, call }: Asking<M> & { readonly loaded: { readonly version: string | null } },
+  { policy, call }: Asking<M>,
   states?: MessageState[],
 ): Promise<Kept | undefined> {
   const { store, memoryId } = policy;
   checkMessageId(id);
-  if (loaded.version === null || !store.capabilities.history) return undefined;
+  if (!store.capabilities.history) return undefined;
   const page = await store.getHistory(memoryId, { ids: [id], states }, { signal: call.signal });
   return page.messages[0];
 }

@@ -51,7 +51,7 @@ export function normalizeOptions<M>(
       reader,
       window,
       systemFirst,
-      repair: options.repair ?? (!byMessage || profile !== undefined),
+      repair: options.repair ?? !byMessage,
       profile,
       processors: [...processors],
       addedByRepair: addedByRepair(reader, profile === undefined ? "any" : "approved"),

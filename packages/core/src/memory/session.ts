@@ -222,8 +222,7 @@ export class Session<M> {
   emit(event: MemoryEvent): void {
     // A listener's fault is the listener's, also that of one that turns out to be async.
     try {
-      const answer: unknown = this.#options.onEvent?.(event);
-      if (answer !== undefined) Promise.resolve(answer).catch(() => {});
+      Promise.resolve(this.#options.onEvent?.(event)).catch(() => {});
     } catch {}
   }
 
@@ -262,7 +261,6 @@ export class Session<M> {
     try {
       loaded = await this.load(call);
     } catch (error) {
-      call.signal.throwIfAborted();
       throw failure ?? error;
     }
     if (loaded.version === update.expected) return false;

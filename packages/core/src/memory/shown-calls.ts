@@ -13,7 +13,8 @@ export function underStoredIds<M>(
   { profile, reader }: Policy<M>,
 ): readonly Prepared<M>[] {
   const { format } = reader;
-  if (profile?.storedCallIds === undefined || format.renameCalls === undefined) return messages;
+  const rename = format.renameCalls?.bind(format);
+  if (profile?.storedCallIds === undefined || rename === undefined) return messages;
   const made = new Set(messages.flatMap(({ facts }) => facts.calls.map(({ id }) => id)));
   const isUnknown = (id: string): boolean => !made.has(id) && !live.hasCall(id);
   const isOfView = ({ facts: { role, results } }: Prepared<M>): boolean =>
@@ -26,8 +27,8 @@ export function underStoredIds<M>(
   return messages.map((prepared) => {
     if (!isOfView(prepared)) return prepared;
     const { message } = prepared.facts;
-    const renamed = format.renameCalls?.(message, (id) => (isUnknown(id) ? (ids.get(id) ?? id) : id));
-    if (renamed === undefined || renamed === message) return prepared;
+    const renamed = rename(message, (id) => (isUnknown(id) ? (ids.get(id) ?? id) : id));
+    if (renamed === message) return prepared;
     const payload = format.encode(renamed);
     return { ...prepared, payload, facts: factsOf(deepFreeze(format.decode(payload)), reader) };
   });
