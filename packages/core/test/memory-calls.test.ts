@@ -13,6 +13,7 @@ import {
   type ProviderProfile,
   type StoredMessage,
   system,
+  type TokenCounter,
   TurnkeepError,
   toolCall,
   toolResult,
@@ -211,6 +212,15 @@ describe("add", () => {
     const last = createChatMemory({ id: "m", store, systemFirst: false });
     await last.add(system("three"));
     expect(texts(await last.messages())).toEqual(["hi", "three"]);
+    expect(texts(await createChatMemory({ id: "m", store }).messages())).toEqual(["three", "hi"]);
+  });
+
+  test("what is ignored by an instance that knows nothing yet costs one read", async () => {
+    const store = counted(inMemoryStore());
+    await createChatMemory({ id: "m", store }).add(system("one"));
+    store.reads = 0;
+    await createChatMemory({ id: "m", store }).add(system("one"));
+    expect(store).toMatchObject({ reads: 1, writes: 1 });
   });
 
   test("what is ignored evicts nothing either, though the window has shrunk", async () => {
@@ -326,7 +336,9 @@ describe("views", () => {
   test("prompt gives the system message apart", async () => {
     const memory = createChatMemory();
     expect(await memory.prompt()).toEqual({ system: undefined, messages: [] });
-    await memory.add(user("hi"), system("s"));
+    await memory.add(user("hi"));
+    expect(await memory.prompt()).toEqual({ system: undefined, messages: [user("hi")] });
+    await memory.add(system("s"));
     expect(await memory.prompt()).toEqual({ system: system("s"), messages: [user("hi")] });
   });
 
@@ -366,6 +378,40 @@ describe("views", () => {
       code: "WINDOW_OVERFLOW",
       details: { needed: 33, limit: 10 },
     });
+  });
+
+  test.each([
+    ["step", ["11", "12"]],
+    ["turn", ["11", "12"]],
+    ["message", ["10", "11", "12"]],
+  ] as const)(
+    "of messages that are added together a window of unit %s evicts as often as its rule says: once, or with each",
+    async (unit, shown) => {
+      const memory = createChatMemory({ window: { maxMessages: 4, target: 0.5, unit } });
+      await memory.add(...Array.from({ length: 12 }, (_, index) => user(String(index + 1))));
+      expect(texts(await memory.messages())).toEqual(shown);
+    },
+  );
+
+  test("a window of messages that has shrunk is applied before a message is added, as LangChain4j does", async () => {
+    const counter: TokenCounter = {
+      name: "length",
+      count: (message, format) =>
+        format.role(message) === "assistant" ? 20 : textOf(message as never).length,
+    };
+    let limit = 100;
+    const shrunk = async (before: readonly ModelMessage[], added: ModelMessage): Promise<string[]> => {
+      limit = 100;
+      const memory = createChatMemory({ window: { maxTokens: () => limit, counter, unit: "message" } });
+      await memory.add(...before);
+      limit = 11;
+      await memory.add(added);
+      return texts(await memory.messages());
+    };
+    // The call leaves first, and so takes no result with it.
+    expect(await shrunk([toolCall("c", "look", {})], toolResult("c", "look", "r"))).toEqual(["tool-result"]);
+    // With the shorter system message the question would have fitted.
+    expect(await shrunk([system("be helpful"), user("why?")], system("be"))).toEqual(["be"]);
   });
 
   test("a target is taken as it is written: 0.29 of a hundred messages are 29", async () => {
@@ -508,6 +554,8 @@ describe("set, compact, clear", () => {
     expect(texts(await memory.messages())).toEqual(["t", "b", "c"]);
     expect(await states(memory)).toEqual(["s superseded", "a superseded", "b live", "t live", "c live"]);
     await expect(memory.set([])).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await memory.set([system("u"), user("d"), system("v")]);
+    expect(texts(await memory.messages())).toEqual(["v", "d"]);
   });
 
   test("set after somebody else wrote is a VERSION_CONFLICT until the caller has looked", async () => {
@@ -866,6 +914,19 @@ describe("rewind and remove", () => {
     expect(await states(memory)).toEqual(["tool-result evicted", "1 live", "2 superseded"]);
   });
 
+  test("what a rewind cannot bring back takes no room from what it can", async () => {
+    const memory = createChatMemory({ window: { maxMessages: 2 } });
+    const ids = await memory.add(
+      user("1"),
+      user("2"),
+      toolResult("nobody", "asked", "x"),
+      user("3"),
+      user("4"),
+    );
+    await memory.rewind(ids[3] as string);
+    expect(texts(await memory.messages())).toEqual(["1", "2"]);
+  });
+
   test("remove deletes the whole step, live or in history", async () => {
     const memory = createChatMemory({ window: { maxMessages: 4 } });
     const [, call] = await memory.add(user("q"), toolCall("c", "look", {}), toolResult("c", "look", "r"));
@@ -943,6 +1004,7 @@ describe("rewind and remove", () => {
 test.each([
   ["of a later version", '{"v":2,"epoch":0}', "UNSUPPORTED_VERSION"],
   ["of no version", '{"epoch":0}', "CORRUPT_RECORD"],
+  ["whose version is no number", '{"v":"2","epoch":0}', "CORRUPT_RECORD"],
   ["without an epoch", '{"v":1}', "CORRUPT_RECORD"],
   ["that is no JSON", "{broken", "CORRUPT_RECORD"],
   ["that is null", "null", "CORRUPT_RECORD"],
@@ -1004,6 +1066,23 @@ test("history finds messages by their ids, whatever became of them, and no deriv
     await expect(memory.history({ ids: wrong as string[] })).rejects.toMatchObject({
       code: "INVALID_OPTION",
     });
+});
+
+test("the epoch rises with a set, also of what was empty, and with what a rewind brings back", async () => {
+  const store = inMemoryStore();
+  const pinned = ({ content }: ModelMessage): boolean => content === "pinned";
+  const memory = createChatMemory<ModelMessage>({ id: "m", store, window: { maxMessages: 2, pinned } });
+  const epoch = async (): Promise<unknown> => JSON.parse((await store.getMessages("m")).head ?? "{}").epoch;
+  await memory.set([user("a")]);
+  expect(await epoch()).toBe(1);
+  await memory.clear();
+  const [, , third, fourth] = await memory.add(user("1"), user("pinned"), user("3"), user("4"));
+  await memory.remove(fourth as string);
+  expect(texts(await memory.messages())).toEqual(["pinned"]);
+  expect(await epoch()).toBe(2);
+  await memory.rewind(third as string);
+  expect(texts(await memory.messages())).toEqual(["1", "pinned"]);
+  expect(await epoch()).toBe(3);
 });
 
 test("the epoch rises with whatever changes the view other than at its end, and messages keep theirs", async () => {

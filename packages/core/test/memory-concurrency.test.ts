@@ -11,6 +11,7 @@ import {
   inMemoryStore,
   isTurnkeepError,
   type MemoryEvent,
+  type MemoryTransaction,
   type ModelMessage,
   TurnkeepError,
   toolCall,
@@ -706,5 +707,41 @@ describe("transactions", () => {
     });
     expect(await texts(memory)).toEqual(["at once", "at the end"]);
     expect(() => kept?.add(user("late"))).toThrow(expect.objectContaining({ code: "CLOSED" }));
+  });
+
+  test("what comes to a transaction while it is committed, or after it has failed, is refused, not lost", async () => {
+    const { opened: held, open: release } = gate();
+    const asked: string[] = [];
+    const slow = delayed(inMemoryStore(), (label) => {
+      asked.push(label);
+      return held;
+    });
+    const memory = createChatMemory({ id: "m", store: slow });
+    const kept: MemoryTransaction<ModelMessage>[] = [];
+    const late = () => kept[0]?.add(user("late"));
+    const committed = memory.transaction((transaction) => {
+      kept.push(transaction);
+      transaction.add(user("in time"));
+    });
+    await expect.poll(() => asked).toEqual(["read asked"]);
+    expect(late).toThrow(expect.objectContaining({ code: "CLOSED" }));
+    release();
+    await committed;
+    expect(await texts(memory)).toEqual(["in time"]);
+    await expect(kept[0]?.messages()).rejects.toMatchObject({ code: "CLOSED" });
+    const failed = memory.transaction((transaction) => {
+      kept.unshift(transaction);
+      throw new Error("no");
+    });
+    await expect(failed).rejects.toThrow("no");
+    expect(late).toThrow(expect.objectContaining({ code: "CLOSED" }));
+  });
+
+  test("a transaction that adds nothing asks the store for nothing", async () => {
+    const asked: string[] = [];
+    const watched = delayed(inMemoryStore(), async (label) => void asked.push(label));
+    const memory = createChatMemory({ id: "m", store: watched });
+    expect(await memory.transaction(() => "done")).toBe("done");
+    expect(asked).toEqual([]);
   });
 });

@@ -226,6 +226,14 @@ describe("the processors of a memory", () => {
     expect((await memory.history()).messages[0]?.message).toEqual(user("Hello"));
   });
 
+  test("warn of no order where none keeps the view within a limit, or the last one does", () => {
+    const events: MemoryEvent[] = [];
+    const limiter = tokenLimiter({ limit: 100, counter: characterCounter });
+    for (const processors of [[stripMedia(), toolCallFilter()], [toolCallFilter(), limiter], [limiter]])
+      createChatMemory({ processors, onEvent: (event) => events.push(event) });
+    expect(events).toEqual([]);
+  });
+
   test.each([[], [toolCallFilter()]])(
     'what never leaves and does not fit is an overflow with `overflow: "evict"` (%#)',
     async (...processors) => {

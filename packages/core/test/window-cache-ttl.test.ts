@@ -3,6 +3,7 @@ import {
   assistant,
   type ChatMemory,
   createChatMemory,
+  entry,
   inMemoryStore,
   type MemoryEvent,
   type ModelMessageLike,
@@ -62,6 +63,15 @@ describe("cacheTtlMs", () => {
     pass(60 * minute);
     await plain.add(...tens(9, 9));
     expect(await plain.messages()).toEqual(tens(1, 9));
+  });
+
+  test("a message that is there already makes no room, however long the pause", async () => {
+    const memory = remembering();
+    const given = tens(1, 9).map((message, index) => entry(message, { id: String(index) }));
+    await memory.add(...given);
+    pass(60 * minute);
+    expect(await memory.add(...given.slice(-1))).toEqual(["8"]);
+    expect(await memory.messages()).toEqual(tens(1, 9));
   });
 
   test("the pause is that behind the newest message, whichever process added it", async () => {

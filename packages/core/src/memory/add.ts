@@ -56,7 +56,7 @@ export function evict<M>({ draft, policy, limits }: Windowed<M>, options: PlanOp
   draft.awaitsSummary = isDue ? (options.early === true ? "early" : "now") : undefined;
 }
 
-/** With unit `message` the window is applied before and after each message, as LangChain4j does. */
+/** With unit `message` the window is applied before each message too, and not only behind the last: LangChain4j does. */
 function addOne<M>(to: Windowed<M>, message: Prepared<M>): string {
   const { draft, policy, limits } = to;
   const byMessage = policy.window.unit === "message";
@@ -72,9 +72,7 @@ function addOne<M>(to: Windowed<M>, message: Prepared<M>): string {
   } else {
     draft.leave(before, "evicted");
   }
-  const item = draft.append(message, { front: isSystem && policy.systemFirst });
-  if (byMessage) evict(to);
-  return item.id;
+  return draft.append(message, { front: isSystem && policy.systemFirst }).id;
 }
 
 export function isEqual<M>(item: Item<M>, message: Prepared<M>, policy: Policy<M>): boolean {
