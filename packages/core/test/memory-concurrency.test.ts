@@ -12,7 +12,9 @@ import {
   isTurnkeepError,
   type MemoryEvent,
   type MemoryTransaction,
+  type MessageFormat,
   type ModelMessage,
+  modelMessageFormat,
   TurnkeepError,
   toolCall,
   toolResult,
@@ -84,6 +86,27 @@ describe("a read of what has not changed", () => {
     // A memory that was cleared is read again before it begins anew.
     expect(answers).toEqual([1, 0, 0, 1]);
   });
+});
+
+test("a read decodes what is new since the last one, and nothing else again", async () => {
+  const store = inMemoryStore();
+  let decoded = 0;
+  const format: MessageFormat<ModelMessage> = {
+    ...(modelMessageFormat as MessageFormat<ModelMessage>),
+    decode: (text) => {
+      decoded++;
+      return modelMessageFormat.decode(text) as ModelMessage;
+    },
+  };
+  const theirs = createChatMemory({ id: "m", store });
+  await theirs.add(user("A"), entry(user("B"), { id: "b" }), user("C"));
+  const ours = createChatMemory({ id: "m", store, format });
+  await ours.messages();
+  expect(decoded).toBe(3);
+  await theirs.add(user("D"));
+  await theirs.put("b", user("b"));
+  expect(await texts(ours)).toEqual(["A", "b", "C", "D"]);
+  expect(decoded).toBe(5);
 });
 
 describe("two memories over one store, interleaved at every wait", () => {
@@ -549,6 +572,98 @@ describe("order, time and signals", () => {
     answer(10);
     await expect.poll(() => asked).toEqual([true]);
     expect((await store.getMessages("m")).version).toBeNull();
+  });
+
+  type Options = { readonly signal: AbortSignal };
+  const givenUp: [
+    string,
+    "getMessages" | "updateMessages" | "deleteMessages" | "getHistory",
+    (memory: ChatMemory<ModelMessage>, options: Options) => Promise<unknown>,
+    unknown[],
+  ][] = [
+    ["a view", "getMessages", (memory, options) => memory.messages(options), ["4", "b", "c"]],
+    [
+      "a change that was made",
+      "updateMessages",
+      (memory, options) => memory.put("x", user("x"), options),
+      ["x", "b", "c"],
+    ],
+    [
+      "a change that was not made yet",
+      "getHistory",
+      (memory, options) => memory.put("x", user("x"), options),
+      ["4", "b", "c"],
+    ],
+    [
+      "a change that would be none",
+      "getHistory",
+      (memory, options) => memory.remove("nobody's", options),
+      ["4", "b", "c"],
+    ],
+    [
+      "a change that would be refused",
+      "getHistory",
+      (memory, options) => memory.rewind("nobody's", options),
+      ["4", "b", "c"],
+    ],
+    ["a clear", "deleteMessages", (memory, options) => memory.clear(options), ["b", "c"]],
+  ];
+  test.each(givenUp)(
+    "%s that its caller gave up: a late answer writes nothing, and later calls do not go by it",
+    async (_what, method, call, shown) => {
+      const store = inMemoryStore();
+      const { opened: held, open: release } = gate();
+      let isHeld = false;
+      const listensToNobody = <Answer>(name: typeof method, ask: () => Promise<Answer>): Promise<Answer> => {
+        const answer = ask();
+        if (name !== method || !isHeld) return answer;
+        isHeld = false;
+        return held.then(() => answer);
+      };
+      const slow: ChatMemoryStore = {
+        ...store,
+        getMessages: (id, options) =>
+          listensToNobody("getMessages", () => store.getMessages(id, { known: options?.known })),
+        updateMessages: (id, update) =>
+          listensToNobody("updateMessages", () => store.updateMessages(id, update)),
+        deleteMessages: (id) => listensToNobody("deleteMessages", () => store.deleteMessages(id)),
+        getHistory: (id, query) => listensToNobody("getHistory", () => store.getHistory(id, query)),
+      };
+      const events: MemoryEvent[] = [];
+      const onEvent = (event: MemoryEvent): unknown => event.type === "conflict" && events.push(event);
+      const window = { maxMessages: 3 };
+      await createChatMemory({ id: "m", store, window }).add(
+        ...["1", "2", "3", "4"].map((text) => user(text)),
+      );
+      const memory = createChatMemory({ id: "m", store: slow, window, onEvent });
+      const caller = new AbortController();
+      isHeld = true;
+      const given = call(memory, { signal: caller.signal });
+      await expect.poll(() => isHeld).toBe(false);
+      caller.abort();
+      await expect(given).rejects.toMatchObject({ code: "ABORTED" });
+      await memory.add(user("b"));
+      await memory.messages();
+      release();
+      // All that follows from the answer happens before the turn ends.
+      await new Promise((resolve) => setImmediate(resolve));
+      await memory.add(user("c"));
+      expect(events).toEqual([]);
+      expect(await texts(createChatMemory({ id: "m", store }))).toEqual(shown);
+      await memory.set([user("d")]);
+    },
+  );
+
+  test("a call that has ended leaves no timer behind, which would keep the process alive", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const memory = createChatMemory();
+      await memory.add(user("a"));
+      await expect(memory.rewind("nobody's")).rejects.toMatchObject({ code: "INVALID_OPTION" });
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("whatever the store is asked, it is given the signal of the call that asks", async () => {

@@ -6,6 +6,7 @@ import {
   createChatMemory,
   entry,
   inMemoryStore,
+  type MemoryEvent,
   type ModelMessage,
   TurnkeepError,
   user,
@@ -208,6 +209,51 @@ describe("a change was made, its answer lost, and somebody else has written sinc
     expect(await ours.set(many)).toHaveLength(1001);
   });
 
+  test("what this instance decides next is based on it", async () => {
+    const store = inMemoryStore();
+    const ours = createChatMemory({ id: "m", store: losing(store, async () => {}) });
+    await ours.add(user("0"));
+    await ours.set([user("1")]);
+    expect(await texts(ours)).toEqual(["1"]);
+  });
+
+  test("it is recognised, and told as no conflict, also where the store reports one", async () => {
+    const store = inMemoryStore();
+    const theirs = createChatMemory({ id: "m", store });
+    await theirs.add(user("0"));
+    const events: MemoryEvent[] = [];
+    // As a driver does that sends an update again whose answer did not come.
+    const repeating: ChatMemoryStore = {
+      ...store,
+      updateMessages: async (id, update, options) => {
+        await store.updateMessages(id, update, options);
+        await theirs.add(user("2"));
+        await store.updateMessages(id, update, options);
+      },
+    };
+    const ours = createChatMemory({ id: "m", store: repeating, onEvent: (event) => events.push(event) });
+    await ours.messages();
+    await ours.set([user("1")]);
+    expect(events).toEqual([]);
+    expect(await texts(theirs)).toEqual(["1", "2"]);
+  });
+
+  test("it is recognised at the last attempt too", async () => {
+    const store = inMemoryStore();
+    let attempts = 0;
+    const failing: ChatMemoryStore = {
+      ...store,
+      updateMessages: async (id, update, options) => {
+        if (++attempts === 3) await store.updateMessages(id, update, options);
+        throw lost;
+      },
+    };
+    const ours = createChatMemory({ id: "m", store: failing });
+    await ours.add(user("0"));
+    expect(attempts).toBe(3);
+    expect(await texts(ours)).toEqual(["0"]);
+  });
+
   describe("in a store without history", () => {
     async function setUpWithout(meanwhile: (theirs: Memory) => Promise<unknown>) {
       const store = withoutHistory(inMemoryStore());
@@ -246,6 +292,19 @@ describe("what was refused while others wrote", () => {
     await theirs.add(entry(user("0"), { id: "0" }));
     await createChatMemory({ id: "m", store: refusing(store, () => meanwhile(theirs)) }).add(user("2"));
     expect(await texts(theirs)).toEqual(shown);
+  });
+
+  test("is not made where it cannot be told that the memory is still the same: the newest message is gone", async () => {
+    const store = inMemoryStore();
+    const theirs = createChatMemory({ id: "m", store });
+    await theirs.add(entry(user("0"), { id: "0" }));
+    const meanwhile = async (): Promise<void> => {
+      await theirs.add(user("1"));
+      await theirs.remove("0");
+    };
+    const ours = createChatMemory({ id: "m", store: refusing(store, meanwhile) });
+    await expect(ours.add(user("2"))).rejects.toBe(lost);
+    expect(await texts(theirs)).toEqual(["1"]);
   });
 
   test("is made at the next attempt where nobody wrote, also what begins a memory", async () => {

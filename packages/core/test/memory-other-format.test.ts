@@ -63,6 +63,18 @@ test.each([
   expect(await memory.messages()).toEqual([user("a"), user("c")]);
 });
 
+test("an error of the format's own is thrown as it is, by a view and by history", async () => {
+  const store = inMemoryStore();
+  await createChatMemory({ id: "m", store }).add(user("a"));
+  const own = new Error("out of letters");
+  const decode = (): never => {
+    throw own;
+  };
+  const broken = createChatMemory({ id: "m", store, format: { ...otherFormat, decode } });
+  await expect(broken.messages()).rejects.toBe(own);
+  await expect(broken.history()).rejects.toBe(own);
+});
+
 test("set takes a memory over to another format", async () => {
   const store = inMemoryStore();
   await createChatMemory({ id: "m", store }).add(user("a"));

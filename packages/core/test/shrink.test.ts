@@ -246,6 +246,14 @@ describe("shrink", () => {
     expect(await ours.messages()).toEqual(tens(7, 12));
   });
 
+  test("nothing can leave, also as the memory is now, whatever another has added: false", async () => {
+    const store = inMemoryStore();
+    const ours = remembering({ id: "m", store } as Options);
+    await ours.add(...tens(1, 1));
+    await remembering({ id: "m", store } as Options).add(system("s"));
+    expect(await ours.shrink()).toBe(false);
+  });
+
   test("an acknowledgement that was lost is not another step", async () => {
     const raw = inMemoryStore();
     let lost = false;

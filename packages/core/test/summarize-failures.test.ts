@@ -256,6 +256,19 @@ describe("a summary that fails", () => {
   });
 });
 
+test("a limit that cannot be told when the summary is planned: the add stands, and an event says so", async () => {
+  let asked = 0;
+  const maxMessages = (): number => {
+    if (++asked === 2) throw new Error("no limit");
+    return 6;
+  };
+  const { memory, events, ledger } = setUp({ maxMessages, target: 0.5 });
+  expect(await say(memory, ...numbers(1, 7))).toHaveLength(7);
+  expect(ledger.calls).toEqual([]);
+  expect(ofType(events, "summarize-failed")).toMatchObject([{ reason: "store", messageIds: [] }]);
+  expect(await texts(memory)).toEqual(numbers(2, 7));
+});
+
 describe("who waits for it", () => {
   test("waitUntil takes over: the add is answered, close waits", async () => {
     const { opened, open } = gate();

@@ -168,6 +168,14 @@ describe("the memory is changed while a summary of five messages is made", () =>
     ],
     ["removed: what is left fits", (memory, summaryId) => memory.remove(summaryId), numbers(6, 11)],
     [
+      "removed, and what is left does not fit: asked again, without it",
+      async (memory, summaryId) => {
+        await memory.remove(summaryId);
+        await say(memory, "word 12");
+      },
+      ["§2", ...numbers(11, 12)],
+    ],
+    [
       "replaced by a compact that reaches no further: asked again, with that",
       (memory, _summaryId, fifth) => memory.compact({ through: fifth, replacement: user("own") }),
       ["§2", ...numbers(10, 11)],
