@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import {
+  assistant,
   type ChatMemory,
   type ChatMemoryStore,
   createChatMemory,
@@ -9,6 +10,8 @@ import {
   type MemoryEvent,
   type ModelMessage,
   system,
+  toolCall,
+  toolResult,
   user,
   type WindowOptions,
 } from "../src/index.ts";
@@ -34,6 +37,24 @@ const stores: [string, () => ChatMemoryStore][] = [
 ];
 
 describe.each(stores)("what somebody else changed since this instance read (%s)", (_name, create) => {
+  test("a result that was taken out and put back late is not shown, though its message is as it was", async () => {
+    const store = create();
+    const [ours, theirs] = pair(store);
+    const [{ content: call }, { content: result }] = [
+      toolCall("c", "look", {}),
+      toolResult("c", "look", "r"),
+    ];
+    const answered = assistant([...call, ...result]);
+    await theirs.put("a", answered);
+    expect(await ours.messages()).toEqual([answered]);
+    await theirs.put("a", assistant(call));
+    await theirs.add(user("well?"), assistant("It was interrupted."));
+    const shown = await theirs.messages();
+    await theirs.put("a", answered);
+    expect(await ours.messages()).toEqual(shown);
+    expect(await createChatMemory({ id: "m", store }).messages()).toEqual(shown);
+  });
+
   test("a message that was cleared is added again under its id", async () => {
     const [ours, theirs] = pair(create());
     await ours.add(entry(user("x"), { id: "x" }));

@@ -155,7 +155,12 @@ function repairStep<M>(
     for (const item of requests) shownResults.set(item, 0);
     const [message, ...apart] = withRequests(caller, requests, format);
     const inPlace = open.length > 0 ? format.interrupted?.(message, open, interruptedText) : undefined;
-    repaired.messages.push(inPlace ?? message, ...apart);
+    // A late result may stand in the message of its call.
+    const late = new Set(open.map((call) => call.id));
+    const isLate = caller.results.some((result) => late.has(result.id));
+    const timely = isLate ? format.without(message, { toolResults: (id) => late.has(id) }) : message;
+    if (isLate) repaired.leftOut.push(caller.id);
+    repaired.messages.push(inPlace ?? timely ?? message, ...apart);
     const saidBeside: M[] = [];
     let approval: M | undefined;
     let firstApproval: number | undefined;
