@@ -97,6 +97,13 @@ describe("what a model reasoned with an extra message in sight", () => {
     expect(epoch).toBe(1);
   });
 
+  test("was not made when its message is put again as it is", async () => {
+    await memory.put("a", reasoned("a"));
+    await memory.messages({ extra });
+    await memory.put("a", reasoned("a"));
+    expect(await memory.messages()).toEqual([user("q"), reasoned("a")]);
+  });
+
   test("leaves memory at once where the window has no room for it", async () => {
     const small = createChatMemory({ id: "m", store, profile: binding, window: { maxMessages: 1 } });
     await small.messages({ extra });
