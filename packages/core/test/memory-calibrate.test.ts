@@ -175,32 +175,40 @@ describe("calibrate", () => {
     ["inputTokens", { inputTokens: "9" as never }],
     ["otherTokens", { inputTokens: 9, otherTokens: -1 }],
     ["otherTokens", { inputTokens: 9, otherTokens: 9 }],
-  ])("refuses %s of the wrong kind: %j", async (name, options) => {
+    ["otherToken", { inputTokens: 9, otherToken: 1 } as never],
+  ])("refuses %s of the wrong kind, or of no meaning: %j", async (name, options) => {
     const memory = remembering({ maxTokens: 100 });
     await memory.add(ten("a"));
     await memory.messages();
     await expect(memory.calibrate(options)).rejects.toMatchObject({
       code: "INVALID_OPTION",
-      message: expect.stringContaining(name) as string,
+      message: expect.stringMatching(new RegExp(`${name} must be|"${name}"`)) as string,
     });
   });
 
   test("refuses what it cannot correct: no view yet, an empty one, no counter, a closed memory", async () => {
-    const refused = async (memory: ChatMemory<ModelMessage>, code = "INVALID_OPTION"): Promise<void> => {
-      await expect(memory.calibrate({ inputTokens: 9 })).rejects.toMatchObject({ code });
+    const refused = async (
+      memory: ChatMemory<ModelMessage>,
+      message: RegExp,
+      code = "INVALID_OPTION",
+    ): Promise<void> => {
+      await expect(memory.calibrate({ inputTokens: 9 })).rejects.toMatchObject({
+        code,
+        message: expect.stringMatching(message) as string,
+      });
     };
     const memory = remembering({ maxTokens: 100 });
     await memory.add(ten("a"));
-    await refused(memory);
+    await refused(memory, /call messages\(\) or prompt\(\)/);
     const empty = remembering({ maxTokens: 100, counter: { ...characterCounter, base: 0 } });
     await empty.messages();
-    await refused(empty);
+    await refused(empty, /counts 0 tokens/);
     const uncounted = createChatMemory<ModelMessage>({ window: { maxMessages: 3 } });
     await uncounted.messages();
-    await refused(uncounted);
+    await refused(uncounted, /give window\.maxTokens and window\.counter/);
     await memory.messages();
     await memory.close();
-    await refused(memory, "CLOSED");
+    await refused(memory, /was closed/, "CLOSED");
   });
 
   test("after it, no view is shown that the provider would count over the limit at the rate it reported", async () => {

@@ -1001,6 +1001,27 @@ describe("rewind and remove", () => {
   });
 });
 
+test.each(["{broken", "5", "null", "[]"])("a message whose meta is %s is a corrupt record", async (meta) => {
+  const store = inMemoryStore();
+  const memory = createChatMemory({ id: "m", store });
+  const [bad] = await memory.add(user("a"), user("b"));
+  const { version, nextSeq, messages } = await store.getMessages("m");
+  const replace = [{ ...(messages[0] as StoredMessage), meta }];
+  await store.updateMessages("m", {
+    expected: version,
+    version: "v",
+    nextSeq,
+    append: [],
+    replace,
+    move: [],
+  });
+  const error = { code: "CORRUPT_RECORD", details: { messageIds: [bad] } };
+  await expect(memory.messages()).rejects.toMatchObject(error);
+  const page = await memory.history();
+  expect(texts(page.messages.map(({ message }) => message))).toEqual(["b"]);
+  expect(page.errors).toMatchObject([error]);
+});
+
 test.each([
   ["of a later version", '{"v":2,"epoch":0}', "UNSUPPORTED_VERSION"],
   ["of no version", '{"epoch":0}', "CORRUPT_RECORD"],

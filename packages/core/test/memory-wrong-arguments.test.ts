@@ -58,6 +58,7 @@ test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
     { maxMessage: 3 },
     /it has maxMessage\./,
   ],
+  ["a window of another type", (window) => createChatMemory({ window }), 5, /window must be an object .*5/],
   ["a window of nothing", (window) => createChatMemory({ window }), {}, /it has nothing\./],
   ["null for options", createChatMemory, null, /createChatMemory's argument .*null/],
   ["no options of many memories", createChatMemories, undefined, /createChatMemories' argument .*undefined/],
