@@ -178,6 +178,53 @@ describe("explain", () => {
     ]);
   });
 
+  test("tells what repair did behind a processor, and the event names the calls", async () => {
+    const drops = (role: ModelMessage["role"]): Processor<ModelMessage> => ({
+      name: `no-${role}`,
+      process: (messages) => messages.filter((message) => message.role !== role),
+    });
+    const interrupted: string[][] = [];
+    const explained = async (processor: Processor<ModelMessage>): Promise<Line[]> => {
+      const memory = createChatMemory({
+        processors: [processor],
+        onEvent: (event) => {
+          if (event.type === "repaired") interrupted.push([...event.interruptedCalls]);
+        },
+      });
+      await memory.add(toolCall("c", "t", {}), toolResult("c", "t", "ok"), user("next"));
+      await memory.messages();
+      return linesOf(memory);
+    };
+    const withoutResult = await explained(drops("tool"));
+    expect(withoutResult.map(([state, by]) => [state, by])).toEqual([
+      ["shown", undefined],
+      ["filtered", "no-tool"],
+      ["repaired", "repair"],
+      ["shown", undefined],
+    ]);
+    expect(interrupted).toEqual([["c"]]);
+    const withoutCall = await explained(drops("assistant"));
+    expect(withoutCall.map(([state, by]) => [state, by])).toEqual([
+      ["filtered", "no-assistant"],
+      ["repaired", "repair"],
+      ["shown", undefined],
+    ]);
+  });
+
+  test("tells reasoning that is bound to a beginning that is gone from what repair did else", async () => {
+    const binding: ProviderProfile = { ...polite, name: "binding", reasoning: "bound" };
+    const memory = createChatMemory({ profile: binding });
+    const reasoned = assistant([
+      { type: "reasoning", text: "Hm." },
+      { type: "text", text: "a" },
+    ]);
+    await memory.add(system("Be brief."), user("q"), reasoned);
+    await memory.add(system("Be long."));
+    const { messages } = await memory.explain();
+    const answer = messages.find(({ stored }) => stored?.role === "assistant");
+    expect(answer).toMatchObject({ state: "repaired", by: "reasoning" });
+  });
+
   test("tells a summary from an eviction", async () => {
     const memory = createChatMemory({ window: { maxMessages: 3 } });
     const ids = await memory.add(user("1"), user("2"), user("3"), user("4"));

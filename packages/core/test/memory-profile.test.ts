@@ -11,6 +11,7 @@ import {
   modelMessageFormat,
   type ProviderProfile,
   type StoredMessage,
+  system,
   toolCall,
   toolResult,
   user,
@@ -128,6 +129,21 @@ describe("the answer that a profile asks for behind the last call is counted", (
     expect((await memory.history({ states: ["evicted"] })).messages).toHaveLength(1);
   });
 });
+
+test.each([
+  ["throw", { code: "WINDOW_OVERFLOW" }],
+  ["evict", [system("Be brief, and kind.")]],
+] as const)(
+  "a system message over the limit of a window of unit message: overflow %s",
+  async (overflow, answer) => {
+    const counter = { name: "characters", count: (message: unknown) => JSON.stringify(message).length };
+    const window = { maxTokens: 20, unit: "message", overflow, counter } as const;
+    const memory = createChatMemory({ profile: plain, window });
+    await memory.add(system("Be brief, and kind."));
+    if (overflow === "evict") expect(await memory.messages()).toEqual(answer);
+    else await expect(memory.messages()).rejects.toMatchObject(answer);
+  },
+);
 
 describe("a result under the id that a view shows of a call", () => {
   let asked = 0;
