@@ -8,11 +8,11 @@ import {
   createChatMemory,
   inMemoryStore,
   type ModelMessage,
-  type ProviderProfile,
   system,
   user,
 } from "../src/index.ts";
 import { gate } from "./gate.ts";
+import { plain } from "./plain-profile.ts";
 
 const texts = async (memory: ChatMemory<ModelMessage>): Promise<unknown[]> =>
   (await memory.messages()).map(({ content }) => content);
@@ -212,14 +212,6 @@ describe("createChatMemories", () => {
   });
 });
 
-/** A profile that changes nothing. */
-const unchanged: ProviderProfile = {
-  name: "unchanged",
-  firstMessage: "any",
-  reasoning: "any",
-  shape: (messages) => ({ messages: [...messages], stages: [] }),
-};
-
 describe("options of the wrong shape are INVALID_OPTION, naming option and value", () => {
   const counter = { name: "c", count: () => 1 };
   const wrong: readonly (readonly [string, unknown, RegExp])[] = [
@@ -268,7 +260,7 @@ describe("options of the wrong shape are INVALID_OPTION, naming option and value
     ["a profile by name", { profile: "openai" }, /^profile .*"openai"/],
     ["a profile of null", { profile: null }, /^profile .*null/],
     ["a profile that shapes nothing", { profile: { name: "mine" } }, /^profile .*an object/],
-    ["a profile without repair", { profile: unchanged, repair: false }, /^repair: false .* profile/],
+    ["a profile without repair", { profile: plain, repair: false }, /^repair: false .* profile/],
     ["a listener that is no function", { onEvent: 1 }, /onEvent .*1/],
     ["a number as text", { window: { maxMessages: "5" } }, /window.maxMessages .* it is "5"/],
     [

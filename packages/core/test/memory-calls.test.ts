@@ -11,7 +11,6 @@ import {
   type MemoryUpdate,
   type ModelMessage,
   type ProviderProfile,
-  type StoredMessage,
   system,
   type TokenCounter,
   TurnkeepError,
@@ -19,6 +18,7 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
+import { rewriteRecords } from "./stored-record.ts";
 import { characterCounter } from "./window-reference.ts";
 
 /** Counts what a store is asked. */
@@ -877,15 +877,7 @@ describe("rewind and remove", () => {
     const memories = createChatMemories({ store, window: { maxMessages: 3 } });
     const memory = memories.get("m");
     await memory.add(...["1", "2", "3"].map((text) => entry(user(text), { id: text })));
-    const { version, nextSeq, messages } = await store.getMessages("m");
-    await store.updateMessages("m", {
-      expected: version,
-      version: "v",
-      nextSeq,
-      append: [],
-      replace: [{ ...(messages[1] as StoredMessage), payload: "{broken" }],
-      move: [],
-    });
+    await rewriteRecords(store, [1], { payload: "{broken" });
     await memory.add(...["4", "5", "6"].map((text) => entry(user(text), { id: text })));
     const fork = await memories.fork("m", "fork", { at: "4" });
     expect(texts(await fork.messages())).toEqual(["1", "3", "4"]);
@@ -971,16 +963,7 @@ describe("rewind and remove", () => {
     const store = inMemoryStore();
     const memory = createChatMemory({ id: "m", store });
     const [, bad] = await memory.add(user("a"), user("b"), user("c"));
-    const { version, nextSeq, messages } = await store.getMessages("m");
-    const corrupt = { ...(messages[1] as StoredMessage), payload: "{broken" };
-    await store.updateMessages("m", {
-      expected: version,
-      version: "v",
-      nextSeq,
-      append: [],
-      replace: [corrupt],
-      move: [],
-    });
+    await rewriteRecords(store, [1], { payload: "{broken" });
     await expect(memory.messages()).rejects.toMatchObject({
       code: "CORRUPT_RECORD",
       details: { messageIds: [bad] },
@@ -1005,16 +988,7 @@ test.each(["{broken", "5", "null", "[]"])("a message whose meta is %s is a corru
   const store = inMemoryStore();
   const memory = createChatMemory({ id: "m", store });
   const [bad] = await memory.add(user("a"), user("b"));
-  const { version, nextSeq, messages } = await store.getMessages("m");
-  const replace = [{ ...(messages[0] as StoredMessage), meta }];
-  await store.updateMessages("m", {
-    expected: version,
-    version: "v",
-    nextSeq,
-    append: [],
-    replace,
-    move: [],
-  });
+  await rewriteRecords(store, [0], { meta });
   const error = { code: "CORRUPT_RECORD", details: { messageIds: [bad] } };
   await expect(memory.messages()).rejects.toMatchObject(error);
   const page = await memory.history();

@@ -8,9 +8,9 @@ import {
   type MessageFormat,
   type ModelMessage,
   modelMessageFormat,
-  type StoredMessage,
   user,
 } from "../src/index.ts";
+import { rewriteRecords } from "./stored-record.ts";
 
 const otherFormat: MessageFormat<ModelMessage> = {
   ...(modelMessageFormat as MessageFormat<ModelMessage>),
@@ -47,16 +47,7 @@ test.each([
   const store = inMemoryStore();
   const memory = createChatMemory({ id: "m", store });
   const [, damaged] = await memory.add(user("a"), user("b"));
-  const { version, nextSeq, messages } = await store.getMessages("m");
-  const replace = [{ ...(messages[1] as StoredMessage), payload }];
-  await store.updateMessages("m", {
-    expected: version,
-    version: "v",
-    nextSeq,
-    append: [],
-    replace,
-    move: [],
-  });
+  await rewriteRecords(store, [1], { payload });
   await expect(memory.messages()).rejects.toMatchObject({ details: { messageIds: [damaged] } });
   await memory.add(user("c"));
   await memory.remove(damaged as string);

@@ -10,20 +10,13 @@ import {
   type ModelMessage,
   modelMessageFormat,
   type ProviderProfile,
-  type StoredMessage,
   system,
   toolCall,
   toolResult,
   user,
 } from "../src/index.ts";
-
-/** A profile that takes every message as it is. */
-const plain: ProviderProfile = {
-  name: "plain",
-  firstMessage: "any",
-  reasoning: "any",
-  shape: (messages) => ({ messages: [...messages], stages: [] }),
-};
+import { plain } from "./plain-profile.ts";
+import { rewriteRecords } from "./stored-record.ts";
 
 /** A provider that takes reasoning only while what stood before it stands there still. */
 const binding: ProviderProfile = { ...plain, name: "binding", reasoning: "bound" };
@@ -230,15 +223,7 @@ describe("a result under the id that a view shows of a call", () => {
     const store = inMemoryStore();
     memory = createChatMemory({ id: "m", store, profile: renaming });
     await memory.add(user("q"), toolCall("x", "look", {}));
-    const { version, nextSeq, messages } = await store.getMessages("m");
-    await store.updateMessages("m", {
-      expected: version,
-      version: "v",
-      nextSeq,
-      append: [],
-      replace: [{ ...(messages[0] as StoredMessage), payload: "{broken" }],
-      move: [],
-    });
+    await rewriteRecords(store, [0], { payload: "{broken" });
     const other = createChatMemory({ id: "m", store, profile: renaming });
     await other.add(result("shown-x"));
     expect(await stored(other)).toEqual([toolCall("x", "look", {}), result("x")]);

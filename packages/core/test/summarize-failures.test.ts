@@ -13,6 +13,7 @@ import {
   user,
 } from "../src/index.ts";
 import { gate } from "./gate.ts";
+import { rewriteRecords } from "./stored-record.ts";
 import { numbers, ofType, say, setUp, states, textOf, texts } from "./summarize-support.ts";
 import { characterCounter } from "./window-reference.ts";
 
@@ -199,17 +200,7 @@ describe("a summary that fails", () => {
     const store = inMemoryStore();
     const { another, ledger, events } = setUp();
     await say(another({ store }), ...numbers(1, 6));
-    const { version, nextSeq, messages } = await store.getMessages("m");
-    const damage = (count: number): Promise<void> =>
-      store.updateMessages("m", {
-        expected: version,
-        version: "damaged",
-        nextSeq,
-        append: [],
-        move: [],
-        replace: messages.slice(0, count).map((message) => ({ ...message, payload: "{broken" })),
-      });
-    await damage(2);
+    await rewriteRecords(store, [0, 1], { payload: "{broken" });
     await say(another({ store }), ...numbers(7, 8));
     expect(ledger.calls[0]?.texts).toEqual(numbers(3, 6));
     expect(await texts(another({ store }))).toEqual(["§0", ...numbers(7, 8)]);
@@ -220,10 +211,7 @@ describe("a summary that fails", () => {
     const store = inMemoryStore();
     const { another, ledger, events } = setUp();
     await say(another({ store }), ...numbers(1, 6));
-    const { version, nextSeq, messages } = await store.getMessages("m");
-    const replace = messages.slice(0, 5).map((message) => ({ ...message, payload: "{broken" }));
-    const damage = { expected: version, version: "damaged", nextSeq, append: [], move: [], replace };
-    await store.updateMessages("m", damage);
+    await rewriteRecords(store, [0, 1, 2, 3, 4], { payload: "{broken" });
     await say(another({ store }), "word 7");
     expect(ledger.calls).toHaveLength(0);
     expect(ofType(events, "summarize-failed")).toMatchObject([{ reason: "unreadable" }]);

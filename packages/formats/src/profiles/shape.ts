@@ -52,7 +52,6 @@ export function shape<M>(
   { name, rules }: { readonly name: string; readonly rules: readonly ProviderRule[] },
 ): ShapedView<M> {
   const stages: ViewStage<M>[] = [];
-  const isSaid = (message: M): boolean => !isSystem(message, format);
   let current = messages;
   const apply = <N extends RuleName>(rule: N, change: Change<M, N>): void => {
     const found = ruleOf(rules, rule);
@@ -70,10 +69,11 @@ export function shape<M>(
   apply("reasoning-alone", withoutReasoningAlone);
   apply("document-with-text", documentsWithText);
   apply("document-names", withDocumentNames);
-  const content = rules.filter(({ rule }) => contentRules.has(rule));
-  const leavesOut = (message: M): boolean =>
-    shape([message], format, { name, rules: content }).messages.length === 0;
-  apply("first-message", (list, _, rule) => opened(list, format, rule, messages.find(isSaid), leavesOut));
+  const leavesOut = (message: M): boolean => {
+    const content = rules.filter(({ rule }) => contentRules.has(rule));
+    return shape([message], format, { name, rules: content }).messages.length === 0;
+  };
+  apply("first-message", (list, _, rule) => opened(list, messages, format, rule, leavesOut));
   apply("answer-after-results", answered);
   apply("last-message", continued);
   // Before messages become one: calls of one message are told apart by their ids.
@@ -184,14 +184,16 @@ function documentsWithText<M>(messages: readonly M[], format: MessageFormat<M>):
 /** A view that was opened because nothing of it was left stays opened when the model's answer stands there. */
 function opened<M>(
   messages: readonly M[],
+  before: readonly M[],
   format: MessageFormat<M>,
   rule: RuleNamed<"first-message">,
-  first: M | undefined,
   leavesOut: (message: M) => boolean,
 ): readonly M[] {
+  const isSaid = (message: M): boolean => !isSystem(message, format);
+  const first = before.find(isSaid);
   // Nothing was said.
   if (first === undefined) return messages;
-  const found = messages.findIndex((message) => !isSystem(message, format));
+  const found = messages.findIndex(isSaid);
   const begins = messages[found];
   if (begins !== undefined && !mayNotBeFirst(begins, found, format, rule)) {
     const isOther = format.role(begins) === "user" || format.isBoundary(begins);
