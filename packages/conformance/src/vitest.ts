@@ -4,6 +4,9 @@ import type { ConformanceHarness } from "./harness.ts";
 import { type ConformanceOptions, normalizeOptions } from "./run.ts";
 import { ConformanceSession, caseTimeout } from "./session.ts";
 
+/** Also where the configuration runs tests at the same time. Vitest 5 has no `describe.sequential`. */
+const oneByOne = { concurrent: false };
+
 /**
  * Registers the kit as tests of vitest: one `describe` with a test for each case, run one after the other. A case that
  * the store's `capabilities` exclude is skipped with what was declared. `harness.create` is not called before the
@@ -24,12 +27,12 @@ export function describeConformance(
 ): void {
   const normal = normalizeOptions(options);
   const session = new ConformanceSession(harness, normal);
-  describe.sequential(name, () => {
+  describe(name, oneByOne, () => {
     afterAll(() => session.end());
     for (const group of conformanceGroups) {
       const members = normal.cases.filter((member) => member.group === group);
       if (members.length === 0) continue;
-      describe.sequential(group, () => {
+      describe(group, oneByOne, () => {
         for (const member of members) {
           // The kit ends a case itself, with a better message; vitest's own limit is the second line.
           const timeout = 2 * caseTimeout(member, normal.timeoutMs);
