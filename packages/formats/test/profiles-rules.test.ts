@@ -24,6 +24,7 @@ const byName: Readonly<Record<string, profiles.ProfileRules>> = {
   strict: profiles.strict,
 };
 
+const source = "https://example.com";
 const call = toolCall("toolu_1", "search", {});
 const result = toolResult("toolu_1", "search", "found");
 const approvedCall = assistant([
@@ -585,6 +586,29 @@ const cases: readonly Case[] = [
   },
   {
     rule: "reasoning-alone",
+    breaks: "reasoning that was stored apart later in a conversation",
+    messages: [user("a"), assistant("b"), user("c"), assistant([thought]), call, result],
+    index: 3,
+    refusedBy: ["openai-responses", "anthropic", "bedrock", "strict"],
+    becomes: [user("a"), assistant("b"), user("c"), assistant([thought, ...call.content]), result],
+  },
+  {
+    rule: "reasoning-alone",
+    breaks: "reasoning without a text of its own at an answer's end",
+    messages: [
+      user("a"),
+      assistant([
+        { type: "text", text: "b" },
+        { type: "reasoning", text: "" },
+      ]),
+      user("c"),
+    ],
+    index: 1,
+    refusedBy: ["openai-responses", "anthropic", "bedrock", "strict"],
+    becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
+  },
+  {
+    rule: "reasoning-alone",
     breaks: "an answer that was cut off while the model reasoned again",
     messages: [user("a"), assistant([thought, { type: "text", text: "b" }, thought]), user("c")],
     index: 1,
@@ -623,6 +647,14 @@ const cases: readonly Case[] = [
       assistant("b"),
       named("(3) report.pdf"),
     ],
+  },
+  {
+    rule: "document-names",
+    breaks: "two documents of one name as far as a provider reads it",
+    messages: [named(`${"a".repeat(200)}1.pdf`), assistant("b"), named(`${"a".repeat(200)}2.pdf`)],
+    index: 2,
+    refusedBy: ["bedrock", "strict"],
+    becomes: [named(`${"a".repeat(200)}1.pdf`), assistant("b"), named(`(2) ${"a".repeat(200)}2.pdf`)],
   },
   {
     rule: "document-names",
@@ -764,6 +796,43 @@ it("names each call and each result whose id is refused", () => {
   ]);
 });
 
+it("names a call without a result before a message that answers another and calls again", () => {
+  const { content } = toolResult("a", "t", "ok");
+  const again = assistant([...content, ...toolCall("c", "t", {}).content] as never);
+  const calls = assistant([...toolCall("a", "t", {}).content, ...toolCall("b", "t", {}).content]);
+  const messages = [user("a"), calls, again, toolResult("c", "t", "ok")];
+  expect(validate(messages, profiles.openai, { format })).toMatchObject([{ rule: "tool-results", index: 1 }]);
+});
+
+it("says that an answer comes first, or that one with calls does", () => {
+  const problems = (profile: profiles.ProfileRules) =>
+    validate([call, result, user("a")], profile, { format }).flatMap(({ rule, problem }) =>
+      rule === "first-message" ? [problem] : [],
+    );
+  expect(problems(profiles.gemini)).toEqual(["the first message is not the user's"]);
+  expect(problems(profiles.mistral)).toEqual(["the first message makes calls"]);
+});
+
+it("gives a new id to what is refused, and to nothing beside it", () => {
+  const own = toolCall("srv:1", "look", {});
+  const [part] = own.content as [object];
+  const run = assistant([{ ...part, providerExecuted: true } as never, { type: "text", text: "b" }]);
+  const messages = [run, toolCall("abc", "t", {}), toolResult("abc", "t", "ok"), toolCall("a:c", "t", {})];
+  const short = profileOf("short", [{ rule: "call-ids", pattern: /^[a-z0-9]+$/, unique: true, source }]);
+  const shaped = short.shape(messages, format).messages;
+  for (const index of [0, 1, 2]) expect(shaped[index]).toBe(messages[index]);
+  expect(validate(shaped, short, { format })).toEqual([]);
+});
+
+it("tells a provider's own calls by their names alone, where the profile says so", () => {
+  const rule: profiles.ProviderRule = { rule: "provider-calls", own: { name: /^web_/ }, source };
+  const local = profileOf("local", [rule]);
+  const found = (name: string) =>
+    assistant([half("1", "tool-call", name), half("1", "tool-result", name), { type: "text", text: "b" }]);
+  expect(validate([user("a"), found("web_search")], local, { format })).toEqual([]);
+  expect(validate([user("a"), found("search")], local, { format })).toMatchObject([{ index: 1 }]);
+});
+
 it("every rule of every profile has a case that its provider refuses", () => {
   const reasoningOfMemory = ["anthropic", "bedrock"];
   for (const [name, profile] of Object.entries(byName)) {
@@ -831,7 +900,6 @@ it("a call without a result is interrupted in its place, before the result of a 
 });
 
 it("a memory evicts what is more than a request may hold, without a window of its own", async () => {
-  const source = "https://example.com";
   const memory = createChatMemory({ profile: profileOf("small", [{ rule: "messages", limit: 3, source }]) });
   for (const text of ["1", "2", "3", "4"]) await memory.add(user(text));
   expect(await memory.messages()).toEqual([user("2"), user("3"), user("4")]);
@@ -883,6 +951,64 @@ it.each<[string, () => unknown, RegExp]>([
     /"x".*"first"/,
   ],
   ["rules that are no list", () => profileOf("x", "not-empty" as never), /an array of rules/],
+  ["a profile without a name", () => profileOf([] as never, [] as never), /takes a profile's name/],
+  ["nothing in a rule's place", () => profileOf("x", [null as never]), /"x" has null among its rules/],
+  ["a rule without a name", () => profileOf("x", [{ source } as never]), /"x" has a rule undefined/],
+  [
+    "a rule that there is already",
+    () => profileOf("x", [...profiles.openai.rules, { rule: "messages", limit: 9, source }]),
+    /the rule "messages" twice: filter out the one/,
+  ],
+  [
+    "a rule without its source",
+    () => profileOf("x", [{ rule: "not-empty" } as never]),
+    /"not-empty" whose source is undefined; it must be a text/,
+  ],
+  [
+    "a limit in words",
+    () => profileOf("x", [{ rule: "images", limit: "20", source } as never]),
+    /"images" whose limit is "20"; it must be a non-negative integer/,
+  ],
+  [
+    "a limit below nothing",
+    () => profileOf("x", [{ rule: "calls", limit: -1, source }]),
+    /"calls" whose limit is -1/,
+  ],
+  [
+    "a pattern in words",
+    () => profileOf("x", [{ rule: "call-ids", pattern: "a+", unique: true, source } as never]),
+    /whose pattern is "a\+"; it must be a regular expression/,
+  ],
+  [
+    "a pattern that begins where it stopped the last time",
+    () => profileOf("x", [{ rule: "call-ids", pattern: /a+/g, unique: true, source }]),
+    /whose pattern is \/a\+\/g; it must be .* without the flags g and y/,
+  ],
+  [
+    "another one",
+    () => profileOf("x", [{ rule: "provider-calls", own: { id: /a+/y }, source }]),
+    /whose own is an object; it must be .* without the flags g and y/,
+  ],
+  [
+    "own calls by what they are not told by",
+    () => profileOf("x", [{ rule: "provider-calls", own: { type: /a/ }, source } as never]),
+    /whose own is an object; it must be an object of name and id/,
+  ],
+  [
+    "roles that are none",
+    () => profileOf("x", [{ rule: "same-role", roles: ["human"], source } as never]),
+    /whose roles is a list; it must be an array of "system", "user", "assistant", "tool"/,
+  ],
+  [
+    "a field that there is not",
+    () => profileOf("x", [{ rule: "last-message", pause: true, source } as never]),
+    /"last-message" with "pause"; it takes paused, source/,
+  ],
+  [
+    "another kind of reasoning",
+    () => profileOf("x", [{ rule: "reasoning", kept: "some", source } as never]),
+    /whose kept is "some"; it must be "none" or "bound"/,
+  ],
   [
     "a list without its format",
     () => validate([], profiles.openai, {} as never),

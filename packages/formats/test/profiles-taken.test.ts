@@ -55,6 +55,10 @@ const tool = (...content: Extract<ModelMessage, { role: "tool" }>["content"]): M
   content,
 });
 const file = (mediaType: string) => ({ type: "file" as const, data: "JVBERi0=", mediaType });
+const document = (filename: string): ModelMessage => ({
+  role: "user",
+  content: [{ ...file("application/pdf"), filename }, text],
+});
 const times = <T>(count: number, part: T): T[] => Array.from({ length: count }, () => part);
 const image = { type: "image" as const, image: "iVBORw0KGgo=" };
 
@@ -100,6 +104,16 @@ describe("a list that is taken as it is", () => {
       [openaiResponses, gemini],
     ],
     [
+      "with code that Gemini left without a result",
+      [user("a"), assistant([text, { ...search, toolCallId: "1", toolName: "code_execution" }]), user("c")],
+      [openaiResponses, gemini],
+    ],
+    [
+      "with a result last that the provider sent in a message of its own",
+      [user("a"), assistant([search]), assistant([found])],
+      withOwnCalls,
+    ],
+    [
       "with an empty text that brings a thought signature",
       [
         user("a"),
@@ -134,6 +148,16 @@ describe("a list that is taken as it is", () => {
       "with a document of the model's without a text",
       [user("a"), assistant([file("application/pdf")]), user("c")],
       everybody,
+    ],
+    [
+      "with documents of one name of which nothing is sent",
+      [document("文書.pdf"), assistant("b"), document("文書.pdf")],
+      everybody,
+    ],
+    [
+      "with documents whose names differ between two dots",
+      [document("a.1.pdf"), assistant("b"), document("a.2.pdf")],
+      [bedrock],
     ],
     [
       "with reasoning of which only the signature is sent",
@@ -320,6 +344,41 @@ describe("results and what the user says behind them", () => {
     expectTaken(messages, anthropic, anthropicFormat);
   });
 
+  it("in one message stand before it", () => {
+    const said = { type: "text" as const, text: "b" };
+    const mixed: AnthropicMessage[] = [...messages.slice(0, 2), { role: "user", content: [said, answer] }];
+    for (const profile of [anthropic, bedrock]) {
+      expect(validate(mixed, profile, { format: anthropicFormat })).toMatchObject([
+        { rule: "results-first", index: 2 },
+      ]);
+      expect(profile.shape(mixed, anthropicFormat).messages.at(-1)).toEqual({
+        role: "user",
+        content: [answer, said],
+      });
+    }
+  });
+
+  it("of one answer are one message, wherever they stand", () => {
+    const second = { ...answer, tool_use_id: "abcDEF456" };
+    const two: AnthropicMessage = {
+      role: "assistant",
+      content: [...asked.content, { type: "tool_use", id: "abcDEF456", name: "t", input: {} }] as never,
+    };
+    const apart: AnthropicMessage[] = [
+      { role: "user", content: "a" },
+      two,
+      { role: "user", content: [answer] },
+      { role: "user", content: [second] },
+    ];
+    expect(validate(apart, anthropic, { format: anthropicFormat })).toMatchObject([
+      { rule: "same-role", index: 3 },
+    ]);
+    expect(anthropic.shape(apart, anthropicFormat).messages).toEqual([
+      ...apart.slice(0, 2),
+      { role: "user", content: [answer, second] },
+    ]);
+  });
+
   it("stay two where an answer stands between them", () => {
     const between = messages.toSpliced(3, 0, { role: "assistant", content: "c" });
     expectTaken(between, bedrock, anthropicFormat);
@@ -377,6 +436,8 @@ describe("a list of the system message, or of nothing that a provider takes", ()
     expect(shown(assistant(""), assistant("a"))).toEqual([opening, assistant("a"), asked]);
     expect(shown(assistant("a"), assistant(""))).toEqual([assistant("a"), asked]);
     expect(shown(assistant(""), user("a"))).toEqual([user("a")]);
+    const brief: ModelMessage = { role: "system", content: "Be brief." };
+    expect(shown(brief, assistant(""))).toEqual([brief, opening]);
   });
 });
 

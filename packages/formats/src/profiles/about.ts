@@ -15,8 +15,7 @@ export function standsBehindResults<M>(
   for (let before = index - 1; before >= 0; before--) {
     const message = messages[before] as M;
     if (answersCalls(message, format)) return true;
-    const isApproval = format.role(message) === "tool" && format.approvals(message).length > 0;
-    if (!isApproval) return false;
+    if (format.role(message) !== "tool") return false;
   }
   return false;
 }
@@ -41,7 +40,7 @@ export function isAnswer<M>(
   const waits = (call: ToolCallRef): boolean => paused === true || call.providerExecuted !== true;
   if (calls.some((call) => !answered.has(call.id) && waits(call))) return false;
   const last = format.pieces(message).at(-1)?.of;
-  if (last !== "tool-call" && last !== "tool-result") return true;
+  if (last !== "tool-result") return true;
   const lastCall = calls.at(-1);
   return lastCall === undefined ? paused !== true : !waits(lastCall);
 }
@@ -62,16 +61,12 @@ export function mayNotBeFirst<M>(
 export function endsInReasoning<M>(message: M, format: MessageFormat<M>): boolean {
   const isSent = (piece: Piece): boolean =>
     piece.type !== "text" || piece.of !== "content" || piece.text !== "";
-  return format.role(message) === "assistant" && format.pieces(message).findLast(isSent)?.of === "reasoning";
+  return format.pieces(message).findLast(isSent)?.of === "reasoning";
 }
 
 /** Reasoning and nothing else. */
 export function isReasoningAlone<M>(message: M, format: MessageFormat<M>): boolean {
-  return (
-    format.role(message) === "assistant" &&
-    format.hasReasoning(message) &&
-    format.without(message, { reasoning: true }) === undefined
-  );
+  return format.hasReasoning(message) && format.without(message, { reasoning: true }) === undefined;
 }
 
 /** What a user sends beside text. */

@@ -1,6 +1,7 @@
 import { type ProviderProfile, TurnkeepError } from "@turnkeep/core";
 import { storedCallIds } from "./call-ids.ts";
-import { isRuleName, type ProviderRule, ruleOf } from "./rules.ts";
+import { checkRules } from "./rule-checks.ts";
+import { type ProviderRule, ruleOf } from "./rules.ts";
 import { shape } from "./shape.ts";
 
 /** A provider's profile with the rules that it is made of. */
@@ -10,7 +11,7 @@ export interface ProfileRules extends ProviderProfile {
 
 /**
  * A profile of your own: of a provider that has none here, or of one that has changed. Errors: `INVALID_OPTION` for a rule
- * that there is not.
+ * that there is not, that stands there twice, or whose fields are not those of its name.
  *
  * @example
  * ```ts
@@ -28,13 +29,7 @@ export function profileOf(name: string, rules: readonly ProviderRule[]): Profile
   if (typeof name !== "string" || !Array.isArray(rules)) {
     throw new TurnkeepError("INVALID_OPTION", "profileOf takes a profile's name and an array of rules.");
   }
-  for (const given of rules) {
-    if (isRuleName(given?.rule)) continue;
-    throw new TurnkeepError(
-      "INVALID_OPTION",
-      `The profile ${JSON.stringify(name)} has a rule ${JSON.stringify(given?.rule)}, and there is none of that name: see the type ProviderRule.`,
-    );
-  }
+  checkRules(name, rules);
   const first = ruleOf(rules, "first-message");
   return {
     name,

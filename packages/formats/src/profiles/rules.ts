@@ -103,36 +103,6 @@ export type RuleNamed<N extends RuleName, R = ProviderRule> = R extends { readon
     : never
   : never;
 
-const known: Readonly<Record<RuleName, true>> = {
-  "not-empty": true,
-  "tool-results": true,
-  "provider-calls": true,
-  "results-first": true,
-  "results-in-order": true,
-  "error-text": true,
-  "system-first": true,
-  "first-message": true,
-  "last-message": true,
-  "answer-after-results": true,
-  "reasoning-alone": true,
-  "document-with-text": true,
-  "document-names": true,
-  "same-role": true,
-  "empty-text": true,
-  "call-ids": true,
-  reasoning: true,
-  messages: true,
-  calls: true,
-  "text-length": true,
-  images: true,
-  documents: true,
-};
-
-/** Whether there is a rule of that name. */
-export function isRuleName(name: unknown): name is RuleName {
-  return typeof name === "string" && Object.hasOwn(known, name);
-}
-
 /** The rule of that name, where the provider has it. */
 export function ruleOf<N extends RuleName>(
   rules: readonly ProviderRule[],

@@ -143,7 +143,7 @@ function withoutReasoningAlone<M>(messages: readonly M[], format: MessageFormat<
     .flatMap((message) => {
       const isAlone = isReasoningAlone(message, format);
       if (isAlone && !isFollowed) return [];
-      if (!isAlone) isFollowed = format.role(message) === "assistant";
+      isFollowed = format.role(message) === "assistant";
       return [message];
     })
     .reverse();

@@ -202,8 +202,8 @@ function unpaired<M>(messages: readonly M[], format: MessageFormat<M>): Finding[
     const calls = format.toolCalls(message).filter((call) => call.providerExecuted !== true);
     const own = new Set(format.toolCalls(message).map(({ id }) => id));
     const foreign = format.toolResults(message).filter(({ id }) => !own.has(id) && !providers.has(id));
-    const approves = format.approvals(message).some(({ kind }) => kind === "response");
-    const isAnswering = foreign.length > 0 || (format.role(message) === "tool" && approves);
+    const approves = format.role(message) === "tool" && format.approvals(message).length > 0;
+    const isAnswering = foreign.length > 0 || approves;
     if (!isAnswering) close();
     for (const { id } of foreign) {
       if (!open.delete(id)) findings.push([index, "a result has no call right before it"]);
