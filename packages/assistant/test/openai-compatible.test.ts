@@ -423,6 +423,11 @@ describe("an error", () => {
     { apiKey: `${key}é` },
     { headers: { "api-key": `${key}\n1` } },
     { model: "" },
+    { apiKey: 5 },
+    { apikey: key },
+    { parameters: "temperature" },
+    { parameters: null },
+    { fetch: true },
   ])("of options: %j", (options) => {
     const make = (): unknown =>
       openaiCompatible({ baseUrl: "http://localhost/v1", model: "m", ...options } as never);
@@ -433,6 +438,12 @@ describe("an error", () => {
       expect(everythingIn(error)).not.toContain(key.slice(0, 9));
     }
   });
+});
+
+test.each([openaiCompatible, openaiCompatibleChat])("%o wants its options", (model) => {
+  expect(() => model(undefined as never)).toThrow(
+    expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(model.name) }),
+  );
 });
 
 describe("messages of the default format go out as", () => {

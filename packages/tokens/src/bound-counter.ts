@@ -2,6 +2,7 @@ import { type TokenCounter, TurnkeepError } from "@turnkeep/core";
 import { loadEncoding } from "./encoding.ts";
 import type { ImageSize } from "./images.ts";
 import { type MediaPiece, mediaTokens } from "./media.ts";
+import { shown } from "./models.ts";
 import { checkedRule, countMessage, type Framing, type TokenCounterOptions } from "./token-counter.ts";
 
 /** Providers that publish no tokenizer for the models they sell. */
@@ -75,10 +76,10 @@ export async function boundCounter(
   provider: BoundName,
   options: TokenCounterOptions = {},
 ): Promise<TokenCounter> {
-  if (!Object.hasOwn(bounds, provider)) {
+  if (typeof provider !== "string" || !Object.hasOwn(bounds, provider)) {
     throw new TurnkeepError(
       "INVALID_OPTION",
-      `No bound for ${JSON.stringify(provider)}. Use one of: ${Object.keys(bounds).join(", ")}; tokenCounter knows OpenAI's models.`,
+      `No bound for ${shown(provider)}. Use one of: ${Object.keys(bounds).join(", ")}; tokenCounter knows OpenAI's models.`,
     );
   }
   const bound = bounds[provider];

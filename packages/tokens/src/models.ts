@@ -56,7 +56,8 @@ const models: Readonly<Record<string, readonly [EncodingName, ImageRule?]>> = {
 export function ruleOf(name: string): ModelRule {
   const encoding = encodingNames.find((known) => known === name);
   if (encoding !== undefined) return { encoding, images: defaultImages };
-  const base = typeof name === "string" && name.startsWith("ft:") ? (name.split(":")[1] ?? "") : String(name);
+  const text = typeof name === "string" ? name : "";
+  const base = text.startsWith("ft:") ? (text.split(":")[1] ?? "") : text;
   const [row] = Object.keys(models)
     .filter((model) => base === model || (base.startsWith(model) && /[-.]/.test(boundary(base, model))))
     .sort((a, b) => b.length - a.length);
@@ -65,11 +66,16 @@ export function ruleOf(name: string): ModelRule {
     const known = Object.keys(models).filter((model) => !model.endsWith("."));
     throw new TurnkeepError(
       "INVALID_OPTION",
-      `Unknown encoding or model ${JSON.stringify(name)}. Use an encoding (${encodingNames.join(", ")}) or a model ` +
+      `Unknown encoding or model ${shown(name)}. Use an encoding (${encodingNames.join(", ")}) or a model ` +
         `(${known.join(", ")}, also with a suffix such as a date). For other providers use boundCounter.`,
     );
   }
   return { encoding: found[0], images: found[1] ?? defaultImages };
+}
+
+/** What was given as a name. */
+export function shown(name: unknown): string {
+  return typeof name === "string" ? JSON.stringify(name) : `(${name === null ? "null" : typeof name})`;
 }
 
 /** The character that decides whether a row's name ends where it should: `gpt-4` is no prefix of `gpt-4o`. */

@@ -93,5 +93,9 @@ describe("boundCounter", () => {
   it("refuses a provider that it does not know, and a counter of OpenAI's names it for the others", async () => {
     await expect(boundCounter("toString" as BoundName)).rejects.toMatchObject({ code: "INVALID_OPTION" });
     await expect(tokenCounter("claude-opus-4-7")).rejects.toThrow("boundCounter");
+    for (const name of [undefined, null, 10n, Object.create(null)] as never[]) {
+      await expect(boundCounter(name)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+      await expect(tokenCounter(name)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    }
   });
 });

@@ -39,7 +39,7 @@ export interface ChatAssistantMessage {
  * ```
  */
 export function openaiCompatible<M extends ModelMessageLike>(options: OpenAICompatibleOptions): Model<M> {
-  checkOptions(options);
+  checkOptions("openaiCompatible", options);
   const server = new URL(options.baseUrl).host;
   return async (request) => {
     const answer = await complete(options, {
@@ -72,7 +72,7 @@ export function openaiCompatible<M extends ModelMessageLike>(options: OpenAIComp
  * ```
  */
 export function openaiCompatibleChat<M extends ChatMessageLike>(options: OpenAICompatibleOptions): Model<M> {
-  checkOptions(options);
+  checkOptions("openaiCompatibleChat", options);
   return async (request) => {
     const answer = await complete(options, { ...request, tools: toolsOf(request) });
     return responseOf(answer.message as ChatAssistantMessage as unknown as M, answer);

@@ -1,5 +1,5 @@
 import { TurnkeepError } from "@turnkeep/core";
-import { wrongOption } from "../option-checks.ts";
+import { checkObject, wrongOption } from "../option-checks.ts";
 
 /** Where the server is, and what is asked of it. */
 export interface OpenAICompatibleOptions {
@@ -20,8 +20,12 @@ export interface OpenAICompatibleOptions {
   readonly fetch?: typeof fetch | undefined;
 }
 
+const optionNames = ["baseUrl", "model", "apiKey", "headers", "parameters", "fetch"];
+
 /** Errors: `INVALID_OPTION`; it never names the key. */
-export function checkOptions({ baseUrl, model, apiKey, headers }: OpenAICompatibleOptions): void {
+export function checkOptions(name: string, options: OpenAICompatibleOptions): void {
+  checkObject(`${name}'s argument`, options, optionNames);
+  const { baseUrl, model, apiKey, headers, parameters, fetch } = options;
   // Errors show neither an address, which may hold a password, nor a key; and `fetch` would show both in its own.
   const url = typeof baseUrl === "string" && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username + url.password !== "") {
@@ -30,9 +34,13 @@ export function checkOptions({ baseUrl, model, apiKey, headers }: OpenAICompatib
     );
   }
   if (typeof model !== "string" || model === "") throw wrongOption("model", model, "the model's name");
-  if (apiKey !== undefined && !/^[\x21-\x7e]+$/.test(apiKey)) {
+  if (apiKey !== undefined && !(typeof apiKey === "string" && /^[\x21-\x7e]+$/.test(apiKey))) {
     throw fault("apiKey must be a key without blanks and line ends, or undefined for none.");
   }
+  if (parameters !== undefined && (typeof parameters !== "object" || parameters === null)) {
+    throw wrongOption("parameters", parameters, "an object of members of the request");
+  }
+  if (fetch !== undefined && typeof fetch !== "function") throw wrongOption("fetch", fetch, "a function");
   try {
     new Headers(headers);
   } catch {
