@@ -89,6 +89,9 @@ export function createAssistant<M>(
   if (memories !== undefined && typeof memories?.get !== "function") {
     throw wrongOption("memories", memories, "ChatMemories, such as createChatMemories({ store })");
   }
+  if (messages !== undefined && (typeof messages !== "object" || messages === null)) {
+    throw wrongOption("messages", messages, "the methods of your messages, such as openaiMessages()");
+  }
   const setup = setupOf(options, messages ?? (modelMessages as unknown as AssistantMessages<M>));
   return new MemoryAssistant(setup, memory, memories);
 }

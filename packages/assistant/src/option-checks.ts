@@ -32,5 +32,6 @@ function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value === "function") return "a function";
   if (typeof value !== "object" || value === null) return String(value);
+  if (value instanceof Promise) return "a promise: await it first";
   return Array.isArray(value) ? "an array" : "an object";
 }

@@ -27,6 +27,15 @@ const strategyNames: readonly (keyof Strategies)[] = [
   "tooManyRoundTrips",
 ];
 
+const messageMethods = ["system", "user", "text", "toolCalls", "toolResult"] as const;
+
+/** Neither a list or a `Map`, nor what a function promises: there would be no tools in it, and nobody would notice. */
+function isRecord(value: unknown): boolean {
+  return (
+    typeof value === "object" && value !== null && !(Symbol.iterator in value) && !(value instanceof Promise)
+  );
+}
+
 /** Errors: `INVALID_OPTION`, naming the option, its value and what it must be. */
 export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessages<M>): Setup<M> {
   const { model, tools = {}, maxRoundTrips = 100, toolConcurrency = 4, busy = "enqueue" } = policy;
@@ -35,7 +44,11 @@ export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessag
   const { keepFailedTurns = false } = policy;
   if (typeof model !== "function")
     throw wrongOption("model", model, "an async function, or what an adapter makes");
-  if (Array.isArray(tools)) throw wrongOption("tools", tools, "an object of tools by their names");
+  if (!isRecord(tools)) throw wrongOption("tools", tools, "an object of tools by their names");
+  for (const method of messageMethods) {
+    if (typeof messages[method] === "function") continue;
+    throw wrongOption(`messages.${method}`, messages[method], "a function");
+  }
   checkObject("strategies", policy.strategies ?? {}, strategyNames);
   checkInteger("maxRoundTrips", maxRoundTrips, 0);
   checkInteger("toolConcurrency", toolConcurrency, 1);

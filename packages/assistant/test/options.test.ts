@@ -8,6 +8,7 @@ import {
   type Tools,
   tool,
 } from "../src/index.ts";
+import { openaiMessages } from "../src/openai.ts";
 import { assistant, calling, scripted } from "./script.ts";
 
 const model = scripted();
@@ -47,6 +48,13 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
     ["memories must be", { memories: {}, memory: undefined }],
     ["Give memory or memories", { memories }],
     ["tools must be an object of tools by their names; it is an array.", { tools: [] }],
+    ["it is a promise: await it first.", { tools: Promise.resolve({}) }],
+    ["tools must be an object of tools by their names; it is an object.", { tools: new Map() }],
+    ["tools must be an object of tools by their names; it is null.", { tools: null }],
+    ["tools must be an object of tools by their names; it is true.", { tools: true }],
+    ["messages must be the methods of your messages", { messages: "openai" }],
+    ["messages.system must be a function; it is undefined.", { messages: {} }],
+    ["messages.toolResult must be a function", { messages: { ...openaiMessages(), toolResult: 5 } }],
     ['; it was given "system".', { system: "You are brief." }],
     [
       'strategies takes toolError, invalidInput, unknownTool, tooManyRoundTrips; it was given "toolErr".',

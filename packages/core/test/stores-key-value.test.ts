@@ -298,6 +298,8 @@ describe("hooks", () => {
       { ...good, maxMessageBytes: 0 },
       { ...good, maxMessageBytes: 1.5 },
       { ...good, ttlMs: 0 },
+      { ...good, shared: "no" },
+      { ...good, durable: 1 },
     ]) {
       expect(() => keyValueStore(bad as KeyValueStoreOptions<string>)).toThrow(
         expect.objectContaining({ code: "INVALID_OPTION" }),

@@ -1,7 +1,7 @@
 import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory-options.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { kindOf, wrongOption } from "../option-checks.ts";
+import { checkInteger, kindOf, wrongOption } from "../option-checks.ts";
 import { checkProcessors } from "../processors/apply-processors.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
@@ -110,8 +110,18 @@ export function checkPolicy<M>(options: MemoryPolicy<M>): void {
 
 /** Errors: `INVALID_OPTION`. */
 export function checkProfile(profile: ProviderProfile): void {
-  if (typeof profile === "object" && profile !== null && typeof profile.shape === "function") return;
-  throw wrongOption("profile", profile, "an object such as those of @turnkeep/formats/profiles");
+  if (typeof profile !== "object" || profile === null || typeof profile.shape !== "function") {
+    throw wrongOption("profile", profile, "an object such as those of @turnkeep/formats/profiles");
+  }
+  const { name, firstMessage, reasoning, maxMessages, storedCallIds } = profile;
+  if (typeof name !== "string") throw wrongOption("profile.name", name, "a text");
+  if (!["user", "any"].includes(firstMessage))
+    throw wrongOption("profile.firstMessage", firstMessage, '"user" or "any"');
+  if (!["any", "none", "bound"].includes(reasoning))
+    throw wrongOption("profile.reasoning", reasoning, '"any", "none" or "bound"');
+  if (maxMessages !== undefined) checkInteger("profile.maxMessages", maxMessages, 1);
+  if (storedCallIds !== undefined && typeof storedCallIds !== "function")
+    throw wrongOption("profile.storedCallIds", storedCallIds, "a function");
 }
 
 /** A database's client, or its address, is no store yet. The value is not shown: an address may hold a password. */

@@ -252,6 +252,11 @@ function checkOptions<R extends {}>(options: KeyValueStoreOptions<R>): void {
       throw invalidOption(`${name}: ${hook} must be a function, not ${kindOf(options[hook])}`);
     }
   }
+  for (const capability of ["shared", "durable"] as const) {
+    const value = options[capability];
+    if (value === undefined || typeof value === "boolean") continue;
+    throw invalidOption(`${name}: ${capability} must be true or false, not ${kindOf(value)}`);
+  }
   const { maxMessageBytes, ttlMs } = options;
   checkTtl(ttlMs);
   if (maxMessageBytes !== undefined && (!Number.isSafeInteger(maxMessageBytes) || maxMessageBytes < 1)) {
