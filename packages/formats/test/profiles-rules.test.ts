@@ -788,6 +788,16 @@ describe.each(cases.map((one) => [`${one.rule}: ${one.breaks}`, one] as const))(
   });
 });
 
+it.each([null, undefined, 5, {}, { role: "human", content: "a" }, { role: "user", content: [null] }])(
+  "%j is no message, and INVALID_MESSAGE",
+  (message) => {
+    const messages = [user("a"), message as ModelMessage];
+    expect(() => validate(messages, profiles.openai, { format })).toThrow(
+      expect.objectContaining({ code: "INVALID_MESSAGE" }),
+    );
+  },
+);
+
 it("names each call and each result whose id is refused", () => {
   const messages = [user("a"), toolCall("search:0", "t", {}), toolResult("search:0", "t", "ok")];
   expect(validate(messages, profiles.bedrock, { format })).toMatchObject([

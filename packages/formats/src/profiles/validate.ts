@@ -34,6 +34,8 @@ export interface Violation {
  * What a provider would refuse in a list of messages, in the rules' order; nothing for a list that it takes. A rule
  * about how reasoning came about (`bound`) cannot be checked in a list, so that it is left to the memory.
  *
+ * Errors: `INVALID_OPTION`; `INVALID_MESSAGE` for what is no message of the format.
+ *
  * @example
  * ```ts
  * import { assistant, modelMessageFormat, user } from "@turnkeep/core";
@@ -59,12 +61,13 @@ export function validate<M>(
     );
   }
   const format: MessageFormat<M> | undefined = options?.format;
-  if (typeof format?.role !== "function") {
+  if (typeof format?.encode !== "function") {
     throw new TurnkeepError(
       "INVALID_OPTION",
       "validate needs the messages' format, such as { format: modelMessageFormat }.",
     );
   }
+  for (const message of messages) format.encode(message);
   return profile.rules.flatMap((rule) =>
     check(messages, format, rule).map(([index, problem]) => ({
       rule: rule.rule,
