@@ -151,6 +151,21 @@ describe("anthropicFormat", () => {
         assistant(call("1", { path: "a.tx", lines: ["seco", "4111"] })),
       ],
       ["a result of the API's", assistant(run("secret", "bash")), assistant(run("secr", "bash"))],
+      [
+        "a document's title and text, not its kind",
+        user({
+          type: "document",
+          title: "second",
+          context: "",
+          source: { type: "text", media_type: "text/plain", data: "third" },
+        }),
+        user({
+          type: "document",
+          title: "seco",
+          context: "",
+          source: { type: "text", media_type: "text/plain", data: "thir" },
+        }),
+      ],
       ["an unknown block", user({ type: "video" }), user(text('{"ty'))],
     ],
   });

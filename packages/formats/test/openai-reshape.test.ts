@@ -167,6 +167,42 @@ describe("openaiFormat", () => {
     ],
     cut: [
       [
+        "parts",
+        { role: "user", content: [text("second"), image] },
+        { role: "user", content: [text("seco"), image] },
+      ],
+      [
+        "a refusal among parts",
+        { role: "assistant", content: [{ type: "refusal", refusal: "secret" }] },
+        { role: "assistant", content: [{ type: "refusal", refusal: "secr" }] },
+      ],
+      [
+        "calls",
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [call("call-1", "second"), custom("call-2", "third")],
+        },
+        { role: "assistant", content: null, tool_calls: [call("call-1", "seco"), custom("call-2", "thir")] },
+      ],
+      [
+        "calls without arguments",
+        odd({
+          role: "assistant",
+          tool_calls: [
+            { type: "function", id: "call-1", function: { name: "second", arguments: null }, note: "third" },
+            { type: "custom", id: "call-2", custom: { name: "second", input: null }, note: "third" },
+          ],
+        }),
+        odd({
+          role: "assistant",
+          tool_calls: [
+            { type: "function", id: "call-1", function: { name: "second", arguments: null }, note: "thir" },
+            { type: "custom", id: "call-2", custom: { name: "second", input: null }, note: "thir" },
+          ],
+        }),
+      ],
+      [
         "a part of an unknown type",
         odd({ role: "user", content: [{ type: "video_url", id: 1 }] }),
         { role: "user", content: [text('{"ty')] },

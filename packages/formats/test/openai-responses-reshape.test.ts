@@ -131,6 +131,41 @@ describe("openaiResponsesFormat", () => {
         of("shell_call", { call_id: "1", action: { commands: ["second"] } }),
         of("shell_call", { call_id: "1", action: { commands: ["seco"] } }),
       ],
+      ["parts", user(text("second"), image), user(text("seco"), image)],
+      [
+        "an answer",
+        said(output("second"), { type: "refusal", refusal: "secret" }),
+        said(output("seco"), { type: "refusal", refusal: "secr" }),
+      ],
+      [
+        "reasoning as it was, also where a part has no text",
+        of("reasoning", {
+          summary: [],
+          content: [{ type: "reasoning_text", text: "second" }, { type: "plan" }],
+        }),
+        of("reasoning", {
+          summary: [],
+          content: [
+            { type: "reasoning_text", text: "seco" },
+            { type: "plan", text: '{"ty' },
+          ],
+        }),
+      ],
+      [
+        "code and what it put out",
+        of("code_interpreter_call", {
+          code: "second",
+          outputs: [{ type: "logs", logs: "third" }, { type: "image", url: "secret" }, { type: "video" }],
+        }),
+        of("code_interpreter_call", {
+          code: "seco",
+          outputs: [
+            { type: "logs", logs: "thir" },
+            { type: "image", url: "secret" },
+            { type: "logs", logs: '{"ty' },
+          ],
+        }),
+      ],
       ["an unknown part", user({ type: "input_video" }), user(text('{"ty'))],
       ["an unknown part of an answer", said({ type: "video" }), said(output('{"ty'))],
     ],
