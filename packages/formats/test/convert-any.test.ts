@@ -3,22 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { jsonText } from "../src/conversion/outputs.ts";
 import { convert } from "../src/convert.ts";
-import { anthropicMessage, messageOfEachBlock } from "./arbitrary-anthropic.ts";
-import { langchain4jMessage } from "./arbitrary-langchain4j.ts";
-import { chatMessage } from "./arbitrary-messages.ts";
-import { modelMessage } from "./arbitrary-model-messages.ts";
-import { kindsOfItem, responsesItem } from "./arbitrary-responses.ts";
-import { uiMessage } from "./arbitrary-ui-messages.ts";
+import { sources } from "./conversion-sources.ts";
 import { conversionOf, normal, pairs } from "./conversions.ts";
-
-const sources: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
-  ModelMessage: modelMessage,
-  UIMessage: uiMessage,
-  OpenAI: chatMessage,
-  Responses: fc.oneof(responsesItem, ...kindsOfItem.map(([, item]) => item)),
-  Anthropic: fc.oneof(anthropicMessage, ...messageOfEachBlock.map(([, message]) => message)),
-  LangChain4j: langchain4jMessage,
-};
 
 /** A loss of a setting or a name, which takes no text, medium, call or result with it. */
 const isOfMember =

@@ -54,9 +54,8 @@ function readAnswer(parts: readonly AnyPart[], source: Source): NeutralMessage[]
     [said, answers] = [[], []];
   };
   for (const part of parts) {
-    if (part.type === "step-start") close();
-    else if (part.type === "steering-message") {
-      close();
+    if (part.type === "step-start" || part.type === "steering-message") close();
+    if (part.type === "steering-message") {
       source.losses.members(source.index, part.type, part, ["type", "id", "parts"]);
       messages.push({ role: "user", parts: steeringParts(part).flatMap((inner) => readPart(inner, source)) });
     } else if (isTool(part)) {
@@ -79,7 +78,10 @@ const members: Readonly<Record<string, readonly string[]>> = {
 
 function readPart(part: AnyPart, source: Source): SourcedPart[] {
   const { type } = part;
-  if (type === "step-start") return [];
+  if (type === "step-start") {
+    source.losses.members(source.index, type, part, ["type"]);
+    return [];
+  }
   const known = Object.hasOwn(members, type) ? members[type] : undefined;
   const read = known === undefined ? undefined : neutralPart(part);
   if (known === undefined || read === undefined) {

@@ -79,7 +79,7 @@ function readBlock(block: AnyBlock, source: Source): SourcedPart[] {
 }
 
 function isDirect(caller: unknown): boolean {
-  return isObject(caller) && caller.type === "direct";
+  return isObject(caller) && caller.type === "direct" && Object.keys(caller).length === 1;
 }
 
 function readResult(block: AnyBlock, source: Source): NeutralPart {
@@ -102,16 +102,20 @@ function readNested(content: unknown, within: string, source: Source): OutputPar
 
 /** What a message or a result may hold; `undefined` for what is neither text nor medium. */
 function readContent(block: AnyBlock, kind: string, source: Source): readonly OutputPart[] | undefined {
-  const lose = (...known: string[]): void =>
-    source.losses.members(source.index, kind, block, ["type", "cache_control", ...known]);
+  const lose = (...known: string[]): void => {
+    source.losses.members(source.index, kind, block, ["type", ...known]);
+    if (known.includes("source")) {
+      source.losses.members(source.index, `${kind}.source`, sourceOf(block), sourceMembers);
+    }
+  };
   switch (block.type) {
     case "text":
-      lose("text");
+      lose("text", "cache_control");
       return [{ type: "text", text: block.text as string, ...cached(block) }];
     case "image": {
       const medium = mediumOfSource(sourceOf(block), "image/*");
       if (medium === undefined) return undefined;
-      lose("source");
+      lose("source", "cache_control");
       return [{ type: "media", medium, ...cached(block) }];
     }
     case "document":
@@ -133,13 +137,14 @@ function readDocument(
 ): readonly OutputPart[] | undefined {
   const from = sourceOf(block);
   if (from.type === "content") {
-    lose("source");
-    if (typeof from.content === "string") return [{ type: "text", text: from.content, ...cached(block) }];
+    const isText = typeof from.content === "string";
+    lose("source", ...(isText ? ["cache_control"] : []));
+    if (isText) return [{ type: "text", text: from.content as string, ...cached(block) }];
     return readNested(from.content, kind, source);
   }
   const medium = mediumOfSource(from, "application/pdf");
   if (medium === undefined) return undefined;
-  lose("source", "title", "context");
+  lose("source", "title", "context", "cache_control");
   const about = { title: block.title, context: block.context };
   const { options } = cached(block);
   const anthropic = { ...options?.anthropic, ...given({ context: about.context }) };
@@ -151,6 +156,8 @@ function readDocument(
     },
   ];
 }
+
+const sourceMembers: readonly string[] = ["type", "media_type", "data", "url", "file_id", "content"];
 
 function mediumOfSource(from: { readonly [member: string]: unknown }, otherwise: string): Medium | undefined {
   const { type, media_type: mediaType, data, url, file_id: id } = from;

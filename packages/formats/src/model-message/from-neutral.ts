@@ -1,17 +1,18 @@
-import type {
-  AssistantModelMessage,
-  FilePart,
-  ImagePart,
-  JsonValue,
-  ModelMessage,
-  ProviderOptions,
-  ToolApprovalRequest,
-  ToolApprovalResponse,
-  ToolModelMessage,
-  ToolResultContent,
-  ToolResultOutput,
-  ToolResultPart,
-  UserModelMessage,
+import {
+  type AssistantModelMessage,
+  equalContent,
+  type FilePart,
+  type ImagePart,
+  type JsonValue,
+  type ModelMessage,
+  type ProviderOptions,
+  type ToolApprovalRequest,
+  type ToolApprovalResponse,
+  type ToolModelMessage,
+  type ToolResultContent,
+  type ToolResultOutput,
+  type ToolResultPart,
+  type UserModelMessage,
 } from "@turnkeep/core";
 import type { Losses } from "../conversion/losses.ts";
 import { carriedBase64, exactType, topType } from "../conversion/media.ts";
@@ -20,6 +21,7 @@ import type {
   NeutralMessage,
   NeutralResult,
   OutputPart,
+  ProviderSettings,
   SourcedPart,
   WithOptions,
 } from "../conversion/neutral.ts";
@@ -53,7 +55,8 @@ function writeMessage({ role, parts }: NeutralMessage, losses: Losses): ModelMes
 function writeSystem(parts: readonly SourcedPart[], losses: Losses): ModelMessage[] {
   const texts = kept(parts, losses, ({ part }) => (part.type === "text" ? part : undefined));
   if (texts.length === 0) return [];
-  const options = Object.assign({}, ...texts.map((text) => text.options ?? {})) as object;
+  const options = Object.assign({}, ...texts.map((text) => text.options ?? {})) as ProviderSettings;
+  for (const sourced of parts) loseOverridden(sourced, options, losses);
   return [
     {
       role: "system",
@@ -61,6 +64,14 @@ function writeSystem(parts: readonly SourcedPart[], losses: Losses): ModelMessag
       ...optionsMember({ options } as WithOptions),
     },
   ];
+}
+
+/** The settings of a text that are not the message's, since another text has others of the same provider. */
+function loseOverridden({ part, ...about }: SourcedPart, options: ProviderSettings, losses: Losses): void {
+  if (part.type !== "text") return;
+  const own = Object.entries(part.options ?? {});
+  const overridden = own.filter(([provider, settings]) => !equalContent(settings, options[provider]));
+  losses.options({ ...about, part: { ...part, options: Object.fromEntries(overridden) } });
 }
 
 /** What `write` makes of each part; what it makes nothing of is lost. */

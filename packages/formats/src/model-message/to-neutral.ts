@@ -66,6 +66,7 @@ function readPart(part: AnyPart, source: Source): SourcedPart[] {
   }
   const known = Object.hasOwn(members, type) ? members[type] : undefined;
   if (known !== undefined) losses.members(index, type, part, ["type", "providerOptions", ...known]);
+  for (const member of ["data", "image"]) loseOfData(`${type}.${member}`, part[member], source);
   return [sourced(source, type, read)];
 }
 
@@ -165,7 +166,13 @@ function readOutputPart(part: AnyPart, source: Source): OutputPart[] {
     "filename",
     "providerOptions",
   ]);
+  loseOfData(`${kind}.data`, part.data, source);
   return [{ type: "media", medium: { ...medium, ...named(part.filename) }, ...options }];
+}
+
+/** Beside what it holds, data may say what kind it is, and that member bears the kind's name. */
+function loseOfData(kind: string, data: unknown, { index, losses }: Source): void {
+  if (isObject(data) && typeof data.type === "string") losses.members(index, kind, data, ["type", data.type]);
 }
 
 function outputMedium({

@@ -1,4 +1,5 @@
 import { asText } from "../as-text.ts";
+import { isObject } from "../checks.ts";
 import type { Losses, Source } from "../conversion/losses.ts";
 import { mediumOf, withFilename } from "../conversion/media.ts";
 import {
@@ -68,7 +69,7 @@ function readItem(item: AnyItem, message: ResponsesItem, source: Source): Source
 }
 
 function isDirect(caller: unknown): boolean {
-  return (caller as { type?: unknown } | null | undefined)?.type === "direct";
+  return isObject(caller) && caller.type === "direct" && Object.keys(caller).length === 1;
 }
 
 /** The item's own id, which other items may need beside it. */
@@ -78,25 +79,22 @@ function itemOptions({ id }: AnyItem): WithOptions {
 
 function readReasoning(item: AnyItem, source: Source): SourcedPart[] {
   const { id, encrypted_content: encrypted, content, summary } = item;
-  source.losses.members(source.index, item.type, item, [
-    "type",
-    "id",
-    "status",
-    "summary",
-    "content",
-    "encrypted_content",
-  ]);
+  const { index, losses } = source;
   const thoughts = partsOf(content);
-  const texts = (thoughts.length > 0 ? thoughts : partsOf(summary)).flatMap(({ text }) =>
-    typeof text === "string" ? [text] : [],
-  );
+  const read = thoughts.length > 0 ? "content" : "summary";
+  losses.members(index, item.type, item, ["type", "id", "status", "encrypted_content", read]);
+  const texts = (thoughts.length > 0 ? thoughts : partsOf(summary)).flatMap((part) => {
+    const isText = typeof part.text === "string";
+    losses.members(index, `${item.type}.${part.type}`, part, isText ? ["type", "text"] : ["type"]);
+    return isText ? [part.text as string] : [];
+  });
   const openai = {
     ...(typeof id === "string" ? { itemId: id } : {}),
     ...(typeof encrypted === "string" ? { reasoningEncryptedContent: encrypted } : {}),
   };
   // What has no text is still needed beside the items behind it, which the API takes with it alone.
   if (texts.length === 0 && Object.keys(openai).length === 0) {
-    source.losses.add(source.index, item.type);
+    losses.add(index, item.type);
     return [];
   }
   return (texts.length > 0 ? texts : [""]).map((text) =>

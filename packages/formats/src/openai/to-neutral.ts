@@ -64,6 +64,7 @@ function contentOf(message: ChatMessage, source: Source): SourcedPart[] {
 
 function assistantParts(message: Extract<ChatMessage, { role: "assistant" }>, source: Source): SourcedPart[] {
   const legacy = message.function_call;
+  if (legacy) source.losses.members(source.index, "function_call", legacy, ["name", "arguments"]);
   const legacyCall = legacy && {
     type: "call" as const,
     id: legacyCallId(source),

@@ -1,0 +1,105 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { jsonText } from "../src/conversion/outputs.ts";
+import { convert } from "../src/convert.ts";
+import { sources } from "./conversion-sources.ts";
+import { conversionOf, pairs } from "./conversions.ts";
+
+const member = "zz_member";
+const value = "what only one server knows";
+
+/** The ids of one file by the names of those who hold it: each takes the one of its own. */
+const isReference = (of: object, name: string | undefined): boolean =>
+  !("type" in of) && ["data", "image", "reference", "fileId", "providerReference"].includes(name ?? "");
+
+/** The paths of all objects in a message, its own first. */
+function objectsIn(of: unknown, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof of !== "object" || of === null || of instanceof Uint8Array || of instanceof URL) return [];
+  const below = Object.entries(of).flatMap(([name, inner]) => objectsIn(inner, [...path, name]));
+  return Array.isArray(of) || isReference(of, path.at(-1)) ? below : [path, ...below];
+}
+
+function withMember(message: unknown, path: readonly string[]): unknown {
+  const copy = structuredClone(message);
+  let at = copy as Record<string, unknown>;
+  for (const name of path) at = at[name] as Record<string, unknown>;
+  // Beside providers' names stand objects of their settings.
+  at[member] = /(Options|Metadata)$/.test(path.at(-1) ?? "") ? { setting: value } : value;
+  return copy;
+}
+
+const camelCase = (name: string): string =>
+  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** The types of the objects on the way to one. */
+function typesAlong(message: unknown, path: readonly string[]): unknown[] {
+  let at = message as Record<string, unknown>;
+  return path.map((name) => {
+    at = at[name] as Record<string, unknown>;
+    return at.type;
+  });
+}
+
+describe("a member that is not known", () => {
+  it.each(pairs)("of %s arrives in %s, or is told", (from, to) => {
+    const [own, other] = [conversionOf(from), conversionOf(to)];
+    const message = sources[from] as fc.Arbitrary<unknown>;
+    fc.assert(
+      fc.property(message, fc.nat(), (plain, which) => {
+        const paths = objectsIn(plain);
+        const path = paths[which % paths.length] as readonly string[];
+        const marked = withMember(plain, path);
+        const losses = (one: unknown) =>
+          convert([one], { from: own, to: other }).lost.map(({ kind }) => kind);
+        try {
+          own.format.encode(marked);
+        } catch {
+          return;
+        }
+        const before = losses(plain);
+        const way = new Set([...path.map(camelCase), ...path, ...typesAlong(plain, path)]);
+        const isLostWithAll = before.some((kind) => {
+          const [, ...inner] = kind.split(".");
+          return inner.length === 0 || inner.some((name) => name === "media" || way.has(name));
+        });
+        const isTold = losses(marked).some((kind) => !before.includes(kind));
+        const { messages } = convert([marked], { from: own, to: other });
+        const arrives = jsonText(messages).includes(value);
+        expect({ path, told: isLostWithAll || isTold || arrives }).toEqual({ path, told: true });
+      }),
+      { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 200) },
+    );
+  });
+});
+
+describe("what another member takes the place of", () => {
+  const lost = (from: string, message: unknown): string[] =>
+    convert([message], { from: conversionOf(from), to: conversionOf("ModelMessage") }).lost.map(
+      ({ kind }) => kind,
+    );
+  const text = (ttl: string) => ({ type: "text", text: "a", cache_control: { type: "ephemeral", ttl } });
+
+  it("is told of a system text's cache breakpoint, where the texts have different ones", () => {
+    const system = (...content: unknown[]) => ({ role: "system", content });
+    expect(lost("Anthropic", system(text("5m"), text("1h")))).toEqual(["text.anthropic.cacheControl"]);
+    expect(lost("Anthropic", system(text("1h"), text("1h")))).toEqual([]);
+  });
+
+  it("is told of a breakpoint behind several blocks", () => {
+    const { cache_control } = text("5m");
+    const block = { type: "search_result", source: "s", title: "t", content: [], cache_control };
+    expect(lost("Anthropic", { role: "user", content: [block] })).toContain("search_result.cache_control");
+    const source = { type: "content", content: [{ type: "text", text: "a" }] };
+    const document = { type: "document", source, cache_control };
+    expect(lost("Anthropic", { role: "user", content: [document] })).toEqual(["document.cache_control"]);
+  });
+
+  it("is told of a summary beside the reasoning itself", () => {
+    const summary = [{ type: "summary_text", text: "In short." }];
+    const content = [{ type: "reasoning_text", text: "Hm." }];
+    expect(lost("Responses", { type: "reasoning", id: "r", summary, content })).toEqual([
+      "reasoning.summary",
+    ]);
+    expect(lost("Responses", { type: "reasoning", id: "r", summary })).toEqual([]);
+  });
+});
