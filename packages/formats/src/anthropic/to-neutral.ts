@@ -1,4 +1,4 @@
-import { isObject } from "../checks.ts";
+import { isDirect } from "../conversion/caller.ts";
 import type { Losses, Source } from "../conversion/losses.ts";
 import { mediumOf, named, textMedium } from "../conversion/media.ts";
 import {
@@ -76,10 +76,6 @@ function readBlock(block: AnyBlock, source: Source): SourcedPart[] {
       else losses.add(index, type);
       return [];
   }
-}
-
-function isDirect(caller: unknown): boolean {
-  return isObject(caller) && caller.type === "direct" && Object.keys(caller).length === 1;
 }
 
 function readResult(block: AnyBlock, source: Source): NeutralPart {

@@ -1,5 +1,5 @@
 import { asText } from "../as-text.ts";
-import { isObject } from "../checks.ts";
+import { isDirect } from "../conversion/caller.ts";
 import type { Losses, Source } from "../conversion/losses.ts";
 import { mediumOf, withFilename } from "../conversion/media.ts";
 import {
@@ -66,10 +66,6 @@ function readItem(item: AnyItem, message: ResponsesItem, source: Source): Source
   for (const { id } of calls) losses.call(index, type, id);
   if (calls.length === 0) losses.add(index, type);
   return [];
-}
-
-function isDirect(caller: unknown): boolean {
-  return isObject(caller) && caller.type === "direct" && Object.keys(caller).length === 1;
 }
 
 /** The item's own id, which other items may need beside it. */
