@@ -25,9 +25,12 @@ export function outputParts({ value, failed }: Output): readonly OutputPart[] {
 /** A result as one text, for formats that hold no other; media are lost. */
 export function outputText(result: SourcedResult, losses: Losses): string {
   const texts = outputParts(result.part.output).flatMap((part) => {
-    if (part.type === "text") return [part.text];
-    losses.add(result.index, `${result.kind}.media`);
-    return [];
+    if (part.type !== "text") {
+      losses.add(result.index, `${result.kind}.media`);
+      return [];
+    }
+    losses.options({ index: result.index, kind: `${result.kind}.text`, part });
+    return [part.text];
   });
   return texts.join("\n");
 }

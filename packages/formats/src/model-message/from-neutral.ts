@@ -25,7 +25,7 @@ import type {
   SourcedPart,
   WithOptions,
 } from "../conversion/neutral.ts";
-import { outputParts } from "../conversion/outputs.ts";
+import { outputText } from "../conversion/outputs.ts";
 
 /** See `Conversion.write`. What only one provider knows stands in `providerOptions`. */
 export function writeMessages(messages: readonly NeutralMessage[], losses: Losses): ModelMessage[] {
@@ -184,12 +184,8 @@ function resultPart(part: NeutralResult, sourced: SourcedPart, losses: Losses): 
   };
 }
 
-function writeOutput(
-  { output }: NeutralResult,
-  { index, kind }: SourcedPart,
-  losses: Losses,
-): ToolResultOutput {
-  const { value, failed } = output;
+function writeOutput(part: NeutralResult, { index, kind }: SourcedPart, losses: Losses): ToolResultOutput {
+  const { value, failed } = part.output;
   if (failed === "denied") {
     const reason = value.type === "text" ? value.text : "";
     return { type: "execution-denied", ...(reason === "" ? {} : { reason }) };
@@ -200,14 +196,15 @@ function writeOutput(
     case "json":
       return { type: failed === undefined ? "json" : "error-json", value: value.json as JsonValue };
     case "content": {
-      const texts = outputParts(output).flatMap((part) => (part.type === "text" ? [part.text] : []));
-      const isText = texts.length === value.content.length;
-      if (failed !== undefined && isText) return { type: "error-text", value: texts.join("\n") };
+      const isText = value.content.every(({ type }) => type === "text");
+      if (failed !== undefined && isText) {
+        return { type: "error-text", value: outputText({ index, kind, part }, losses) };
+      }
       if (failed !== undefined) losses.add(index, `${kind}.error`);
-      for (const part of value.content) {
+      for (const shown of value.content) {
         // Only a file with its content has a name here.
         const isNameless =
-          part.type === "media" && part.medium.filename !== undefined && !isNamed(part.medium);
+          shown.type === "media" && shown.medium.filename !== undefined && !isNamed(shown.medium);
         if (isNameless) losses.add(index, `${kind}.filename`);
       }
       return { type: "content", value: value.content.map(outputContent) };
