@@ -209,6 +209,33 @@ test("a compact is refused for what a later one covers as the memory is now, not
   expect(await texts(other)).toEqual(["summary", "anew"]);
 });
 
+test.each<[string, (memories: ChatMemories<ModelMessage>) => Promise<unknown>]>([
+  ["remove", async (memories) => expect(await memories.get("m").remove("1")).toEqual([])],
+  ["rewind", (memories) => expect(memories.get("m").rewind("1")).rejects.toThrow("no such message")],
+  [
+    "compact",
+    (memories) => {
+      const compacted = memories.get("m").compact({ through: "1", replacement: user("sum") });
+      return expect(compacted).rejects.toThrow("no such message");
+    },
+  ],
+  ["explain", async (memories) => expect((await memories.get("m").explain()).messages).toEqual([])],
+])("%s finds no message of a memory that begins and ends between its reads", async (_call, use) => {
+  const inner = inMemoryStore();
+  const other = createChatMemory({ id: "m", store: inner, window: { maxMessages: 1 } });
+  const store: ChatMemoryStore = {
+    ...inner,
+    getHistory: async (...given) => {
+      await other.add(entry(user("a"), { id: "1" }), user("b"));
+      const page = await inner.getHistory(...given);
+      await other.clear();
+      return page;
+    },
+  };
+  await use(createChatMemories({ store, window: { maxMessages: 1 } }));
+  expect(await inner.getMessages("m")).toMatchObject({ version: null });
+});
+
 describe("an id of the caller's own", () => {
   test("added by two at once stands once, and all else that both added stands beside it", async () => {
     await fc.assert(

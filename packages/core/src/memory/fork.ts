@@ -102,7 +102,7 @@ async function seqOf<M>(
 ): Promise<number> {
   const found =
     snapshot.messages.find((stored) => stored.id === at) ??
-    (await findKept(at, { policy: source, call }, ["live", "evicted"]));
+    (await findKept(at, { loaded: snapshot, policy: source, call }, ["live", "evicted"]));
   if (found !== undefined) return found.seq;
   throw notFound(at, source, "there is no such message, or it was superseded");
 }

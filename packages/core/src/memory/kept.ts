@@ -7,17 +7,18 @@ import { following } from "./history.ts";
 export type Kept = StoredMessage & { readonly state: MessageState };
 
 /**
- * The message with that id, if it has one of these states. `undefined` also where the store keeps no history. Errors:
- * `INVALID_OPTION` for what is no id, a message itself for one.
+ * The message with that id, if it has one of these states. `undefined` also where the store keeps no history, and where the
+ * memory was `loaded` as one that is not there: it may have begun since and end before a change, whose version is then
+ * that of no memory again. Errors: `INVALID_OPTION` for what is no id, a message itself for one.
  */
 export async function findKept<M>(
   id: string,
-  { policy, call }: Asking<M>,
+  { loaded, policy, call }: Asking<M> & { readonly loaded: { readonly version: string | null } },
   states?: MessageState[],
 ): Promise<Kept | undefined> {
   const { store, memoryId } = policy;
   checkMessageId(id);
-  if (!store.capabilities.history) return undefined;
+  if (loaded.version === null || !store.capabilities.history) return undefined;
   const page = await store.getHistory(memoryId, { ids: [id], states }, { signal: call.signal });
   return page.messages[0];
 }

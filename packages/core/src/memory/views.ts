@@ -108,7 +108,7 @@ export class Views<M> {
           return this.#build(loaded, call, asked, keeping(this.#policy));
         },
       );
-      const left = await readEvicted(evicted, this.#policy, call);
+      const left = await readEvicted(evicted, loaded, this.#policy, call);
       return explainView(view, live, left, this.#policy, limits);
     });
   }
@@ -184,10 +184,11 @@ function evictedAsked<M>({ evicted = 100 }: ExplainOptions<M>): number {
 /** The newest messages that have left memory, oldest first; none where the store keeps no history. */
 async function readEvicted<M>(
   limit: number,
+  loaded: Loaded<M>,
   { store, memoryId, reader }: Policy<M>,
   call: Call,
 ): Promise<Item<M>[]> {
-  if (limit === 0 || !store.capabilities.history) return [];
+  if (limit === 0 || loaded.version === null || !store.capabilities.history) return [];
   const query = { order: "descending" as const, limit, states: ["evicted" as const] };
   const page = await store.getHistory(memoryId, query, { signal: call.signal });
   return page.messages.map((stored) => readItem(stored, reader)).reverse();
