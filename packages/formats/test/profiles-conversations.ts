@@ -1,11 +1,14 @@
 import {
   assistant,
+  type ChatMemory,
+  isTurnkeepError,
   type ModelMessage,
   system,
   type TokenCounter,
   toolCall,
   toolResult,
   user,
+  type WindowOptions,
 } from "@turnkeep/core";
 import fc from "fast-check";
 
@@ -109,3 +112,34 @@ export const characters: TokenCounter = {
   count: (message, format) =>
     format.pieces(message).reduce((sum, piece) => sum + (piece.type === "text" ? piece.text.length : 20), 1),
 };
+
+export const anyWindow: fc.Arbitrary<WindowOptions<ModelMessage> | undefined> = fc.option(
+  fc.record({
+    maxMessages: fc.option(fc.integer({ min: 1, max: 14 }), { nil: undefined }),
+    maxTokens: fc.integer({ min: 40, max: 500 }),
+    counter: fc.constant(characters),
+    unit: fc.constantFrom("step" as const, "turn" as const, "message" as const, undefined),
+    target: fc.constantFrom(0.5, 0.7, 1, undefined),
+    overflow: fc.constantFrom("throw" as const, "evict" as const, undefined),
+  }),
+  { nil: undefined },
+);
+
+/** `undefined` where nothing fits. */
+export async function viewOf(memory: ChatMemory<ModelMessage>): Promise<ModelMessage[] | undefined> {
+  try {
+    return await memory.messages();
+  } catch (error) {
+    if (isTurnkeepError(error, "WINDOW_OVERFLOW")) return undefined;
+    throw error;
+  }
+}
+
+/** For a call that may be refused with one of these codes, and fail in no other way. */
+export function throwUnless(
+  ...codes: NonNullable<Parameters<typeof isTurnkeepError>[1]>[]
+): (error: unknown) => void {
+  return (error) => {
+    if (!codes.some((code) => isTurnkeepError(error, code))) throw error;
+  };
+}

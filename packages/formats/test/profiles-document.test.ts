@@ -1,18 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import {
-  anthropic,
-  bedrock,
-  gemini,
-  mistral,
-  openai,
-  openaiResponses,
-  type ProviderRule,
-  type RuleName,
-  strict,
-} from "../src/profiles.ts";
-
-const profiles = [openai, openaiResponses, anthropic, gemini, bedrock, mistral, strict];
+import type { ProviderRule, RuleName } from "../src/profiles.ts";
+import { allProfiles } from "./all-profiles.ts";
 
 const repairs: Readonly<Record<RuleName, string>> = {
   "not-empty": "nothing: an empty memory is shown empty",
@@ -66,7 +55,7 @@ function cellOf(rule: ProviderRule | undefined): string {
 it("docs/provider-profiles.md has the table of the rules as they are", () => {
   const document = readFileSync(new URL("../../../docs/provider-profiles.md", import.meta.url), "utf8");
   const rows = Object.entries(repairs).map(([name, repair]) => {
-    const cells = profiles.map(({ rules }) => cellOf(rules.find(({ rule }) => rule === name)));
+    const cells = allProfiles.map(({ rules }) => cellOf(rules.find(({ rule }) => rule === name)));
     return `| ${[name, repair, ...cells].join(" | ")} |`;
   });
   const table = document

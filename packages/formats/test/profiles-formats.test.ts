@@ -17,7 +17,7 @@ import {
   strict,
   validate,
 } from "../src/profiles.ts";
-import { callIds, characters } from "./profiles-conversations.ts";
+import { callIds, characters, throwUnless } from "./profiles-conversations.ts";
 
 /** What may stand next in a conversation, in no format yet. */
 type Said =
@@ -231,10 +231,7 @@ function testFormat<M>(
 }
 
 /** What has left memory cannot be replaced, nor gone back to for good, and calls with results not become anything else. */
-function throwUnlessRefused(error: unknown): void {
-  const refusals = ["INVALID_OPTION", "INVALID_MESSAGE", "ID_CONFLICT"] as const;
-  if (!refusals.some((code) => isTurnkeepError(error, code))) throw error;
-}
+const throwUnlessRefused = throwUnless("INVALID_OPTION", "INVALID_MESSAGE", "ID_CONFLICT");
 
 describe("conversations in every format are never refused", () => {
   testFormat(openaiFormat, toOpenai, openai, mistral, gemini, strict);

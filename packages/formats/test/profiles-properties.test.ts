@@ -4,30 +4,18 @@ import {
   createChatMemory,
   modelMessageFormat as format,
   inMemoryStore,
-  isTurnkeepError,
   type ModelMessage,
   type ModelMessageLike,
   type Piece,
   toolCall,
   toolResult,
   user,
-  type WindowOptions,
 } from "@turnkeep/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import * as profiles from "../src/profiles.ts";
-import { anyMessage, characters, orderlyTurn } from "./profiles-conversations.ts";
-
-const { validate } = profiles;
-const all: readonly profiles.ProfileRules[] = [
-  profiles.openai,
-  profiles.openaiResponses,
-  profiles.anthropic,
-  profiles.gemini,
-  profiles.bedrock,
-  profiles.mistral,
-  profiles.strict,
-];
+import { validate } from "../src/profiles.ts";
+import { allProfiles } from "./all-profiles.ts";
+import { anyMessage, anyWindow, characters, orderlyTurn, viewOf } from "./profiles-conversations.ts";
 
 const conversation = fc.oneof(
   { weight: 2, arbitrary: fc.array(anyMessage, { minLength: 1, maxLength: 24 }) },
@@ -37,18 +25,6 @@ const conversation = fc.oneof(
       .tuple(fc.array(orderlyTurn, { minLength: 1, maxLength: 6 }), fc.nat(20))
       .map(([turns, cut]) => turns.flat().slice(0, Math.max(1, turns.flat().length - cut))),
   },
-);
-
-const window: fc.Arbitrary<WindowOptions<ModelMessage> | undefined> = fc.option(
-  fc.record({
-    maxMessages: fc.option(fc.integer({ min: 1, max: 14 }), { nil: undefined }),
-    maxTokens: fc.integer({ min: 40, max: 500 }),
-    counter: fc.constant(characters),
-    unit: fc.constantFrom("step" as const, "turn" as const, "message" as const, undefined),
-    target: fc.constantFrom(0.5, 0.7, 1, undefined),
-    overflow: fc.constantFrom("throw" as const, "evict" as const, undefined),
-  }),
-  { nil: undefined },
 );
 
 const counted = (messages: readonly ModelMessage[]): number =>
@@ -65,71 +41,65 @@ function isShowable(message: ModelMessageLike): boolean {
   );
 }
 
-async function viewOf(memory: ChatMemory<ModelMessage>): Promise<ModelMessage[] | undefined> {
-  try {
-    return await memory.messages();
-  } catch (error) {
-    if (isTurnkeepError(error, "WINDOW_OVERFLOW")) return undefined;
-    throw error;
-  }
-}
+describe.each(allProfiles.map((profile) => [profile.name, profile] as const))(
+  "a view for %s",
+  (_, profile) => {
+    it("is never refused, within the budget, not empty without need, and the same when computed twice", async () => {
+      await fc.assert(
+        fc.asyncProperty(conversation, anyWindow, fc.boolean(), async (messages, bounds, restarts) => {
+          const store = inMemoryStore();
+          const open = (): ChatMemory<ModelMessage> =>
+            createChatMemory({ id: "c", store, profile, window: bounds });
+          let memory = open();
+          for (const message of messages) {
+            await memory.add(message);
+            if (restarts) memory = open();
+            const view = await viewOf(memory);
+            if (view === undefined) continue;
+            const kept = await store.getMessages("c");
+            const isSaid = (one: ModelMessage): boolean => one.role !== "system";
+            const something = kept.messages.some(({ payload }) => isShowable(format.decode(payload)));
+            expect(
+              view.some(isSaid) || !something || bounds?.overflow === "evict" || bounds?.unit === "message",
+            ).toBe(true);
+            if (view.some(isSaid)) expect(validate(view, profile, { format })).toEqual([]);
+            expect(view.length).toBeLessThanOrEqual(
+              (bounds?.maxMessages as number) ?? Number.POSITIVE_INFINITY,
+            );
+            if (bounds !== undefined) expect(counted(view)).toBeLessThanOrEqual(bounds.maxTokens as number);
+            expect(await viewOf(memory)).toEqual(view);
+            expect(await viewOf(open())).toEqual(view);
+          }
+        }),
+      );
+    });
 
-describe.each(all.map((profile) => [profile.name, profile] as const))("a view for %s", (_, profile) => {
-  it("is never refused, within the budget, not empty without need, and the same when computed twice", async () => {
-    await fc.assert(
-      fc.asyncProperty(conversation, window, fc.boolean(), async (messages, bounds, restarts) => {
-        const store = inMemoryStore();
-        const open = (): ChatMemory<ModelMessage> =>
-          createChatMemory({ id: "c", store, profile, window: bounds });
-        let memory = open();
-        for (const message of messages) {
-          await memory.add(message);
-          if (restarts) memory = open();
-          const view = await viewOf(memory);
-          if (view === undefined) continue;
-          const kept = await store.getMessages("c");
-          const isSaid = (one: ModelMessage): boolean => one.role !== "system";
-          const something = kept.messages.some(({ payload }) => isShowable(format.decode(payload)));
-          expect(
-            view.some(isSaid) || !something || bounds?.overflow === "evict" || bounds?.unit === "message",
-          ).toBe(true);
-          if (view.some(isSaid)) expect(validate(view, profile, { format })).toEqual([]);
-          expect(view.length).toBeLessThanOrEqual(
-            (bounds?.maxMessages as number) ?? Number.POSITIVE_INFINITY,
-          );
-          if (bounds !== undefined) expect(counted(view)).toBeLessThanOrEqual(bounds.maxTokens as number);
-          expect(await viewOf(memory)).toEqual(view);
-          expect(await viewOf(open())).toEqual(view);
-        }
-      }),
-    );
-  });
+    it("keeps what it has shown when the model's answer is added", async () => {
+      await fc.assert(
+        fc.asyncProperty(conversation, async (messages) => {
+          const memory = createChatMemory({ profile });
+          for (const message of messages) await memory.add(message);
+          const shown = await memory.messages();
+          await memory.add(assistant("An answer."));
+          const next = await memory.messages();
+          if (shown.length > 0) expect(next.slice(0, shown.length)).toEqual(shown);
+          else expect(messages.some(isShowable)).toBe(false);
+        }),
+      );
+    });
 
-  it("keeps what it has shown when the model's answer is added", async () => {
-    await fc.assert(
-      fc.asyncProperty(conversation, async (messages) => {
-        const memory = createChatMemory({ profile });
-        for (const message of messages) await memory.add(message);
-        const shown = await memory.messages();
-        await memory.add(assistant("An answer."));
-        const next = await memory.messages();
-        if (shown.length > 0) expect(next.slice(0, shown.length)).toEqual(shown);
-        else expect(messages.some(isShowable)).toBe(false);
-      }),
-    );
-  });
-
-  it("shapes a list that it has shaped no further", () => {
-    fc.assert(
-      fc.property(fc.array(orderlyTurn, { maxLength: 4 }), (turns) => {
-        const { messages } = profile.shape(turns.flat(), format);
-        const again = profile.shape(messages, format);
-        expect(again.messages).toEqual(messages);
-        expect(again.stages).toEqual([]);
-      }),
-    );
-  });
-});
+    it("shapes a list that it has shaped no further", () => {
+      fc.assert(
+        fc.property(fc.array(orderlyTurn, { maxLength: 4 }), (turns) => {
+          const { messages } = profile.shape(turns.flat(), format);
+          const again = profile.shape(messages, format);
+          expect(again.messages).toEqual(messages);
+          expect(again.stages).toEqual([]);
+        }),
+      );
+    });
+  },
+);
 
 it("any ids become such as the provider takes, and different ones stay different", () => {
   const ids = fc.uniqueArray(fc.string({ unit: "binary", minLength: 1, maxLength: 70 }), {
@@ -137,7 +107,7 @@ it("any ids become such as the provider takes, and different ones stay different
     maxLength: 8,
   });
   fc.assert(
-    fc.property(ids, fc.constantFrom(...all), (own, profile) => {
+    fc.property(ids, fc.constantFrom(...allProfiles), (own, profile) => {
       const messages = own.flatMap((id) => [toolCall(id, "t", {}), toolResult(id, "t", "ok")]);
       const shaped = profile.shape([user("a"), ...messages], format).messages;
       expect(validate(shaped, profile, { format })).toEqual([]);

@@ -23,6 +23,7 @@ import {
   strict,
   validate,
 } from "../src/profiles.ts";
+import { allProfiles } from "./all-profiles.ts";
 
 /** Nothing of the list is refused or changed, message for message. */
 function expectTaken<M>(messages: readonly M[], profile: ProfileRules, of: MessageFormat<M>): void {
@@ -32,7 +33,6 @@ function expectTaken<M>(messages: readonly M[], profile: ProfileRules, of: Messa
   for (const [index, message] of shaped.messages.entries()) expect(message).toBe(messages[index]);
 }
 
-const everybody = [openai, openaiResponses, anthropic, gemini, bedrock, mistral, strict];
 const withOwnCalls = [openaiResponses, anthropic];
 
 const call = { type: "tool-call" as const, toolCallId: "abcDEF123", toolName: "pay", input: {} };
@@ -127,12 +127,12 @@ describe("a list that is taken as it is", () => {
     [
       "with a call last that was approved",
       [user("a"), assistant([call, request]), tool(response)],
-      everybody,
+      allProfiles,
     ],
     [
       "with a call last that was approved, beside one that was answered",
       [user("a"), assistant([call, request, other]), tool(otherPaid, response)],
-      everybody,
+      allProfiles,
     ],
     [
       "with an approval between a call and its result",
@@ -147,12 +147,12 @@ describe("a list that is taken as it is", () => {
     [
       "with a document of the model's without a text",
       [user("a"), assistant([file("application/pdf")]), user("c")],
-      everybody,
+      allProfiles,
     ],
     [
       "with documents of one name of which nothing is sent",
       [document("文書.pdf"), assistant("b"), document("文書.pdf")],
-      everybody,
+      allProfiles,
     ],
     [
       "with documents whose names differ between two dots",
@@ -419,7 +419,7 @@ describe("what stands beside what is said", () => {
 describe("a list of the system message, or of nothing that a provider takes", () => {
   it("is not opened where nothing was said", () => {
     const messages: ModelMessage[] = [{ role: "system", content: "Be brief." }];
-    for (const profile of everybody) expect(profile.shape(messages, format).messages).toEqual(messages);
+    for (const profile of allProfiles) expect(profile.shape(messages, format).messages).toEqual(messages);
   });
 
   const opening = user("Here is our conversation so far.");

@@ -1,9 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, inject, it } from "vitest";
+import { expect, it } from "vitest";
 import { UserProject } from "../src/published/project.mjs";
-
-const packed = new Map(inject("packed").map(({ name, tarball }) => [name, tarball]));
+import { packed } from "./in-project.ts";
 
 const program = `import { describeConformance } from "@turnkeep/conformance/vitest";
 import { inMemoryStore } from "@turnkeep/core";

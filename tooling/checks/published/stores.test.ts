@@ -1,15 +1,15 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { examplesOf } from "../src/published/examples.mjs";
 import { UserProject } from "../src/published/project.mjs";
 import { root } from "../src/runner/workspace.mjs";
 import { readTree } from "../src/structure/tree.mjs";
+import { packed } from "./in-project.ts";
 
 /** The whole kit runs in each of them. */
 const timeout = 600_000;
 
-const packed = new Map(inject("packed").map(({ name, tarball }) => [name, tarball]));
 const tree = readTree(root);
 
 describe("templates/store, as a third party begins with it", () => {

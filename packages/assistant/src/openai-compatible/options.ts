@@ -20,7 +20,14 @@ export interface OpenAICompatibleOptions {
   readonly fetch?: typeof fetch | undefined;
 }
 
-const optionNames = ["baseUrl", "model", "apiKey", "headers", "parameters", "fetch"];
+const optionNames: readonly (keyof OpenAICompatibleOptions)[] = [
+  "baseUrl",
+  "model",
+  "apiKey",
+  "headers",
+  "parameters",
+  "fetch",
+];
 
 /** Errors: `INVALID_OPTION`; it never names the key. */
 export function checkOptions(name: string, options: OpenAICompatibleOptions): void {

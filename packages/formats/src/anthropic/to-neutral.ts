@@ -133,9 +133,11 @@ function readDocument(
 ): readonly OutputPart[] | undefined {
   const from = sourceOf(block);
   if (from.type === "content") {
-    const isText = typeof from.content === "string";
-    lose("source", ...(isText ? ["cache_control"] : []));
-    if (isText) return [{ type: "text", text: from.content as string, ...cached(block) }];
+    if (typeof from.content === "string") {
+      lose("source", "cache_control");
+      return [{ type: "text", text: from.content, ...cached(block) }];
+    }
+    lose("source");
     return readNested(from.content, kind, source);
   }
   const medium = mediumOfSource(from, "application/pdf");

@@ -74,12 +74,11 @@ function itemOptions({ id }: AnyItem): WithOptions {
 }
 
 function readReasoning(item: AnyItem, source: Source): SourcedPart[] {
-  const { id, encrypted_content: encrypted, content, summary } = item;
+  const { id, encrypted_content: encrypted } = item;
   const { index, losses } = source;
-  const thoughts = partsOf(content);
-  const read = thoughts.length > 0 ? "content" : "summary";
-  losses.members(index, item.type, item, ["type", "id", "status", "encrypted_content", read]);
-  const texts = (thoughts.length > 0 ? thoughts : partsOf(summary)).flatMap((part) => {
+  const member = partsOf(item.content).length > 0 ? "content" : "summary";
+  losses.members(index, item.type, item, ["type", "id", "status", "encrypted_content", member]);
+  const texts = partsOf(item[member]).flatMap((part) => {
     const isText = typeof part.text === "string";
     losses.members(index, `${item.type}.${part.type}`, part, isText ? ["type", "text"] : ["type"]);
     return isText ? [part.text as string] : [];
