@@ -7,8 +7,9 @@ import {
   system,
   toolResult,
 } from "@turnkeep/core";
+import { type LangChain4jMessage, langchain4jFormat } from "@turnkeep/formats/langchain4j";
 import { describe, expect, test } from "vitest";
-import { createAssistant, type Tool, type Tools } from "../src/index.ts";
+import { type AssistantMessages, createAssistant, type Model, type Tool, type Tools } from "../src/index.ts";
 import { type Answer, assistant, calling, scripted, toolCall, user } from "./script.ts";
 
 const runs: string[] = [];
@@ -322,6 +323,58 @@ describe("a chat with an id that was used before", () => {
     await createAssistant({ model: scripted(assistant("Done.")), memory }).chat("Go", { id: "q-1" });
     expect(pages).toBe(1);
   });
+});
+
+test("a turn that ended with a tool's result is answered so again, whatever came after it", async () => {
+  const { ask } = await left([user("Go")], toolCall("c1", "direct", {}), assistant("Bye."));
+  const result = await ask();
+  await ask("Bye", "q-2");
+  const again = { continued: true, usage: { inputTokens: 0, outputTokens: 0 } };
+  expect(await ask()).toEqual({ ...(result as object), ...again });
+});
+
+test("a message of the application's own whose id begins like the turn's takes no number of it", async () => {
+  const { memory, ask } = await left([user("Go")], assistant("Done."));
+  const ids = ["q-1/7x", "q-1/x8"];
+  for (const id of ids) await memory.add(entry(assistant("Wait."), { id }));
+  await memory.rewind("q-1/7x");
+  expect(await ask()).toMatchObject({ text: "Done." });
+  expect((await memory.history()).messages.map(({ id }) => id).slice(2)).toEqual(["q-1", ...ids, "q-1/0"]);
+});
+
+test("calls without an id, as LangChain4j's may be, are told by their format's", async () => {
+  runs.length = 0;
+  const memory = createChatMemory({ format: langchain4jFormat });
+  const text = (words: string): LangChain4jMessage => ({ type: "AI", text: words });
+  const stored: LangChain4jMessage[] = [
+    { type: "AI", toolExecutionRequests: [{ name: "once", arguments: "{}" }] },
+    { type: "TOOL_EXECUTION_RESULT", toolName: "once", contents: [{ type: "TEXT", text: "stored" }] },
+  ];
+  const question: LangChain4jMessage = { type: "USER", contents: [{ type: "TEXT", text: "Go" }] };
+  await memory.add(entry(question, { id: "q-1" }), ...stored);
+  const messages: AssistantMessages<LangChain4jMessage> = {
+    system: (words) => ({ type: "SYSTEM", text: words }),
+    user: () => question,
+    text: (message) => (message.type === "AI" ? (message.text ?? "") : ""),
+    toolCalls: (message) =>
+      message.type === "AI"
+        ? (message.toolExecutionRequests ?? []).map((call) => ({
+            id: "",
+            name: call?.name ?? "",
+            input: "{}",
+          }))
+        : [],
+    toolResult: ({ toolName, output }) => ({
+      type: "TOOL_EXECUTION_RESULT",
+      toolName,
+      contents: [{ type: "TEXT", text: String(output) }],
+    }),
+  };
+  const model: Model<LangChain4jMessage> = async () => ({ message: text("Done.") });
+  const chat = createAssistant({ model, memory, messages, tools: { once } });
+  expect(await chat.chat("Go", { id: "q-1" })).toMatchObject({ text: "Done.", continued: true });
+  const said = (await memory.history()).messages.map(({ message }) => message);
+  expect(said).toEqual([question, ...stored, text("Done.")]);
 });
 
 test("two processes that run one turn store one answer", async () => {

@@ -258,6 +258,15 @@ describe("a tool whose answer the memory does not take", () => {
     expect(await ask("q")).toBe("Done.");
     expect(await roles(memory)).toEqual(["user", "assistant", "tool", "assistant"]);
   });
+
+  test("ends the turn with the strategy throw, and is kept as what failed", async () => {
+    const strategies = { toolError: "throw" } as const;
+    const { memory, ask } = setUp([toolCall("c1", "t", {})], { tools: answering(nested), strategies });
+    await expect(ask()).rejects.toMatchObject({ code: "INVALID_MESSAGE" });
+    expect((await memory.messages())[2]?.content).toMatchObject([
+      { output: { type: "error-text", value: expect.stringContaining("nested deeper than 500") } },
+    ]);
+  });
 });
 
 describe("a tool that there is not", () => {
@@ -413,6 +422,21 @@ describe("a store that fails", () => {
       { toolCallId: "c1", output: { type: "error-text", value: expect.stringContaining("interrupted") } },
     ]);
   });
+
+  test("for a result ends the turn, also if it takes the next", async () => {
+    const memory = createChatMemory();
+    const add = memory.add.bind(memory);
+    memory.add = (...messages) => {
+      const [last] = messages.slice(-1);
+      const isResult = JSON.stringify(last).includes("fine");
+      return isResult ? Promise.reject(new Error("no result")) : add(...messages);
+    };
+    const chat = createAssistant({ model: scripted(toolCall("c1", "ok", {})), memory, tools });
+    await expect(chat.chat("Go")).rejects.toThrow("no result");
+    expect((await memory.messages())[2]?.content).toMatchObject([
+      { toolCallId: "c1", output: { type: "error-text", value: expect.stringContaining("interrupted") } },
+    ]);
+  });
 });
 
 describe("a signal", () => {
@@ -491,6 +515,37 @@ describe("a signal", () => {
     await expect(asked).rejects.toMatchObject({ code: "ABORTED" });
     expect(await memory.messages()).toEqual([]);
     expect((await chat.chat("Something else", { id: "q-1" })).text).toBe("Hi");
+  });
+
+  test("that fires while the memory is read asks no model", async () => {
+    const controller = new AbortController();
+    const memory = createChatMemory();
+    const read = memory.messages.bind(memory);
+    memory.messages = (options) => {
+      controller.abort();
+      return read({ ...options, signal: undefined });
+    };
+    const model = scripted(assistant("Hi"));
+    const asked = createAssistant({ model, memory }).chat("Go", { signal: controller.signal });
+    await expect(asked).rejects.toMatchObject({ code: "ABORTED" });
+    expect(model.requests).toEqual([]);
+  });
+
+  test("that fires while the answer is stored begins none of its calls", async () => {
+    const controller = new AbortController();
+    const memory = createChatMemory();
+    const add = memory.add.bind(memory);
+    memory.add = async (...messages) => {
+      const ids = await add(...messages);
+      if (ids.length > 0 && (await memory.history()).messages.length === 2) controller.abort();
+      return ids;
+    };
+    let runs = 0;
+    const counted = tool({ inputSchema: {}, execute: () => ++runs });
+    const chat = createAssistant({ model: scripted(toolCall("c1", "t", {})), memory, tools: { t: counted } });
+    await expect(chat.chat("Go", { signal: controller.signal })).rejects.toMatchObject({ code: "ABORTED" });
+    expect(runs).toBe(0);
+    expect(await memory.messages()).toEqual([]);
   });
 
   test("that has fired begins nothing", async () => {
