@@ -120,6 +120,10 @@ async function open(url: string | undefined, config: object | undefined): Promis
     // The driver would go on in database 0, where somebody else's data may be.
     if (isRefusedDatabase(fault)) client.disconnect();
   });
+  // Without its queue the driver refuses what comes before it is connected. Why it cannot be, each call says.
+  if (client.options.enableOfflineQueue === false && client.status === "wait") {
+    await client.connect().catch(() => {});
+  }
   return opened;
 }
 

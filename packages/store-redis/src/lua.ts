@@ -29,10 +29,11 @@ export type SnapshotAnswer =
   | readonly [HeadAnswer]
   | readonly [HeadAnswer, seqs: readonly string[], ...records: Records];
 
-/** `done` brings the entry of an earlier life that had expired. */
+/** `done` brings the entry of an earlier life that had expired, a refusal the life that is in place. */
 export type BeginAnswer =
   | readonly ["done", ...replaced: [] | [life: string, owner: string | null]]
-  | readonly ["replayed" | "conflict" | "late"];
+  | readonly ["replayed" | "conflict", life: string | null]
+  | readonly ["late"];
 
 export type ChangeAnswer = "done" | "replayed" | "conflict" | "corrupt" | "disagrees";
 
@@ -134,6 +135,11 @@ export class Statements {
   /** Takes an entry off if it is at least so old; `"1"` if it was. */
   leave(entry: Entry, olderThan: number): Statement<"0" | "1"> {
     return { script: scripts.leave, keys: this.#listsOf(entry.owner), values: [memberOf(entry), olderThan] };
+  }
+
+  /** Writes what is there already, by this connection: `WAIT` waits for no other's. */
+  touch(): Statement<unknown> {
+    return { script: scripts.touch, keys: [this.#index("last")], values: [] };
   }
 
   /** In the order in which memories were begun, after that place. */

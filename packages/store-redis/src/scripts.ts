@@ -96,7 +96,9 @@ ${memory}
 local ttl, life, entered, appendedAt = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 local movedAt = appendedAt
 local stored = redis.call('HMGET', head, 'version', 'life', 'expires', 'owner')
-if stored[1] and not past(stored[3]) then return { stored[1] == ARGV[8] and 'replayed' or 'conflict' } end
+if stored[1] and not past(stored[3]) then
+  return { stored[1] == ARGV[8] and 'replayed' or 'conflict', stored[2] }
+end
 if now * 1000 - entered > ${entryIsUsedWithin} then return { 'late' } end
 redis.call('HSET', head, 'life', life)
 redis.call('HDEL', head, 'owner', 'head')
@@ -242,6 +244,9 @@ local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not score or time[1] * 1000000 + time[2] - tonumber(score) < tonumber(ARGV[2]) then return '0' end
 for i = 1, #KEYS do redis.call('ZREM', KEYS[i], ARGV[1]) end
 return '1'`,
+
+  touch: `
+return redis.call('SET', KEYS[1], redis.call('GET', KEYS[1]) or '0')`,
 
   page: `
 local found = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. ARGV[1], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[2])

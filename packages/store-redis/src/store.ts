@@ -28,7 +28,7 @@ import {
   storeError,
   withState,
 } from "@turnkeep/core/store-kit";
-import { connect, type Run, storeName } from "./client.ts";
+import { type Calls, connect, type Run, storeName } from "./client.ts";
 import {
   type ChangeAnswer,
   type HistoryAnswer,
@@ -114,11 +114,20 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     // The index lies in another slot. What it lists too early is told apart by its life; what it lacked would be lost.
     const entered = await run(lua.enter(entry));
     const [outcome, life, owner] = await run(lua.begin(entry, entered, update, folded));
-    const expired = life === undefined ? undefined : { memoryId, life, owner: owner ?? undefined };
+    // A driver that sent it twice has met what it began: the entry is that memory's.
+    if (life === entry.life) return outcome;
+    const expired = typeof life === "string" ? { memoryId, life, owner: owner ?? undefined } : undefined;
     const stale = outcome === "done" ? expired : entry;
     // An entry that is not taken off now shows nowhere, and sweep finds it.
     if (stale !== undefined) await run(lua.leave(stale, 0)).catch(() => {});
     return outcome;
+  }
+
+  /** Until enough replicas have what the call found in place, too, which another connection may have written. */
+  async function replicated({ run, wait }: Calls, hasWritten: boolean): Promise<void> {
+    if (waitReplicas === undefined) return;
+    if (!hasWritten) await run(lua.touch());
+    await wait(waitReplicas);
   }
 
   return {
@@ -131,7 +140,8 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     },
 
     async updateMessages(memoryId, update, callOptions) {
-      const { run, wait } = enter(callOptions);
+      const calls = enter(callOptions);
+      const { run } = calls;
       checkMemoryId(memoryId);
       checkUpdate(update, capabilities);
       const change = copyUpdate(update);
@@ -146,17 +156,18 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
         isDone = isInPlace(memoryId, change, version, stored);
       }
       if (!isDone) throw conflictError(memoryId, change.expected);
-      if (waitReplicas !== undefined) await wait(waitReplicas);
+      await replicated(calls, outcome === "done");
     },
 
     async deleteMessages(memoryId, callOptions) {
-      const { run, wait } = enter(callOptions);
+      const calls = enter(callOptions);
+      const { run } = calls;
       checkMemoryId(memoryId);
       // By its life: a delete that is late, or sent twice by the driver, must not meet the next memory of that id.
       const [life = "", owner] = await run(lua.peek(memoryId));
-      await run(lua.remove(memoryId, life));
+      const removed = await run(lua.remove(memoryId, life));
       if (life !== "") await run(lua.leave({ memoryId, life, owner: owner ?? undefined }, 0));
-      if (waitReplicas !== undefined) await wait(waitReplicas);
+      await replicated(calls, removed === "removed" && life !== "");
     },
 
     async getHistory(memoryId, query, callOptions) {

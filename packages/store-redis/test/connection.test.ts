@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { type RedisServer, startRedis } from "@turnkeep/servers";
 import { describeUnanswered, failure, message, messages, said, update } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
@@ -76,6 +77,15 @@ describe("a client that the store opened", () => {
     expect(await connections(connectionName)).toBe(1);
     await store.close();
     await until(async () => (await connections(connectionName)) === 0);
+  });
+
+  test("serves the first call also where the driver is to queue nothing", async () => {
+    const { hostname, port } = new URL(url);
+    const config = { host: hostname, port: Number(port), enableOfflineQueue: false };
+    const store = redisStore({ config, prefix: newPrefix() });
+    onTestFinished(() => store.close());
+    const [read] = await Promise.all([store.getMessages("a"), store.listMemories({})]);
+    expect(read.version).toBeNull();
   });
 
   test("outlives a connection that breaks while idle", async () => {
@@ -344,6 +354,28 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
     await patient.updateMessages("waits", update(begin.version, 3, { append: [message(2)] }));
     const reader = redisStore({ url: replica.url, prefix });
     expect((await reader.getMessages("waits")).messages).toEqual(messages(1, 2));
-    await Promise.all([store, patient, reader].map((each) => each.close()));
+
+    // What was written by another connection is waited for too: the replica is busy meanwhile.
+    const append = update((await store.getMessages("waits")).version, 4, { append: [message(3)] });
+    const others = [redisStore(options), redisStore(options), redisStore(options)] as const;
+    for (const [first, again] of [
+      [() => store.updateMessages("waits", append), () => others[0].updateMessages("waits", append)],
+      [() => others[1].deleteMessages("waits"), () => others[2].deleteMessages("waits")],
+    ] as const) {
+      await withClient(replica.url, async (client) => {
+        const [seconds, micros] = await client.time();
+        const until = Number(seconds) * 1_000_000 + Number(micros) + 2_000_000;
+        const busy = `repeat local t = redis.call('TIME') until t[1] * 1000000 + t[2] > ${until}`;
+        const done = client.eval(busy, 0);
+        await delay(100);
+        for (const write of [first, again]) {
+          await expect(write()).rejects.toMatchObject({
+            cause: { message: expect.stringContaining("0 of 1 replicas") },
+          });
+        }
+        await done;
+      });
+    }
+    await Promise.all([store, patient, reader, ...others].map((each) => each.close()));
   });
 });

@@ -127,6 +127,34 @@ for (const [name, url] of [
       expect((await index()).filter((entry) => entry.startsWith(`${memoryId}\0`))).toEqual([]);
     });
 
+    test.each(["at once", "after another write", "after it has expired"])(
+      "a beginning that the driver sends twice, %s, keeps its entry",
+      async (when) => {
+        const [memoryId, owner] = [randomUUID(), randomUUID()];
+        const ttlMs = when === "after it has expired" ? 1 : undefined;
+        const begin = update(null, 2, { owner, append: [message(1)] });
+        const client: RedisClient = {
+          async call(command, args) {
+            const answer = await redis.call(command, args);
+            if (![scripts.begin.sha, scripts.begin.text].includes(String(args[0]))) return answer;
+            // The answer is lost, and the driver sends the command again.
+            if (when === "after another write") {
+              await one.updateMessages(memoryId, update(begin.version, 3, { append: [message(2)] }));
+            }
+            if (ttlMs !== undefined) while ((await one.getMessages(memoryId)).version !== null);
+            return redis.call(command, args);
+          },
+        };
+        const outcome = await redisStore({ client, prefix, ttlMs })
+          .updateMessages(memoryId, begin)
+          .catch((error: { code: string }) => error.code);
+        expect(outcome).toBe(when === "after another write" ? "VERSION_CONFLICT" : undefined);
+        expect((await index()).filter((entry) => entry.startsWith(`${memoryId}\0`))).toHaveLength(1);
+        if (ttlMs !== undefined) return;
+        expect((await one.listMemories({ owner })).memories).toMatchObject([{ memoryId }]);
+      },
+    );
+
     test("a beginning is acknowledged though the entry of the life before stays, which shows nowhere", async () => {
       const memoryId = randomUUID();
       const short = redisStore({ url, prefix, ttlMs: 1 });
