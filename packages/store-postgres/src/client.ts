@@ -72,10 +72,11 @@ export function connect({ client, url, config }: PostgresConnection, place: stri
   let opened: Promise<Pool> | undefined;
   let takesNames = client === undefined || isOfPg(client);
   const names = new Names();
+  const turns = client !== undefined && isSingle(client) ? inTurn() : atOnce;
   const calls = driverCalls(storeName);
 
   async function send(statement: Sent, signal: AbortSignal | undefined): Promise<QueryAnswer> {
-    if (client !== undefined) return query(client, statement);
+    if (client !== undefined) return turns(() => query(client, statement), signal);
     opened ??= openPool(config ?? { connectionString: url });
     return sendOverPool(await opened, statement, signal);
   }
@@ -197,7 +198,29 @@ function checkAnswer(answer: QueryAnswer): QueryAnswer {
 
 /** Whether it takes statements with names: a PGlite, or what stands around a client of `pg`, may not. */
 function isOfPg(client: PostgresClient): boolean {
-  return ("totalCount" in client && "idleCount" in client) || "connectionParameters" in client;
+  return ("totalCount" in client && "idleCount" in client) || isSingle(client);
+}
+
+/** A `Client` of `pg`, which warns of a statement that comes while another is under way, and of 9 will not take it. */
+function isSingle(client: PostgresClient): boolean {
+  return "connectionParameters" in client;
+}
+
+type Turns = <T>(call: () => Promise<T>, signal: AbortSignal | undefined) => Promise<T>;
+
+const atOnce: Turns = (call) => call();
+
+/** One call after the other; one that nobody waits for any more when its turn comes is not made. */
+function inTurn(): Turns {
+  let last: Promise<unknown> = Promise.resolve();
+  return (call, signal) => {
+    const answer = last.then(() => {
+      signal?.throwIfAborted();
+      return call();
+    });
+    last = answer.catch(() => {});
+    return answer;
+  };
 }
 
 async function openPool(config: object): Promise<Pool> {

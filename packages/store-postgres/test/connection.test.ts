@@ -62,6 +62,31 @@ describe("a client that was given", () => {
     });
   });
 
+  test("a single client is given one statement at a time, and none that nobody waits for any more", async () => {
+    await withClient(url, async (client) => {
+      let underWay = 0;
+      const sent: number[] = [];
+      const counting = new Proxy(client, {
+        get: (target, name) =>
+          name !== "query"
+            ? Reflect.get(target, name)
+            : async (...args: [string, string[]]) => {
+                sent.push(++underWay);
+                return target.query(...args).finally(() => underWay--);
+              },
+      });
+      const store = postgresStore({ client: counting });
+      const controller = new AbortController();
+      const calls = [1, 2, 3].map((n) => store.getMessages(`single ${n}`));
+      const gone = store.getMessages("gone", { signal: controller.signal });
+      controller.abort();
+      await expect(gone).rejects.toMatchObject({ code: "ABORTED" });
+      await Promise.all(calls);
+      await store.getMessages("single 4");
+      expect(sent).toEqual([1, 1, 1, 1]);
+    });
+  });
+
   test("a PGlite stays open when the store closes", async () => {
     const client = await PGlite.create();
     await postgresStore({ client }).close();
