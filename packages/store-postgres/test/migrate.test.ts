@@ -172,6 +172,17 @@ describe("names", () => {
     expect(await catalog(name)).toContain(`r ${name}messages`);
   });
 
+  test.each(["on", "off"])("names are the same with standard_conforming_strings %s", async (setting) => {
+    const name = "back\\slash\\'quote";
+    const own = openPool(url, { options: `-c standard_conforming_strings=${setting}` });
+    const store = postgresStore({ client: own, schema: name, prefix: name });
+    await store.migrate();
+    await store.migrate();
+    await works(store);
+    expect(await catalog(name)).toContain(`r ${name}messages`);
+    await own.end();
+  });
+
   test("schemas and prefixes are worlds of their own", async () => {
     const places = [{}, { schema: "a" }, { schema: "A" }, { prefix: "a" }, { prefix: "A" }, { prefix: "" }];
     const stores = places.map((place) => postgresStore({ client: pool, ...place }));
