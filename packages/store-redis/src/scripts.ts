@@ -59,9 +59,14 @@ if stored[1] ~= expected then return 'conflict' end
 if not tonumber(stored[2]) then return 'corrupt' end
 if tonumber(first) < tonumber(stored[2]) then return 'disagrees' end`;
 // A script does not roll back: it looks at everything before it writes anything. Its first write is an HSET, which Redis
-// refuses where it has no memory or no replicas left; once a script has written, Redis refuses it no more.
+// refuses where it has no memory or no replicas left; once a script has written, Redis refuses it no more, but for what its
+// user has no right to. So each command is called in vain before one tells.
 const changeHead = `
-redis.call('HSET', head, 'updated', now, unpack(ARGV, 7, movedAt - 1))
+redis.call('HSET', head, 'updated', now)
+redis.call('HDEL', head, '')
+redis.call('ZADD', live, 'XX', 0, '')
+redis.call('ZREM', live, '')
+redis.call('HSET', head, unpack(ARGV, 7, movedAt - 1))
 if ttl ~= '' then
   redis.call('HSET', head, 'expires', string.format('%.0f', now + ttl))
 elseif stored[3] then
@@ -138,21 +143,22 @@ return 'done'`,
   change: `
 ${memory}
 ${change}
-local was = {}
+local was, idWas = {}, {}
 for at = movedAt, replacedAt - 1, 2 do
   was[ARGV[at]] = stateOf(ARGV[at])
   if not was[ARGV[at]] then return 'disagrees' end
+  if ARGV[at + 1] == 'removed' then idWas[ARGV[at]] = idOf(ARGV[at]) end
 end
 for at = replacedAt, appendedAt - 1, 4 do
-  was[ARGV[at]] = stateOf(ARGV[at])
-  if was[ARGV[at]] ~= 'live' or idOf(ARGV[at]) ~= ARGV[at + 2] then return 'disagrees' end
+  was[ARGV[at]], idWas[ARGV[at]] = stateOf(ARGV[at]), idOf(ARGV[at])
+  if was[ARGV[at]] ~= 'live' or idWas[ARGV[at]] ~= ARGV[at + 2] then return 'disagrees' end
 end
 ${changeHead}
 local function move(seq, state)
   if was[seq] == state then return end
   redis.call('ZREM', states[was[seq]], seq)
   if state ~= 'removed' then return redis.call('ZADD', states[state], seq, seq) end
-  redis.call('HDEL', ids, idOf(seq))
+  redis.call('HDEL', ids, idWas[seq])
   redis.call('HDEL', messages, seq)
 end
 for at = movedAt, replacedAt - 1, 2 do move(ARGV[at], ARGV[at + 1]) end
