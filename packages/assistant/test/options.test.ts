@@ -45,7 +45,13 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
     ["A name in tools", { tools: { ["t".repeat(129)]: { inputSchema: {}, execute: run } } }],
     ["memory must be a ChatMemory, such as createChatMemory(); it is an object.", { memory: {} }],
     ["it is a function.", { maxRoundTrips: () => "secret" }],
+    ["memory must be a ChatMemory, such as createChatMemory(); it is null.", { memory: null }],
     ["memories must be", { memories: {}, memory: undefined }],
+    ["it is null.", { memories: null, memory: undefined }],
+    [
+      "messages must be the methods of your messages, such as openaiMessages(); it is null.",
+      { messages: null },
+    ],
     ["Give memory or memories", { memories }],
     ["tools must be an object of tools by their names; it is an array.", { tools: [] }],
     ["it is a promise: await it first.", { tools: Promise.resolve({}) }],
@@ -70,6 +76,7 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
   test.each([
     ["message must be text, or a message of the user; it is 7.", 7, {}],
     ["message must be text, or a message of the user; it is null.", null, {}],
+    ["message must be text, or a message of the user; it is undefined.", undefined, {}],
     ["message must be text, or a message of the user; it is an object.", assistant("I am no user"), {}],
     ["id", "Go", { id: "" }],
     ["id", "Go", { id: "é".repeat(121) }],
@@ -77,6 +84,7 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
     ['takes id, memoryId, signal; it was given "Id".', "Go", { Id: "request-1" }],
     ['must be an object of options; it is "request-1".', "Go", "request-1"],
     ["signal must be an AbortSignal; it is 5.", "Go", { signal: 5 }],
+    ["signal must be an AbortSignal; it is null.", "Go", { signal: null }],
   ])("%s of a chat: %j, %j", async (name, message, options) => {
     const chat = createAssistant({ model, memory });
     const expected = { code: "INVALID_OPTION", message: expect.stringContaining(name) };
@@ -86,7 +94,10 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
 
   test("a chat that names none of many memories", async () => {
     const chat = createAssistant({ model, memories });
-    await expect(chat.chat("Go", {} as never)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(chat.chat("Go", {} as never)).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringContaining("without it, all users would share one"),
+    });
   });
 
   test("an id may have 240 bytes, and the one memory may be named", async () => {
@@ -100,6 +111,22 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
     const chat = createAssistant({ model, memory, systemMessage: assistant("no") });
     await expect(chat.chat("Go")).rejects.toMatchObject({ code: "INVALID_OPTION" });
   });
+
+  test.each([7, {}])("a function's system message that is %j", async (none) => {
+    const chat = createAssistant({ model, memory, systemMessage: () => none as never });
+    await expect(chat.chat("Go")).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  });
+});
+
+test.each([undefined, null])("a function that answers %j as system message leaves it out", async (none) => {
+  const own = createChatMemory();
+  const chat = createAssistant({
+    model: scripted(assistant("Hi")),
+    memory: own,
+    systemMessage: () => none as never,
+  });
+  await chat.chat("Go");
+  expect((await own.messages()).map(({ role }) => role)).toEqual(["user", "assistant"]);
 });
 
 test("a tool may have every name that some provider takes", async () => {
@@ -186,7 +213,9 @@ describe("a tool's schema", () => {
 
   test("of a library that cannot write JSON Schema needs one beside it", async () => {
     const t = tool({ inputSchema: bare, execute: ({ n }) => execute(n) });
-    expect(() => createAssistant({ model, tools: { t } })).toThrow("bare");
+    expect(() => createAssistant({ model, tools: { t } })).toThrow(
+      'tools["t"].inputSchema is of bare, which cannot write JSON Schema by itself: give jsonSchema beside it.',
+    );
     const tools = { t: { ...t, jsonSchema: { type: "object" } } };
     await answerTo({ n: 1 }, tools);
     expect(seen).toEqual([2]);

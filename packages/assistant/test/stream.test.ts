@@ -272,3 +272,20 @@ test("the caller's signal ends it too", async () => {
   const stream = createAssistant({ model }).stream("Go", { signal: controller.signal });
   await expect(all(stream)).rejects.toMatchObject({ code: "ABORTED" });
 });
+
+test("a caller's signal that has fired begins nothing", async () => {
+  const memory = createChatMemory();
+  const model = scripted(assistant("Hi"));
+  const signal = AbortSignal.abort();
+  const stream = createAssistant({ model, memory }).stream("Go", { signal });
+  await expect(all(stream)).rejects.toMatchObject({ code: "ABORTED" });
+  expect([await memory.messages(), model.requests]).toEqual([[], []]);
+});
+
+test.each([{ signal: 5 }, { Id: "request-1" }])(
+  "options of the wrong shape are told when it is read: %j",
+  async (options) => {
+    const stream = createAssistant({ model: scripted() }).stream("Go", options as never);
+    await expect(all(stream)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  },
+);
