@@ -333,6 +333,15 @@ test("a turn that ended with a tool's result is answered so again, whatever came
   expect(await ask()).toEqual({ ...(result as object), ...again });
 });
 
+test("a stored call that carries something for its provider is run as it was given", async () => {
+  const call = { type: "tool-call", toolCallId: "c1", toolName: "echo", input: { n: 1 } } as const;
+  const stored = assistant([{ ...call, providerOptions: { google: { thoughtSignature: "s" } } }]);
+  const { memory } = await left([user("Go"), stored]);
+  const echo: Tool = { ...again, execute: (input) => input };
+  const chat = createAssistant({ model: scripted(assistant("Done.")), memory, tools: { echo } });
+  expect(await chat.chat("Go", { id: "q-1" })).toMatchObject({ toolResults: [{ output: { n: 1 } }] });
+});
+
 test("a message of the application's own whose id begins like the turn's takes no number of it", async () => {
   const { memory, ask } = await left([user("Go")], assistant("Done."));
   const ids = ["q-1/7x", "q-1/x8"];

@@ -164,6 +164,7 @@ describe("a stream", () => {
         call({ id: "b", function: { name: "two", arguments: { n: 2 } } }),
         call({ index: 7, id: "b", function: { name: "three", arguments: "" } }),
         call({ index: 8, function: { name: "four", arguments: "{" } }),
+        call({ index: 9, id: "e", function: { name: "five", arguments: "null" } }),
         stop,
       ],
     });
@@ -177,6 +178,13 @@ describe("a stream", () => {
         toolName: "four",
         input: {},
         providerOptions: { turnkeep: { unreadableInput: "{" } },
+      },
+      {
+        type: "tool-call",
+        toolCallId: "e",
+        toolName: "five",
+        input: {},
+        providerOptions: { turnkeep: { unreadableInput: "null" } },
       },
     ]);
   });
