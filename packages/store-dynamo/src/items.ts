@@ -110,7 +110,9 @@ export function putHead(table: Table, memoryId: string, expected: string | null,
   const entry = { values: { [table.ttlAttribute]: ttl, ...head }, ...headKey(memoryId) };
   const expression = "attribute_not_exists(#p) OR endsAt <= :now";
   if (expected === null) return table.put(entry, { expression, values: { ":now": Date.now() } });
-  return table.put(entry, { expression: "version = :expected", values: { ":expected": expected } });
+  // An update that begins a memory may be sent again after a delete: then its version has another life.
+  const values = { ":expected": expected, ":life": head.life };
+  return table.put(entry, { expression: "version = :expected AND life = :life", values });
 }
 
 export function listedIn(

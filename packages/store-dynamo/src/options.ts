@@ -32,7 +32,10 @@ export type DynamoStoreOptions = DynamoConnection & {
   readonly sortKey?: string | undefined;
   /** The attribute of DynamoDB's own expiry (TTL). Default `"ttl"`. */
   readonly ttlAttribute?: string | undefined;
-  /** What partition keys begin with, so that others can share the table. Default `""`. Up to 512 UTF-8 bytes. */
+  /**
+   * What partition keys begin with, so that others can share the table. Default `""`. Up to 512 UTF-8 bytes, without
+   * `memory:` and `owner:`, which follow it.
+   */
   readonly prefix?: string | undefined;
   /** A memory untouched by writes for so many milliseconds is gone, by the clock of this process. Default: never. */
   readonly ttlMs?: number | undefined;
@@ -53,6 +56,13 @@ const connectionRules: ConnectionRules = {
   options: ["tableName", "partitionKey", "sortKey", "ttlAttribute", "prefix", "ttlMs"],
 };
 
+/** What partition keys go on with: a prefix with it could meet an id of who has a shorter prefix. */
+const prefixRules = {
+  maxBytes: 512,
+  forbidden: /memory:|owner:/,
+  rule: 'without "memory:" and "owner:"',
+};
+
 /** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */
 export function normalizeOptions(options: DynamoStoreOptions): NormalOptions {
   checkConnection(options, connectionRules);
@@ -64,7 +74,7 @@ export function normalizeOptions(options: DynamoStoreOptions): NormalOptions {
     throw invalidOption(`tableName must be the name or ARN of a table, not ${show(tableName)}`);
   }
   checkAttributes({ partitionKey, sortKey, ttlAttribute });
-  checkOptionText("prefix", prefix, { maxBytes: 512 });
+  checkOptionText("prefix", prefix, prefixRules);
   checkTtl(ttlMs);
   return { connection: options, table: { tableName, partitionKey, sortKey, ttlAttribute, prefix }, ttlMs };
 }

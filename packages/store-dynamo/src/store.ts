@@ -137,7 +137,10 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       let base = expected === null ? headOfNone(change.owner) : heads.get(memoryId);
       if (expected !== null && base?.version !== expected) base = await look(table, memoryId);
       let invalid: unknown;
-      if (base?.version === (expected ?? "")) {
+      // Again where the head that was remembered is of an earlier life, which began with this very version, too.
+      for (let life: string | undefined; base?.version === (expected ?? "") && base.life !== life; ) {
+        ({ life } = base);
+        invalid = undefined;
         const after = await applyUpdate(table, memoryId, change, base, ttlMs).catch((error: unknown) => {
           if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
           invalid = error;
@@ -158,8 +161,12 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       const found = await table.get(headKey(memoryId));
       if (found === undefined) return;
       const { life = "", owner } = found.values as Partial<Head>;
-      // By its life: a delete that is late, or sent twice, must not meet the next memory of that id.
-      const isThis = { expression: "life = :life", values: { ":life": life } };
+      // By its life: a delete that is late, or sent twice, must not meet the next memory of that id. A head that is damaged
+      // may have lost it: what belongs to its life is found by the listing then, by a sweep.
+      const isThis =
+        typeof found.values.life === "string"
+          ? { expression: "life = :life", values: { ":life": life } }
+          : { expression: "NOT attribute_type(life, :text)", values: { ":text": "S" } };
       await endLife(new Memory(table, memoryId, life), owner, table.delete(found, isThis));
     },
 

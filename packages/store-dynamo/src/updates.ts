@@ -151,6 +151,8 @@ async function rowsNamed(
   const lines = new Map(found.map((line) => [line.seq, line]));
   if (asked.some((seq) => before.has(seq) && lines.get(seq)?.edit !== before.get(seq)?.edit))
     return undefined;
+  // A row that lacks a part is one that an update has replaced since.
+  if (reading.isTorn && asked.some((seq) => !lines.has(seq))) return undefined;
   const due = movedRows(
     moved,
     asked.map((seq) => ({ from: seq, to: seq })),

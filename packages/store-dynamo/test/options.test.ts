@@ -25,6 +25,8 @@ describeOptions({
     ["two keys of one name", { url, partitionKey: "id2", sortKey: "id2" }],
     ["an expiry that is a key", { url, ttlAttribute: "pk" }],
     ["a prefix of 514 bytes", { url, prefix: "é".repeat(257) }],
+    ["a prefix that goes on as a memory's key", { url, prefix: "memory:" }],
+    ["a prefix that goes on as an owner's key", { url, prefix: "app/owner:x" }],
   ],
   foreignPlaces: ["chat-1", "8/chat-1", "x0/chat-1", "0/", "17"],
   optional: ["tableName", "partitionKey", "sortKey", "ttlAttribute"],

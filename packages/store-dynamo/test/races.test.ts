@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { DeleteItemCommand, PutItemCommand } from "@aws-sdk/client-dynamodb";
+import { DeleteItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
 import type { StoredMessage } from "@turnkeep/core";
 import {
   expectAppendsToLand,
@@ -90,6 +90,25 @@ test("the table's own expiry takes a head in the second in which its memory ends
   expect(Number(head?.ttl?.N)).toBe(Math.ceil(Number(head?.endsAt?.N) / 1000));
 });
 
+test.each(["REMOVE life", "SET life = :damaged"])(
+  "a memory whose head has no life left can be deleted: %s",
+  async (damage) => {
+    const memoryId = randomUUID();
+    await one.updateMessages(memoryId, update(null, 3, { owner: memoryId, append: inRows(1, 2) }));
+    const Key = { pk: { S: `memory:${memoryId}` }, sk: { S: "head" } };
+    const values = damage.startsWith("SET") ? { ExpressionAttributeValues: { ":damaged": { L: [] } } } : {};
+    await client.send(
+      new UpdateItemCommand({ TableName: tableName, Key, UpdateExpression: damage, ...values }),
+    );
+    await expect(other.getMessages(memoryId)).rejects.toMatchObject({ code: "CORRUPT_RECORD" });
+    await other.deleteMessages(memoryId);
+    expect((await other.getMessages(memoryId)).version).toBeNull();
+    await one.sweep();
+    expect(await itemsIn(client, tableName, `memory:${memoryId}`)).toEqual([]);
+    expect(await itemsBeside(client, tableName, memoryId)).toEqual([]);
+  },
+);
+
 test("a sweep leaves a memory whose head cannot be read to who can restore it", async () => {
   const memoryId = randomUUID();
   const begin = update(null, 3, { append: inRows(1, 2) });
@@ -120,6 +139,21 @@ test("a delete that comes late does not meet the next life", async () => {
   expect((await one.getMessages(memoryId)).messages).toEqual([message(1, '"next life"')]);
 });
 
+test("an update from a version that began anew after a delete goes to the new life", async () => {
+  const memoryId = randomUUID();
+  const begin = update(null, 3, { owner: memoryId, append: inRows(1, 2) });
+  await one.updateMessages(memoryId, begin);
+  await other.deleteMessages(memoryId);
+  // Sent again, as it may be by who has got no answer.
+  await other.updateMessages(memoryId, begin);
+  const next = update(begin.version, 4, { append: [message(3)], move: [{ seq: 1, to: "removed" }] });
+  await one.updateMessages(memoryId, next);
+  expect((await other.getMessages(memoryId)).messages.map(({ seq }) => seq)).toEqual([2, 3]);
+  expect((await other.listMemories({ owner: memoryId })).memories).toMatchObject([{ memoryId }]);
+  await one.sweep();
+  expect((await other.getMessages(memoryId)).messages.map(({ seq }) => seq)).toEqual([2, 3]);
+});
+
 test("an update that meets a head newer than its rows is VERSION_CONFLICT, and loses nothing", async () => {
   const memoryId = randomUUID();
   const begin = update(null, 3, { append: messages(1, 2) });
@@ -144,6 +178,40 @@ test("an update that meets a head newer than its rows is VERSION_CONFLICT, and l
   }
   expect((await other.getMessages(memoryId)).messages).toEqual([...messages(2, 2), ...inRows(3, 3)]);
   expect((await other.getHistory(memoryId, { limit: 1 })).messages).toMatchObject([{ id: "m1" }]);
+});
+
+test("an update that meets a row whose parts another update has just replaced is VERSION_CONFLICT", async () => {
+  const memoryId = randomUUID();
+  const long = (seq: number, bytes: number) => message(seq, `"${"x".repeat(bytes)}"`);
+  const append = [long(1, 18_000), long(2, 18_000), long(3, 18_000), long(4, 300_000), message(5)];
+  const begin = update(null, 6, {
+    append,
+    move: [1, 2, 3, 4].map((seq) => ({ seq, to: "evicted" as const })),
+  });
+  await one.updateMessages(memoryId, begin);
+  const isTorn = (items: Item[] | undefined): boolean =>
+    items?.some(({ token }) => token !== undefined) === true;
+  let stale: Item[] | undefined;
+  const recorder = wrapped(client, async (_, send) => {
+    const answer = (await send()) as { Items?: Item[] };
+    if (isTorn(answer.Items)) stale = answer.Items?.filter(({ token }) => token !== undefined).slice(0, 1);
+    return answer;
+  });
+  await dynamoStore({ tableName, client: recorder }).getHistory(memoryId, {});
+  const moving = update(begin.version, 7, { append: [long(6, 5_000)] });
+  await one.updateMessages(memoryId, moving);
+  const removing = update(moving.version, 7, { move: [{ seq: 1, to: "removed" }] });
+  await one.updateMessages(memoryId, removing);
+  // The row as it was on a first page, and its parts gone before the second.
+  const tearing = wrapped(client, async ({ operation }, send) => {
+    const answer = (await send()) as { Items?: Item[] };
+    return operation === "Query" && isTorn(answer.Items) ? { ...answer, Items: stale } : answer;
+  });
+  const back = update(removing.version, 7, { move: [{ seq: 2, to: "live" }] });
+  const call = dynamoStore({ tableName, client: tearing }).updateMessages(memoryId, back);
+  await expect(call).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+  await other.updateMessages(memoryId, back);
+  expect((await one.getMessages(memoryId)).messages.map(({ seq }) => seq)).toEqual([2, 5, 6]);
 });
 
 test("an update that another has made impossible is VERSION_CONFLICT", async () => {
