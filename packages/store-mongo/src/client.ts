@@ -95,10 +95,11 @@ const settings = { serverSelectionTimeoutMS: 10_000, connectTimeoutMS: 10_000, s
 
 async function open(url: string, config: object | undefined): Promise<DriverClient> {
   const { MongoClient } = await importDriver("mongodb", import("mongodb"));
-  const { url: _, ...given } = { url, ...config };
+  // What is undefined was not given.
+  const given = Object.entries({ ...config, url: undefined }).filter(([, value]) => value !== undefined);
   let client: DriverClient;
   try {
-    client = new MongoClient(url, { ...settings, ...optionsIn(url), ...given });
+    client = new MongoClient(url, { ...settings, ...optionsIn(url), ...Object.fromEntries(given) });
   } catch {
     // Without the cause: what parses an address may quote it, with its password.
     throw invalidOption(
@@ -117,8 +118,14 @@ async function open(url: string, config: object | undefined): Promise<DriverClie
 /** What the address says counts for more than the store's own settings, which the driver would put first. */
 function optionsIn(url: string): object {
   const query = new URLSearchParams(/\?(.*)$/s.exec(url)?.[1]);
-  const named = [...query].filter(([name, value]) => name in settings && /^\d+$/.test(value));
-  return Object.fromEntries(named.map(([name, value]) => [name, Number(value)]));
+  // Names of parameters are the same in upper and lower case.
+  const values = new Map([...query].map(([name, value]) => [name.toLowerCase(), value]));
+  return Object.fromEntries(
+    Object.keys(settings).flatMap((name) => {
+      const value = values.get(name.toLowerCase()) ?? "";
+      return /^\d+$/.test(value) ? [[name, Number(value)]] : [];
+    }),
+  );
 }
 
 /**
@@ -129,7 +136,14 @@ function throwWithoutContent(cause: unknown): never {
   if (!(cause instanceof Error)) throw cause;
   const isBulk = "writeErrors" in cause || "result" in cause;
   if (!isBulk && cause.name !== "MongoServerError") throw cause;
-  const message = isBulk ? "MongoDB refused to insert messages" : cause.message.replace(/\s*\{.*$/s, "");
+  const message = isBulk ? bulkMessage(cause) : cause.message.replace(/\s*\{.*$/s, "");
   const { code, codeName } = cause as { code?: unknown; codeName?: unknown };
   throw Object.assign(new Error(message), { name: cause.name, code, codeName });
+}
+
+/** An error of a write concern has a result too, whatever the command was, and says nothing of what was written. */
+function bulkMessage({ name }: Error): string {
+  return name === "MongoWriteConcernError"
+    ? "MongoDB wrote, and did not confirm that a majority has it"
+    : "MongoDB refused to insert messages";
 }

@@ -69,8 +69,8 @@ export interface MigrationDocument {
 export const documentCap: number = 128 * 1024;
 /** In bytes: a message below it takes no more room inside than its reference would. */
 export const smallestApart = 128;
-/** In bytes: what a reference takes at most. */
-const referenceBytes = 200;
+/** In bytes: what a live message takes at most beside its id, where its content is not to be moved out, or no more. */
+const entryBytes = smallestApart + 56;
 
 /** Whether there is a memory, by the server's clock. */
 export const present: Document = {
@@ -82,10 +82,20 @@ export const present: Document = {
 export const expired: Document = { expiresAt: { $type: "date" }, $expr: { $lte: ["$expiresAt", "$$NOW"] } };
 
 const live = { $cond: [{ $eq: [{ $type: "$live" }, "object"] }, "$live", {}] };
-const liveReferences = { $multiply: [referenceBytes, { $size: { $objectToArray: live } }] };
-/** Whether what lives together in a document is too much. */
+const entries = { $objectToArray: live };
+const idBytes = { $cond: [{ $eq: [{ $type: "$$this.v.i" }, "string"] }, { $strLenBytes: "$$this.v.i" }, 0] };
+const beyondCap = (allowed: Document): Document => ({
+  $gt: [{ $subtract: [{ $bsonSize: "$$ROOT" }, allowed] }, documentCap],
+});
+/**
+ * Whether what lives together in a document is too much. Ids are measured only where it might be: that takes some
+ * milliseconds where thousands are live.
+ */
 export const tooLarge: Document = {
-  $gt: [{ $subtract: [{ $bsonSize: "$$ROOT" }, liveReferences] }, documentCap],
+  $and: [
+    beyondCap({ $multiply: [entryBytes, { $size: entries }] }),
+    beyondCap({ $sum: { $map: { input: entries, in: { $add: [entryBytes, idBytes] } } } }),
+  ],
 };
 
 /** A memory that is there at that version; `null`: the place of one that is not. */

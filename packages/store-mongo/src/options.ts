@@ -26,7 +26,7 @@ export type MongoStoreOptions = MongoConnection & {
   readonly database?: string | undefined;
   /**
    * What the names of the collections begin with. Default `"turnkeep_"`. Any text without `$`, of 100 bytes at most, that
-   * does not begin with `.` or `system.`.
+   * does not begin with `.` or `system.`, nor holds `.system.`.
    */
   readonly prefix?: string | undefined;
   /** A memory untouched by writes for so many milliseconds is gone, by the database's clock. Default: never. */
@@ -56,8 +56,8 @@ const databaseRules = {
 };
 const prefixRules = {
   maxBytes: 100,
-  forbidden: /\$|^system\.|^\./,
-  rule: 'without $, and without "system." or "." in front',
+  forbidden: /\$|(?:^|\.)system\.|^\./,
+  rule: 'without $, without ".system.", and without "system." or "." in front',
 };
 
 /** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */

@@ -1,8 +1,9 @@
 import { type AddressInfo, createConnection, createServer } from "node:net";
 import { describeUnanswered, failure, message, said, update } from "@turnkeep/store-tests";
+import { MongoWriteConcernError } from "mongodb";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { mongoStore } from "../src/index.ts";
-import { migrated, newDatabase, withClient } from "./support.ts";
+import { intercepted, migrated, newDatabase, withClient } from "./support.ts";
 
 const url = inject("mongoUrl");
 const database = newDatabase();
@@ -73,6 +74,32 @@ describe("a client that the store opened", () => {
 describeUnanswered((port, giveUpAfterMs) =>
   mongoStore({ url: `mongodb://app:s3cret@127.0.0.1:${port}/?serverSelectionTimeoutMS=${giveUpAfterMs}` }),
 );
+
+test("an address names what it sets in upper or lower case", async () => {
+  const silent = createServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void silent.close());
+  const address = `mongodb://127.0.0.1:${(silent.address() as AddressInfo).port}/?serverselectiontimeoutms=200`;
+  const store = mongoStore({ url: address });
+  onTestFinished(() => store.close());
+  const error = await failure(() => store.getMessages("a"));
+  expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { name: "MongoServerSelectionError" } });
+  expect(said(error)).toContain("200 ms");
+});
+
+test("a write that no majority confirms is not called a refused insert", async () => {
+  await withClient(url, async (client) => {
+    const writeConcernError = { code: 64, codeName: "WriteConcernFailed", errmsg: "waiting timed out" };
+    const unconfirmed = intercepted(client, (method) => {
+      if (method === "updateOne") throw new MongoWriteConcernError({ ok: 1, writeConcernError });
+    });
+    const store = mongoStore({ client: unconfirmed, database });
+    const change = update(null, 2, { append: [message(1)] });
+    const error = await failure(() => store.updateMessages("unconfirmed", change));
+    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: 64 } });
+    expect(said(error)).not.toContain("refused");
+  });
+});
 
 test("an insert that the server refuses tells no content", async () => {
   await withClient(url, async (client) => {

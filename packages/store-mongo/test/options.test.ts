@@ -26,6 +26,7 @@ describeOptions({
     ["a database that is a number", { url, database: 7 }],
     ["a prefix with a dollar", { url, prefix: "a$" }],
     ["a prefix of the server's own", { url, prefix: "system.x" }],
+    ["a prefix that holds the server's own", { url, prefix: "a.system." }],
     ["a prefix of 101 bytes", { url, prefix: "a".repeat(101) }],
   ],
   optional: ["database"],

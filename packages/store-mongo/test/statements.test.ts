@@ -244,6 +244,25 @@ test("many live messages of a medium size are moved out of the document", async 
   expect(JSON.stringify(document).length).toBeLessThan(256 * 1024);
 });
 
+test("an append among very many live messages is one command, however long their ids", async () => {
+  for (const [memoryId, count, length] of [
+    ["long ids", 1_200, 256],
+    ["short ids", 12_000, 36],
+  ] as const) {
+    const named = (seq: number) => ({
+      ...message(seq, JSON.stringify("x".repeat(98))),
+      meta: JSON.stringify("x".repeat(26)),
+      id: String(seq).padStart(length, "i"),
+    });
+    const begin = update(null, count + 1, { append: messages(1, count).map(({ seq }) => named(seq)) });
+    await store.updateMessages(memoryId, begin);
+    const first = update(begin.version, count + 2, { append: [named(count + 1)] });
+    await store.updateMessages(memoryId, first);
+    const next = update(first.version, count + 3, { append: [named(count + 2)] });
+    expect(await sent(() => store.updateMessages(memoryId, next))).toEqual([write]);
+  }
+});
+
 test("thousands of messages beside the document: it is written by one command, read by its own rows, and settled", async () => {
   const rows = client.db(database).collection("turnkeep_messages");
   const payload = kilobytes(0.5);
