@@ -137,9 +137,10 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       let base = expected === null ? headOfNone(change.owner) : heads.get(memoryId);
       if (expected !== null && base?.version !== expected) base = await look(table, memoryId);
       let invalid: unknown;
+      let life: string | undefined;
       // Again where the head that was remembered is of an earlier life, which began with this very version, too.
-      for (let life: string | undefined; base?.version === (expected ?? "") && base.life !== life; ) {
-        ({ life } = base);
+      while (base?.version === (expected ?? "") && base.life !== life) {
+        life = base.life;
         invalid = undefined;
         const after = await applyUpdate(table, memoryId, change, base, ttlMs).catch((error: unknown) => {
           if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
