@@ -1,9 +1,9 @@
-import { createChatMemory } from "@turnkeep/core";
+import { createChatMemories, createChatMemory, inMemoryStore } from "@turnkeep/core";
 import { type Processor, stripReasoning, toolCallFilter } from "@turnkeep/core/processors";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { openaiResponsesFormat as format, type ResponsesItem } from "../src/openai-responses.ts";
-import { profileOf, strict } from "../src/profiles.ts";
+import { openaiResponses, profileOf, strict } from "../src/profiles.ts";
 
 const user = (content: string): ResponsesItem => ({ role: "user", content });
 const said = (content: string): ResponsesItem => ({ role: "assistant", content });
@@ -245,5 +245,44 @@ describe("the view of any conversation", () => {
         if (format.role(items[newest] as ResponsesItem) === "user") expect(open).toEqual([]);
       }),
     );
+  });
+});
+
+describe("what a derived message covers of an answer in parts", () => {
+  const parts: ResponsesItem[] = [
+    { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "x" },
+    { type: "function_call", id: "fc_1", call_id: "c", name: "t", arguments: "{}" },
+    { type: "function_call_output", call_id: "c", output: "ok" },
+  ];
+
+  it("stays away as a whole when what follows is taken back", async () => {
+    const memory = createChatMemory({ format, profile: openaiResponses });
+    const ids = await memory.add(user("a"), ...parts, user("b"), user("c"));
+    await memory.compact({ through: ids[1] as string, replacement: user("So far: a.") });
+    await memory.rewind(ids[5] as string);
+    expect(await memory.messages()).toEqual([user("So far: a."), user("b")]);
+  });
+
+  it("stays away in a fork up to a message behind it", async () => {
+    const store = inMemoryStore();
+    const memories = createChatMemories({ store, format, profile: openaiResponses });
+    const memory = memories.get("a");
+    const ids = await memory.add(user("a"), ...parts, user("b"), user("c"));
+    await memory.compact({ through: ids[1] as string, replacement: user("So far: a.") });
+    const fork = await memories.fork("a", "b", { at: ids[4] as string });
+    expect(await (fork ?? memories.get("b")).messages()).toEqual([user("So far: a."), user("b")]);
+  });
+
+  it("stays away after a summary of the window's", async () => {
+    const memory = createChatMemory({
+      format,
+      profile: openaiResponses,
+      window: { maxMessages: 5, target: 0.8, summarize: () => user("S") },
+    });
+    await memory.add(user("a long question"), ...parts);
+    const ids = await memory.add(user("b"), user("c"));
+    expect(await memory.messages()).toContainEqual(user("S"));
+    await memory.rewind(ids[1] as string);
+    expect(await memory.messages()).toEqual([user("S"), user("b")]);
   });
 });

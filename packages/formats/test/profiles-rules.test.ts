@@ -9,6 +9,7 @@ import {
   user,
 } from "@turnkeep/core";
 import { describe, expect, it } from "vitest";
+import { uiMessageFormat } from "../src/ai-sdk.ts";
 import * as profiles from "../src/profiles.ts";
 import { characters } from "./profiles-conversations.ts";
 
@@ -44,6 +45,11 @@ const half = (id: string, at: "tool-call" | "tool-result", toolName = "web_searc
   at === "tool-call"
     ? { type: at, toolCallId: id, toolName, input: {}, providerExecuted: true }
     : { type: at, toolCallId: id, toolName, output: { type: "text" as const, value: "x" } };
+const begun = {
+  type: "custom" as const,
+  kind: "anthropic.message_start" as const,
+  providerOptions: { anthropic: { id: "msg_1" } },
+};
 const thought = { type: "reasoning" as const, text: "Hm." };
 const document: ModelMessage = {
   role: "user",
@@ -203,7 +209,7 @@ const cases: readonly Case[] = [
       user("c"),
     ],
     index: 1,
-    refusedBy: ["openai", "gemini", "bedrock", "mistral", "strict"],
+    refusedBy: ["openai", "openai-responses", "gemini", "bedrock", "mistral", "strict"],
     becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
   },
   {
@@ -217,7 +223,7 @@ const cases: readonly Case[] = [
       user("e"),
     ],
     index: 1,
-    refusedBy: ["openai", "anthropic", "gemini", "bedrock", "mistral", "strict"],
+    refusedBy: ["openai", "openai-responses", "anthropic", "gemini", "bedrock", "mistral", "strict"],
     becomes: [
       user("a"),
       assistant([{ type: "text", text: "b" }]),
@@ -235,7 +241,7 @@ const cases: readonly Case[] = [
       assistant("c"),
     ],
     index: 1,
-    refusedBy: ["openai", "anthropic", "gemini", "bedrock", "mistral", "strict"],
+    refusedBy: ["openai", "openai-responses", "anthropic", "gemini", "bedrock", "mistral", "strict"],
     becomes: [user("a"), assistant([{ type: "text", text: "b" }]), assistant("c")],
   },
   {
@@ -247,7 +253,23 @@ const cases: readonly Case[] = [
       user("c"),
     ],
     index: 1,
-    refusedBy: ["openai", "anthropic", "gemini", "bedrock", "mistral", "strict"],
+    refusedBy: ["openai", "openai-responses", "anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
+  },
+  {
+    rule: "provider-calls",
+    breaks: "code that Gemini ran",
+    messages: [
+      user("a"),
+      assistant([
+        half("Zk3p9QxVbN1aT7Lw", "tool-call", "code_execution"),
+        half("Zk3p9QxVbN1aT7Lw", "tool-result", "code_execution"),
+        { type: "text", text: "b" },
+      ]),
+      user("c"),
+    ],
+    index: 1,
+    refusedBy: ["openai", "openai-responses", "anthropic", "bedrock", "mistral", "strict"],
     becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
   },
   {
@@ -461,6 +483,14 @@ const cases: readonly Case[] = [
     becomes: [user("(An empty message.)")],
   },
   {
+    rule: "empty-text",
+    breaks: "an answer of which the AI SDK kept but that it began",
+    messages: [user("a"), assistant([begun]), user("b")],
+    index: 1,
+    refusedBy: ["anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), user("b")],
+  },
+  {
     rule: "error-text",
     breaks: "a tool that failed and said nothing",
     messages: [user("a"), call, toolResult("toolu_1", "search", "", { isError: true })],
@@ -557,7 +587,7 @@ const cases: readonly Case[] = [
     breaks: "a message of reasoning alone",
     messages: [user("a"), assistant([thought]), user("b")],
     index: 1,
-    refusedBy: ["openai-responses", "anthropic", "bedrock", "strict"],
+    refusedBy: ["openai-responses", "anthropic", "gemini", "bedrock", "strict"],
     becomes: [user("a"), user("b")],
   },
   {
@@ -565,7 +595,7 @@ const cases: readonly Case[] = [
     breaks: "reasoning that was stored apart from the answer it led to",
     messages: [user("a"), assistant([thought]), call, result],
     index: 1,
-    refusedBy: ["openai-responses", "anthropic", "bedrock", "strict"],
+    refusedBy: ["openai-responses", "anthropic", "gemini", "bedrock", "strict"],
     becomes: [user("a"), assistant([thought, ...call.content]), result],
   },
   {
@@ -573,7 +603,7 @@ const cases: readonly Case[] = [
     breaks: "reasoning behind a text that was stored apart too",
     messages: [user("a"), assistant("b"), assistant([thought]), call, result],
     index: 2,
-    refusedBy: ["openai-responses", "anthropic", "bedrock", "strict"],
+    refusedBy: ["openai-responses", "anthropic", "gemini", "bedrock", "strict"],
     becomes: [user("a"), assistant("b"), call, result],
   },
   {
@@ -581,7 +611,7 @@ const cases: readonly Case[] = [
     breaks: "reasoning that was broken off before the model was asked again",
     messages: [user("a"), assistant([thought]), assistant([thought, { type: "text", text: "b" }]), user("c")],
     index: 1,
-    refusedBy: ["openai-responses", "anthropic", "bedrock", "strict"],
+    refusedBy: ["openai-responses", "anthropic", "gemini", "bedrock", "strict"],
     becomes: [user("a"), assistant([thought, { type: "text", text: "b" }]), user("c")],
   },
   {
@@ -589,7 +619,7 @@ const cases: readonly Case[] = [
     breaks: "reasoning that was stored apart later in a conversation",
     messages: [user("a"), assistant("b"), user("c"), assistant([thought]), call, result],
     index: 3,
-    refusedBy: ["openai-responses", "anthropic", "bedrock", "strict"],
+    refusedBy: ["openai-responses", "anthropic", "gemini", "bedrock", "strict"],
     becomes: [user("a"), assistant("b"), user("c"), assistant([thought, ...call.content]), result],
   },
   {
@@ -604,7 +634,7 @@ const cases: readonly Case[] = [
       user("c"),
     ],
     index: 1,
-    refusedBy: ["openai-responses", "anthropic", "bedrock", "strict"],
+    refusedBy: ["openai-responses", "anthropic", "gemini", "bedrock", "strict"],
     becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
   },
   {
@@ -612,7 +642,7 @@ const cases: readonly Case[] = [
     breaks: "an answer that was cut off while the model reasoned again",
     messages: [user("a"), assistant([thought, { type: "text", text: "b" }, thought]), user("c")],
     index: 1,
-    refusedBy: ["openai-responses", "anthropic", "bedrock", "strict"],
+    refusedBy: ["openai-responses", "anthropic", "gemini", "bedrock", "strict"],
     becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
   },
   {
@@ -625,7 +655,7 @@ const cases: readonly Case[] = [
       user("c"),
     ],
     index: 1,
-    refusedBy: ["openai-responses", "anthropic", "bedrock", "strict"],
+    refusedBy: ["openai-responses", "anthropic", "gemini", "bedrock", "strict"],
     becomes: [user("a"), assistant([...call.content, { type: "text", text: "" }]), result, user("c")],
   },
   {
@@ -1043,4 +1073,48 @@ it.each<[string, () => unknown, RegExp]>([
   expect(call).toThrow(
     expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringMatching(message) }),
   );
+});
+
+it("shows no provider that an answer began, since some of the AI SDK's packages throw at it", async () => {
+  const ui = uiMessageFormat();
+  for (const profile of [
+    profiles.anthropic,
+    profiles.gemini,
+    profiles.bedrock,
+    profiles.mistral,
+    profiles.strict,
+  ]) {
+    const memory = createChatMemory({ profile });
+    await memory.add(user("a"), assistant([begun, { type: "text", text: "b" }]), user("c"));
+    expect(JSON.stringify(await memory.messages())).not.toContain("message_start");
+    const shown = createChatMemory({ format: ui, profile });
+    const { providerOptions: providerMetadata, ...part } = begun;
+    const parts = [
+      { ...part, providerMetadata },
+      { type: "text", text: "b" },
+    ] as never;
+    await shown.add(
+      { id: "1", role: "user", parts: [{ type: "text", text: "a" }] as never },
+      { id: "2", role: "assistant", parts },
+      { id: "3", role: "user", parts: [{ type: "text", text: "c" }] as never },
+    );
+    expect(JSON.stringify(await shown.messages())).not.toContain("message_start");
+  }
+});
+
+it("leaves out what OpenAI ran with the reasoning that led to it", async () => {
+  const reasoning = (id: string) => ({
+    type: "reasoning" as const,
+    text: "",
+    providerOptions: { openai: { itemId: id } },
+  });
+  const memory = createChatMemory({ profile: profiles.openaiResponses });
+  const cutOff = [
+    reasoning("rs_1"),
+    half("ws_1", "tool-call"),
+    half("ws_1", "tool-result"),
+    reasoning("rs_2"),
+  ];
+  await memory.add(user("a"), assistant(cutOff), user("b"));
+  expect(await memory.messages()).toEqual([user("a"), user("b")]);
 });

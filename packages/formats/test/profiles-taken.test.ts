@@ -33,7 +33,7 @@ function expectTaken<M>(messages: readonly M[], profile: ProfileRules, of: Messa
   for (const [index, message] of shaped.messages.entries()) expect(message).toBe(messages[index]);
 }
 
-const withOwnCalls = [openaiResponses, anthropic];
+const withOwnCalls = [anthropic];
 
 const call = { type: "tool-call" as const, toolCallId: "abcDEF123", toolName: "pay", input: {} };
 const result = { type: "tool-result" as const, toolCallId: "abcDEF123", toolName: "pay" };
@@ -101,12 +101,12 @@ describe("a list that is taken as it is", () => {
         ]),
         user("c"),
       ],
-      [openaiResponses, gemini],
+      [gemini],
     ],
     [
       "with code that Gemini left without a result",
       [user("a"), assistant([text, { ...search, toolCallId: "1", toolName: "code_execution" }]), user("c")],
-      [openaiResponses, gemini],
+      [gemini],
     ],
     [
       "with a result last that the provider sent in a message of its own",
@@ -122,7 +122,7 @@ describe("a list that is taken as it is", () => {
         assistant([{ ...text, text: "", providerOptions: { google: { thoughtSignature: "s" } } }]),
         user("c"),
       ],
-      [openaiResponses, gemini],
+      [gemini],
     ],
     [
       "with a call last that was approved",

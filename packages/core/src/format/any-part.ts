@@ -28,6 +28,11 @@ export function isCompaction(part: AnyPart): boolean {
   return Object.values(options ?? {}).some((own) => typeof own?.itemId === "string");
 }
 
+/** What `@ai-sdk/anthropic` 4 streams in front of each answer: its id and usage. No provider is sent it, and `@ai-sdk/mistral` throws at it. */
+export function isUnseen(part: AnyPart): boolean {
+  return part.type === "custom" && part.kind === "anthropic.message_start";
+}
+
 export function isBoundary(message: ModelMessageLike): boolean {
   return message.role === "assistant" && partsOf(message).some(isCompaction);
 }

@@ -7,7 +7,7 @@ import type {
   ToolCallRef,
   ToolResultRef,
 } from "../message-format.ts";
-import { type AnyPart, isBoundary, partsOf, withParts } from "./any-part.ts";
+import { type AnyPart, isBoundary, isUnseen, partsOf, withParts } from "./any-part.ts";
 import { modelMessageProblem } from "./check-model-message.ts";
 import { decodePayload, encodePayload } from "./codec.ts";
 import { equalContent } from "./equal-content.ts";
@@ -116,13 +116,16 @@ function isReasoning(part: AnyPart): boolean {
 
 function isEmpty(message: ModelMessageLike): boolean {
   if (typeof message.content === "string") return message.content.trim() === "";
-  return partsOf(message).every((part) => part.type === "text" && (part.text as string).trim() === "");
+  return partsOf(message).every(
+    (part) => isUnseen(part) || (part.type === "text" && (part.text as string).trim() === ""),
+  );
 }
 
 function without(message: ModelMessageLike, omission: Omission): ModelMessageLike | undefined {
   const parts = partsOf(message);
-  const kept = parts.flatMap((part) => keep(part, omission));
   const isParted = omission.reasoning === true && parts.some(isReasoning);
+  const bound = isParted && parts.some(isReasoningItem) ? callsOfProvider(parts) : new Set();
+  const kept = parts.flatMap((part) => (bound.has(part.toolCallId) ? [] : keep(part, omission)));
   const copy = withParts(message, isParted ? kept.map(withoutItemId) : kept);
   return copy !== message && isEmpty(copy) ? undefined : copy;
 }
@@ -151,6 +154,18 @@ function withoutItemId(part: AnyPart): AnyPart {
     return [provider, rest] as const;
   });
   return { ...part, providerOptions: Object.fromEntries(left) };
+}
+
+/** Reasoning that OpenAI's Responses API knows by its id. */
+function isReasoningItem(part: AnyPart): boolean {
+  const options = (part.providerOptions ?? {}) as Record<string, WithItemId | null>;
+  return isReasoning(part) && Object.values(options).some((own) => own?.itemId !== undefined);
+}
+
+/** What that API ran itself goes back under its own id alone, so that it cannot stay without the reasoning that led to it. */
+function callsOfProvider(parts: readonly AnyPart[]): ReadonlySet<unknown> {
+  const calls = parts.filter((part) => part.type === "tool-call" && part.providerExecuted === true);
+  return new Set(calls.map((part) => part.toolCallId));
 }
 
 interface WithItemId {

@@ -1,5 +1,5 @@
 import type { Piece } from "../message-format.ts";
-import type { AnyPart } from "./any-part.ts";
+import { type AnyPart, isUnseen } from "./any-part.ts";
 import { base64ByteLength, toBase64 } from "./base64.ts";
 
 type Place = "content" | "reasoning" | "tool-result";
@@ -42,6 +42,7 @@ export function piecesOf(part: AnyPart): Piece[] {
       // Only the application sees approvals, never the model.
       return [];
     default:
+      if (isUnseen(part)) return [];
       return isMedia(part) ? [media(part, "content")] : text(asText(part), "content");
   }
 }

@@ -1,4 +1,4 @@
-import { type AnyPart, isBoundary, isCompaction, partsOf, withParts } from "./any-part.ts";
+import { type AnyPart, isBoundary, isCompaction, isUnseen, partsOf, withParts } from "./any-part.ts";
 import { equalContent } from "./equal-content.ts";
 import type { ModelMessageLike } from "./model-message.ts";
 
@@ -88,10 +88,11 @@ export function withoutEmptyText(
   if (typeof message.content === "string") return isLeftOut(message.content) ? undefined : message;
   const kept = partsOf(message).filter(
     (part) =>
-      part.type !== "text" ||
-      isCompaction(part) ||
-      (keepSigned && isSigned(part)) ||
-      !isLeftOut(part.text as string),
+      !isUnseen(part) &&
+      (part.type !== "text" ||
+        isCompaction(part) ||
+        (keepSigned && isSigned(part)) ||
+        !isLeftOut(part.text as string)),
   );
   const copy = withParts(message, kept);
   return copy !== message && kept.length === 0 ? undefined : copy;

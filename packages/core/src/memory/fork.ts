@@ -68,7 +68,8 @@ async function readAsOf<M>(
   const shown = new Live(live, isFront);
   const candidates =
     at === undefined ? [] : left.filter((item) => item.seq > covered && item.error === undefined);
-  const returning = new Set(chooseReturning(shown, candidates, source, limits));
+  const begun = covered === 0 ? [] : left.filter((item) => item.seq <= covered);
+  const returning = new Set(chooseReturning(shown, candidates, source, limits, begun));
   return {
     owner: snapshot.owner,
     epoch: decodeHead(memoryId, snapshot.head) + (at === undefined ? 0 : 1),

@@ -19,7 +19,24 @@ export async function refill<M>(attempt: Attempt<M>, range: RefillRange): Promis
   const candidates = await readCandidates(attempt, range);
   if (candidates.length === 0) return;
   const { draft, policy, limits } = attempt;
-  draft.restore(chooseReturning(draft.live, candidates, policy, limits));
+  const covered = await readBegun(attempt, range.after);
+  draft.restore(chooseReturning(draft.live, candidates, policy, limits, covered));
+}
+
+/** What stands at the end of what a derived message stands for, and may belong to a step that goes on behind it. */
+async function readBegun<M>(attempt: Attempt<M>, through: number): Promise<Item<M>[]> {
+  const begun: Item<M>[] = [];
+  if (through === 0) return begun;
+  const query: HistoryQuery = { before: through + 1, order: "descending", states: ["evicted"], limit: 100 };
+  await scanKept(query, attempt, (page) => {
+    for (const kept of page) {
+      const item = readItem(kept, attempt.policy.reader);
+      begun.push(item);
+      if (item.role === "user" || item.role === "system") return true;
+    }
+    return false;
+  });
+  return begun;
 }
 
 /** Reads evicted messages, newest first, until they are more than could come back. */
@@ -42,16 +59,24 @@ async function readCandidates<M>(attempt: Attempt<M>, { after, before }: RefillR
   return candidates;
 }
 
-/** Those of the candidates that the window would have kept. */
+/**
+ * Those of the candidates that the window would have kept. What belongs to a step that begins in what a derived message
+ * covers stays away with it.
+ */
 export function chooseReturning<M>(
   live: Live<M>,
   candidates: readonly Item<M>[],
   policy: Policy<M>,
   limits: Limits,
+  covered: readonly Item<M>[] = [],
 ): Item<M>[] {
-  const whole = live.copy(candidates);
+  const whole = live.copy([...covered, ...candidates]);
   const fresh = new Set(candidates);
+  const begun = new Set(covered);
   const cut = new Set<Item<M>>();
+  for (const step of whole.steps) {
+    if (step.items.some((item) => begun.has(item))) for (const item of step.items) cut.add(item);
+  }
   let opened = policy.window.unit !== "turn";
   for (const step of whole.steps) {
     opened ||= isUser(step);

@@ -54,10 +54,16 @@ export function steeringParts(part: AnyPart): readonly AnyPart[] {
   return part.parts as readonly AnyPart[];
 }
 
+/** What `@ai-sdk/anthropic` 4 streams in front of each answer: its id and usage. */
+export function isMessageStart(part: AnyPart): boolean {
+  return part.type === "custom" && part.kind === "anthropic.message_start";
+}
+
 const unseenTypes: readonly string[] = ["step-start", "source-url", "source-document"];
 
 /** Parts that the SDK never sends, whatever they hold. */
 export function isUnseen(part: AnyPart): boolean {
+  if (isMessageStart(part)) return true;
   return unseenTypes.includes(part.type) || (isTool(part) && !isCall(part));
 }
 

@@ -4,6 +4,7 @@ import {
   type AnyPart,
   isCompaction,
   isData,
+  isMessageStart,
   isSigned,
   isTool,
   isUnseen,
@@ -64,6 +65,7 @@ export function withoutEmptyText<M extends UIMessageLike>(
   const shownAs = (part: AnyPart): AnyPart | undefined =>
     isData(part) ? ((convertDataPart(part) as AnyPart | undefined) ?? undefined) : part;
   const keep = (part: AnyPart): AnyPart[] => {
+    if (isMessageStart(part)) return [];
     const shown = shownAs(part);
     if (shown?.type === "text") {
       const isKept = isCompaction(part) || (keepSigned && isSigned(part)) || !isLeftOut(shown.text, which);

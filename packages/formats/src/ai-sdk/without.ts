@@ -37,8 +37,9 @@ export function withoutParts<M extends UIMessageLike>(
 ): M | undefined {
   const parts = partsOf(message);
   const isParted = omission.reasoning === true && parts.some(isReasoning);
+  const isBound = isParted && parts.some(isReasoningItem);
   const kept = parts
-    .flatMap((part) => keep(part, omission))
+    .flatMap((part) => (isBound && part.providerExecuted === true ? [] : keep(part, omission)))
     .map((part) => (isParted ? withoutItemId(part) : part));
   if (kept.length === parts.length && kept.every((part, index) => part === parts[index])) return message;
   const copy = { ...message, parts: kept };
@@ -70,6 +71,15 @@ function withoutItemId(part: AnyPart): AnyPart {
     return [provider, rest] as const;
   });
   return { ...part, [name]: Object.fromEntries(left) };
+}
+
+/**
+ * Reasoning that OpenAI's Responses API knows by its id. What the API ran itself goes back under its own id alone, so that it
+ * cannot stay without the reasoning that led to it.
+ */
+function isReasoningItem(part: AnyPart): boolean {
+  const metadata = (part.providerMetadata ?? {}) as Record<string, { readonly itemId?: unknown } | null>;
+  return isReasoning(part) && Object.values(metadata).some((own) => own?.itemId !== undefined);
 }
 
 /** What a result brings into the part of its call; of a failed call `rawInput` may be all the input there is. */

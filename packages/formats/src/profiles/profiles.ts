@@ -76,6 +76,14 @@ const ownCallsOfGemini: ProviderRule = {
   own: { name: /^(code_execution$|server:)/, id: /^(?!srvtoolu_)/ },
   source: "https://github.com/vercel/ai/pull/13920",
 };
+/** Its package of the AI SDK sends the result of any other as a reference to an item that the API has never put out. */
+const ownCallsOfOpenai: ProviderRule = {
+  rule: "provider-calls",
+  own: { name: /^(?!code_execution$|server:)/, id: /^(?!(srvtoolu|mcptoolu)_)/ },
+  apart: true,
+  source:
+    "https://github.com/vercel/ai/blob/main/packages/openai/src/responses/convert-to-openai-responses-input.ts",
+};
 const noReasoning: ProviderRule = { rule: "reasoning", kept: "none", source: openaiChatApi };
 const firstOfBedrock: ProviderRule = {
   rule: "first-message",
@@ -116,6 +124,7 @@ export const openai: ProfileRules = profileOf("openai", [
 export const openaiResponses: ProfileRules = profileOf("openai-responses", [
   { rule: "not-empty", source: openaiResponsesApi },
   { rule: "tool-results", source: openaiResponsesApi },
+  ownCallsOfOpenai,
   {
     rule: "call-ids",
     pattern: /^.{1,64}$/s,
@@ -158,6 +167,8 @@ export const gemini: ProfileRules = profileOf("gemini", [
   { rule: "first-message", source: geminiFunctions },
   { rule: "last-message", source: "https://github.com/crewAIInc/crewAI/pull/6973" },
   { rule: "same-role", roles: ["user", "assistant", "tool"], source: geminiFunctions },
+  // Of reasoning without text, which another provider made, the AI SDK leaves a message without parts.
+  { rule: "reasoning-alone", source: "https://github.com/vercel/ai/issues/3775" },
   // A streamed signature may come in an empty text: https://ai.google.dev/gemini-api/docs/thought-signatures
   { rule: "empty-text", which: "blank", signed: true, source: "https://github.com/54xzh/FLIT/issues/69" },
 ]);

@@ -11,7 +11,7 @@ export function callsOfProvider<M>(messages: readonly M[], format: MessageFormat
 export function refusedProviderCalls<M>(
   messages: readonly M[],
   format: MessageFormat<M>,
-  { own, answered }: RuleNamed<"provider-calls">,
+  { own, answered, apart }: RuleNamed<"provider-calls">,
 ): ReadonlySet<string> {
   const refused = new Set<string>();
   const made = new Set<string>();
@@ -32,7 +32,8 @@ export function refusedProviderCalls<M>(
     }
     for (const { id } of format.toolResults(message)) {
       open.delete(id);
-      if (role === "assistant" && !made.has(id)) refused.add(id);
+      if (role !== "assistant" || made.has(id)) continue;
+      if (apart !== true || own?.id?.test(id) === false) refused.add(id);
     }
     // The model has gone on without the result.
     if (role === "assistant" && calls.length === 0) endTurn();

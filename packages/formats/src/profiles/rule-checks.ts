@@ -36,7 +36,7 @@ const ownCalls: Field = [
 const fieldsOf: Readonly<Record<RuleName, Readonly<Record<string, Field>>>> = {
   "not-empty": {},
   "tool-results": {},
-  "provider-calls": { own: optional(ownCalls), answered: optional(truth) },
+  "provider-calls": { own: optional(ownCalls), answered: optional(truth), apart: optional(truth) },
   "results-first": {},
   "results-in-order": {},
   "error-text": {},

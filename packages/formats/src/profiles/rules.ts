@@ -36,11 +36,12 @@ export type ProviderRule = { readonly source: string } & (
       /**
        * No call comes back that another provider ran itself, and no result without its call: `own` tells a provider's own
        * calls by their names and ids. With `answered`, they come back with their results; one that the provider still waits to
-       * run, because nobody has said anything since, may lack it.
+       * run, because nobody has said anything since, may lack it. With `apart`, a result may stand without its call.
        */
       readonly rule: "provider-calls";
       readonly own?: { readonly name?: RegExp | undefined; readonly id?: RegExp | undefined } | undefined;
       readonly answered?: boolean | undefined;
+      readonly apart?: boolean | undefined;
     }
   | {
       /**
