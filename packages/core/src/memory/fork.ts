@@ -66,9 +66,9 @@ async function readAsOf<M>(
   const left = kept.filter((stored) => !taken.has(stored.seq)).map((stored) => readItem(stored, reader));
   const covered = live.reduce((seq, item) => Math.max(seq, item.meta.derived?.through ?? 0), 0);
   const shown = new Live(live, isFront);
-  const candidates =
-    at === undefined ? [] : left.filter((item) => item.seq > covered && item.error === undefined);
-  const begun = covered === 0 ? [] : left.filter((item) => item.seq <= covered);
+  const readable = at === undefined ? [] : left.filter((item) => item.error === undefined);
+  const candidates = readable.filter((item) => item.seq > covered);
+  const begun = readable.filter((item) => item.seq <= covered);
   const returning = new Set(chooseReturning(shown, candidates, source, limits, begun));
   return {
     owner: snapshot.owner,

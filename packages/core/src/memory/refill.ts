@@ -23,7 +23,7 @@ export async function refill<M>(attempt: Attempt<M>, range: RefillRange): Promis
   draft.restore(chooseReturning(draft.live, candidates, policy, limits, covered));
 }
 
-/** What stands at the end of what a derived message stands for, and may belong to a step that goes on behind it. */
+/** The end of what a derived message stands for, from its last question on: a step of it may go on behind that. */
 async function readBegun<M>(attempt: Attempt<M>, through: number): Promise<Item<M>[]> {
   const begun: Item<M>[] = [];
   if (through === 0) return begun;
@@ -31,8 +31,9 @@ async function readBegun<M>(attempt: Attempt<M>, through: number): Promise<Item<
   await scanKept(query, attempt, (page) => {
     for (const kept of page) {
       const item = readItem(kept, attempt.policy.reader);
+      if (item.error !== undefined) continue;
       begun.push(item);
-      if (item.role === "user" || item.role === "system") return true;
+      if (item.role === "user") return true;
     }
     return false;
   });
@@ -73,10 +74,10 @@ export function chooseReturning<M>(
   const whole = live.copy([...covered, ...candidates]);
   const fresh = new Set(candidates);
   const begun = new Set(covered);
-  const cut = new Set<Item<M>>();
-  for (const step of whole.steps) {
-    if (step.items.some((item) => begun.has(item))) for (const item of step.items) cut.add(item);
-  }
+  const cut = new Set(
+    whole.steps.filter(({ items }) => items.some((item) => begun.has(item))).flatMap(({ items }) => items),
+  );
+  whole.remove(cut);
   let opened = policy.window.unit !== "turn";
   for (const step of whole.steps) {
     opened ||= isUser(step);
