@@ -23,6 +23,11 @@ process.exitCode = await main(process.argv.slice(2), {
   err: (text) => process.stderr.write(text),
   send: process.send === undefined ? undefined : sendToParent,
 });
+// One that has failed has sent nothing; the open channel would keep it alive, and the first process waiting.
+if (process.connected) {
+  process.removeListener("disconnect", orphaned);
+  process.disconnect();
+}
 
 function sendToParent(message: unknown): Promise<void> {
   return new Promise((resolve, reject) => {

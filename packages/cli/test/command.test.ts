@@ -209,6 +209,16 @@ describe("turnkeep replay", () => {
     expect(Object.values(environment)).toContain(url.href);
   });
 
+  it("ends when the second process fails", async () => {
+    const database = await createDatabase(inject("postgresUrl"));
+    const started = start(["replay", testFile([toolConversation("a", 60)]), "--store", database.url]);
+    await started.shown("A second process");
+    await database.drop();
+    const { status, err } = await started.ended;
+    expect(status).toBe(1);
+    expect(err).toContain("The second process ended with status 1 before it had checked the store.");
+  });
+
   it("starts a second process of its own where the first runs a program given as text", async () => {
     const code = `process.argv.splice(1, 0, ""); import(${JSON.stringify(pathToFileURL(command).href)})`;
     const args = ["replay", "--quiet", testFile([toolConversation("a", 2)])];
