@@ -227,6 +227,24 @@ describe("turnkeep replay", () => {
     expect(out).toContain("Nothing was lost.");
   });
 
+  it.each([
+    " postgres://u:hidden-word@127.0.0.1:1/db",
+    '"postgres://u:hidden-word@127.0.0.1:1/db"',
+    "postgres:/u:hidden-word@127.0.0.1:1/db",
+    "mongodb+srv:u:hidden-word@127.0.0.1",
+  ])("takes %j for no folder, and does not show it", async (store) => {
+    const { status, err, out } = await run(["replay", "--store", store]);
+    expect({ status, out }).toEqual({ status: 2, out: "" });
+    expect(err).toMatch(/^turnkeep: store is no folder and no address .*\n$/);
+    expect(err).not.toContain("hidden-word");
+  });
+
+  it("makes a folder within folders that are not there yet", async () => {
+    const args = ["replay", "-q", testFile([toolConversation("a", 2)]), "--store"];
+    const { status, err } = await run([...args, join(testFolder(), "new", "deeper")]);
+    expect({ status, err }).toEqual({ status: 0, err: "" });
+  });
+
   it("says in one line that a server does not answer", async () => {
     const { status, err, out } = await run(["replay", "--store", "postgres://u:hidden-word@127.0.0.1:1/db"]);
     expect(status).toBe(1);

@@ -104,7 +104,10 @@ export interface ReadOptions extends CallOptions {
   known?: string | undefined;
 }
 
-/** What a store declares of itself. The conformance kit holds it to what it declares and skips what it does not. */
+/**
+ * What a store declares of itself. The conformance kit holds it to what it declares and skips what it does not; `delta`
+ * and `readSteps` it cannot see.
+ */
 export interface StoreCapabilities {
   /** What was acknowledged survives the process. */
   readonly durable: boolean;

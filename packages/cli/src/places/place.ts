@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -47,6 +47,15 @@ function schemeOf(store: string): string | undefined {
   return /^([a-z][a-z0-9+.-]+):\/\//i.exec(store)?.[1]?.toLowerCase();
 }
 
+/** An address with a quote, a blank or a slash too few: as a folder's name it would be shown, password and all. */
+function isNearlyAddress(store: string): boolean {
+  const known = adapters
+    .flatMap(({ schemes }) => schemes)
+    .join("|")
+    .replaceAll("+", "\\+");
+  return store.includes("://") || new RegExp(`^\\W*(?:${known}):`, "i").test(store);
+}
+
 function adapterOf(store: string): Adapter | undefined {
   const scheme = schemeOf(store);
   return adapters.find(({ schemes }) => scheme !== undefined && schemes.includes(scheme));
@@ -59,9 +68,14 @@ function adapterOf(store: string): Adapter | undefined {
 export function placeOf(store: string): string {
   if (store === "") throw invalidOption("store must name a folder, a file or an address, not nothing.");
   const scheme = schemeOf(store);
-  if (scheme === undefined) return resolve(store);
-  if (adapterOf(store) !== undefined) return store;
   const known = adapters.map(({ schemes }) => `${schemes[0]}://`).join(", ");
+  if (scheme === undefined) {
+    if (!isNearlyAddress(store)) return resolve(store);
+    throw invalidOption(
+      `store is no folder and no address (not shown: it may hold a password). An address begins with ${known}, without quotes or blanks before it.`,
+    );
+  }
+  if (adapterOf(store) !== undefined) return store;
   throw invalidOption(
     `store must be a folder, a JavaScript file that exports a store, or begin with ${known}, not with ${scheme}://.`,
   );
@@ -135,6 +149,7 @@ async function importFile(path: string): Promise<{ readonly default?: unknown }>
 
 async function openFolder(folder: string, purpose: "write" | "read"): Promise<Place> {
   checkFolder(folder, purpose);
+  if (purpose === "write") mkdirSync(folder, { recursive: true });
   const { PGlite } = await import("@electric-sql/pglite");
   const client = await PGlite.create(folder);
   const store = postgresStore({ client });
