@@ -69,7 +69,22 @@ export class ConformanceSession {
   /** Closes the clients and ends what the harness made. */
   async end(): Promise<void> {
     await this.#closeClients();
-    await this.#harness.destroy?.();
+    await this.#answered("destroy", () => this.#harness.destroy?.());
+  }
+
+  /** What a member of the harness answers. Rejects where it does not: a run that waits for ever reports nothing. */
+  async #answered<T>(name: string, call: () => T | Promise<T>): Promise<T> {
+    const timeoutMs = heavyFactor * this.#options.timeoutMs;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const error = new Error(`The harness's ${name}() has not ended within ${timeoutMs} ms`);
+      timer = setTimeout(() => reject(error), timeoutMs);
+    });
+    try {
+      return await Promise.race([call(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async #open(): Promise<readonly [ChatMemoryStore, ChatMemoryStore]> {
@@ -90,7 +105,7 @@ export class ConformanceSession {
   }
 
   async #create(options: HarnessCreateOptions): Promise<ChatMemoryStore> {
-    const store = await this.#harness.create(options);
+    const store = await this.#answered("create", () => this.#harness.create(options));
     if (typeof store?.capabilities !== "object" || store.capabilities === null) {
       throw new TypeError("The harness's create() must answer a store with capabilities");
     }
@@ -101,7 +116,12 @@ export class ConformanceSession {
   async #closeClients(): Promise<void> {
     const clients = new Set(this.#clients);
     this.#clients = undefined;
-    await Promise.allSettled([...clients].map(async (client) => client.close()));
+    const closing = Promise.allSettled([...clients].map(async (client) => client.close()));
+    await outcome(
+      closing.then(() => {}),
+      this.#options.timeoutMs,
+      new AbortController(),
+    );
   }
 
   /** Deletes what a case has left. What a faulty store does with it was the matter of the case. */

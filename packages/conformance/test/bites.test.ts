@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { cases, runConformance } from "../src/index.ts";
 import { brokenAlike } from "./broken-alike.ts";
 import { brokenCalls } from "./broken-calls.ts";
+import { brokenClients } from "./broken-clients.ts";
 import { brokenContents } from "./broken-contents.ts";
 import { brokenDamage } from "./broken-damage.ts";
 import { brokenDeletes } from "./broken-deletes.ts";
@@ -40,6 +41,7 @@ const brokenStores: readonly BrokenStore[] = [
   ...brokenLarge,
   ...brokenLists,
   ...brokenMembers,
+  ...brokenClients,
 ];
 
 test.each(brokenStores.map((broken) => [broken.fault, broken] as const))(

@@ -198,3 +198,18 @@ test("a failed sequence is repeated by the seed and path that it prints", async 
   expect(steps(again.message).length).toBeGreaterThan(0);
   expect((await runConformance(referenceHarness(), options)).ok).toBe(true);
 });
+
+test("a harness or a client that never answers ends the run, too", async () => {
+  const never = () => new Promise<never>(() => {});
+  const options = { groups: ["order"], timeoutMs: 60 } as const;
+  await expect(runConformance({ create: never }, options)).rejects.toThrow(
+    "create() has not ended within 300 ms",
+  );
+  const harness = referenceHarness();
+  await expect(runConformance({ ...harness, destroy: never }, options)).rejects.toThrow("destroy()");
+  const create: ConformanceHarness["create"] = async (given) => ({
+    ...(await harness.create(given)),
+    close: never,
+  });
+  expect((await runConformance({ ...harness, create }, { ...options, timeoutMs: 2_000 })).ok).toBe(true);
+});

@@ -1,3 +1,4 @@
+import type { ChatMemoryStore } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectEqual, expectSnapshot, expectThat } from "../expect.ts";
 import { sentences } from "../sentences.ts";
@@ -211,12 +212,23 @@ export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
     requires: { shared: true },
     async run(context) {
       const { store, other } = context;
+      const { history } = context.capabilities;
       const memory = context.memory();
       for (let round = 0; round < 5; round++) {
+        // A memory looks up by its id whether a message is there already: in what others wrote, too.
+        const query = { ids: [memory.model.nextSeq, memory.model.nextSeq + 1].map((seq) => `m${seq}`) };
+        const lookUp = async (what: string, client: ChatMemoryStore) => {
+          if (history) await memory.checkHistory(what, query, client);
+        };
+        await lookUp("by ids, by the second client before the first wrote", other);
         await memory.commit({ append: 1 }, store);
         await memory.check("by the second client after the first wrote", other);
-        await memory.commit({ append: 1, head: `${round}` }, other);
+        await lookUp("by ids, by the second client after the first wrote", other);
+        await lookUp("by ids, by the first client after it wrote", store);
+        const move = [{ seq: memory.model.nextSeq - 1, to: "evicted" as const }];
+        await memory.commit({ append: 1, head: `${round}`, move }, other);
         await memory.check("by the first client after the second wrote", store);
+        await lookUp("by ids, by the first client after the second wrote", store);
       }
       await memory.delete(other);
       await memory.check("by the first client after the second deleted", store);

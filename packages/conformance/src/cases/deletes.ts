@@ -15,7 +15,8 @@ export const deletesCases: readonly ConformanceCase[] = [
           await memory.commit({ append: 3, owner: "alice", head: "1" });
           memory.model.delete();
           // It begins only where the delete has taken place, so nothing of the delete may come after it.
-          const beginning = memory.update({ append: 2, head: "2" });
+          const owner = context.unique();
+          const beginning = memory.update({ append: 2, head: "2", owner });
           const [deleted, begun] = await race(
             round,
             () => context.store.deleteMessages(memory.id),
@@ -29,6 +30,13 @@ export const deletesCases: readonly ConformanceCase[] = [
             memory.model.apply(beginning);
           }
           await memory.check("after a delete raced the next beginning");
+          if (!context.capabilities.list) continue;
+          const { memories } = await context.store.listMemories({ owner });
+          expectEqual(
+            "the owner's list after a delete raced the next beginning",
+            memories.map(({ memoryId }) => memoryId),
+            memory.model.version === null ? [] : [memory.id],
+          );
         }
       },
     },

@@ -60,7 +60,7 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
       sentence: sentences.replay,
       async run(context) {
         const memory = context.memory();
-        const beginning = await memory.commit({ append: 200, head: "1" });
+        const beginning = await memory.commit({ append: 200, head: "1", owner: context.unique() });
         await context.other.updateMessages(memory.id, structuredClone(beginning));
         await memory.check("after a large beginning was sent twice");
         const update = large(memory);

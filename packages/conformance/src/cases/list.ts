@@ -85,6 +85,12 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
         const found = await list(context.store, { owner, limit });
         expectEqual(`the pages of ${limit} of 11 memories`, ids(found), idsOf(memories));
       }
+      // The next page may be asked for by another process, and again.
+      const first = await context.store.listMemories({ owner, limit: 4 });
+      const next = { owner, limit: 4, cursor: first.cursor };
+      const second = await context.store.listMemories(next);
+      expectEqual("the second page, by another client", await context.other.listMemories(next), second);
+      expectEqual("the second page, asked for again", await context.store.listMemories(next), second);
       const { cursor } = await context.store.listMemories({ owner, limit: 11 });
       expectEqual("the cursor of a page of 11 that holds all 11 memories", cursor, undefined);
     },

@@ -60,6 +60,11 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
           { head: "2" },
           { append: 1 },
           {},
+          // What an append to a full window is, and what a store may write on another path.
+          { append: 1, move: [{ seq: 2, to: "evicted" }] },
+          {},
+          { append: 120 },
+          {},
         ];
         for (const [index, change] of changes.entries()) {
           await context.elapse(0.6 * life.ttlMs);

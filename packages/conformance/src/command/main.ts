@@ -61,12 +61,13 @@ async function run({ file, options, json, badge }: Wishes, around: Surroundings)
     if (result.status === "failed") err(`failed so far: ${result.group}: ${result.name}\n`);
   };
   const report = await runConformance(harness, { ...options, signal, onResult }).catch((error: unknown) => {
+    // Of a run of minutes that a harness fails to clear up after, too.
+    out(
+      failureLines(results)
+        .map((line) => `${line}\n`)
+        .join(""),
+    );
     if (signal?.aborted) {
-      out(
-        failureLines(results)
-          .map((line) => `${line}\n`)
-          .join(""),
-      );
       throw new CommandError(
         `it was interrupted after ${results.length} of ${count} cases, so there is no report.`,
       );
