@@ -70,8 +70,43 @@ export const tokenTarget = 0.7;
 
 const units: readonly unknown[] = ["step", "turn", "message"];
 
+/** Each option with the type of its value. */
+const types: Readonly<Record<keyof ReplayOptions, string>> = {
+  files: "object",
+  maxTokens: "number",
+  maxMessages: "number",
+  unit: "string",
+  store: "string",
+  run: "string",
+  profile: "string",
+  explain: "boolean",
+  quiet: "boolean",
+  colour: "boolean",
+  columns: "number",
+  write: "function",
+  secondHalf: "string",
+  program: "string",
+};
+
+function checkTypes(options: ReplayOptions): void {
+  for (const [name, value] of Object.entries(options)) {
+    const type = Object.hasOwn(types, name) ? types[name as keyof ReplayOptions] : undefined;
+    if (type === undefined)
+      throw invalidOption(
+        `replay takes ${Object.keys(types).join(", ")}; it was given ${JSON.stringify(name)}.`,
+      );
+    // Their own checks say more of lists and numbers.
+    if (value !== undefined && type !== "object" && type !== "number" && typeof value !== type)
+      throw invalidOption(`${name} must be a ${type}, not a ${typeof value}.`);
+  }
+  const { secondHalf } = options;
+  if (secondHalf !== undefined && secondHalf !== "process" && secondHalf !== "here")
+    throw invalidOption(`secondHalf must be process or here, not ${JSON.stringify(secondHalf)}.`);
+}
+
 /** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */
 export function settingsOf(options: ReplayOptions): Settings {
+  checkTypes(options);
   const { maxMessages, unit = "step", store, run = randomBytes(4).toString("hex"), columns = 100 } = options;
   const maxTokens = options.maxTokens ?? (maxMessages === undefined ? defaultMaxTokens : undefined);
   checkNumber("max-tokens", maxTokens);
@@ -85,6 +120,8 @@ export function settingsOf(options: ReplayOptions): Settings {
     );
   }
   const files = options.files ?? [];
+  if (Array.isArray(files) && files.some((file) => typeof file !== "string"))
+    throw invalidOption("files must be a list of paths, and a path a text.");
   if (!Array.isArray(files)) throw invalidOption(`files must be a list of paths, not a ${typeof files}.`);
   return {
     files: files.length === 0 ? shippedConversations() : files.map((file) => resolve(file)),
