@@ -74,10 +74,11 @@ export function chooseReturning<M>(
   const whole = live.copy([...covered, ...candidates]);
   const fresh = new Set(candidates);
   const begun = new Set(covered);
-  const cut = new Set(
+  const away = new Set(
     whole.steps.filter(({ items }) => items.some((item) => begun.has(item))).flatMap(({ items }) => items),
   );
-  whole.remove(cut);
+  whole.remove(away);
+  const cut = new Set<Item<M>>();
   let opened = policy.window.unit !== "turn";
   for (const step of whole.steps) {
     opened ||= isUser(step);
@@ -88,5 +89,5 @@ export function chooseReturning<M>(
   }
   whole.remove(cut);
   const evicted = new Set(planWindow(whole, policy, limits, { refill: true }).evict);
-  return candidates.filter((item) => !cut.has(item) && !evicted.has(item));
+  return candidates.filter((item) => ![away, cut, evicted].some((gone) => gone.has(item)));
 }
