@@ -59,8 +59,17 @@ describe("reasoning and what it led to, of which the API refuses one without the
 
   it("are parted where reasoning is left out: by its id the API knows what an item needs", async () => {
     const items = [reasoning("r"), made, result("a"), reasoning("s"), search("ws_1"), answer("msg_1")];
-    const bare = [call("a"), result("a"), search("ws_1"), answer()];
+    const bare = [call("a"), result("a"), answer()];
     expect(await shown(stripReasoning(), ...items)).toEqual(bare);
+    const unbound = [
+      search("ws_1"),
+      { ...call("a"), id: "fc_1" },
+      result("a"),
+      search("ws_2"),
+      answer("msg_1"),
+    ];
+    expect(await shown(stripReasoning(), ...unbound)).toEqual(unbound);
+    expect(await shown(stripReasoning(), reasoning("r"), search("ws_1"))).toEqual([]);
     expect(await shown(stripReasoning({ keepLastSteps: 1 }), ...items)).toEqual([
       ...bare.slice(0, 2),
       ...items.slice(3),

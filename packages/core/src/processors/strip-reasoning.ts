@@ -11,7 +11,8 @@ export interface StripReasoningOptions {
 }
 
 /**
- * Leaves out what the model thought before it answered. A message that holds nothing else goes.
+ * Leaves out what the model thought before it answered. A message that holds nothing else goes. So does what OpenAI's
+ * Responses API ran itself behind its reasoning, such as a web search: the API refuses the one without the other.
  *
  * Some providers want the reasoning of a tool loop back until the loop ends: with them, keep as many steps as a loop has.
  *
@@ -39,7 +40,7 @@ export function stripReasoning(options: StripReasoningOptions = {}): AnyProcesso
     keepLastSteps,
     holds: (message, format) => format.hasReasoning(message),
     // Its own id tells the provider what reasoning an item needs.
-    isBound: (message, format) => format.answersInParts === true && format.role(message) === "assistant",
+    binds: true,
     strip: (message, format) => format.without(message, { reasoning: true }),
   });
 }

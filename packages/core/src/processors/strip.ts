@@ -12,19 +12,13 @@ export interface Stripping {
   /** How many of the newest steps that hold it keep it. */
   readonly keepLastSteps: number;
   holds<M>(message: M, format: MessageFormat<M>): boolean;
-  /** Whether a message that holds none of it may be bound to one that does, and is to be stripped of that. */
-  isBound?<M>(message: M, format: MessageFormat<M>): boolean;
+  /** Whether what follows within an answer of several messages is bound to it, and is to be stripped of that. */
+  readonly binds?: boolean;
   /** `undefined` when nothing is left to show. */
   strip<M>(message: M, format: MessageFormat<M>): M | undefined;
 }
 
-export function stripper({
-  name,
-  keepLastSteps,
-  holds,
-  isBound = () => false,
-  strip,
-}: Stripping): AnyProcessor {
+export function stripper({ name, keepLastSteps, holds, binds = false, strip }: Stripping): AnyProcessor {
   const copyOf = copiesPerMessage();
   const states = statePerList();
   return {
@@ -32,18 +26,33 @@ export function stripper({
     eachAlone: keepLastSteps === 0,
     process<M>(messages: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
       const isHolding = (message: M): boolean => holds(message, format);
-      const { kept, shown } = states(messages, format, () => ({
+      const { kept, shown, bound } = states(messages, format, () => ({
         kept: new KeptSteps(keepLastSteps, format, isHolding),
         shown: new Shown<M>(),
+        bound: [] as boolean[],
       }));
       if (keepLastSteps > 0 && kept.grow(messages)) shown.reset();
+      if (binds && format.answersInParts === true) growBound(bound, messages, format, isHolding);
       return shown.of(messages.length, kept.before(messages.length), (at) => {
         const message = messages[at] as M;
-        if (kept.has(at) || !(isHolding(message) || isBound(message, format))) return message;
+        if (kept.has(at) || !(isHolding(message) || bound[at] === true)) return message;
         return copyOf(message, format, () => strip(message, format));
       });
     },
   };
+}
+
+/** By message: whether it holds it, or follows one that does in the same answer. */
+function growBound<M>(
+  bound: boolean[],
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  isHolding: (message: M) => boolean,
+): void {
+  for (const message of messages.slice(bound.length)) {
+    const isPart = format.role(message) === "assistant";
+    bound.push(isPart && (bound.at(-1) === true || isHolding(message)));
+  }
 }
 
 /** The newest steps with such messages. */

@@ -20,7 +20,7 @@ export function isEmptyItem(message: ResponsesItem): boolean {
 export function withoutParts(message: ResponsesItem, omission: Omission): ResponsesItem | undefined {
   const { toolCalls, toolResults, approvals } = omission;
   const item = itemOf(message);
-  if (omission.reasoning === true && item.type === "reasoning") return undefined;
+  if (omission.reasoning === true && (item.type === "reasoning" || isRun(message))) return undefined;
   if (toolCalls !== undefined && toolCallRefs(message).some(({ id }) => toolCalls(id))) return undefined;
   if (item.type === "mcp_approval_response" && approvals?.(item.approval_request_id as string))
     return undefined;
@@ -34,6 +34,12 @@ export function withoutParts(message: ResponsesItem, omission: Omission): Respon
   if (omission.media !== true) return copy;
   const rest = withoutMedia(copy);
   return rest === copy || !isEmptyItem(rest) ? rest : undefined;
+}
+
+/** What the API ran goes back under the id that it gave it, by which it knows the reasoning that led to it. */
+function isRun(message: ResponsesItem): boolean {
+  const isAsked = itemOf(message).type === "mcp_approval_request";
+  return !isAsked && toolCallRefs(message).some(({ providerExecuted }) => providerExecuted === true);
 }
 
 /** What the model put out and may go back without the id that the API gave it. */
