@@ -25,7 +25,8 @@ export interface ViewOptions<M> extends MemoryCallOptions {
   readonly profile?: ProviderProfile | undefined;
   /**
    * The model that the view is for. Reasoning that another model made, by its {@link entry}, is left out, with all
-   * before it, where the `profile` says that a provider binds reasoning to what it was made from.
+   * before it, where the `profile` says that a provider binds reasoning to what it was made from. Names are compared as
+   * they are: a dated one, as a response gives it, is another model's than the alias that the request names.
    */
   readonly model?: string | undefined;
 }

@@ -61,7 +61,8 @@ export interface UIMessageFormatOptions {
  *
  * const memory = createChatMemory({ format: uiMessageFormat<UIMessage>(), window: { maxMessages: 40 } });
  * await memory.add({ id: "m-1", role: "user", parts: [{ type: "text", text: "Hello" }] });
- * const messages = await convertToModelMessages(await memory.messages());
+ * const { messages } = await memory.prompt();
+ * const sent = await convertToModelMessages(messages);
  * ```
  */
 export function uiMessageFormat<M extends UIMessageLike = UIMessageLike>(
