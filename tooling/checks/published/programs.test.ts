@@ -25,6 +25,7 @@ const at = async (
 const worlds: Readonly<Record<string, () => Promise<World>>> = {
   "ai-sdk-chat": async () => ({ env: {}, stop: async () => undefined }),
   anthropic: () => at("ANTHROPIC_BASE_URL", anthropicServer(weatherBot, "key"), { ANTHROPIC_API_KEY: "key" }),
+  "chat-route": async () => ({ env: {}, stop: async () => undefined }),
   dynamo: () => at("DYNAMO_URL", startDynamo()),
   mongo: () => at("MONGO_URL", startMongo()),
   openai: async () => {

@@ -1,0 +1,23 @@
+import { AbstractChat, type ChatInit, type ChatState, type UIMessage } from "ai";
+
+/** What `useChat` is around: the SDK's own chat, for a program without React. */
+export class Chat extends AbstractChat<UIMessage> {
+  constructor(init: ChatInit<UIMessage>) {
+    const state: ChatState<UIMessage> = {
+      status: "ready",
+      error: undefined,
+      messages: [],
+      pushMessage: (message) => {
+        state.messages = [...state.messages, message];
+      },
+      popMessage: () => {
+        state.messages = state.messages.slice(0, -1);
+      },
+      replaceMessage: (index, message) => {
+        state.messages = state.messages.with(index, message);
+      },
+      snapshot: (thing) => structuredClone(thing),
+    };
+    super({ ...init, state });
+  }
+}

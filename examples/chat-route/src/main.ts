@@ -1,0 +1,63 @@
+import { createChatMemories, inMemoryStore } from "@turnkeep/core";
+import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
+import { lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from "ai";
+import { Chat } from "./browser.ts";
+import { mockModel } from "./mock-model.ts";
+import { chatRoute } from "./route.ts";
+import { chatTransport } from "./transport.ts";
+
+const memories = createChatMemories<UIMessage>({
+  store: inMemoryStore(), // or postgresStore({ url }) of @turnkeep/store-postgres
+  format: uiMessageFormat<UIMessage>(),
+  owner: (id) => id.split("/")[0],
+  window: { maxMessages: 40, unit: "turn" },
+});
+const route = chatRoute(memories, mockModel()); // or any model of the SDK
+
+// What follows plays a browser: the SDK's own chat and transport, and the route in place of a server.
+const chat = new Chat({
+  id: "ann/1",
+  transport: chatTransport((url, init) => route(new Request(url, init))),
+  sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+  onFinish: () => finished(),
+  onError: (error) => console.log(`(${error.message})`),
+});
+
+let finished = (): void => {};
+
+const show = (what: string): void => {
+  const last = chat.lastMessage?.parts.flatMap((part) =>
+    part.type === "text" ? [part.text] : part.type === "tool-book" ? [`[book: ${part.state}]`] : [],
+  );
+  console.log(`${what}: ${last?.join(" ")}`);
+};
+
+await chat.sendMessage({ text: "Hello" });
+show("asked");
+await chat.regenerate();
+show("asked for another answer");
+await chat.sendMessage({ text: "Book a train to Bergen" });
+show("asked");
+const [edited, answer] = chat.messages.slice(-2) as [UIMessage, UIMessage];
+const answered = new Promise<void>((resolve) => {
+  finished = resolve;
+});
+for (const part of answer.parts) {
+  if (part.type !== "tool-book" || part.state !== "approval-requested") continue;
+  await chat.addToolApprovalResponse({ id: part.approval.id, approved: true });
+}
+await answered; // the chat has gone on by itself
+show("approved");
+await chat.sendMessage({ text: "Book a train to Oslo", messageId: edited.id });
+show("edited");
+await chat.sendMessage({ text: "Never mind", messageId: edited.id });
+show("edited again");
+
+const memory = memories.get("ann/1");
+const view = await memory.messages();
+console.log(`\nThe model sees: ${view.map(({ role }) => role).join(" ")}`);
+const { messages } = await memory.history();
+for (const { state, message } of messages) {
+  const text = message.parts.map((part) => (part.type === "text" ? part.text : part.type)).join(" ");
+  console.log(`  ${state} ${message.role}: ${text}`);
+}

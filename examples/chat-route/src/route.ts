@@ -1,0 +1,105 @@
+import { type ChatMemories, type ChatMemory, entry, isTurnkeepError } from "@turnkeep/core";
+import {
+  consumeStream,
+  convertToModelMessages,
+  createUIMessageStreamResponse,
+  isStepCount,
+  type LanguageModel,
+  streamText,
+  tool,
+  toUIMessageStream,
+  type UIMessage,
+} from "ai";
+import { z } from "zod";
+
+const tools = {
+  book: tool({
+    description: "Books a seat in the train to a city",
+    inputSchema: z.object({ city: z.string() }),
+    execute: async ({ city }) => `Seat 7 to ${city} is booked.`, // ask a booking service here
+  }),
+};
+
+/** What the browser posts; see transport.ts. */
+interface Posted {
+  readonly id: string;
+  readonly message: UIMessage;
+  readonly trigger: "submit-message" | "regenerate-message";
+  readonly messageId?: string;
+}
+
+/** The handler behind `useChat`. What was said before is read from the memory, not from the browser. */
+export function chatRoute(
+  memories: ChatMemories<UIMessage>,
+  model: LanguageModel,
+): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const posted = (await request.json()) as Posted;
+    const memory = memories.get(posted.id); // look here whether the chat is the user's
+    await take(memory, posted);
+    const { messages } = await memory.prompt();
+    const answerId = await placeOfAnswer(memory, messages.at(-1));
+    const { stream } = streamText({
+      model,
+      instructions: "You book trains. Be brief.",
+      messages: await convertToModelMessages(messages, { tools }),
+      tools,
+      toolApproval: { book: "user-approval" },
+      stopWhen: isStepCount(8),
+      abortSignal: request.signal,
+    });
+    return createUIMessageStreamResponse({
+      stream: toUIMessageStream({
+        stream,
+        originalMessages: structuredClone(messages),
+        generateMessageId: () => answerId,
+        onEnd: ({ responseMessage }) => keep(memory, answerId, responseMessage),
+      }),
+      consumeSseStream: consumeStream, // an answer that nobody waits for any more is kept as far as it came
+    });
+  };
+}
+
+/** An approved message goes on under its own id; another answer has its place, behind its question, before it is made. */
+async function placeOfAnswer(memory: ChatMemory<UIMessage>, last: UIMessage | undefined): Promise<string> {
+  if (last?.role === "assistant") return last.id;
+  const id = crypto.randomUUID();
+  await memory.put(id, { id, role: "assistant", parts: [] });
+  return id;
+}
+
+async function keep(memory: ChatMemory<UIMessage>, id: string, answer: UIMessage): Promise<void> {
+  try {
+    await memory.put(id, answer, { mustExist: true });
+  } catch (error) {
+    // The user has taken back the question meanwhile, and the answer's place with it.
+    if (!isTurnkeepError(error, "ID_CONFLICT")) throw error;
+  }
+}
+
+/** Takes in what the user did: said something, said it anew, wants another answer, or has approved a call. */
+async function take(memory: ChatMemory<UIMessage>, { message, trigger, messageId }: Posted): Promise<void> {
+  if (trigger === "regenerate-message") {
+    await takeBack(memory, ({ id, role }) =>
+      messageId === undefined ? role === "assistant" : id === messageId,
+    );
+  } else if (message.role === "assistant") {
+    await memory.put(message.id, message, { mustExist: true });
+  } else {
+    // Edited, or a request that is sent again. `useChat` keeps the id of an edited message, under which the memory has the
+    // version before.
+    const isKnown =
+      messageId !== undefined || (await memory.history({ ids: [message.id] })).messages.length > 0;
+    if (isKnown) await takeBack(memory, ({ id }) => id === message.id);
+    await memory.add(isKnown ? message : entry(message, { id: message.id }));
+  }
+}
+
+/** Takes back the newest such message, with all behind it. */
+async function takeBack(memory: ChatMemory<UIMessage>, isIt: (message: UIMessage) => boolean): Promise<void> {
+  for await (const page of memory.historyPages({ order: "descending", states: ["live", "evicted"] })) {
+    const found = page.messages.find(({ message }) => isIt(message));
+    if (found === undefined) continue;
+    return memory.rewind(found.id);
+  }
+}

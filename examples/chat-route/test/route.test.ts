@@ -1,0 +1,52 @@
+import { createChatMemories, inMemoryStore } from "@turnkeep/core";
+import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
+import type { UIMessage } from "ai";
+import { MockLanguageModelV4 } from "ai/test";
+import { expect, test } from "vitest";
+import { mockModel } from "../src/mock-model.ts";
+import { chatRoute } from "../src/route.ts";
+
+function setUp(answers: MockLanguageModelV4["doStream"]) {
+  const memories = createChatMemories<UIMessage>({
+    store: inMemoryStore(),
+    format: uiMessageFormat<UIMessage>(),
+  });
+  const route = chatRoute(memories, new MockLanguageModelV4({ doStream: answers }));
+  const post = async (id: string, text: string, messageId?: string): Promise<string> => {
+    const message: UIMessage = { id, role: "user", parts: [{ type: "text", text }] };
+    const body = JSON.stringify({ id: "ann/1", message, trigger: "submit-message", messageId });
+    return (await route(new Request("http://localhost/", { method: "POST", body }))).text();
+  };
+  const shown = async (): Promise<string[]> =>
+    (await memories.get("ann/1").messages()).map(
+      ({ role, parts }) =>
+        `${role}: ${parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join()}`,
+    );
+  return { post, shown };
+}
+
+const { doStream } = mockModel() as MockLanguageModelV4;
+
+test("an answer that comes when its question was edited is not kept", async () => {
+  let answer: (() => void) | undefined;
+  let asked = 0;
+  const { post, shown } = setUp(async (options) => {
+    if (++asked === 1) await new Promise<void>((resolve) => (answer = resolve));
+    return doStream(options);
+  });
+  const first = post("q-1", "Hello");
+  await expect.poll(() => answer).toBeDefined();
+  await post("q-1", "Good morning", "q-1");
+  answer?.();
+  expect(await first).toContain("Where do you want to go?");
+  expect(await shown()).toEqual(["user: Good morning", expect.stringContaining("assistant: Where")]);
+});
+
+test("a question that is sent twice stands once, with the newer answer", async () => {
+  const { post, shown } = setUp(doStream);
+  await post("q-1", "Hello");
+  const [, first] = await shown();
+  await post("q-1", "Hello");
+  expect(await shown()).toEqual(["user: Hello", expect.stringContaining("assistant: Where")]);
+  expect(await shown()).not.toContain(first);
+});
