@@ -45,7 +45,7 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
         if (event.type === "finish")
           expect(event.result.usage).toEqual({ inputTokens: 20, outputTokens: 10 });
       }
-      expect(deltas).toEqual(["reasoning: hm", "text: 4 degrees."]);
+      expect(deltas).toEqual(["reasoning: hm", "text: 4 ", "text: degrees."]);
     } else {
       expect((await chat.chat("Weather in Oslo?")).text).toBe("4 degrees.");
     }
@@ -100,6 +100,8 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
     [undefined, /^aiSdkModel's argument .*undefined/],
     [{}, /^model must be .*undefined/],
     [{ model: "" }, /^model must be .*""/],
+    [{ model: null }, /^model must be .*null/],
+    [{ model: 5 }, /^model must be .*5/],
     [{ model: "openai/gpt-5", setting: {} }, /takes model, settings; it was given "setting"/],
   ])("options of the wrong kind are refused when the model is made: %j", (options, message) => {
     expect(() => aiSdkModel(options as never)).toThrow(
@@ -174,13 +176,15 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
 /** The parts of a stream that both majors have in common. */
 export function streamOf(content: readonly Content[]): Content[] {
   return content.flatMap((part, index): Content[] => {
-    const { type, text: delta, providerMetadata } = part;
+    const { type, text: whole, providerMetadata } = part;
     if (type === "tool-call") return [part];
     const id = String(index);
     const more = providerMetadata === undefined ? {} : { providerMetadata };
     return [
       { type: `${type}-start`, id, ...more },
-      { type: `${type}-delta`, id, delta },
+      ...String(whole)
+        .split(/(?<= )/)
+        .map((delta) => ({ type: `${type}-delta`, id, delta })),
       { type: `${type}-end`, id, ...more },
     ];
   });
