@@ -35,7 +35,7 @@ turnkeep inspect
   --all               all of them
   --json              one JSON value a line; messages whole, as they are stored
 
-  Exit status: 0 when it was there, 1 when not or when the store failed, 2 for a wrong command line.
+  Exit status: 0 when the memory was there, or for a list; 1 when not or when the store failed, 2 for a wrong command line.
 
 STORE is one of
   a folder                         where an embedded Postgres keeps its data
