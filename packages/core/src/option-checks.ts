@@ -1,4 +1,5 @@
 import { TurnkeepError } from "./errors.ts";
+import { isRecord } from "./format/to-plain.ts";
 import { show } from "./stores/text.ts";
 import type { TokenCounter } from "./window-options.ts";
 
@@ -39,12 +40,18 @@ export function checkOptions(name: string, options: unknown, names: readonly str
   if (options !== undefined) checkObject(name, options, names);
 }
 
+/** The same where an instance of a class, a memory say, may be given too: what else it holds is its own. */
+export function checkUnlessInstance(name: string, value: object, names: readonly string[]): void {
+  const isInstance = typeof value === "object" && value !== null && !Array.isArray(value) && !isRecord(value);
+  if (!isInstance) checkObject(name, value, names);
+}
+
 /** A misspelt option would be without effect, and nobody would notice. */
 export function checkNames(name: string, options: object, names: readonly string[]): void {
   const given = Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [key]));
   const unknown = given.filter((key) => !names.includes(key)).map((key) => JSON.stringify(key));
   if (unknown.length === 0) return;
-  const message = `${name} takes ${names.join(", ")}; it was given ${unknown.join(", ")}.`;
+  const message = `${name} takes ${names.join(", ") || "no options"}; it was given ${unknown.join(", ")}.`;
   throw new TurnkeepError("INVALID_OPTION", message);
 }
 

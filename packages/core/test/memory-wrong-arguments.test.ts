@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { createChatMemories, createChatMemory, entry, inMemoryStore, user } from "../src/index.ts";
+import {
+  createChatMemories,
+  createChatMemory,
+  entry,
+  inMemoryStore,
+  keyValueStore,
+  singleSlotStore,
+  toolResult,
+  user,
+} from "../src/index.ts";
 import {
   applyProcessors,
   redact,
@@ -9,6 +18,8 @@ import {
   toolCallFilter,
   truncateToolResults,
 } from "../src/processors.ts";
+import { checkConnection, checkOptionText } from "../src/store-kit.ts";
+import { mapHooks } from "./stores-support.ts";
 
 const memory = createChatMemory();
 const memories = createChatMemories({ store: inMemoryStore(), owner: (id) => id.slice(1) });
@@ -118,6 +129,19 @@ test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
   ["an id to fork to", (id) => memories.fork("nobody's", id), 5, /^A memory id .*not number/],
   ["a state that is no list", (states) => memory.history({ states }), "live", /^states must be an array/],
   ["states of null", (states) => memory.history({ states }), null, /^states must be an array, not null/],
+  ["options of a tool's result", (options) => toolResult("1", "t", "no", options), true, /options .*true/],
+  [
+    "whether a tool failed",
+    (isError) => toolResult("1", "t", "no", { isError }),
+    "yes",
+    /^isError .*true or false.*"yes"/,
+  ],
+  [
+    "options of processors",
+    (options) => applyProcessors([], [], options),
+    [],
+    /applyProcessors' third argument .*an array/,
+  ],
   ["messages not awaited", (messages) => applyProcessors(messages, []), memory.messages(), /a promise/],
   [
     "a long option",
@@ -140,6 +164,14 @@ test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
     message: expect.stringMatching(says),
   });
 });
+
+const misspeltRules = {
+  factory: "myStore",
+  client: { method: "send", is: "a Wire" },
+  schemes: ["wire://"],
+  config: "new Wire(config)",
+  option: ["ttlMs"],
+};
 
 /** Options whose names are slightly wrong, and what they are given to. */
 test.each<[string, (misspelt: never) => unknown, object]>([
@@ -169,12 +201,18 @@ test.each<[string, (misspelt: never) => unknown, object]>([
   ["list's argument", (query) => memories.list(query), { owners: "a" }],
   ["fork's third argument", (options) => memories.fork("a", "b", options), { until: "a" }],
   ["inMemoryStore's argument", inMemoryStore, { ttl: 60 }],
+  ["keyValueStore", keyValueStore, { ...mapHooks(), ttl: 60 }],
+  ["singleSlotStore", singleSlotStore, { ttlMs: 60 }],
+  ["toolResult's options", (options) => toolResult("1", "t", "no", options), { isErr: true }],
+  ["applyProcessors' third argument", (options) => applyProcessors([], [], options), { fromat: {} }],
   ["stripMedia", stripMedia, { keepLast: 2 }],
   ["stripReasoning", stripReasoning, { keepLast: 2 }],
   ["redact", redact, { patterns: [/a/], replace: "b" }],
   ["toolCallFilter", toolCallFilter, { exlude: ["search"] }],
   ["truncateToolResults", truncateToolResults, { maxTokens: 50, counter, heads: 5 }],
   ["tokenLimiter", tokenLimiter, { limit: 5, counter, reserved: 1 }],
+  ["checkOptionText's rules", (rules) => checkOptionText("prefix", "{a}", rules), { forbiden: /[{}]/ }],
+  ["checkConnection's rules", (rules) => checkConnection({ url: "wire://h" }, rules), misspeltRules],
 ])("%s refuses a name that it does not know, and says those that it takes", async (name, call, misspelt) => {
   const unknown = Object.keys(misspelt).at(-1);
   const outcome = (async () => call(misspelt as never))();
@@ -191,8 +229,29 @@ test.each([
   await expect(call(new Array(1) as never)).rejects.toMatchObject({ code: "INVALID_MESSAGE" });
 });
 
+test("what an instance of a class holds beside its hooks, or beside its format, is its own", async () => {
+  class Values {
+    readonly client: Map<string, string> = new Map();
+    get(key: string) {
+      const value = this.client.get(key);
+      return value === undefined ? undefined : { value, revision: value };
+    }
+    compareAndSet(key: string, value: string) {
+      this.client.set(key, value);
+      return true;
+    }
+    delete(key: string) {
+      this.client.delete(key);
+    }
+  }
+  const own = createChatMemory({ id: "m", store: keyValueStore(new Values()) });
+  await own.add(user("a"));
+  expect(await applyProcessors(await own.messages(), [], own)).toEqual([user("a")]);
+});
+
 test("an option that is undefined is as if left out, whatever its name", () => {
   createChatMemory({ timeout: undefined } as object);
+  expect(toolResult("1", "t", "ok", { isErr: undefined } as object)).toEqual(toolResult("1", "t", "ok"));
 });
 
 test("where a compaction cannot end is told, with the message's id", async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { KeyValueCall, KeyValueStoreOptions } from "../src/stores/key-value-options.ts";
 import { keyValueStore } from "../src/stores/key-value-store.ts";
 import { mapHooks, message, seed, update } from "./stores-support.ts";
@@ -125,17 +125,12 @@ describe("races", () => {
   function interrupted(
     hooks: KeyValueStoreOptions<string>,
     between: () => Promise<unknown>,
-  ): KeyValueStoreOptions<string> & { swaps: number } {
-    const options = {
-      ...hooks,
-      swaps: 0,
-      compareAndSet: async (...args: Parameters<typeof hooks.compareAndSet>) => {
-        options.swaps += 1;
-        if (options.swaps === 1) await between();
-        return hooks.compareAndSet(...args);
-      },
-    };
-    return options;
+  ): KeyValueStoreOptions<string> {
+    const compareAndSet = vi.fn(async (...args: Parameters<typeof hooks.compareAndSet>) => {
+      if (compareAndSet.mock.calls.length === 1) await between();
+      return hooks.compareAndSet(...args);
+    });
+    return { ...hooks, compareAndSet };
   }
 
   test("a delete between read and write: VERSION_CONFLICT, and the memory stays deleted", async () => {
@@ -193,7 +188,7 @@ describe("races", () => {
     const change = update(v1, { append: [message(2)] });
     const options = interrupted(hooks, () => other.updateMessages("a", change));
     await keyValueStore(options).updateMessages("a", change);
-    expect(options.swaps).toBe(1);
+    expect(options.compareAndSet).toHaveBeenCalledTimes(1);
     expect((await other.getMessages("a")).messages).toEqual([message(1), message(2)]);
   });
 
@@ -209,7 +204,7 @@ describe("races", () => {
       const racing = interrupted(options, async () => expect(await other.sweep()).toEqual({ removed: 1 }));
       const begin = update(null, { append: [message(1, { id: "new" })] });
       await keyValueStore(racing).updateMessages("a", begin);
-      expect(racing.swaps).toBe(2);
+      expect(racing.compareAndSet).toHaveBeenCalledTimes(2);
       expect(await other.getMessages("a")).toMatchObject({ version: begin.version, nextSeq: 2 });
     }
   });

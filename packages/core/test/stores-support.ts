@@ -50,8 +50,7 @@ export function moveAll(seqs: readonly number[], to: MessageState | "removed"): 
 export function mapHooks(
   values: Map<string, string> = new Map(),
 ): KeyValueStoreOptions<string> & { values: Map<string, string> } {
-  return {
-    values,
+  const hooks: KeyValueStoreOptions<string> = {
     get: (key) => {
       const value = values.get(key);
       return value === undefined ? undefined : { value, revision: value };
@@ -69,6 +68,10 @@ export function mapHooks(
         .filter((key) => after === undefined || key > after)
         .slice(0, limit),
   };
+  // Not enumerable: the store refuses a member that is no option.
+  return Object.defineProperty(hooks as typeof hooks & { values: typeof values }, "values", {
+    value: values,
+  });
 }
 
 /** Every store of core, by name. */

@@ -1,3 +1,4 @@
+import { checkObject, wrongOption } from "../option-checks.ts";
 import type {
   AssistantModelMessage,
   JsonValue,
@@ -119,6 +120,8 @@ export function toolCall(
  * It is a message of the AI SDK's majors 6 and 7, unless the output's type holds read-only arrays, as `JsonValue` does:
  * major 6 takes none.
  *
+ * Errors: `INVALID_OPTION` for an `isError` that is no boolean, and for other options.
+ *
  * @example
  * ```ts
  * import { toolResult } from "@turnkeep/core";
@@ -138,11 +141,19 @@ export function toolResult(
   output: JsonValue,
   options?: { readonly isError?: boolean | undefined },
 ): ToolModelMessage {
-  const isError = options?.isError === true;
+  const isError = options !== undefined && isErrorOf(options);
   const value =
     typeof output === "string"
       ? ({ type: isError ? "error-text" : "text", value: output } as const)
       : // A tool that answers nothing still answers: without a value the result would be no valid one.
         ({ type: isError ? "error-json" : "json", value: output ?? null } as const);
   return { role: "tool", content: [{ type: "tool-result", toolCallId, toolName, output: value }] };
+}
+
+/** A misspelt option would make a success of an error. Errors: `INVALID_OPTION`. */
+function isErrorOf(options: { readonly isError?: boolean | undefined }): boolean {
+  checkObject("toolResult's options", options, ["isError"]);
+  const { isError = false } = options;
+  if (typeof isError !== "boolean") throw wrongOption("isError", isError, "true or false");
+  return isError;
 }

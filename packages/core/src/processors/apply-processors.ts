@@ -2,7 +2,7 @@ import { TurnkeepError } from "../errors.ts";
 import type { ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { kindOf, wrongOption } from "../option-checks.ts";
+import { checkUnlessInstance, kindOf, wrongOption } from "../option-checks.ts";
 import { asGiven, givenTo } from "./given.ts";
 import type { Processor } from "./processor.ts";
 import { runProcessor } from "./run-processor.ts";
@@ -24,8 +24,9 @@ export interface ApplyOptions<M> {
  * Hand in a list again after it has grown, with the same processors, and what the built-in ones made of its beginning is
  * used again: each message is compared with the one that stood there before, one that is not frozen by its content.
  *
- * Errors: `INVALID_OPTION` that names the processor, for one that changes what it was given or answers anything but
- * messages; `ABORTED`; and whatever a processor throws itself, unchanged: `processorOf` tells whose it was.
+ * Errors: `INVALID_OPTION` for an option that there is not, and, naming the processor, for one that changes what it was
+ * given or answers anything but messages; `ABORTED`; and whatever a processor throws itself, unchanged: `processorOf`
+ * tells whose it was.
  *
  * @example
  * ```ts
@@ -62,6 +63,7 @@ export async function applyProcessors<M>(
     throw new TurnkeepError("INVALID_OPTION", message);
   }
   checkProcessors(processors);
+  checkUnlessInstance("applyProcessors' third argument", options, ["format", "signal"]);
   const { signal = new AbortController().signal } = options;
   const format = options.format ?? (modelMessageFormat as unknown as MessageFormat<M>);
   const given = givenTo(processors[0] ?? processors, messages, format);

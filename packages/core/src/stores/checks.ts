@@ -1,5 +1,5 @@
 import { TurnkeepError } from "../errors.ts";
-import { kindOf } from "../option-checks.ts";
+import { checkNames, kindOf } from "../option-checks.ts";
 import type { MemoryUpdate, MessageState, StoreCapabilities, StoredMessage } from "../store-contract.ts";
 import { invalidOption } from "./store-errors.ts";
 import { scanText, show } from "./text.ts";
@@ -53,6 +53,7 @@ export interface OptionTextRules {
  * ```
  */
 export function checkOptionText(option: string, value: string, rules: OptionTextRules = {}): void {
+  checkNames("checkOptionText's rules", rules, ["maxBytes", "forbidden", "rule"]);
   const { maxBytes = Number.POSITIVE_INFINITY, forbidden, rule } = rules;
   if (typeof value !== "string") throw invalidOption(`${option} must be a string, not ${show(value)}`);
   const { bytes, fault } = scanText(value);

@@ -62,8 +62,11 @@ export interface ConnectionRules {
  */
 export function checkConnection(
   options: { readonly client?: unknown; readonly url?: unknown; readonly config?: unknown },
-  { factory, client: { method, is }, schemes, config: takes, options: others }: ConnectionRules,
+  rules: ConnectionRules,
 ): void {
+  checkNames("checkConnection's rules", rules, ["factory", "client", "schemes", "config", "options"]);
+  const { factory, client: takesClient, schemes, config: takes, options: others } = rules;
+  const { method, is } = takesClient;
   if (typeof options !== "object" || options === null) {
     throw invalidOption(`${factory} takes an object with client, url or config, not ${kindOf(options)}`);
   }

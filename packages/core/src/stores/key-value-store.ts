@@ -1,4 +1,4 @@
-import { kindOf } from "../option-checks.ts";
+import { checkUnlessInstance, kindOf } from "../option-checks.ts";
 import type { CallOptions, ChatMemoryStore, MemoryUpdate } from "../store-contract.ts";
 import { checkMemoryId, checkTtl, checkUpdate } from "./checks.ts";
 import { copyUpdate } from "./copies.ts";
@@ -28,6 +28,20 @@ export type { KeyValueCall, KeyValueEntry, KeyValuePage, KeyValueStoreOptions } 
 
 const name = "keyValueStore";
 
+const optionNames: readonly (keyof KeyValueStoreOptions<string>)[] = [
+  "get",
+  "compareAndSet",
+  "delete",
+  "deleteIfUnchanged",
+  "list",
+  "close",
+  "durable",
+  "shared",
+  "maxMessageBytes",
+  "ttlMs",
+  "now",
+];
+
 /** How often an update looks again when the value changed but not the memory: another client swept it meanwhile. */
 const maxAttempts = 5;
 
@@ -44,7 +58,8 @@ const pageSize = 50;
  * operations, one `get` and one `compareAndSet`. A record of a later layout is `UNSUPPORTED_VERSION`; a value that is
  * no record is `CORRUPT_RECORD` with the memory's id, is listed with `updatedAt` 0, and can be deleted.
  *
- * Errors: `INVALID_OPTION` for a missing hook or a bad option; in calls, what the store contract names.
+ * Errors: `INVALID_OPTION` for a missing hook, a bad option, and a member that is neither; an instance of a class may hold
+ * more beside its hooks, its client say. In calls, what the store contract names.
  *
  * @example
  * ```ts
@@ -244,6 +259,7 @@ function checkOptions<R extends {}>(options: KeyValueStoreOptions<R>): void {
   if (typeof options !== "object" || options === null) {
     throw invalidOption(`${name} takes an object of hooks, not ${kindOf(options)}`);
   }
+  checkUnlessInstance(name, options, optionNames);
   for (const hook of ["get", "compareAndSet", "delete"] as const) {
     if (typeof options[hook] !== "function") throw invalidOption(`${name} needs the hook ${hook}()`);
   }

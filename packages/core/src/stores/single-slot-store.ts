@@ -1,3 +1,4 @@
+import { checkNames } from "../option-checks.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
 import { processStore } from "./process-store.ts";
 import { invalidOption } from "./store-errors.ts";
@@ -15,7 +16,10 @@ import { show } from "./text.ts";
  * const memory = createChatMemory({ id: "scratch", store: singleSlotStore() });
  * ```
  */
-export function singleSlotStore(): ChatMemoryStore {
+export function singleSlotStore(): ChatMemoryStore;
+export function singleSlotStore(options?: unknown): ChatMemoryStore {
+  // One of another store's, `ttlMs` say, would be without effect.
+  if (typeof options === "object" && options !== null) checkNames("singleSlotStore", options, []);
   return processStore({
     name: "singleSlotStore",
     capabilities: Object.freeze({
