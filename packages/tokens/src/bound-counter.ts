@@ -3,7 +3,7 @@ import { loadEncoding } from "./encoding.ts";
 import type { ImageSize } from "./images.ts";
 import { type MediaPiece, mediaTokens } from "./media.ts";
 import { shown } from "./models.ts";
-import { checkedRule, countMessage, type Framing, type TokenCounterOptions } from "./token-counter.ts";
+import { countMessage, type Framing, mediaRuleOf, type TokenCounterOptions } from "./token-counter.ts";
 
 /** Providers that publish no tokenizer for the models they sell. */
 export type BoundName = "anthropic" | "gemini";
@@ -61,7 +61,7 @@ const bounds: Readonly<Record<BoundName, Bound>> = {
  * them by a half to three times. No rule but one token a byte holds for every text. The usage that the provider reports
  * is the truth: pass it to `memory.calibrate`, which also gives back the room that the bound takes too much.
  *
- * Errors: `INVALID_OPTION` for an unknown provider and for a media rule as in `tokenCounter`.
+ * Errors: `INVALID_OPTION` for an unknown provider or option and for a media rule as in `tokenCounter`.
  *
  * @example
  * ```ts
@@ -83,7 +83,7 @@ export async function boundCounter(
     );
   }
   const bound = bounds[provider];
-  const media = checkedRule(options.media);
+  const media = mediaRuleOf("boundCounter", options);
   const bytePairs = await loadEncoding("o200k_base");
   const countText = (text: string): number => boundOf(text, bound, (part) => bytePairs().count(part));
   const countMedia =

@@ -3,6 +3,7 @@ import { type EncodingName, loadEncoding, vocabularyOf } from "./encoding.ts";
 import { defaultImages, imageTokens } from "./images.ts";
 import { type MediaPiece, mediaTokens } from "./media.ts";
 import { ruleOf } from "./models.ts";
+import { checkOptions, kindOf } from "./option-checks.ts";
 
 /** An encoding's name, or a model's. */
 export type EncodingOrModel = EncodingName | (string & {});
@@ -46,8 +47,8 @@ export interface TokenCounterOptions {
  *
  * Only the vocabulary asked for is loaded, once a process.
  *
- * Errors: `INVALID_OPTION` for an unknown encoding or model and a media rule without a name, and when a media rule
- * answers no non-negative integer.
+ * Errors: `INVALID_OPTION` for an unknown encoding, model or option and a media rule without name or count, and when a
+ * media rule answers no non-negative integer.
  *
  * @example
  * ```ts
@@ -63,7 +64,7 @@ export async function tokenCounter(
   options: TokenCounterOptions = {},
 ): Promise<TokenCounter> {
   const { encoding, images } = ruleOf(name);
-  const media = checkedRule(options.media);
+  const media = mediaRuleOf("tokenCounter", options);
   const bytePairs = await loadEncoding(encoding);
   const countMedia =
     media?.count ??
@@ -122,9 +123,17 @@ export function countMessage<M>(
   return tokens;
 }
 
-/** The same rule, with its answers checked. */
-export function checkedRule(rule: MediaRule | undefined): MediaRule | undefined {
+/** The media rule among the options of a counter, with its answers checked. Errors: `INVALID_OPTION`. */
+export function mediaRuleOf(counter: string, options: TokenCounterOptions): MediaRule | undefined {
+  checkOptions(`${counter}'s options`, options, ["media"]);
+  const rule = options.media;
   if (rule === undefined) return undefined;
+  if (typeof rule?.count !== "function") {
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      `media must be a rule, { name, count }, whose count is a function; it is ${kindOf(rule)}.`,
+    );
+  }
   if (typeof rule.name !== "string" || rule.name === "") {
     throw new TurnkeepError(
       "INVALID_OPTION",

@@ -1,6 +1,6 @@
 import { isTurnkeepError, type MessageFormat, type Piece, type Role } from "@turnkeep/core";
 import { describe, expect, it } from "vitest";
-import { estimateMedia, type MediaPiece, textCounter, tokenCounter } from "../src/index.ts";
+import { boundCounter, estimateMedia, type MediaPiece, textCounter, tokenCounter } from "../src/index.ts";
 
 interface Message {
   readonly role: Role;
@@ -126,6 +126,17 @@ describe("tokenCounter", () => {
     const counter = await tokenCounter("o200k_base", { media: { name: "odd", count: () => answer } });
     const count = () => counter.count({ role: "user", content: "", media: image }, format);
     expect(count).toThrow(/media rule "odd" answered/);
+  });
+
+  it.each([
+    ["medai", { medai: { name: "own", count: () => 1 } }, 'takes media; it was given "medai".'],
+    ["null", null, "options must be an object of options; it is null."],
+    ["a rule that is none", { media: 5 }, "media must be a rule"],
+    ["a rule without a count", { media: { name: "own", cuont: () => 1 } }, "whose count is a function"],
+  ])("refuses options that it does not know, and a media rule that is none: %s", async (_, options, says) => {
+    const expected = { code: "INVALID_OPTION", message: expect.stringContaining(says) };
+    await expect(tokenCounter("o200k_base", options as never)).rejects.toMatchObject(expected);
+    await expect(boundCounter("gemini", options as never)).rejects.toMatchObject(expected);
   });
 
   it("refuses a media rule without a name", async () => {
