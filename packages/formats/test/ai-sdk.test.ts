@@ -1,7 +1,7 @@
 import { createChatMemory, entry, inMemoryStore, isTurnkeepError } from "@turnkeep/core";
 import { convertToModelMessages, type UIMessage } from "ai7";
 import { describe, expect, it } from "vitest";
-import { uiMessageFormat } from "../src/ai-sdk.ts";
+import { uiMessageConversion, uiMessageFormat } from "../src/ai-sdk.ts";
 
 const format = uiMessageFormat<UIMessage>();
 const assistant = (...parts: UIMessage["parts"]): UIMessage => ({ id: "m", role: "assistant", parts });
@@ -38,6 +38,29 @@ const dynamic = {
   output: "found",
   providerExecuted: true,
 } as const;
+
+describe("options", () => {
+  it.each([
+    [{ convertDataparts: () => undefined }, 'takes convertDataPart; it was given "convertDataparts".'],
+    [{ generateId: () => "a" }, 'takes convertDataPart; it was given "generateId".'],
+    [null, "must be an object of options, not null."],
+  ])("the format refuses %j", (options, says) => {
+    expect(() => uiMessageFormat(options as never)).toThrow(
+      expect.objectContaining({ code: "INVALID_OPTION", message: `uiMessageFormat's argument ${says}` }),
+    );
+  });
+
+  it("the conversion refuses one that it does not know", () => {
+    uiMessageConversion({ convertDataPart: () => undefined, generateId: () => "a" });
+    expect(() => uiMessageConversion({ generateIds: () => "a" } as object)).toThrow(
+      expect.objectContaining({
+        code: "INVALID_OPTION",
+        message:
+          'uiMessageConversion\'s argument takes convertDataPart, generateId; it was given "generateIds".',
+      }),
+    );
+  });
+});
 
 describe("roles", () => {
   it.each(["system", "user", "assistant"] as const)("%s", (role) => {

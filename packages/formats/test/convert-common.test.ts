@@ -89,6 +89,8 @@ describe("what is no conversion", () => {
     [{ from: own }, "convert's to must be a conversion"],
     [{ from: own.format, to: own }, "not a message format."],
     [{ from: own, to: null }, "not null."],
+    [{ form: own, to: own }, 'convert\'s second argument takes from, to; it was given "form".'],
+    [{ from: own, to: own, convertDataPart: () => undefined }, 'it was given "convertDataPart".'],
   ])("is refused: %o", (options, message) => {
     const call = () => convert([], options as never);
     expect(call).toThrow(

@@ -1,3 +1,4 @@
+import { checkOptions } from "../checks.ts";
 import type { Conversion } from "../conversion/convert.ts";
 import { type UIMessageFormatOptions, uiMessageFormat } from "./format.ts";
 import { writeMessages } from "./from-neutral.ts";
@@ -14,6 +15,8 @@ export interface UIMessageConversionOptions extends UIMessageFormatOptions {
  * For `convert` of `@turnkeep/formats/convert`. A UI message is read step by step, as the SDK sends it. What a model
  * answers is written as one message: its calls with their results, and what it says to them. Calls are written as parts
  * `tool-<name>`; a result that answers no call before it is lost.
+ *
+ * Errors: `INVALID_OPTION` for an option that there is not.
  *
  * @example
  * ```ts
@@ -32,10 +35,11 @@ export interface UIMessageConversionOptions extends UIMessageFormatOptions {
 export function uiMessageConversion<M extends UIMessageLike = UIMessageLike>(
   options: UIMessageConversionOptions = {},
 ): Conversion<M> {
+  checkOptions("uiMessageConversion's argument", options, ["convertDataPart", "generateId"]);
   const convertDataPart = options.convertDataPart ?? (() => undefined);
   const generateId = options.generateId ?? ((index) => `message-${index + 1}`);
   return {
-    format: uiMessageFormat<M>(options),
+    format: uiMessageFormat<M>({ convertDataPart }),
     read: (messages, losses) => readMessages(messages, losses, convertDataPart),
     write: (messages, losses) => writeMessages(messages, losses, generateId) as M[],
   };

@@ -5,6 +5,7 @@ import {
   type ToolCallRef,
   type ToolResultRef,
 } from "@turnkeep/core";
+import { checkOptions } from "../checks.ts";
 import { checkedCodec } from "../codec.ts";
 import { checkMessage } from "./check.ts";
 import { interrupted } from "./interrupted.ts";
@@ -50,6 +51,8 @@ export interface UIMessageFormatOptions {
  *
  * A call that a crash left unanswered is shown with an error as its result, in the message that holds it.
  *
+ * Errors: `INVALID_OPTION` for an option that there is not.
+ *
  * Its `encode` throws `INVALID_MESSAGE` for an unknown role, parts without a type, a text or a file without its text
  * or URL, a tool part without id or state.
  *
@@ -68,6 +71,7 @@ export interface UIMessageFormatOptions {
 export function uiMessageFormat<M extends UIMessageLike = UIMessageLike>(
   options: UIMessageFormatOptions = {},
 ): MessageFormat<M> {
+  checkOptions("uiMessageFormat's argument", options, ["convertDataPart"]);
   const convertDataPart = options.convertDataPart ?? (() => undefined);
   return {
     name,

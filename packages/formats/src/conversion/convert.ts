@@ -1,5 +1,5 @@
 import { type MessageFormat, TurnkeepError } from "@turnkeep/core";
-import { isObject, kindOf } from "../checks.ts";
+import { checkOptions, isObject, kindOf } from "../checks.ts";
 import { type Loss, Losses } from "./losses.ts";
 import type { NeutralMessage } from "./neutral.ts";
 import { settled } from "./settle.ts";
@@ -33,7 +33,7 @@ export interface Converted<M> {
  * of a number beyond those of a double. Ids of calls stay as they are; calls that have none are given some.
  *
  * Errors: `INVALID_MESSAGE` for what the format of `from` refuses; `INVALID_OPTION` for what is no list of messages and
- * no conversion.
+ * no conversion, and for other options.
  *
  * @example
  * ```ts
@@ -56,6 +56,7 @@ export function convert<In, Out>(
     throw new TurnkeepError("INVALID_OPTION", `convert takes a list of messages, not ${kindOf(messages)}.`);
   }
   const given: Readonly<Record<string, unknown>> = isObject(options) ? options : {};
+  checkOptions("convert's second argument", given, ["from", "to"]);
   checkConversion("from", given.from);
   checkConversion("to", given.to);
   const { from, to } = options;
