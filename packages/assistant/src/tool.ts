@@ -1,3 +1,4 @@
+import { checkObject } from "./option-checks.ts";
 import type { JsonSchema, OutputOf, StandardSchema } from "./schema.ts";
 
 /** What a running tool gets beside its input. */
@@ -43,8 +44,19 @@ export interface Tool<Input = unknown> {
  */
 export type Tools = Readonly<Record<string, Tool>>;
 
+const toolNames: readonly (keyof Tool)[] = [
+  "description",
+  "inputSchema",
+  "jsonSchema",
+  "execute",
+  "returnBehavior",
+  "idempotent",
+];
+
 /**
  * A tool whose input has the type that its schema gives it.
+ *
+ * Errors: `INVALID_OPTION` for a member that no tool has. An instance of a class may have more.
  *
  * @example
  * ```ts
@@ -69,5 +81,13 @@ export function tool<Input = Readonly<Record<string, unknown>>>(
   definition: Omit<Tool<Input>, "inputSchema"> & { readonly inputSchema: JsonSchema },
 ): Tool<Input>;
 export function tool<Input>(definition: Tool<Input>): Tool<Input> {
+  if (!isInstance(definition)) checkObject("tool's argument", definition, toolNames);
   return definition;
+}
+
+/** Of a class: what else it holds is its own. */
+function isInstance(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null;
 }

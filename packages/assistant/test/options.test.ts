@@ -92,6 +92,40 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
     expect(await memory.messages()).toEqual([]);
   });
 
+  test.each([
+    ["inputSchem", { inputSchem: {}, execute: run }],
+    ["idempotnet", { inputSchema: {}, execute: run, idempotnet: true }],
+    ["needsApproval", { inputSchema: {}, execute: run, needsApproval: true }],
+  ])("a member that no tool has: %s", (name, definition) => {
+    expect(() => tool(definition as never)).toThrow(
+      expect.objectContaining({
+        code: "INVALID_OPTION",
+        message: `tool's argument takes description, inputSchema, jsonSchema, execute, returnBehavior, idempotent; it was given "${name}".`,
+      }),
+    );
+  });
+
+  test.each([undefined, null, 5, [], run])("a tool that is none: %s", (definition) => {
+    expect(() => tool(definition as never)).toThrow(
+      expect.objectContaining({
+        code: "INVALID_OPTION",
+        message: expect.stringContaining("tool's argument"),
+      }),
+    );
+  });
+
+  test("but what a tool that is an instance of a class holds is its own", () => {
+    class Weather {
+      readonly inputSchema = {};
+      readonly station: string = "Oslo";
+      execute(): string {
+        return this.station;
+      }
+    }
+    const weather = new Weather();
+    expect(tool(weather)).toBe(weather);
+  });
+
   test("a chat that names none of many memories", async () => {
     const chat = createAssistant({ model, memories });
     await expect(chat.chat("Go", {} as never)).rejects.toMatchObject({
