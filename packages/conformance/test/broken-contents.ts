@@ -1,5 +1,5 @@
-import type { MemoryUpdate, StoredMessage } from "@turnkeep/core";
-import { isTurnkeepError, TurnkeepError } from "@turnkeep/core/store-kit";
+import type { HistoryQuery, MemoryUpdate, StoredMessage } from "@turnkeep/core";
+import { isTurnkeepError, storeError, TurnkeepError } from "@turnkeep/core/store-kit";
 import type { BrokenStore } from "./broken-store.ts";
 
 /** A store that changes each message before it is written. */
@@ -12,6 +12,18 @@ function writing(change: (message: StoredMessage) => StoredMessage): NonNullable
         replace: update.replace?.map(change),
       };
       return base.updateMessages(id, changed, options);
+    },
+  });
+}
+
+/** A store that cuts long payloads in the answers to some history queries. */
+function cutting(chosen: (query: HistoryQuery) => boolean): NonNullable<BrokenStore["wrap"]> {
+  return (base) => ({
+    async getHistory(id, query, options) {
+      const page = await base.getHistory(id, query, options);
+      if (!chosen(query)) return page;
+      const messages = page.messages.map((row) => ({ ...row, payload: row.payload.slice(0, 256 * 1024) }));
+      return { ...page, messages };
     },
   });
 }
@@ -52,6 +64,53 @@ export const brokenContents: readonly BrokenStore[] = [
     wrap: writing((message) => ({ ...message, payload: message.payload.slice(0, 1_000_000) })),
   },
   {
+    fault: "cuts a large message that is read by ids",
+    caughtBy: ["sizes", "a message of 1 MB works in every state"],
+    wrap: cutting(({ ids }) => ids !== undefined),
+  },
+  {
+    fault: "cuts a large message that is read in descending order",
+    caughtBy: ["sizes", "a message of 1 MB works in every state"],
+    wrap: cutting(({ order }) => order === "descending"),
+  },
+  {
+    fault: "fails to answer a page of history of more than 16 MB",
+    caughtBy: ["sizes", "a page of history holds twenty messages of 1 MB"],
+    wrap: (base) => ({
+      async getHistory(id, query, options) {
+        const page = await base.getHistory(id, query, options);
+        const size = page.messages.reduce((sum, { payload }) => sum + payload.length, 0);
+        if (size > 16 * 1024 * 1024) throw storeError("broken", new RangeError("the answer is too large"));
+        return page;
+      },
+    }),
+  },
+  {
+    fault: "ends a page of history at 8 MB",
+    caughtBy: ["sizes", "a page of history holds twenty messages of 1 MB"],
+    wrap: (base) => ({
+      async getHistory(id, query, options) {
+        const page = await base.getHistory(id, query, options);
+        let bytes = 0;
+        const messages = page.messages.filter(({ payload }) => {
+          bytes += payload.length;
+          return bytes <= 8 * 1024 * 1024;
+        });
+        return { messages, hasMore: page.hasMore || messages.length < page.messages.length };
+      },
+    }),
+  },
+  {
+    fault: "reads 4,096 live messages at most",
+    caughtBy: ["sizes", "five thousand messages live at once, a thousand come and all leave in one update"],
+    wrap: (base) => ({
+      async getMessages(id, options) {
+        const snapshot = await base.getMessages(id, options);
+        return { ...snapshot, messages: snapshot.messages.slice(0, 4096) };
+      },
+    }),
+  },
+  {
     fault: "writes what fits, then refuses what is too large",
     caughtBy: ["sizes", "a message above maxMessageBytes is refused before anything is written"],
     wrap: (base) => ({
@@ -72,7 +131,7 @@ export const brokenContents: readonly BrokenStore[] = [
   },
   {
     fault: "answers a page of at most 1,000 live messages",
-    caughtBy: ["sizes", "two thousand messages live at once, a thousand come and all leave in one update"],
+    caughtBy: ["sizes", "five thousand messages live at once, a thousand come and all leave in one update"],
     wrap: (base) => ({
       async getMessages(id, options) {
         const snapshot = await base.getMessages(id, options);

@@ -1,7 +1,9 @@
+import type { HistoryQuery } from "@turnkeep/core";
 import type { BrokenStore } from "./broken-store.ts";
-import type { Database } from "./reference-store.ts";
+import { type Database, fullCapabilities, referenceStore } from "./reference-store.ts";
 
 const prolongs = "every write prolongs the life of the whole memory";
+const absent = "an expired memory is absent in every method at once";
 const neither = "neither reads nor refused updates prolong a life";
 const sweeps = "sweep removes what has expired and nothing else";
 
@@ -13,8 +15,48 @@ function touch({ memories, now }: Database, id: string, ttlMs: number | undefine
   }
 }
 
+/** A store of which some history queries do not look whether the memory has expired. */
+function timeless(chosen: (query: HistoryQuery) => boolean): NonNullable<BrokenStore["wrap"]> {
+  return (base, database) => {
+    const eternal = referenceStore({ ...database, now: () => 0 }, fullCapabilities, {});
+    return {
+      getHistory: (id, query, options) => (chosen(query) ? eternal : base).getHistory(id, query, options),
+    };
+  };
+}
+
 /** Lives that end too early, too late or by something of another life. */
 export const brokenExpiry: readonly BrokenStore[] = [
+  {
+    fault: "shows an expired memory from its newest message on",
+    caughtBy: ["ttl", absent],
+    wrap: timeless(({ order }) => order === "descending"),
+  },
+  {
+    fault: "finds messages of an expired memory by their ids",
+    caughtBy: ["ttl", absent],
+    wrap: timeless(({ ids }) => ids !== undefined),
+  },
+  {
+    fault: "shows an expired memory to who asks for states",
+    caughtBy: ["ttl", absent],
+    wrap: timeless(({ states }) => states !== undefined),
+  },
+  {
+    fault: "shows an expired memory to who asks for a part of it",
+    caughtBy: ["ttl", absent],
+    wrap: timeless(({ after }) => after !== undefined),
+  },
+  {
+    fault: "leaves expired memories in everybody's list until they are swept",
+    caughtBy: ["ttl", absent],
+    wrap: (base, { memories }) => ({
+      async listMemories(query, options) {
+        if (query.owner !== undefined) return base.listMemories(query, options);
+        return { memories: [...memories].map(([memoryId, { updatedAt }]) => ({ memoryId, updatedAt })) };
+      },
+    }),
+  },
   {
     fault: "prolongs a life with an update that it refuses",
     caughtBy: ["ttl", neither],

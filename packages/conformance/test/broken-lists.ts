@@ -1,4 +1,5 @@
-import type { ListPage, ListQuery } from "@turnkeep/core";
+import type { ListPage, ListQuery, TurnkeepErrorCode } from "@turnkeep/core";
+import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import type { BrokenStore } from "./broken-store.ts";
 import type { Database, StoredMemory } from "./reference-store.ts";
 
@@ -16,6 +17,70 @@ function listing(
     return memory.owner === undefined ? entry : { ...entry, owner: memory.owner };
   });
   return { length: entries.length, page: (begin) => entries.slice(begin, begin + limit) };
+}
+
+/** Writes who begins into a list first, and leaves it there where the update is refused. */
+function listingFirst(
+  code: TurnkeepErrorCode,
+  inList: (query: ListQuery, owner: string | undefined) => boolean,
+): NonNullable<BrokenStore["wrap"]> {
+  return (base, database) => {
+    const shared = database as Database & { refused?: Map<string, string | undefined> };
+    shared.refused ??= new Map();
+    const { refused } = shared;
+    return {
+      async updateMessages(id, update, options) {
+        try {
+          await base.updateMessages(id, update, options);
+        } catch (error) {
+          if (!database.memories.has(id) && isTurnkeepError(error, code)) refused.set(id, update.owner);
+          throw error;
+        }
+      },
+      async deleteMessages(id, options) {
+        await base.deleteMessages(id, options);
+        refused.delete(id);
+      },
+      async listMemories(query, options) {
+        const page = await base.listMemories(query, options);
+        const left = [...refused].filter(([, owner]) => inList(query, owner));
+        return {
+          ...page,
+          memories: [...page.memories, ...left.map(([memoryId]) => ({ memoryId, updatedAt: 0 }))],
+        };
+      },
+    };
+  };
+}
+
+const isOwners = (query: ListQuery, owner: string | undefined) =>
+  query.owner !== undefined && query.owner === owner;
+
+/** A list of everybody's memories that is told of some only when they begin. */
+function everybodysFromTheBeginning(
+  some: (memory: StoredMemory) => boolean,
+): NonNullable<BrokenStore["wrap"]> {
+  return (base, database) => {
+    const shared = database as Database & { begun?: Map<string, number> };
+    shared.begun ??= new Map();
+    const { begun, memories } = shared as typeof shared & { begun: Map<string, number> };
+    return {
+      async updateMessages(id, update, options) {
+        await base.updateMessages(id, update, options);
+        if (update.expected === null) begun.set(id, memories.get(id)?.updatedAt ?? 0);
+      },
+      async listMemories(query, options) {
+        const page = await base.listMemories(query, options);
+        if (query.owner !== undefined) return page;
+        const stale = page.memories.map((entry) => {
+          const memory = memories.get(entry.memoryId);
+          const updatedAt = begun.get(entry.memoryId) ?? 0;
+          return memory !== undefined && some(memory) ? { ...entry, updatedAt } : entry;
+        });
+        return { ...page, memories: stale };
+      },
+    };
+  };
 }
 
 /** Lists that are right at first sight. */
@@ -86,6 +151,41 @@ export const brokenLists: readonly BrokenStore[] = [
         if (memory && updatedAt !== undefined && update.append.length === 0) memory.updatedAt = updatedAt;
       },
     }),
+  },
+  {
+    fault: "keeps in everybody's list when a memory began",
+    caughtBy: ["list", "updatedAt rises with each write"],
+    wrap: everybodysFromTheBeginning(({ owner }) => owner !== undefined),
+  },
+  {
+    fault: "keeps in everybody's list when a memory without owner began",
+    caughtBy: ["list", "updatedAt rises with each write"],
+    wrap: everybodysFromTheBeginning(({ owner }) => owner === undefined),
+  },
+  {
+    fault: "leaves a beginning in its owner's list that is not as described",
+    caughtBy: ["errors", "a beginning that is not as described begins nothing"],
+    wrap: listingFirst("INVALID_OPTION", isOwners),
+  },
+  {
+    fault: "leaves a beginning in its owner's list that names what is not there",
+    caughtBy: ["errors", "a beginning that names what is not there is refused"],
+    wrap: listingFirst("INVALID_OPTION", isOwners),
+  },
+  {
+    fault: "leaves a beginning in everybody's list that is refused",
+    caughtBy: ["errors", "a beginning that names what is not there is refused"],
+    wrap: listingFirst("INVALID_OPTION", ({ owner }) => owner === undefined),
+  },
+  {
+    fault: "leaves a beginning in its owner's list that is too large",
+    caughtBy: ["sizes", "a message above maxMessageBytes is refused before anything is written"],
+    wrap: listingFirst("MESSAGE_TOO_LARGE", isOwners),
+  },
+  {
+    fault: "leaves an absent memory in a list that an update names",
+    caughtBy: ["versions", "an update of an absent memory conflicts and does not begin it"],
+    wrap: listingFirst("VERSION_CONFLICT", isOwners),
   },
   {
     fault: "parses a cursor without looking at it",

@@ -1,6 +1,7 @@
 import type { MemoryUpdate, MessageState } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectCode } from "../expect.ts";
+import { expectUnlisted } from "../listed.ts";
 import type { TestMemory } from "../memory.ts";
 import { sentences } from "../sentences.ts";
 
@@ -40,11 +41,13 @@ export const contradictionsCases: readonly ConformanceCase[] = inGroup("errors",
         ["a removal", { move: [{ seq: 1, to: "removed" }] }],
       ];
       for (const [what, over] of namings) {
-        const update = { ...memory.update({ append: [{ seq: 2 }], owner: context.unique() }), ...over };
+        const owner = context.unique();
+        const update = { ...memory.update({ append: [{ seq: 2 }], owner }), ...over };
         await expectCode(`a beginning with ${what}`, "INVALID_OPTION", () =>
           context.store.updateMessages(memory.id, update),
         );
         await memory.check(`after a beginning with ${what}`);
+        await expectUnlisted(`after a beginning with ${what}`, context, { memoryId: memory.id, owner });
       }
     },
   },

@@ -3,6 +3,7 @@ import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { expectCode, expectEqual, expectSecret, expectSettled, expectThat } from "../expect.ts";
+import { expectUnlisted } from "../listed.ts";
 import type { TestMemory } from "../memory.ts";
 import { abortLater } from "../races.ts";
 import { sentences } from "../sentences.ts";
@@ -28,11 +29,13 @@ export const errorsCases: readonly ConformanceCase[] = inGroup("errors", [
     sentence: sentences.invalid,
     async run(context) {
       const memory = context.memory();
-      const update = memory.update({ append: 2, nextSeq: 2 });
+      const owner = context.unique();
+      const update = memory.update({ append: 2, nextSeq: 2, owner });
       await expectCode("a beginning with a seq that reaches nextSeq", "INVALID_OPTION", () =>
         context.store.updateMessages(memory.id, update),
       );
       await memory.check("after a beginning that was refused");
+      await expectUnlisted("after a beginning that was refused", context, { memoryId: memory.id, owner });
     },
   },
   {

@@ -3,6 +3,7 @@ import { quote } from "../brief.ts";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { expectCode, expectEqual, expectSettled, expectThat } from "../expect.ts";
+import { listed } from "../listed.ts";
 import type { Change, TestMemory } from "../memory.ts";
 import { all, readWhile } from "../races.ts";
 import { sentences } from "../sentences.ts";
@@ -220,7 +221,13 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
     async run(context) {
       const owner = context.unique();
       const [memory] = (await begin(context, 1, owner)) as [TestMemory];
-      const seen: number[] = [];
+      const [nobodys] = (await begin(context, 1, undefined)) as [TestMemory];
+      const lists: readonly (readonly [what: string, memoryId: string, owner: string | undefined])[] = [
+        ["its owner's list", memory.id, owner],
+        ["everybody's list", memory.id, undefined],
+        ["everybody's list, of a memory without owner", nobodys.id, undefined],
+      ];
+      const seen = lists.map((): number[] => []);
       const changes: Change[] = [
         { append: 1 },
         { replace: [{ seq: 1, payload: '"new"' }] },
@@ -232,12 +239,17 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
         if (change !== undefined) {
           await context.elapse(20);
           await memory.commit(change);
+          await nobodys.commit(change);
         }
-        const [entry] = await list(context.store, { owner });
-        seen.push(entry?.updatedAt ?? Number.NaN);
+        for (const [index, [, id, of]] of lists.entries()) {
+          seen[index]?.push((await listed(context.store, of, id))?.updatedAt ?? Number.NaN);
+        }
       }
-      const rises = seen.every((time, index) => index === 0 || time > (seen[index - 1] ?? 0));
-      expectThat("updatedAt rises with writes that are 20 ms apart", rises, seen);
+      for (const [at, [what]] of lists.entries()) {
+        const times = seen[at] ?? [];
+        const rises = times.every((time, index) => index === 0 || time > (times[index - 1] ?? 0));
+        expectThat(`updatedAt in ${what} rises with writes that are 20 ms apart`, rises, times);
+      }
     },
   },
   {

@@ -1,6 +1,8 @@
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { expectCode, expectEqual } from "../expect.ts";
+import { expectUnlisted } from "../listed.ts";
+import type { TestMemory } from "../memory.ts";
 import { sentences } from "../sentences.ts";
 
 const megabyte = 1024 * 1024;
@@ -15,10 +17,13 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
       const memory = context.memory();
       await memory.commit({ append: [{ payload: filled("a", megabyte) }, {}] });
       await memory.check("after a message of 1 MB was appended");
+      await lookUp(context, memory, "after a message of 1 MB was appended", [1]);
       await memory.commit({ append: 1, replace: [{ seq: 2, payload: filled("b", megabyte) }] });
       await memory.check("after a small message was replaced by one of 1 MB");
+      await lookUp(context, memory, "after a small message was replaced by one of 1 MB", [2, 3]);
       await memory.commit({ move: [{ seq: 1, to: "evicted" }] });
       await memory.check("after a message of 1 MB was evicted");
+      await lookUp(context, memory, "after a message of 1 MB was evicted", [1, 2]);
       if (context.capabilities.history) {
         await memory.commit({ move: [{ seq: 1, to: "live" }] });
         await memory.check("after a message of 1 MB came back");
@@ -79,6 +84,21 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
         states: ["evicted"],
         limit: 1,
       });
+    },
+  },
+  {
+    name: "a page of history holds twenty messages of 1 MB",
+    sentence: sentences.historyPage,
+    requires: { history: true },
+    heavy: true,
+    async run(context) {
+      const memory = context.memory();
+      const ten = (unit: string) => Array.from({ length: 10 }, () => ({ payload: filled(unit, megabyte) }));
+      await memory.commit({ append: ten("a") });
+      const move = memory.model.seqs("live").map((seq) => ({ seq, to: "evicted" as const }));
+      await memory.commit({ append: ten("b"), move });
+      await memory.checkHistory("of 20 messages of 1 MB", {});
+      await memory.checkHistory("of 20 messages of 1 MB, newest first", { order: "descending" });
     },
   },
   {
@@ -145,26 +165,39 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
     },
   },
   {
-    name: "two thousand messages live at once, a thousand come and all leave in one update",
+    name: "five thousand messages live at once, a thousand come and all leave in one update",
     sentence: sentences.atomic,
     async run(context) {
       const memory = context.memory();
-      await memory.commit({ append: 1000 });
-      await memory.commit({ append: 1000 });
-      await memory.check("of 2,000 live messages");
+      for (let thousands = 0; thousands < 5; thousands++) await memory.commit({ append: 1000 });
+      await memory.check("of 5,000 live messages");
       const live = memory.model.seqs("live");
       await memory.commit({ append: 2, move: live.map((seq) => ({ seq, to: "superseded" })) });
-      await memory.check("after 2,000 messages were superseded");
+      await memory.check("after 5,000 messages were superseded");
     },
   },
 ]);
 
 async function refuse(context: ConformanceContext, over: { payload: string }): Promise<void> {
   const memory = context.memory();
+  const owner = context.unique();
   await expectCode("a beginning with a message above maxMessageBytes", "MESSAGE_TOO_LARGE", () =>
-    context.store.updateMessages(memory.id, memory.update({ append: [{}, over] })),
+    context.store.updateMessages(memory.id, memory.update({ append: [{}, over], owner })),
   );
   await memory.check("after a beginning that was refused");
+  await expectUnlisted("after a beginning that was refused", context, { memoryId: memory.id, owner });
+}
+
+/** The other ways to messages by these seqs: by their ids, and from the newest on. */
+async function lookUp(
+  context: ConformanceContext,
+  memory: TestMemory,
+  what: string,
+  seqs: readonly number[],
+): Promise<void> {
+  if (!context.capabilities.history) return;
+  await memory.checkHistory(`by ids, ${what}`, { ids: seqs.map((seq) => `m${seq}`) });
+  await memory.checkHistory(`newest first, ${what}`, { order: "descending" });
 }
 
 /** A JSON text of exactly so many UTF-8 bytes, made of `unit`. */

@@ -1,8 +1,9 @@
-import type { ChatMemoryStore, MemoryUpdate } from "@turnkeep/core";
+import type { ChatMemoryStore, HistoryQuery, MemoryUpdate } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { ConformanceError, expectCode, expectEqual, expectSettled, expectThat } from "../expect.ts";
+import { expectUnlisted } from "../listed.ts";
 import type { Change, TestMemory } from "../memory.ts";
 import { all, race } from "../races.ts";
 import { sentences } from "../sentences.ts";
@@ -27,10 +28,8 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
         for (const client of life.clients) {
           await memory.check("after it expired", client);
           await memory.checkKnown("after it expired", late.expected ?? "", client);
-          if (context.capabilities.list) {
-            const { memories } = await client.listMemories({ owner });
-            expectEqual("the owner's list after the memory expired", memories, []);
-          }
+          await lookUp(context, memory, client);
+          await expectUnlisted("after the memory expired", context, { memoryId: memory.id, owner, client });
           await expectCode("an update of an expired memory", "VERSION_CONFLICT", () =>
             client.updateMessages(memory.id, late),
           );
@@ -245,6 +244,28 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
     },
   },
 ]);
+
+/** Every kind of history query, of a memory whose first message was evicted: each may be a statement of its own. */
+async function lookUp(
+  context: ConformanceContext,
+  memory: TestMemory,
+  client: ChatMemoryStore,
+): Promise<void> {
+  if (!context.capabilities.history) return;
+  const queries: readonly HistoryQuery[] = [
+    { order: "descending" },
+    { ids: ["m1", "m2", "m4"] },
+    { ids: ["m2"], order: "descending" },
+    { states: ["live"] },
+    { states: ["evicted"] },
+    { states: ["live", "evicted"], order: "descending" },
+    { after: 1, before: 4 },
+    { limit: 1 },
+  ];
+  for (const query of queries) {
+    await memory.checkHistory(`with ${JSON.stringify(query)}, after it expired`, query, client);
+  }
+}
 
 /** One memory in stores whose memories expire, and what the clock allows to be said of it. */
 interface Life {

@@ -1,6 +1,7 @@
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectCode, expectEqual, expectSettled } from "../expect.ts";
+import { expectUnlisted } from "../listed.ts";
 import type { Change } from "../memory.ts";
 import { all, race } from "../races.ts";
 import { sentences } from "../sentences.ts";
@@ -66,11 +67,13 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
     sentence: sentences.begins,
     async run(context) {
       const memory = context.memory();
-      const update = { ...memory.update({ append: 1 }), expected: context.unique() };
+      const owner = context.unique();
+      const update = { ...memory.update({ append: 1, owner }), expected: context.unique() };
       await expectCode("an update of an absent memory", "VERSION_CONFLICT", () =>
         context.store.updateMessages(memory.id, update),
       );
       await memory.check("after an update of an absent memory");
+      await expectUnlisted("after an update of an absent memory", context, { memoryId: memory.id, owner });
     },
   },
   {
