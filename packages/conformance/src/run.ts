@@ -1,5 +1,6 @@
 import { type ConformanceCase, type ConformanceGroup, conformanceGroups } from "./case.ts";
 import { cases } from "./cases/index.ts";
+import { checkOptions, type OptionNames, optionNames, runOptionNames } from "./checks.ts";
 import type { ConformanceHarness } from "./harness.ts";
 import { newSeed } from "./random.ts";
 import { type ConformanceReport, type ConformanceResult, createReport } from "./report.ts";
@@ -39,7 +40,8 @@ export interface NormalOptions {
 /**
  * Runs the cases one after the other over a store and answers a report. What is skipped follows from the store's
  * `capabilities`, and from what the harness lacks of `rawWrite`, `fault` and `given`. A store that fails does not make the call reject: the report says so. It rejects if the
- * harness fails, or with a `TypeError` for options that name no case.
+ * harness fails, or with a `TypeError` for options that are not as described or name no case, and for a harness with a
+ * misspelt member.
  *
  * @example
  * ```ts
@@ -57,7 +59,7 @@ export async function runConformance(
   harness: ConformanceHarness,
   options: RunOptions = {},
 ): Promise<ConformanceReport> {
-  const normal = normalizeOptions(options);
+  const normal = normalizeOptions(options, runOptionNames);
   const session = new ConformanceSession(harness, normal);
   try {
     const results: ConformanceResult[] = [];
@@ -73,8 +75,12 @@ export async function runConformance(
   }
 }
 
-/** Fills in the defaults and chooses the cases. A group or name that matches none is a `TypeError`. */
-export function normalizeOptions(options: ConformanceOptions): NormalOptions {
+/** Fills in the defaults and chooses the cases. An option that is not known, a group or name without cases: `TypeError`. */
+export function normalizeOptions(
+  options: ConformanceOptions,
+  known: OptionNames = optionNames,
+): NormalOptions {
+  checkOptions(options, known);
   const { groups, names, seed = newSeed(), path, timeoutMs = 60_000 } = options;
   if (!Number.isSafeInteger(seed)) throw new TypeError(`seed must be a whole number, not ${seed}`);
   if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs must be a positive number, not ${timeoutMs}`);

@@ -1,5 +1,6 @@
 import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
 import { type ConformanceCase, unmetNeed, unmetRequirement } from "./case.ts";
+import { checkHarness } from "./checks.ts";
 import type { ConformanceContext } from "./context.ts";
 import { ConformanceError, tell } from "./expect.ts";
 import type { ConformanceHarness, HarnessCreateOptions } from "./harness.ts";
@@ -30,9 +31,7 @@ export class ConformanceSession {
   #clients: readonly [ChatMemoryStore, ChatMemoryStore] | undefined;
 
   constructor(harness: ConformanceHarness, options: SessionOptions) {
-    if (typeof harness?.create !== "function") {
-      throw new TypeError("A conformance harness must be an object with a function create()");
-    }
+    checkHarness(harness);
     this.#harness = harness;
     this.#options = options;
   }

@@ -186,6 +186,7 @@ export default referenceHarness({
     "none.ts": "export const harness = { create() {} };\n",
     "text.ts": 'export default "postgres";\n',
     "other.mjs": "export default { build() {} };\n",
+    "misspelt.mjs": "export default { create() {}, destory() {} };\n",
     "answers.ts": "export default () => undefined;\n",
     "syntax.ts": "export default {{;\n",
     "missing.ts": 'import "./not-there.ts";\nexport default {};\n',
@@ -209,6 +210,10 @@ export default { ...harness, destroy() { throw new Error("the container stays");
       "The default export of text.ts is no harness: export default a harness, an object with create(), or a function that makes one. It is a string.",
     ],
     [["other.mjs"], "It is an object with build."],
+    [
+      ["misspelt.mjs"],
+      /^turnkeep-conformance: misspelt\.mjs: A conformance harness has [^\n]+"destory"\.\n$/,
+    ],
     [["answers.ts"], "The function that is its default export answered undefined."],
     [["syntax.ts"], "syntax.ts could not be loaded."],
     [["missing.ts"], /missing\.ts could not be loaded\.[\s\S]*not-there\.ts/],
@@ -237,6 +242,10 @@ export default { ...harness, destroy() { throw new Error("the container stays");
     [["a.ts", "--timeout", "1s"], '--timeout must be a positive number of milliseconds, not "1s".'],
     [["a.ts", "--timeout", "0"], '--timeout must be a positive number of milliseconds, not "0".'],
     [["a.ts", "--json", "a.ts/report.json"], "a.ts/report.json cannot be written"],
+    [["a.ts", "--json", "."], ". names a folder: name a file in it."],
+    [["a.ts", "--badge", "new/"], "new/ names a folder: name a file in it."],
+    [["a.ts", "--json", ""], "An empty path names a folder"],
+    [["a.ts", "--json", "out", "--badge", "./out"], "--json and --badge name one file, out: name two."],
   ])("exits with 2 for the command line %j", async (args, message) => {
     const { status, out, err } = await inProcess(folderWith(kit, { "a.ts": "export default {};" }), args);
     expect({ status, out }).toEqual({ status: 2, out: "" });

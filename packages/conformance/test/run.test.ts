@@ -9,6 +9,7 @@ import {
   formatReport,
   runConformance,
 } from "../src/index.ts";
+import { normalizeOptions } from "../src/run.ts";
 import { brokenCalls } from "./broken-calls.ts";
 import { referenceHarness } from "./reference-store.ts";
 
@@ -35,6 +36,35 @@ test("options that choose nothing, or are of another kind, are refused", async (
   await expect(run({ groups: ["order"], names: ["1 MB"] })).rejects.toThrow("leave no case");
   await expect(run({ seed: 1.5 })).rejects.toThrow("seed");
   await expect(run({ timeoutMs: 0 })).rejects.toThrow("timeoutMs");
+  await expect(run({ group: ["order"] })).rejects.toThrow(
+    'The kit takes the options groups, names, seed, path, timeoutMs, cases, signal, onResult; it was given "group"',
+  );
+  await expect(run({ names: "append" })).rejects.toThrow("names must be a list, not a string");
+  await expect(run(null as never)).rejects.toThrow("The options must be an object, not null");
+  await expect(run([])).rejects.toThrow("The options must be an object, not a list");
+  expect((await run({ groups: ["order"], nothing: undefined })).ok).toBe(true);
+});
+
+test("a binding refuses options that only a run takes", () => {
+  const { signal } = new AbortController();
+  expect(() => normalizeOptions({ signal } as object)).toThrow('it was given "signal"');
+});
+
+test("a harness with a misspelt member, or one that is no function, is refused", async () => {
+  const harness = referenceHarness();
+  const run = (over: object) => runConformance({ ...harness, ...over }, { groups: ["order"] });
+  await expect(run({ rawread: () => [] })).rejects.toThrow(
+    'has create, destroy, reopen, advance, rawRead, rawWrite, fault, given; it was given "rawread"',
+  );
+  await expect(run({ fault: true })).rejects.toThrow("fault of a conformance harness must be a function");
+  await expect(run({ destroy: Promise.resolve() })).rejects.toThrow("not a promise");
+  // What a harness keeps for itself, and what a class of the user's has besides.
+  expect((await run({ url: "postgres://here", reopen: undefined })).ok).toBe(true);
+  class Mine implements ConformanceHarness {
+    readonly connect = () => harness.create({});
+    create = harness.create;
+  }
+  expect((await runConformance(new Mine(), { groups: ["order"] })).ok).toBe(true);
 });
 
 test("a harness that fails makes the run reject, with its own error", async () => {

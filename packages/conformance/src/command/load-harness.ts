@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createJiti } from "jiti";
+import { checkHarness } from "../checks.ts";
 import type { ConformanceHarness } from "../harness.ts";
 import { CommandError, traced } from "./command-error.ts";
 
@@ -26,6 +27,11 @@ export async function loadHarness(file: string, cwd: string): Promise<Conformanc
     throw new CommandError(
       `The default export of ${file} is no harness: ${wanted}. ${what} ${kind(harness)}.`,
     );
+  }
+  try {
+    checkHarness(harness);
+  } catch (error) {
+    throw new CommandError(`${file}: ${(error as Error).message}.`);
   }
   return harness;
 }

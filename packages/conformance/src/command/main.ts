@@ -1,5 +1,5 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { access, constants, mkdir, stat, writeFile } from "node:fs/promises";
+import { dirname, resolve, sep } from "node:path";
 import { parseArgs } from "node:util";
 import { formatBadge } from "../badge.ts";
 import type { ConformanceGroup } from "../case.ts";
@@ -46,11 +46,11 @@ export async function main(args: readonly string[], around: Surroundings): Promi
 
 async function run({ file, options, json, badge }: Wishes, around: Surroundings): Promise<ConformanceReport> {
   const { cwd, out, err, signal } = around;
-  // Before a run of minutes, so that its report cannot be lost to a folder that is not there.
-  for (const target of [json, badge]) {
-    if (target !== undefined)
-      await written(target, () => mkdir(dirname(resolve(cwd, target)), { recursive: true }));
+  // Before a run of minutes, so that its report cannot be lost to where it cannot be written.
+  if (json !== undefined && badge !== undefined && resolve(cwd, json) === resolve(cwd, badge)) {
+    throw new CommandError(`--json and --badge name one file, ${json}: name two.`);
   }
+  for (const target of [json, badge]) if (target !== undefined) await prepareTarget(target, cwd);
   const harness = await loadHarness(file, cwd);
   const count = options.cases.length;
   out(`${file}: ${count} ${count === 1 ? "case" : "cases"}, seed ${options.seed}\n\n`);
@@ -155,6 +155,17 @@ function timeoutOf(text: string | undefined): number | undefined {
       `--timeout must be a positive number of milliseconds, not ${JSON.stringify(text)}.`,
     );
   return Number(text);
+}
+
+/** Makes the folder of a file that is to be written; fails where the file itself cannot be. */
+async function prepareTarget(target: string, cwd: string): Promise<void> {
+  const path = resolve(cwd, target);
+  await written(target, () => mkdir(dirname(path), { recursive: true }));
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory() || target.endsWith("/") || target.endsWith(sep)) {
+    throw new CommandError(`${target === "" ? "An empty path" : target} names a folder: name a file in it.`);
+  }
+  await written(target, () => access(found === undefined ? dirname(path) : path, constants.W_OK));
 }
 
 async function written(file: string, write: () => Promise<unknown>): Promise<void> {
