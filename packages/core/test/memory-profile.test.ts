@@ -106,6 +106,88 @@ describe("what a model reasoned with an extra message in sight", () => {
   });
 });
 
+describe("what a model reasoned behind what is no longer so is left out, where in the meantime", () => {
+  const place = { id: "m", profile: binding };
+  let store: ChatMemoryStore;
+  let memory: ChatMemory<ModelMessage>;
+  beforeEach(() => {
+    store = inMemoryStore();
+    memory = createChatMemory({ ...place, store });
+  });
+
+  test.each<[string, (ids: string[]) => Promise<unknown>]>([
+    ["this instance took a message away", ([first = ""]) => memory.remove(first)],
+    ["another one did", ([first = ""]) => createChatMemory({ ...place, store }).remove(first)],
+    [
+      "a summary took the place of what it saw",
+      ([first = ""]) => memory.compact({ through: first, replacement: user("s") }),
+    ],
+    ["there came another system message", () => memory.add(system("s"))],
+    ["the question was changed", (ids) => memory.put(ids.at(-1) ?? "", user("another"))],
+    ["the user said more", () => createChatMemory({ ...place, store }).add(user("more"))],
+  ])("%s", async (_what, change) => {
+    const ids = await memory.add(user("1"), assistant("2"), user("q"));
+    await memory.messages();
+    await change(ids);
+    await memory.add(reasoned("a"));
+    expect((await memory.messages()).at(-1)).toEqual(withoutReasoning("a"));
+  });
+
+  test("a summary came that nobody waited for", async () => {
+    let answer = (_: ModelMessage): void => {};
+    let work: Promise<void> | undefined;
+    memory = createChatMemory<ModelMessage>({
+      ...place,
+      store,
+      window: {
+        maxMessages: 3,
+        summarize: () => new Promise<ModelMessage>((resolve) => (answer = resolve)),
+        waitUntil: (summary) => (work = summary),
+      },
+    });
+    await memory.add(user("1"), assistant("2"), user("3"), user("q"));
+    await memory.messages();
+    answer(user("s"));
+    await work;
+    await memory.add(reasoned("a"));
+    expect((await memory.messages()).at(-1)).toEqual(withoutReasoning("a"));
+  });
+
+  test.each([
+    ["the result came of a call that it was shown as interrupted", [user("well?")]],
+    ["the same, with the call as the newest step", []],
+  ])("%s", async (_what, more) => {
+    await memory.add(user("q"), toolCall("c", "look", {}), ...more);
+    await memory.messages();
+    await memory.add(toolResult("c", "look", "seen"));
+    await memory.add(reasoned("a"));
+    expect((await memory.messages()).at(-1)).toEqual(withoutReasoning("a"));
+  });
+
+  test("is what it reasoned in the steps of a loop: that stays", async () => {
+    await memory.add(user("q"));
+    await memory.messages();
+    const steps = [
+      assistant([
+        { type: "reasoning", text: "Hm." },
+        { type: "tool-call", toolCallId: "c", toolName: "look", input: {} },
+      ]),
+      toolResult("c", "look", "seen"),
+      reasoned("a"),
+    ];
+    for (const step of steps) await memory.add(step);
+    expect(await memory.messages()).toEqual([user("q"), ...steps]);
+  });
+});
+
+test("a result behind another message than its call changes the view before its end, and so raises the epoch", async () => {
+  const store = inMemoryStore();
+  const memory = createChatMemory({ id: "m", store });
+  await memory.add(toolCall("c", "look", {}), user("well?"));
+  await memory.add(toolResult("c", "look", "seen"));
+  expect(await epochIn(store)).toBe(1);
+});
+
 test("reasoning of another model is left out of a view for a model that is named", async () => {
   const memory = createChatMemory({ profile: binding });
   await memory.add(user("q"), entry(reasoned("a"), { model: "one" }));

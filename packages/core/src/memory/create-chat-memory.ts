@@ -131,9 +131,10 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     if (typeof mustExist !== "boolean") throw wrongOption("mustExist", mustExist, "true or false");
     const prepared = prepare(message, this.#policy.reader, id);
     return this.#change(options?.signal, async (attempt) => {
+      const isBehind = this.#views.isBehind(attempt.loaded);
       const [stored = prepared] = underStoredIds([prepared], attempt.loaded.live, this.#policy);
       await putMessage(attempt, stored, mustExist);
-      this.#partFromExtra(attempt, [stored]);
+      this.#partFromView(attempt, [stored], isBehind);
     });
   }
 
@@ -301,19 +302,20 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     base?: Base,
   ): Promise<string[]> {
     const add = async (attempt: Attempt<M>): Promise<string[]> => {
+      const isBehind = this.#views.isBehind(attempt.loaded);
       const stored = underStoredIds(prepared, attempt.loaded.live, this.#policy);
       const fresh = await withoutRepeated(stored, attempt);
       const added = addAll(attempt, fresh);
-      this.#partFromExtra(attempt, fresh);
+      this.#partFromView(attempt, fresh, isBehind);
       const ids = new Map(fresh.map((message, index) => [message, added[index]]));
       return stored.map((message) => ids.get(message) ?? message.id);
     };
     return this.#change(signal, add, { base: () => base });
   }
 
-  /** What the model reasoned with an extra message in sight is bound to it, and it will not be shown again. */
-  #partFromExtra({ draft }: Attempt<M>, messages: readonly Prepared<M>[]): void {
-    if (!this.#views.hadExtra) return;
+  /** What the model reasoned behind something else than what stands before it now is bound to what it will not be shown again. */
+  #partFromView({ draft }: Attempt<M>, messages: readonly Prepared<M>[], isBehind: boolean): void {
+    if (!isBehind) return;
     const isBound = ({ id, facts }: Prepared<M>): boolean =>
       this.format.hasReasoning(facts.message) && (draft.live.byId.get(id)?.meta.epoch ?? 0) === draft.epoch;
     if (messages.some(isBound)) draft.raiseEpoch();

@@ -94,7 +94,9 @@ export class Draft<M> {
     this.#appended.set(item.seq, item);
     (prepared.ownId ? this.#own : this.#made).push(item.seq);
     this.live.append(item);
-    if (this.live.items.at(-1) !== item) this.raiseEpoch();
+    // A result in time for a step that others follow takes the place of what was shown in its stead.
+    const joins = late.length === 0 && this.live.stepOf(item) !== this.live.steps.at(-1);
+    if (joins || this.live.items.at(-1) !== item) this.raiseEpoch();
     return item;
   }
 

@@ -33,6 +33,15 @@ interface Built<M> {
   readonly limits: Limits;
 }
 
+/** What tells whether memory still begins as it did when a view was handed out. */
+interface Basis<M> {
+  readonly epoch: number;
+  readonly nextSeq: number;
+  readonly newest: Item<M> | undefined;
+  /** Whether the view held messages for that call only. */
+  readonly hadExtra: boolean;
+}
+
 /** What a view is asked for: checked and copied, so that nobody changes it while the call waits for others. */
 export interface AskedView<M> {
   readonly extra: readonly Prepared<M>[];
@@ -48,16 +57,32 @@ export class Views<M> {
   readonly #session: Session<M>;
   #shown: Shown<M> | undefined;
   #correction: Correction = uncorrected;
-  #hadExtra = false;
+  /** What the last view was made of. */
+  #basis: Basis<M> | undefined;
 
   constructor(policy: Policy<M>, session: Session<M>) {
     this.#policy = policy;
     this.#session = session;
   }
 
-  /** Whether the last view held messages for that call only. */
-  get hadExtra(): boolean {
-    return this.#hadExtra;
+  /**
+   * Whether what the model answers to the last view was made behind something else than what stands before it in memory now:
+   * the view held messages for that call only, or has changed since, or the user has said more.
+   */
+  isBehind({ epoch, live }: Loaded<M>): boolean {
+    const basis = this.#basis;
+    if (basis === undefined) return false;
+    const { nextSeq, newest } = basis;
+    if (basis.hadExtra || epoch !== basis.epoch) return true;
+    if (newest?.role === "user" && live.byId.get(newest.id)?.payload !== newest.payload) return true;
+    for (let index = live.items.length - 1; index >= 0; index--) {
+      const item = live.items[index] as Item<M>;
+      if (item.seq < nextSeq) return false;
+      // A result of a call in the view takes the place of what was shown in its stead.
+      const isShown = item.role === "tool" && (live.stepOf(item).items[0]?.seq ?? 0) < nextSeq;
+      if (item.role === "user" || isShown) return true;
+    }
+    return false;
   }
 
   limits(profile: ProviderProfile | undefined = this.#policy.profile): Promise<Limits> {
@@ -81,7 +106,9 @@ export class Views<M> {
     const { view, live } = await this.#build(loaded, call, shown, this.#policy);
     // Nobody is shown the view of a call that has ended.
     call.signal.throwIfAborted();
-    this.#hadExtra = asked.extra.length > 0;
+    const { epoch, nextSeq } = loaded;
+    const newest = loaded.live.items.at(-1);
+    this.#basis = { epoch, nextSeq, newest, hadExtra: asked.extra.length > 0 };
     const { messages, interruptedCalls, leftOut, stages } = view;
     const rules = stages.flatMap(({ by, name }) => (by === "rule" ? [name] : []));
     if (interruptedCalls.length + leftOut.length + rules.length > 0) {
