@@ -319,3 +319,27 @@ describe("a result under the id that a view shows of a call", () => {
     expect(await stored(memory)).toEqual([toolCall("x", "look", {}), result("shown-x")]);
   });
 });
+
+test("what a profile adds to older messages leaves with them, before the newest does", async () => {
+  /** Puts two messages between two answers in a row. */
+  const apart: ProviderProfile = {
+    ...plain,
+    name: "apart",
+    shape(messages, format) {
+      const shown = messages.flatMap((message, index) => {
+        const before = messages[index - 1];
+        const isSecond = before !== undefined && format.role(before) === "assistant";
+        if (!isSecond || format.role(message) !== "assistant") return [message];
+        const more = format.textMessage?.("user", "Go on.") ?? message;
+        return [more, more, message];
+      });
+      return { messages: shown, stages: [] };
+    },
+  };
+  const memory = createChatMemory<ModelMessage>({
+    profile: apart,
+    window: { maxMessages: 4, overflow: "evict", pinned: ({ content }) => content === "pinned" },
+  });
+  await memory.add(assistant("1"), assistant("2"), assistant("pinned"), user("q"));
+  expect(await memory.messages()).toEqual([assistant("pinned"), user("q")]);
+});

@@ -47,8 +47,11 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
   const isMeasured = profile !== undefined || policy.processors.length > 0;
   let slack = noCost;
   let larger: { readonly view: View<M>; readonly beyond: Overflow } | undefined;
+  // What is added may leave with what is older: the newest goes only if it does not fit without that.
+  let keepsNewest = overflow === "evict" && unit !== "message";
   for (let left = -1; ; ) {
-    const plan = planWindow(live, policy, limits, { slack });
+    const planned = keepsNewest && larger !== undefined ? withNewest(policy) : policy;
+    const plan = planWindow(live, planned, limits, { slack });
     if (!isMeasured && plan.overflow !== undefined && overflow !== "keep") {
       throw overflowError(policy.memoryId, plan.overflow);
     }
@@ -64,7 +67,8 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
       throw overflowError(policy.memoryId, larger.beyond);
     }
     if (beyond === undefined) return view;
-    if (plan.evict.length === left) {
+    if (plan.evict.length === left && keepsNewest) keepsNewest = false;
+    else if (plan.evict.length === left) {
       // LangChain4j's window protects its system message, however long that is.
       if (overflow === "keep" || (overflow === "evict" && unit === "message"))
         return { ...view, overflow: beyond };
@@ -78,6 +82,11 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
       tokens: Math.max(slack.tokens, cost.tokens - plan.stays.tokens + slack.tokens),
     };
   }
+}
+
+/** The same without the newest step leaving. */
+function withNewest<M>(policy: ViewPolicy<M>): ViewPolicy<M> {
+  return { ...policy, window: { ...policy.window, overflow: "keep" } };
 }
 
 async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<View<M>> {
