@@ -148,12 +148,25 @@ function stopAllAtExit(): void {
     process.on(signal, function stop() {
       stopAllNow();
       // A handler takes the signal's usual effect away; where nobody else decides, the process ends as it would have.
-      if (process.listenerCount(signal) === 1) {
+      if (process.listenerCount(signal) === 1 + listenersOfSignalExit()) {
         process.off(signal, stop);
         process.kill(process.pid, signal);
       }
     });
   }
+}
+
+/**
+ * How many listeners to a signal are those of the library signal-exit, which testcontainers brings. They end the process
+ * only where nobody but them listens: who waited for them to decide would wait for ever. Its majors 3 and 4 count
+ * themselves so.
+ */
+function listenersOfSignalExit(): number {
+  const { __signal_exit_emitter__: three } = process as { __signal_exit_emitter__?: { count?: number } };
+  const four = (globalThis as { [key: symbol]: { count?: number } | undefined })[
+    Symbol.for("signal-exit emitter")
+  ];
+  return (three?.count ?? 0) + (four?.count ?? 0);
 }
 
 function stopAllNow(): void {

@@ -12,12 +12,12 @@ import { neutralEnvironment, ownRecords, recordedServers } from "./support.ts";
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs");
 
 /** A test run of its own that has started a Postgres and goes on until it is ended. */
-async function startOwner(): Promise<{ owner: ChildProcess; url: string }> {
+async function startOwner(changes: NodeJS.ProcessEnv = {}): Promise<{ owner: ChildProcess; url: string }> {
   const owner = spawn(
     process.execPath,
     [vitest, "run", "--root", join(import.meta.dirname, "fixtures/owner")],
     {
-      env: neutralEnvironment({ TURNKEEP_POSTGRES_SOURCE: "cache", VITEST: undefined }),
+      env: neutralEnvironment({ TURNKEEP_POSTGRES_SOURCE: "cache", VITEST: undefined, ...changes }),
       stdio: ["ignore", "pipe", "inherit"],
       detached: true,
     },
@@ -55,17 +55,19 @@ it("a server whose owner was killed is cleared away by the next start", async ()
   await expect(withClient(url, async () => {})).rejects.toThrow("ECONNREFUSED");
 });
 
-it.each(["SIGTERM", "SIGINT"] as const)(
-  "a run that is ended by %s takes its server with it",
-  async (signal) => {
-    ownRecords();
-    const { owner } = await startOwner();
-    const [server] = recordedServers();
-    if (server === undefined) throw new Error("the server was not recorded");
-    const exited = once(owner, "exit");
-    owner.kill(signal);
-    await exited;
-    expect(isAlive(server)).toBe(false);
-    expect(existsSync(recordsFolder()) && readdirSync(recordsFolder())).toEqual([]);
-  },
-);
+it.each([
+  ["a run", "SIGTERM", {}],
+  ["a run", "SIGINT", {}],
+  ["a program that has looked for Docker", "SIGTERM", { OWNER: "alone" }],
+  ["a program that has looked for Docker", "SIGINT", { OWNER: "alone" }],
+] as const)("%s that is ended by %s takes its server with it", async (_, signal, changes) => {
+  ownRecords();
+  const { owner } = await startOwner(changes);
+  const [server] = recordedServers();
+  if (server === undefined) throw new Error("the server was not recorded");
+  const exited = once(owner, "exit");
+  owner.kill(signal);
+  await exited;
+  expect(isAlive(server)).toBe(false);
+  expect(existsSync(recordsFolder()) && readdirSync(recordsFolder())).toEqual([]);
+});
