@@ -19,9 +19,19 @@ async function run(command: string, args: readonly string[]): Promise<string> {
   return output;
 }
 
+/** Also where nothing has changed: right after a release no version waits to be raised. */
 async function commit(): Promise<void> {
   await run("git", ["add", "--all"]);
-  await run("git", ["-c", "user.name=check", "-c", "user.email=check@localhost", "commit", "-qm", "check"]);
+  await run("git", [
+    "-c",
+    "user.name=check",
+    "-c",
+    "user.email=check@localhost",
+    "commit",
+    "--allow-empty",
+    "-qm",
+    "check",
+  ]);
 }
 
 function versions(): Record<string, string> {
