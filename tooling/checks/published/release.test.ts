@@ -93,6 +93,13 @@ describe("a release", () => {
     expect(versions()).toEqual(first);
   });
 
+  it("raises no version and writes no changelog of what is not published, examples among it", async () => {
+    const others = workspacePackages(copy).filter(({ manifest }) => manifest.private === true);
+    const before = new Map(workspacePackages().map(({ name, manifest }) => [name, manifest.version]));
+    expect(others.filter(({ folder }) => existsSync(join(copy, folder, "CHANGELOG.md")))).toEqual([]);
+    expect(others.filter(({ name, manifest }) => manifest.version !== before.get(name))).toEqual([]);
+  });
+
   it("would publish each package with what its files name, and nothing of the workspace's", async () => {
     const output = await run("pnpm", [
       "--recursive",
