@@ -1,3 +1,6 @@
+// npm install @ai-sdk/openai-compatible @turnkeep/assistant @turnkeep/core ai zod
+// MODEL_BASE_URL=http://localhost:11434/v1 MODEL_NAME=llama3.2 npx tsx main.ts "Weather in Oslo?"
+
 import { createInterface } from "node:readline";
 import { createAssistant, tool } from "@turnkeep/assistant";
 import { aiSdkModel } from "@turnkeep/assistant/ai-sdk";

@@ -1,3 +1,6 @@
+// npm install @anthropic-ai/sdk @turnkeep/assistant @turnkeep/core @turnkeep/formats
+// ANTHROPIC_API_KEY=… npx tsx main.ts
+
 import { createInterface } from "node:readline";
 import Anthropic from "@anthropic-ai/sdk";
 import { createAssistant, type Model, tool } from "@turnkeep/assistant";

@@ -1,3 +1,6 @@
+// npm install @turnkeep/core @turnkeep/formats ai zod
+// npx tsx main.ts
+
 import { createChatMemories, inMemoryStore } from "@turnkeep/core";
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
 import { lastAssistantMessageIsCompleteWithApprovalResponses, type UIMessage } from "ai";

@@ -1,3 +1,6 @@
+// npm install @turnkeep/core @turnkeep/store-dynamo @aws-sdk/client-dynamodb
+// AWS_REGION=… npx tsx main.ts
+
 import { assistant, createChatMemory, user } from "@turnkeep/core";
 import { dynamoStore } from "@turnkeep/store-dynamo";
 

@@ -1,3 +1,6 @@
+// npm install @turnkeep/core @turnkeep/store-mongo mongodb
+// MONGO_URL=mongodb://… npx tsx main.ts
+
 import { assistant, createChatMemory, user } from "@turnkeep/core";
 import { mongoStore } from "@turnkeep/store-mongo";
 

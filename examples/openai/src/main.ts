@@ -1,3 +1,6 @@
+// npm install @turnkeep/assistant @turnkeep/core @turnkeep/formats openai
+// OPENAI_API_KEY=… npx tsx main.ts
+
 import { createInterface } from "node:readline";
 import { createAssistant, type Model, tool } from "@turnkeep/assistant";
 import { openaiMessages } from "@turnkeep/assistant/openai";

@@ -1,3 +1,6 @@
+// npm install @turnkeep/core @turnkeep/store-postgres pg
+// DATABASE_URL=postgres://… npx tsx main.ts
+
 import { assistant, createChatMemory, user } from "@turnkeep/core";
 import { postgresStore } from "@turnkeep/store-postgres";
 

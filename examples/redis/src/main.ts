@@ -1,3 +1,6 @@
+// npm install @turnkeep/core @turnkeep/store-redis ioredis
+// REDIS_URL=redis://… npx tsx main.ts
+
 import { assistant, createChatMemory, user } from "@turnkeep/core";
 import { redisStore } from "@turnkeep/store-redis";
 

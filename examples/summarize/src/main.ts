@@ -1,3 +1,6 @@
+// npm install @turnkeep/core ai
+// MODEL=openai/gpt-5-mini AI_GATEWAY_API_KEY=… npx tsx main.ts
+
 import { createChatMemory, modelMessageFormat, type Summarize, user } from "@turnkeep/core";
 import { generateText, type LanguageModel, type ModelMessage } from "ai";
 import { MockLanguageModelV4 } from "ai/test";

@@ -235,6 +235,7 @@ export default { ...harness, destroy() { throw new Error("the container stays");
     [["a.ts", "b.ts"], "a.ts and b.ts are 2 files: name one."],
     [["a.ts", "--nonsense"], "Unknown option '--nonsense'"],
     [["a.ts", "--group", "bsic"], "There is no group bsic: choose from basic, order"],
+    [["a.ts", "--", "--group", "bsic"], "There is no group bsic: choose from basic, order"],
     [["a.ts", "--name", "nothing like it"], 'No case has "nothing like it" in its name.'],
     [["a.ts", "--seed", "many"], '--seed must be a whole number, not "many".'],
     [["a.ts", "--seed", ""], '--seed must be a whole number, not "".'],

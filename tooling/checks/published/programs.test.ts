@@ -50,6 +50,8 @@ describe.each(programs)("%s", (folder) => {
   it("prints what it should, installed from tarballs", async () => {
     const read = (path: string): string => readFileSync(join(root, folder, path), "utf8");
     const { dependencies } = JSON.parse(read("package.json")) as { dependencies: Record<string, string> };
+    // Whoever copies it reads there what it needs.
+    expect(read("src/main.ts").split("\n")[0]).toBe(`// npm install ${Object.keys(dependencies).join(" ")}`);
     const beside = readdirSync(join(root, folder, "src")).filter((name) => name !== "main.ts");
     const args = existsSync(join(root, folder, "questions.json"))
       ? (JSON.parse(read("questions.json")) as string[])

@@ -1,7 +1,10 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { conformanceGroups, conformanceRows, conformanceTable } from "../src/runner/conformance-table.mjs";
 import { type Counts, closingLine, countsOf, none, sum } from "../src/runner/counts.mjs";
 import { runSteps } from "../src/runner/steps.mjs";
@@ -19,6 +22,24 @@ async function outcome(steps: Parameters<typeof runSteps>[0]) {
   });
   return { text: text.replaceAll(/\d+\.\d s/g, "S s"), failed };
 }
+
+it("a command ends by what ends the program that runs it", async () => {
+  // The command holds a connection as long as it lives.
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const execute = JSON.stringify(new URL("../src/runner/execute.mjs", import.meta.url).href);
+  const command = JSON.stringify(`require("node:net").connect(${port}, "127.0.0.1")`);
+  const program = `import { execute } from ${execute}; await execute(process.execPath, ["-e", ${command}]);`;
+  const parent = spawn(process.execPath, ["--input-type=module", "-e", program]);
+  const [connection] = (await once(server, "connection")) as [Socket];
+  const ended = Promise.race([once(connection, "close"), once(connection, "error")]);
+  connection.resume();
+  parent.kill("SIGTERM");
+  await ended;
+  await expect.poll(() => parent.signalCode).toBe("SIGTERM");
+});
 
 describe("steps", () => {
   it("prints one line each, and no output of a step that succeeds", async () => {

@@ -116,7 +116,8 @@ function parsed(args: readonly string[]): ReturnType<typeof parse> {
 
 function parse(args: readonly string[]) {
   return parseArgs({
-    args: [...args],
+    // pnpm hands on the border between its own options and these.
+    args: args.filter((arg) => arg !== "--"),
     allowPositionals: true,
     options: {
       group: { type: "string", multiple: true },

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { endWithThis } from "./children.mjs";
 import { execute } from "./execute.mjs";
 import { installStep } from "./install-step.mjs";
 import { runSteps } from "./steps.mjs";
@@ -36,6 +37,7 @@ export async function demoCommand(args, print) {
   const cwd = process.env.INIT_CWD ?? process.cwd();
   const bin = join(root, "packages", "cli", "dist", "bin.js");
   const child = spawn(process.execPath, [bin, "replay", ...args], { cwd, stdio: "inherit" });
+  endWithThis(child);
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => resolve(code ?? 1));

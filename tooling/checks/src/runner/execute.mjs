@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { endWithThis } from "./children.mjs";
 
 /**
  * @typedef {object} Execution
@@ -18,6 +19,7 @@ import { spawn } from "node:child_process";
 export function execute(command, args, options = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+    endWithThis(child);
     let output = "";
     /** @param {string} text */
     const keep = (text) => {
