@@ -164,6 +164,16 @@ describe("what a model reasoned behind what is no longer so is left out, where i
     expect((await memory.messages()).at(-1)).toEqual(withoutReasoning("a"));
   });
 
+  test("is what it reasoned behind lists of the application's own: that stays", async () => {
+    const turns = ["a", "b", "c"].map((name) => [user(`to ${name}`), reasoned(name)] as const);
+    const [first, ...others] = turns;
+    await memory.add(first?.[0] as ModelMessage);
+    await memory.messages();
+    await memory.add(first?.[1] as ModelMessage);
+    for (const message of others.flat()) await memory.add(message);
+    expect(await memory.messages()).toEqual(turns.flat());
+  });
+
   test("is what it reasoned in the steps of a loop: that stays", async () => {
     await memory.add(user("q"));
     await memory.messages();

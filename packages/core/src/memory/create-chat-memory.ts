@@ -131,8 +131,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     if (typeof mustExist !== "boolean") throw wrongOption("mustExist", mustExist, "true or false");
     const prepared = prepare(message, this.#policy.reader, id);
     return this.#change(options?.signal, async (attempt) => {
-      const isBehind = this.#views.isBehind(attempt.loaded);
       const [stored = prepared] = underStoredIds([prepared], attempt.loaded.live, this.#policy);
+      const isBehind = this.#views.isBehind(attempt.loaded, [stored]);
       await putMessage(attempt, stored, mustExist);
       this.#partFromView(attempt, [stored], isBehind);
     });
@@ -302,9 +302,9 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     base?: Base,
   ): Promise<string[]> {
     const add = async (attempt: Attempt<M>): Promise<string[]> => {
-      const isBehind = this.#views.isBehind(attempt.loaded);
       const stored = underStoredIds(prepared, attempt.loaded.live, this.#policy);
       const fresh = await withoutRepeated(stored, attempt);
+      const isBehind = this.#views.isBehind(attempt.loaded, fresh);
       const added = addAll(attempt, fresh);
       this.#partFromView(attempt, fresh, isBehind);
       const ids = new Map(fresh.map((message, index) => [message, added[index]]));

@@ -42,6 +42,11 @@ interface Basis<M> {
   readonly hadExtra: boolean;
 }
 
+/** What ends a turn. */
+function isAnswer<M>(item: Item<M> | undefined): boolean {
+  return item?.role === "assistant" && item.calls.every(({ providerExecuted }) => providerExecuted === true);
+}
+
 /** What a view is asked for: checked and copied, so that nobody changes it while the call waits for others. */
 export interface AskedView<M> {
   readonly extra: readonly Prepared<M>[];
@@ -66,23 +71,23 @@ export class Views<M> {
   }
 
   /**
-   * Whether what the model answers to the last view was made behind something else than what stands before it in memory now:
-   * the view held messages for that call only, or has changed since, or the user has said more.
+   * Whether what is added now was made behind something else than what stands before it in memory: the last view held
+   * messages for that call only, or, while nobody has answered it, has changed or the user has said more. Nothing is known
+   * of what was made behind a view that asks for no answer, or has one: the application has shown the model another list.
    */
-  isBehind({ epoch, live }: Loaded<M>): boolean {
+  isBehind({ epoch, live }: Loaded<M>, added: readonly Prepared<M>[]): boolean {
     const basis = this.#basis;
     if (basis === undefined) return false;
-    const { nextSeq, newest } = basis;
-    if (basis.hadExtra || epoch !== basis.epoch) return true;
+    const { nextSeq, newest, hadExtra } = basis;
+    if (hadExtra) return true;
+    const own = new Set(added.map(({ id }) => id));
+    const since = live.items.slice(live.items.findLastIndex((item) => item.seq < nextSeq) + 1);
+    if (isAnswer(newest) || since.some((item) => isAnswer(item) && !own.has(item.id))) return false;
+    if (epoch !== basis.epoch) return true;
     if (newest?.role === "user" && live.byId.get(newest.id)?.payload !== newest.payload) return true;
-    for (let index = live.items.length - 1; index >= 0; index--) {
-      const item = live.items[index] as Item<M>;
-      if (item.seq < nextSeq) return false;
-      // A result of a call in the view takes the place of what was shown in its stead.
-      const isShown = item.role === "tool" && (live.stepOf(item).items[0]?.seq ?? 0) < nextSeq;
-      if (item.role === "user" || isShown) return true;
-    }
-    return false;
+    // A result of a call in the view takes the place of what was shown in its stead.
+    const isShown = (item: Item<M>): boolean => (live.stepOf(item).items[0]?.seq ?? 0) < nextSeq;
+    return since.some((item) => item.role === "user" || (item.role === "tool" && isShown(item)));
   }
 
   limits(profile: ProviderProfile | undefined = this.#policy.profile): Promise<Limits> {
