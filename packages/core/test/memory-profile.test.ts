@@ -125,6 +125,8 @@ describe("what a model reasoned behind what is no longer so is left out, where i
     ["there came another system message", () => memory.add(system("s"))],
     ["the question was changed", (ids) => memory.put(ids.at(-1) ?? "", user("another"))],
     ["the user said more", () => createChatMemory({ ...place, store }).add(user("more"))],
+    ["others had a turn", () => createChatMemory({ ...place, store }).add(user("more"), assistant("b"))],
+    ["this instance had a turn of another list", () => memory.add(user("more"), assistant("b"))],
   ])("%s", async (_what, change) => {
     const ids = await memory.add(user("1"), assistant("2"), user("q"));
     await memory.messages();

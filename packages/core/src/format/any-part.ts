@@ -28,7 +28,10 @@ export function isCompaction(part: AnyPart): boolean {
   return Object.values(options ?? {}).some((own) => typeof own?.itemId === "string");
 }
 
-/** What `@ai-sdk/anthropic` 4 streams in front of each answer: its id and usage. No provider is sent it, and `@ai-sdk/mistral` throws at it. */
+/**
+ * What `@ai-sdk/anthropic` 4 streams in front of each answer: its id and usage. No provider is sent it, and
+ * `@ai-sdk/mistral` throws at it.
+ */
 export function isUnseen(part: AnyPart): boolean {
   return part.type === "custom" && part.kind === "anthropic.message_start";
 }

@@ -74,6 +74,8 @@ interface ChangeOptions {
   readonly base?: ((call: Call) => Base | undefined | Promise<Base>) | undefined;
   /** Why messages leave memory by it. */
   readonly reason?: "window" | "compact" | "shrink";
+  /** Called when it is made, before the next call of the memory begins. */
+  readonly made?: () => void;
 }
 
 const queryNames: readonly (keyof MemoryHistoryQuery)[] = [
@@ -130,12 +132,13 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     const { mustExist = false } = options ?? {};
     if (typeof mustExist !== "boolean") throw wrongOption("mustExist", mustExist, "true or false");
     const prepared = prepare(message, this.#policy.reader, id);
-    return this.#change(options?.signal, async (attempt) => {
+    const put = async (attempt: Attempt<M>): Promise<void> => {
       const [stored = prepared] = underStoredIds([prepared], attempt.loaded.live, this.#policy);
       const isBehind = this.#views.isBehind(attempt.loaded, [stored]);
       await putMessage(attempt, stored, mustExist);
       this.#partFromView(attempt, [stored], isBehind);
-    });
+    };
+    return this.#change(options?.signal, put, { made: () => this.#views.added([prepared]) });
   }
 
   async messages(options?: ViewOptions<M>): Promise<M[]> {
@@ -310,7 +313,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       const ids = new Map(fresh.map((message, index) => [message, added[index]]));
       return stored.map((message) => ids.get(message) ?? message.id);
     };
-    return this.#change(signal, add, { base: () => base });
+    return this.#change(signal, add, { base: () => base, made: () => this.#views.added(prepared) });
   }
 
   /** What the model reasoned behind something else than what stands before it now is bound to what it will not be shown again. */
@@ -325,7 +328,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   async #change<T>(
     signal: AbortSignal | undefined,
     plan: (attempt: Attempt<M>) => T | Promise<T>,
-    { base, reason = "window" }: ChangeOptions = {},
+    { base, reason = "window", made: whenMade }: ChangeOptions = {},
   ): Promise<T> {
     const policy = this.#policy;
     let work: Promise<void> | undefined;
@@ -340,6 +343,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
         },
         await base?.(call),
       );
+      whenMade?.();
       const { evictedIds = [], awaitsSummary } = made ?? {};
       if (evictedIds.length > 0)
         this.#session.emit({ type: "evicted", memoryId: this.id, messageIds: evictedIds, reason });

@@ -40,11 +40,13 @@ interface Basis<M> {
   readonly newest: Item<M> | undefined;
   /** Whether the view held messages for that call only. */
   readonly hadExtra: boolean;
+  /** The ids of what this instance has added in answer to it. */
+  readonly answers: Set<string>;
 }
 
 /** What ends a turn. */
-function isAnswer<M>(item: Item<M> | undefined): boolean {
-  return item?.role === "assistant" && item.calls.every(({ providerExecuted }) => providerExecuted === true);
+function isAnswer<M>({ role, calls }: Pick<Item<M>, "role" | "calls">): boolean {
+  return role === "assistant" && calls.every(({ providerExecuted }) => providerExecuted === true);
 }
 
 /** What a view is asked for: checked and copied, so that nobody changes it while the call waits for others. */
@@ -72,22 +74,30 @@ export class Views<M> {
 
   /**
    * Whether what is added now was made behind something else than what stands before it in memory: the last view held
-   * messages for that call only, or, while nobody has answered it, has changed or the user has said more. Nothing is known
-   * of what was made behind a view that asks for no answer, or has one: the application has shown the model another list.
+   * messages for that call only, or, until this instance has its answer, has changed, or the user has said more. Nothing is
+   * known of what was made behind a view that asks for no answer, or has one: the application has shown another list.
    */
   isBehind({ epoch, live }: Loaded<M>, added: readonly Prepared<M>[]): boolean {
     const basis = this.#basis;
     if (basis === undefined) return false;
-    const { nextSeq, newest, hadExtra } = basis;
+    const { nextSeq, newest, hadExtra, answers } = basis;
     if (hadExtra) return true;
     const own = new Set(added.map(({ id }) => id));
-    const since = live.items.slice(live.items.findLastIndex((item) => item.seq < nextSeq) + 1);
-    if (isAnswer(newest) || since.some((item) => isAnswer(item) && !own.has(item.id))) return false;
+    if ((newest !== undefined && isAnswer(newest)) || [...answers].some((id) => !own.has(id))) return false;
     if (epoch !== basis.epoch) return true;
     if (newest?.role === "user" && live.byId.get(newest.id)?.payload !== newest.payload) return true;
+    const since = live.items.slice(live.items.findLastIndex((item) => item.seq < nextSeq) + 1);
     // A result of a call in the view takes the place of what was shown in its stead.
     const isShown = (item: Item<M>): boolean => (live.stepOf(item).items[0]?.seq ?? 0) < nextSeq;
     return since.some((item) => item.role === "user" || (item.role === "tool" && isShown(item)));
+  }
+
+  /** What was added by this instance: the first answer is the last view's, unless a question came with it. */
+  added(messages: readonly Prepared<M>[]): void {
+    const question = messages.findIndex(({ facts }) => facts.role === "user");
+    const answer = messages.findIndex(({ facts }) => isAnswer(facts));
+    if (answer >= 0 && (question < 0 || answer < question))
+      this.#basis?.answers.add((messages[answer] as Prepared<M>).id);
   }
 
   limits(profile: ProviderProfile | undefined = this.#policy.profile): Promise<Limits> {
@@ -113,7 +123,7 @@ export class Views<M> {
     call.signal.throwIfAborted();
     const { epoch, nextSeq } = loaded;
     const newest = loaded.live.items.at(-1);
-    this.#basis = { epoch, nextSeq, newest, hadExtra: asked.extra.length > 0 };
+    this.#basis = { epoch, nextSeq, newest, hadExtra: asked.extra.length > 0, answers: new Set() };
     const { messages, interruptedCalls, leftOut, stages } = view;
     const rules = stages.flatMap(({ by, name }) => (by === "rule" ? [name] : []));
     if (interruptedCalls.length + leftOut.length + rules.length > 0) {
