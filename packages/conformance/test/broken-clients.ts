@@ -1,9 +1,23 @@
+import type { MemoryUpdate } from "@turnkeep/core";
 import type { BrokenStore } from "./broken-store.ts";
 import { roundTrip } from "./reference-store.ts";
 
 const atOnce = "one client sees at once what another wrote";
 const prolongs = "every write prolongs the life of the whole memory";
 const nextBeginning = "a delete that races the next beginning leaves that beginning whole";
+
+/** Leaves a memory's expiry as it was where an update of that kind is made. */
+function prolongingNoneBy(isSuch: (update: MemoryUpdate) => boolean): NonNullable<BrokenStore["wrap"]> {
+  return (base, { memories }) => ({
+    async updateMessages(id, update, options) {
+      const before = memories.get(id)?.expiresAt;
+      await base.updateMessages(id, update, options);
+      const memory = memories.get(id);
+      if (memory && before !== undefined && isSuch(update) && update.expected !== null)
+        memory.expiresAt = before;
+    },
+  });
+}
 
 /** What a client keeps for itself, and what only some writes do. */
 export const brokenClients: readonly BrokenStore[] = [
@@ -88,28 +102,12 @@ export const brokenClients: readonly BrokenStore[] = [
   {
     fault: "prolongs no life with an append that evicts",
     caughtBy: ["ttl", prolongs],
-    wrap: (base, { memories }) => ({
-      async updateMessages(id, update, options) {
-        const before = memories.get(id)?.expiresAt;
-        await base.updateMessages(id, update, options);
-        const memory = memories.get(id);
-        const evicts = update.append.length > 0 && update.move.length > 0;
-        if (memory && before !== undefined && evicts && update.expected !== null) memory.expiresAt = before;
-      },
-    }),
+    wrap: prolongingNoneBy(({ append, move }) => append.length > 0 && move.length > 0),
   },
   {
     fault: "prolongs no life with a large update",
     caughtBy: ["ttl", prolongs],
-    wrap: (base, { memories }) => ({
-      async updateMessages(id, update, options) {
-        const before = memories.get(id)?.expiresAt;
-        await base.updateMessages(id, update, options);
-        const memory = memories.get(id);
-        const isLarge = update.append.length >= 100;
-        if (memory && before !== undefined && isLarge && update.expected !== null) memory.expiresAt = before;
-      },
-    }),
+    wrap: prolongingNoneBy(({ append }) => append.length >= 100),
   },
   {
     fault: "forgets the owner of a large beginning",

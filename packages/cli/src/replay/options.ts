@@ -120,9 +120,9 @@ export function settingsOf(options: ReplayOptions): Settings {
     );
   }
   const files = options.files ?? [];
-  if (Array.isArray(files) && files.some((file) => typeof file !== "string"))
-    throw invalidOption("files must be a list of paths, and a path a text.");
   if (!Array.isArray(files)) throw invalidOption(`files must be a list of paths, not a ${typeof files}.`);
+  if (files.some((file) => typeof file !== "string"))
+    throw invalidOption("files must be a list of paths, and a path a text.");
   return {
     files: files.length === 0 ? shippedConversations() : files.map((file) => resolve(file)),
     maxTokens,
