@@ -12,6 +12,7 @@ const config: ViteUserConfig = defineConfig({
   resolve: {
     alias: {
       "@turnkeep/core/processors": core("processors.ts"),
+      "@turnkeep/core/store-kit": core("store-kit.ts"),
       "@turnkeep/core": core("index.ts"),
     },
   },

@@ -5,7 +5,7 @@ import {
   type ModelMessageLike,
   TurnkeepError,
 } from "@turnkeep/core";
-import { onAbort } from "@turnkeep/core/store-kit";
+import { checkObject, onAbort, wrongOption } from "@turnkeep/core/store-kit";
 import type {
   Assistant,
   AssistantPolicy,
@@ -18,7 +18,6 @@ import type {
 import { EventQueue } from "./event-queue.ts";
 import type { AssistantMessages } from "./messages.ts";
 import { modelMessages } from "./model-messages.ts";
-import { checkObject, wrongOption } from "./option-checks.ts";
 import { type Setup, setupOf } from "./setup.ts";
 import { Turn } from "./turn.ts";
 import { whileFree } from "./turn-queue.ts";

@@ -1,8 +1,8 @@
 import { TurnkeepError } from "@turnkeep/core";
+import { checkInteger, checkObject, wrongOption } from "@turnkeep/core/store-kit";
 import type { AssistantPolicy, Strategies } from "./assistant.ts";
 import type { AssistantMessages } from "./messages.ts";
 import type { Model, ToolDefinition } from "./model.ts";
-import { checkInteger, checkObject, checkOneOf, wrongOption } from "./option-checks.ts";
 import { isStandardSchema, type JsonSchema } from "./schema.ts";
 import type { Tool, Tools } from "./tool.ts";
 
@@ -71,6 +71,11 @@ export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessag
     busy,
     keepFailedTurns,
   };
+}
+
+function checkOneOf(name: string, value: unknown, allowed: readonly string[]): void {
+  if (allowed.includes(value as string)) return;
+  throw wrongOption(name, value, allowed.map((each) => JSON.stringify(each)).join(" or "));
 }
 
 /**

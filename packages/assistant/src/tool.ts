@@ -1,4 +1,4 @@
-import { checkObject } from "./option-checks.ts";
+import { checkUnlessInstance } from "@turnkeep/core/store-kit";
 import type { JsonSchema, OutputOf, StandardSchema } from "./schema.ts";
 
 /** What a running tool gets beside its input. */
@@ -81,13 +81,6 @@ export function tool<Input = Readonly<Record<string, unknown>>>(
   definition: Omit<Tool<Input>, "inputSchema"> & { readonly inputSchema: JsonSchema },
 ): Tool<Input>;
 export function tool<Input>(definition: Tool<Input>): Tool<Input> {
-  if (!isInstance(definition)) checkObject("tool's argument", definition, toolNames);
+  checkUnlessInstance("tool's argument", definition, toolNames);
   return definition;
-}
-
-/** Of a class: what else it holds is its own. */
-function isInstance(value: unknown): boolean {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype !== null && Object.getPrototypeOf(prototype) !== null;
 }

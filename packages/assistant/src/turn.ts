@@ -6,6 +6,7 @@ import {
   type MessageFormat,
   type RemovalOptions,
 } from "@turnkeep/core";
+import { wrongOption } from "@turnkeep/core/store-kit";
 import { abortedError, orAborted, throwIfAborted } from "./abort.ts";
 import { AnswerEvents } from "./answer-events.ts";
 import type { ChatEvent, ChatResult } from "./assistant.ts";
@@ -13,7 +14,6 @@ import { eachBounded } from "./bounded.ts";
 import { AssistantError } from "./errors.ts";
 import type { ToolCall, ToolResult } from "./messages.ts";
 import type { ModelResponse } from "./model.ts";
-import { wrongOption } from "./option-checks.ts";
 import { calibrate, requestMessages } from "./request.ts";
 import { errorText, failedCall, resultOf, runCall } from "./run-call.ts";
 import type { Setup } from "./setup.ts";

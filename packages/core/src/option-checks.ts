@@ -3,7 +3,18 @@ import { isRecord } from "./format/to-plain.ts";
 import { show } from "./stores/text.ts";
 import type { TokenCounter } from "./window-options.ts";
 
-/** `INVALID_OPTION` that says what an option must be and what it is; of an object or a function only its kind. */
+/**
+ * `INVALID_OPTION` that says what an option must be and what it is; of an object or a function only its kind, since it may
+ * hold a secret or what somebody said, and of an address nothing.
+ *
+ * @example
+ * ```ts
+ * import { wrongOption } from "@turnkeep/core/store-kit";
+ *
+ * wrongOption("order", "up", '"ascending" or "descending"').message;
+ * // 'order must be "ascending" or "descending"; it is "up".'
+ * ```
+ */
 export function wrongOption(name: string, value: unknown, expected: string): TurnkeepError {
   return new TurnkeepError("INVALID_OPTION", `${name} must be ${expected}; it is ${shown(value)}.`);
 }
@@ -14,7 +25,16 @@ export function shown(value: unknown): string {
   return typeof value === "object" || typeof value === "function" ? kindOf(value) : String(value);
 }
 
-/** The kind of a value that must not be shown, since it may be an address with a password, or content. */
+/**
+ * The kind of a value that must not be shown, since it may be an address with a password, or content.
+ *
+ * @example
+ * ```ts
+ * import { kindOf } from "@turnkeep/core/store-kit";
+ *
+ * kindOf(["a"]); // "an array"
+ * ```
+ */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (Array.isArray(value)) return "an array";
@@ -22,13 +42,32 @@ export function kindOf(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** Errors: `INVALID_OPTION`, as of all checks here. */
+/**
+ * An option that counts something. Errors: `INVALID_OPTION`, as of all checks here.
+ *
+ * @example
+ * ```ts
+ * import { checkInteger } from "@turnkeep/core/store-kit";
+ *
+ * checkInteger("maxSteps", 20, 1);
+ * ```
+ */
 export function checkInteger(name: string, value: unknown, least: 0 | 1): asserts value is number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return;
   throw wrongOption(name, value, `a ${least === 0 ? "non-negative" : "positive"} integer`);
 }
 
-/** Options of these names and no others. */
+/**
+ * Options of these names and no others: a misspelt one would be without effect, and nobody would notice. One that is
+ * `undefined` was not given.
+ *
+ * @example
+ * ```ts
+ * import { checkObject } from "@turnkeep/core/store-kit";
+ *
+ * checkObject("myStore's argument", { url: "my://host", prefix: undefined }, ["url"]);
+ * ```
+ */
 export function checkObject(name: string, value: unknown, names: readonly string[]): asserts value is object {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw wrongOption(name, value, "an object of options");
@@ -40,13 +79,21 @@ export function checkOptions(name: string, options: unknown, names: readonly str
   if (options !== undefined) checkObject(name, options, names);
 }
 
-/** The same where an instance of a class, a memory say, may be given too: what else it holds is its own. */
+/**
+ * The same where an instance of a class, a memory say, may be given too: what else it holds is its own.
+ *
+ * @example
+ * ```ts
+ * import { checkUnlessInstance } from "@turnkeep/core/store-kit";
+ *
+ * checkUnlessInstance("myStore's client", new Map(), ["get", "set"]);
+ * ```
+ */
 export function checkUnlessInstance(name: string, value: object, names: readonly string[]): void {
   const isInstance = typeof value === "object" && value !== null && !Array.isArray(value) && !isRecord(value);
   if (!isInstance) checkObject(name, value, names);
 }
 
-/** A misspelt option would be without effect, and nobody would notice. */
 export function checkNames(name: string, options: object, names: readonly string[]): void {
   const given = Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [key]));
   const unknown = given.filter((key) => !names.includes(key)).map((key) => JSON.stringify(key));

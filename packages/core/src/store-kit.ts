@@ -1,12 +1,13 @@
 /**
  * What every store shares, ours and third parties': the checks of arguments and options, the final form of an update and
  * of queries, how calls of a driver begin and end, and the errors. A store that begins each method with these passes the
- * conformance cases on arguments.
+ * conformance cases on arguments. The checks of options serve whatever else is built on core: counters, formats, loops.
  *
  * @module
  */
 export { onAbort, throwIfAborted } from "./abort.ts";
 export { isTurnkeepError, TurnkeepError } from "./errors.ts";
+export { checkInteger, checkObject, checkUnlessInstance, kindOf, wrongOption } from "./option-checks.ts";
 export { callDriver } from "./stores/call-driver.ts";
 export { checkAgainstStored, isInPlace, type StoredRows, storedRows } from "./stores/check-stored.ts";
 export {

@@ -17,20 +17,6 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Refuses what is no object of options of these names: a misspelt one would be without effect. `INVALID_OPTION`. */
-export function checkOptions(name: string, options: unknown, names: readonly string[]): void {
-  if (!isObject(options))
-    throw new TurnkeepError(
-      "INVALID_OPTION",
-      `${name} must be an object of options, not ${kindOf(options)}.`,
-    );
-  const given = Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [key]));
-  const unknown = given.filter((key) => !names.includes(key)).map((key) => JSON.stringify(key));
-  if (unknown.length === 0) return;
-  const message = `${name} takes ${names.join(", ")}; it was given ${unknown.join(", ")}.`;
-  throw new TurnkeepError("INVALID_OPTION", message);
-}
-
 /** Refuses what is no text. */
 export function checkText(value: unknown, path: string): void {
   if (typeof value !== "string") throw invalid(`has ${kindOf(value)} as ${path}`, "Give a string.");

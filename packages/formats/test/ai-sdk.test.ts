@@ -43,7 +43,7 @@ describe("options", () => {
   it.each([
     [{ convertDataparts: () => undefined }, 'takes convertDataPart; it was given "convertDataparts".'],
     [{ generateId: () => "a" }, 'takes convertDataPart; it was given "generateId".'],
-    [null, "must be an object of options, not null."],
+    [null, "must be an object of options; it is null."],
   ])("the format refuses %j", (options, says) => {
     expect(() => uiMessageFormat(options as never)).toThrow(
       expect.objectContaining({ code: "INVALID_OPTION", message: `uiMessageFormat's argument ${says}` }),

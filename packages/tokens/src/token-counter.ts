@@ -1,9 +1,9 @@
 import { type MessageFormat, type TokenCounter, TurnkeepError } from "@turnkeep/core";
+import { checkObject, kindOf } from "@turnkeep/core/store-kit";
 import { type EncodingName, loadEncoding, vocabularyOf } from "./encoding.ts";
 import { defaultImages, imageTokens } from "./images.ts";
 import { type MediaPiece, mediaTokens } from "./media.ts";
 import { ruleOf } from "./models.ts";
-import { checkOptions, kindOf } from "./option-checks.ts";
 
 /** An encoding's name, or a model's. */
 export type EncodingOrModel = EncodingName | (string & {});
@@ -125,7 +125,7 @@ export function countMessage<M>(
 
 /** The media rule among the options of a counter, with its answers checked. Errors: `INVALID_OPTION`. */
 export function mediaRuleOf(counter: string, options: TokenCounterOptions): MediaRule | undefined {
-  checkOptions(`${counter}'s options`, options, ["media"]);
+  checkObject(`${counter}'s options`, options, ["media"]);
   const rule = options.media;
   if (rule === undefined) return undefined;
   if (typeof rule?.count !== "function") {

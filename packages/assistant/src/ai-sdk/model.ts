@@ -1,10 +1,10 @@
 import type { ModelMessageLike } from "@turnkeep/core";
+import { checkObject, wrongOption } from "@turnkeep/core/store-kit";
 import { generateText, jsonSchema, type LanguageModel, streamText } from "ai";
 import { AssistantError } from "../errors.ts";
 import type { Model, ModelRequest, ModelResponse } from "../model.ts";
 import { isObject, unreadableInput } from "../model-messages.ts";
 import { isContextLengthError } from "../openai-compatible/context-length.ts";
-import { checkObject, wrongOption } from "../option-checks.ts";
 
 /** Which model, and the SDK's own settings for it. */
 export interface AiSdkOptions {

@@ -1,5 +1,5 @@
 import { TurnkeepError } from "@turnkeep/core";
-import { checkObject, wrongOption } from "../option-checks.ts";
+import { checkObject, wrongOption } from "@turnkeep/core/store-kit";
 
 /** Where the server is, and what is asked of it. */
 export interface OpenAICompatibleOptions {

@@ -1,4 +1,4 @@
-import { checkOptions } from "../checks.ts";
+import { checkObject } from "@turnkeep/core/store-kit";
 import type { Conversion } from "../conversion/convert.ts";
 import { type UIMessageFormatOptions, uiMessageFormat } from "./format.ts";
 import { writeMessages } from "./from-neutral.ts";
@@ -35,7 +35,7 @@ export interface UIMessageConversionOptions extends UIMessageFormatOptions {
 export function uiMessageConversion<M extends UIMessageLike = UIMessageLike>(
   options: UIMessageConversionOptions = {},
 ): Conversion<M> {
-  checkOptions("uiMessageConversion's argument", options, ["convertDataPart", "generateId"]);
+  checkObject("uiMessageConversion's argument", options, ["convertDataPart", "generateId"]);
   const convertDataPart = options.convertDataPart ?? (() => undefined);
   const generateId = options.generateId ?? ((index) => `message-${index + 1}`);
   return {

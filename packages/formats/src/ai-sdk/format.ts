@@ -5,7 +5,7 @@ import {
   type ToolCallRef,
   type ToolResultRef,
 } from "@turnkeep/core";
-import { checkOptions } from "../checks.ts";
+import { checkObject } from "@turnkeep/core/store-kit";
 import { checkedCodec } from "../codec.ts";
 import { checkMessage } from "./check.ts";
 import { interrupted } from "./interrupted.ts";
@@ -71,7 +71,7 @@ export interface UIMessageFormatOptions {
 export function uiMessageFormat<M extends UIMessageLike = UIMessageLike>(
   options: UIMessageFormatOptions = {},
 ): MessageFormat<M> {
-  checkOptions("uiMessageFormat's argument", options, ["convertDataPart"]);
+  checkObject("uiMessageFormat's argument", options, ["convertDataPart"]);
   const convertDataPart = options.convertDataPart ?? (() => undefined);
   return {
     name,

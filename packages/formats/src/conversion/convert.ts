@@ -1,5 +1,6 @@
 import { type MessageFormat, TurnkeepError } from "@turnkeep/core";
-import { checkOptions, isObject, kindOf } from "../checks.ts";
+import { checkObject } from "@turnkeep/core/store-kit";
+import { isObject, kindOf } from "../checks.ts";
 import { type Loss, Losses } from "./losses.ts";
 import type { NeutralMessage } from "./neutral.ts";
 import { settled } from "./settle.ts";
@@ -56,7 +57,7 @@ export function convert<In, Out>(
     throw new TurnkeepError("INVALID_OPTION", `convert takes a list of messages, not ${kindOf(messages)}.`);
   }
   const given: Readonly<Record<string, unknown>> = isObject(options) ? options : {};
-  checkOptions("convert's second argument", given, ["from", "to"]);
+  checkObject("convert's second argument", given, ["from", "to"]);
   checkConversion("from", given.from);
   checkConversion("to", given.to);
   const { from, to } = options;
