@@ -19,16 +19,17 @@ type Make = () => Processor<ModelMessageLike>;
 
 const few = fc.option(fc.nat(6), { nil: undefined });
 
+const limits = fc.record({
+  counter: fc.constant(counter),
+  limit: fc.integer({ min: 60, max: 900 }),
+  reserve: fc.nat(20),
+  unit: fc.constantFrom("step" as const, "turn" as const),
+  target: fc.constantFrom(0.3, 0.7, 1),
+});
+
 /** Every processor with any options, as a function that makes it: two made alike must do alike. */
 const anyProcessor: fc.Arbitrary<Make> = fc.oneof(
-  fc
-    .record({
-      limit: fc.integer({ min: 60, max: 900 }),
-      reserve: fc.nat(20),
-      unit: fc.constantFrom("step" as const, "turn" as const),
-      target: fc.constantFrom(0.3, 0.7, 1),
-    })
-    .map((options) => () => tokenLimiter({ ...options, counter, overflow: "keep" })),
+  limits.map((options) => () => tokenLimiter({ ...options, overflow: "keep" })),
   fc
     .record({
       exclude: fc.option(fc.subarray(["search", "read"]), { nil: undefined }),
@@ -42,6 +43,24 @@ const anyProcessor: fc.Arbitrary<Make> = fc.oneof(
 );
 
 const chain = fc.array(anyProcessor, { minLength: 1, maxLength: 4 });
+
+describe("tokenLimiter", () => {
+  test("shows no more than its limit, or says that the newest step cannot be shown within it", async () => {
+    await fc.assert(
+      fc.asyncProperty(conversation, limits, async (messages, options) => {
+        const processor = tokenLimiter(options);
+        const shown = await applyProcessors(messages, [processor]).catch((error: unknown) => error);
+        if (!Array.isArray(shown)) {
+          expect(shown).toMatchObject({ code: "WINDOW_OVERFLOW" });
+          return;
+        }
+        const tokens = shown.map((message: ModelMessageLike) => counter.count(message, format));
+        const all = tokens.reduce((sum, count) => sum + count, (counter.base ?? 0) + options.reserve);
+        expect(all).toBeLessThanOrEqual(options.limit);
+      }),
+    );
+  });
+});
 
 describe("any chain of processors", () => {
   test("keeps order, pairs, the system message and boundaries, and changes nothing that it was given", async () => {

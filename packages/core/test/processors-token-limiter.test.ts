@@ -81,6 +81,12 @@ describe("tokenLimiter", () => {
     expect(await limited(messages, { limit: 29 })).toEqual(["5 s", "assistant", "5 c", "5 d"]);
   });
 
+  test("leaves out all that stands before a compaction as soon as not all fits, also what would", async () => {
+    const messages = [user("20 a"), user("1 b"), compaction, user("5 c")];
+    expect(await limited(messages, { limit: 36 })).toHaveLength(4);
+    expect(await limited(messages, { limit: 35 })).toEqual(["assistant", "5 c"]);
+  });
+
   test("begins with a question where it leaves out whole turns", async () => {
     const messages = [user("5 a"), assistant("5 b"), user("5 c"), assistant("5 d"), user("5 e")];
     expect(await limited(messages, { limit: 20 })).toEqual(["5 b", "5 c", "5 d", "5 e"]);
@@ -99,6 +105,29 @@ describe("tokenLimiter", () => {
       details: { needed: 10, limit: 9 },
     });
     expect(await limited(messages, { limit: 9, unit: "turn", overflow: "keep" })).toEqual(["5 b", "5 c"]);
+  });
+
+  test("takes off what always stays from the room that a turn has, with its question only if the model is shown it", async () => {
+    const turn = [user("5 b"), ...step("1"), assistant("5 c")];
+    const withSystem = [system("5 s"), user("5 a"), ...turn];
+    expect(await limited(withSystem, { limit: 35, unit: "turn" })).toEqual([
+      "5 s",
+      "5 b",
+      "assistant",
+      "tool",
+      "5 c",
+    ]);
+    expect(await limited(withSystem, { limit: 34, unit: "turn" })).toEqual(["5 s", "5 b", "5 c"]);
+    const behind = [compaction, ...turn];
+    expect(await limited(behind, { limit: 39, unit: "turn" })).toEqual(["assistant", "5 b", "5 c"]);
+    const within = [user("5 b"), compaction, ...step("1"), assistant("5 c")];
+    expect(await limited(within, { limit: 39, unit: "turn" })).toEqual([
+      "assistant",
+      "assistant",
+      "tool",
+      "5 c",
+    ]);
+    expect(await limited(within, { limit: 34, unit: "turn" })).toEqual(["assistant", "5 c"]);
   });
 
   test("says so when the newest step does not fit, keeps it, or leaves it out", async () => {
