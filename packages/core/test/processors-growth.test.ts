@@ -45,6 +45,21 @@ const disordered: fc.Arbitrary<ModelMessageLike[]> = fc
     return frozen(list);
   });
 
+const id = fc.constantFrom("1", "2");
+const tool = fc.constantFrom("search", "read");
+
+/** Calls and results of the same few ids in any order, some under another tool's name, with few messages between them. */
+const jumbled: fc.Arbitrary<ModelMessageLike[]> = fc
+  .array(
+    fc.oneof(
+      fc.tuple(id, tool).map(([call, name]) => toolCall(call, name, {})),
+      fc.tuple(id, tool).map(([call, name]) => toolResult(call, name, "ok")),
+      fc.constantFrom<ModelMessageLike>(user("go on"), assistant("done")),
+    ),
+    { maxLength: 9 },
+  )
+  .map((messages) => messages.map((message, mark) => frozen({ ...message, mark })));
+
 const keepLastSteps = fc.option(fc.nat(4), { nil: undefined });
 
 /** Every processor that looks at more than one message, with any options, as a function that makes it. */
@@ -68,7 +83,7 @@ describe("processors over a list that grows", () => {
   test("answer as those that never saw it before", async () => {
     await fc.assert(
       fc.asyncProperty(
-        disordered,
+        fc.oneof(disordered, jumbled),
         fc.array(anyProcessor, { minLength: 1, maxLength: 2 }),
         fc.array(fc.tuple(fc.nat(6), fc.nat(20)), { minLength: 1, maxLength: 8 }),
         fc.boolean(),
@@ -106,6 +121,14 @@ describe("processors over a list that grows", () => {
       }
     },
   );
+
+  test("toolCallFilter shows a result that its own name left out once its call says otherwise", async () => {
+    const processor = toolCallFilter({ exclude: ["read"], keepLastSteps: 0 });
+    const result = frozen(toolResult("1", "read", "ok"));
+    const [question, call] = [frozen(user("go on")), frozen(toolCall("1", "search", {}))];
+    expect(await applyProcessors([result, question], [processor])).toEqual([question]);
+    expect(await applyProcessors([result, question, call], [processor])).toEqual([result, question, call]);
+  });
 
   test("see what was changed in messages that are not frozen", async () => {
     await fc.assert(

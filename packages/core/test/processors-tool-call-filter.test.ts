@@ -47,6 +47,8 @@ describe("toolCallFilter", () => {
     const messages = [early, ...calls, late, assistant("b")];
     expect(await filtered(messages, { exclude: ["write"] })).toEqual([early, calls[0], assistant("b")]);
     expect(await filtered(messages, { exclude: ["read"] })).toEqual([calls[1], late, assistant("b")]);
+    const again = [early, ...calls, late, late];
+    expect(await filtered(again, { exclude: ["write"], keepLastSteps: 0 })).toEqual([early, calls[0]]);
   });
 
   test("leaves out named tools only, wherever their results stand", async () => {
@@ -95,6 +97,23 @@ describe("toolCallFilter", () => {
     expect(kinds(await filtered([...unanswered, ...turn("2").slice(0, 3)]))).toBe("uuat");
     const unasked = [...turn("1").slice(1, 3), ...turn("2").slice(1, 3)];
     expect(await filtered(unasked)).toEqual(unasked);
+  });
+
+  test("keeps what the model works on unasked, and leaves out what led to any answer", async () => {
+    const works = [toolCall("1", "read", {}), toolResult("1", "read", "ok"), toolCall("2", "read", {})];
+    expect(await filtered(works)).toEqual(works);
+    const thoughtLast = parts(text, thought);
+    expect(await filtered([...turn("1").slice(0, -1), thoughtLast])).toEqual([
+      user("question 1"),
+      thoughtLast,
+    ]);
+    const one = { ...call("1"), providerExecuted: true };
+    const open = parts(one, result("1"), call("2"), text);
+    expect(await filtered([user("a"), open])).toEqual([user("a"), open]);
+    expect(await filtered([user("a"), tool(result("1")), parts(call("1"), text)])).toEqual([
+      user("a"),
+      parts(text),
+    ]);
   });
 
   test("keeps the newest steps with calls, and all within them", async () => {
