@@ -50,6 +50,8 @@ describe("reasoning and what it led to, of which the API refuses one without the
     const end = [reasoning("z"), answer("msg_1")];
     const calls = [reasoning("r"), reasoning("s"), made, result("a"), ...end];
     expect(await shown(filter, ...calls)).toEqual(end);
+    const unthought = [reasoning("r"), made, result("a"), answer("msg_1")];
+    expect(await shown(filter, ...unthought)).toEqual([answer("msg_1")]);
     const two = [reasoning("r"), made, other, result("a"), result("b"), ...end];
     expect(await shown(filter, ...two)).toEqual([reasoning("r"), other, result("b"), ...end]);
     const later = [reasoning("r"), made, reasoning("s"), other, result("a"), result("b"), ...end];
