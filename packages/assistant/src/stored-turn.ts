@@ -1,4 +1,11 @@
-import { type ChatMemory, type HistoryMessage, type MessageFormat, TurnkeepError } from "@turnkeep/core";
+import {
+  type ChatMemory,
+  type Entry,
+  type HistoryMessage,
+  isTurnkeepError,
+  type MessageFormat,
+  TurnkeepError,
+} from "@turnkeep/core";
 import type { AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
 
 /** An answer of the model with the results of its calls, by their place. */
@@ -73,6 +80,28 @@ export async function isShared<M>(
 export async function standsBefore<M>(memory: ChatMemory<M>, own: string, id: string): Promise<boolean> {
   const { messages } = await memory.history({ ids: [own, id] });
   return messages[0]?.id === own;
+}
+
+/** Adds what nobody has added under that id before, be it equal. Errors: `ID_CONFLICT`. */
+export async function addAlone<M>(
+  memory: ChatMemory<M>,
+  own: string,
+  entries: readonly Entry<M>[],
+): Promise<string[]> {
+  for (;;) {
+    try {
+      return await memory.transaction(
+        async (transaction) => {
+          const { messages } = await memory.history({ ids: [own] });
+          if (messages.length > 0) throw conflict(memory.id, own, "was stored by another process");
+          return transaction.add(...entries);
+        },
+        { onConflict: "throw" },
+      );
+    } catch (error) {
+      if (!isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
+    }
+  }
 }
 
 export function conflict(memoryId: string, id: string, what: string): TurnkeepError {

@@ -17,7 +17,7 @@ import type { ModelResponse } from "./model.ts";
 import { calibrate, requestMessages } from "./request.ts";
 import { errorText, failedCall, resultOf, runCall } from "./run-call.ts";
 import type { Setup } from "./setup.ts";
-import { conflict, isShared, overtaken, readTurn, type Step, standsBefore } from "./stored-turn.ts";
+import { addAlone, conflict, isShared, overtaken, readTurn, type Step, standsBefore } from "./stored-turn.ts";
 
 /** What begins a turn. */
 export interface TurnRequest<M> {
@@ -215,10 +215,11 @@ export class Turn<M> {
     const own = id === undefined ? undefined : `${id}/${this.#count++}`;
     const question = this.#question();
     try {
-      const stored = await memory.add(
-        ...(question === undefined ? [] : [question]),
-        entry(message, { id: own, model }),
-      );
+      const entries = [...(question === undefined ? [] : [question]), entry(message, { id: own, model })];
+      const stored =
+        own !== undefined && this.#mustRunOnce(message)
+          ? await addAlone(memory, own, entries)
+          : await memory.add(...entries);
       this.#messageIds.push(stored.at(-1) as string);
     } catch (error) {
       if (id === undefined || own === undefined || !isTurnkeepError(error, "ID_CONFLICT")) throw error;
@@ -226,6 +227,15 @@ export class Turn<M> {
       this.#isForeign = true;
       throw overtaken(memory.id, id, error);
     }
+  }
+
+  /** Two processes may get one and the same answer (from a cache, say): whoever stores it runs its tools. */
+  #mustRunOnce(message: M): boolean {
+    const { messages, tools } = this.#setup;
+    if (this.#request.memory.format.role(message) !== "assistant") return false;
+    return messages
+      .toolCalls(message)
+      .some(({ name }) => tools.has(name) && tools.get(name)?.idempotent !== true);
   }
 
   /** The user's message under the caller's id, as long as nothing is stored behind it. */

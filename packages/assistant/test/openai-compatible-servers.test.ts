@@ -276,3 +276,150 @@ test("an image may tell no more of its type than that it is one", async () => {
     },
   ]);
 });
+
+describe("an answer that broke off is a MODEL_ERROR", () => {
+  const half = { role: "assistant", content: "It is" };
+  test.each(["error", "abort", "insufficient_system_resource"])("by its reason %s", async (finish_reason) => {
+    const server = await serverOf(
+      { json: { choices: [{ message: half, finish_reason }] } },
+      { pieces: [event(half), event({}, finish_reason), "data: [DONE]\n\n"] },
+    );
+    const memory = createChatMemory();
+    const chat = createAssistant({ model: openaiCompatible({ baseUrl: server.url, model: "m" }), memory });
+    await expect(chat.chat("Is it on?")).rejects.toMatchObject({ code: "MODEL_ERROR" });
+    await expect(eventsOf(chat.stream("Is it on?"))).rejects.toMatchObject({ code: "MODEL_ERROR" });
+    expect(await memory.messages()).toEqual([]);
+  });
+
+  test("by the error of its choice, as OpenRouter has it", async () => {
+    const error = { code: 502, message: "upstream died" };
+    const server = await serverOf(
+      { json: { choices: [{ message: half, error }] } },
+      {
+        pieces: [
+          event(half),
+          `data: ${JSON.stringify({ choices: [{ delta: {}, error }] })}\n\n`,
+          "data: [DONE]\n\n",
+        ],
+      },
+    );
+    const chat = createAssistant({ model: openaiCompatible({ baseUrl: server.url, model: "m" }) });
+    const expected = { code: "MODEL_ERROR", cause: { message: "upstream died" } };
+    await expect(chat.chat("Is it on?")).rejects.toMatchObject(expected);
+    await expect(eventsOf(chat.stream("Is it on?"))).rejects.toMatchObject(expected);
+  });
+});
+
+describe("streamed calls", () => {
+  const begun = (name: string, text: string, members: object): object => ({
+    ...members,
+    type: "function",
+    function: { name, arguments: text },
+  });
+  const lit = [
+    { type: "tool-call", toolName: "lamp", input: { n: 1 } },
+    { type: "tool-call", toolName: "fan", input: { n: 2 } },
+  ];
+  const [first, second, begin, rest] = ['{"n":1}', '{"n":2}', '{"n"', ":1}"] as const;
+  test.each<[string, object[][], object[]]>([
+    [
+      "of one index with ids of their own, as a gateway to Google has them",
+      [[begun("lamp", first, { index: 0, id: "a" })], [begun("fan", second, { index: 0, id: "b" })]],
+      lit,
+    ],
+    [
+      "of one index without ids",
+      [[begun("lamp", first, { index: 0, id: "" })], [begun("fan", second, { index: 0, id: "" })]],
+      lit,
+    ],
+    [
+      "with neither index nor id",
+      [[begun("lamp", first, { id: "" }), begun("fan", second, { id: "" })]],
+      lit,
+    ],
+    [
+      "that go on under an index that is null",
+      [
+        [begun("lamp", begin, { index: null, id: "a" })],
+        [{ index: null, id: null, function: { arguments: rest } }],
+      ],
+      lit.slice(0, 1),
+    ],
+    [
+      "with the name in each chunk, as NVIDIA has them",
+      [
+        [begun("lamp", begin, { index: 0, id: "a" })],
+        [begun("lamp", rest, { index: 0, id: "a" })],
+        [begun("lamp", "", { index: 0, id: "a" })],
+      ],
+      lit.slice(0, 1),
+    ],
+    [
+      "with another id in each chunk, as an old vLLM has them",
+      [[begun("lamp", begin, { index: 0, id: "a" })], [{ index: 0, id: "b", function: { arguments: rest } }]],
+      lit.slice(0, 1),
+    ],
+  ])("%s", async (_what, chunks, expected) => {
+    const server = await serverOf({
+      pieces: [...chunks.map((tool_calls) => event({ tool_calls })), event({}, "tool_calls")],
+    });
+    const memory = createChatMemory();
+    const model = openaiCompatible<ModelMessage>({ baseUrl: server.url, model: "m" });
+    await eventsOf(createAssistant({ model, memory, tools: { lamp, fan: lamp } }).stream("Light!"));
+    const content = (await memory.messages())[1]?.content as readonly object[];
+    expect(content).toHaveLength(expected.length);
+    expect(content).toMatchObject(expected);
+  });
+});
+
+test("who speaks may be told in each chunk, as MiniMax does", async () => {
+  const server = await serverOf({
+    pieces: [
+      event({ name: "MiniMax AI", content: "H" }),
+      event({ name: "MiniMax AI", content: "i" }, "stop"),
+    ],
+  });
+  const memory = createChatMemory({ format: openaiFormat });
+  const chat = createAssistant({
+    model: openaiCompatibleChat<ChatMessage>({ baseUrl: server.url, model: "m" }),
+    memory,
+    messages: openaiMessages<ChatMessage>(),
+  });
+  for await (const _ of chat.stream("Hi"));
+  expect((await memory.messages())[1]).toEqual({ role: "assistant", name: "MiniMax AI", content: "Hi" });
+});
+
+test("a chunk, or its delta, may be null", async () => {
+  const nothing = 'data: {"choices":[{"delta":null,"finish_reason":"stop"}]}\n\n';
+  const server = await serverOf({
+    pieces: ["data: null\n\n", event({ content: "Hi" }), nothing, "data: [DONE]\n\n"],
+  });
+  const chat = createAssistant({ model: openaiCompatible({ baseUrl: server.url, model: "m" }) });
+  expect(await eventsOf(chat.stream("Hello"))).toEqual([{ type: "text", text: "Hi" }]);
+});
+
+test("a header that is made here is not sent twice where one is given, whatever its letters", async () => {
+  const server = await serverOf();
+  const headers = { "Content-Type": "application/json", Authorization: "Bearer own" };
+  const model = openaiCompatible<ModelMessage>({ baseUrl: server.url, model: "m", apiKey: "key", headers });
+  await createAssistant({ model }).chat("Hi");
+  expect(server.received[0]?.headers).toMatchObject({
+    "content-type": "application/json",
+    authorization: "Bearer own",
+  });
+});
+
+test("a key in a header behind its scheme, or in the query, is not repeated either", async () => {
+  const server = await serverOf({
+    status: 404,
+    text: "No /chat/completions?key=AIza%2Bx for sk-own, AIza+x",
+  });
+  const model = openaiCompatible<ModelMessage>({
+    baseUrl: `${server.url}?key=AIza%2Bx`,
+    model: "m",
+    headers: { authorization: "Bearer sk-own" },
+  });
+  await expect(createAssistant({ model }).chat("Hi")).rejects.toMatchObject({
+    cause: { message: "No /chat/completions?key=… for …, …" },
+  });
+});

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import {
   type ChatMemory,
   type ChatMemoryStore,
@@ -154,4 +155,26 @@ test("a turn that is given up in its tool leaves the result that another process
     toolResult("c1", "again", "done"),
     assistant("Done."),
   ]);
+});
+
+test("one answer that both processes get, from a cache say, has its tool run by one of them", async () => {
+  const { open } = twoProcesses();
+  let runs = 0;
+  const tools: Tools = {
+    book: { inputSchema: { type: "object" }, execute: () => `Booked ${++runs}.` },
+  };
+  const answer = calling(["call-1", "book"]);
+  const ask = (ms: number): Promise<{ readonly text: string }> => {
+    const model = scripted(
+      async () => setTimeout(ms, answer),
+      async ({ messages }) => assistant(`${messages.length}`),
+    );
+    return createAssistant({ model, memory: open(), tools }).chat("Go", { id: "q-1" });
+  };
+  const ended = await Promise.allSettled([ask(5), ask(10)]);
+  expect(runs).toBe(1);
+  expect(ended.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  expect(ended.find(({ status }) => status === "rejected")).toMatchObject({
+    reason: { code: "ID_CONFLICT" },
+  });
 });

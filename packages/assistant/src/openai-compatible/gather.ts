@@ -5,7 +5,8 @@ import type { WireCall, WireCallDelta, WireMessage } from "./wire.ts";
 
 /**
  * Puts the chunks of a streamed answer together. Texts and lists of a delta go on where the last one ended; calls are told
- * apart by index, or by id where a server gives no index.
+ * apart by index, or by id where a server gives no index. Google gives parallel calls no index or all the same one, and at
+ * times no id: there a name behind whole arguments begins a call.
  */
 export class Gatherer {
   readonly #message: Record<string, unknown> = {};
@@ -42,29 +43,53 @@ export class Gatherer {
     const place = this.#placeOf(delta);
     const before = this.#calls[place];
     const { name, arguments: given } = delta.function ?? {};
+    const known = before?.function?.name ?? "";
     this.#calls[place] = {
       ...before,
       ...withoutNothing(delta),
       function: {
-        name: (before?.function?.name ?? "") + (name ?? ""),
+        // NVIDIA's servers repeat the name in each chunk of some models.
+        name: name === known ? known : known + (name ?? ""),
         arguments: joined(before?.function?.arguments, given),
       },
     };
   }
 
-  #placeOf({ index, id }: WireCallDelta): number {
-    if (index !== undefined) {
-      const known = this.#calls.findIndex((call) => call.index === index);
-      return known < 0 ? this.#calls.length : known;
-    }
-    const known = this.#calls.findIndex((call) => call.id === id);
-    if (id !== undefined && id !== null && id !== "") return known < 0 ? this.#calls.length : known;
-    return Math.max(0, this.#calls.length - 1);
+  #placeOf(delta: WireCallDelta): number {
+    const { index, id } = delta;
+    const isOfIndex = (call: WireCallDelta): boolean => isNothing(index) || call.index === index;
+    const byId = isNothing(id) ? -1 : this.#calls.findLastIndex((call) => call.id === id && isOfIndex(call));
+    if (byId < 0 && isNothing(index) && !isNothing(id)) return this.#calls.length;
+    const place = byId < 0 ? this.#calls.findLastIndex(isOfIndex) : byId;
+    const before = this.#calls[place];
+    return before === undefined || beginsAnother(delta, before) ? this.#calls.length : place;
   }
+}
+
+/** Whether a delta with the index, or the id, of a call is the first one of another. */
+function beginsAnother({ id, function: more }: WireCallDelta, before: WireCallDelta): boolean {
+  if (isNothing(more?.name)) return false;
+  if (!isNothing(id) && !isNothing(before.id) && id !== before.id) return true;
+  return joined("", more?.arguments).trimStart().startsWith("{") && isJson(before.function?.arguments);
+}
+
+function isJson(text: unknown): boolean {
+  try {
+    JSON.parse(text as string);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || value === "";
 }
 
 function joinedMember(name: string, before: unknown, more: unknown): unknown {
   if (name === "content") return joinedContent(before, more);
+  // Of who speaks: MiniMax gives it in each chunk.
+  if (name === "name") return more;
   if (name === "reasoning_details" && Array.isArray(more)) return joinedDetails(before, more);
   if (typeof more === "string") return typeof before === "string" ? before + more : more;
   return Array.isArray(more) && Array.isArray(before) ? [...before, ...more] : more;
@@ -78,9 +103,7 @@ function joined(before: unknown, more: unknown): string {
 }
 
 function withoutNothing(delta: WireCallDelta): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(delta).filter(([, value]) => value !== undefined && value !== null && value !== ""),
-  );
+  return Object.fromEntries(Object.entries(delta).filter(([, value]) => !isNothing(value)));
 }
 
 /**

@@ -31,13 +31,19 @@ const finishReasons: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /**
+ * Reasons of answers that are not whole, for which nobody asked: of OpenRouter, Mistral and vLLM `"error"`, of vLLM and SGLang
+ * `"abort"` (the server shuts down, say), of DeepSeek that it has too much to do.
+ */
+const breaks: ReadonlySet<unknown> = new Set(["error", "abort", "insufficient_system_resource"]);
+
+/**
  * Errors: `MODEL_ERROR` with `details.status`, and `details.retryAfterMs` if the server says so, where it answered,
  * `PROMPT_TOO_LONG`; none holds the key.
  */
 export async function complete(options: OpenAICompatibleOptions, request: ChatRequest): Promise<ChatAnswer> {
   const response = await post(options, request);
   if (!response.ok) throw refusal(options, response, await response.text().catch(() => ""));
-  const isStream = response.headers.get("content-type")?.includes("text/event-stream") === true;
+  const isStream = response.headers.get("content-type")?.toLowerCase().includes("text/event-stream") === true;
   try {
     return isStream ? await readStream(options, response, request) : await readWhole(options, response);
   } catch (error) {
@@ -54,7 +60,8 @@ async function post(options: OpenAICompatibleOptions, request: ChatRequest): Pro
       headers: {
         "content-type": "application/json",
         ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-        ...headers,
+        // By their names in small letters: one that is given is not sent beside the one made here.
+        ...Object.fromEntries(new Headers(headers)),
       },
       body: JSON.stringify(bodyOf(options, request)),
       signal: request.signal,
@@ -82,8 +89,10 @@ function bodyOf(
 async function readWhole(options: OpenAICompatibleOptions, response: Response): Promise<ChatAnswer> {
   const answer = parsed(options, await response.text());
   if (answer.error) throw refusal(options, response, JSON.stringify(answer));
-  const { message, finish_reason: reason } = answer.choices?.[0] ?? {};
-  if (message === undefined) throw broken(options, "answered without a message");
+  const { message, finish_reason: reason, error } = answer.choices?.[0] ?? {};
+  if (error) throw refusal(options, response, JSON.stringify({ error }));
+  if (message === undefined || message === null) throw broken(options, "answered without a message");
+  checkWhole(options, reason);
   const { usage, model } = answer;
   return { message: wireMessage(message), usage: usage ?? undefined, model, finishReason: named(reason) };
 }
@@ -109,11 +118,17 @@ async function readStream(
     model ??= chunk.model;
     usage = chunk.usage ?? usage;
     const choice = chunk.choices?.[0];
-    if (choice?.delta !== undefined) gatherer.add(choice.delta, onDelta);
+    if (choice?.error) throw refusal(options, response, JSON.stringify({ error: choice.error }));
+    if (choice?.delta) gatherer.add(choice.delta, onDelta);
     reason = choice?.finish_reason || reason;
   }
+  checkWhole(options, reason);
   if (!isComplete && reason === undefined) throw broken(options, "ended its stream before its answer");
   return { message: gatherer.message(), usage, model, finishReason: named(reason) };
+}
+
+function checkWhole(options: OpenAICompatibleOptions, reason: string | null | undefined): void {
+  if (breaks.has(reason)) throw broken(options, `broke off its answer (${reason})`);
 }
 
 function named(reason: string | null | undefined): string | undefined {
@@ -123,7 +138,8 @@ function named(reason: string | null | undefined): string | undefined {
 /** Without the parser's error, which repeats a part of the text: the key may stand there. */
 function parsed(options: OpenAICompatibleOptions, text: string): WireAnswer {
   try {
-    return JSON.parse(text) as WireAnswer;
+    // Some servers send null now and then.
+    return (JSON.parse(text) ?? {}) as WireAnswer;
   } catch {
     throw broken(options, "answered what is no JSON");
   }
@@ -181,9 +197,16 @@ function errorIn(text: string): {
   return { code: asText(code), type: asText(type), message: asText(message) };
 }
 
-function withoutKey({ apiKey, headers }: OpenAICompatibleOptions, text: string): string {
-  const secrets = [apiKey, ...Object.values(headers ?? {})].filter((secret) => (secret?.length ?? 0) > 3);
-  return secrets.reduce<string>((clean, secret) => clean.replaceAll(secret as string, "…"), text);
+/** Of a header's value also what stands behind `Bearer`; of the address its query, as it is and decoded. */
+function withoutKey({ apiKey, headers, baseUrl }: OpenAICompatibleOptions, text: string): string {
+  const { search, searchParams } = new URL(baseUrl);
+  const secrets = [
+    apiKey ?? "",
+    ...Object.values(headers ?? {}).flatMap((value) => [value, ...value.trim().split(/\s+/).slice(1)]),
+    ...search.split(/[?&]/).map((part) => part.slice(part.indexOf("=") + 1)),
+    ...searchParams.values(),
+  ].filter(({ length }) => length > 3);
+  return secrets.reduce((clean, secret) => clean.replaceAll(secret, "…"), text);
 }
 
 /** The address that `/chat/completions` stands behind may have a query, where some servers want a version or the key. */

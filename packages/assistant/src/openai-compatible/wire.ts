@@ -27,14 +27,16 @@ export interface WireAnswer {
 }
 
 export interface WireChoice {
-  readonly message?: Record<string, unknown> | undefined;
-  readonly delta?: Record<string, unknown> | undefined;
+  readonly message?: Record<string, unknown> | null | undefined;
+  readonly delta?: Record<string, unknown> | null | undefined;
   readonly finish_reason?: string | null | undefined;
+  /** OpenRouter's, of an answer that broke off. */
+  readonly error?: unknown;
 }
 
 /** A call as a chunk brings it; some servers leave out the index, others the id. */
 export interface WireCallDelta {
-  readonly index?: number | undefined;
+  readonly index?: number | null | undefined;
   readonly id?: string | null | undefined;
   readonly function?: { readonly name?: string | null; readonly arguments?: unknown } | undefined;
   readonly [member: string]: unknown;
