@@ -423,3 +423,20 @@ test("a key in a header behind its scheme, or in the query, is not repeated eith
     cause: { message: "No /chat/completions?key=… for …, …" },
   });
 });
+
+test("what only its server knows of a call, as Google a thought's signature, goes back to that one alone", async () => {
+  const signed = { ...call, extra_content: { google: { thought_signature: "s" } } };
+  const first = await serverOf(whole({ content: null, tool_calls: [signed] }));
+  const other = await serverOf();
+  const memory = createChatMemory();
+  const chatOf = ({ url }: ModelServer): Assistant<ModelMessage> =>
+    createAssistant({ model: openaiCompatible({ baseUrl: url, model: "m" }), memory, tools: { lamp } });
+  await chatOf(first).chat("Light!");
+  await chatOf(other).chat("Is it on?");
+  expect((lastMessages(first) as object[])[1]).toMatchObject({ tool_calls: [signed] });
+  expect((lastMessages(other) as object[])[1]).toEqual({
+    role: "assistant",
+    content: null,
+    tool_calls: [call],
+  });
+});

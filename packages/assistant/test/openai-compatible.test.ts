@@ -594,18 +594,6 @@ describe("messages of the default format go out as", () => {
     ]);
   });
 
-  test("with what only its server knows of a call", async () => {
-    const extra = { google: { thought_signature: "s" } };
-    const call = { id: "c1", function: { name: "t", arguments: "{}" }, extra_content: extra };
-    const { message } = await answerTo({ json: { choices: [{ message: { tool_calls: [call] } }] } });
-    await server?.stop();
-    expect(await sent(user("Go"), message, toolResult("c1", "t", "r"))).toMatchObject([
-      {},
-      { tool_calls: [{ id: "c1", extra_content: extra }] },
-      {},
-    ]);
-  });
-
   test.each<[string, ModelMessage]>([
     [
       "a file behind an address",

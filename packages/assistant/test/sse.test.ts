@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { eventData } from "../src/openai-compatible/sse.ts";
 
@@ -62,4 +64,39 @@ test("whoever stops reading ends the stream", async () => {
   });
   for await (const _ of eventData(body)) break;
   expect(cancelled).toBe(true);
+});
+
+test("behind the last event the end is read, so that the connection can be used again", async () => {
+  let connections = 0;
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write("data: a\n\ndata: [DONE]\n\n");
+    setTimeout(() => response.end(), 5);
+  });
+  server.on("connection", () => connections++);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  for (let times = 0; times < 3; times++) {
+    const { body } = await fetch(`http://127.0.0.1:${port}`);
+    const data: string[] = [];
+    for await (const each of eventData(body as never, (event) => event === "[DONE]")) data.push(each);
+    expect(data).toEqual(["a", "[DONE]"]);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+  server.closeAllConnections();
+  server.close();
+  expect(connections).toBe(1);
+});
+
+test("a stream without an end is ended all the same", async () => {
+  let isCancelled = false;
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode("data: [DONE]\n\n")),
+    cancel: () => {
+      isCancelled = true;
+    },
+  });
+  for await (const _ of eventData(body, () => true));
+  await expect.poll(() => isCancelled, { timeout: 3000 }).toBe(true);
 });

@@ -55,8 +55,9 @@ function assistantMessage(parts: readonly AnyPart[], server: string): Record<str
     if (part.type !== "tool-call" || part.providerExecuted === true) return [];
     const { toolCallId: id, toolName: name, input } = part;
     const text = JSON.stringify(input ?? {});
+    const { server: from, ...others } = part.providerOptions?.[provider] ?? {};
     return [
-      { ...part.providerOptions?.[provider], id, type: "function", function: { name, arguments: text } },
+      { ...(from === server ? others : {}), id, type: "function", function: { name, arguments: text } },
     ];
   });
   return {
@@ -104,7 +105,10 @@ export function fromWire(message: WireMessage, server: string): ModelMessage {
         type: "tool-call" as const,
         toolCallId: id,
         toolName: name,
-        ...inputOf(input, Object.keys(others).length > 0 ? { [provider]: others as never } : {}),
+        ...inputOf(
+          input,
+          Object.keys(others).length > 0 ? { [provider]: { server, ...others } as never } : {},
+        ),
       })),
     ],
   };

@@ -108,8 +108,9 @@ async function readStream(
   let reason: string | undefined;
   let isComplete = false;
   if (response.body === null) throw broken(options, "answered without a body");
-  for await (const data of eventData(response.body)) {
-    if (data.trim() === "[DONE]") {
+  const isLast = (data: string): boolean => data.trim() === "[DONE]";
+  for await (const data of eventData(response.body, isLast)) {
+    if (isLast(data)) {
       isComplete = true;
       break;
     }

@@ -1,12 +1,23 @@
+/** How long a server may take to end its stream behind the last event. */
+const patienceMs = 1000;
+
 /**
  * The data of each event of a stream of server-sent events (WHATWG HTML, section 9.2.6), in order. Lines may end in any of
- * the three ways and be cut anywhere; an event that the end cuts off is none.
+ * the three ways and be cut anywhere; an event that the end cuts off is none. Behind the `last` nobody waits for the end,
+ * which is read all the same: of a stream that is broken off the connection cannot be used again.
  */
-export async function* eventData(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+export async function* eventData(
+  body: ReadableStream<Uint8Array>,
+  last: (data: string) => boolean = () => false,
+): AsyncGenerator<string, void> {
   let data: string[] = [];
-  for await (const line of linesOf(body)) {
+  const reading = { isOver: false };
+  for await (const line of linesOf(body, reading)) {
     if (line === "") {
-      if (data.length > 0) yield data.join("\n");
+      const event = data.join("\n");
+      reading.isOver = last(event);
+      if (data.length > 0) yield event;
+      if (reading.isOver) return;
       data = [];
     } else if (line === "data" || line.startsWith("data:")) {
       data.push(line.slice(5).replace(/^ /, ""));
@@ -14,7 +25,10 @@ export async function* eventData(body: ReadableStream<Uint8Array>): AsyncGenerat
   }
 }
 
-async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+async function* linesOf(
+  body: ReadableStream<Uint8Array>,
+  reading: { readonly isOver: boolean },
+): AsyncGenerator<string, void> {
   const reader = body
     .pipeThrough(new TextDecoderStream() as never)
     .getReader() as ReadableStreamDefaultReader<string>;
@@ -38,6 +52,18 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
     if (held !== "") yield begun.join("");
   } finally {
     // Whoever stops reading needs no more of the answer; what that fails with is not his matter.
-    await reader.cancel().catch(() => undefined);
+    if (reading.isOver) void readToEnd(reader);
+    else await reader.cancel().catch(() => undefined);
+  }
+}
+
+async function readToEnd(reader: ReadableStreamDefaultReader<string>): Promise<void> {
+  const timer = setTimeout(() => void reader.cancel().catch(() => undefined), patienceMs);
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The answer is there: what its end fails with is nobody's matter.
+  } finally {
+    clearTimeout(timer);
   }
 }
