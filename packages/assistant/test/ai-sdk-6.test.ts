@@ -16,7 +16,12 @@ describe("AI SDK 6", () => {
       const answer = rest.next().value ?? new Error("the script has ended");
       if (answer instanceof Error) throw answer;
       const isCall = answer.some(({ type }) => type === "tool-call");
-      const unified = isCall ? "tool-calls" : answer.some(({ text }) => text === "4 deg") ? "length" : "stop";
+      const ends = new Map([
+        ["4 deg", "length"],
+        ["4 brok", "error"],
+      ] as const);
+      const end = answer.map(({ text }) => ends.get(text as never)).find((each) => each !== undefined);
+      const unified = isCall ? "tool-calls" : (end ?? "stop");
       const finishReason = { unified, raw: undefined } as const;
       return { content: answer as never[], finishReason };
     };

@@ -84,6 +84,18 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
     expect(reason).toBe("length");
   });
 
+  test.each([false, true])("an answer that broke off is an error, streamed: %j", async (isStreamed) => {
+    const { model } = mock([[{ type: "text", text: "4 brok" }]]);
+    const memory = createChatMemory();
+    const chat = createAssistant({ model: aiSdkModel<ModelMessage>({ model }), memory });
+    const run = async (): Promise<unknown> => {
+      if (!isStreamed) return chat.chat("Hi");
+      for await (const _ of chat.stream("Hi"));
+    };
+    await expect(run()).rejects.toMatchObject({ code: "MODEL_ERROR" });
+    expect(await memory.messages()).toEqual([]);
+  });
+
   test("no tools, and tools that must not be called", async () => {
     const { model, requests } = mock([[text], [text]]);
     const policy = { model: aiSdkModel<ModelMessage>({ model }), maxRoundTrips: 0 };

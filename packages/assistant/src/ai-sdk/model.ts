@@ -42,7 +42,8 @@ interface Answer {
  * messages, downloads files and retries as it always does; tools are run by the assistant.
  *
  * Errors: `INVALID_OPTION` for options of the wrong kind. Of the model: the SDK's as they are, but for those of a provider
- * that says the messages are too long: `PROMPT_TOO_LONG` (an `AssistantError`) with the SDK's as its cause.
+ * that says the messages are too long: `PROMPT_TOO_LONG` (an `AssistantError`) with the SDK's as its cause; and `MODEL_ERROR`
+ * where the SDK says no more than that an answer ended by an error.
  *
  * @example
  * ```ts
@@ -65,6 +66,7 @@ export function aiSdkModel<M extends ModelMessageLike>(options: AiSdkOptions): M
   return async (request) => {
     try {
       const answer = await (request.onDelta === undefined ? generated : streamed)(options, request);
+      if (answer.finishReason === "error") throw brokenOff(request);
       return responseOf<M>(answer);
     } catch (error) {
       if (!isContextLengthError(error)) throw error;
@@ -74,6 +76,13 @@ export function aiSdkModel<M extends ModelMessageLike>(options: AiSdkOptions): M
       });
     }
   };
+}
+
+/** What there is of such an answer is not whole, and nobody asked for a part. */
+function brokenOff<M>({ memoryId }: ModelRequest<M>): AssistantError {
+  return new AssistantError("MODEL_ERROR", "The model's provider broke off its answer (error).", {
+    details: { memoryId },
+  });
 }
 
 async function generated<M>(options: AiSdkOptions, request: ModelRequest<M>): Promise<Answer> {
