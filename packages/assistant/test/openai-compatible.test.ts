@@ -332,6 +332,16 @@ describe("an error", () => {
       "newer OpenAI",
       { status: 400, json: { error: { message: "Your input exceeds the context window of this model." } } },
     ],
+    ...[
+      "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+      "The input (250000 tokens) is longer than the model's context length (200000 tokens).",
+      "The decoder prompt (length 9000) is longer than the maximum model length of 8192.",
+      "The number of tokens to keep from the initial prompt is greater than the context length.",
+      "prompt too long; exceeded max context length by 10 tokens",
+      "Invalid request: Your request exceeded model token limit: 262144 (requested: 291351)",
+      "invalid params, context window exceeds limit (2013)",
+      "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 98304]",
+    ].map((message): [string, Reply] => [message, { status: 400, json: { error: { message } } }]),
     ["a stream", { pieces: [`data: {"error":{"code":"context_length_exceeded"}}\n\n`] }],
     ["a text", { status: 413, text: "maximum context length is 10" }],
   ];
