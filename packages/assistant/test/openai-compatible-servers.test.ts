@@ -440,3 +440,20 @@ test("what only its server knows of a call, as Google a thought's signature, goe
     tool_calls: [call],
   });
 });
+
+test.each([
+  ["functions.lamp now", "functions_lamp_now"],
+  ["", "_"],
+  ["x".repeat(70), "x".repeat(64)],
+  ["lamp.v2", "lamp.v2"],
+])("a name that a model made up, %j, goes back as one that OpenAI takes: %j", async (name, expected) => {
+  const made = { ...call, function: { name, arguments: "{}" } };
+  const server = await serverOf(whole({ content: null, tool_calls: [made] }));
+  const memory = createChatMemory();
+  const model = openaiCompatible<ModelMessage>({ baseUrl: server.url, model: "m" });
+  await createAssistant({ model, memory, tools: { lamp, "lamp.v2": lamp } }).chat("Light!");
+  expect((lastMessages(server) as object[])[1]).toMatchObject({
+    tool_calls: [{ function: { name: expected } }],
+  });
+  expect((await memory.messages())[1]).toMatchObject({ content: [{ toolName: name }] });
+});

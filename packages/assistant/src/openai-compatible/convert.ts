@@ -18,8 +18,14 @@ interface AnyPart {
   readonly [member: string]: unknown;
 }
 
-/** Messages of the default format as the protocol has them. `server`: who gets them. */
-export function toWire(messages: readonly ModelMessageLike[], server: string): Record<string, unknown>[] {
+/** Who gets the messages, and the names of the tools that it is told of. */
+export interface Receiver {
+  readonly server: string;
+  readonly tools: ReadonlySet<string>;
+}
+
+/** Messages of the default format as the protocol has them. */
+export function toWire(messages: readonly ModelMessageLike[], to: Receiver): Record<string, unknown>[] {
   return messages.flatMap((message): Record<string, unknown>[] => {
     const { role, content } = message;
     if (role === "system") return [{ role, content }];
@@ -30,7 +36,7 @@ export function toWire(messages: readonly ModelMessageLike[], server: string): R
     if (role === "user") {
       return [{ role, content: typeof content === "string" ? content : parts.map(userPart) }];
     }
-    return role === "assistant" ? [assistantMessage(parts, server)] : parts.flatMap(toolMessage);
+    return role === "assistant" ? [assistantMessage(parts, to)] : parts.flatMap(toolMessage);
   });
 }
 
@@ -49,7 +55,16 @@ function userPart(part: AnyPart): Record<string, unknown> {
   return { type: "file", file: { filename: filename ?? "file", file_data: url } };
 }
 
-function assistantMessage(parts: readonly AnyPart[], server: string): Record<string, unknown> {
+/**
+ * The name of a tool that there is, or one that OpenAI takes: it refuses each later request for one that a model made up, such
+ * as `functions.weather`.
+ */
+function sentName(name: unknown, tools: ReadonlySet<string>): unknown {
+  if (typeof name !== "string" || tools.has(name)) return name;
+  return name.replace(/[^\w-]/g, "_").slice(0, 64) || "_";
+}
+
+function assistantMessage(parts: readonly AnyPart[], { server, tools }: Receiver): Record<string, unknown> {
   const text = parts.flatMap((part) => (part.type === "text" ? [part.text as string] : [])).join("");
   const calls = parts.flatMap((part) => {
     if (part.type !== "tool-call" || part.providerExecuted === true) return [];
@@ -57,7 +72,12 @@ function assistantMessage(parts: readonly AnyPart[], server: string): Record<str
     const text = JSON.stringify(input ?? {});
     const { server: from, ...others } = part.providerOptions?.[provider] ?? {};
     return [
-      { ...(from === server ? others : {}), id, type: "function", function: { name, arguments: text } },
+      {
+        ...(from === server ? others : {}),
+        id,
+        type: "function",
+        function: { name: sentName(name, tools), arguments: text },
+      },
     ];
   });
   return {

@@ -44,7 +44,7 @@ export function openaiCompatible<M extends ModelMessageLike>(options: OpenAIComp
   return async (request) => {
     const answer = await complete(options, {
       ...request,
-      messages: toWire(request.messages, server),
+      messages: toWire(request.messages, { server, tools: new Set(request.tools.map(({ name }) => name)) }),
       tools: toolsOf(request),
     });
     // A message of an assistant is in the shape that both majors of the AI SDK have.
