@@ -19,7 +19,7 @@ export function unreadableInput(text: string): {
   return { input: {}, providerOptions: { turnkeep: { unreadableInput: text } } };
 }
 
-export function isObject(input: unknown): boolean {
+export function isObject(input: unknown): input is object {
   return typeof input === "object" && input !== null && !Array.isArray(input);
 }
 

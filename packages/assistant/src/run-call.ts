@@ -2,19 +2,24 @@ import { TurnkeepError } from "@turnkeep/core";
 import type { CallStrategy, ToolAnswer } from "./assistant.ts";
 import { AssistantError } from "./errors.ts";
 import type { ToolCall, ToolResult } from "./messages.ts";
+import { isObject } from "./model-messages.ts";
 import { isStandardSchema, issuesText } from "./schema.ts";
 import type { Setup } from "./setup.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
-/** Told when the tool itself begins to work: from then on, what it did cannot be undone. */
-type OnStart = () => void;
+interface Running {
+  /** Told when the tool itself begins to work: from then on, what it did cannot be undone. */
+  readonly onStart: () => void;
+  /** Whether the answer was cut off behind the call, so that one without arguments may have lost them. */
+  readonly isCut: boolean;
+}
 
 /** Runs one call; what its strategies throw ends the turn. */
 export async function runCall<M>(
   setup: Setup<M>,
   call: ToolCall,
   context: Omit<ToolContext, "toolCallId">,
-  onStart: OnStart,
+  { onStart, isCut }: Running,
 ): Promise<ToolResult> {
   const { strategies, tools } = setup;
   const tool = tools.get(call.name);
@@ -26,6 +31,7 @@ export async function runCall<M>(
   }
   let input: unknown;
   try {
+    if (isCut && isNothing(call.input)) throw invalidInput(call, "the answer was cut off before them");
     input = await readInput(call, call.input, tool);
   } catch (error) {
     const decision = await decide("invalidInput", strategies.invalidInput, error, call);
@@ -103,6 +109,11 @@ async function readInput(call: ToolCall, input: unknown, tool: Tool): Promise<un
   const checked = await tool.inputSchema["~standard"].validate(value);
   if (checked.issues !== undefined) throw invalidInput(call, issuesText(checked.issues));
   return checked.value;
+}
+
+function isNothing(input: unknown): boolean {
+  if (typeof input === "string") return input.trim() === "";
+  return input === undefined || input === null || (isObject(input) && Object.keys(input).length === 0);
 }
 
 /** Text is read as JSON, nothing is an empty object; some models write the JSON twice. */

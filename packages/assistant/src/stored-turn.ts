@@ -17,6 +17,8 @@ export interface Step<M> {
   readonly stored: boolean;
   /** Whether it has a result of which the format cannot tell what it was. */
   isUnread: boolean;
+  /** Whether the answer was cut off: then its last call may be one of which the arguments never came. */
+  readonly isCut?: boolean | undefined;
 }
 
 /** What is stored of a turn. */

@@ -124,6 +124,7 @@ export class Turn<M> {
         results: calls.map(() => undefined),
         stored: false,
         isUnread: false,
+        isCut: finishReason !== "stop",
       });
       events?.whole(messages.text(message));
       if (calls.length === 0) return this.#result(finishReason);
@@ -163,7 +164,8 @@ export class Turn<M> {
       .map((call, place) => ({ call, place }))
       .filter(({ place }) => !step.results[place]);
     await eachBounded(open, this.#setup.toolConcurrency, async ({ call, place }) => {
-      const result = await this.#run(call, step.stored);
+      const isCut = step.isCut === true && place === step.calls.length - 1;
+      const result = await this.#run(call, step.stored, isCut);
       try {
         await this.#storeResult(step, place, result);
       } catch (error) {
@@ -185,14 +187,15 @@ export class Turn<M> {
     }
   }
 
-  async #run(call: ToolCall, mayHaveRun: boolean): Promise<ToolResult> {
+  async #run(call: ToolCall, mayHaveRun: boolean, isCut: boolean): Promise<ToolResult> {
     const { memoryId, signal } = this.#request;
     const tool = this.#setup.tools.get(call.name);
     if (mayHaveRun && tool !== undefined && tool.idempotent !== true)
       return resultOf(call, interrupted, true);
     throwIfAborted(signal);
     try {
-      const running = runCall(this.#setup, call, { memoryId, signal }, () => this.#begun.add(call));
+      const onStart = (): unknown => this.#begun.add(call);
+      const running = runCall(this.#setup, call, { memoryId, signal }, { onStart, isCut });
       return await orAborted(running, signal);
     } catch (error) {
       if (!signal.aborted) this.#failed.set(call, error);

@@ -457,3 +457,48 @@ test.each([
   });
   expect((await memory.messages())[1]).toMatchObject({ content: [{ toolName: name }] });
 });
+
+test("arguments that are no JSON object go back as an empty one, since vLLM refuses them for ever", async () => {
+  const cut = { ...call, function: { name: "lamp", arguments: '{"n' } };
+  const custom = { id: "c2", type: "custom", custom: { name: "x", input: "y" } };
+  const server = await serverOf(whole({ content: null, tool_calls: [cut] }));
+  const memory = createChatMemory({ format: openaiFormat });
+  const question: ChatMessage = { role: "user", content: "Hi" };
+  const done: ChatMessage = { role: "assistant", content: null, tool_calls: [custom as never] };
+  await memory.add(question, done, { role: "tool", tool_call_id: "c2", content: "z" });
+  const chat = createAssistant({
+    model: openaiCompatibleChat<ChatMessage>({ baseUrl: server.url, model: "m" }),
+    memory,
+    messages: openaiMessages<ChatMessage>(),
+    tools: { lamp },
+  });
+  await chat.chat("Light!");
+  const sent = lastMessages(server) as object[];
+  expect(sent[1]).toEqual(done);
+  expect(sent[4]).toMatchObject({ tool_calls: [{ id: "c1", function: { name: "lamp", arguments: "{}" } }] });
+  expect((await memory.messages())[4]).toMatchObject({ tool_calls: [cut] });
+});
+
+test("a call whose arguments did not come before the answer was cut off is not carried out", async () => {
+  const runs: unknown[] = [];
+  const wipe = tool({ inputSchema: { type: "object" }, execute: (input) => runs.push(input) });
+  const calls = ["{}", ""].map((text, n) => ({
+    ...call,
+    id: `c${n}`,
+    function: { name: "wipe", arguments: text },
+  }));
+  const server = await serverOf({
+    json: { choices: [{ message: { content: null, tool_calls: calls }, finish_reason: "length" }] },
+  });
+  const chat = createAssistant({
+    model: openaiCompatible({ baseUrl: server.url, model: "m" }),
+    memory: createChatMemory(),
+    tools: { wipe },
+  });
+  const { toolResults } = await chat.chat("Wipe!");
+  expect(runs).toEqual([{}]);
+  expect(toolResults).toMatchObject([
+    { isError: false },
+    { isError: true, output: expect.stringContaining("cut off") },
+  ]);
+});

@@ -8,6 +8,7 @@ import { isObject, unreadableInput } from "../model-messages.ts";
 import { textsOf } from "./content.ts";
 import { dataUrl } from "./data-url.ts";
 import { keptReasoning, provider, reasoningOf, returnedReasoning } from "./reasoning.ts";
+import { sentName } from "./sent-calls.ts";
 import type { WireMessage } from "./wire.ts";
 
 interface AnyPart {
@@ -53,15 +54,6 @@ function userPart(part: AnyPart): Record<string, unknown> {
     return { type: "input_audio", input_audio: { data: url.slice(url.indexOf(",") + 1), format: audio } };
   }
   return { type: "file", file: { filename: filename ?? "file", file_data: url } };
-}
-
-/**
- * The name of a tool that there is, or one that OpenAI takes: it refuses each later request for one that a model made up, such
- * as `functions.weather`.
- */
-function sentName(name: unknown, tools: ReadonlySet<string>): unknown {
-  if (typeof name !== "string" || tools.has(name)) return name;
-  return name.replace(/[^\w-]/g, "_").slice(0, 64) || "_";
 }
 
 function assistantMessage(parts: readonly AnyPart[], { server, tools }: Receiver): Record<string, unknown> {

@@ -4,6 +4,7 @@ import type { ChatMessageLike } from "../openai/messages.ts";
 import { fromWire, toWire } from "./convert.ts";
 import { type ChatAnswer, complete } from "./http.ts";
 import { checkOptions, type OpenAICompatibleOptions } from "./options.ts";
+import { withSentCalls } from "./sent-calls.ts";
 import type { WireCall } from "./wire.ts";
 
 /** An answer as the server gave it, with members that only that server knows. */
@@ -44,7 +45,7 @@ export function openaiCompatible<M extends ModelMessageLike>(options: OpenAIComp
   return async (request) => {
     const answer = await complete(options, {
       ...request,
-      messages: toWire(request.messages, { server, tools: new Set(request.tools.map(({ name }) => name)) }),
+      messages: toWire(request.messages, { server, tools: namesOf(request) }),
       tools: toolsOf(request),
     });
     // A message of an assistant is in the shape that both majors of the AI SDK have.
@@ -54,7 +55,8 @@ export function openaiCompatible<M extends ModelMessageLike>(options: OpenAIComp
 
 /**
  * The same over a memory of OpenAI's chat messages (`openaiFormat` of `@turnkeep/formats/openai`): messages go out as they
- * are stored, and answers are stored as they come, members that only one server knows among them.
+ * are stored, and answers are stored as they come, members that only one server knows among them. Only calls whose name or
+ * arguments servers refuse, as the model made them up or was cut off, go out so that they take them.
  *
  * @example
  * ```ts
@@ -74,9 +76,14 @@ export function openaiCompatible<M extends ModelMessageLike>(options: OpenAIComp
 export function openaiCompatibleChat<M extends ChatMessageLike>(options: OpenAICompatibleOptions): Model<M> {
   checkOptions("openaiCompatibleChat", options);
   return async (request) => {
-    const answer = await complete(options, { ...request, tools: toolsOf(request) });
+    const messages = withSentCalls(request.messages, namesOf(request));
+    const answer = await complete(options, { ...request, messages, tools: toolsOf(request) });
     return responseOf(answer.message as ChatAssistantMessage as unknown as M, answer);
   };
+}
+
+function namesOf<M>({ tools }: ModelRequest<M>): ReadonlySet<string> {
+  return new Set(tools.map(({ name }) => name));
 }
 
 function toolsOf<M>({ tools }: ModelRequest<M>): Record<string, unknown>[] {
