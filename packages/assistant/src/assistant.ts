@@ -127,8 +127,8 @@ export type OfManyMemories = [options: ChatOptions & { readonly memoryId: string
 /**
  * A chat loop with tools over a memory.
  *
- * One turn of a memory runs at a time in a process (`busy`). Every step is stored before the next is begun: the user's
- * message, each answer of the model, each result as soon as its tool is done. So a turn that a crash cut off can go on
+ * One turn of a memory object runs at a time (`busy`): let a process have one for each id, as `createChatMemories` does.
+ * Every step is stored before the next is begun: the user's message, each answer of the model, each result as soon as its tool is done. So a turn that a crash cut off can go on
  * where it was: see {@link ChatOptions.id}. Two processes that run one turn at once may ask the model twice; let one process
  * at a time run turns of a memory, since two questions at once may get each other's answers.
  *

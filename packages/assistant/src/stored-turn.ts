@@ -6,6 +6,7 @@ import {
   type MessageFormat,
   TurnkeepError,
 } from "@turnkeep/core";
+import { throwIfAborted } from "./abort.ts";
 import type { AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
 
 /** An answer of the model with the results of its calls, by their place. */
@@ -84,13 +85,15 @@ export async function standsBefore<M>(memory: ChatMemory<M>, own: string, id: st
   return messages[0]?.id === own;
 }
 
-/** Adds what nobody has added under that id before, be it equal. Errors: `ID_CONFLICT`. */
+/** Adds what nobody has added under that id before, be it equal. Errors: `ID_CONFLICT`, `ABORTED`. */
 export async function addAlone<M>(
   memory: ChatMemory<M>,
   own: string,
   entries: readonly Entry<M>[],
+  signal: AbortSignal,
 ): Promise<string[]> {
   for (;;) {
+    throwIfAborted(signal);
     try {
       return await memory.transaction(
         async (transaction) => {

@@ -221,7 +221,7 @@ export class Turn<M> {
       const entries = [...(question === undefined ? [] : [question]), entry(message, { id: own, model })];
       const stored =
         own !== undefined && this.#mustRunOnce(message)
-          ? await addAlone(memory, own, entries)
+          ? await addAlone(memory, own, entries, this.#request.signal)
           : await memory.add(...entries);
       this.#messageIds.push(stored.at(-1) as string);
     } catch (error) {

@@ -1,4 +1,3 @@
-import { setTimeout } from "node:timers/promises";
 import {
   type ChatMemory,
   type ChatMemoryStore,
@@ -164,14 +163,24 @@ test("one answer that both processes get, from a cache say, has its tool run by 
     book: { inputSchema: { type: "object" }, execute: () => `Booked ${++runs}.` },
   };
   const answer = calling(["call-1", "book"]);
-  const ask = (ms: number): Promise<{ readonly text: string }> => {
+  const stored = async (): Promise<boolean> => {
+    const [found] = (await open().history({ ids: ["q-1/0"] })).messages;
+    return found !== undefined && found.createdAt < Date.now();
+  };
+  const ask = (before: () => Promise<void>): Promise<{ readonly text: string }> => {
     const model = scripted(
-      async () => setTimeout(ms, answer),
+      async () => {
+        await before();
+        return answer;
+      },
       async ({ messages }) => assistant(`${messages.length}`),
     );
     return createAssistant({ model, memory: open(), tools }).chat("Go", { id: "q-1" });
   };
-  const ended = await Promise.allSettled([ask(5), ask(10)]);
+  const ended = await Promise.allSettled([
+    ask(async () => {}),
+    ask(() => expect.poll(stored, { interval: 1 }).toBe(true)),
+  ]);
   expect(runs).toBe(1);
   expect(ended.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   expect(ended.find(({ status }) => status === "rejected")).toMatchObject({
