@@ -14,10 +14,19 @@ export function standsBehindResults<M>(
 ): boolean {
   for (let before = index - 1; before >= 0; before--) {
     const message = messages[before] as M;
-    if (answersCalls(message, format)) return true;
+    if (answersCalls(message, format) || endsInResults(message, format)) return true;
     if (format.role(message) !== "tool") return false;
   }
   return false;
+}
+
+/** Whether an answer that holds its calls with their results broke off behind the last of them. */
+function endsInResults<M>(message: M, format: MessageFormat<M>): boolean {
+  if (format.pieces(message).at(-1)?.of !== "tool-result") return false;
+  const last = format.toolResults(message).at(-1)?.id;
+  return format
+    .toolCalls(message)
+    .some(({ id, providerExecuted }) => id === last && providerExecuted !== true);
 }
 
 export function isSystem<M>(message: M, format: MessageFormat<M>): boolean {
@@ -64,9 +73,24 @@ export function endsInReasoning<M>(message: M, format: MessageFormat<M>): boolea
   return format.pieces(message).findLast(isSent)?.of === "reasoning";
 }
 
-/** Reasoning and nothing else. */
-export function isReasoningAlone<M>(message: M, format: MessageFormat<M>): boolean {
-  return format.hasReasoning(message) && format.without(message, { reasoning: true }) === undefined;
+/** The requests for an approval that one of the messages answers. */
+export function answeredRequests<M>(messages: readonly M[], format: MessageFormat<M>): ReadonlySet<string> {
+  const approvals = messages.flatMap((message) => format.approvals(message));
+  return new Set(approvals.filter(({ kind }) => kind === "response").map(({ approvalId }) => approvalId));
+}
+
+/**
+ * Reasoning and nothing else that a provider is sent: what it ran goes with its reasoning, but a result of that, or a
+ * request for an approval that is among the `answered`, is what the reasoning led to.
+ */
+export function isReasoningAlone<M>(
+  message: M,
+  format: MessageFormat<M>,
+  answered: ReadonlySet<string> = new Set(),
+): boolean {
+  if (!format.hasReasoning(message) || format.toolResults(message).length > 0) return false;
+  if (format.approvals(message).some(({ approvalId }) => answered.has(approvalId))) return false;
+  return format.without(message, { reasoning: true }) === undefined;
 }
 
 /** What a user sends beside text. */

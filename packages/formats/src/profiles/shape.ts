@@ -1,6 +1,7 @@
 import { type MessageFormat, type ShapedView, TurnkeepError, type ViewStage } from "@turnkeep/core";
 import { orderToolResults } from "@turnkeep/core/processors";
 import {
+  answeredRequests,
   answersCalls,
   endsInReasoning,
   hasText,
@@ -91,12 +92,13 @@ function systemFirst<M>(messages: readonly M[], format: MessageFormat<M>): reado
 }
 
 function withoutReasoning<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
-  return messages.flatMap((message) => {
+  const left = messages.flatMap((message) => {
     // A part of an answer may be bound to the reasoning in another one.
     const isPart = format.answersInParts === true && format.role(message) === "assistant";
     if (!isPart && !format.hasReasoning(message)) return [message];
     return format.without(message, { reasoning: true }) ?? [];
   });
+  return withoutOrphanApprovals(left, format);
 }
 
 /** The calls that a provider ran itself, and its results: what the model made of them stays. */
@@ -108,9 +110,25 @@ function withoutProviderCalls<M>(
   const refused = refusedProviderCalls(messages, format, rule);
   if (refused.size === 0) return messages;
   const isLeftOut = (id: string): boolean => refused.has(id);
-  return messages.flatMap((message) => {
+  const left = messages.flatMap((message) => {
     if (!holdsOneOf(message, refused, format)) return [message];
     return format.without(message, { toolCalls: isLeftOut, toolResults: isLeftOut }) ?? [];
+  });
+  return withoutOrphanApprovals(left, format);
+}
+
+/** Who sends the list looks for the request of each response to one. */
+function withoutOrphanApprovals<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
+  const approvals = messages.flatMap((message) => format.approvals(message));
+  const requested = new Set(
+    approvals.filter(({ kind }) => kind === "request").map(({ approvalId }) => approvalId),
+  );
+  return messages.flatMap((message) => {
+    const isOrphan = format
+      .approvals(message)
+      .some(({ kind, approvalId }) => kind === "response" && !requested.has(approvalId));
+    if (!isOrphan) return [message];
+    return format.without(message, { approvals: (id) => !requested.has(id) }) ?? [];
   });
 }
 
@@ -131,11 +149,13 @@ function withoutEmptyText<M>(
 /** Where an answer comes in parts, reasoning goes with the part that follows it; alone at its end, it belongs to none. */
 function withoutReasoningAlone<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
   if (format.answersInParts !== true) {
+    const answered = answeredRequests(messages, format);
     const isLeftOut = (message: M): boolean =>
-      isReasoningAlone(message, format) || endsInReasoning(message, format);
-    return withReasoningJoined(messages, format).flatMap((message) =>
+      isReasoningAlone(message, format, answered) || endsInReasoning(message, format);
+    const left = withReasoningJoined(messages, format).flatMap((message) =>
       isLeftOut(message) ? (format.without(message, { reasoning: true }) ?? []) : [message],
     );
+    return withoutOrphanApprovals(left, format);
   }
   let isFollowed = false;
   return messages

@@ -1,6 +1,7 @@
 import { type MessageFormat, type Piece, TurnkeepError } from "@turnkeep/core";
 import { kindOf } from "../checks.ts";
 import {
+  answeredRequests,
   answersCalls,
   endsInReasoning,
   hasText,
@@ -131,15 +132,17 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
         const isUser = format.role(message) === "user" && !answersCalls(message, format);
         return isUser && standsBehindResults(messages, index, format);
       }, "the user's message stands right behind tool results");
-    case "reasoning-alone":
+    case "reasoning-alone": {
+      const requests = answeredRequests(messages, format);
       return messages.flatMap((message, index): Finding[] => {
-        if (isReasoningAlone(message, format)) {
+        if (isReasoningAlone(message, format, requests)) {
           if (isPartOfMore(messages.slice(index + 1), format)) return [];
           return [[index, "the message is reasoning and nothing else"]];
         }
         const isCutOff = format.answersInParts !== true && endsInReasoning(message, format);
         return isCutOff ? [[index, "the message ends in reasoning"]] : [];
       });
+    }
     case "document-with-text":
       return where(
         (message) =>

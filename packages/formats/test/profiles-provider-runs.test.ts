@@ -1,0 +1,103 @@
+import {
+  assistant,
+  createChatMemory,
+  modelMessageFormat as format,
+  type ModelMessage,
+  user,
+} from "@turnkeep/core";
+import { describe, expect, it } from "vitest";
+import { type UIMessageLike, uiMessageFormat } from "../src/ai-sdk.ts";
+import { anthropic, gemini, mistral, openaiResponses, strict, validate } from "../src/profiles.ts";
+
+/** What `@ai-sdk/openai` 4.0.118 makes of what a reasoning model of the Responses API answers. */
+const reasoning = {
+  type: "reasoning" as const,
+  text: "hm",
+  providerOptions: { openai: { itemId: "rs_1", reasoningEncryptedContent: null } },
+};
+const run = { type: "tool-call" as const, input: {}, providerExecuted: true };
+const image = [
+  { ...run, toolCallId: "ig_1", toolName: "image_generation" },
+  {
+    type: "tool-result" as const,
+    toolCallId: "ig_1",
+    toolName: "image_generation",
+    output: { type: "json" as const, value: { result: "aGk=" } },
+  },
+];
+const asks = assistant([
+  reasoning,
+  { ...run, toolCallId: "dummy1", toolName: "mcp.echo" },
+  { type: "tool-approval-request", approvalId: "mcpr_1", toolCallId: "dummy1" },
+]);
+const approves: ModelMessage = {
+  role: "tool",
+  content: [{ type: "tool-approval-response", approvalId: "mcpr_1", approved: true, providerExecuted: true }],
+};
+
+describe("what OpenAI ran behind its reasoning", () => {
+  it("stays, although the answer says nothing else", async () => {
+    const messages = [user("a"), assistant([reasoning, ...image]), user("b")];
+    const memory = createChatMemory({ profile: openaiResponses });
+    await memory.add(...messages);
+    expect(await memory.messages()).toEqual(messages);
+    expect(validate(messages, openaiResponses, { format })).toEqual([]);
+  });
+
+  it("may wait for an approval that came", async () => {
+    for (const messages of [
+      [user("a"), asks, approves],
+      [user("a"), asks, approves, assistant("b"), user("c")],
+    ]) {
+      const memory = createChatMemory({ profile: openaiResponses });
+      await memory.add(...messages);
+      expect(await memory.messages()).toEqual(messages);
+      expect(validate(messages, openaiResponses, { format })).toEqual([]);
+    }
+  });
+
+  it("goes with its reasoning where nobody answered the request, since the API is sent the reasoning alone", async () => {
+    const memory = createChatMemory({ profile: openaiResponses });
+    await memory.add(user("a"), asks, user("b"));
+    expect(await memory.messages()).toEqual([user("a"), user("b")]);
+  });
+
+  it("goes with the approval that it got where another provider is asked", async () => {
+    for (const profile of [anthropic, gemini, mistral, strict]) {
+      const memory = createChatMemory({ profile });
+      await memory.add(user("a"), asks, approves, assistant("b"), user("c"));
+      expect(JSON.stringify(await memory.messages()), profile.name).not.toContain("mcpr_1");
+    }
+  });
+});
+
+describe("an answer of UI messages that broke off behind a result", () => {
+  const ui = uiMessageFormat();
+  const said = (id: string, role: "user" | "assistant", part: object): UIMessageLike =>
+    ({ id, role, parts: [part] }) as UIMessageLike;
+  const text = (id: string, role: "user" | "assistant") => said(id, role, { type: "text", text: id });
+  const call = { type: "tool-find", toolCallId: "abcDEF123", input: {} };
+  const noAnswer = { role: "assistant", parts: [{ type: "text", text: "(No answer was given.)" }] };
+
+  it.each([
+    ["answered", { ...call, state: "output-available", output: "found" }],
+    ["failed", { ...call, state: "output-error", errorText: "no" }],
+    ["cut off by a crash", { ...call, state: "input-available" }],
+  ])("is kept from the user's next message: %s", async (_, part) => {
+    const messages = [text("a", "user"), said("b", "assistant", part), text("c", "user")];
+    for (const profile of [mistral, strict]) {
+      const memory = createChatMemory({ format: ui, profile });
+      await memory.add(...messages);
+      const view = await memory.messages();
+      expect(JSON.stringify(view), profile.name).toContain("(No answer was given.)");
+      expect(validate(view, profile, { format: ui })).toEqual([]);
+    }
+    const memory = createChatMemory({ format: ui, profile: mistral });
+    await memory.add(...messages);
+    const view = await memory.messages();
+    expect(view).toMatchObject([{ id: "a" }, { id: "b" }, noAnswer, { id: "c" }]);
+    expect(validate(view.toSpliced(2, 1), mistral, { format: ui })).toMatchObject([
+      { rule: "answer-after-results", index: 2 },
+    ]);
+  });
+});
