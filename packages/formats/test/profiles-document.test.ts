@@ -20,6 +20,7 @@ const repairs: Readonly<Record<RuleName, string>> = {
   reasoning: "reasoning that may not come back goes",
   "reasoning-alone":
     "reasoning alone begins the answer behind it or goes, and so does reasoning that ends an answer",
+  "answer-files": "files that the model made go",
   "document-with-text": "a sentence stands beside the document",
   "document-names": "a number stands before a name that an earlier document has",
   messages: "the window evicts what is beyond",

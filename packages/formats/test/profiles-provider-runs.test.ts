@@ -7,7 +7,7 @@ import {
 } from "@turnkeep/core";
 import { describe, expect, it } from "vitest";
 import { type UIMessageLike, uiMessageFormat } from "../src/ai-sdk.ts";
-import { anthropic, gemini, mistral, openaiResponses, strict, validate } from "../src/profiles.ts";
+import { anthropic, bedrock, gemini, mistral, openaiResponses, strict, validate } from "../src/profiles.ts";
 
 /** What `@ai-sdk/openai` 4.0.118 makes of what a reasoning model of the Responses API answers. */
 const reasoning = {
@@ -69,6 +69,18 @@ describe("what OpenAI ran behind its reasoning", () => {
       expect(JSON.stringify(await memory.messages()), profile.name).not.toContain("mcpr_1");
     }
   });
+});
+
+it("an answer of nothing but an image leaves the user's messages together where roles must alternate", async () => {
+  const memory = createChatMemory({ profile: bedrock });
+  const made = assistant([{ type: "file", data: "aGk=", mediaType: "image/png" }]);
+  await memory.add(user("a"), made, user("b"));
+  expect(await memory.messages()).toEqual([
+    user([
+      { type: "text", text: "a" },
+      { type: "text", text: "b" },
+    ]),
+  ]);
 });
 
 describe("an answer of UI messages that broke off behind a result", () => {

@@ -51,6 +51,7 @@ const begun = {
   providerOptions: { anthropic: { id: "msg_1" } },
 };
 const thought = { type: "reasoning" as const, text: "Hm." };
+const madeImage = { type: "file" as const, data: "aGk=", mediaType: "image/png" };
 const document: ModelMessage = {
   role: "user",
   content: [{ type: "file", data: "JVBERi0=", mediaType: "application/pdf" }],
@@ -693,6 +694,14 @@ const cases: readonly Case[] = [
     index: 4,
     refusedBy: ["bedrock", "strict"],
     becomes: [user("a"), call, foundFiles, assistant("b"), named("(2) a.pdf")],
+  },
+  {
+    rule: "answer-files",
+    breaks: "an image that the model made",
+    messages: [user("a"), assistant([{ type: "text", text: "b" }, madeImage]), user("c")],
+    index: 1,
+    refusedBy: ["bedrock", "mistral", "strict"],
+    becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
   },
   {
     rule: "document-with-text",

@@ -147,7 +147,16 @@ describe("a list that is taken as it is", () => {
     [
       "with a document of the model's without a text",
       [user("a"), assistant([file("application/pdf")]), user("c")],
-      allProfiles,
+      [
+        openai,
+        openaiResponses,
+        anthropic,
+        gemini,
+        profileOf(
+          "documents",
+          bedrock.rules.filter(({ rule }) => rule !== "answer-files"),
+        ),
+      ],
     ],
     [
       "with documents of one name of which nothing is sent",

@@ -102,6 +102,12 @@ export function mediaOf<M>(message: M, format: MessageFormat<M>, kind: "image" |
   }).length;
 }
 
+/** Whether an answer holds files that the model made. */
+export function hasAnswerFiles<M>(message: M, format: MessageFormat<M>): boolean {
+  if (format.role(message) !== "assistant" || format.isBoundary(message)) return false;
+  return format.pieces(message).some((piece) => piece.type === "media" && piece.of !== "tool-result");
+}
+
 export function hasText<M>(message: M, format: MessageFormat<M>): boolean {
   return format
     .pieces(message)

@@ -54,6 +54,11 @@ const reasoningAlone: ProviderRule = {
   rule: "reasoning-alone",
   source: "https://github.com/tailcallhq/forgecode/pull/3073",
 };
+/** The AI SDK throws at one for Mistral; for Bedrock it leaves the file out, and of nothing else no message. */
+const noAnswerFiles: ProviderRule = {
+  rule: "answer-files",
+  source: "https://github.com/vercel/ai/blob/main/packages/mistral/src/convert-to-mistral-chat-messages.ts",
+};
 const documentNames: ProviderRule = {
   rule: "document-names",
   source: "https://github.com/maximhq/bifrost/issues/7003",
@@ -196,6 +201,7 @@ export const bedrock: ProfileRules = profileOf("bedrock", [
     source: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html",
   },
   { rule: "reasoning", kept: "bound", source: bedrockThinking },
+  noAnswerFiles,
   reasoningAlone,
   documentWithText,
   documentNames,
@@ -208,6 +214,7 @@ export const mistral: ProfileRules = profileOf("mistral", [
   { rule: "not-empty", source: "https://docs.mistral.ai/api/" },
   { rule: "tool-results", source: "https://docs.mistral.ai/api/" },
   noProviderCalls,
+  noAnswerFiles,
   { rule: "system-first", source: mistralOrder },
   firstOfMistral,
   lastOfMistral,
@@ -232,6 +239,7 @@ export const strict: ProfileRules = profileOf("strict", [
   errorWithText,
   { ...mistralCallIds, unique: true },
   noReasoning,
+  noAnswerFiles,
   reasoningAlone,
   documentWithText,
   documentNames,

@@ -45,6 +45,7 @@ const fieldsOf: Readonly<Record<RuleName, Readonly<Record<string, Field>>>> = {
   "last-message": { paused: optional(truth) },
   "answer-after-results": {},
   "reasoning-alone": {},
+  "answer-files": {},
   "document-with-text": {},
   "document-names": {},
   "same-role": { roles: someRoles, besideResults: optional(truth) },

@@ -17,6 +17,7 @@ export type ProviderRule = { readonly source: string } & (
        * - `system-first`: the system message stands first, or apart from the messages.
        * - `answer-after-results`: the model's answer stands between tool results and the user's next message.
        * - `reasoning-alone`: no message of the model is reasoning and nothing else, or ends in it.
+       * - `answer-files`: no answer of the model holds files that it made.
        * - `document-with-text`: who sends a document sends a text with it.
        * - `document-names`: no two documents of a request have one name.
        */
@@ -29,6 +30,7 @@ export type ProviderRule = { readonly source: string } & (
         | "system-first"
         | "answer-after-results"
         | "reasoning-alone"
+        | "answer-files"
         | "document-with-text"
         | "document-names";
     }

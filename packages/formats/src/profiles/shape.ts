@@ -4,6 +4,7 @@ import {
   answeredRequests,
   answersCalls,
   endsInReasoning,
+  hasAnswerFiles,
   hasText,
   holdsNothing,
   isAnswer,
@@ -42,6 +43,7 @@ type Change<M, N extends RuleName> = (
 const contentRules: ReadonlySet<RuleName> = new Set([
   "reasoning",
   "provider-calls",
+  "answer-files",
   "empty-text",
   "reasoning-alone",
 ]);
@@ -65,6 +67,7 @@ export function shape<M>(
   apply("system-first", systemFirst);
   apply("reasoning", (list, _, rule) => (rule.kept === "none" ? withoutReasoning(list, format) : list));
   apply("provider-calls", withoutProviderCalls);
+  apply("answer-files", withoutAnswerFiles);
   apply("empty-text", withoutEmptyText);
   apply("error-text", (list) => list.map((message) => format.withErrorText?.(message, errorText) ?? message));
   apply("reasoning-alone", withoutReasoningAlone);
@@ -129,6 +132,13 @@ function withoutOrphanApprovals<M>(messages: readonly M[], format: MessageFormat
       .some(({ kind, approvalId }) => kind === "response" && !requested.has(approvalId));
     if (!isOrphan) return [message];
     return format.without(message, { approvals: (id) => !requested.has(id) }) ?? [];
+  });
+}
+
+function withoutAnswerFiles<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
+  return messages.flatMap((message) => {
+    if (!hasAnswerFiles(message, format)) return [message];
+    return format.without(message, { media: true }) ?? [];
   });
 }
 

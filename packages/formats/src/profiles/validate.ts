@@ -4,6 +4,7 @@ import {
   answeredRequests,
   answersCalls,
   endsInReasoning,
+  hasAnswerFiles,
   hasText,
   holdsNothing,
   isAnswer,
@@ -143,6 +144,11 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
         return isCutOff ? [[index, "the message ends in reasoning"]] : [];
       });
     }
+    case "answer-files":
+      return where(
+        (message) => hasAnswerFiles(message, format),
+        "an answer holds a file that the model made",
+      );
     case "document-with-text":
       return where(
         (message) =>
