@@ -257,6 +257,26 @@ describe("Responses items", () => {
     expect(lost).toEqual([{ index: 1, kind: "reasoning" }]);
   });
 
+  it("lose reasoning with what it led to, where the API ran that", () => {
+    const of = (itemId: string) => ({ providerOptions: { openai: { itemId } } });
+    const thought = (id: string) => ({ type: "reasoning" as const, text: "hm", ...of(id) });
+    const run = { toolCallId: "ws_1", toolName: "web_search" };
+    const answer: ModelMessage = {
+      role: "assistant",
+      content: [
+        thought("rs_1"),
+        thought("rs_1"),
+        { type: "tool-call", ...run, input: {}, providerExecuted: true },
+        { type: "tool-result", ...run, output: { type: "json", value: {} } },
+        thought("rs_2"),
+        { type: "text", text: "Found.", ...of("msg_1") },
+      ],
+    };
+    const written = convert([answer], { from: modelMessageConversion, to: openaiResponsesConversion });
+    expect(written.messages).toMatchObject([{ id: "rs_2" }, { id: "msg_1" }]);
+    expect(written.lost.map(({ kind }) => kind).sort()).toEqual(["reasoning", "tool-call", "tool-result"]);
+  });
+
   it("keep the texts of one item in one", () => {
     const text = (text: string) => ({ type: "output_text" as const, text, annotations: [] });
     const said: ResponsesItem = {

@@ -75,7 +75,7 @@ function placeOf(medium: Medium): { image_url: string } | { file_id: string } | 
 
 function outputItems(parts: readonly SourcedPart[], losses: Losses): ResponsesItem[] {
   const items: ResponsesItem[] = [];
-  for (const sourced of parts) {
+  for (const sourced of withoutReasoningOfRuns(parts, losses)) {
     const { part } = sourced;
     if (part.type === "text") {
       losses.options(sourced);
@@ -89,6 +89,17 @@ function outputItems(parts: readonly SourcedPart[], losses: Losses): ResponsesIt
     }
   }
   return items;
+}
+
+/** The API refuses reasoning without the item that it led to, and what the API ran itself has no place here. */
+function withoutReasoningOfRuns(parts: readonly SourcedPart[], losses: Losses): readonly SourcedPart[] {
+  return parts.filter((sourced, index) => {
+    if (sourced.part.type !== "reasoning") return true;
+    const led = parts.slice(index + 1).find(({ part }) => part.type !== "reasoning")?.part;
+    const isLost = led?.type === "call" && led.providerExecuted === true;
+    if (isLost) losses.part(sourced);
+    return !isLost;
+  });
 }
 
 /** The id of the item that this API made of a part; reasoning goes back before the item that it belongs to. */
