@@ -3,7 +3,7 @@ import { applyProcessors } from "../processors/apply-processors.ts";
 import type { ProviderProfile, ViewStage } from "../provider-profile.ts";
 import { deepFreeze, type Item, messageOf, tokensIn } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
-import { isDerived, isSystem, isUser, type Step } from "../steps/step.ts";
+import { isDerived, isPinned, isSystem, isUser, type Step } from "../steps/step.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import { type Cost, noCost, type Overflow, overflowOf, type WindowPlan } from "../window/room.ts";
@@ -52,7 +52,7 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
   for (let left = -1; ; ) {
     const planned = keepsNewest && larger !== undefined ? withNewest(policy) : policy;
     const plan = planWindow(live, planned, limits, { slack });
-    if (!isMeasured && plan.overflow !== undefined && overflow !== "keep") {
+    if (!isMeasured && plan.overflow !== undefined && !isShownAllTheSame(request)) {
       throw overflowError(policy.memoryId, plan.overflow);
     }
     const view = await render(request, plan);
@@ -69,9 +69,7 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
     if (beyond === undefined) return view;
     if (plan.evict.length === left && keepsNewest) keepsNewest = false;
     else if (plan.evict.length === left) {
-      // LangChain4j's window protects its system message, however long that is.
-      if (overflow === "keep" || (overflow === "evict" && unit === "message"))
-        return { ...view, overflow: beyond };
+      if (isShownAllTheSame(request)) return { ...view, overflow: beyond };
       throw overflowError(policy.memoryId, beyond);
     }
     left = plan.evict.length;
@@ -82,6 +80,12 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
       tokens: Math.max(slack.tokens, cost.tokens - plan.stays.tokens + slack.tokens),
     };
   }
+}
+
+/** LangChain4j's window protects its system message, however long that is; it knows no pins, which hold the limit. */
+function isShownAllTheSame<M>({ live, policy: { window } }: ViewRequest<M>): boolean {
+  if (window.overflow !== "evict" || window.unit !== "message") return window.overflow === "keep";
+  return !live.steps.some((step) => isPinned(step) && !isSystem(step));
 }
 
 /** The same without the newest step leaving. */

@@ -44,6 +44,5 @@ export function planByMessage<M>(
       leave(next);
     }
   }
-  const exceeding = overflow === "evict" ? undefined : room.overflow();
-  return { evict, passed: [], stays: room.total, overflow: exceeding };
+  return { evict, passed: [], stays: room.total, overflow: room.overflow() };
 }
