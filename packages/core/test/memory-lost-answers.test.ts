@@ -200,6 +200,15 @@ describe("a change was made, its answer lost, and somebody else has written sinc
     expect(await texts(theirs)).toEqual(["0", "1", "x"]);
   });
 
+  test("what was removed is answered, though somebody else has written since", async () => {
+    const store = inMemoryStore();
+    const theirs = createChatMemory({ id: "m", store });
+    await theirs.add(entry(user("0"), { id: "0" }), user("1"));
+    const ours = createChatMemory({ id: "m", store: losing(store, () => theirs.add(user("z"))) });
+    expect(await ours.remove("0")).toEqual(["0"]);
+    expect(await texts(theirs)).toEqual(["1", "z"]);
+  });
+
   test("more messages under ids than a page of history holds are recognised by as many as it holds", async () => {
     const store = inMemoryStore();
     const theirs = createChatMemory({ id: "m", store, window: { maxMessages: 1 } });

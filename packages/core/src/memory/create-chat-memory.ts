@@ -247,10 +247,17 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     checkOptions("remove's options", options, ["onConflict", "signal"]);
     const policy = this.#policy;
     const base = this.#baseOf(options?.onConflict);
+    let before: string[] = [];
     return this.#session.run(options?.signal, async (call) =>
       this.#session.commit(
         call,
-        (draft, loaded) => removeStep({ draft, loaded, policy, call }, messageId),
+        async (draft, loaded) => {
+          const ids = await removeStep({ draft, loaded, policy, call }, messageId);
+          // What an attempt was to delete whose answer was lost is not there any more.
+          if (ids.length === 0 && call.isOpen) return before;
+          before = ids;
+          return ids;
+        },
         await base?.(call),
       ),
     );

@@ -12,6 +12,8 @@ export interface Call {
   readonly signal: AbortSignal;
   /** What to report if time runs out while retrying: the newest conflict, or why it is open what an attempt has done. */
   conflict: TurnkeepError | undefined;
+  /** Whether an earlier attempt may have been made although it failed. */
+  isOpen: boolean;
 }
 
 /**
@@ -22,7 +24,7 @@ export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => P
   const { timeoutMs, signal } = limits;
   throwIfAborted(signal);
   const own = ownSignal();
-  const call: Call = { signal: own.signal, conflict: undefined };
+  const call: Call = { signal: own.signal, conflict: undefined, isOpen: false };
   let timedOut = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let stop: (() => void) | undefined;

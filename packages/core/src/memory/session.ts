@@ -166,6 +166,7 @@ export class Session<M> {
           call.conflict = open ?? (error as TurnkeepError);
         } else {
           open = error as TurnkeepError;
+          call.isOpen = true;
           if (++failures === openAttempts) throw open;
         }
         await backOff(attempt, call.signal);
