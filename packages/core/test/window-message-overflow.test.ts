@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createChatMemory, system, type TokenCounter, user } from "../src/index.ts";
+import { createChatMemory, system, type TokenCounter, toolCall, toolResult, user } from "../src/index.ts";
 
 const counter: TokenCounter = {
   name: "characters",
@@ -8,7 +8,7 @@ const counter: TokenCounter = {
 };
 
 describe("unit message, where what never leaves does not fit", () => {
-  const isPinned = ({ content }: { content: unknown }): boolean => String(content).startsWith("pin");
+  const isPinned = ({ content }: { content: unknown }): boolean => JSON.stringify(content).includes("pin");
 
   test("pinned messages are no way past the limit", async () => {
     const memory = createChatMemory({ window: { unit: "message", maxMessages: 1, pinned: isPinned } });
@@ -28,4 +28,30 @@ describe("unit message, where what never leaves does not fit", () => {
       expect((await memory.explain()).overflow).toEqual({ needed: 11, limit: 3 });
     },
   );
+
+  test("the newest result is not torn from its call", async () => {
+    const messages = [system("s"), toolCall("1", "weather", {}), toolResult("1", "weather", "4 degrees")];
+    const [keep, refuse] = (["keep", "throw"] as const).map((overflow) =>
+      createChatMemory({ window: { unit: "message", maxMessages: 2, overflow } }),
+    );
+    await keep?.add(...messages);
+    expect(await keep?.messages()).toEqual(messages);
+    await refuse?.add(...messages);
+    await expect(refuse?.messages()).rejects.toMatchObject({ details: { needed: 3, limit: 2 } });
+  });
+
+  test("results behind a call leave with it, but for those of a pinned step", async () => {
+    const memory = createChatMemory({
+      window: { unit: "message", maxMessages: 2, pinned: isPinned },
+      repair: false,
+    });
+    await memory.add(
+      toolCall("1", "weather", {}, "pin"),
+      toolCall("2", "weather", {}),
+      toolResult("1", "weather", "4 degrees"),
+      toolResult("2", "weather", "5 degrees"),
+    );
+    const { messages } = await memory.history();
+    expect(messages.map(({ state }) => state)).toEqual(["live", "evicted", "live", "evicted"]);
+  });
 });

@@ -28,7 +28,7 @@ export function planByMessage<M>(
     room.leave(1, item.tokens);
   };
   let protectedSystem = false;
-  const last = overflow === "evict" ? items.length : items.length - 1;
+  const last = overflow === "evict" ? items.length : newestFrom(items);
   for (let index = 0; index < last && !reached(); index++) {
     const item = items[index] as Item<M>;
     if (!protectedSystem && item.role === "system") {
@@ -45,4 +45,12 @@ export function planByMessage<M>(
     }
   }
   return { evict, passed: [], stays: room.total, overflow: room.overflow() };
+}
+
+/** Where the newest message begins, with the call that it and the results before it answer: what is not to be torn. */
+function newestFrom<M>(items: readonly Item<M>[]): number {
+  const newest = items.length - 1;
+  const before = items.findLastIndex((item) => item.role !== "tool");
+  const calls = before < newest && (items[before]?.calls.length ?? 0) > 0;
+  return calls ? before : newest;
 }
