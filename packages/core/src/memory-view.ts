@@ -48,7 +48,7 @@ export interface ExplainedMessage<M> {
   readonly state: "shown" | "evicted" | "filtered" | "cut" | "repaired";
   /** `window`, `compact` (a summary stands for it), the processor's name, `repair`, `reasoning` or the profile's rule. */
   readonly by: string | undefined;
-  /** As it was added; `undefined` for one that stands in the view alone, and for a record that cannot be read. */
+  /** As it was added, or given as `extra`; `undefined` for what was put into the view, and for a record that cannot be read. */
   readonly stored: M | undefined;
   /** As the model is shown it; `undefined` if it is not. */
   readonly shown: M | undefined;

@@ -319,3 +319,13 @@ describe("explain", () => {
     );
   });
 });
+
+test("explain gives no id to a message that was given for this view alone", async () => {
+  const memory = createChatMemory();
+  const [id] = await memory.add(user("one"));
+  const { messages } = await memory.explain({ extra: [user("two")] });
+  expect(messages.map((message) => [message.id, message.state, message.shown?.content])).toEqual([
+    [id, "shown", "one"],
+    [undefined, "shown", "two"],
+  ]);
+});

@@ -151,7 +151,7 @@ export class Views<M> {
         },
       );
       const left = await readEvicted(evicted, loaded, this.#policy, call);
-      return explainView(view, live, left, this.#policy, limits);
+      return explainView(view, live, left, this.#policy, limits, loaded.nextSeq);
     });
   }
 

@@ -19,6 +19,7 @@ export function explainView<M>(
   left: readonly Item<M>[],
   { reader }: ViewPolicy<M>,
   limits: Limits,
+  nextSeq: number,
 ): Explanation<M> {
   const hidden = new Set(view.hidden);
   const through = live.items.reduce((last, { meta }) => Math.max(last, meta.derived?.through ?? 0), 0);
@@ -33,7 +34,8 @@ export function explainView<M>(
   const count = tokensIn(live.items, reader);
   const messages = [...gone, ...traced].map(({ item, state, by, shown }): ExplainedMessage<M> => {
     return {
-      id: item?.id,
+      // What was given for this view alone has no place in memory, and no id there.
+      id: item !== undefined && item.seq < nextSeq ? item.id : undefined,
       state,
       by,
       stored: item?.message,
