@@ -87,6 +87,42 @@ describe("createChatMemories", () => {
     expect(await memories.erase({ owner: "ann" })).toEqual({ erased: [] });
   });
 
+  test("erases also what the list has behind a whole page of memories that others begin anew meanwhile", async () => {
+    const store = inMemoryStore();
+    const ids = Array.from({ length: 1001 }, (_, n) => `${n}`.padStart(4, "0"));
+    for (const id of ids) await createChatMemory({ id, store, owner: "ann" }).add(user("old"));
+    // As a store that lists by id answers it, while somebody writes into each memory as soon as it is gone.
+    const contended: ChatMemoryStore = {
+      ...store,
+      async listMemories({ cursor = "", limit = 100 }) {
+        const found = ids.filter((id) => id > cursor);
+        const memories = found.slice(0, limit).map((memoryId) => ({ memoryId, owner: "ann", updatedAt: 0 }));
+        const last = found.length > limit ? memories.at(-1)?.memoryId : undefined;
+        return last === undefined ? { memories } : { memories, cursor: last };
+      },
+      async deleteMessages(id, options) {
+        await store.deleteMessages(id, options);
+        await createChatMemory({ id, store, owner: "ann" }).add(user("new"));
+      },
+    };
+    const { erased } = await createChatMemories({ store: contended }).erase({ owner: "ann" });
+    expect([...erased].sort()).toEqual(ids);
+    expect(await texts(createChatMemory({ id: "1000", store }))).toEqual(["new"]);
+  });
+
+  test.each(["listMemories", "deleteMessages"] as const)(
+    "list and erase end after timeoutMs where the store never answers %s",
+    async (method) => {
+      const store = inMemoryStore();
+      await createChatMemory({ id: "a", store, owner: "ann" }).add(user("hi"));
+      const hung: ChatMemoryStore = { ...store, [method]: () => new Promise(() => {}) };
+      const memories = createChatMemories({ store: hung, timeoutMs: 20 });
+      const late = { code: "STORE_UNAVAILABLE", message: expect.stringContaining("20 ms") };
+      await expect(memories.erase({ owner: "ann" })).rejects.toMatchObject(late);
+      if (method === "listMemories") await expect(memories.list()).rejects.toMatchObject(late);
+    },
+  );
+
   test("forks a whole conversation, or up to a message, filling the fork's window from history", async () => {
     const store = inMemoryStore();
     const memories = createChatMemories({ store, window: { maxMessages: 3 }, owner: "ann" });

@@ -111,8 +111,9 @@ async function open(url: string | undefined, config: object | undefined): Promis
   const driver = await importDriver("ioredis", import("ioredis"));
   // The first releases of 5 export the class as the module itself only.
   const Redis = driver.Redis ?? (driver.default as unknown as typeof driver.Redis);
-  const client =
-    url === undefined ? new Redis({ ...settings, ...config }) : new Redis(url, { ...settings, ...config });
+  // It is made at the first call: with `lazyConnect: false`, and no queue, it would refuse that one.
+  const options = { ...settings, ...config, lazyConnect: true };
+  const client = url === undefined ? new Redis(options) : new Redis(url, options);
   const opened: Opened = { client };
   // Without a listener the driver prints to the console.
   client.on("error", (fault: unknown) => {
@@ -121,9 +122,7 @@ async function open(url: string | undefined, config: object | undefined): Promis
     if (isRefusedDatabase(fault)) client.disconnect();
   });
   // Without its queue the driver refuses what comes before it is connected. Why it cannot be, each call says.
-  if (client.options.enableOfflineQueue === false && client.status === "wait") {
-    await client.connect().catch(() => {});
-  }
+  if (client.options.enableOfflineQueue === false) await client.connect().catch(() => {});
   return opened;
 }
 

@@ -83,14 +83,22 @@ describe("a client that the store opened", () => {
     await until(async () => (await connections(connectionName)) === 0);
   });
 
-  test("serves the first call also where the driver is to queue nothing", async () => {
-    const { hostname, port } = new URL(url);
-    const config = { host: hostname, port: Number(port), enableOfflineQueue: false };
-    const store = redisStore({ config, prefix: newPrefix() });
-    onTestFinished(() => store.close());
-    const [read] = await Promise.all([store.getMessages("a"), store.listMemories({})]);
-    expect(read.version).toBeNull();
-  });
+  test.each([undefined, true, false])(
+    "serves the first call also where the driver is to queue nothing, lazyConnect %s",
+    async (lazyConnect) => {
+      const { hostname, port } = new URL(url);
+      const config = {
+        host: hostname,
+        port: Number(port),
+        enableOfflineQueue: false,
+        ...(lazyConnect === undefined ? {} : { lazyConnect }),
+      };
+      const store = redisStore({ config, prefix: newPrefix() });
+      onTestFinished(() => store.close());
+      const [read] = await Promise.all([store.getMessages("a"), store.listMemories({})]);
+      expect(read.version).toBeNull();
+    },
+  );
 
   test("outlives a connection that breaks while idle", async () => {
     const { hostname, port } = new URL(url);

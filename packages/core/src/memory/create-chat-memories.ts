@@ -12,6 +12,7 @@ import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { resolveLimits } from "../window/policy.ts";
 import { type CodedStore, codedStore } from "./coded-store.ts";
 import { StoredChatMemory } from "./create-chat-memory.ts";
+import { withDeadline } from "./deadline.ts";
 import { readForkSource, writeFork } from "./fork.ts";
 import { checkStore, normalizeOptions, sharedNames } from "./options.ts";
 import { Session } from "./session.ts";
@@ -51,6 +52,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   readonly #format: MessageFormat<M>;
   readonly #store: CodedStore;
   readonly #maxLoaded: number;
+  readonly #timeoutMs: number;
   /** The least recently asked for first. */
   readonly #recent: Map<string, StoredChatMemory<M>> = new Map();
   /** Also those that left `#recent` while somebody may still hold them: two instances of one id would not keep order. */
@@ -69,10 +71,11 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     this.#store = codedStore(store);
     this.#maxLoaded = maxLoaded;
     // A function of owners is asked about the application's own ids alone.
-    normalizeOptions(
+    const { session } = normalizeOptions(
       { ...options, id: "any", owner: typeof owner === "function" ? undefined : owner },
       format,
     );
+    this.#timeoutMs = session.timeoutMs;
   }
 
   get(id: string): ChatMemory<M> {
@@ -90,7 +93,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     this.#checkOpen();
     checkObject("list's argument", query, ["owner", "cursor", "limit", "signal"]);
     const { signal, ...rest } = query;
-    return this.#store.listMemories(rest, { signal });
+    return this.#ask(signal, (call) => this.#store.listMemories(rest, call));
   }
 
   async fork(from: string, to: string, options: ForkOptions = {}): Promise<ChatMemory<M>> {
@@ -118,16 +121,25 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     checkOptions("erase's options", options, ["signal"]);
     const { owner } = request;
     checkOwner(owner);
+    const { signal } = options;
     const erased = new Set<string>();
-    for (;;) {
-      const page = await this.#store.listMemories({ owner, limit: 1000 }, options);
-      const found = page.memories.filter(({ memoryId }) => !erased.has(memoryId));
-      if (found.length === 0) return { erased: [...erased] };
-      for (const { memoryId } of found) {
-        await this.#store.deleteMessages(memoryId, options);
-        erased.add(memoryId);
-      }
+    for (let before = -1; before < erased.size; ) {
+      before = erased.size;
+      // Page by page: where the list is in the order of ids, what has begun anew stands in front of what is yet to go.
+      let cursor: string | undefined;
+      do {
+        const page = await this.#ask(signal, (call) =>
+          this.#store.listMemories({ owner, cursor, limit: 1000 }, call),
+        );
+        for (const { memoryId } of page.memories) {
+          if (erased.has(memoryId)) continue;
+          await this.#ask(signal, (call) => this.#store.deleteMessages(memoryId, call));
+          erased.add(memoryId);
+        }
+        cursor = page.cursor;
+      } while (cursor !== undefined);
     }
+    return { erased: [...erased] };
   }
 
   async close(): Promise<void> {
@@ -140,6 +152,11 @@ class StoredChatMemories<M> implements ChatMemories<M> {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** One call of the store, which ends in time. */
+  #ask<T>(signal: AbortSignal | undefined, call: (options: MemoryCallOptions) => Promise<T>): Promise<T> {
+    return withDeadline({ timeoutMs: this.#timeoutMs, signal }, ({ signal }) => call({ signal }));
   }
 
   #load(id: string): StoredChatMemory<M> {
