@@ -11,7 +11,7 @@ export type MemoryEvent =
   | {
       readonly type: "summarized";
       readonly memoryId: string;
-      /** The messages that have left memory and for which the summary stands, with what an earlier one stood for. */
+      /** The messages that have left memory by this summary, which stands for them and for what the earlier one stood for. */
       readonly messageIds: readonly string[];
       readonly summaryId: string;
     }

@@ -46,7 +46,10 @@ export interface ExplainedMessage<M> {
    * changed it; `repaired`: it was changed, left out or put in so that the provider takes the list.
    */
   readonly state: "shown" | "evicted" | "filtered" | "cut" | "repaired";
-  /** `window`, `compact` (a summary stands for it), the processor's name, `repair`, `reasoning` or the profile's rule. */
+  /**
+   * `window`; `compact`: it has left memory, and stood where a summary reaches; the processor's name, `repair`, `reasoning` or
+   * the profile's rule.
+   */
   readonly by: string | undefined;
   /** As it was added, or given as `extra`; `undefined` for what was put into the view, and for a record that cannot be read. */
   readonly stored: M | undefined;
@@ -58,7 +61,7 @@ export interface ExplainedMessage<M> {
 
 /** What the model sees, and why. */
 export interface Explanation<M> {
-  /** In the order of the view, what is not shown behind what stood before it. */
+  /** What has left memory, oldest first; then the rest in the order of the view, what is not shown behind what stood before it. */
   readonly messages: ExplainedMessage<M>[];
   /** What the view takes of the limit, with the counter's base and the reserve, as calibrated; 0 without a counter. */
   readonly tokens: number;

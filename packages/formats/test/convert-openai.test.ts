@@ -277,6 +277,28 @@ describe("Responses items", () => {
     expect(written.lost.map(({ kind }) => kind).sort()).toEqual(["reasoning", "tool-call", "tool-result"]);
   });
 
+  it("are read without the reasoning that led to what the API ran, which means nothing elsewhere", () => {
+    const thought = (id: string): ResponsesItem => ({ type: "reasoning", id, summary: [] });
+    const ran = { type: "web_search_call", id: "ws_1", status: "completed" } as ResponsesItem;
+    const called: ResponsesItem = { type: "function_call", call_id: "a", name: "f", arguments: "{}" };
+    const items = [thought("rs_1"), thought("rs_2"), ran, thought("rs_3"), called, thought("rs_4")];
+    const read = convert(items, { from: openaiResponsesConversion, to: modelMessageConversion });
+    expect(read.messages).toMatchObject([
+      {
+        content: [
+          { providerOptions: { openai: { itemId: "rs_3" } } },
+          { type: "tool-call" },
+          { type: "reasoning" },
+        ],
+      },
+    ]);
+    expect(read.lost).toMatchObject([
+      { index: 0, kind: "reasoning" },
+      { index: 1, kind: "reasoning" },
+      { index: 2, kind: "web_search_call" },
+    ]);
+  });
+
   it("keep the texts of one item in one", () => {
     const text = (text: string) => ({ type: "output_text" as const, text, annotations: [] });
     const said: ResponsesItem = {

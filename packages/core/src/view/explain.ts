@@ -68,7 +68,15 @@ function follow<M>(
   });
   const changed = new Set(waiting.values());
   const isProcessor = by === "processor";
-  const placeOf = (one: Traced<M> | undefined): number => (one === undefined ? -1 : alive.indexOf(one));
+  const places = new Map(alive.map((one, place) => [one, place]));
+  const placeOf = (one: Traced<M> | undefined): number => (one && places.get(one)) ?? -1;
+  // By message: where the next one behind it that was not changed stood.
+  const nexts: number[] = [];
+  for (let index = messages.length - 1, next = -1; index >= 0; index--) {
+    if (matched[index] !== undefined) next = placeOf(matched[index]);
+    nexts[index] = next;
+  }
+  let previous = -1;
   const mayHaveBecome = (one: M, message: M): boolean => {
     if (format.role(one) !== format.role(message)) return false;
     // A result that repair put in for a call is not what became of another call's.
@@ -79,12 +87,14 @@ function follow<M>(
   };
   const following = messages.map((message, index): Traced<M> => {
     const same = matched[index];
-    if (same !== undefined) return same;
+    if (same !== undefined) {
+      previous = placeOf(same);
+      return same;
+    }
     // What was changed stands between the same neighbours as before; repair alone also moves it.
-    const previous = placeOf(matched.slice(0, index).findLast((one) => one !== undefined));
-    const next = placeOf(matched.slice(index).find((one) => one !== undefined));
-    const source = [...changed].find((one) => {
-      const place = alive.indexOf(one);
+    const next = nexts[index] as number;
+    const source = firstOf(changed, (one) => {
+      const place = placeOf(one);
       const isBetween = (by === "repair" || place > previous) && (next < 0 || place < next);
       return isBetween && mayHaveBecome(one.shown as M, message);
     });
@@ -102,6 +112,11 @@ function follow<M>(
   return inOrder(traced, following, (one) => {
     return { ...one, state: isProcessor ? "filtered" : "repaired", by: name, shown: undefined };
   });
+}
+
+function firstOf<T>(all: Iterable<T>, isIt: (one: T) => boolean): T | undefined {
+  for (const one of all) if (isIt(one)) return one;
+  return undefined;
 }
 
 /** The messages that went on, in their new order, and each of the others behind the one that stood before it. */

@@ -19,6 +19,10 @@ import type { ResponsesItem } from "./items.ts";
 export function readItems(items: readonly ResponsesItem[], losses: Losses): NeutralMessage[] {
   const messages: { role: NeutralMessage["role"]; parts: SourcedPart[] }[] = [];
   items.forEach((item, index) => {
+    if (ledToLost(items, index)) {
+      losses.add(index, "reasoning");
+      return;
+    }
     const parts = readItem(itemOf(item), item, { index, losses });
     const role = roleOf(item);
     const last = messages.at(-1);
@@ -27,6 +31,16 @@ export function readItems(items: readonly ResponsesItem[], losses: Losses): Neut
   });
   return messages;
 }
+
+/** Whether an item is reasoning that led to what the API ran itself: it refuses the one without the other. */
+function ledToLost(items: readonly ResponsesItem[], index: number): boolean {
+  if (itemOf(items[index] as ResponsesItem).type !== "reasoning") return false;
+  const led = items.slice(index + 1).find((item) => itemOf(item).type !== "reasoning");
+  return led !== undefined && roleOf(led) === "assistant" && !answerTypes.has(itemOf(led).type);
+}
+
+/** What the model puts out that means something to another API. */
+const answerTypes: ReadonlySet<unknown> = new Set(["message", "function_call", "custom_tool_call"]);
 
 function readItem(item: AnyItem, message: ResponsesItem, source: Source): SourcedPart[] {
   const { index, losses } = source;
