@@ -4,6 +4,8 @@ import { brokenAlike } from "./broken-alike.ts";
 import { brokenCalls } from "./broken-calls.ts";
 import { brokenClients } from "./broken-clients.ts";
 import { brokenContents } from "./broken-contents.ts";
+import { brokenCorners } from "./broken-corners.ts";
+import { brokenCrashes } from "./broken-crashes.ts";
 import { brokenDamage } from "./broken-damage.ts";
 import { brokenDeletes } from "./broken-deletes.ts";
 import { brokenEdges } from "./broken-edges.ts";
@@ -42,6 +44,8 @@ const brokenStores: readonly BrokenStore[] = [
   ...brokenLists,
   ...brokenMembers,
   ...brokenClients,
+  ...brokenCrashes,
+  ...brokenCorners,
 ];
 
 test.each(brokenStores.map((broken) => [broken.fault, broken] as const))(

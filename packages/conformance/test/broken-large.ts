@@ -1,5 +1,5 @@
 import type { MemoryUpdate } from "@turnkeep/core";
-import { checkUpdate, conflictError } from "@turnkeep/core/store-kit";
+import { checkUpdate, conflictError, throwIfAborted } from "@turnkeep/core/store-kit";
 import type { BrokenStore } from "./broken-store.ts";
 import { applied, type Database, fullCapabilities, roundTrip } from "./reference-store.ts";
 
@@ -68,4 +68,132 @@ export const brokenLarge: readonly BrokenStore[] = [
       write(database, id, update);
     }),
   },
+  {
+    fault: "stages the messages of a large update by seq, whoever wins",
+    caughtBy: ["versions", "of two large updates of one version exactly one wins"],
+    wrap: (base, { memories }) => ({
+      async updateMessages(id, update, options) {
+        if (!isLarge(update)) return base.updateMessages(id, update, options);
+        const staged = stagedIn(memories);
+        for (const message of update.append) staged.set(`${id} ${message.seq}`, message.payload);
+        await base.updateMessages(id, update, options);
+        for (const row of memories.get(id)?.rows ?? []) {
+          const isNew = update.append.some(({ seq }) => seq === row.seq);
+          if (isNew) row.payload = staged.get(`${id} ${row.seq}`) ?? row.payload;
+        }
+      },
+    }),
+  },
+  {
+    fault: "refuses a large update that another client is sending",
+    caughtBy: ["replay", "a large update sent twice at once is applied once"],
+    wrap: (base) => ({
+      async updateMessages(id, update, options) {
+        const { version, expected } = update;
+        if (!isLarge(update)) return base.updateMessages(id, update, options);
+        if (running.has(version)) throw conflictError(id, expected);
+        running.add(version);
+        await base.updateMessages(id, update, options).finally(() => running.delete(version));
+      },
+    }),
+  },
+  {
+    fault: "writes a large update over a memory that was deleted meanwhile",
+    caughtBy: ["atomicity", "a delete that races a large update leaves nothing behind"],
+    wrap: (base, database) => ({
+      async updateMessages(id, update, options) {
+        const before = database.memories.get(id);
+        const isNext = before !== undefined && before.version === update.expected;
+        if (!isLarge(update) || !isNext) return base.updateMessages(id, update, options);
+        await roundTrip();
+        await roundTrip();
+        if (database.memories.has(id)) return base.updateMessages(id, update, options);
+        database.memories.set(id, before);
+        write(database, id, update);
+      },
+    }),
+  },
+  {
+    fault: "leaves the messages of a large update when a signal fires",
+    caughtBy: ["errors", "a signal that fires during a large update leaves all of it or none"],
+    wrap: (base, { memories }) => ({
+      async updateMessages(id, update, options) {
+        const memory = memories.get(id);
+        if (!isLarge(update) || memory?.version !== update.expected) {
+          return base.updateMessages(id, update, options);
+        }
+        const { rows } = memory;
+        memory.rows = applied(memory, { ...update, replace: [], move: [] }).rows;
+        await roundTrip();
+        throwIfAborted(options?.signal);
+        memory.rows = rows;
+        await base.updateMessages(id, update, options);
+      },
+    }),
+  },
+  {
+    fault: "forgets the head with a large update that brings none",
+    caughtBy: ["atomicity", "a large update is applied whole, and leaves as it was what it does not name"],
+    wrap: (base, { memories }) => ({
+      async updateMessages(id, update, options) {
+        await base.updateMessages(id, update, options);
+        const memory = memories.get(id);
+        const { append, replace, move, head } = update;
+        const isLarge = append.length + replace.length + move.length > 150;
+        if (memory !== undefined && isLarge && head === undefined) delete memory.head;
+      },
+    }),
+  },
+  {
+    fault: "forgets the new metas of what a large update replaces",
+    caughtBy: ["atomicity", "a large update is applied whole, and leaves as it was what it does not name"],
+    wrap: (base) => ({
+      async updateMessages(id, update, options) {
+        const replace = isLarge(update) ? update.replace.map(({ meta: _, ...bare }) => bare) : update.replace;
+        await base.updateMessages(id, { ...update, replace }, options);
+      },
+    }),
+  },
+  {
+    fault: "brings 100 messages back at most",
+    caughtBy: [
+      "states",
+      "several hundred messages may come back, and be removed from history, in one update",
+    ],
+    wrap: (base) => ({
+      async updateMessages(id, update, options) {
+        const back = update.move.filter(({ to }) => to === "live").slice(100);
+        const move = update.move.filter((entry) => !back.includes(entry));
+        await base.updateMessages(id, { ...update, move }, options);
+      },
+    }),
+  },
+  {
+    fault: "removes 100 messages of history at most",
+    caughtBy: [
+      "states",
+      "several hundred messages may come back, and be removed from history, in one update",
+    ],
+    wrap: (base, { memories }) => ({
+      async updateMessages(id, update, options) {
+        const rows = memories.get(id)?.rows ?? [];
+        const left = new Set(rows.filter(({ state }) => state !== "live").map(({ seq }) => seq));
+        const rest = update.move.filter(({ seq, to }) => to === "removed" && left.has(seq)).slice(100);
+        const move = update.move.filter((entry) => !rest.includes(entry));
+        await base.updateMessages(id, { ...update, move }, options);
+      },
+    }),
+  },
 ];
+
+/** Versions of large updates that some client is sending. */
+const running = new Set<string>();
+
+const staging = new WeakMap<Database["memories"], Map<string, string>>();
+
+/** What all clients of a database have staged. */
+function stagedIn(memories: Database["memories"]): Map<string, string> {
+  const staged = staging.get(memories) ?? new Map<string, string>();
+  staging.set(memories, staged);
+  return staged;
+}

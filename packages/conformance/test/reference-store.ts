@@ -144,9 +144,9 @@ export function referenceStore(
     },
 
     async listMemories(query, options) {
+      const { owner, cursor, limit } = normalizeListQuery(query);
       await enter(options?.signal);
       if (!capabilities.list) throw unsupportedError("referenceStore", "listMemories");
-      const { owner, cursor, limit } = normalizeListQuery(query);
       const after = cursor === undefined ? "" : decodeCursor(cursor);
       const ids = [...database.memories.keys()].sort().filter((id) => {
         const memory = isReadable(id) ? find(id) : undefined;

@@ -1,6 +1,7 @@
 import type { ChatMemoryStore } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectEqual, expectSnapshot, expectThat } from "../expect.ts";
+import { expectEqual, expectSettled, expectSnapshot, expectThat } from "../expect.ts";
+import { race } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
 const methods = [
@@ -186,12 +187,16 @@ export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
         append: [{ payload: `"${secret}"` }, { payload: `"${secret}${"-".repeat(300_000)}"` }],
         move: Array.from({ length: 300 }, (_, index) => ({ seq: 4 * index + 1, to: "evicted" })),
       });
+      await memory.commit({
+        append: [{ payload: `"${secret}${"+".repeat(300_000)}"` }],
+        move: [{ seq: 1202, to: "evicted" }],
+      });
       await memory.delete();
-      await memory.check("after a delete of 1,202 messages");
+      await memory.check("after a delete of 1,203 messages");
       const raw = await context.rawText(memory.id);
       expectThat("the database holds no payload of a deleted memory", !raw?.includes(secret), raw);
       await memory.commit({ append: 1 });
-      await memory.check("after a delete of 1,202 messages and a new beginning");
+      await memory.check("after a delete of 1,203 messages and a new beginning");
     },
   },
   {
@@ -204,6 +209,17 @@ export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
       await memory.delete();
       await memory.delete();
       await memory.check("after two deletes");
+      for (let round = 0; round < 6; round++) {
+        await memory.commit({ append: 2, owner: context.unique() });
+        const results = await race(
+          round,
+          () => context.store.deleteMessages(memory.id),
+          () => context.other.deleteMessages(memory.id),
+        );
+        for (const result of results) expectSettled("one of two deletes at once", result);
+        memory.model.delete();
+        await memory.check("after two deletes at once");
+      }
     },
   },
   {

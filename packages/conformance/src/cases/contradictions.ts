@@ -1,6 +1,6 @@
 import type { MemoryUpdate, MessageState } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectCode } from "../expect.ts";
+import { expectCode, expectSecret } from "../expect.ts";
 import { expectUnlisted } from "../listed.ts";
 import type { TestMemory } from "../memory.ts";
 import { sentences } from "../sentences.ts";
@@ -11,7 +11,12 @@ export const contradictionsCases: readonly ConformanceCase[] = inGroup("errors",
     sentence: sentences.agrees,
     async run(context) {
       const memory = context.memory();
-      await memory.commit({ append: 4, head: "1", nextSeq: 10 });
+      const secret = `secret-${context.unique()}`;
+      await memory.commit({
+        append: [1, 2, 3, 4].map((seq) => ({ payload: `"${secret} ${seq}"` })),
+        head: "1",
+        nextSeq: 10,
+      });
       await memory.commit({
         move: [
           { seq: 1, to: "evicted" },
@@ -19,11 +24,12 @@ export const contradictionsCases: readonly ConformanceCase[] = inGroup("errors",
           { seq: 3, to: "removed" },
         ],
       });
-      for (const [what, over] of contradictions(memory, context.capabilities.history)) {
+      for (const [what, over] of contradictions(memory, secret, context.capabilities.history)) {
         const update = { ...memory.update({ append: 1, head: '"lost"' }), ...over };
-        await expectCode(`an update with ${what}`, "INVALID_OPTION", () =>
+        const error = await expectCode(`an update with ${what}`, "INVALID_OPTION", () =>
           context.store.updateMessages(memory.id, update),
         );
+        expectSecret(`the error for an update with ${what}`, error, secret);
         await memory.check(`after an update with ${what}`);
       }
       await memory.commit({ append: 1, replace: [{ seq: 4, payload: '"new"' }] });
@@ -56,23 +62,25 @@ export const contradictionsCases: readonly ConformanceCase[] = inGroup("errors",
 /** The memory holds seq 1, evicted, 2, superseded, and 4, live; 3 was removed; the next seq is 10. */
 function contradictions(
   memory: TestMemory,
+  secret: string,
   history: boolean,
 ): readonly (readonly [what: string, over: Partial<MemoryUpdate>])[] {
   const none = { append: [] };
-  const replaced = (seq: number) => ({ replace: [memory.message(seq)] });
+  const payload = `"${secret}"`;
+  const replaced = (seq: number) => ({ replace: [memory.message(seq, { payload })] });
   const moved = (seq: number, to: MessageState | "removed" = "evicted") => ({ move: [{ seq, to }] });
   return [
     ["a nextSeq that goes back", { ...none, nextSeq: 9 }],
     ["a nextSeq that goes back behind a live message", { ...none, nextSeq: 4 }],
-    ["a new message at the seq of a live one", { append: [memory.message(4, { id: "new" })] }],
+    ["a new message at the seq of a live one", { append: [memory.message(4, { id: "new", payload })] }],
     ["a new message at the seq of one that left", { append: [memory.message(1, { id: "new" })] }],
     ["a new message at the seq of a removed one", { append: [memory.message(3, { id: "new" })] }],
-    ["a new message at a seq that was passed over", { append: [memory.message(7)] }],
+    ["a new message at a seq that was passed over", { append: [memory.message(7, { payload })] }],
     ["a replacement of an evicted message", replaced(1)],
     ["a replacement of a superseded message", replaced(2)],
     ["a replacement of a removed message", replaced(3)],
     ["a replacement of what never was", replaced(7)],
-    ["a replacement under another id", { replace: [memory.message(4, { id: "another" })] }],
+    ["a replacement under another id", { replace: [memory.message(4, { id: "another", payload })] }],
     ["a move of a removed message", moved(3)],
     ["a removal of a removed message", moved(3, "removed")],
     ["a return of a removed message to memory", moved(3, "live")],

@@ -3,6 +3,8 @@ import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { describeError, expectEqual, expectSecret, expectThat } from "../expect.ts";
+import { largeUpdate } from "../large.ts";
+import { expectUnlisted } from "../listed.ts";
 import { sentences } from "../sentences.ts";
 
 /** What happens to a stored text: it is overwritten, lost, cut off as by a full disk, or of another kind. */
@@ -38,6 +40,43 @@ export const damageCases: readonly ConformanceCase[] = [
           if (await diesAt(context, step)) return;
         }
         expectThat(`an update takes fewer than ${mostSteps} writes`, false, mostSteps);
+      },
+    },
+    {
+      name: "a process that dies between two steps of a large update leaves all of it or none",
+      sentence: sentences.atomic,
+      requires: { shared: true },
+      needs: ["fault"],
+      heavy: true,
+      async run(context) {
+        for (let step = 1; step <= mostSteps; step++) {
+          if (await diesInLarge(context, step)) return;
+        }
+        expectThat(`a large update takes fewer than ${mostSteps} writes`, false, mostSteps);
+      },
+    },
+    {
+      name: "a process that dies between two steps of a beginning leaves all of it or nothing",
+      sentence: sentences.atomic,
+      requires: { shared: true },
+      needs: ["fault"],
+      async run(context) {
+        for (let step = 1; step <= mostSteps; step++) {
+          if (await diesInBeginning(context, step)) return;
+        }
+        expectThat(`a beginning takes fewer than ${mostSteps} writes`, false, mostSteps);
+      },
+    },
+    {
+      name: "a process that dies between two steps of a delete leaves the memory whole or absent",
+      sentence: sentences.delete,
+      requires: { shared: true },
+      needs: ["fault"],
+      async run(context) {
+        for (let step = 1; step <= mostSteps; step++) {
+          if (await diesInDelete(context, step)) return;
+        }
+        expectThat(`a delete takes fewer than ${mostSteps} writes`, false, mostSteps);
       },
     },
   ]),
@@ -135,5 +174,87 @@ async function diesAt(context: ConformanceContext, step: number): Promise<boolea
   await memory.check(`${what}, and a sweep`);
   await memory.commit({ append: 2, move: [{ seq: 4, to: "evicted" }] });
   await memory.check(`${what}, and another update`, context.other);
+  return result?.status === "fulfilled";
+}
+
+/** The same with an update that a store may have to write in portions. */
+async function diesInLarge(context: ConformanceContext, step: number): Promise<boolean> {
+  const memory = context.memory();
+  await memory.commit({ append: 200, head: "1" });
+  const update = largeUpdate(memory, "died");
+  const client = await context.dying(step);
+  const [result] = await Promise.allSettled([client.updateMessages(memory.id, update)]);
+  const { version } = await context.store.getMessages(memory.id);
+  if (version === update.version) memory.model.apply(update);
+  else
+    expectEqual(`whether an update that died at write ${step} was acknowledged`, result?.status, "rejected");
+  const what = `after a large update died at write ${step}`;
+  await memory.check(what, context.other);
+  await memory.commit({ append: 2, move: [{ seq: 150, to: "evicted" }] });
+  await memory.check(`${what}, and another update`, context.other);
+  await context.other.sweep();
+  await memory.send(largeUpdate(memory, "next"));
+  await memory.check(`${what}, and a sweep, and another large update`);
+  return result?.status === "fulfilled";
+}
+
+/** A beginning by a client that dies at a step; answers whether it had ended before. */
+async function diesInBeginning(context: ConformanceContext, step: number): Promise<boolean> {
+  const memory = context.memory();
+  const [owner, next] = [context.unique(), context.unique()];
+  const beginning = memory.update({
+    append: [{ payload: '"died"' }, { payload: JSON.stringify("died".repeat(80_000)) }, {}],
+    move: [{ seq: 3, to: "evicted" }],
+    head: "1",
+    owner,
+  });
+  const client = await context.dying(step);
+  const [result] = await Promise.allSettled([client.updateMessages(memory.id, beginning)]);
+  const { version } = await context.store.getMessages(memory.id);
+  const what = `after a beginning died at write ${step}`;
+  if (version !== null) memory.model.apply(beginning);
+  else {
+    expectEqual(
+      `whether a beginning that died at write ${step} was acknowledged`,
+      result?.status,
+      "rejected",
+    );
+    await expectUnlisted(what, context, { memoryId: memory.id, owner });
+  }
+  await memory.check(what, context.other);
+  await context.other.sweep();
+  await memory.check(`${what}, and a sweep`);
+  await memory.commit({ append: 2, owner: next });
+  await memory.check(`${what}, and another update`, context.other);
+  const stranger = memory.model.owner === owner ? next : owner;
+  if (context.capabilities.list) {
+    const { memories } = await context.store.listMemories({ owner: stranger });
+    expectEqual(`the list of an owner who is not the memory's, ${what}`, memories, []);
+  }
+  return result?.status === "fulfilled";
+}
+
+/** A delete by a client that dies at a step; answers whether it had ended before. */
+async function diesInDelete(context: ConformanceContext, step: number): Promise<boolean> {
+  const memory = context.memory();
+  const [owner, next] = [context.unique(), context.unique()];
+  await memory.commit({ append: 130, owner, head: "1" });
+  const large = { payload: JSON.stringify("x".repeat(300_000)) };
+  await memory.commit({ append: [large, {}], move: [1, 131].map((seq) => ({ seq, to: "evicted" })) });
+  const client = await context.dying(step);
+  const [result] = await Promise.allSettled([client.deleteMessages(memory.id)]);
+  const { version } = await context.store.getMessages(memory.id);
+  const what = `after a delete died at write ${step}`;
+  if (version === null) {
+    memory.model.delete();
+    await expectUnlisted(what, context, { memoryId: memory.id, owner });
+  } else
+    expectEqual(`whether a delete that died at write ${step} was acknowledged`, result?.status, "rejected");
+  await memory.check(what, context.other);
+  await memory.commit({ append: 2, owner: next });
+  await memory.check(`${what}, and another update`, context.other);
+  await memory.commit({ append: 140 });
+  await context.other.sweep();
+  await memory.check(`${what}, another two, and a sweep`);
   return result?.status === "fulfilled";
 }

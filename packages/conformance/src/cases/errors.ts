@@ -3,6 +3,7 @@ import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { expectCode, expectEqual, expectSecret, expectSettled, expectThat } from "../expect.ts";
+import { largeUpdate } from "../large.ts";
 import { expectUnlisted } from "../listed.ts";
 import type { TestMemory } from "../memory.ts";
 import { abortLater } from "../races.ts";
@@ -129,6 +130,23 @@ export const errorsCases: readonly ConformanceCase[] = inGroup("errors", [
     },
   },
   {
+    name: "a signal that fires during a large update leaves all of it or none",
+    sentence: sentences.signal,
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 200, head: "0" });
+      for (let round = 1; round <= 10; round++) {
+        const update = largeUpdate(memory, `round ${round}`);
+        const controller = new AbortController();
+        const running = context.store.updateMessages(memory.id, update, { signal: controller.signal });
+        const [result] = await Promise.allSettled([running, abortLater(controller, round)]);
+        if (expectSettled("a large update whose signal fires", result, "ABORTED")) memory.model.apply(update);
+        else await settle(context, memory, update);
+        await memory.check("after a signal fired during a large update", context.other);
+      }
+    },
+  },
+  {
     name: "a signal that fires during a read ends it or not",
     sentence: sentences.signal,
     async run(context) {
@@ -140,11 +158,16 @@ export const errorsCases: readonly ConformanceCase[] = inGroup("errors", [
         const { signal } = controller;
         const reads = [store.getMessages(memory.id, { signal })];
         if (context.capabilities.history) reads.push(store.getHistory(memory.id, {}, { signal }) as never);
+        const lists: Promise<unknown>[] = [store.sweep({ signal })];
+        if (context.capabilities.list) lists.push(store.listMemories({ limit: 10 }, { signal }));
         const beside = [
           store.getMessages(memory.id),
           ...(reads.length > 1 ? [store.getHistory(memory.id, {})] : []),
         ];
-        const settled = await Promise.allSettled([...reads, ...beside, abortLater(controller, round)]);
+        const settling = Promise.allSettled([...reads, ...beside, abortLater(controller, round)]);
+        for (const result of await Promise.allSettled(lists))
+          expectSettled("a sweep or a listing whose signal fires", result, "ABORTED");
+        const settled = await settling;
         for (const [index, result] of settled.entries()) {
           if (index < reads.length) expectSettled("a read whose signal fires", result, "ABORTED");
           else expectSettled("a read beside one whose signal fires", result);

@@ -93,6 +93,16 @@ export const isolationCases: readonly ConformanceCase[] = inGroup("isolation", [
         memory.model.apply(update);
         await memory.check("after a caller changed an update that was under way");
       }
+      if (context.capabilities.list) {
+        const owner = context.unique();
+        const owned = context.memory();
+        await owned.commit({ owner });
+        const listing: { owner: string; limit: number } = { owner, limit: 2 };
+        const asking = context.store.listMemories(listing);
+        Object.assign(listing, { owner: context.unique(), limit: 0, cursor: "spoiled" });
+        const ids = (await asking).memories.map(({ memoryId }) => memoryId);
+        expectEqual("listMemories of a query that was changed while it was under way", ids, [owned.id]);
+      }
       if (!context.capabilities.history) return;
       const query = { ids: ["m1", "m2"], states: ["live" as const], limit: 2 };
       const expected = memory.model.history(structuredClone(query));

@@ -1,12 +1,54 @@
 import type { MemoryUpdate } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectCode, expectEqual, expectSettled } from "../expect.ts";
-import type { TestMemory } from "../memory.ts";
-import { race } from "../races.ts";
+import { largeUpdate } from "../large.ts";
+import { race, turns } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
 /** Updates that a store may have to write on another path than small ones: in portions, staged, or in bulk. */
 export const largeUpdatesCases: readonly ConformanceCase[] = [
+  ...inGroup("atomicity", [
+    {
+      name: "a large update is applied whole, and leaves as it was what it does not name",
+      sentence: sentences.atomic,
+      async run(context) {
+        const memory = context.memory();
+        await memory.commit({ append: 200, head: "1", owner: context.unique() });
+        await memory.send(largeUpdate(memory, "first"));
+        await memory.check("after a large update");
+        await memory.send(largeUpdate(memory, "second", { head: undefined }));
+        await memory.check("after a large update without head", context.other);
+        await memory.send(largeUpdate(memory, "third", { head: undefined, move: [] }));
+        await memory.check("after a large update that moves nothing");
+      },
+    },
+    {
+      name: "a delete that races a large update leaves nothing behind",
+      sentence: sentences.delete,
+      async run(context) {
+        for (let round = 0; round < 4; round++) {
+          const memory = context.memory();
+          const secret = context.unique();
+          await memory.commit({ append: 200, owner: context.unique() });
+          const update = largeUpdate(memory, secret);
+          const [written, deleted] = await race(
+            round,
+            () => context.other.updateMessages(memory.id, update),
+            async () => {
+              await turns(round);
+              await context.store.deleteMessages(memory.id);
+            },
+          );
+          expectSettled("a large update that races a delete", written, "VERSION_CONFLICT");
+          expectSettled("a delete that races a large update", deleted);
+          memory.model.delete();
+          await memory.check("after a delete raced a large update");
+          await memory.commit({ append: 1 });
+          await memory.check("of the memory that began after a delete raced a large update", context.other);
+        }
+      },
+    },
+  ]),
   ...inGroup("versions", [
     {
       name: "a large update of an earlier version conflicts",
@@ -14,8 +56,8 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
       async run(context) {
         const memory = context.memory();
         await memory.commit({ append: 200, head: "1" });
-        const stale = large(memory);
-        const naming = large(memory);
+        const stale = largeUpdate(memory, "stale");
+        const naming = largeUpdate(memory, "naming");
         await memory.commit({ append: 1, move: [{ seq: 1, to: "removed" }] });
         for (const [client, update] of [
           [context.store, stale],
@@ -38,7 +80,7 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
         const memory = context.memory();
         await memory.commit({ append: 200, head: "0" });
         for (let round = 1; round <= 4; round++) {
-          const [one, two] = [large(memory), large(memory)];
+          const [one, two] = [largeUpdate(memory, `left ${round}`), largeUpdate(memory, `right ${round}`)];
           const [left, right] = await race(
             round,
             () => context.store.updateMessages(memory.id, one),
@@ -63,7 +105,7 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
         const beginning = await memory.commit({ append: 200, head: "1", owner: context.unique() });
         await context.other.updateMessages(memory.id, structuredClone(beginning));
         await memory.check("after a large beginning was sent twice");
-        const update = large(memory);
+        const update = largeUpdate(memory, "large");
         await memory.send(update);
         await context.other.updateMessages(memory.id, structuredClone(update));
         await memory.check("after a large update was sent twice");
@@ -76,6 +118,24 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
         await memory.check("after large updates were sent again too late");
       },
     },
+    {
+      name: "a large update sent twice at once is applied once",
+      sentence: sentences.replay,
+      async run(context) {
+        const memory = context.memory();
+        for (let round = 0; round < 4; round++) {
+          const update = round === 0 ? memory.update({ append: 200 }) : largeUpdate(memory, `round ${round}`);
+          const results = await race(
+            round,
+            () => context.store.updateMessages(memory.id, update),
+            () => context.other.updateMessages(memory.id, structuredClone(update)),
+          );
+          for (const result of results) expectSettled("a large update sent twice at once", result);
+          memory.model.apply(update);
+          await memory.check("after a large update was sent twice at once");
+        }
+      },
+    },
   ]),
   ...inGroup("errors", [
     {
@@ -85,7 +145,7 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
         const memory = context.memory();
         await memory.commit({ append: 200, head: "1", nextSeq: 210 });
         await memory.commit({ move: [{ seq: 200, to: "removed" }] });
-        const good = large(memory);
+        const good = largeUpdate(memory, "good");
         const contradictions: readonly (readonly [what: string, over: Partial<MemoryUpdate>])[] = [
           ["a new message at a seq that was passed over", { append: [memory.message(205), ...good.append] }],
           ["a nextSeq that goes back", { append: [], nextSeq: 209 }],
@@ -109,15 +169,3 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
     },
   ]),
 ];
-
-/** Appends 150 messages, one of them of 300 KB, replaces 40 and moves 120 of the 200 and more that are live. */
-function large(memory: TestMemory): MemoryUpdate {
-  const live = memory.model.seqs("live");
-  const filled = JSON.stringify("x".repeat(300_000));
-  return memory.update({
-    append: Array.from({ length: 150 }, (_, index) => (index === 75 ? { payload: filled } : {})),
-    replace: live.slice(110, 150).map((seq) => ({ seq, payload: `"changed ${seq}"` })),
-    move: live.slice(0, 120).map((seq) => ({ seq, to: seq % 3 === 0 ? "removed" : "evicted" })),
-    head: "2",
-  });
-}

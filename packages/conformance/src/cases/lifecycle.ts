@@ -3,6 +3,7 @@ import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { describeError, expectCode, expectEqual, expectSettled, expectThat } from "../expect.ts";
+import { listed } from "../listed.ts";
 import type { TestMemory } from "../memory.ts";
 import { all, race, readWhile } from "../races.ts";
 import { sentences } from "../sentences.ts";
@@ -119,6 +120,34 @@ export const lifecycleCases: readonly ConformanceCase[] = inGroup("lifecycle", [
       await memory.check("after a restart and a replay", context.store);
       await memory.commit({ append: 1 });
       await memory.check("after a restart and another update", context.other);
+    },
+  },
+  {
+    name: "what was deleted stays deleted, and what is listed stays listed, after a restart",
+    sentence: sentences.durable,
+    requires: { durable: true },
+    async run(context) {
+      const owner = context.unique();
+      const [kept, deleted, begunAgain] = Array.from({ length: 3 }, () => context.memory()) as [
+        TestMemory,
+        TestMemory,
+        TestMemory,
+      ];
+      for (const memory of [kept, deleted, begunAgain]) await memory.commit({ append: 3, owner });
+      await kept.commit({ move: [{ seq: 2, to: "removed" }] });
+      await deleted.delete();
+      await begunAgain.delete();
+      await begunAgain.commit({ append: 1, owner });
+      await context.reopen();
+      for (const memory of [kept, deleted, begunAgain]) await memory.check("after a restart", context.store);
+      if (!context.capabilities.list) return;
+      const wanted = [kept.id, begunAgain.id].sort();
+      const { memories } = await context.other.listMemories({ owner });
+      expectEqual("an owner's list after a restart", memories.map(({ memoryId }) => memoryId).sort(), wanted);
+      for (const { id } of [kept, begunAgain]) {
+        const entry = await listed(context.store, undefined, id);
+        expectEqual("the owner in everybody's list after a restart", entry?.owner, owner);
+      }
     },
   },
   {

@@ -159,6 +159,11 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
         ),
       );
       expectEqual("the memories after all began", ids(await list(context.other, { owner })), begun.sort());
+      for (let round = 0; round < 2; round++) {
+        const [memory] = (await begin(context, 1, round === 0 ? owner : undefined)) as [TestMemory];
+        const entry = await listed(context.other, undefined, memory.id);
+        expectEqual("the id in everybody's list of a memory that has just begun", entry?.memoryId, memory.id);
+      }
     },
   },
   {
@@ -234,6 +239,9 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
         { move: [{ seq: 1, to: "removed" }] },
         { head: "{}" },
         {},
+        // What an append to a full window is, and what a store may write on another path.
+        { append: 1, move: [{ seq: 2, to: "removed" }] },
+        { append: 200 },
       ];
       for (const change of [undefined, ...changes]) {
         if (change !== undefined) {

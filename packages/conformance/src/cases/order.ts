@@ -47,6 +47,12 @@ export const orderCases: readonly ConformanceCase[] = inGroup("order", [
       await memory.check("of messages up to seq 2^53 - 2");
       await memory.commit({ replace: [{ seq: Number.MAX_SAFE_INTEGER - 1, payload: '"last"' }] });
       await memory.check("after the last of them was replaced");
+      if (!context.capabilities.history) return;
+      for (const seq of seqs) {
+        await memory.checkHistory(`after seq ${seq}`, { after: seq });
+        await memory.checkHistory(`before seq ${seq}`, { before: seq });
+        await memory.checkHistory(`up to seq ${seq}, newest first`, { before: seq + 1, order: "descending" });
+      }
     },
   },
   {

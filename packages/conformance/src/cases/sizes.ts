@@ -35,6 +35,9 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
       await memory.check("after a message of 1 MB was removed");
       await memory.commit({ replace: [{ seq: 4, payload: '"small"' }] });
       await memory.check("after a message of 1 MB was replaced by a small one");
+      await memory.commit({ append: 1, move: [{ seq: 4, to: "evicted" }] });
+      await memory.check("after what had replaced a message of 1 MB was evicted");
+      await lookUp(context, memory, "after what had replaced a message of 1 MB was evicted", [4, 5]);
     },
   },
   {
@@ -107,10 +110,20 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
     requires: { maxMessageBytes: mostBytes },
     heavy: true,
     async run(context) {
-      const { maxMessageBytes } = context.capabilities;
-      const memory = context.memory();
-      await memory.commit({ append: [{ payload: filled("x", maxMessageBytes - 2), meta: "{}" }] });
+      const { maxMessageBytes, history } = context.capabilities;
+      // A database may count in what it keeps beside the message: names, and where the message stands.
+      const memory = context.memory(await context.claim(context.unique().padEnd(512, "x")));
+      const largest = (unit: string) => ({ payload: filled(unit, maxMessageBytes - 2), meta: "{}" });
+      const owner = context.unique().padEnd(512, "x");
+      await memory.commit({ append: [{ id: "i".repeat(256), ...largest("x") }], owner });
       await memory.check(`of a message of ${maxMessageBytes} bytes`);
+      await memory.commit({ replace: [{ seq: 1, ...largest("y") }] });
+      await memory.check(`after a message of ${maxMessageBytes} bytes was replaced by another`);
+      await memory.commit({ move: [{ seq: 1, to: "evicted" }] });
+      await memory.check(`after a message of ${maxMessageBytes} bytes was evicted`);
+      if (!history) return;
+      await memory.commit({ move: [{ seq: 1, to: "live" }] });
+      await memory.check(`after a message of ${maxMessageBytes} bytes came back`);
     },
   },
   {

@@ -1,4 +1,4 @@
-import type { HistoryPage } from "@turnkeep/core";
+import type { HistoryPage, MessageState } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectEqual, expectThat } from "../expect.ts";
 import type { Change } from "../memory.ts";
@@ -78,7 +78,12 @@ export const statesCases: readonly ConformanceCase[] = inGroup("states", [
     async run(context) {
       const memory = context.memory();
       const secret = context.unique();
-      await memory.commit({ append: [{}, { payload: `"${secret}"` }, { payload: `"${secret} again"` }, {}] });
+      const large = `"${secret}${"-".repeat(300_000)}"`;
+      await memory.commit({
+        append: [{}, { payload: `"${secret}"` }, { payload: `"${secret} again"` }, {}, { payload: large }],
+      });
+      await memory.commit({ append: 1, move: [{ seq: 5, to: "removed" }] });
+      await memory.check("after a large message was removed");
       await memory.commit({ move: [{ seq: 2, to: "removed" }] });
       await memory.check("after a live message was removed");
       if (context.capabilities.history) {
@@ -216,6 +221,26 @@ export const statesCases: readonly ConformanceCase[] = inGroup("states", [
       if (context.capabilities.history) {
         await memory.checkHistory("of 434 messages", { limit: 1000 });
       }
+    },
+  },
+  {
+    name: "several hundred messages may come back, and be removed from history, in one update",
+    sentence: sentences.atomic,
+    requires: { history: true },
+    async run(context) {
+      const memory = context.memory();
+      await memory.commit({ append: 600 });
+      const seqs = Array.from({ length: 500 }, (_, index) => index + 1);
+      const all = (to: MessageState | "removed", from = seqs) => from.map((seq) => ({ seq, to }));
+      await memory.commit({ move: all("evicted") });
+      await memory.commit({ append: 1, move: all("live") });
+      await memory.check("after 500 messages came back");
+      await memory.commit({
+        move: [...all("evicted", seqs.slice(0, 250)), ...all("superseded", seqs.slice(250))],
+      });
+      await memory.commit({ append: 1, move: all("removed", seqs.slice(100)) });
+      await memory.check("after 400 messages were removed from history");
+      await memory.checkHistory("of what is left", { limit: 1000 });
     },
   },
 ]);

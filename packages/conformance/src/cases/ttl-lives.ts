@@ -1,5 +1,6 @@
 import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectThat } from "../expect.ts";
+import { expectUnlisted } from "../listed.ts";
 import { sentences } from "../sentences.ts";
 
 const year = 365 * 24 * 60 * 60 * 1000;
@@ -20,11 +21,32 @@ export const ttlLivesCases: readonly ConformanceCase[] = inGroup("ttl", [
       await memory.commit({ append: 1, move: [{ seq: 1, to: "evicted" }] });
       await context.elapse(ttlMs + 25);
       await memory.check("of a life without end, past the end of a deleted one");
+      // A life is that of its memory, whatever the ttlMs of who asks.
+      await memory.check("of a life without end, by a client with a ttlMs that has passed", mortal);
       await mortal.sweep();
       await memory.check("of a life without end, past the end of a deleted one and a sweep", context.other);
       if (!context.capabilities.list) return;
       const { memories } = await context.store.listMemories({ owner: memory.model.owner });
       expectThat("the memory is listed past the end of a deleted life", memories.length === 1, memories);
+    },
+  },
+  {
+    name: "a life ends in time though the store was restarted",
+    sentence: sentences.ttl,
+    requires: { ttl: true, shared: true, durable: true },
+    async run(context) {
+      const ttlMs = context.clockIsMoved ? 60_000 : 400;
+      const mortal = await context.create({ ttlMs });
+      const memory = context.memory();
+      const owner = context.unique();
+      await memory.commit({ append: 2, owner }, mortal);
+      await context.reopen();
+      await context.elapse(ttlMs + 25);
+      memory.model.delete();
+      await memory.check("of a life that ended after a restart", context.store);
+      await expectUnlisted("of a life that ended after a restart", context, { memoryId: memory.id, owner });
+      await memory.commit({ append: 1 }, context.store);
+      await memory.check("of the life after one that ended after a restart", context.other);
     },
   },
   {

@@ -90,13 +90,14 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
           const [client] = life.clients;
           await client.getMessages(memory.id, { known: memory.model.version ?? undefined });
           if (context.capabilities.list) await context.store.listMemories({ owner });
+          await client.sweep();
           const refused = { ...memory.update({ append: 1 }), expected: context.unique() };
           await expectCode("an update of a version that never was", "VERSION_CONFLICT", () =>
             client.updateMessages(memory.id, refused),
           );
         }
         await life.expire();
-        await memory.check("after it expired, though it was read, and updates of it were refused");
+        await memory.check("after it expired, though it was read and swept, and updates of it were refused");
       }),
   },
   {
@@ -118,6 +119,8 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
         );
         await life.write({ append: 1 });
         await life.check("of the later life");
+        await life.clients[0].sweep();
+        await life.check("of the later life after a sweep");
         await life.write({ append: 4, move: [{ seq: 1, to: "superseded" }] });
         await life.check("of the later life after another update");
         if (context.capabilities.history) {
