@@ -399,6 +399,20 @@ describe("a store that commits and then fails", () => {
     expect(writes).toBe(1);
   });
 
+  test("a failure that leaves open what it has done is told at the third attempt", async () => {
+    const store = inMemoryStore();
+    let writes = 0;
+    const broken: ChatMemoryStore = {
+      ...store,
+      updateMessages: () => {
+        writes++;
+        return Promise.reject(lost);
+      },
+    };
+    await expect(createChatMemory({ id: "m", store: broken }).add(user("a"))).rejects.toBe(lost);
+    expect(writes).toBe(3);
+  });
+
   const called: [
     string,
     keyof ChatMemoryStore,
@@ -849,6 +863,23 @@ describe("transactions", () => {
     });
     expect(await texts(memory)).toEqual(["at once", "at the end"]);
     expect(() => kept?.add(user("late"))).toThrow(expect.objectContaining({ code: "CLOSED" }));
+  });
+
+  test("a transaction's signal ends its reads, and so does a read's own", async () => {
+    const { opened: held, open: release } = gate();
+    const memory = createChatMemory({ id: "m", store: delayed(inMemoryStore(), () => held), timeoutMs: 2000 });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const reading = memory.transaction((transaction) => transaction.messages(), { signal });
+    const ended = expect(reading).rejects.toMatchObject({ code: "ABORTED" });
+    controller.abort();
+    await ended;
+    const own = { signal: AbortSignal.abort() };
+    const readingOwn = memory.transaction((transaction) => transaction.messages(own), {
+      signal: new AbortController().signal,
+    });
+    await expect(readingOwn).rejects.toMatchObject({ code: "ABORTED" });
+    release();
   });
 
   test("what comes to a transaction while it is committed, or after it has failed, is refused, not lost", async () => {

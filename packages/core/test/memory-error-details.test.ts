@@ -1,0 +1,122 @@
+import { expect, test } from "vitest";
+import {
+  assistant,
+  createChatMemories,
+  createChatMemory,
+  entry,
+  inMemoryStore,
+  system,
+  type TurnkeepErrorCode,
+  type TurnkeepErrorDetails,
+  user,
+} from "../src/index.ts";
+
+/** Two messages under ids of the caller's own, of which the first has left memory. */
+async function setUp() {
+  const store = inMemoryStore();
+  const memories = createChatMemories({ store });
+  const memory = memories.get("m");
+  await memory.add(entry(system("0"), { id: "s" }), entry(user("1"), { id: "a" }), entry(user("2"), { id: "b" }));
+  await memory.compact({ through: "a", replacement: assistant("1") });
+  return { store, memories, memory };
+}
+
+type Setting = Awaited<ReturnType<typeof setUp>>;
+
+const refused: readonly (readonly [
+  what: string,
+  call: (setting: Setting) => Promise<unknown>,
+  code: TurnkeepErrorCode,
+  details: TurnkeepErrorDetails,
+])[] = [
+  [
+    "a set that meets what others wrote",
+    async ({ store, memory }) => {
+      await memory.messages();
+      await createChatMemory({ id: "m", store }).add(user("3"));
+      await memory.set([user("4")]);
+    },
+    "VERSION_CONFLICT",
+    { memoryId: "m" },
+  ],
+  [
+    "a call after close",
+    async ({ memory }) => {
+      await memory.close();
+      await memory.messages();
+    },
+    "CLOSED",
+    { memoryId: "m" },
+  ],
+  [
+    "an add under an id with other content",
+    ({ memory }) => memory.add(entry(user("other"), { id: "b" })),
+    "ID_CONFLICT",
+    { memoryId: "m", messageIds: ["b"] },
+  ],
+  [
+    "a put under an id that has left",
+    ({ memory }) => memory.put("a", user("other")),
+    "ID_CONFLICT",
+    { memoryId: "m", messageIds: ["a"] },
+  ],
+  [
+    "a put that makes another role of a system message",
+    ({ memory }) => memory.put("s", user("other")),
+    "INVALID_MESSAGE",
+    { memoryId: "m", messageIds: ["s"] },
+  ],
+  [
+    "a compact of what is covered further",
+    async ({ memory }) => {
+      await memory.compact({ through: "b", replacement: assistant("2") });
+      await memory.compact({ through: "a", replacement: assistant("1") });
+    },
+    "VERSION_CONFLICT",
+    { memoryId: "m", messageIds: ["a"] },
+  ],
+  [
+    "a rewind to what is not there",
+    ({ memory }) => memory.rewind("nobody"),
+    "INVALID_OPTION",
+    { memoryId: "m", messageIds: ["nobody"] },
+  ],
+  [
+    "a fork of what is not there",
+    ({ memories }) => memories.fork("nothing", "fork"),
+    "INVALID_OPTION",
+    { memoryId: "nothing" },
+  ],
+  [
+    "a fork at a message that is not there",
+    ({ memories }) => memories.fork("m", "fork", { at: "nobody" }),
+    "INVALID_OPTION",
+    { memoryId: "m", messageIds: ["nobody"] },
+  ],
+  [
+    "a fork to what is there",
+    async ({ memories }) => {
+      await memories.get("fork").add(user("1"));
+      await memories.fork("m", "fork");
+    },
+    "ID_CONFLICT",
+    { memoryId: "fork" },
+  ],
+  [
+    "a view of what does not fit",
+    ({ store }) =>
+      createChatMemory({
+        id: "m",
+        store,
+        window: { maxTokens: 3, counter: { name: "c", count: () => 2 } },
+      }).messages(),
+    "WINDOW_OVERFLOW",
+    { memoryId: "m", needed: 6, limit: 3 },
+  ],
+];
+
+test.each(refused)("%s names what it was about", async (_, call, code, details) => {
+  const error: unknown = await call(await setUp()).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code });
+  expect((error as { details: TurnkeepErrorDetails }).details).toEqual(details);
+});
