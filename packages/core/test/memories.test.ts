@@ -123,6 +123,25 @@ describe("createChatMemories", () => {
     },
   );
 
+  test("erases what stands on an owner's later pages, and what begins meanwhile", async () => {
+    const store = inMemoryStore();
+    const memories = createChatMemories({ store, owner: (id) => id.split("/")[0] });
+    for (const id of ["ann/1", "ann/2", "bob/1", "ann/3", "ann/4", "ann/5"]) await memories.get(id).add(user("hi"));
+    let begun = 0;
+    const paged: ChatMemoryStore = {
+      ...store,
+      listMemories: (query, options) => store.listMemories({ ...query, limit: 2 }, options),
+      async deleteMessages(id, options) {
+        await store.deleteMessages(id, options);
+        // The last one is on its way: of all that were there at the beginning nothing else is left.
+        if (id === "ann/5" && begun++ === 0) await memories.get("ann/6").add(user("hi"));
+      },
+    };
+    const { erased } = await createChatMemories({ store: paged }).erase({ owner: "ann" });
+    expect([...erased].sort()).toEqual([1, 2, 3, 4, 5, 6].map((n) => `ann/${n}`));
+    expect((await memories.list()).memories.map(({ memoryId }) => memoryId)).toEqual(["bob/1"]);
+  });
+
   test("forks a whole conversation, or up to a message, filling the fork's window from history", async () => {
     const store = inMemoryStore();
     const memories = createChatMemories({ store, window: { maxMessages: 3 }, owner: "ann" });

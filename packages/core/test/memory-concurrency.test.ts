@@ -910,6 +910,23 @@ describe("transactions", () => {
     expect(late).toThrow(expect.objectContaining({ code: "CLOSED" }));
   });
 
+  test("a read that a transaction asked for and did not wait for is CLOSED where its turn comes too late", async () => {
+    const { opened: held, open: release } = gate();
+    const memory = createChatMemory({ id: "m", store: delayed(inMemoryStore(), () => held) });
+    const before = memory.messages();
+    let reading: Promise<unknown> | undefined;
+    const committed = memory.transaction((transaction) => {
+      reading = transaction.messages().catch((error: unknown) => error);
+      transaction.add(user("a"));
+    });
+    await undefined;
+    release();
+    await committed;
+    expect(await reading).toMatchObject({ code: "CLOSED" });
+    expect(await before).toEqual([]);
+    expect(await texts(memory)).toEqual(["a"]);
+  });
+
   test("a transaction that adds nothing asks the store for nothing", async () => {
     const asked: string[] = [];
     const watched = delayed(inMemoryStore(), async (label) => void asked.push(label));
