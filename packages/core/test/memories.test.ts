@@ -45,6 +45,26 @@ describe("createChatMemories", () => {
     await memories.close();
   });
 
+  test("gives one instance per id also after an earlier one, which was closed, has been collected", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const memories = createChatMemories({ store: inMemoryStore(), maxLoaded: 1 });
+    const earlier = await (async () => {
+      const memory = memories.get("a");
+      await memory.close();
+      return new WeakRef(memory);
+    })();
+    const held = memories.get("a");
+    memories.get("b");
+    await new Promise((resolve) => setImmediate(resolve));
+    collect();
+    expect(earlier.deref()).toBeUndefined();
+    // Who is to be told of what was collected is told in a task of its own.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(memories.get("a")).toBe(held);
+    await memories.close();
+  });
+
   test("lists by owner, who is taken when a memory begins", async () => {
     const memories = createChatMemories({ store: inMemoryStore(), owner: (id) => id.split("/")[0] });
     for (const id of ["ann/1", "ann/2", "bob/1"]) await memories.get(id).add(user("hi"));
@@ -165,6 +185,19 @@ describe("createChatMemories", () => {
     await expect(memories.fork("a", "b")).rejects.toMatchObject({ code: "ID_CONFLICT" });
     await expect(memories.fork("nobody", "d")).rejects.toMatchObject({ code: "INVALID_OPTION" });
     await expect(memories.fork("a", "d", { at: "nobody" })).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  });
+
+  test("a fork's window is as large as its own id says", async () => {
+    const maxMessages = (id: string): number => (id === "large" ? 4 : 2);
+    const memories = createChatMemories({ store: inMemoryStore(), window: { maxMessages } });
+    const memory = memories.get("a");
+    const ids = await memory.add(...["1", "2", "3", "4", "5"].map((text) => user(text)));
+    await memories.fork("a", "large", { at: ids[3] as string });
+    await memories.fork("a", "small", { at: ids[3] as string });
+    const live = async (id: string) =>
+      (await memories.get(id).history({ states: ["live"] })).messages.map(({ message }) => message.content);
+    expect(await live("large")).toEqual(["1", "2", "3", "4"]);
+    expect(await live("small")).toEqual(["3", "4"]);
   });
 
   test("a fork at a message brings back nothing that a summary stands for", async () => {
