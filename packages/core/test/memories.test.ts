@@ -146,7 +146,8 @@ describe("createChatMemories", () => {
   test("erases what stands on an owner's later pages, and what begins meanwhile", async () => {
     const store = inMemoryStore();
     const memories = createChatMemories({ store, owner: (id) => id.split("/")[0] });
-    for (const id of ["ann/1", "ann/2", "bob/1", "ann/3", "ann/4", "ann/5"]) await memories.get(id).add(user("hi"));
+    for (const id of ["ann/1", "ann/2", "bob/1", "ann/3", "ann/4", "ann/5"])
+      await memories.get(id).add(user("hi"));
     let begun = 0;
     const paged: ChatMemoryStore = {
       ...store,

@@ -265,6 +265,21 @@ describe("put", () => {
     expect(await states(memory)).toEqual(["partial live", "next live"]);
   });
 
+  test("what put replaces keeps its place and its time, and of the model only what the new one is given with", async () => {
+    const store = inMemoryStore();
+    const memory = createChatMemory({ id: "m", store });
+    await memory.add(entry(assistant("draft"), { id: "a", model: "one" }), user("next"));
+    const [before] = (await store.getMessages("m")).messages;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const stored = async () => (await store.getMessages("m")).messages[0];
+    const modelOf = async (): Promise<unknown> => JSON.parse((await stored())?.meta ?? "{}").model;
+    await memory.put("a", assistant("longer draft"));
+    expect(await stored()).toMatchObject({ id: "a", seq: before?.seq, createdAt: before?.createdAt });
+    expect(await modelOf()).toBeUndefined();
+    await memory.put("a", entry(assistant("answer"), { model: "two" }));
+    expect(await modelOf()).toBe("two");
+  });
+
   test("an id that has left memory is an ID_CONFLICT; a system message stays one", async () => {
     const memory = createChatMemory({ window: { maxMessages: 1 } });
     await memory.put("a", user("1"));

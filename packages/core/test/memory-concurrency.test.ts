@@ -867,13 +867,25 @@ describe("transactions", () => {
 
   test("a transaction's signal ends its reads, and so does a read's own", async () => {
     const { opened: held, open: release } = gate();
-    const memory = createChatMemory({ id: "m", store: delayed(inMemoryStore(), () => held), timeoutMs: 2000 });
+    const memory = createChatMemory({
+      id: "m",
+      store: delayed(inMemoryStore(), () => held),
+      timeoutMs: 2000,
+    });
     const controller = new AbortController();
     const { signal } = controller;
     const reading = memory.transaction((transaction) => transaction.messages(), { signal });
     const ended = expect(reading).rejects.toMatchObject({ code: "ABORTED" });
     controller.abort();
     await ended;
+    const looking = new AbortController();
+    const strict = memory.transaction(() => expect.fail("It ran."), {
+      onConflict: "throw",
+      signal: looking.signal,
+    });
+    const endedLooking = expect(strict).rejects.toMatchObject({ code: "ABORTED" });
+    looking.abort();
+    await endedLooking;
     const own = { signal: AbortSignal.abort() };
     const readingOwn = memory.transaction((transaction) => transaction.messages(own), {
       signal: new AbortController().signal,

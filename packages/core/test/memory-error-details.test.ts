@@ -16,7 +16,11 @@ async function setUp() {
   const store = inMemoryStore();
   const memories = createChatMemories({ store });
   const memory = memories.get("m");
-  await memory.add(entry(system("0"), { id: "s" }), entry(user("1"), { id: "a" }), entry(user("2"), { id: "b" }));
+  await memory.add(
+    entry(system("0"), { id: "s" }),
+    entry(user("1"), { id: "a" }),
+    entry(user("2"), { id: "b" }),
+  );
   await memory.compact({ through: "a", replacement: assistant("1") });
   return { store, memories, memory };
 }

@@ -107,7 +107,8 @@ describe("driverCalls", () => {
     const running = method();
     const settled = calls.settled().then(() => ended.push("settled"));
     one.resolve();
-    await new Promise((resolve) => setTimeout(resolve));
+    // Long enough for who waits but once.
+    await new Promise((resolve) => setTimeout(resolve, 20));
     two.resolve();
     await Promise.all([running, settled]);
     expect(ended).toEqual(["method", "settled"]);
