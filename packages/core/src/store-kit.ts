@@ -28,7 +28,7 @@ export {
 export { copyUpdate, withState } from "./stores/copies.ts";
 export { type DriverCalls, driverCalls } from "./stores/driver-calls.ts";
 export { type FoldedUpdate, foldUpdate, isPlain, namedSeqs } from "./stores/fold-update.ts";
-export { importDriver } from "./stores/import-driver.ts";
+export { importError } from "./stores/import-driver.ts";
 export { type Lifecycle, lifecycle } from "./stores/lifecycle.ts";
 export {
   decodeCursor,

@@ -3,7 +3,7 @@ import {
   type ConnectionRules,
   checkConnection,
   driverCalls,
-  importDriver,
+  importError,
   lifecycle,
   parseUrl,
 } from "../src/store-kit.ts";
@@ -168,16 +168,21 @@ describe("parseUrl", () => {
   });
 });
 
-describe("importDriver", () => {
-  it("names the driver that is not installed, and leaves other faults as they are", async () => {
-    expect(await importDriver("wire", Promise.resolve({ Wire: 1 }))).toEqual({ Wire: 1 });
-    const missing = Object.assign(new Error("no such package"), { code: "ERR_MODULE_NOT_FOUND" });
-    await expect(importDriver("wire", Promise.reject(missing))).rejects.toMatchObject({
-      code: "INVALID_OPTION",
-      message: expect.stringContaining('"wire"'),
-    });
+describe("importError", () => {
+  it.each(["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"])(
+    "names the driver that is not installed: %s",
+    (code) => {
+      const missing = Object.assign(new Error("no such package"), { code });
+      expect(importError("wire", missing)).toMatchObject({
+        code: "INVALID_OPTION",
+        message: expect.stringContaining('"wire"'),
+      });
+    },
+  );
+
+  it("leaves other faults as they are", () => {
     const broken = new SyntaxError("its code is broken");
-    await expect(importDriver("wire", Promise.reject(broken))).rejects.toBe(broken);
+    expect(importError("wire", broken)).toBe(broken);
   });
 });
 

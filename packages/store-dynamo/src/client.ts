@@ -92,10 +92,12 @@ export function connect({ client, url, config }: DynamoConnection, tableName: st
 }
 
 async function importDriver(): Promise<Driver> {
-  return import("@aws-sdk/client-dynamodb").catch((cause: unknown) => {
-    if (errorCode(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
+  try {
+    return await import("@aws-sdk/client-dynamodb");
+  } catch (cause) {
+    if (!/^(?:ERR_)?MODULE_NOT_FOUND$/.test(errorCode(cause))) throw cause;
     throw invalidOption('dynamoStore needs the driver "@aws-sdk/client-dynamodb": install it');
-  });
+  }
 }
 
 /** What the driver takes for a URL of the options. */

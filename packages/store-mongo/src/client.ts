@@ -1,4 +1,4 @@
-import { driverCalls, importDriver, invalidOption } from "@turnkeep/core/store-kit";
+import { driverCalls, importError, invalidOption } from "@turnkeep/core/store-kit";
 import type { Collection, CollectionOptions, MongoClient as DriverClient } from "mongodb";
 import type { MemoryDocument, MigrationDocument, RowDocument } from "./documents.ts";
 import type { MongoConnection } from "./options.ts";
@@ -93,8 +93,17 @@ export function connect(place: MongoConnection, database: string, prefix: string
 /** A frozen server would otherwise keep a call for ever; `config` may say otherwise. */
 const settings = { serverSelectionTimeoutMS: 10_000, connectTimeoutMS: 10_000, socketTimeoutMS: 30_000 };
 
+/** Inside of a `try`, so that bundlers do without a driver that is not installed. */
+async function importDriver() {
+  try {
+    return await import("mongodb");
+  } catch (cause) {
+    throw importError("mongodb", cause);
+  }
+}
+
 async function open(url: string, config: object | undefined): Promise<DriverClient> {
-  const { MongoClient } = await importDriver("mongodb", import("mongodb"));
+  const { MongoClient } = await importDriver();
   // What is undefined was not given.
   const given = Object.entries({ ...config, url: undefined }).filter(([, value]) => value !== undefined);
   let client: DriverClient;

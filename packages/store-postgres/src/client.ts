@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import {
   driverCalls,
   errorCode,
-  importDriver,
+  importError,
   invalidOption,
   notReadyError,
   onAbort,
@@ -223,8 +223,17 @@ function inTurn(): Turns {
   };
 }
 
+/** Inside of a `try`, so that bundlers do without a driver that is not installed. */
+async function importPg() {
+  try {
+    return await import("pg");
+  } catch (cause) {
+    throw importError("pg", cause);
+  }
+}
+
 async function openPool(config: object): Promise<Pool> {
-  const { default: pg } = await importDriver("pg", import("pg"));
+  const { default: pg } = await importPg();
   const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, keepAlive: true, ...config });
   // A connection that breaks is reported to these too, idle or in use, and ends the process if nobody listens. Who waits
   // for its answer is told as well; the pool drops it, and the next statement opens another, or says what is wrong.

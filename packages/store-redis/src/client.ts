@@ -1,4 +1,4 @@
-import { driverCalls, importDriver } from "@turnkeep/core/store-kit";
+import { driverCalls, importError } from "@turnkeep/core/store-kit";
 import type { Redis } from "ioredis";
 import type { Statement } from "./lua.ts";
 import type { RedisConnection, WaitReplicas } from "./options.ts";
@@ -107,8 +107,17 @@ const settings = {
   reconnectOnError: (error: Error): boolean => error.message.startsWith("READONLY"),
 };
 
+/** Inside of a `try`, so that bundlers do without a driver that is not installed. */
+async function importDriver() {
+  try {
+    return await import("ioredis");
+  } catch (cause) {
+    throw importError("ioredis", cause);
+  }
+}
+
 async function open(url: string | undefined, config: object | undefined): Promise<Opened> {
-  const driver = await importDriver("ioredis", import("ioredis"));
+  const driver = await importDriver();
   // The first releases of 5 export the class as the module itself only.
   const Redis = driver.Redis ?? (driver.default as unknown as typeof driver.Redis);
   // It is made at the first call: with `lazyConnect: false`, and no queue, it would refuse that one.

@@ -1,4 +1,4 @@
-import { driverCalls, importDriver, notReadyError, throwIfAborted } from "@turnkeep/core/store-kit";
+import { driverCalls, importError, notReadyError, throwIfAborted } from "@turnkeep/core/store-kit";
 import type { SqliteConnection } from "./options.ts";
 import type { Statement } from "./sql.ts";
 
@@ -111,8 +111,17 @@ function rollBack(target: SqliteClient): void {
   }
 }
 
+/** Inside of a `try`, so that bundlers do without a driver that is not installed. */
+async function importDriver() {
+  try {
+    return await import("@photostructure/sqlite");
+  } catch (cause) {
+    throw importError("@photostructure/sqlite", cause);
+  }
+}
+
 async function openDatabase({ path, ...options }: { readonly path: string }): Promise<OwnClient> {
-  const { DatabaseSync } = await importDriver("@photostructure/sqlite", import("@photostructure/sqlite"));
+  const { DatabaseSync } = await importDriver();
   const database = new DatabaseSync(path, { timeout: 5_000, ...options });
   try {
     useWriteAheadLog(database);

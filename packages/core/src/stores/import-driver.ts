@@ -1,24 +1,31 @@
 import { errorCode, invalidOption } from "./store-errors.ts";
 
+/** What Node says of a package that is not there, and what the code of bundlers does. */
+const notFound: readonly string[] = ["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"];
+
 /**
- * A store's driver, an optional peer that is imported where a URL or a configuration is given.
+ * What to throw where the import of a store's driver failed, an optional peer that is imported where a URL or a
+ * configuration is given: `INVALID_OPTION` that names `packageName` if it is not installed, else `cause` as it is.
  *
- * Errors: `INVALID_OPTION` that names `packageName` if it is not installed; else what the import throws.
+ * Let the import stand inside of a `try`, as here: bundlers (esbuild, webpack, Next.js, Bun) then leave a driver that is
+ * not installed to the moment when it is wanted. Anywhere else it ends the build of whoever gives the store a client.
  *
  * @example
  * ```ts no-check
- * import { importDriver } from "@turnkeep/core/store-kit";
+ * import { importError } from "@turnkeep/core/store-kit";
  *
- * const { Pool } = await importDriver("pg", import("pg"));
+ * async function driver() {
+ *   try {
+ *     return await import("pg");
+ *   } catch (cause) {
+ *     throw importError("pg", cause);
+ *   }
+ * }
  * ```
  */
-export async function importDriver<Driver>(packageName: string, driver: Promise<Driver>): Promise<Driver> {
-  try {
-    return await driver;
-  } catch (cause) {
-    if (errorCode(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw invalidOption(
-      `url and config need the driver "${packageName}": install it, or give the store a client`,
-    );
-  }
+export function importError(packageName: string, cause: unknown): unknown {
+  if (!notFound.includes(errorCode(cause))) return cause;
+  return invalidOption(
+    `url and config need the driver "${packageName}": install it, or give the store a client`,
+  );
 }
