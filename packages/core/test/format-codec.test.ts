@@ -184,7 +184,7 @@ describe("what could not be given back is INVALID_MESSAGE and named by its path"
     ["a promise", Promise.resolve("secret"), "an instance of Promise"],
     ["another view", Float64Array.of(1), "an instance of Float64Array"],
     ["a claimed Uint8Array", Object.create(Uint8Array.prototype), "an instance of Uint8Array"],
-    ["a claimed Date", Object.create(Date.prototype), "a member that throws"],
+    ["a claimed Date", Object.create(Date.prototype), "an instance of Date"],
     ["inherited members", Object.create({ secret: 1 }), "an instance of Object"],
     ["members of an own root", Object.create(Object.assign(Object.create(null), { secret: 1 })), "a class"],
     ["an invalid Date", new Date(Number.NaN), "an invalid Date"],

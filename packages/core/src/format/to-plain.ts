@@ -60,11 +60,29 @@ function objectToPlain(value: object, path: Path, above: Set<object>): unknown {
 /** What is neither an array nor a record. */
 function leafToPlain(value: object, path: Path): object {
   if (isBytes(value)) return tagged("Uint8Array", toBase64(value));
-  if (value instanceof ArrayBuffer) return tagged("ArrayBuffer", toBase64(new Uint8Array(value)));
+  if (answers(lengthOfBuffer, value))
+    return tagged("ArrayBuffer", toBase64(new Uint8Array(value as ArrayBuffer)));
   if (value instanceof URL) return tagged("URL", value.href);
-  if (!(value instanceof Date)) throw refused(path, instanceOf(value));
-  if (Number.isNaN(value.getTime())) throw refused(path, "an invalid Date");
-  return tagged("Date", value.toISOString());
+  if (!answers(timeOfDate, value)) throw refused(path, instanceOf(value));
+  const time: number = timeOfDate.call(value as Date);
+  if (Number.isNaN(time)) throw refused(path, "an invalid Date");
+  return tagged("Date", new Date(time).toISOString());
+}
+
+const timeOfDate = Date.prototype.getTime;
+const lengthOfBuffer = Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, "byteLength")?.get;
+
+/**
+ * Whether a value is what a built-in method wants: also one of another realm, as `structuredClone` gives in the virtual
+ * machines of test runners, and not an object that only claims the prototype.
+ */
+function answers(method: ((this: never) => unknown) | undefined, value: object): boolean {
+  try {
+    method?.call(value as never);
+    return method !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 const nameOfView = Object.getOwnPropertyDescriptor(
