@@ -309,6 +309,18 @@ describe("replay", () => {
     );
   });
 
+  it("finds that a store forgot what it held when it was opened again", async () => {
+    const store = join(testFolder(), "store.mjs");
+    const core = JSON.stringify(import.meta.resolve("@turnkeep/core"));
+    writeFileSync(store, `import { inMemoryStore } from ${core};\nexport default () => inMemoryStore();\n`);
+    const files = [testFile([toolConversation("a", 3), toolConversation("b", 3)])];
+    const report = await replayed({ files, store });
+    expect(report.ok).toBe(false);
+    expect(report.check.faults).toEqual([
+      { id: "half-way", problem: expect.stringMatching(/had lost \d+ messages/) },
+    ]);
+  });
+
   it.each([
     [{ maxTokens: 0 }, "max-tokens must be a positive whole number, not 0"],
     [{ maxMessages: 1.5 }, "max-messages must be a positive whole number, not 1.5"],

@@ -96,6 +96,11 @@ export class ConversationRun {
     return this.#figures;
   }
 
+  /** How many messages the store has. */
+  stored(): Promise<number> {
+    return storedCount(this.#memory);
+  }
+
   /** Finds what the store has already; answers how many whole turns that are. */
   async resume(): Promise<number> {
     this.#added = await storedCount(this.#memory);

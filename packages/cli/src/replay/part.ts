@@ -15,6 +15,11 @@ const failing = [
   "UNSUPPORTED_VERSION",
 ] as const;
 
+/** How many messages the store had, of the conversations that were looked at, and has now. */
+export interface PlayedPart extends PartReport {
+  readonly stored: { readonly before: number; readonly after: number };
+}
+
 /**
  * Replays all conversations up to a turn, counted over all of them; turns that the store has already count and are
  * not played again.
@@ -25,15 +30,17 @@ export async function playPart(
   counter: TokenCounter,
   printer: Printer,
   upTo: number,
-): Promise<PartReport> {
+): Promise<PlayedPart> {
   const failures: { id: string; problem: string }[] = [];
   let figures = noViews;
   let turnsLeft = upTo;
+  const stored = { before: 0, after: 0 };
   for await (const { conversation } of readConversations(settings.files)) {
     if (conversation === undefined) continue;
     if (turnsLeft <= 0) break;
     const run = new ConversationRun(conversation, settings, place, counter);
     try {
+      stored.before += await run.stored();
       figures = addFigures(figures, await playConversation(conversation, run, printer, turnsLeft));
     } catch (error) {
       if (!failing.some((code) => isTurnkeepError(error, code))) throw error;
@@ -41,11 +48,12 @@ export async function playPart(
       failures.push(failure);
       printer.failure(failure);
     } finally {
+      stored.after += await run.stored().catch(() => 0);
       await run.close();
     }
     turnsLeft -= run.turns.length;
   }
-  return { figures, failures };
+  return { figures, failures, stored };
 }
 
 async function playConversation(

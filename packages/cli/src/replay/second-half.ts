@@ -2,13 +2,13 @@ import type { TokenCounter } from "@turnkeep/core";
 import { openPlace } from "../places/place.ts";
 import { checkHistory } from "./check-history.ts";
 import type { Settings } from "./options.ts";
-import { playPart } from "./part.ts";
+import { type PlayedPart, playPart } from "./part.ts";
 import type { Printer } from "./printer.ts";
-import type { CheckReport, PartReport } from "./report.ts";
+import type { CheckReport } from "./report.ts";
 
 /** What the second half tells the first. */
 export interface SecondHalf {
-  readonly part: PartReport;
+  readonly part: PlayedPart;
   readonly check: CheckReport;
 }
 
