@@ -2,7 +2,7 @@ import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import {
   callDriver,
   driverCalls,
-  errorCode,
+  importError,
   invalidOption,
   notReadyError,
   onAbort,
@@ -95,8 +95,7 @@ async function importDriver(): Promise<Driver> {
   try {
     return await import("@aws-sdk/client-dynamodb");
   } catch (cause) {
-    if (!/^(?:ERR_)?MODULE_NOT_FOUND$/.test(errorCode(cause))) throw cause;
-    throw invalidOption('dynamoStore needs the driver "@aws-sdk/client-dynamodb": install it');
+    throw importError("@aws-sdk/client-dynamodb", cause, storeName);
   }
 }
 

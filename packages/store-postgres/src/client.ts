@@ -224,7 +224,7 @@ function inTurn(): Turns {
 }
 
 /** Inside of a `try`, so that bundlers do without a driver that is not installed. */
-async function importPg() {
+async function importDriver() {
   try {
     return await import("pg");
   } catch (cause) {
@@ -233,7 +233,7 @@ async function importPg() {
 }
 
 async function openPool(config: object): Promise<Pool> {
-  const { default: pg } = await importPg();
+  const { default: pg } = await importDriver();
   const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, keepAlive: true, ...config });
   // A connection that breaks is reported to these too, idle or in use, and ends the process if nobody listens. Who waits
   // for its answer is told as well; the pool drops it, and the next statement opens another, or says what is wrong.
