@@ -18,7 +18,7 @@ import {
   toolCallFilter,
   truncateToolResults,
 } from "../src/processors.ts";
-import { conversation } from "./processors-support.ts";
+import { conversation, crossed } from "./processors-support.ts";
 import { characterCounter as counter } from "./window-reference.ts";
 
 function frozen<T>(value: T): T {
@@ -83,7 +83,7 @@ describe("processors over a list that grows", () => {
   test("answer as those that never saw it before", async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.oneof(disordered, jumbled),
+        fc.oneof(disordered, jumbled, crossed.map(frozen)),
         fc.array(anyProcessor, { minLength: 1, maxLength: 2 }),
         fc.array(fc.tuple(fc.nat(6), fc.nat(20)), { minLength: 1, maxLength: 8 }),
         fc.boolean(),

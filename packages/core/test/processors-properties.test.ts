@@ -12,7 +12,7 @@ import {
   truncateToolResults,
 } from "../src/processors.ts";
 import { anyMessage, copied, described } from "./format-support.ts";
-import { brokenPairs, conversation, markOf } from "./processors-support.ts";
+import { brokenPairs, conversation, crossed, markOf } from "./processors-support.ts";
 import { characterCounter as counter } from "./window-reference.ts";
 
 type Make = () => Processor<ModelMessageLike>;
@@ -45,6 +45,27 @@ const anyProcessor: fc.Arbitrary<Make> = fc.oneof(
 const chain = fc.array(anyProcessor, { minLength: 1, maxLength: 4 });
 
 describe("tokenLimiter", () => {
+  test("shows a call and its result, or neither, in whatever order they came and however they cross", async () => {
+    await fc.assert(
+      fc.asyncProperty(crossed, limits, async (messages, options) => {
+        const limiter = tokenLimiter({ ...options, limit: 21 + (options.limit % 200), overflow: "keep" });
+        for (let length = 1; length <= messages.length; length++) {
+          const list = messages.slice(0, length);
+          const shown = await applyProcessors(list, [limiter]);
+          const ids = (of: readonly ModelMessageLike[], kind: "toolCalls" | "toolResults"): string[] =>
+            of.flatMap((message) => format[kind](message).map(({ id }) => id));
+          const pairs = ids(list, "toolCalls").filter((id) => ids(list, "toolResults").includes(id));
+          const isShown = (id: string): boolean[] => [
+            ids(shown, "toolCalls").includes(id),
+            ids(shown, "toolResults").includes(id),
+          ];
+          for (const id of pairs) expect(new Set(isShown(id)).size).toBe(1);
+          expect(shown.map(markOf)).toEqual(shown.map(markOf).sort((a, b) => a - b));
+        }
+      }),
+    );
+  });
+
   test("shows no more than its limit, or says that the newest step cannot be shown within it", async () => {
     await fc.assert(
       fc.asyncProperty(conversation, limits, async (messages, options) => {

@@ -94,6 +94,21 @@ describe("redact", () => {
     ]);
   });
 
+  test("keeps a message's reasoning where something changes behind it, or stands before it as it was", async () => {
+    const hm = { type: "reasoning", text: "hm" };
+    const secret = { type: "text", text: "sk-abcd" };
+    const [shown] = await redacted([parts(image, text, hm, text, secret, text)], keys);
+    expect(shown).toEqual(parts(image, text, hm, text, { ...secret, text: "[redacted]" }, text));
+  });
+
+  test("reads no JSON in what is only a text", async () => {
+    const written = user('{ "key": "sk\\u002dabcd" }');
+    expect(await redacted([written, toolCall("1", "read", { key: "sk-abcd" })], keys)).toEqual([
+      written,
+      toolCall("1", "read", { key: "[redacted]" }),
+    ]);
+  });
+
   test("leaves a message's reasoning out where it would have to change", async () => {
     const signed = {
       type: "reasoning",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { ModelMessageLike } from "../src/index.ts";
-import { modelMessageFormat as format } from "../src/index.ts";
+import { modelMessageFormat as format, toolCall, toolResult, user } from "../src/index.ts";
 
 /** What is said next. A model's answer may hold reasoning, text, calls and files; its results come right behind it. */
 export interface Saying {
@@ -98,6 +98,33 @@ const compactionPart = {
   kind: "openai.compaction",
   providerOptions: { openai: { itemId: "cmp_1" } },
 };
+
+/** Messages that call for and answer a few ids, several at a time, in any order. */
+export const crossed: fc.Arbitrary<ModelMessageLike[]> = fc
+  .array(
+    fc.record({
+      role: fc.constantFrom("assistant", "tool", "tool", "user"),
+      ids: fc.uniqueArray(fc.constantFrom("1", "2", "3", "4"), { minLength: 1, maxLength: 3 }),
+    }),
+    { maxLength: 10 },
+  )
+  .map((messages) => {
+    const called = new Set<string>();
+    const answered = new Set<string>();
+    return messages.flatMap(({ role, ids }, mark): ModelMessageLike[] => {
+      if (role === "user") return [marked(user(`go on ${mark}`), mark)];
+      const seen = role === "tool" ? answered : called;
+      const fresh = ids.filter((id) => !seen.has(id));
+      for (const id of fresh) seen.add(id);
+      const each = fresh.map((id) => (role === "tool" ? toolResult(id, "t", "ok") : toolCall(id, "t", {})));
+      const content = each.flatMap((message) => message.content as object[]);
+      return content.length === 0 ? [] : [marked({ role, content } as unknown as ModelMessageLike, mark)];
+    });
+  });
+
+function marked(message: ModelMessageLike, mark: number): ModelMessageLike {
+  return Object.assign({ ...message }, { mark });
+}
 
 export function markOf(message: ModelMessageLike): number {
   return (message as unknown as { readonly mark: number }).mark;

@@ -68,6 +68,33 @@ describe("tokenLimiter", () => {
     expect(await limited(tooEarly, { limit: 35 })).toEqual(["tool", "assistant", "assistant", "5 b"]);
   });
 
+  test("takes calls that are answered crosswise for one step", async () => {
+    const results = (...ids: string[]): ModelMessage => ({
+      role: "tool",
+      content: ids.flatMap((id) => toolResult(id, "t", "ok").content),
+    });
+    const calls = toolCall("2", "t", {});
+    const both = { ...calls, content: [...(calls.content as []), ...(toolCall("3", "t", {}).content as [])] };
+    const crossed = [
+      toolCall("1", "t", {}),
+      both,
+      results("1", "2"),
+      toolCall("4", "t", {}),
+      results("3", "4"),
+    ];
+    const messages = [user("5 a"), ...crossed, user("5 b")];
+    expect(await limited(messages, { limit: 54 })).toEqual(["5 b"]);
+    expect(await limited(messages, { limit: 55 })).toEqual([...crossed.map(({ role }) => role), "5 b"]);
+    const limiter = tokenLimiter({ limit: 45, counter, target: 1 });
+    for (let length = 1; length <= messages.length; length++) {
+      const shown = applyProcessors(messages.slice(0, length), [limiter]);
+      const anew = applyProcessors(messages.slice(0, length), [
+        tokenLimiter({ limit: 45, counter, target: 1 }),
+      ]);
+      expect(await shown.catch(({ code }) => code)).toEqual(await anew.catch(({ code }) => code));
+    }
+  });
+
   test("always keeps the system message, wherever it stands", async () => {
     const messages = [system("10 s"), user("10 a"), user("10 b"), user("10 c")];
     expect(await limited(messages, {})).toEqual(["10 s", "10 b", "10 c"]);
