@@ -105,6 +105,13 @@ export interface MessageFormat<M> {
    */
   renameCalls?(message: M, rename: (id: string) => string): M;
   /**
+   * A copy in which every name of a tool, in calls and results alike, is what `rename` answers for it; the message itself
+   * when nothing changed. Calls that the provider runs itself keep their names, and so do their results. Where a call has
+   * no id and its tool's name pairs it with its result, the ids that the format tells of both change with the name.
+   * Provider profiles ask for it.
+   */
+  renameTools?(message: M, rename: (name: string) => string): M;
+  /**
    * Two neighbours as one message with the content of both, in their order; `undefined` where the two are no message of
    * one role, or where who sends them joins them himself; also for system messages, boundaries, and where the two
    * disagree in a member of which one message has only one. Provider profiles ask for it.

@@ -17,6 +17,7 @@ const repairs: Readonly<Record<RuleName, string>> = {
   "answer-after-results": "a sentence of the model's stands between results and the user",
   "empty-text": "empty texts go; an empty message of the user's says so",
   "call-ids": "other ids become nine letters and digits, unique where they must be",
+  "tool-names": "each other character becomes `_`, and 64 are kept",
   reasoning: "reasoning that may not come back goes",
   "reasoning-alone":
     "reasoning alone begins the answer behind it or goes, and so does reasoning that ends an answer",
@@ -46,6 +47,8 @@ function cellOf(rule: ProviderRule | undefined): string {
       return rule.which ?? "yes";
     case "call-ids":
       return `\`${rule.pattern.source}\`${rule.unique ? ", unique" : ""}`;
+    case "tool-names":
+      return `\`${rule.pattern.source}\``;
     case "reasoning":
       return rule.kept;
     default:

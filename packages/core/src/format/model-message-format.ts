@@ -18,6 +18,7 @@ import {
   joined,
   renameCalls,
   renameDocuments,
+  renameTools,
   withErrorText,
   withoutEmptyText,
 } from "./reshape-model-message.ts";
@@ -70,6 +71,7 @@ export const modelMessageFormat: MessageFormat<ModelMessageLike> = {
   },
   textMessage: (role, text) => ({ role, content: text }),
   renameCalls,
+  renameTools,
   joined,
   renameDocuments,
   withErrorText,

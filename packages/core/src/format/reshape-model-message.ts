@@ -2,19 +2,35 @@ import { type AnyPart, isBoundary, isCompaction, isUnseen, partsOf, withParts } 
 import { equalContent } from "./equal-content.ts";
 import type { ModelMessageLike } from "./model-message.ts";
 
-/** See `MessageFormat.renameCalls`. In an assistant message a result is the provider's, unless it answers a call there. */
+/** See `MessageFormat.renameCalls`. */
 export function renameCalls(message: ModelMessageLike, rename: (id: string) => string): ModelMessageLike {
+  return mapCalls(message, (part) => {
+    const toolCallId = rename(part.toolCallId as string);
+    return toolCallId === part.toolCallId ? part : { ...part, toolCallId };
+  });
+}
+
+/** See `MessageFormat.renameTools`. A request for an approval names no tool. */
+export function renameTools(message: ModelMessageLike, rename: (name: string) => string): ModelMessageLike {
+  return mapCalls(message, (part) => {
+    if (part.type === "tool-approval-request") return part;
+    const toolName = rename(part.toolName as string);
+    return toolName === part.toolName ? part : { ...part, toolName };
+  });
+}
+
+/**
+ * The message with other parts in place of those that belong to a call which the provider did not run. In an assistant
+ * message a result is the provider's, unless it answers a call there.
+ */
+function mapCalls(message: ModelMessageLike, change: (part: AnyPart) => AnyPart): ModelMessageLike {
   const calls = partsOf(message).filter((part) => part.type === "tool-call");
   const isProviders = (part: AnyPart): boolean => {
     const call = calls.find((candidate) => candidate.toolCallId === part.toolCallId);
     if (call !== undefined) return call.providerExecuted === true;
     return part.type === "tool-result" && message.role === "assistant";
   };
-  const parts = partsOf(message).map((part) => {
-    if (!namesCall(part) || isProviders(part)) return part;
-    const toolCallId = rename(part.toolCallId as string);
-    return toolCallId === part.toolCallId ? part : { ...part, toolCallId };
-  });
+  const parts = partsOf(message).map((part) => (namesCall(part) && !isProviders(part) ? change(part) : part));
   return withParts(message, parts);
 }
 

@@ -10,6 +10,7 @@ import {
   isUnseen,
   partsOf,
   steeringParts,
+  toolNameOf,
 } from "./parts.ts";
 
 /** A message for a view. The SDK sends no ids, so that it needs none of its own. */
@@ -23,6 +24,17 @@ export function renameCalls<M extends UIMessageLike>(message: M, rename: (id: st
       ? withMember(part, "toolCallId", rename(part.toolCallId))
       : part,
   );
+  return withMember(message, "parts", parts);
+}
+
+export function renameTools<M extends UIMessageLike>(message: M, rename: (name: string) => string): M {
+  const parts = mapList(partsOf(message), (part) => {
+    if (!isTool(part) || part.providerExecuted === true) return part;
+    const name = rename(toolNameOf(part));
+    return part.type === "dynamic-tool"
+      ? withMember(part, "toolName", name)
+      : withMember(part, "type", `tool-${name}`);
+  });
   return withMember(message, "parts", parts);
 }
 

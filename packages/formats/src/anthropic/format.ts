@@ -6,7 +6,14 @@ import { checkMessage } from "./check.ts";
 import { mapText } from "./map-text.ts";
 import type { AnthropicMessage } from "./messages.ts";
 import { piecesOf } from "./pieces.ts";
-import { joined, renameCalls, resultsFirst, withErrorText, withoutEmptyText } from "./reshape.ts";
+import {
+  joined,
+  renameCalls,
+  renameTools,
+  resultsFirst,
+  withErrorText,
+  withoutEmptyText,
+} from "./reshape.ts";
 import { isEmptyMessage, withoutParts } from "./without.ts";
 
 const name = "anthropic-messages";
@@ -47,6 +54,7 @@ export const anthropicFormat: MessageFormat<AnthropicMessage> = {
   interruptedResults,
   textMessage: (role, text) => ({ role, content: text }),
   renameCalls,
+  renameTools,
   joined,
   resultsFirst,
   withErrorText,

@@ -14,6 +14,16 @@ export function renameCalls(message: AnthropicMessage, rename: (id: string) => s
   );
 }
 
+/** Those of the application's calls; a result names the call alone. */
+export function renameTools(message: AnthropicMessage, rename: (name: string) => string): AnthropicMessage {
+  return withBlocks(
+    message,
+    mapList(blocksOf(message), (block) =>
+      block.type === "tool_use" ? withMember(block, "name", rename(block.name as string)) : block,
+    ),
+  );
+}
+
 /** The API wants results before anything else of a message. */
 export function joined(first: AnthropicMessage, second: AnthropicMessage): AnthropicMessage | undefined {
   if (first.role !== second.role || first.role === "system") return undefined;

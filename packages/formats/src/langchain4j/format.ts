@@ -6,7 +6,7 @@ import { defaultsOf, withDefaults } from "./defaults.ts";
 import { mapText } from "./map-text.ts";
 import type { LangChain4jMessage } from "./messages.ts";
 import { piecesOf } from "./pieces.ts";
-import { joined, renameCalls, textMessage, withoutEmptyText } from "./reshape.ts";
+import { joined, renameCalls, renameTools, textMessage, withoutEmptyText } from "./reshape.ts";
 import { hasReasoning, isEmptyMessage, withoutParts } from "./without.ts";
 
 const name = "langchain4j";
@@ -53,6 +53,7 @@ export const langchain4jFormat: MessageFormat<LangChain4jMessage> = {
   interruptedResults,
   textMessage,
   renameCalls,
+  renameTools,
   joined,
   withoutEmptyText,
   mapText,

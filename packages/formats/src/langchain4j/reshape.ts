@@ -16,6 +16,25 @@ export function renameCalls(message: LangChain4jMessage, rename: (id: string) =>
   return withMember(message, "toolExecutionRequests", calls);
 }
 
+/** A call without a name gets one, if `rename` has one for the empty name. */
+export function renameTools(
+  message: LangChain4jMessage,
+  rename: (name: string) => string,
+): LangChain4jMessage {
+  if (message.type === "TOOL_EXECUTION_RESULT") {
+    return message.toolName === undefined
+      ? message
+      : withMember(message, "toolName", rename(message.toolName));
+  }
+  if (message.type !== "AI" || message.toolExecutionRequests === undefined) return message;
+  const calls = mapList(message.toolExecutionRequests, (call) => {
+    if (call === null) return null;
+    const name = rename(call.name ?? "");
+    return name === (call.name ?? "") ? call : { ...call, name };
+  });
+  return withMember(message, "toolExecutionRequests", calls);
+}
+
 /** A model's answer has one text, and a result answers one call: only what a user says has room for more. */
 export function joined(
   first: LangChain4jMessage,

@@ -82,7 +82,8 @@ export function toolResultRefs(message: ResponsesItem): readonly ToolResultRef[]
     // The types of the local shell's output know only the id, the API wants the call's too.
     const own = item.type === "local_shell_call_output" ? item.id : undefined;
     const id = textOf(item.call_id) ?? textOf(own);
-    return id === undefined ? [] : [{ id }];
+    if (id === undefined) return [];
+    return typeof item.name === "string" ? [{ id, name: item.name }] : [{ id }];
   }
   if (!holdsResult(item)) return [];
   // A call that was approved also answers the request.

@@ -7,7 +7,7 @@ import { interruptedResults } from "./interrupted.ts";
 import type { ResponsesItem } from "./items.ts";
 import { mapText } from "./map-text.ts";
 import { piecesOf } from "./pieces.ts";
-import { renameCalls, withoutEmptyText } from "./reshape.ts";
+import { renameCalls, renameTools, withoutEmptyText } from "./reshape.ts";
 import { isEmptyItem, withoutParts } from "./without.ts";
 
 const name = "openai-responses";
@@ -47,6 +47,7 @@ export const openaiResponsesFormat: MessageFormat<ResponsesItem> = {
   interruptedResults,
   textMessage: (role, text) => ({ role, content: text }),
   renameCalls,
+  renameTools,
   // Each item stands alone: the API takes any number of messages of one role.
   joined: () => undefined,
   withoutEmptyText,

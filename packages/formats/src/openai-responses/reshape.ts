@@ -23,6 +23,17 @@ export function renameCalls(message: ResponsesItem, rename: (id: string) => stri
   return isOwnId ? withMember(message, "id", rename(item.id as string)) : message;
 }
 
+/** The calls whose item says which tool the model asked for, and their results, which may say it too. */
+const namedItems: ReadonlySet<string> = new Set(
+  ["function_call", "custom_tool_call"].flatMap((type) => [type, `${type}_output`]),
+);
+
+export function renameTools(message: ResponsesItem, rename: (name: string) => string): ResponsesItem {
+  const { type, name } = itemOf(message);
+  if (!namedItems.has(type) || typeof name !== "string") return message;
+  return withMember(message, "name", rename(name));
+}
+
 export function withoutEmptyText(
   message: ResponsesItem,
   which: "empty" | "blank",

@@ -44,8 +44,12 @@ export function toolCallRefs(message: ChatMessage): readonly ToolCallRef[] {
   return legacy ? [...calls, { id: legacyId(legacy.name), name: legacy.name }] : calls;
 }
 
+/** The name of a tool message is none of the API's members; others that speak the same protocol want it, as Mistral's does. */
 export function toolResultRefs(message: ChatMessage): readonly ToolResultRef[] {
-  if (message.role === "tool") return [{ id: message.tool_call_id }];
+  if (message.role === "tool") {
+    const { tool_call_id: id, name } = message as typeof message & { readonly name?: unknown };
+    return typeof name === "string" ? [{ id, name }] : [{ id }];
+  }
   if (message.role === "function") return [{ id: legacyId(message.name), name: message.name }];
   return [];
 }

@@ -5,7 +5,7 @@ import { mapText } from "./map-text.ts";
 import type { ChatMessage } from "./messages.ts";
 import { piecesOf } from "./pieces.ts";
 import { reasoningOf } from "./reasoning.ts";
-import { joined, renameCalls, withoutEmptyText } from "./reshape.ts";
+import { joined, renameCalls, renameTools, withoutEmptyText } from "./reshape.ts";
 import { isEmptyMessage, withoutParts } from "./without.ts";
 
 const name = "openai-chat";
@@ -53,6 +53,7 @@ export const openaiFormat: MessageFormat<ChatMessage> = {
   interruptedResults,
   textMessage: (role, text) => ({ role, content: text }),
   renameCalls,
+  renameTools,
   joined,
   withoutEmptyText,
   mapText,

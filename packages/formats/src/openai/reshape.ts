@@ -17,6 +17,23 @@ export function renameCalls(message: ChatMessage, rename: (id: string) => string
   );
 }
 
+export function renameTools(message: ChatMessage, rename: (name: string) => string): ChatMessage {
+  if (message.role === "tool" || message.role === "function") return renamed(message, rename);
+  if (message.role !== "assistant") return message;
+  const legacy = message.function_call;
+  const copy = withMember(message, "function_call", legacy && renamed(legacy, rename));
+  const calls = mapList(callsOf(message), (call) => {
+    const named = withMember(call, "function", call.function && renamed(call.function, rename));
+    return withMember(named, "custom", call.custom && renamed(call.custom, rename));
+  });
+  return calls.length === 0 ? copy : withMember(copy, "tool_calls", calls);
+}
+
+function renamed<T extends object>(of: T, rename: (name: string) => string): T {
+  const { name } = of as { readonly name?: unknown };
+  return typeof name === "string" ? withMember(of, "name", rename(name)) : of;
+}
+
 /** Of an assistant's messages only those with nothing but content: what else one holds has its place behind it. */
 export function joined(first: ChatMessage, second: ChatMessage): ChatMessage | undefined {
   if (first.role !== second.role || (first.role !== "user" && first.role !== "assistant")) return undefined;

@@ -1,6 +1,6 @@
 import { type MessageFormat, TurnkeepError } from "@turnkeep/core";
 
-type Optional = "textMessage" | "renameCalls" | "joined" | "withoutEmptyText";
+type Optional = "textMessage" | "renameCalls" | "renameTools" | "joined" | "withoutEmptyText";
 
 /** A format's method that not every format has. Errors: `UNSUPPORTED`. */
 export function methodOf<M, K extends Optional>(

@@ -10,6 +10,8 @@ const bedrockThinking =
   "https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-thinking-block-binding.html";
 const converseApi = "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html";
 const converseMessage = "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html";
+const converseToolUse =
+  "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html";
 const geminiFunctions = "https://ai.google.dev/gemini-api/docs/function-calling";
 const mistralValidator =
   "https://github.com/mistralai/mistral-common/blob/main/src/mistral_common/protocol/instruct/validator.py";
@@ -31,6 +33,12 @@ const mistralCallIds: ProviderRule = {
   pattern: /^[a-zA-Z0-9]{9}$/,
   unique: false,
   source: "https://mistralai.github.io/mistral-common/usage/tools/#tool-calling-and-messages",
+};
+/** Its check reads the names in calls and in tool messages. */
+const toolNamesOfMistral: ProviderRule = {
+  rule: "tool-names",
+  pattern: /^[a-zA-Z0-9_-]{1,64}$/,
+  source: mistralValidator,
 };
 const resultsFirst: ProviderRule = { rule: "results-first", source: anthropicTools };
 const resultsInOrder: ProviderRule = {
@@ -119,6 +127,11 @@ export const openai: ProfileRules = profileOf("openai", [
     unique: false,
     source: "https://github.com/microsoft/autogen/issues/6377",
   },
+  {
+    rule: "tool-names",
+    pattern: /^[a-zA-Z0-9_-]{1,64}$/,
+    source: "https://github.com/mcp-use/mcp-use/pull/94",
+  },
   noReasoning,
   openaiMessages,
   openaiCalls,
@@ -135,6 +148,12 @@ export const openaiResponses: ProfileRules = profileOf("openai-responses", [
     pattern: /^.{1,64}$/s,
     unique: false,
     source: "https://github.com/AnswerDotAI/fastllm/issues/45",
+  },
+  // The characters and the length are those that its specification wants of a tool's definition.
+  {
+    rule: "tool-names",
+    pattern: /^[a-zA-Z0-9_-]{1,128}$/,
+    source: "https://github.com/NousResearch/hermes-agent/issues/11411",
   },
   { rule: "reasoning-alone", source: "https://github.com/openai/openai-node/issues/1567" },
 ]);
@@ -157,6 +176,12 @@ export const anthropic: ProfileRules = profileOf("anthropic", [
     unique: true,
     source: "https://github.com/LibreChat-AI/agents/pull/153",
   },
+  // In messages it refuses more than 200 characters, in definitions more than 128.
+  {
+    rule: "tool-names",
+    pattern: /^[a-zA-Z0-9_-]{1,128}$/,
+    source: "https://github.com/home-assistant/core/issues/140005",
+  },
   { rule: "reasoning", kept: "bound", source: preservedThinking },
   reasoningAlone,
   { rule: "messages", limit: 100_000, source: anthropicApi },
@@ -172,6 +197,12 @@ export const gemini: ProfileRules = profileOf("gemini", [
   { rule: "first-message", source: geminiFunctions },
   { rule: "last-message", source: "https://github.com/crewAIInc/crewAI/pull/6973" },
   { rule: "same-role", roles: ["user", "assistant", "tool"], source: geminiFunctions },
+  // In messages it is known to refuse an empty name; the rest is what it takes in a definition.
+  {
+    rule: "tool-names",
+    pattern: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/,
+    source: "https://github.com/smallmain/vscode-unify-chat-provider/issues/48",
+  },
   // Of reasoning without text, which another provider made, the AI SDK leaves a message without parts.
   { rule: "reasoning-alone", source: "https://github.com/vercel/ai/issues/3775" },
   // A streamed signature may come in an empty text: https://ai.google.dev/gemini-api/docs/thought-signatures
@@ -198,8 +229,9 @@ export const bedrock: ProfileRules = profileOf("bedrock", [
     rule: "call-ids",
     pattern: /^[a-zA-Z0-9_-]{1,64}$/,
     unique: true,
-    source: "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html",
+    source: converseToolUse,
   },
+  { rule: "tool-names", pattern: /^[a-zA-Z0-9_-]{1,64}$/, source: converseToolUse },
   { rule: "reasoning", kept: "bound", source: bedrockThinking },
   noAnswerFiles,
   reasoningAlone,
@@ -221,6 +253,7 @@ export const mistral: ProfileRules = profileOf("mistral", [
   answerAfterResults,
   { rule: "empty-text", which: "empty", source: "https://docs.mistral.ai/api/" },
   mistralCallIds,
+  toolNamesOfMistral,
 ]);
 
 /** All rules of all providers at once, each in its strictest form: for a list that any of them takes. */
@@ -238,6 +271,7 @@ export const strict: ProfileRules = profileOf("strict", [
   blankOfAnthropic,
   errorWithText,
   { ...mistralCallIds, unique: true },
+  { rule: "tool-names", pattern: /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/, source: converseToolUse },
   noReasoning,
   noAnswerFiles,
   reasoningAlone,

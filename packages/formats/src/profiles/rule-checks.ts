@@ -51,6 +51,7 @@ const fieldsOf: Readonly<Record<RuleName, Readonly<Record<string, Field>>>> = {
   "same-role": { roles: someRoles, besideResults: optional(truth) },
   "empty-text": { which: oneOf("empty", "blank"), signed: optional(truth) },
   "call-ids": { pattern, unique: truth },
+  "tool-names": { pattern },
   reasoning: { kept: oneOf("none", "bound") },
   messages: { limit },
   calls: { limit },

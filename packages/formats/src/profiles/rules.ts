@@ -86,6 +86,11 @@ export type ProviderRule = { readonly source: string } & (
       readonly unique: boolean;
     }
   | {
+      /** The name of a call's tool looks so, and of a result's, where it bears one. */
+      readonly rule: "tool-names";
+      readonly pattern: RegExp;
+    }
+  | {
       /** `none`: no reasoning comes back. `bound`: only what was made while all before it was as it is now. */
       readonly rule: "reasoning";
       readonly kept: "none" | "bound";

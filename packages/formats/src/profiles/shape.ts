@@ -19,6 +19,7 @@ import { withDocumentNames } from "./document-names.ts";
 import { methodOf } from "./method-of.ts";
 import { holdsOneOf, refusedProviderCalls } from "./provider-calls.ts";
 import { type ProviderRule, type RuleName, type RuleNamed, ruleOf } from "./rules.ts";
+import { withToolNames } from "./tool-names.ts";
 
 /** Opens a view whose first message would be the model's, where the provider wants the user's. */
 export const openingText = "Here is our conversation so far.";
@@ -82,6 +83,7 @@ export function shape<M>(
   apply("last-message", continued);
   // Before messages become one: calls of one message are told apart by their ids.
   apply("call-ids", withCallIds);
+  apply("tool-names", withToolNames);
   apply("results-in-order", (list) => orderToolResults(list, { format }));
   apply("same-role", joined);
   apply("results-first", (list) => list.map((message) => format.resultsFirst?.(message) ?? message));

@@ -182,6 +182,8 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
       }, `a text is ${rule.which}`);
     case "call-ids":
       return wrongIds(messages, format, rule);
+    case "tool-names":
+      return wrongNames(messages, format, rule);
     case "reasoning":
       return rule.kept === "none"
         ? where((message) => format.hasReasoning(message), "the message holds reasoning")
@@ -301,6 +303,31 @@ function wrongIds<M>(
     for (const { id } of format.toolResults(message)) {
       if (!pattern.test(id) && !providers.has(id)) {
         findings.push([index, "a result's id has not the form that the provider takes"]);
+      }
+    }
+  }
+  return findings;
+}
+
+function wrongNames<M>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  { pattern }: { readonly pattern: RegExp },
+): Finding[] {
+  const findings: Finding[] = [];
+  const providers = callsOfProvider(messages, format);
+  const made = new Set<string>();
+  for (const [index, message] of messages.entries()) {
+    for (const { id, name, providerExecuted } of format.toolCalls(message)) {
+      if (providerExecuted === true) continue;
+      made.add(id);
+      if (!pattern.test(name)) findings.push([index, "a call's tool has a name that the provider refuses"]);
+    }
+    const answers = format.role(message) !== "assistant";
+    for (const { id, name } of format.toolResults(message)) {
+      if (name === undefined || pattern.test(name) || providers.has(id)) continue;
+      if (answers || made.has(id)) {
+        findings.push([index, "a result's tool has a name that the provider refuses"]);
       }
     }
   }

@@ -1,0 +1,37 @@
+import type { MessageFormat } from "@turnkeep/core";
+import { methodOf } from "./method-of.ts";
+import { callsOfProvider } from "./provider-calls.ts";
+
+/** How a provider wants the names of tools to look. */
+export interface ToolNameRule {
+  readonly pattern: RegExp;
+}
+
+/**
+ * The messages with names of tools that the provider takes, in calls and results alike. A name that it takes stays: it may
+ * be a tool's. What another becomes depends on the name alone, so that a call, its results and every view agree. Two names
+ * may become the same one: what tells calls apart is their ids.
+ */
+export function withToolNames<M>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  { pattern }: ToolNameRule,
+): M[] {
+  const providers = callsOfProvider(messages, format);
+  const isRefused = (name: string | undefined): boolean => name !== undefined && !pattern.test(name);
+  return messages.map((message) => {
+    const named = [...format.toolCalls(message), ...format.toolResults(message)];
+    if (!named.some(({ id, name }) => isRefused(name) && !providers.has(id))) return message;
+    return methodOf(format, "renameTools")(message, (name) => (isRefused(name) ? made(name, pattern) : name));
+  });
+}
+
+/** What every provider takes at most, so that a name becomes the same one for all of them. */
+const maxLength = 64;
+
+/** Letters, digits, `_` and `-`; with `_` in front where the provider takes it only so. */
+function made(name: string, pattern: RegExp): string {
+  const plain = name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, maxLength);
+  const begun = `_${plain}`.slice(0, maxLength);
+  return !pattern.test(plain) && pattern.test(begun) ? begun : plain;
+}
