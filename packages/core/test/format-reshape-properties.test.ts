@@ -43,6 +43,21 @@ describe("any message", () => {
     });
   });
 
+  test("with renamed tools", () => {
+    holds((message) => {
+      expect(format.renameTools(message, (name) => name)).toBe(message);
+      const renamed = format.renameTools(message, (name) => `new ${name}`);
+      survives(renamed);
+      const back = format.renameTools(renamed, (name) => name.slice("new ".length));
+      expect(format.equals(back, message)).toBe(true);
+      if (message.role === "user") return;
+      for (const { name, providerExecuted } of format.toolCalls(renamed))
+        expect(name.startsWith("new ") || providerExecuted === true).toBe(true);
+      if (message.role !== "tool") return;
+      for (const { name } of format.toolResults(renamed)) expect(name?.startsWith("new ")).toBe(true);
+    });
+  });
+
   test("without empty texts", () => {
     holds((message) => {
       for (const which of ["empty", "blank"] as const) {

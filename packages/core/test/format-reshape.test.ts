@@ -66,6 +66,34 @@ describe("renameCalls", () => {
   });
 });
 
+describe("renameTools", () => {
+  test("renames the tools of calls and results alike", () => {
+    const message = assistant(text, call("1"), request("1"), result("1"));
+    const before = described(message);
+    expect(format.renameTools(message, upper)).toEqual(
+      assistant(text, { ...call("1"), toolName: "new-t-1" }, request("1"), {
+        ...result("1"),
+        toolName: "new-t-1",
+      }),
+    );
+    expect(described(message)).toEqual(before);
+    expect(format.toolResults(format.renameTools(tool(result("1"), response("1")), upper))).toEqual([
+      { id: "1", name: "new-t-1" },
+    ]);
+  });
+
+  test("leaves the provider's own calls and their results, and answers the same object when no name changes", () => {
+    for (const message of [
+      assistant(own(call("1")), request("1"), result("1")),
+      assistant(result("made-before")),
+      assistant("text", text),
+    ])
+      expect(format.renameTools(message, upper)).toBe(message);
+    const message = assistant(call("1"));
+    expect(format.renameTools(message, (name) => name)).toBe(message);
+  });
+});
+
 describe("joined", () => {
   test.each<[string, ModelMessageLike, ModelMessageLike, unknown]>([
     ["texts", { role: "user", content: "a" }, { role: "user", content: "b" }, [textOf("a"), textOf("b")]],

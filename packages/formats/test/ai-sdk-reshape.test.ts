@@ -40,6 +40,16 @@ describe("uiMessageFormat", () => {
       ],
       ["a call of the provider's", assistant(tool({ providerExecuted: true }))],
     ],
+    named: [
+      ["an answer", assistant(step, tool({})), assistant(step, tool({ type: "tool-new-find" }))],
+      [
+        "a call of a tool that is not known beforehand",
+        assistant(tool({ type: "dynamic-tool", toolName: "find" })),
+        assistant(tool({ type: "dynamic-tool", toolName: "new-find" })),
+      ],
+      ["a call without a name", assistant(tool({ type: "tool-" })), assistant(tool({ type: "tool-new-" }))],
+      ["a call of the provider's", assistant(tool({ providerExecuted: true }))],
+    ],
     joined: [
       ["what a user says twice", user(text("a")), messageOf("user", "v", [file]), user(text("a"), file)],
       [

@@ -40,6 +40,15 @@ describe("anthropicFormat", () => {
       ["the API's own", assistant(own("1"), found("a"), { type: "mcp_tool_use", id: "1", name: "a" })],
       ["a text", { role: "user", content: "1" }],
     ],
+    named: [
+      [
+        "an assistant",
+        assistant(text("1"), call("1")),
+        assistant(text("1"), { ...call("1"), name: "new-find" }),
+      ],
+      ["results", user(result("1"), text("1"))],
+      ["the API's own", assistant(own("1"), found("a"), { type: "mcp_tool_use", id: "1", name: "a" })],
+    ],
     joined: [
       [
         "what a user says twice",

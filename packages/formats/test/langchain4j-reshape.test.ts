@@ -29,6 +29,24 @@ describe("langchain4jFormat", () => {
       ["a result without an id", result(undefined, text("a"))],
       ["a user", user(text("1"))],
     ],
+    named: [
+      [
+        "an answer",
+        { type: "AI", toolExecutionRequests: [call("1"), null, { id: "2" }] },
+        {
+          type: "AI",
+          toolExecutionRequests: [{ ...call("1"), name: "new-find" }, null, { id: "2", name: "new-" }],
+        },
+      ],
+      ["a result", result("1", text("a")), { ...result("1", text("a")), toolName: "new-find" } as never],
+      [
+        "a result without id and name",
+        { type: "TOOL_EXECUTION_RESULT", contents: [text("a")] },
+        { type: "TOOL_EXECUTION_RESULT", toolName: "new-", contents: [text("a")] },
+      ],
+      ["a result that bears none", { type: "TOOL_EXECUTION_RESULT", id: "1", contents: [text("a")] }],
+      ["a named user", named("find", user(text("1")))],
+    ],
     joined: [
       ["what a user says twice", user(text("a")), user(image, null), user(text("a"), image, null)],
       [

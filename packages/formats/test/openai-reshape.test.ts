@@ -32,6 +32,42 @@ describe("openaiFormat", () => {
       ["a function_call", { role: "assistant", function_call: { name: "find", arguments: "" } }],
       ["a function message", { role: "function", name: "find", content: "" }],
     ],
+    named: [
+      [
+        "an assistant",
+        odd({
+          role: "assistant",
+          name: "Ada",
+          tool_calls: [call("1"), custom("2"), { id: "3", type: "browser" }],
+        }),
+        odd({
+          role: "assistant",
+          name: "Ada",
+          tool_calls: [
+            { ...call("1"), function: { name: "new-find", arguments: "{}" } },
+            { ...custom("2"), custom: { name: "new-run", input: "" } },
+            { id: "3", type: "browser" },
+          ],
+        }),
+      ],
+      ["a result", { role: "tool", tool_call_id: "1", content: "" }],
+      [
+        "a result that bears a name",
+        odd({ role: "tool", tool_call_id: "1", name: "find", content: "" }),
+        odd({ role: "tool", tool_call_id: "1", name: "new-find", content: "" }),
+      ],
+      [
+        "a function_call",
+        { role: "assistant", function_call: { name: "find", arguments: "" } },
+        { role: "assistant", function_call: { name: "new-find", arguments: "" } },
+      ],
+      [
+        "a function message",
+        { role: "function", name: "find", content: "" },
+        { role: "function", name: "new-find", content: "" },
+      ],
+      ["a named user", { role: "user", content: "a", name: "find" }],
+    ],
     joined: [
       [
         "what a user says twice",

@@ -28,5 +28,6 @@ describe("openaiResponsesFormat, for any item that is shaped", () => {
         : item;
     },
     keepsProvidersIds: (item) => item.type !== "shell_call",
+    namesTool: (call) => !("type" in call) || call.type === "custom_tool_call",
   });
 });

@@ -44,6 +44,20 @@ describe("openaiResponsesFormat", () => {
       ["an approval", of("mcp_approval_request", { id: "1", name: "a" })],
       ["a message", user(text("1"))],
     ],
+    named: [
+      ...["function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output"].map(
+        (type) =>
+          [
+            type,
+            of(type, { call_id: "1", name: "find" }),
+            of(type, { call_id: "1", name: "new-find" }),
+          ] as const,
+      ),
+      ["a result that bears none", of("function_call_output", { call_id: "1", name: null })],
+      ["a call that bears none", of("computer_call", { call_id: "1" })],
+      ["a call of the API's", of("mcp_call", { id: "1", name: "find" })],
+      ["an approval", of("mcp_approval_request", { id: "1", name: "find" })],
+    ],
     joined: [["nothing: each item stands alone", user(text("a")), user(text("b")), undefined]],
     emptied: [
       ["a text", item({ role: "user", content: "" }), "empty", undefined],

@@ -5,6 +5,8 @@ import { expect, it } from "vitest";
 export interface ReshapeCases<M> {
   /** Every id gets `new-` in front. */
   readonly renamed: readonly (readonly [name: string, message: M, expected?: M])[];
+  /** Every tool's name gets `new-` in front. */
+  readonly named: readonly (readonly [name: string, message: M, expected?: M])[];
   readonly joined: readonly (readonly [name: string, first: M, second: M, expected: M | undefined])[];
   readonly emptied: readonly (readonly [
     name: string,
@@ -33,6 +35,12 @@ export function testReshapeCases<M>(given: MessageFormat<M>, cases: ReshapeCases
   for (const [name, message, expected] of cases.renamed) {
     it(`renames the calls of ${name}`, () => {
       answers(message, expected, () => format.renameCalls(message, (id) => `new-${id}`));
+    });
+  }
+
+  for (const [name, message, expected] of cases.named) {
+    it(`renames the tools of ${name}`, () => {
+      answers(message, expected, () => format.renameTools(message, (tool) => `new-${tool}`));
     });
   }
 

@@ -1,4 +1,4 @@
-import type { MessageFormat, TextPlace } from "@turnkeep/core";
+import type { MessageFormat, TextPlace, ToolCallRef } from "@turnkeep/core";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
@@ -10,6 +10,10 @@ export function testReshaping<M extends object>(options: {
   readonly readable?: (message: M) => M;
   /** Whether the ids of the provider's own calls stay. */
   readonly keepsProvidersIds?: (message: M) => boolean;
+  /** Whether a call says its tool's name, and is not called by what kind of call it is. */
+  readonly namesTool?: (call: ToolCallRef) => boolean;
+  /** The message with an empty name in each call that has none. */
+  readonly withNames?: (message: M) => M;
   /** Whether some of a message's content is a text inside a part that is no text itself. */
   readonly nestsText?: (message: M) => boolean;
 }): void {
@@ -18,6 +22,8 @@ export function testReshaping<M extends object>(options: {
     readable = (message) => message,
     nestsText = () => false,
     keepsProvidersIds = () => true,
+    namesTool = () => true,
+    withNames = (message) => message,
   } = options;
   const format = options.format as Required<MessageFormat<M>>;
 
@@ -63,6 +69,29 @@ export function testReshaping<M extends object>(options: {
         return { ...call, id: keepsId ? call.id : `new-${call.id}` };
       });
       expect(format.toolCalls(renamed)).toEqual(calls);
+    });
+  });
+
+  it("renames its tools, and back", () => {
+    holds((message) => {
+      expect(format.renameTools(message, (name) => name)).toBe(message);
+      const renamed = format.renameTools(message, (name) => `new-${name}`);
+      survives(renamed);
+      const back = format.renameTools(renamed, (name) => name.slice("new-".length));
+      expect(back).toStrictEqual(withNames(message));
+      const calls = format.toolCalls(message).map((call) => {
+        if (call.providerExecuted === true || !namesTool(call)) return call;
+        const name = `new-${call.name}`;
+        // What has no id on the wire is paired by its name, behind a blank.
+        const id = call.id.includes(" ") ? call.id.slice(0, call.id.indexOf(" ") + 1) + name : call.id;
+        return { ...call, id, name };
+      });
+      expect(format.toolCalls(renamed)).toEqual(calls);
+      if (format.role(message) !== "tool") return;
+      const names = format
+        .toolResults(message)
+        .map(({ name }) => (name === undefined ? undefined : `new-${name}`));
+      expect(format.toolResults(renamed).map(({ name }) => name)).toEqual(names);
     });
   });
 

@@ -1,5 +1,5 @@
 import type { ToolCallRef, ToolResultRef } from "@turnkeep/core";
-import type { LangChain4jMessage, LangChain4jToolCall } from "./messages.ts";
+import type { LangChain4jMessage, LangChain4jToolCall, LangChain4jToolResultMessage } from "./messages.ts";
 
 /**
  * Some models give calls no id; then the tool's name pairs call and result. A blank keeps the id made of it apart from
@@ -26,7 +26,12 @@ export function toolCallRefs(message: LangChain4jMessage): readonly ToolCallRef[
 
 export function toolResultRefs(message: LangChain4jMessage): readonly ToolResultRef[] {
   if (message.type !== "TOOL_EXECUTION_RESULT") return [];
-  return [{ id: idOf(message.id, message.toolName), name: message.toolName }];
+  return [{ id: idOf(message.id, message.toolName), name: resultName(message) }];
+}
+
+/** A result without id and name answers a call without both: the empty name pairs them. */
+export function resultName({ id, toolName }: LangChain4jToolResultMessage): string | undefined {
+  return toolName ?? (id ? undefined : "");
 }
 
 export function interruptedResults(

@@ -1,4 +1,5 @@
 import { isLeftOut, joinedMembers, mapList, withMember } from "../reshape.ts";
+import { resultName } from "./calls.ts";
 import type { LangChain4jContent, LangChain4jMessage } from "./messages.ts";
 import { isEmptyMessage } from "./without.ts";
 
@@ -16,15 +17,15 @@ export function renameCalls(message: LangChain4jMessage, rename: (id: string) =>
   return withMember(message, "toolExecutionRequests", calls);
 }
 
-/** A call without a name gets one, if `rename` has one for the empty name. */
+/** What has no name gets one, if `rename` has one for the empty name. */
 export function renameTools(
   message: LangChain4jMessage,
   rename: (name: string) => string,
 ): LangChain4jMessage {
   if (message.type === "TOOL_EXECUTION_RESULT") {
-    return message.toolName === undefined
-      ? message
-      : withMember(message, "toolName", rename(message.toolName));
+    const before = resultName(message);
+    const name = before === undefined ? undefined : rename(before);
+    return name === before ? message : { ...message, toolName: name };
   }
   if (message.type !== "AI" || message.toolExecutionRequests === undefined) return message;
   const calls = mapList(message.toolExecutionRequests, (call) => {

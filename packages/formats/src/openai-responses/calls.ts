@@ -33,6 +33,11 @@ const answeredCalls: ReadonlySet<string> = new Set([
   "tool_search_call",
 ]);
 
+/** The calls that say which tool the model asked for, and their results, which may say it too. */
+export const namedItems: ReadonlySet<string> = new Set(
+  ["function_call", "custom_tool_call"].flatMap((type) => [type, `${type}_output`]),
+);
+
 /** What the model puts out has the role `assistant`; results, whoever ran the call, have the role `tool`. */
 export function roleOf(message: ResponsesItem): Role {
   const item = itemOf(message);
@@ -83,7 +88,7 @@ export function toolResultRefs(message: ResponsesItem): readonly ToolResultRef[]
     const own = item.type === "local_shell_call_output" ? item.id : undefined;
     const id = textOf(item.call_id) ?? textOf(own);
     if (id === undefined) return [];
-    return typeof item.name === "string" ? [{ id, name: item.name }] : [{ id }];
+    return namedItems.has(item.type) && typeof item.name === "string" ? [{ id, name: item.name }] : [{ id }];
   }
   if (!holdsResult(item)) return [];
   // A call that was approved also answers the request.

@@ -1,5 +1,6 @@
 import { isLeftOut, withMember } from "../reshape.ts";
 import { type AnyItem, itemOf, partsOf } from "./any-item.ts";
+import { namedItems } from "./calls.ts";
 import type { ResponsesItem } from "./items.ts";
 
 /** The calls that the application answers, and what it answers them with. */
@@ -22,11 +23,6 @@ export function renameCalls(message: ResponsesItem, rename: (id: string) => stri
   const isOwnId = item.type === "local_shell_call_output" && typeof item.id === "string";
   return isOwnId ? withMember(message, "id", rename(item.id as string)) : message;
 }
-
-/** The calls whose item says which tool the model asked for, and their results, which may say it too. */
-const namedItems: ReadonlySet<string> = new Set(
-  ["function_call", "custom_tool_call"].flatMap((type) => [type, `${type}_output`]),
-);
 
 export function renameTools(message: ResponsesItem, rename: (name: string) => string): ResponsesItem {
   const { type, name } = itemOf(message);
