@@ -23,6 +23,21 @@ export const callIds: readonly string[] = [
   "appel-n°7",
 ];
 
+/** Names of tools as applications give them, and as models make them up. */
+export const toolNames: readonly string[] = [
+  "search",
+  "functions.search",
+  "functions_search",
+  "weather now",
+  "",
+  "7days",
+  `mcp__${"deep_".repeat(15)}`,
+  `cat ${"report-2026.md ".repeat(15)}`,
+  "天気🌧",
+];
+
+const toolName = fc.oneof({ weight: 2, arbitrary: fc.constant("search") }, fc.constantFrom(...toolNames));
+
 type Part = Exclude<Extract<ModelMessage, { role: "assistant" }>["content"], string>[number];
 type Content = Part[];
 
@@ -67,10 +82,10 @@ export const anyMessage: fc.Arbitrary<ModelMessage> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc
-      .tuple(reasoning, fc.option(text, { nil: undefined }), calls)
-      .map(([thoughts, said, ids]): ModelMessage => {
+      .tuple(reasoning, fc.option(text, { nil: undefined }), calls, toolName)
+      .map(([thoughts, said, ids, name]): ModelMessage => {
         const parts = [...new Set(ids)].flatMap(
-          (id) => toolCall(id, "search", { q: said ?? "" }).content as Content,
+          (id) => toolCall(id, name, { q: said ?? "" }).content as Content,
         );
         return assistant([
           ...thoughts,
@@ -81,10 +96,10 @@ export const anyMessage: fc.Arbitrary<ModelMessage> = fc.oneof(
   },
   {
     weight: 6,
-    arbitrary: calls.map(
-      (ids): ModelMessage => ({
+    arbitrary: fc.tuple(calls, toolName).map(
+      ([ids, name]): ModelMessage => ({
         role: "tool",
-        content: ids.flatMap((id) => toolResult(id, "search", "found").content),
+        content: ids.flatMap((id) => toolResult(id, name, "found").content),
       }),
     ),
   },
@@ -93,14 +108,14 @@ export const anyMessage: fc.Arbitrary<ModelMessage> = fc.oneof(
 
 /** A conversation as it should be: each user's message is answered, each call too. */
 export const orderlyTurn: fc.Arbitrary<ModelMessage[]> = fc
-  .tuple(text, fc.array(fc.tuple(reasoning, calls), { maxLength: 3 }), reasoning, text)
+  .tuple(text, fc.array(fc.tuple(reasoning, calls, toolName), { maxLength: 3 }), reasoning, text)
   .map(([question, steps, thoughts, answer]) => [
     user(question),
-    ...steps.flatMap(([thought, ids]): ModelMessage[] => {
+    ...steps.flatMap(([thought, ids, name]): ModelMessage[] => {
       const unique = [...new Set(ids)];
       return [
-        assistant([...thought, ...unique.flatMap((id) => toolCall(id, "search", {}).content as Content)]),
-        { role: "tool", content: unique.flatMap((id) => toolResult(id, "search", "found").content) },
+        assistant([...thought, ...unique.flatMap((id) => toolCall(id, name, {}).content as Content)]),
+        { role: "tool", content: unique.flatMap((id) => toolResult(id, name, "found").content) },
       ];
     }),
     assistant([...thoughts, { type: "text", text: answer }]),

@@ -17,29 +17,39 @@ import {
   strict,
   validate,
 } from "../src/profiles.ts";
-import { callIds, characters, throwUnless } from "./profiles-conversations.ts";
+import { callIds, characters, throwUnless, toolNames } from "./profiles-conversations.ts";
 
 /** What may stand next in a conversation, in no format yet. */
 type Said =
   | { readonly kind: "user" | "assistant" | "system"; readonly text: string; readonly thought: boolean }
-  | { readonly kind: "calls"; readonly ids: readonly string[]; readonly thought: boolean }
+  | {
+      readonly kind: "calls";
+      readonly ids: readonly string[];
+      readonly name: string;
+      readonly thought: boolean;
+    }
   | {
       readonly kind: "results";
       readonly ids: readonly string[];
+      /** Of the tool, where a result can bear it. */
+      readonly name: string;
       /** Whether the user says something with them, where a message can hold both. */
       readonly beside: "before" | "behind" | undefined;
     };
 
 const text = fc.oneof({ weight: 5, arbitrary: fc.stringMatching(/^[a-z]{1,20}$/) }, fc.constantFrom("", " "));
 const ids = fc.uniqueArray(fc.constantFrom(...callIds), { minLength: 1, maxLength: 3 });
+const name = fc.constantFrom(...toolNames);
+/** For a format in which a call must have a name. */
+const anyName = (of: string): string => of || ".";
 const thought = fc.boolean();
 const beside = fc.constantFrom(undefined, undefined, "before" as const, "behind" as const);
 const said: fc.Arbitrary<Said> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("user" as const), text, thought }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("assistant" as const), text, thought }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("system" as const), text, thought }) },
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant("calls" as const), ids, thought }) },
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant("results" as const), ids, beside }) },
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant("calls" as const), ids, name, thought }) },
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("results" as const), ids, name, beside }) },
 );
 
 const toOpenai = (one: Said): ChatMessage[] => {
@@ -49,15 +59,20 @@ const toOpenai = (one: Said): ChatMessage[] => {
         {
           role: "assistant",
           content: null,
-          tool_calls: one.ids.map((id) => ({
-            type: "function",
-            id,
-            function: { name: "t", arguments: "{}" },
-          })),
+          tool_calls: one.ids.map((id, place) =>
+            place % 2 === 0
+              ? { type: "function", id, function: { name: one.name, arguments: "{}" } }
+              : { type: "custom", id, custom: { name: one.name, input: "" } },
+          ),
         },
       ];
     case "results":
-      return one.ids.map((id) => ({ role: "tool", tool_call_id: id, content: "ok" }));
+      return one.ids.map((id, place) => ({
+        ...(place % 2 === 0 ? {} : { name: one.name }),
+        role: "tool",
+        tool_call_id: id,
+        content: "ok",
+      }));
     default:
       return [{ role: one.kind, content: one.text }];
   }
@@ -72,7 +87,7 @@ const toAnthropic = (one: Said): AnthropicMessage[] => {
           role: "assistant",
           content: [
             ...(one.thought ? [thinking] : []),
-            ...one.ids.map((id) => ({ type: "tool_use" as const, id, name: "t", input: {} })),
+            ...one.ids.map((id) => ({ type: "tool_use" as const, id, name: anyName(one.name), input: {} })),
           ],
         },
       ];
@@ -101,10 +116,20 @@ const toResponses = (one: Said): ResponsesItem[] => {
     case "calls":
       return [
         ...(one.thought ? [reasoning] : []),
-        ...one.ids.map((id) => ({ type: "function_call" as const, call_id: id, name: "t", arguments: "{}" })),
+        ...one.ids.map((id) => ({
+          type: "function_call" as const,
+          call_id: id,
+          name: anyName(one.name),
+          arguments: "{}",
+        })),
       ];
     case "results":
-      return one.ids.map((id) => ({ type: "function_call_output", call_id: id, output: "ok" }));
+      return one.ids.map((id, place) => ({
+        type: "function_call_output",
+        call_id: id,
+        output: "ok",
+        ...(place % 2 === 0 ? {} : { name: one.name }),
+      }));
     case "assistant":
       return [...(one.thought ? [reasoning] : []), { role: "assistant", content: one.text }];
     default:
@@ -126,8 +151,14 @@ const toUi = (one: Said, index: number): UIMessageLike[] => {
             ...(one.thought ? [reasoning] : []),
             ...one.ids.map((toolCallId, place) =>
               place % 2 === 0
-                ? { type: "tool-t", toolCallId, state: "output-available", input: {}, output: "ok" }
-                : { type: "tool-t", toolCallId, state: "input-available", input: {} },
+                ? { type: `tool-${one.name}`, toolCallId, state: "output-available", input: {}, output: "ok" }
+                : {
+                    type: "dynamic-tool",
+                    toolName: anyName(one.name),
+                    toolCallId,
+                    state: "input-available",
+                    input: {},
+                  },
             ),
           ],
         },
@@ -152,13 +183,13 @@ const toLangchain4j = (one: Said): LangChain4jMessage[] => {
   switch (one.kind) {
     case "calls":
       return [
-        { type: "AI", toolExecutionRequests: one.ids.map((id) => ({ id, name: "t", arguments: "{}" })) },
+        { type: "AI", toolExecutionRequests: one.ids.map((id) => ({ id, name: one.name, arguments: "{}" })) },
       ];
     case "results":
       return one.ids.map((id) => ({
         type: "TOOL_EXECUTION_RESULT",
         id,
-        toolName: "t",
+        toolName: one.name,
         contents: [{ type: "TEXT", text: "ok" }],
       }));
     case "assistant":

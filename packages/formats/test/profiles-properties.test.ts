@@ -15,7 +15,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { validate } from "../src/profiles.ts";
 import { allProfiles } from "./all-profiles.ts";
-import { anyMessage, anyWindow, characters, orderlyTurn, viewOf } from "./profiles-conversations.ts";
+import {
+  anyMessage,
+  anyWindow,
+  characters,
+  orderlyTurn,
+  toolNames,
+  viewOf,
+} from "./profiles-conversations.ts";
 
 const conversation = fc.oneof(
   { weight: 2, arbitrary: fc.array(anyMessage, { minLength: 1, maxLength: 24 }) },
@@ -113,6 +120,31 @@ it("any ids become such as the provider takes, and different ones stay different
       expect(validate(shaped, profile, { format })).toEqual([]);
       const made = shaped.flatMap((message) => format.toolCalls(message).map(({ id }) => id));
       expect(new Set(made).size).toBe(own.length);
+    }),
+  );
+});
+
+it("any tool's name becomes such as the provider takes, the same in whatever list, and one that it takes stays", () => {
+  const name = fc.oneof(fc.string({ unit: "binary", maxLength: 140 }), fc.constantFrom(...toolNames));
+  const names = fc.array(name, { minLength: 1, maxLength: 6 });
+  fc.assert(
+    fc.property(names, fc.constantFrom(...allProfiles), (all, profile) => {
+      const called = (one: string, at = 0) => [
+        toolCall(`abcDEF12${at}`, one, {}),
+        toolResult(`abcDEF12${at}`, one, "ok"),
+      ];
+      const messages = all.flatMap(called);
+      const shaped = profile.shape([user("a"), ...messages], format).messages.slice(1);
+      expect(validate([user("a"), ...shaped], profile, { format })).toEqual([]);
+      for (const [at, one] of all.entries()) {
+        const alone = profile.shape([user("a"), ...called(one, at)], format).messages.slice(1);
+        expect(shaped.slice(2 * at, 2 * at + 2)).toEqual(alone);
+        const [shown] = alone.flatMap((message) => format.toolCalls(message).map(({ name }) => name));
+        for (const message of alone)
+          for (const { name } of format.toolResults(message)) expect(name).toBe(shown);
+        const rule = profile.rules.find(({ rule }) => rule === "tool-names");
+        if (rule?.rule === "tool-names" && rule.pattern.test(one)) expect(shown).toBe(one);
+      }
     }),
   );
 });

@@ -100,6 +100,14 @@ const secondApproval: ModelMessage = {
   content: [{ type: "tool-approval-response", approvalId: "ok_2", approved: true }],
 };
 
+/** A call of a tool, and its result, in the place of the first two after the question. */
+const asked = (name: string, id = "toolu_1"): ModelMessage[] => [
+  user("a"),
+  toolCall(id, name, {}),
+  toolResult(id, name, "There is no such tool.", { isError: true }),
+];
+const withRefusedCharacters = ["openai", "openai-responses", "anthropic", "bedrock", "mistral", "strict"];
+
 const resultsOf = (count: number): ModelMessage => joinedResults(...many(count));
 
 interface Case {
@@ -576,6 +584,62 @@ const cases: readonly Case[] = [
     ],
   },
   {
+    rule: "tool-names",
+    breaks: "a tool's name with a dot",
+    messages: asked("functions.weather"),
+    index: 1,
+    refusedBy: withRefusedCharacters,
+    becomes: asked("functions_weather"),
+  },
+  {
+    rule: "tool-names",
+    breaks: "a tool's name with a blank, an emoji and a half of one",
+    messages: asked("weather 🌧\ud83c"),
+    index: 1,
+    refusedBy: [...everybody],
+    becomes: asked("weather____"),
+  },
+  {
+    rule: "tool-names",
+    breaks: "an empty name of a tool",
+    messages: asked(""),
+    index: 1,
+    refusedBy: [...everybody],
+    becomes: asked("_"),
+  },
+  {
+    rule: "tool-names",
+    breaks: "a tool's name of 65 characters",
+    messages: asked("x".repeat(65)),
+    index: 1,
+    refusedBy: ["openai", "bedrock", "mistral", "strict"],
+    becomes: asked("x".repeat(64)),
+  },
+  {
+    rule: "tool-names",
+    breaks: "a tool's name of 129 characters",
+    messages: asked("x".repeat(129)),
+    index: 1,
+    refusedBy: [...everybody],
+    becomes: asked("x".repeat(64)),
+  },
+  {
+    rule: "tool-names",
+    breaks: "a tool's name of 64 characters that begins with a digit",
+    messages: asked(`7${"x".repeat(63)}`),
+    index: 1,
+    refusedBy: ["gemini", "strict"],
+    becomes: asked(`_7${"x".repeat(62)}`),
+  },
+  {
+    rule: "tool-names",
+    breaks: "a tool's name that the result alone bears",
+    messages: [user("a"), call, toolResult("toolu_1", "search!", "found")],
+    index: 2,
+    refusedBy: [...everybody],
+    becomes: [user("a"), call, toolResult("toolu_1", "search_", "found")],
+  },
+  {
     rule: "reasoning",
     breaks: "reasoning",
     messages: [user("a"), assistant([thought, { type: "text", text: "b" }]), user("c")],
@@ -845,6 +909,70 @@ it("names each call and each result whose id is refused", () => {
   ]);
 });
 
+it("names each call and each result whose tool's name is refused", () => {
+  expect(validate(asked("a b", "abcDEF123"), profiles.mistral, { format })).toMatchObject([
+    { rule: "tool-names", index: 1, problem: expect.stringContaining("call's tool") },
+    { rule: "tool-names", index: 2, problem: expect.stringContaining("result's tool") },
+  ]);
+});
+
+it("gives a new name to the tool of a call that is refused, and to nothing beside it", () => {
+  const own = { ...half("srvtoolu_1", "tool-call", "web search"), input: {} };
+  const found = half("srvtoolu_1", "tool-result", "web search");
+  const made = { type: "tool-call" as const, toolCallId: "toolu_1", toolName: "a b", input: {} };
+  const messages = [
+    ...asked("search", "toolu_0"),
+    assistant([own, found, made]),
+    toolResult("toolu_1", "a b", "no"),
+    assistant([found, { type: "text", text: "c" }]),
+    user("d"),
+  ];
+  const named = profileOf("named", [{ rule: "tool-names", pattern: /^[a-z_]+$/, source }]);
+  const shaped = named.shape(messages, format).messages;
+  expect(shaped[3]).toEqual(assistant([own, found, { ...made, toolName: "a_b" }]));
+  expect(shaped[4]).toEqual(toolResult("toolu_1", "a_b", "no"));
+  for (const index of [0, 1, 2, 5, 6]) expect(shaped[index]).toBe(messages[index]);
+  expect(validate(shaped, named, { format })).toEqual([]);
+  const bare = profileOf("bare", [{ rule: "tool-names", pattern: /^[a-z]+$/, source }]);
+  expect(bare.shape(asked("a b"), format).messages).toEqual(asked("a_b"));
+});
+
+it("tells calls of tools that came to one name apart by their ids", () => {
+  const calls = assistant(
+    ["a.b", "a b"].map((toolName, at) => ({
+      type: "tool-call",
+      toolCallId: `call_${at}`,
+      toolName,
+      input: {},
+    })),
+  );
+  const messages = [user("a"), calls, toolResult("call_0", "a.b", "1"), toolResult("call_1", "a b", "2")];
+  const view = profiles.openai.shape(messages, format).messages;
+  expect(view.slice(2)).toEqual([toolResult("call_0", "a_b", "1"), toolResult("call_1", "a_b", "2")]);
+  expect(validate(view, profiles.openai, { format })).toEqual([]);
+});
+
+it("memory keeps the name that the model made up, and explain says what changed it in the view", async () => {
+  const memory = createChatMemory({ profile: profiles.bedrock });
+  const messages = asked("functions.weather");
+  await memory.add(...messages);
+  expect(await memory.messages()).toEqual(asked("functions_weather"));
+  expect((await memory.history()).messages.map(({ message }) => message)).toEqual(messages);
+  expect((await memory.explain()).messages.map(({ state, by }) => [state, by])).toEqual([
+    ["shown", undefined],
+    ["repaired", "tool-names"],
+    ["repaired", "tool-names"],
+  ]);
+});
+
+it("a call of a tool that a model made up is interrupted under the name that it is shown under", async () => {
+  const memory = createChatMemory({ profile: profiles.gemini });
+  await memory.add(...asked("weather now").slice(0, 2), user("b"));
+  const view = await memory.messages();
+  expect(view[1]).toEqual(toolCall("toolu_1", "weather_now", {}));
+  expect(format.toolResults(view[2] as ModelMessage)).toEqual([{ id: "toolu_1", name: "weather_now" }]);
+});
+
 it("names a call without a result before a message that answers another and calls again", () => {
   const { content } = toolResult("a", "t", "ok");
   const again = assistant([...content, ...toolCall("c", "t", {}).content] as never);
@@ -1032,6 +1160,16 @@ it.each<[string, () => unknown, RegExp]>([
     "a pattern that begins where it stopped the last time",
     () => profileOf("x", [{ rule: "call-ids", pattern: /a+/g, unique: true, source }]),
     /whose pattern is \/a\+\/g; it must be .* without the flags g and y/,
+  ],
+  [
+    "a pattern of names that is none",
+    () => profileOf("x", [{ rule: "tool-names", source } as never]),
+    /"tool-names" whose pattern is undefined; it must be a regular expression/,
+  ],
+  [
+    "names that are to be unique",
+    () => profileOf("x", [{ rule: "tool-names", pattern: /a/, unique: true, source } as never]),
+    /"tool-names" with "unique"; it takes pattern, source/,
   ],
   [
     "another one",

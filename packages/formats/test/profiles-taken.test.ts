@@ -173,6 +173,24 @@ describe("a list that is taken as it is", () => {
       [user("a"), assistant([{ type: "reasoning", text: "" }, text]), user("c")],
       [anthropic, gemini, bedrock, mistral],
     ],
+    [
+      "with names of tools that other providers refuse",
+      [
+        user("a"),
+        assistant([{ ...call, toolName: "mcp:pay.now" }]),
+        tool({ ...paid, toolName: "mcp:pay.now" }),
+      ],
+      [gemini],
+    ],
+    [
+      "with a tool's name of 128 characters",
+      [
+        user("a"),
+        assistant([{ ...call, toolName: "x".repeat(128) }]),
+        tool({ ...paid, toolName: "x".repeat(128) }),
+      ],
+      [openaiResponses, anthropic, gemini],
+    ],
     ["of 2,048 messages", times(2048, user("a")), [openai]],
     [
       "with 128 calls in a message",
@@ -461,6 +479,19 @@ describe("a format without what profiles ask for", () => {
         message: expect.stringMatching(new RegExp(`${JSON.stringify(format.name)} has no joined`)),
       }),
     );
+  });
+
+  it("is UNSUPPORTED where a tool's name is refused and the format cannot rename it, and enough elsewhere", () => {
+    const { renameTools: _, ...nameless } = format;
+    const called = (name: string) => [user("a"), toolCall("c1", name, {}), toolResult("c1", name, "ok")];
+    expect(() => openai.shape(called("a.b"), nameless)).toThrow(
+      expect.objectContaining({
+        code: "UNSUPPORTED",
+        message: expect.stringContaining("has no renameTools"),
+      }),
+    );
+    expectTaken(called("a_b"), openai, nameless);
+    expect(validate(called("a.b"), openai, { format: nameless })).toHaveLength(2);
   });
 
   it("is enough where nothing has to be joined, and for validate", () => {
