@@ -125,3 +125,47 @@ it.each(runners)("%s runs the call that a UI message approves, with any profile"
     ]);
   }
 });
+
+/** What a model is sent of UI messages. */
+const prompts: readonly (readonly [string, (messages: ai6.UIMessage[]) => Promise<unknown>])[] = [
+  [
+    "AI SDK 6",
+    async (messages) => {
+      const model = new MockLanguageModelV3({ doGenerate: finish });
+      await ai6.generateText({ model, messages: await ai6.convertToModelMessages(messages) });
+      return model.doGenerateCalls[0]?.prompt;
+    },
+  ],
+  [
+    "AI SDK 7",
+    async (messages) => {
+      const model = new MockLanguageModelV4({ doGenerate: finish });
+      const said = await ai7.convertToModelMessages(messages as ai7.UIMessage[]);
+      await ai7.generateText({ model, messages: said });
+      return model.doGenerateCalls[0]?.prompt;
+    },
+  ],
+];
+
+it.each(prompts)(
+  "%s sends the calls of tools that a model made up under names that are taken",
+  async (_, send) => {
+    const memory = createChatMemory({ format: uiMessageFormat<ai6.UIMessage>(), profile: bedrock });
+    const failed = { state: "output-error", input: {}, errorText: "There is no such tool." } as const;
+    await memory.add(
+      { id: "q", role: "user", parts: [{ type: "text", text: "Weather?" }] },
+      {
+        id: "a",
+        role: "assistant",
+        parts: [
+          { type: "tool-functions.weather", toolCallId: "call_1", ...failed },
+          { type: "dynamic-tool", toolName: "weather now", toolCallId: "call_2", ...failed },
+          { type: "tool-", toolCallId: "call_3", ...failed },
+        ],
+      },
+    );
+    const named = ["functions_weather", "weather_now", "_"].map((toolName) => ({ toolName }));
+    const [, calls, results] = (await send(await memory.messages())) as { content: unknown }[];
+    expect([calls, results]).toMatchObject([{ content: named }, { content: named }]);
+  },
+);

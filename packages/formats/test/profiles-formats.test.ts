@@ -264,6 +264,49 @@ function testFormat<M>(
 /** What has left memory cannot be replaced, nor gone back to for good, and calls with results not become anything else. */
 const throwUnlessRefused = throwUnless("INVALID_OPTION", "INVALID_MESSAGE", "ID_CONFLICT");
 
+it("a result in the messages of OpenAI's APIs is shown under its tool's new name, where it bears one", () => {
+  const name = "functions.weather";
+  const shown = "functions_weather";
+  const called = (of: string): ChatMessage[] => [
+    { role: "user", content: "a" },
+    {
+      role: "assistant",
+      tool_calls: [{ type: "function", id: "abcDEF123", function: { name: of, arguments: "{}" } }],
+    },
+  ];
+  const answer = (of: string) =>
+    ({ role: "tool", tool_call_id: "abcDEF123", name: of, content: "" }) as const;
+  const messages = [...called(shown), answer(name)];
+  expect(validate(messages, mistral, { format: openaiFormat })).toMatchObject([
+    { rule: "tool-names", index: 2 },
+  ]);
+  expect(mistral.shape(messages, openaiFormat).messages).toEqual([...called(shown), answer(shown)]);
+
+  const output = (of: string) =>
+    ({ type: "function_call_output", call_id: "1", name: of, output: "" }) satisfies ResponsesItem;
+  const items = (of: string): ResponsesItem[] => [
+    { role: "user", content: "a" },
+    { type: "function_call", call_id: "1", name: shown, arguments: "{}" },
+    output(of),
+  ];
+  const format = openaiResponsesFormat;
+  expect(validate(items(name), openaiResponses, { format })).toMatchObject([
+    { rule: "tool-names", index: 2 },
+  ]);
+  expect(openaiResponses.shape(items(name), format).messages).toEqual(items(shown));
+});
+
+it("a function_call and the message that answers it are shown under one name", () => {
+  const messages = (name: string): ChatMessage[] => [
+    { role: "user", content: "a" },
+    { role: "assistant", content: null, function_call: { name, arguments: "{}" } },
+    { role: "function", name, content: "ok" },
+  ];
+  const view = openai.shape(messages("functions.weather"), openaiFormat).messages;
+  expect(view).toEqual(messages("functions_weather"));
+  expect(validate(view, openai, { format: openaiFormat })).toEqual([]);
+});
+
 describe("conversations in every format are never refused", () => {
   testFormat(openaiFormat, toOpenai, openai, mistral, gemini, strict);
   testFormat(openaiResponsesFormat, toResponses, openaiResponses);

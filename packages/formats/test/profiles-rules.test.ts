@@ -925,7 +925,7 @@ it("gives a new name to the tool of a call that is refused, and to nothing besid
     assistant([own, found, made]),
     toolResult("toolu_1", "a b", "no"),
     assistant([found, { type: "text", text: "c" }]),
-    user("d"),
+    assistant([half("srvtoolu_gone", "tool-result", "web search"), { type: "text", text: "d" }]),
   ];
   const named = profileOf("named", [{ rule: "tool-names", pattern: /^[a-z_]+$/, source }]);
   const shaped = named.shape(messages, format).messages;
@@ -933,8 +933,19 @@ it("gives a new name to the tool of a call that is refused, and to nothing besid
   expect(shaped[4]).toEqual(toolResult("toolu_1", "a_b", "no"));
   for (const index of [0, 1, 2, 5, 6]) expect(shaped[index]).toBe(messages[index]);
   expect(validate(shaped, named, { format })).toEqual([]);
+  const { renameTools: _, ...unable } = format;
+  expect(named.shape([user("a"), assistant([own, found])], unable).stages).toEqual([]);
   const bare = profileOf("bare", [{ rule: "tool-names", pattern: /^[a-z]+$/, source }]);
   expect(bare.shape(asked("a b"), format).messages).toEqual(asked("a_b"));
+});
+
+it("leaves the names that the provider takes beside one that it refuses", () => {
+  const calls = (...names: string[]) =>
+    assistant(
+      names.map((toolName, at) => ({ type: "tool-call", toolCallId: `call_${at}`, toolName, input: {} })),
+    );
+  const view = profiles.gemini.shape([user("a"), calls("mcp:pay.now", "a b", "x".repeat(128))], format);
+  expect(view.messages[1]).toEqual(calls("mcp:pay.now", "a_b", "x".repeat(128)));
 });
 
 it("tells calls of tools that came to one name apart by their ids", () => {
