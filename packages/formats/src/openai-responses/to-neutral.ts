@@ -34,8 +34,12 @@ export function readItems(items: readonly ResponsesItem[], losses: Losses): Neut
 
 /** Whether an item is reasoning that led to what the API ran itself: it refuses the one without the other. */
 function ledToLost(items: readonly ResponsesItem[], index: number): boolean {
-  if (itemOf(items[index] as ResponsesItem).type !== "reasoning") return false;
-  const led = items.slice(index + 1).find((item) => itemOf(item).type !== "reasoning");
+  const isReasoning = (item: ResponsesItem | undefined): boolean =>
+    item !== undefined && itemOf(item).type === "reasoning";
+  if (!isReasoning(items[index])) return false;
+  let at = index + 1;
+  while (isReasoning(items[at])) at++;
+  const led = items[at];
   return led !== undefined && roleOf(led) === "assistant" && !answerTypes.has(itemOf(led).type);
 }
 
