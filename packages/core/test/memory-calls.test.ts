@@ -270,7 +270,7 @@ describe("put", () => {
     const memory = createChatMemory({ id: "m", store });
     await memory.add(entry(assistant("draft"), { id: "a", model: "one" }), user("next"));
     const [before] = (await store.getMessages("m")).messages;
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(before?.createdAt ?? 0);
     const stored = async () => (await store.getMessages("m")).messages[0];
     const modelOf = async (): Promise<unknown> => JSON.parse((await stored())?.meta ?? "{}").model;
     await memory.put("a", assistant("longer draft"));
