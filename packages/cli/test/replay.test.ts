@@ -316,9 +316,9 @@ describe("replay", () => {
     const files = [testFile([toolConversation("a", 3), toolConversation("b", 3)])];
     const report = await replayed({ files, store });
     expect(report.ok).toBe(false);
-    expect(report.check.faults).toEqual([
-      { id: "half-way", problem: expect.stringMatching(/had lost \d+ messages/) },
-    ]);
+    expect(report.forgotten).toBeGreaterThan(0);
+    expect(report.text).toContain(`had forgotten ${report.forgotten} messages when it was opened again`);
+    expect(report.check.faults).toEqual([]);
   });
 
   it.each([

@@ -15,6 +15,14 @@ import type {
   ViewFigures,
 } from "./report.ts";
 
+/** What a replay came to, and how many messages the store had forgotten half-way. */
+interface Outcome {
+  readonly check: CheckReport;
+  readonly part: PartReport;
+  readonly badLines: number;
+  readonly forgotten: number;
+}
+
 const labelWidth = 12;
 const whoWidth = 11;
 const barWidth = 16;
@@ -129,8 +137,8 @@ export class Printer {
     if (this.#settings.quiet) this.#line();
   }
 
-  end(check: CheckReport, part: PartReport, badLines: number): void {
-    const { figures } = part;
+  end(outcome: Outcome): void {
+    const { check, part } = outcome;
     this.#line();
     this.#line(
       this.#style.title(`Checked: ${some(check.conversations, "conversation")}, read back from the store`),
@@ -147,17 +155,20 @@ export class Printer {
     this.#line(
       `${this.#label("memory")}${number(check.live)} in memory, ${number(check.evicted)} evicted${replaced}`,
     );
-    this.#line(`${this.#label("views")}${this.#views(figures)}`);
+    this.#line(`${this.#label("views")}${this.#views(part.figures)}`);
     for (const fault of check.faults)
       this.#line(
         `${this.#style.bad("wrong".padEnd(labelWidth))}${cutTo(fault.id, 40)}: ${oneLine(fault.problem)}`,
       );
     this.#line();
-    this.#line(this.#verdict(check, part, badLines));
+    this.#line(this.#verdict(outcome));
   }
 
-  #verdict(check: CheckReport, { figures, failures }: PartReport, badLines: number): string {
+  #verdict({ check, part: { figures, failures }, badLines, forgotten }: Outcome): string {
     const problems = [
+      forgotten === 0
+        ? ""
+        : `it had forgotten ${some(forgotten, "message")} when it was opened again half-way`,
       badLines === 0 ? "" : `${some(badLines, "line")} skipped`,
       failures.length === 0 ? "" : `${some(failures.length, "conversation")} failed`,
       check.faults.length === 0 ? "" : `the history of ${some(check.faults.length, "conversation")} is wrong`,
@@ -167,7 +178,9 @@ export class Printer {
     const lost = check.messages - check.repeated - check.found;
     const kept =
       lost === 0 && check.faults.length === 0
-        ? "Nothing was lost"
+        ? forgotten === 0
+          ? "Nothing was lost"
+          : "The store holds what the file says"
         : "The store does not hold what the file says";
     if (problems.length === 0) return this.#style.good(`${kept}.`);
     return this.#style.bad(`${kept}, but: ${problems.join(", ")}.`);
