@@ -15,6 +15,9 @@ describe("unit message, where what never leaves does not fit", () => {
     await memory.add(user("pin 1"), user("pin 2"), user("three"));
     await expect(memory.messages()).rejects.toMatchObject({
       code: "WINDOW_OVERFLOW",
+      message:
+        'What is never evicted of memory "default" needs 2 messages; the limit is 1. ' +
+        'Raise the limit, shorten the messages, pin less, or set window.overflow to "keep". Nothing is lost.',
       details: { needed: 2, limit: 1 },
     });
   });

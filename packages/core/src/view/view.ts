@@ -53,7 +53,7 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
     const planned = keepsNewest && larger !== undefined ? withNewest(policy) : policy;
     const plan = planWindow(live, planned, limits, { slack });
     if (!isMeasured && plan.overflow !== undefined && !isShownAllTheSame(request)) {
-      throw overflowError(policy.memoryId, plan.overflow);
+      throw overflowError(policy, plan.overflow);
     }
     const view = await render(request, plan);
     if (!isMeasured) return { ...view, overflow: plan.overflow };
@@ -64,13 +64,13 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
       larger !== undefined && !saysAnything(view, policy) && saysAnything(larger.view, policy);
     if (larger !== undefined && isEmptied && overflow !== "evict") {
       if (overflow === "keep") return { ...larger.view, overflow: larger.beyond };
-      throw overflowError(policy.memoryId, larger.beyond);
+      throw overflowError(policy, larger.beyond);
     }
     if (beyond === undefined) return view;
     if (plan.evict.length === left && keepsNewest) keepsNewest = false;
     else if (plan.evict.length === left) {
       if (isShownAllTheSame(request)) return { ...view, overflow: beyond };
-      throw overflowError(policy.memoryId, beyond);
+      throw overflowError(policy, beyond);
     }
     left = plan.evict.length;
     larger = { view, beyond };
@@ -164,12 +164,19 @@ function costOf<M>(messages: readonly M[], { live, policy }: ViewRequest<M>): Co
   return { messages: messages.length, tokens: messages.reduce((sum, message) => sum + count(message), 0) };
 }
 
-function overflowError(memoryId: string, overflow: Overflow): TurnkeepError {
+function overflowError<M>({ memoryId, window }: ViewPolicy<M>, overflow: Overflow): TurnkeepError {
   const { unit, needed, limit } = overflow;
+  const of = `memory ${JSON.stringify(memoryId)}`;
+  const [what, help] =
+    window.overflow === "evict"
+      ? [`What is never evicted of ${of}`, 'pin less, or set window.overflow to "keep"']
+      : [
+          `The newest step of ${of} with what is never evicted`,
+          'or set window.overflow to "keep" or "evict"',
+        ];
   return new TurnkeepError(
     "WINDOW_OVERFLOW",
-    `The newest step of memory ${JSON.stringify(memoryId)} with what is never evicted needs ${needed} ${unit}; the limit is ${limit}. ` +
-      'Raise the limit, shorten the messages, or set window.overflow to "keep" or "evict". Nothing is lost.',
+    `${what} needs ${needed} ${unit}; the limit is ${limit}. Raise the limit, shorten the messages, ${help}. Nothing is lost.`,
     { details: { memoryId, needed, limit } },
   );
 }
