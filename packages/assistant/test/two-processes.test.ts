@@ -167,9 +167,13 @@ test("one answer that both processes get, from a cache say, has its tool run by 
     const [found] = (await open().history({ ids: ["q-1/0"] })).messages;
     return found !== undefined && found.createdAt < Date.now();
   };
+  // Who begins late, after a conflict about the question, would find the turn finished.
+  let asked = 0;
   const ask = (before: () => Promise<void>): Promise<{ readonly text: string }> => {
     const model = scripted(
       async () => {
+        asked++;
+        await expect.poll(() => asked, { interval: 1 }).toBe(2);
         await before();
         return answer;
       },

@@ -133,6 +133,12 @@ export interface MessageFormat<M> {
    */
   renameDocuments?(message: M, rename: (name: string) => string): M;
   /**
+   * Only where an answer may hold files that are not the model's, as those of a user who spoke meanwhile, or that `without`
+   * does not leave out: a copy without the files that the model made. `undefined` when nothing is left that a provider
+   * would see; the message itself if there are none. Provider profiles ask for it.
+   */
+  withoutAnswerFiles?(message: M): M | undefined;
+  /**
    * A copy without its empty texts, or, with `blank`, without those of blanks alone; texts of tool calls and results,
    * and reasoning, stay as they are, and with `keepSigned` so do those that bring a thought signature of Gemini's.
    * `undefined` when nothing is left that a provider would see; the message itself when nothing changed. Provider profiles

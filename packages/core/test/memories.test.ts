@@ -191,6 +191,14 @@ describe("createChatMemories", () => {
     await expect(memories.fork("a", "d", { at: "nobody" })).rejects.toMatchObject({ code: "INVALID_OPTION" });
   });
 
+  test.each([{}, "x", null])("list and erase refuse %j as a signal", async (given) => {
+    const memories = createChatMemories({ store: inMemoryStore() });
+    const signal = given as unknown as AbortSignal;
+    const refused = { code: "INVALID_OPTION", message: expect.stringContaining("signal") };
+    await expect(memories.list({ signal })).rejects.toMatchObject(refused);
+    await expect(memories.erase({ owner: "ann" }, { signal })).rejects.toMatchObject(refused);
+  });
+
   test("a fork's window is as large as its own id says", async () => {
     const maxMessages = (id: string): number => (id === "large" ? 4 : 2);
     const memories = createChatMemories({ store: inMemoryStore(), window: { maxMessages } });

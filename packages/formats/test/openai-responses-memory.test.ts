@@ -297,3 +297,14 @@ describe("what a derived message covers of an answer in parts", () => {
     expect(await memory.messages()).toEqual([user("S"), user("b")]);
   });
 });
+
+it.each(["keep", "throw"] as const)(
+  "with unit message and overflow %s no call of the newest answer leaves without its result",
+  async (overflow) => {
+    const memory = createChatMemory({ format, window: { unit: "message", maxMessages: 3, overflow } });
+    const newest = [call("a"), call("b"), result("a"), result("b")];
+    await memory.add(user("Go."), ...newest);
+    if (overflow === "keep") expect(await memory.messages()).toEqual(newest);
+    else await expect(memory.messages()).rejects.toMatchObject({ details: { needed: 4, limit: 3 } });
+  },
+);

@@ -12,7 +12,7 @@ import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { resolveLimits } from "../window/policy.ts";
 import { type CodedStore, codedStore } from "./coded-store.ts";
 import { StoredChatMemory } from "./create-chat-memory.ts";
-import { withDeadline } from "./deadline.ts";
+import { withDeadline, wrongSignal } from "./deadline.ts";
 import { readForkSource, writeFork } from "./fork.ts";
 import { checkStore, normalizeOptions, sharedNames } from "./options.ts";
 import { Session } from "./session.ts";
@@ -155,7 +155,12 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   }
 
   /** One call of the store, which ends in time. */
-  #ask<T>(signal: AbortSignal | undefined, call: (options: MemoryCallOptions) => Promise<T>): Promise<T> {
+  async #ask<T>(
+    signal: AbortSignal | undefined,
+    call: (options: MemoryCallOptions) => Promise<T>,
+  ): Promise<T> {
+    const wrong = wrongSignal(signal);
+    if (wrong !== undefined) throw wrong;
     return withDeadline({ timeoutMs: this.#timeoutMs, signal }, ({ signal }) => call({ signal }));
   }
 

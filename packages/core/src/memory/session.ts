@@ -1,11 +1,10 @@
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { MemoryEvent } from "../memory-events.ts";
-import { wrongOption } from "../option-checks.ts";
 import { type Item, type ItemReader, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
 import type { CodedStore } from "./coded-store.ts";
-import { backOff, type Call, endedBy, isOpenOutcome, withDeadline } from "./deadline.ts";
+import { backOff, type Call, endedBy, isOpenOutcome, withDeadline, wrongSignal } from "./deadline.ts";
 import { Draft, type Loaded } from "./draft.ts";
 import { decodeHead } from "./head.ts";
 import { isMade, isSameLife } from "./witness.ts";
@@ -61,8 +60,8 @@ export class Session<M> {
 
   /** The same for what a call left to be done, which may run although the memory has been closed since. */
   finish<T>(signal: AbortSignal | undefined, call: (call: Call) => Promise<T>): Promise<T> {
-    if (signal !== undefined && typeof signal?.addEventListener !== "function")
-      return Promise.reject(wrongOption("signal", signal, "an AbortSignal"));
+    const wrong = wrongSignal(signal);
+    if (wrong !== undefined) return Promise.reject(wrong);
     const { timeoutMs } = this.#options;
     const turn = this.#tail.then(() => withDeadline({ timeoutMs, signal }, call));
     this.#tail = turn.catch(() => undefined);

@@ -22,14 +22,19 @@ export function planByMessage<M>(
   const evict: Item<M>[] = [];
   if (room.fits && !refill) return { evict, passed: [], stays: room.total, overflow: undefined };
   const reached = room.goal(target, refill ? 0 : 1);
-  const mayLeave = (item: Item<M>): boolean => pinned === undefined || !isPinned(live.stepOf(item));
+  // What is not to be torn: the newest message with the call that it answers, and all that came with that.
+  const newest = items.at(-1);
+  const kept = overflow === "evict" || newest === undefined ? undefined : live.stepOf(newest);
+  const mayLeave = (item: Item<M>): boolean => {
+    const step = live.stepOf(item);
+    return step !== kept && (pinned === undefined || !isPinned(step));
+  };
   const leave = (item: Item<M>): void => {
     evict.push(item);
     room.leave(1, item.tokens);
   };
   let protectedSystem = false;
-  const last = overflow === "evict" ? items.length : newestFrom(items);
-  for (let index = 0; index < last && !reached(); index++) {
+  for (let index = 0; index < items.length && !reached(); index++) {
     const item = items[index] as Item<M>;
     if (!protectedSystem && item.role === "system") {
       protectedSystem = true;
@@ -38,19 +43,11 @@ export function planByMessage<M>(
     if (!mayLeave(item)) continue;
     leave(item);
     if (item.role !== "assistant" || item.calls.length === 0) continue;
-    for (; index + 1 < last; index++) {
+    for (; index + 1 < items.length; index++) {
       const next = items[index + 1] as Item<M>;
       if (next.role !== "tool" || !mayLeave(next)) break;
       leave(next);
     }
   }
   return { evict, passed: [], stays: room.total, overflow: room.overflow() };
-}
-
-/** Where the newest message begins, with the call that it and the results before it answer: what is not to be torn. */
-function newestFrom<M>(items: readonly Item<M>[]): number {
-  const newest = items.length - 1;
-  const before = items.findLastIndex((item) => item.role !== "tool");
-  const calls = before < newest && (items[before]?.calls.length ?? 0) > 0;
-  return calls ? before : newest;
 }

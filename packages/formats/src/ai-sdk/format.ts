@@ -28,6 +28,7 @@ import {
   renameTools,
   textMessage,
   withErrorText,
+  withoutAnswerFiles,
   withoutEmptyText,
 } from "./reshape.ts";
 import { hasResponse, isEmptyMessage, withoutParts } from "./without.ts";
@@ -94,6 +95,7 @@ export function uiMessageFormat<M extends UIMessageLike = UIMessageLike>(
     joined,
     renameDocuments,
     withErrorText,
+    withoutAnswerFiles: (message) => withoutAnswerFiles(message, convertDataPart),
     withoutEmptyText: (message, which, keepSigned = false) =>
       withoutEmptyText(message, which, { convertDataPart, keepSigned }),
     mapText: (message, change) => mapText(message, change, convertDataPart),

@@ -4,6 +4,7 @@ import {
   type AnyPart,
   isCompaction,
   isData,
+  isFile,
   isMessageStart,
   isSigned,
   isTool,
@@ -12,6 +13,7 @@ import {
   steeringParts,
   toolNameOf,
 } from "./parts.ts";
+import { isEmptyMessage } from "./without.ts";
 
 /** A message for a view. The SDK sends no ids, so that it needs none of its own. */
 export function textMessage(role: "user" | "assistant", text: string): UIMessageLike {
@@ -94,4 +96,20 @@ export function withoutEmptyText<M extends UIMessageLike>(
   if (kept.length === parts.length && kept.every((part, at) => part === parts[at])) return message;
   const isNothing = kept.every((part) => isUnseen(part) || shownAs(part) === undefined);
   return isNothing ? undefined : withMember(message, "parts", kept);
+}
+
+/** What the user sent while the answer was made is his; a data part may become a file. */
+export function withoutAnswerFiles<M extends UIMessageLike>(
+  message: M,
+  convertDataPart: ConvertDataPart,
+): M | undefined {
+  const isMade = (part: AnyPart): boolean => {
+    const shown = isData(part) ? (convertDataPart(part) as AnyPart | undefined) : part;
+    return shown !== undefined && isFile(shown);
+  };
+  const parts = partsOf(message);
+  const kept = parts.filter((part) => !isMade(part));
+  if (message.role !== "assistant" || kept.length === parts.length) return message;
+  const copy = withMember(message, "parts", kept);
+  return isEmptyMessage(copy, convertDataPart) ? undefined : copy;
 }

@@ -125,6 +125,7 @@ function withoutProviderCalls<M>(
 /** Who sends the list looks for the request of each response to one. */
 function withoutOrphanApprovals<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
   const approvals = messages.flatMap((message) => format.approvals(message));
+  if (!approvals.some(({ kind }) => kind === "response")) return messages;
   const requested = new Set(
     approvals.filter(({ kind }) => kind === "request").map(({ approvalId }) => approvalId),
   );
@@ -140,7 +141,10 @@ function withoutOrphanApprovals<M>(messages: readonly M[], format: MessageFormat
 function withoutAnswerFiles<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
   return messages.flatMap((message) => {
     if (!hasAnswerFiles(message, format)) return [message];
-    return format.without(message, { media: true }) ?? [];
+    const rest = format.withoutAnswerFiles
+      ? format.withoutAnswerFiles(message)
+      : format.without(message, { media: true });
+    return rest ?? [];
   });
 }
 

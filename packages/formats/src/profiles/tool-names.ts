@@ -17,11 +17,15 @@ export function withToolNames<M>(
   format: MessageFormat<M>,
   { pattern }: ToolNameRule,
 ): M[] {
-  const providers = callsOfProvider(messages, format);
   const isRefused = (name: string | undefined): boolean => name !== undefined && !pattern.test(name);
+  let providers: ReadonlySet<string> | undefined;
+  const isMadeUp = ({ id, name }: { readonly id: string; readonly name?: string }): boolean => {
+    if (!isRefused(name)) return false;
+    providers ??= callsOfProvider(messages, format);
+    return !providers.has(id);
+  };
   return messages.map((message) => {
-    const named = [...format.toolCalls(message), ...format.toolResults(message)];
-    if (!named.some(({ id, name }) => isRefused(name) && !providers.has(id))) return message;
+    if (!format.toolCalls(message).some(isMadeUp) && !format.toolResults(message).some(isMadeUp)) return message;
     return methodOf(format, "renameTools")(message, (name) => (isRefused(name) ? made(name, pattern) : name));
   });
 }
