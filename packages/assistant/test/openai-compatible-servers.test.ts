@@ -424,6 +424,14 @@ test("a key in a header behind its scheme, or in the query, is not repeated eith
   });
 });
 
+test("the words of a header that holds no key stay in an error", async () => {
+  const message = "messages with role 'tool' must follow";
+  const server = await serverOf({ status: 400, text: message });
+  const headers = { "X-Title": "My little tool" };
+  const model = openaiCompatible<ModelMessage>({ baseUrl: server.url, model: "m", headers });
+  await expect(createAssistant({ model }).chat("Hi")).rejects.toMatchObject({ cause: { message } });
+});
+
 test("what only its server knows of a call, as Google a thought's signature, goes back to that one alone", async () => {
   const signed = { ...call, extra_content: { google: { thought_signature: "s" } } };
   const first = await serverOf(whole({ content: null, tool_calls: [signed] }));

@@ -209,6 +209,15 @@ describe("a change was made, its answer lost, and somebody else has written sinc
     expect(await texts(theirs)).toEqual(["1", "z"]);
   });
 
+  test("so is the newest of what there was, if it was not all", async () => {
+    const store = inMemoryStore();
+    const theirs = createChatMemory({ id: "m", store });
+    await theirs.add(user("0"), entry(user("1"), { id: "1" }));
+    const ours = createChatMemory({ id: "m", store: losing(store, () => theirs.add(user("z"))) });
+    expect(await ours.remove("1")).toEqual(["1"]);
+    expect(await texts(theirs)).toEqual(["0", "z"]);
+  });
+
   test("more messages under ids than a page of history holds are recognised by as many as it holds", async () => {
     const store = inMemoryStore();
     const theirs = createChatMemory({ id: "m", store, window: { maxMessages: 1 } });

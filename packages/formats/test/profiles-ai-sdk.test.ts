@@ -5,7 +5,7 @@ import * as ai7 from "ai7";
 import { MockLanguageModelV4 } from "ai7/test";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { uiMessageFormat } from "../src/ai-sdk.ts";
+import { type UIDataPartLike, type UIMessageLike, uiMessageFormat } from "../src/ai-sdk.ts";
 import { anthropic, bedrock, gemini, mistral, openai, strict, validate } from "../src/profiles.ts";
 import { anyMessage } from "./profiles-conversations.ts";
 
@@ -174,15 +174,20 @@ it.each([bedrock, mistral, strict])(
   "for $name files go that the model made, as data parts too, and what the user sent meanwhile stays",
   (profile) => {
     const file = { type: "file", mediaType: "image/png", url: "data:image/png;base64,AAAA" } as const;
-    const format = uiMessageFormat({ convertDataPart: ({ type }) => (type === "data-chart" ? file : undefined) });
+    const format = uiMessageFormat({
+      convertDataPart: ({ type }) => (type === "data-chart" ? file : undefined),
+    });
     const text = { type: "text", text: "Done." } as const;
     const steering = { type: "steering-message", id: "s", parts: [text, file] } as const;
-    const question = { id: "1", role: "user" as const, parts: [text] };
-    const answer = (...parts: readonly object[]) =>
-      ({ id: "2", role: "assistant", parts: [text, ...parts] }) as never;
-    const next = { id: "3", role: "user" as const, parts: [text] };
+    const question: UIMessageLike = { id: "1", role: "user", parts: [text] };
+    const answer = (...parts: UIMessageLike["parts"]): UIMessageLike => ({
+      id: "2",
+      role: "assistant",
+      parts: [text, ...parts],
+    });
+    const next: UIMessageLike = { id: "3", role: "user", parts: [text] };
     const { messages } = profile.shape(
-      [question, answer({ type: "data-chart", data: 1 }, steering, file, text), next],
+      [question, answer({ type: "data-chart", data: 1 } as UIDataPartLike, steering, file, text), next],
       format,
     );
     expect(messages[1]).toEqual(answer(steering, text));

@@ -198,17 +198,22 @@ function errorIn(text: string): {
   return { code: asText(code), type: asText(type), message: asText(message) };
 }
 
-/** Of a header's value also what stands behind `Bearer`; of the address its query, as it is and decoded. */
+/** Of a header that may hold a key also what stands behind `Bearer`; of the address its query, as it is and decoded. */
 function withoutKey({ apiKey, headers, baseUrl }: OpenAICompatibleOptions, text: string): string {
   const { search, searchParams } = new URL(baseUrl);
   const secrets = [
     apiKey ?? "",
-    ...Object.values(headers ?? {}).flatMap((value) => [value, ...value.trim().split(/\s+/).slice(1)]),
+    ...Object.entries(headers ?? {}).flatMap(([name, value]) =>
+      mayHoldKey.test(name) ? [value, ...value.trim().split(/\s+/).slice(1)] : [value],
+    ),
     ...search.split(/[?&]/).map((part) => part.slice(part.indexOf("=") + 1)),
     ...searchParams.values(),
   ].filter(({ length }) => length > 3);
   return secrets.reduce((clean, secret) => clean.replaceAll(secret, "…"), text);
 }
+
+/** Not the application's title, say, whose words may stand in any error. */
+const mayHoldKey = /auth|key|token|secret|cookie|credential/i;
 
 /** The address that `/chat/completions` stands behind may have a query, where some servers want a version or the key. */
 function endpointOf({ baseUrl }: OpenAICompatibleOptions): string {

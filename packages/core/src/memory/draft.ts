@@ -45,8 +45,8 @@ export class Draft<M> {
   /** The seqs of what was added, by whether the id is the caller's own. */
   readonly #made: number[] = [];
   readonly #own: number[] = [];
-  /** The newest of the live messages before this change. */
-  readonly newest: Item<M> | undefined;
+  /** The newest of the live messages before this change: of those that it does not delete, if there are any. */
+  newest: Item<M> | undefined;
   /** The `seq` of the first message that this change adds, if it adds any. */
   readonly firstSeq: number;
   #nextSeq: number;
@@ -144,6 +144,9 @@ export class Draft<M> {
   /** Changes the state of messages that are not live. */
   move(seqs: Iterable<number>, to: "superseded" | "removed"): void {
     for (const seq of seqs) this.#moves.set(seq, to);
+    if (to !== "removed" || this.newest === undefined || !this.#moves.has(this.newest.seq)) return;
+    const stays = ({ seq }: Item<M>): boolean => seq < this.firstSeq && !this.#moves.has(seq);
+    this.newest = this.live.items.findLast(stays) ?? this.newest;
   }
 
   get epoch(): number {

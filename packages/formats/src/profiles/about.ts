@@ -105,7 +105,8 @@ export function mediaOf<M>(message: M, format: MessageFormat<M>, kind: "image" |
 /** Whether an answer holds files that the model made. */
 export function hasAnswerFiles<M>(message: M, format: MessageFormat<M>): boolean {
   if (format.role(message) !== "assistant" || format.isBoundary(message)) return false;
-  if (!format.pieces(message).some((piece) => piece.type === "media" && piece.of !== "tool-result")) return false;
+  if (!format.pieces(message).some((piece) => piece.type === "media" && piece.of !== "tool-result"))
+    return false;
   return format.withoutAnswerFiles === undefined || format.withoutAnswerFiles(message) !== message;
 }
 

@@ -1,4 +1,4 @@
-import type { MessageFormat } from "@turnkeep/core";
+import type { MessageFormat, ToolResultRef } from "@turnkeep/core";
 import { methodOf } from "./method-of.ts";
 import { callsOfProvider } from "./provider-calls.ts";
 
@@ -19,13 +19,14 @@ export function withToolNames<M>(
 ): M[] {
   const isRefused = (name: string | undefined): boolean => name !== undefined && !pattern.test(name);
   let providers: ReadonlySet<string> | undefined;
-  const isMadeUp = ({ id, name }: { readonly id: string; readonly name?: string }): boolean => {
+  const isMadeUp = ({ id, name }: ToolResultRef): boolean => {
     if (!isRefused(name)) return false;
     providers ??= callsOfProvider(messages, format);
     return !providers.has(id);
   };
   return messages.map((message) => {
-    if (!format.toolCalls(message).some(isMadeUp) && !format.toolResults(message).some(isMadeUp)) return message;
+    if (!format.toolCalls(message).some(isMadeUp) && !format.toolResults(message).some(isMadeUp))
+      return message;
     return methodOf(format, "renameTools")(message, (name) => (isRefused(name) ? made(name, pattern) : name));
   });
 }
