@@ -156,38 +156,48 @@ test("a turn that is given up in its tool leaves the result that another process
   ]);
 });
 
-test("one answer that both processes get, from a cache say, has its tool run by one of them", async () => {
-  const { open } = twoProcesses();
-  let runs = 0;
-  const tools: Tools = {
-    book: { inputSchema: { type: "object" }, execute: () => `Booked ${++runs}.` },
-  };
-  const answer = calling(["call-1", "book"]);
-  const stored = async (): Promise<boolean> => {
-    const [found] = (await open().history({ ids: ["q-1/0"] })).messages;
-    return found !== undefined && found.createdAt < Date.now();
-  };
-  // Who begins late, after a conflict about the question, would find the turn finished.
-  let asked = 0;
-  const ask = (before: () => Promise<void>): Promise<{ readonly text: string }> => {
-    const model = scripted(
-      async () => {
-        asked++;
-        await expect.poll(() => asked, { interval: 1 }).toBe(2);
-        await before();
-        return answer;
-      },
-      async ({ messages }) => assistant(`${messages.length}`),
-    );
-    return createAssistant({ model, memory: open(), tools }).chat("Go", { id: "q-1" });
-  };
-  const ended = await Promise.allSettled([
-    ask(async () => {}),
-    ask(() => expect.poll(stored, { interval: 1 }).toBe(true)),
-  ]);
-  expect(runs).toBe(1);
-  expect(ended.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-  expect(ended.find(({ status }) => status === "rejected")).toMatchObject({
-    reason: { code: "ID_CONFLICT" },
-  });
-});
+test.each([
+  { idempotent: false, expected: 1 },
+  { idempotent: true, expected: 2 },
+])(
+  "of an answer that both processes get, from a cache say, a tool is run by one, or by both: %o",
+  async (each) => {
+    const { idempotent, expected } = each;
+    const { open } = twoProcesses();
+    let runs = 0;
+    const execute = (): string => {
+      runs++;
+      return "Booked.";
+    };
+    const tools: Tools = { book: { inputSchema: { type: "object" }, idempotent, execute } };
+    const answer = calling(["call-1", "book"]);
+    const stored = async (): Promise<boolean> => {
+      const [found] = (await open().history({ ids: ["q-1/0"] })).messages;
+      return found !== undefined && found.createdAt < Date.now();
+    };
+    // Who begins late, after a conflict about the question, would find the turn finished.
+    let asked = 0;
+    const ask = (before: () => Promise<void>): Promise<{ readonly text: string }> => {
+      const model = scripted(
+        async () => {
+          asked++;
+          await expect.poll(() => asked, { interval: 1 }).toBe(2);
+          await before();
+          return answer;
+        },
+        async ({ messages }) => assistant(`${messages.length}`),
+      );
+      return createAssistant({ model, memory: open(), tools }).chat("Go", { id: "q-1" });
+    };
+    const ended = await Promise.allSettled([
+      ask(async () => {}),
+      ask(() => expect.poll(stored, { interval: 1 }).toBe(true)),
+    ]);
+    expect(runs).toBe(expected);
+    if (idempotent) return;
+    expect(ended.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(ended.find(({ status }) => status === "rejected")).toMatchObject({
+      reason: { code: "ID_CONFLICT" },
+    });
+  },
+);

@@ -32,6 +32,14 @@ describe("unit message, where what never leaves does not fit", () => {
     },
   );
 
+  test("a system message that is pinned too is shown all the same", async () => {
+    const memory = createChatMemory({
+      window: { unit: "message", maxTokens: 3, counter, pinned: () => true },
+    });
+    await memory.add(system("long enough"));
+    expect(await memory.messages()).toHaveLength(1);
+  });
+
   test("the newest result is not torn from its call", async () => {
     const messages = [system("s"), toolCall("1", "weather", {}), toolResult("1", "weather", "4 degrees")];
     const [keep, refuse] = (["keep", "throw"] as const).map((overflow) =>
