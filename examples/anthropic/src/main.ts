@@ -11,6 +11,12 @@ import { anthropic } from "@turnkeep/formats/profiles";
 
 const client = new Anthropic(); // ANTHROPIC_API_KEY, and ANTHROPIC_BASE_URL for a server of your own
 
+const cutOff: ReadonlyMap<string, string> = new Map([
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["refusal", "content-filter"],
+]);
+
 /** One answer of the model, as it is made. The API takes the system message apart from the others. */
 const model: Model<AnthropicMessage> = async ({ messages, tools, toolChoice, signal, onDelta }) => {
   const [system] = messages.filter(({ role }) => role === "system");
@@ -38,7 +44,8 @@ const model: Model<AnthropicMessage> = async ({ messages, tools, toolChoice, sig
       inputTokens: input_tokens + (cache_read_input_tokens ?? 0) + (cache_creation_input_tokens ?? 0),
       outputTokens: output_tokens,
     },
-    finishReason: stop_reason === "max_tokens" ? "length" : undefined,
+    // Of an answer that was cut off, the last call may be a part: the assistant does not carry it out.
+    finishReason: stop_reason === null ? undefined : cutOff.get(stop_reason),
   };
 };
 

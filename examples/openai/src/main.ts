@@ -29,7 +29,7 @@ const model: Model<ChatMessage> = async ({ messages, tools, toolChoice, signal, 
   stream.on("content", (text) => onDelta?.({ type: "text", text }));
   const { choices, usage } = await stream.finalChatCompletion();
   const { message, finish_reason } = choices[0] ?? {};
-  const { content = null, tool_calls: parsed = [] } = message ?? {};
+  const { content = null, refusal, tool_calls: parsed = [] } = message ?? {};
   // What the package adds to a call for itself, the API would not take back.
   const calls = parsed.flatMap((call) =>
     call.type === "function"
@@ -43,7 +43,12 @@ const model: Model<ChatMessage> = async ({ messages, tools, toolChoice, signal, 
       : [],
   );
   return {
-    message: { role: "assistant", content, ...(calls.length > 0 && { tool_calls: calls }) },
+    message: {
+      role: "assistant",
+      content,
+      ...(refusal && { refusal }), // stands in the place of a content
+      ...(calls.length > 0 && { tool_calls: calls }),
+    },
     usage: { inputTokens: usage?.prompt_tokens, outputTokens: usage?.completion_tokens },
     finishReason: finish_reason?.replace("_", "-"),
   };

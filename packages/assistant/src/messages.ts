@@ -31,4 +31,9 @@ export interface AssistantMessages<M> {
   toolResult(result: ToolResult): M;
   /** The results in a message, where they can be read back; used when a turn is continued that was stored before. */
   toolResults?(message: M): readonly ToolResult[];
+  /**
+   * Whether the client completes the input of a call that was cut off, as Anthropic's does. Then nobody can tell whether the
+   * last call of an answer that was cut off is whole, and it is not carried out.
+   */
+  readonly completesInputs?: boolean | undefined;
 }

@@ -32,6 +32,8 @@ export async function runCall<M>(
   let input: unknown;
   try {
     if (isCut && isNothing(call.input)) throw invalidInput(call, "the answer was cut off before them");
+    if (isCut && setup.messages.completesInputs === true)
+      throw invalidInput(call, "the answer was cut off, perhaps within them");
     input = await readInput(call, call.input, tool);
   } catch (error) {
     const decision = await decide("invalidInput", strategies.invalidInput, error, call);

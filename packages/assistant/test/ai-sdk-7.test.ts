@@ -18,9 +18,10 @@ describe("AI SDK 7", () => {
       const ends = new Map([
         ["4 deg", "length"],
         ["4 brok", "error"],
+        ["4 endl", "other"],
       ] as const);
       const end = answer.map(({ text }) => ends.get(text as never)).find((each) => each !== undefined);
-      const unified = isCall ? "tool-calls" : (end ?? "stop");
+      const unified = end ?? (isCall ? "tool-calls" : "stop");
       const finishReason = { unified, raw: undefined } as const;
       return { content: answer as never[], finishReason };
     };

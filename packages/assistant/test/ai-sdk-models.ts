@@ -124,10 +124,10 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
   test.each([false, true])(
     "a call that the SDK finds invalid is the assistant's matter, streamed: %j",
     async (isStreamed) => {
-      const unknown = { ...call, toolName: "whether" };
+      const unknown = { ...call, toolName: "functions.whether" };
       const broken = { ...call, toolCallId: "c2", input: '{"city"' };
       const number = { ...call, toolCallId: "c3", input: "7" };
-      const { model } = mock([[unknown, broken, number], [text]]);
+      const { model, requests } = mock([[unknown, broken, number], [text]]);
       const memory = createChatMemory();
       const chat = createAssistant({
         model: aiSdkModel({ model }),
@@ -159,6 +159,11 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
         unreadable("7"),
       ]);
       expect(rest.map(({ role }) => role)).toEqual(["tool", "tool", "tool", "assistant"]);
+      // Providers refuse each later request with a name of another shape.
+      const sent = requests()[1]?.prompt as { content: { toolName: string }[] }[] | undefined;
+      expect(sent?.slice(1).map(({ content }) => content[0]?.toolName)).toEqual(
+        Array(2).fill("functions_whether"),
+      );
     },
   );
 
@@ -179,6 +184,84 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
     });
   });
 
+  test("a stream that ended before its provider said why is an error, and calls of it are not carried out", async () => {
+    for (const part of [
+      { type: "text", text: "4 endl" },
+      { ...call, toolName: "weather", input: "", text: "4 endl" },
+    ] satisfies Content[]) {
+      const { model } = mock([[part]]);
+      const memory = createChatMemory();
+      let isRun = false;
+      const spy = tool({ inputSchema: {}, execute: () => (isRun = true) });
+      const chat = createAssistant({
+        model: aiSdkModel<ModelMessage>({ model }),
+        memory,
+        tools: { weather: spy },
+      });
+      const run = async (): Promise<void> => {
+        for await (const _ of chat.stream("Hi"));
+      };
+      await expect(run()).rejects.toMatchObject({ code: "MODEL_ERROR" });
+      expect(isRun).toBe(false);
+      expect(await memory.messages()).toEqual([]);
+    }
+  });
+
+  test("calls of one stream that share an id keep each its own input", async () => {
+    const broken = { ...call, input: "{bad" };
+    const { model } = mock([[call, broken], [text]]);
+    const given: unknown[] = [];
+    const spy = tool({ inputSchema: {}, execute: (input) => given.push(input) });
+    const chat = createAssistant({ model: aiSdkModel<ModelMessage>({ model }), tools: { weather: spy } });
+    for await (const _ of chat.stream("Hi"));
+    expect(given).toEqual([{ city: "Oslo" }]);
+  });
+
+  test("an unreadable input is marked on the call alone, not on what the provider answered it", async () => {
+    const own = { ...call, toolName: "search", input: "{bad", providerExecuted: true, dynamic: true };
+    const found = { type: "tool-result", toolCallId: "c1", toolName: "search", result: "r", dynamic: true };
+    const { model } = mock([[own, found, { type: "text", text: "Found." }]]);
+    const memory = createChatMemory();
+    await createAssistant({ model: aiSdkModel<ModelMessage>({ model }), memory }).chat("Hi");
+    const [, answer] = await memory.messages();
+    expect(answer?.content).toMatchObject([{ type: "tool-call" }, { type: "tool-result" }, {}]);
+    expect(answer?.content[1]).not.toHaveProperty("input");
+  });
+
+  test("an error that is none (a text) is one, and says so where the prompt is too long", async () => {
+    const run = async (error: string): Promise<void> => {
+      const { model } = mock([[{ type: "error", error }]]);
+      for await (const _ of createAssistant({ model: aiSdkModel<ModelMessage>({ model }) }).stream("Hi"));
+    };
+    await expect(run("overloaded")).rejects.toMatchObject({ code: "MODEL_ERROR", cause: "overloaded" });
+    await expect(run("maximum context length is 9")).rejects.toMatchObject({ code: "PROMPT_TOO_LONG" });
+  });
+
+  test("whoever leaves an answer ends its connection", async () => {
+    const { model } = mock([[{ type: "text", text: "4 degrees and more" }]]);
+    const signals: (AbortSignal | undefined)[] = [];
+    const doStream = (model as unknown as { doStream: (options: { abortSignal?: AbortSignal }) => unknown })
+      .doStream;
+    Object.assign(model as object, {
+      doStream: (options: { abortSignal?: AbortSignal }) => {
+        signals.push(options.abortSignal);
+        return doStream.call(model, options);
+      },
+    });
+    const request = {
+      messages: [{ role: "user", content: "Hi" }] as ModelMessage[],
+      tools: [],
+      toolChoice: "auto" as const,
+      signal: new AbortController().signal,
+      memoryId: "m",
+      onDelta: () => {
+        throw new Error("enough");
+      },
+    };
+    await expect(aiSdkModel<ModelMessage>({ model })(request)).rejects.toThrow("enough");
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
+  });
+
   test("an answer of nothing", async () => {
     const chat = createAssistant({ model: aiSdkModel<ModelMessage>({ model: mock([[]]).model }) });
     await expect(chat.chat("Hi")).rejects.toMatchObject({ code: "EMPTY_ANSWER" });
@@ -189,7 +272,7 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
 export function streamOf(content: readonly Content[]): Content[] {
   return content.flatMap((part, index): Content[] => {
     const { type, text: whole, providerMetadata } = part;
-    if (type === "tool-call") return [part];
+    if (["tool-call", "tool-result", "error"].includes(type)) return [part];
     const id = String(index);
     const more = providerMetadata === undefined ? {} : { providerMetadata };
     return [

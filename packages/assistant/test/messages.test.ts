@@ -82,6 +82,34 @@ describe("Anthropic's messages", () => {
     });
   });
 
+  test.each(["length", "content-filter"])(
+    "the last call of an answer that was cut off (%s) is not carried out: the client completes what came of it",
+    async (finishReason) => {
+      const given: unknown[] = [];
+      const remove = { inputSchema: {}, execute: (input: unknown) => given.push(input) };
+      const use = (id: string, input: object) => ({ type: "tool_use" as const, id, name: "remove", input });
+      // The model wrote {"path":"/b","except":["/b/kept
+      const content = [use("c1", { path: "/a" }), use("c2", { path: "/b", except: [] })];
+      const answers = [
+        { message: { role: "assistant" as const, content }, finishReason },
+        { message: { role: "assistant" as const, content: "Sorry." } },
+      ].values();
+      const memory = createChatMemory({ format: anthropicFormat });
+      const chat = createAssistant<AnthropicMessage>({
+        model: async () => answers.next().value as { message: AnthropicMessage },
+        messages: anthropicMessages<AnthropicMessage>(),
+        memory,
+        tools: { remove },
+      });
+      const { toolResults } = await chat.chat("Clean up");
+      expect(given).toEqual([{ path: "/a" }]);
+      expect(toolResults).toMatchObject([
+        { toolCallId: "c1", isError: false },
+        { toolCallId: "c2", isError: true, output: expect.stringContaining("cut off") },
+      ]);
+    },
+  );
+
   test("may be a text alone", async () => {
     const turn = await turnOf({ ...kind, answers: [{ role: "assistant", content: "Hi." }] });
     expect(turn.result).toMatchObject({ text: "Hi.", toolResults: [] });

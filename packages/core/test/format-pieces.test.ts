@@ -96,10 +96,10 @@ describe("pieces", () => {
         medium(undefined, undefined, "tool-result"),
         medium(undefined, undefined, "tool-result"),
         medium(1, "image/png", "tool-result"),
-        medium(undefined, undefined, "tool-result"),
-        medium(3, undefined, "tool-result"),
-        medium(undefined, undefined, "tool-result"),
-        medium(undefined, undefined, "tool-result"),
+        medium(undefined, "image/*", "tool-result"),
+        medium(3, "image/*", "tool-result"),
+        medium(undefined, "image/*", "tool-result"),
+        medium(undefined, "image/*", "tool-result"),
         medium(3, "audio/wav", "tool-result"),
         piece("tool-result", '{"type":"custom"}'),
       ],
@@ -161,6 +161,11 @@ describe("pieces", () => {
     const [found] = format.pieces(userParts({ type: "file", data, mediaType: "image/png" }));
     expect(found).toMatchObject({ type: "media" });
     expect(found !== undefined && "data" in found ? found.data : undefined).toEqual(carried);
+  });
+
+  test("an image that does not say of which type it is, is one all the same", () => {
+    expect(sized(userParts({ type: "image", image: "QUJD" }))).toEqual([medium(3, "image/*")]);
+    expect(sized(userParts({ type: "image", image: new Uint8Array(4) }))).toEqual([medium(4, "image/*")]);
   });
 
   test("tell the detail that a message asks of OpenAI's models", () => {

@@ -1,10 +1,11 @@
 import type { ModelMessageLike } from "@turnkeep/core";
-import { checkObject, wrongOption } from "@turnkeep/core/store-kit";
+import { checkObject, onAbort, wrongOption } from "@turnkeep/core/store-kit";
 import { generateText, jsonSchema, type LanguageModel, streamText } from "ai";
 import { AssistantError } from "../errors.ts";
 import type { Model, ModelRequest, ModelResponse } from "../model.ts";
 import { isObject, unreadableInput } from "../model-messages.ts";
 import { isContextLengthError } from "../openai-compatible/context-length.ts";
+import { sentName } from "../openai-compatible/sent-calls.ts";
 
 /** Which model, and the SDK's own settings for it. */
 export interface AiSdkOptions {
@@ -35,6 +36,15 @@ interface Answer {
   readonly toolCalls: readonly { readonly toolCallId: string; readonly input: unknown }[];
   readonly usage: { readonly inputTokens: number | undefined; readonly outputTokens: number | undefined };
   readonly finishReason: string;
+  readonly rawFinishReason: string | undefined;
+}
+
+interface AnyPart {
+  readonly type?: string;
+  readonly toolCallId?: string;
+  readonly toolName?: string;
+  readonly providerExecuted?: boolean;
+  readonly providerOptions?: object;
 }
 
 /**
@@ -43,7 +53,7 @@ interface Answer {
  *
  * Errors: `INVALID_OPTION` for options of the wrong kind. Of the model: the SDK's as they are, but for those of a provider
  * that says the messages are too long: `PROMPT_TOO_LONG` (an `AssistantError`) with the SDK's as its cause; and `MODEL_ERROR`
- * where the SDK says no more than that an answer ended by an error.
+ * where the SDK says no more than that an answer ended by an error, or where a streamed one ended before its provider said why.
  *
  * @example
  * ```ts
@@ -65,8 +75,9 @@ export function aiSdkModel<M extends ModelMessageLike>(options: AiSdkOptions): M
     throw wrongOption("model", model, "a language model of the AI SDK, or the name of one");
   return async (request) => {
     try {
-      const answer = await (request.onDelta === undefined ? generated : streamed)(options, request);
-      if (answer.finishReason === "error") throw brokenOff(request);
+      const isStreamed = request.onDelta !== undefined;
+      const answer = await (isStreamed ? streamed : generated)(options, request);
+      if (answer.finishReason === "error" || (isStreamed && isEndless(answer))) throw brokenOff(request);
       return responseOf<M>(answer);
     } catch (error) {
       if (!isContextLengthError(error)) throw error;
@@ -79,10 +90,16 @@ export function aiSdkModel<M extends ModelMessageLike>(options: AiSdkOptions): M
 }
 
 /** What there is of such an answer is not whole, and nobody asked for a part. */
-function brokenOff<M>({ memoryId }: ModelRequest<M>): AssistantError {
+function brokenOff<M>({ memoryId }: ModelRequest<M>, cause?: unknown): AssistantError {
   return new AssistantError("MODEL_ERROR", "The model's provider broke off its answer (error).", {
+    cause,
     details: { memoryId },
   });
+}
+
+/** A stream that ended before its provider said why: the SDK takes what came for an answer, be it a call's half. */
+function isEndless({ finishReason, rawFinishReason }: Answer): boolean {
+  return rawFinishReason === undefined && (finishReason === "other" || finishReason === "unknown");
 }
 
 async function generated<M>(options: AiSdkOptions, request: ModelRequest<M>): Promise<Answer> {
@@ -90,31 +107,47 @@ async function generated<M>(options: AiSdkOptions, request: ModelRequest<M>): Pr
 }
 
 async function streamed<M>(options: AiSdkOptions, request: ModelRequest<M>): Promise<Answer> {
-  // Without a listener the SDK prints errors; they are thrown here.
-  const result = streamText({ ...settingsOf(options, request), onError: () => undefined });
-  for await (const part of result.fullStream) {
-    if (part.type === "text-delta") request.onDelta?.({ type: "text", text: part.text });
-    else if (part.type === "reasoning-delta") request.onDelta?.({ type: "reasoning", text: part.text });
-    else if (part.type === "error") throw part.error;
-    else if (part.type === "abort") request.signal.throwIfAborted();
+  // The SDK keeps its connection when its stream is left: only a signal ends that.
+  const connection = new AbortController();
+  const close = (): void => connection.abort(request.signal.reason);
+  if (request.signal.aborted) close();
+  const stopFollowing = onAbort(request.signal, close);
+  try {
+    // Without a listener the SDK prints errors; they are thrown here.
+    const settings = { ...settingsOf(options, request), abortSignal: connection.signal };
+    const result = streamText({ ...settings, onError: () => undefined });
+    for await (const part of result.fullStream) {
+      if (part.type === "text-delta") request.onDelta?.({ type: "text", text: part.text });
+      else if (part.type === "reasoning-delta") request.onDelta?.({ type: "reasoning", text: part.text });
+      else if (part.type === "error")
+        throw part.error instanceof Error ? part.error : brokenOff(request, part.error);
+      else if (part.type === "abort") request.signal.throwIfAborted();
+    }
+    return {
+      response: await result.response,
+      toolCalls: await result.toolCalls,
+      usage: await result.usage,
+      finishReason: await result.finishReason,
+      rawFinishReason: await result.rawFinishReason,
+    };
+  } catch (error) {
+    close();
+    throw error;
+  } finally {
+    stopFollowing();
   }
-  return {
-    response: await result.response,
-    toolCalls: await result.toolCalls,
-    usage: await result.usage,
-    finishReason: await result.finishReason,
-  };
 }
 
 function settingsOf<M>(
   { model, settings }: AiSdkOptions,
   { messages, tools, toolChoice, signal }: ModelRequest<M>,
 ): Parameters<typeof generateText>[0] {
+  const names = new Set(tools.map(({ name }) => name));
   return {
     ...settings,
     model,
     // Of either major: a memory of the other one's messages does not fit a model function by its type.
-    messages: messages as never,
+    messages: messages.map((message) => withSentNames(message, names)) as never,
     // The system message stands where the memory has it.
     allowSystemInMessages: true,
     abortSignal: signal,
@@ -135,17 +168,35 @@ function settingsOf<M>(
   };
 }
 
+/** The message itself where a provider takes all names in it. */
+function withSentNames<M>(message: M, tools: ReadonlySet<string>): M {
+  const { role, content } = message as { readonly role?: unknown; readonly content?: unknown };
+  if (!Array.isArray(content)) return message;
+  const isOdd = ({ type, toolName, providerExecuted }: AnyPart): boolean =>
+    // Results in an assistant's message are the provider's own.
+    type === (role === "tool" ? "tool-result" : "tool-call") &&
+    providerExecuted !== true &&
+    sentName(toolName, tools) !== toolName;
+  if (!content.some(isOdd)) return message;
+  const parts = content.map((part: AnyPart) =>
+    isOdd(part) ? { ...part, toolName: sentName(part.toolName, tools) } : part,
+  );
+  return { ...message, content: parts };
+}
+
 /** The assistant's message alone: a result that the SDK made itself, of a call that it finds invalid, is none of ours. */
 function responseOf<M>({ response, toolCalls, usage, finishReason }: Answer): ModelResponse<M> {
   const { content = [] } = response.messages.find(({ role }) => role === "assistant") ?? {};
   // In messages the SDK puts an empty object in the place of an input that it could not read.
-  const unreadable = new Map(
-    toolCalls.flatMap(({ toolCallId, input }) =>
-      isObject(input) ? [] : [[toolCallId, unreadableInput(textOf(input))] as const],
-    ),
-  );
+  const rest = [...toolCalls];
   const kept = Array.isArray(content)
-    ? content.map((part: { readonly toolCallId?: string }) => withUnreadable(part, unreadable))
+    ? content.map((part: AnyPart) => {
+        if (part.type !== "tool-call") return part;
+        // In order: calls of one answer may share an id.
+        const at = rest.findIndex(({ toolCallId }) => toolCallId === part.toolCallId);
+        const [call] = at < 0 ? [] : rest.splice(at, 1);
+        return call === undefined || isObject(call.input) ? part : withUnreadable(part, call.input);
+      })
     : content;
   const { inputTokens, outputTokens } = usage;
   return {
@@ -156,17 +207,9 @@ function responseOf<M>({ response, toolCalls, usage, finishReason }: Answer): Mo
   };
 }
 
-function withUnreadable(
-  part: { readonly toolCallId?: string; readonly providerOptions?: object },
-  unreadable: ReadonlyMap<string, ReturnType<typeof unreadableInput>>,
-): object {
-  const found = part.toolCallId === undefined ? undefined : unreadable.get(part.toolCallId);
-  if (found === undefined) return part;
-  return {
-    ...part,
-    input: found.input,
-    providerOptions: { ...part.providerOptions, ...found.providerOptions },
-  };
+function withUnreadable(part: AnyPart, given: unknown): object {
+  const { input, providerOptions } = unreadableInput(textOf(given));
+  return { ...part, input, providerOptions: { ...part.providerOptions, ...providerOptions } };
 }
 
 function textOf(input: unknown): string {

@@ -17,7 +17,9 @@ interface AnyBlock {
 /**
  * How an assistant reads and makes Anthropic's messages. Calls that the API runs itself (`server_tool_use`) are none of
  * the assistant's. Where it pauses at such calls (`stop_reason` `"pause_turn"`) the answer is not whole: the model function
- * asks again with what there is of it, and answers both contents as one.
+ * asks again with what there is of it, and answers both contents as one. Of an answer that was cut off (`"max_tokens"` and
+ * others) the last call may be a part that the client has made valid JSON of: say so by `finishReason`, and it is not carried
+ * out.
  *
  * @example
  * ```ts
@@ -30,8 +32,10 @@ interface AnyBlock {
  * const client = new Anthropic({ apiKey: "…" });
  * const model: Model<AnthropicMessage> = async ({ messages, signal }) => {
  *   const request = { model: "claude-sonnet-5-5", max_tokens: 1000, messages: [...messages] };
- *   const { role, content, usage } = await client.messages.create(request, { signal });
- *   return { message: { role, content }, usage: { inputTokens: usage.input_tokens } };
+ *   const { role, content, usage, stop_reason } = await client.messages.create(request, { signal });
+ *   const isCut = stop_reason === "max_tokens" || stop_reason === "model_context_window_exceeded";
+ *   const finishReason = isCut ? "length" : stop_reason === "refusal" ? "content-filter" : "stop";
+ *   return { message: { role, content }, usage: { inputTokens: usage.input_tokens }, finishReason };
  * };
  * const assistant = createAssistant({
  *   model,
@@ -42,6 +46,7 @@ interface AnyBlock {
  */
 export function anthropicMessages<M extends AnthropicMessageLike>(): AssistantMessages<M> {
   return {
+    completesInputs: true,
     // What is made here is in the shape that every type of Anthropic's messages has.
     system: (text) => ({ role: "system", content: text }) as unknown as M,
     user: (text) => ({ role: "user", content: text }) as unknown as M,

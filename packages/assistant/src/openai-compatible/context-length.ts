@@ -44,11 +44,12 @@ export function isContextLengthText(text: string): boolean {
 
 /** Whether an error of a client library, or one beneath it, says so. */
 export function isContextLengthError(error: unknown): boolean {
-  for (let at = error, depth = 0; typeof at === "object" && at !== null && depth < 5; depth++) {
+  let at = error;
+  for (let depth = 0; typeof at === "object" && at !== null && depth < 5; depth++) {
     const { message, responseBody, code, type, cause, lastError } = at as Record<string, unknown>;
     const texts = [message, responseBody, code, type].filter((text) => typeof text === "string");
     if (texts.some(isContextLengthText)) return true;
     at = cause ?? lastError;
   }
-  return false;
+  return typeof at === "string" && isContextLengthText(at);
 }

@@ -34,7 +34,8 @@ interface AnyCall {
  *   const { choices, usage } = await client.chat.completions.create(request, { signal });
  *   const [choice] = choices;
  *   if (choice === undefined) throw new Error("no choice");
- *   return { message: choice.message, usage: { inputTokens: usage?.prompt_tokens } };
+ *   const finishReason = choice.finish_reason.replace("_", "-");
+ *   return { message: choice.message, usage: { inputTokens: usage?.prompt_tokens }, finishReason };
  * };
  * const assistant = createAssistant({
  *   model,

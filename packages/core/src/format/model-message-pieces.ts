@@ -73,7 +73,9 @@ function asJson(_key: string, member: unknown): unknown {
 }
 
 function media(part: AnyPart, of: Place): Piece {
-  const mediaType = typeof part.mediaType === "string" ? part.mediaType : undefined;
+  // An image need not say of which type it is.
+  const known = part.type.startsWith("image") ? "image/*" : undefined;
+  const mediaType = typeof part.mediaType === "string" ? part.mediaType : known;
   const carried = carriedBy(part.image ?? part.data ?? part.url);
   const { openai } = (part.providerOptions ?? {}) as { openai?: { imageDetail?: unknown } };
   const detail = openai?.imageDetail;
