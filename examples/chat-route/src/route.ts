@@ -4,6 +4,7 @@ import {
   convertToModelMessages,
   createUIMessageStreamResponse,
   isStepCount,
+  isToolUIPart,
   type LanguageModel,
   streamText,
   tool,
@@ -16,7 +17,8 @@ const tools = {
   book: tool({
     description: "Books a seat in the train to a city",
     inputSchema: z.object({ city: z.string() }),
-    execute: async ({ city }) => `Seat 7 to ${city} is booked.`, // ask a booking service here
+    // Ask a booking service here, with `toolCallId` as its key: two requests at once may both carry out a call.
+    execute: async ({ city }) => `Seat 7 to ${city} is booked.`,
   }),
 };
 
@@ -84,7 +86,8 @@ async function take(memory: ChatMemory<UIMessage>, { message, trigger, messageId
       messageId === undefined ? role === "assistant" : id === messageId,
     );
   } else if (message.role === "assistant") {
-    await memory.put(message.id, message, { mustExist: true });
+    const [stored] = (await memory.history({ ids: [message.id] })).messages;
+    await memory.put(message.id, approved(stored?.message, message), { mustExist: true });
   } else {
     // Edited, or a request that is sent again. `useChat` keeps the id of an edited message, under which the memory has the
     // version before.
@@ -93,6 +96,29 @@ async function take(memory: ChatMemory<UIMessage>, { message, trigger, messageId
     if (isKnown) await takeBack(memory, ({ id }) => id === message.id);
     await memory.add(isKnown ? message : entry(message, { id: message.id }));
   }
+}
+
+/**
+ * Of an answer that the browser sends back, only what the user says to calls that wait for it: neither a call that was never
+ * made, nor, where a request comes twice, one that was carried out.
+ */
+function approved(stored: UIMessage | undefined, posted: UIMessage): UIMessage {
+  let isNew = false;
+  const parts = stored?.parts.map((part): UIMessage["parts"][number] => {
+    if (!isToolUIPart(part) || part.state !== "approval-requested") return part;
+    const said = posted.parts.find((each) => isToolUIPart(each) && each.approval?.id === part.approval.id);
+    if (said === undefined || !isToolUIPart(said) || said.state !== "approval-responded") return part;
+    isNew = true;
+    const { approved, reason } = said.approval;
+    return {
+      ...part,
+      state: said.state,
+      approval: { ...part.approval, approved, ...(reason && { reason }) },
+    };
+  });
+  if (stored === undefined || parts === undefined || !isNew)
+    throw new Error("No call waits for this answer.");
+  return { ...stored, parts };
 }
 
 /** Takes back the newest such message, with all behind it. */

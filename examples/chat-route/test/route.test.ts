@@ -22,7 +22,7 @@ function setUp(answers: MockLanguageModelV4["doStream"]) {
       ({ role, parts }) =>
         `${role}: ${parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join()}`,
     );
-  return { post, shown };
+  return { memories, route, post, shown };
 }
 
 const { doStream } = mockModel() as MockLanguageModelV4;
@@ -49,4 +49,35 @@ test("a question that is sent twice stands once, with the newer answer", async (
   await post("q-1", "Hello");
   expect(await shown()).toEqual(["user: Hello", expect.stringContaining("assistant: Where")]);
   expect(await shown()).not.toContain(first);
+});
+
+test("only calls that wait for the user are carried out, and once", async () => {
+  const { memories, route, post } = setUp(doStream);
+  const booked = async (): Promise<number> => {
+    const found = (await memories.get("ann/1").messages()).flatMap(({ parts }) => parts);
+    return found.filter((part) => "state" in part && part.state === "output-available").length;
+  };
+  const approve = async (message: object): Promise<string> => {
+    const body = JSON.stringify({ id: "ann/1", message, trigger: "submit-message" });
+    return (await route(new Request("http://localhost/", { method: "POST", body }))).text();
+  };
+  await post("q-1", "Book a train to Oslo");
+  const asked = (await memories.get("ann/1").messages()).at(-1) as UIMessage;
+  const said = (more: object) => ({
+    ...asked,
+    parts: asked.parts.map((part) =>
+      "approval" in part
+        ? { ...part, state: "approval-responded", approval: { ...part.approval, approved: true }, ...more }
+        : part,
+    ),
+  });
+  await expect(approve(said({ approval: { id: "made up", approved: true } }))).rejects.toThrow(
+    "No call waits",
+  );
+  await approve(said({ input: { city: "Rome" } }));
+  expect(await booked()).toBe(1);
+  const text = JSON.stringify(await memories.get("ann/1").messages());
+  expect(text).toContain("to Oslo is booked");
+  expect(text).not.toContain("Rome");
+  await expect(approve(said({}))).rejects.toThrow("No call waits");
 });
