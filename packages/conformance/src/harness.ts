@@ -53,7 +53,8 @@ export interface ConformanceHarness {
   rawWrite?: ((memoryId: string, texts: readonly string[]) => void | Promise<void>) | undefined;
   /**
    * A client of the same data that dies, as a process does: its `step`-th write to the database (from 1) does not take
-   * place, and neither does anything after it. The call that meets it may reject with any error. The kit closes it.
+   * place, and neither does anything after it. What it held, a lock or an open transaction, ends with it, as a process's
+   * does. The call that meets it may reject with any error. The kit closes it.
    */
   fault?: ((options: { readonly step: number }) => ChatMemoryStore | Promise<ChatMemoryStore>) | undefined;
   /**

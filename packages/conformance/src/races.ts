@@ -16,6 +16,17 @@ export async function all(running: readonly Promise<unknown>[]): Promise<void> {
   }
 }
 
+/** Does something with each, a few at a time: what is not about one after the other need not wait for it. */
+export async function inPortions<T>(
+  items: readonly T[],
+  work: (item: T, index: number) => Promise<unknown>,
+): Promise<void> {
+  const size = 16;
+  for (let first = 0; first < items.length; first += size) {
+    await all(items.slice(first, first + size).map((item, index) => work(item, first + index)));
+  }
+}
+
 const readsBetweenTurns = 16;
 
 /**

@@ -49,15 +49,16 @@ export class ConformanceSession {
 
     const deadline = new AbortController();
     const extra: ChatMemoryStore[] = [];
+    const dying: ChatMemoryStore[] = [];
     const memoryIds = new Set<string>();
-    const context = this.#context(member, capabilities, { signal: deadline.signal, extra, memoryIds });
+    const context = this.#context(member, capabilities, { signal: deadline.signal, extra, dying, memoryIds });
     const started = performance.now();
     const failure = await outcome(
       member.run(context),
       caseTimeout(member, this.#options.timeoutMs),
       deadline,
     );
-    await outcome(this.#cleanUp(extra, memoryIds), this.#options.timeoutMs, new AbortController());
+    await outcome(this.#cleanUp(extra, dying, memoryIds), this.#options.timeoutMs, new AbortController());
     const durationMs = Math.round(performance.now() - started);
     if (failure === undefined) return { name, group, sentence, status: "passed", durationMs };
     const message = tell(failure.error);
@@ -124,7 +125,13 @@ export class ConformanceSession {
   }
 
   /** Deletes what a case has left. What a faulty store does with it was the matter of the case. */
-  async #cleanUp(extra: readonly ChatMemoryStore[], memoryIds: ReadonlySet<string>): Promise<void> {
+  async #cleanUp(
+    extra: readonly ChatMemoryStore[],
+    dying: readonly ChatMemoryStore[],
+    memoryIds: ReadonlySet<string>,
+  ): Promise<void> {
+    // One that has died deletes nothing, and may try for long.
+    const closing = Promise.allSettled(dying.map(async (client) => client.close()));
     const [store] = await this.#open();
     const ids = [...memoryIds];
     for (const client of [store, ...extra]) {
@@ -134,12 +141,18 @@ export class ConformanceSession {
       }
     }
     await Promise.allSettled(extra.map(async (client) => client.close()));
+    await closing;
   }
 
   #context(
     member: ConformanceCase,
     capabilities: StoreCapabilities,
-    own: { signal: AbortSignal; extra: ChatMemoryStore[]; memoryIds: Set<string> },
+    own: {
+      signal: AbortSignal;
+      extra: ChatMemoryStore[];
+      dying: ChatMemoryStore[];
+      memoryIds: Set<string>;
+    },
   ): ConformanceContext {
     const harness = this.#harness;
     const { seed, path } = this.#options;
@@ -201,7 +214,7 @@ export class ConformanceSession {
       },
       dying: async (step) => {
         const store = await offered(harness.fault, "fault")({ step });
-        own.extra.push(store);
+        own.dying.push(store);
         return store;
       },
       given: async () => {
@@ -238,7 +251,9 @@ async function outcome(
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      const error = new ConformanceError(`the case: expected an end within ${timeoutMs} ms, saw none`);
+      const error = new ConformanceError(
+        `the case: expected an end within ${timeoutMs} ms, saw none (timeoutMs, or --timeout, gives a slow store more)`,
+      );
       deadline.abort(error);
       reject(error);
     }, timeoutMs);

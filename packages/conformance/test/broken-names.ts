@@ -248,7 +248,7 @@ export const brokenNames: readonly BrokenStore[] = [
   },
   {
     fault: "answers updatedAt in the time of another zone",
-    caughtBy: ["list", "an owner's memories are listed with owner and time"],
+    caughtBy: ["list", "updatedAt rises with each write"],
     realTime: true,
     wrap: (base) => ({
       async listMemories(query, options) {

@@ -307,7 +307,9 @@ export default {
     expect(err).toMatch(/^failed so far: basic: an unknown id is an empty snapshot\n/);
     expect(err).toMatch(/it was interrupted after \d of \d+ cases, so there is no report\.\n$/);
     expect(out).toContain("FAILED basic: an unknown id is an empty snapshot\n  contract: An unknown id");
-    expect(out).toContain("  seen:     the case: expected an end within 50 ms, saw none\n");
+    expect(out).toContain(
+      "  seen:     the case: expected an end within 50 ms, saw none (timeoutMs, or --timeout, gives a slow store more)\n",
+    );
   });
 
   it("ends though the harness leaves a timer behind", async () => {

@@ -132,6 +132,7 @@ export const errorsCases: readonly ConformanceCase[] = inGroup("errors", [
   {
     name: "a signal that fires during a large update leaves all of it or none",
     sentence: sentences.signal,
+    heavy: true,
     async run(context) {
       const memory = context.memory();
       await memory.commit({ append: 200, head: "0" });

@@ -86,6 +86,7 @@ export const historyCases: readonly ConformanceCase[] = inGroup("history", [
     name: "a page has 100 messages unless asked, and up to 1,000",
     sentence: sentences.limit,
     requires,
+    heavy: true,
     async run(context) {
       const memory = context.memory();
       await memory.commit({ append: 600 });

@@ -3,6 +3,7 @@ import { quote } from "../brief.ts";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { expectCode, expectEqual } from "../expect.ts";
+import { inPortions } from "../races.ts";
 import { sentences } from "../sentences.ts";
 import { alike, hostilePieces, reservedIds } from "../texts.ts";
 
@@ -132,18 +133,17 @@ export const idsCases: readonly ConformanceCase[] = inGroup("ids", [
         ...new Set([...pairs, ...hostile, ...long.flatMap((text) => [`${text}a`, `${text}b`])]),
       ];
       const memories = owners.map(() => context.memory());
-      for (const [index, memory] of memories.entries())
-        await memory.commit({ append: 1, owner: owners[index] });
-      for (const memory of memories) {
+      await inPortions(memories, (memory, index) => memory.commit({ append: 1, owner: owners[index] }));
+      await inPortions(memories, async (memory) => {
         await memory.check("of a memory with such an owner");
-        if (!context.capabilities.list) continue;
+        if (!context.capabilities.list) return;
         const { memories: found } = await context.store.listMemories({ owner: memory.model.owner });
         expectEqual(
           `the list of the owner ${shown(memory.model.owner ?? "")}`,
           found.map(({ memoryId, owner }) => [memoryId, owner]),
           [[memory.id, memory.model.owner]],
         );
-      }
+      });
     },
   },
   {
@@ -221,16 +221,17 @@ async function expectApart(context: ConformanceContext, ids: readonly string[]):
     expectEqual(`version under the id ${shown(memory.id)}, before it begins`, before.version, null);
     await memory.commit({ append: [{ payload: `${index}` }, {}], head: `${index}` });
   }
-  for (const memory of memories) await memory.commit({ append: 1, move: [{ seq: 2, to: "evicted" }] });
-  for (const memory of memories) await memory.check(`of the id ${shown(memory.id)}`, context.other);
+  await inPortions(memories, (memory) => memory.commit({ append: 1, move: [{ seq: 2, to: "evicted" }] }));
+  await inPortions(memories, (memory) => memory.check(`of the id ${shown(memory.id)}`, context.other));
   if (context.capabilities.list) await expectListed(context.store, ids);
   // Neighbours are deleted in different rounds, so that a delete that reaches too far shows.
   for (let round = 0; round < 3; round++) {
     const gone = memories.filter((_, index) => index % 3 === round);
-    for (const memory of gone) await memory.delete();
-    for (const memory of memories)
-      await memory.check(`of the id ${shown(memory.id)} after others were deleted`);
-    for (const memory of gone) await memory.commit({ append: 1 });
+    await inPortions(gone, (memory) => memory.delete());
+    await inPortions(memories, (memory) =>
+      memory.check(`of the id ${shown(memory.id)} after others were deleted`),
+    );
+    await inPortions(gone, (memory) => memory.commit({ append: 1 }));
   }
 }
 

@@ -2,7 +2,7 @@ import { quote } from "../brief.ts";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectEqual } from "../expect.ts";
 import type { TestMemory } from "../memory.ts";
-import { all } from "../races.ts";
+import { inPortions } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
 /** What a key may be joined by. */
@@ -166,13 +166,3 @@ export const joinedIdsCases: readonly ConformanceCase[] = inGroup("ids", [
     },
   },
 ]);
-
-/** Does something with each, a few at a time. */
-async function inPortions(
-  memories: readonly TestMemory[],
-  work: (memory: TestMemory) => Promise<void>,
-): Promise<void> {
-  for (let first = 0; first < memories.length; first += 16) {
-    await all(memories.slice(first, first + 16).map(work));
-  }
-}

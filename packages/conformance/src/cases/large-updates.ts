@@ -11,6 +11,7 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
     {
       name: "a large update is applied whole, and leaves as it was what it does not name",
       sentence: sentences.atomic,
+      heavy: true,
       async run(context) {
         const memory = context.memory();
         await memory.commit({ append: 200, head: "1", owner: context.unique() });
@@ -25,6 +26,7 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
     {
       name: "a delete that races a large update leaves nothing behind",
       sentence: sentences.delete,
+      heavy: true,
       async run(context) {
         for (let round = 0; round < 4; round++) {
           const memory = context.memory();
@@ -53,6 +55,7 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
     {
       name: "a large update of an earlier version conflicts",
       sentence: sentences.expected,
+      heavy: true,
       async run(context) {
         const memory = context.memory();
         await memory.commit({ append: 200, head: "1" });
@@ -76,6 +79,7 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
     {
       name: "of two large updates of one version exactly one wins",
       sentence: sentences.expected,
+      heavy: true,
       async run(context) {
         const memory = context.memory();
         await memory.commit({ append: 200, head: "0" });
@@ -100,6 +104,7 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
     {
       name: "a large update sent twice is applied once, and conflicts after another commit",
       sentence: sentences.replay,
+      heavy: true,
       async run(context) {
         const memory = context.memory();
         const beginning = await memory.commit({ append: 200, head: "1", owner: context.unique() });
@@ -121,6 +126,7 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
     {
       name: "a large update sent twice at once is applied once",
       sentence: sentences.replay,
+      heavy: true,
       async run(context) {
         const memory = context.memory();
         for (let round = 0; round < 4; round++) {
@@ -141,6 +147,7 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
     {
       name: "a large update that contradicts what is stored is refused",
       sentence: sentences.agrees,
+      heavy: true,
       async run(context) {
         const memory = context.memory();
         await memory.commit({ append: 200, head: "1", nextSeq: 210 });

@@ -29,7 +29,7 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
         await memory.check("after a message of 1 MB came back");
       }
       await memory.commit({
-        append: [{ payload: filled("c", megabyte) }],
+        append: [withMeta("c")],
         move: [{ seq: 2, to: "removed" }],
       });
       await memory.check("after a message of 1 MB was removed");
@@ -46,7 +46,7 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
     async run(context) {
       const memory = context.memory();
       await memory.commit({
-        append: [{ payload: filled("é", megabyte) }, { payload: filled("🙂", megabyte) }],
+        append: [withMeta("é"), withMeta("🙂")],
       });
       await memory.check("of messages of 1 MB in characters of two and four bytes");
     },
@@ -68,9 +68,7 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
       const memory = context.memory();
       for (let tens = 0; tens < 10; tens++) {
         await memory.commit({
-          append: Array.from({ length: 10 }, (_, index) => ({
-            payload: filled(`${tens}${index}-`, megabyte),
-          })),
+          append: Array.from({ length: 10 }, (_, index) => withMeta(`${tens}${index}-`)),
         });
       }
       const { messages, version } = await context.other.getMessages(memory.id);
@@ -96,7 +94,7 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
     heavy: true,
     async run(context) {
       const memory = context.memory();
-      const ten = (unit: string) => Array.from({ length: 10 }, () => ({ payload: filled(unit, megabyte) }));
+      const ten = (unit: string) => Array.from({ length: 10 }, () => withMeta(unit));
       await memory.commit({ append: ten("a") });
       const move = memory.model.seqs("live").map((seq) => ({ seq, to: "evicted" as const }));
       await memory.commit({ append: ten("b"), move });
@@ -180,6 +178,7 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
   {
     name: "five thousand messages live at once, a thousand come and all leave in one update",
     sentence: sentences.atomic,
+    heavy: true,
     async run(context) {
       const memory = context.memory();
       for (let thousands = 0; thousands < 5; thousands++) await memory.commit({ append: 1000 });
@@ -211,6 +210,11 @@ async function lookUp(
   if (!context.capabilities.history) return;
   await memory.checkHistory(`by ids, ${what}`, { ids: seqs.map((seq) => `m${seq}`) });
   await memory.checkHistory(`newest first, ${what}`, { order: "descending" });
+}
+
+/** A message of 1 MB, its meta counted in: `maxMessageBytes` may be no more. */
+function withMeta(unit: string): { payload: string; meta: string } {
+  return { payload: filled(unit, megabyte - 2), meta: "{}" };
 }
 
 /** A JSON text of exactly so many UTF-8 bytes, made of `unit`. */

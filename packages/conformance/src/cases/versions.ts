@@ -179,6 +179,7 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
         const client = writer % 2 === 0 ? store : other;
         const version = context.unique();
         while (!signal.aborted) {
+          const started = performance.now();
           const seen = await client.getMessages(memory.id);
           const message = { id: `w${writer}`, seq: seen.nextSeq, createdAt: writer, payload: `${writer}` };
           try {
@@ -193,8 +194,10 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
             return;
           } catch (error) {
             if (!isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
-            // Without a pause the fastest client may keep the others out for long.
-            await new Promise((resolve) => setTimeout(resolve, context.random() * 20));
+            // Without a pause the fastest client may keep the others out for long; and where calls wait for each other,
+            // all of them would wait for attempts that cannot succeed.
+            const pauseMs = context.random() * Math.max(20, 2 * (performance.now() - started));
+            await new Promise((resolve) => setTimeout(resolve, pauseMs));
           }
         }
       };
