@@ -8,6 +8,7 @@ import type {
 } from "@turnkeep/core";
 import { expectPage, expectRead, expectSnapshot, named } from "./expect.ts";
 import { MemoryModel } from "./model.ts";
+import { all } from "./races.ts";
 
 /** A change in short: what it does not name is empty or as it was. */
 export interface Change {
@@ -105,8 +106,13 @@ export class TestMemory {
   /** Fails unless `getMessages` and, where there is a history, `getHistory` answer what the model says. */
   async check(what: string, client: ChatMemoryStore = this.#options.client()): Promise<void> {
     const call = `getMessages ${what}`;
-    expectSnapshot(call, await named(call, client.getMessages(this.id)), this.model.snapshot());
-    if (client.capabilities.history) await this.checkHistory(`${what}`, {}, client);
+    const read = async () => {
+      expectSnapshot(call, await named(call, client.getMessages(this.id)), this.model.snapshot());
+    };
+    const page = async () => {
+      if (client.capabilities.history) await this.checkHistory(what, {}, client);
+    };
+    await all([read(), page()]);
   }
 
   /** Fails unless `getMessages` answers who knows that version as it may. */

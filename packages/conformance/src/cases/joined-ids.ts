@@ -47,7 +47,7 @@ export const joinedIdsCases: readonly ConformanceCase[] = inGroup("ids", [
     name: "a memory's id and a message's id that join to one text are apart",
     sentence: sentences.apart,
     async run(context) {
-      for (const separator of separators) {
+      await inPortions(separators, async (separator) => {
         const unique = context.unique();
         const one = context.memory(await context.claim(`${unique}a${separator}b`));
         const two = context.memory(await context.claim(`${unique}a`));
@@ -69,7 +69,7 @@ export const joinedIdsCases: readonly ConformanceCase[] = inGroup("ids", [
         }
         await two.delete();
         await one.check(`${what}, after the other was deleted`);
-      }
+      });
     },
   },
   {
@@ -92,7 +92,7 @@ export const joinedIdsCases: readonly ConformanceCase[] = inGroup("ids", [
     sentence: sentences.apart,
     requires: { list: true },
     async run(context) {
-      for (const separator of separators) {
+      await inPortions(separators, async (separator) => {
         const unique = context.unique();
         const owners = [`${unique}a${separator}b`, `${unique}a`] as const;
         const ids = [`c${unique}`, `b${separator}c${unique}`] as const;
@@ -115,7 +115,7 @@ export const joinedIdsCases: readonly ConformanceCase[] = inGroup("ids", [
         await expectLists([ids[0]], [ids[1]]);
         await two.delete();
         await expectLists([ids[0]], []);
-      }
+      });
     },
   },
   {

@@ -2,6 +2,7 @@ import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { expectEqual } from "../expect.ts";
 import type { TestMemory } from "../memory.ts";
+import { inPortions } from "../races.ts";
 import { sentences } from "../sentences.ts";
 import { alike, hostilePieces } from "../texts.ts";
 
@@ -18,7 +19,7 @@ export const listPagesCases: readonly ConformanceCase[] = inGroup("list", [
       const pieces = [...hostilePieces, ...alike.flatMap(([, one, other]) => [one, other])];
       const ids = [...new Set(pieces.map((piece) => `${piece}${unique}${piece}`))];
       const memories = await Promise.all(ids.map(async (id) => context.memory(await context.claim(id))));
-      for (const memory of memories) await memory.commit({ append: 1, owner });
+      await inPortions(memories, (memory) => memory.commit({ append: 1, owner }));
       for (const limit of [1, 7]) {
         const listed = await listing(context, owner, limit);
         expectEqual(

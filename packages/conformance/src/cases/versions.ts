@@ -3,7 +3,7 @@ import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectCode, expectEqual, expectSettled } from "../expect.ts";
 import { expectUnlisted } from "../listed.ts";
 import type { Change } from "../memory.ts";
-import { all, race } from "../races.ts";
+import { all, inPortions, race } from "../races.ts";
 import { sentences } from "../sentences.ts";
 import { alike } from "../texts.ts";
 
@@ -97,7 +97,8 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
     async run(context) {
       const { store, unique } = context;
       const long = unique().padEnd(255, "x");
-      for (const [why, one, other] of [...alike, ["the last of 256 bytes", "1", "2"] as const]) {
+      const pairs = [...alike, ["the last of 256 bytes", "1", "2"] as const];
+      await inPortions(pairs, async ([why, one, other]) => {
         const base = why.startsWith("the last") ? long : unique();
         for (const [version, twin] of [
           [`${base}${one}`, `${base}${other}`],
@@ -119,7 +120,7 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
           await memory.send({ ...memory.update({ append: 1 }), version: twin });
           await memory.check(`after updates of versions that differ in ${why}`);
         }
-      }
+      });
     },
   },
   {
