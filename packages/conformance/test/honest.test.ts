@@ -3,6 +3,18 @@ import { expect, test } from "vitest";
 import { type ConformanceOptions, formatReport, runConformance } from "../src/index.ts";
 import { type ReferenceOptions, referenceHarness } from "./reference-store.ts";
 
+/** Lists the time of a write to the second. */
+const inSeconds: NonNullable<ReferenceOptions["wrap"]> = (base) => ({
+  async listMemories(query, options) {
+    const { memories, ...page } = await base.listMemories(query, options);
+    const seconds = (time: number) => Math.floor(time / 1000) * 1000;
+    return {
+      ...page,
+      memories: memories.map((entry) => ({ ...entry, updatedAt: seconds(entry.updatedAt) })),
+    };
+  },
+});
+
 /** Designs that keep every sentence of the contract, and that a kit which asks for more would refuse. */
 const honestStores: readonly (readonly [
   design: string,
@@ -26,16 +38,7 @@ const honestStores: readonly (readonly [
   [
     "keeps the time of a write to the second",
     {
-      wrap: (base) => ({
-        async listMemories(query, options) {
-          const { memories, ...page } = await base.listMemories(query, options);
-          const seconds = (time: number) => Math.floor(time / 1000) * 1000;
-          return {
-            ...page,
-            memories: memories.map((entry) => ({ ...entry, updatedAt: seconds(entry.updatedAt) })),
-          };
-        },
-      }),
+      wrap: inSeconds,
     },
     { groups: ["list"] },
   ],
@@ -43,16 +46,7 @@ const honestStores: readonly (readonly [
     "keeps the time of a write to the second, by a clock that nobody moves",
     {
       realTime: true,
-      wrap: (base) => ({
-        async listMemories(query, options) {
-          const { memories, ...page } = await base.listMemories(query, options);
-          const seconds = (time: number) => Math.floor(time / 1000) * 1000;
-          return {
-            ...page,
-            memories: memories.map((entry) => ({ ...entry, updatedAt: seconds(entry.updatedAt) })),
-          };
-        },
-      }),
+      wrap: inSeconds,
     },
     { names: ["updatedAt rises with each write"] },
   ],
