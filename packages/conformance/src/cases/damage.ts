@@ -31,6 +31,16 @@ const fewSteps = () => steps(24);
 /** Of what touches hundreds of messages. */
 const manySteps = () => steps(12);
 
+/** Lets a call die at one step after another, until it has ended before. */
+async function untilItLives(
+  what: string,
+  dyingAt: Iterable<number>,
+  endsBefore: (step: number) => Promise<boolean>,
+): Promise<void> {
+  for (const step of dyingAt) if (await endsBefore(step)) return;
+  expectThat(`${what} takes fewer than ${mostSteps} writes`, false, mostSteps);
+}
+
 export const damageCases: readonly ConformanceCase[] = [
   ...inGroup("errors", [
     {
@@ -48,12 +58,7 @@ export const damageCases: readonly ConformanceCase[] = [
       sentence: sentences.atomic,
       requires: { shared: true },
       needs: ["fault"],
-      async run(context) {
-        for (const step of fewSteps()) {
-          if (await diesAt(context, step)) return;
-        }
-        expectThat(`an update takes fewer than ${mostSteps} writes`, false, mostSteps);
-      },
+      run: (context) => untilItLives("an update", fewSteps(), (step) => diesAt(context, step)),
     },
     {
       name: "a process that dies between two steps of a large update leaves all of it or none",
@@ -61,24 +66,14 @@ export const damageCases: readonly ConformanceCase[] = [
       requires: { shared: true },
       needs: ["fault"],
       heavy: true,
-      async run(context) {
-        for (const step of manySteps()) {
-          if (await diesInLarge(context, step)) return;
-        }
-        expectThat(`a large update takes fewer than ${mostSteps} writes`, false, mostSteps);
-      },
+      run: (context) => untilItLives("a large update", manySteps(), (step) => diesInLarge(context, step)),
     },
     {
       name: "a process that dies between two steps of a beginning leaves all of it or nothing",
       sentence: sentences.atomic,
       requires: { shared: true },
       needs: ["fault"],
-      async run(context) {
-        for (const step of fewSteps()) {
-          if (await diesInBeginning(context, step)) return;
-        }
-        expectThat(`a beginning takes fewer than ${mostSteps} writes`, false, mostSteps);
-      },
+      run: (context) => untilItLives("a beginning", fewSteps(), (step) => diesInBeginning(context, step)),
     },
     {
       name: "a process that dies between two steps of a delete leaves the memory whole or absent",
@@ -86,12 +81,7 @@ export const damageCases: readonly ConformanceCase[] = [
       requires: { shared: true },
       needs: ["fault"],
       heavy: true,
-      async run(context) {
-        for (const step of manySteps()) {
-          if (await diesInDelete(context, step)) return;
-        }
-        expectThat(`a delete takes fewer than ${mostSteps} writes`, false, mostSteps);
-      },
+      run: (context) => untilItLives("a delete", manySteps(), (step) => diesInDelete(context, step)),
     },
   ]),
 ];
