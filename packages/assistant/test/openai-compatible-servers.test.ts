@@ -37,6 +37,15 @@ async function eventsOf(stream: AsyncIterable<ChatEvent<ModelMessage>>): Promise
   return events;
 }
 
+test("a stream is known by its type, however the server spells it", async () => {
+  const headers = { "content-type": "Text/Event-Stream; charset=utf-8" };
+  const pieces = [event({ content: "It is on." }), event({}, "stop"), "data: [DONE]\n\n"];
+  const server = await serverOf({ headers, pieces });
+  const chat = createAssistant({ model: openaiCompatible({ baseUrl: server.url, model: "m" }) });
+  const events = await eventsOf(chat.stream("Is it on?"));
+  expect(events).toEqual([{ type: "text", text: "It is on." }]);
+});
+
 describe("why an answer ended", () => {
   test.each([
     ["length", "length"],

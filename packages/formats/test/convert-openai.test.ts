@@ -281,12 +281,14 @@ describe("Responses items", () => {
     const thought = (id: string): ResponsesItem => ({ type: "reasoning", id, summary: [] });
     const ran = { type: "web_search_call", id: "ws_1", status: "completed" } as ResponsesItem;
     const called: ResponsesItem = { type: "function_call", call_id: "a", name: "f", arguments: "{}" };
-    const items = [thought("rs_1"), thought("rs_2"), ran, thought("rs_3"), called, thought("rs_4")];
+    const led = [thought("rs_3"), thought("rs_4"), called];
+    const items = [thought("rs_1"), thought("rs_2"), ran, ...led, thought("rs_5")];
     const read = convert(items, { from: openaiResponsesConversion, to: modelMessageConversion });
     expect(read.messages).toMatchObject([
       {
         content: [
           { providerOptions: { openai: { itemId: "rs_3" } } },
+          { providerOptions: { openai: { itemId: "rs_4" } } },
           { type: "tool-call" },
           { type: "reasoning" },
         ],

@@ -7,7 +7,17 @@ import {
 } from "@turnkeep/core";
 import { describe, expect, it } from "vitest";
 import { type UIMessageLike, uiMessageFormat } from "../src/ai-sdk.ts";
-import { anthropic, bedrock, gemini, mistral, openaiResponses, strict, validate } from "../src/profiles.ts";
+import {
+  anthropic,
+  bedrock,
+  gemini,
+  mistral,
+  openai,
+  openaiResponses,
+  profileOf,
+  strict,
+  validate,
+} from "../src/profiles.ts";
 
 /** What `@ai-sdk/openai` 4.0.118 makes of what a reasoning model of the Responses API answers. */
 const reasoning = {
@@ -25,11 +35,11 @@ const image = [
     output: { type: "json" as const, value: { result: "aGk=" } },
   },
 ];
-const asks = assistant([
-  reasoning,
+const request = [
   { ...run, toolCallId: "dummy1", toolName: "mcp.echo" },
-  { type: "tool-approval-request", approvalId: "mcpr_1", toolCallId: "dummy1" },
-]);
+  { type: "tool-approval-request" as const, approvalId: "mcpr_1", toolCallId: "dummy1" },
+];
+const asks = assistant([reasoning, ...request]);
 const approves: ModelMessage = {
   role: "tool",
   content: [{ type: "tool-approval-response", approvalId: "mcpr_1", approved: true, providerExecuted: true }],
@@ -63,11 +73,18 @@ describe("what OpenAI ran behind its reasoning", () => {
   });
 
   it("goes with the approval that it got where another provider is asked", async () => {
-    for (const profile of [anthropic, gemini, mistral, strict]) {
+    for (const profile of [openai, anthropic, gemini, mistral, strict]) {
       const memory = createChatMemory({ profile });
       await memory.add(user("a"), asks, approves, assistant("b"), user("c"));
       expect(JSON.stringify(await memory.messages()), profile.name).not.toContain("mcpr_1");
     }
+  });
+
+  it("goes with the approval that it got where reasoning that led to nothing takes it along", async () => {
+    const brokenOff = assistant([reasoning, ...request, { ...reasoning, text: "b" }]);
+    const memory = createChatMemory({ profile: openaiResponses });
+    await memory.add(user("a"), brokenOff, approves, user("c"));
+    expect(await memory.messages()).toEqual([user("a"), user("c")]);
   });
 });
 
@@ -111,5 +128,14 @@ describe("an answer of UI messages that broke off behind a result", () => {
     expect(validate(view.toSpliced(2, 1), mistral, { format: ui })).toMatchObject([
       { rule: "answer-after-results", index: 2 },
     ]);
+  });
+
+  it("has its answer behind results of what the provider ran itself", async () => {
+    const ordered = profileOf("ordered", [{ rule: "answer-after-results", source: "https://example.com" }]);
+    const ran = { ...call, state: "output-available", output: "found", providerExecuted: true };
+    const messages = [text("a", "user"), said("b", "assistant", ran), text("c", "user")];
+    const memory = createChatMemory({ format: ui, profile: ordered });
+    await memory.add(...messages);
+    expect(await memory.messages()).toEqual(messages);
   });
 });
