@@ -382,6 +382,25 @@ describe("a store that cannot be read behind a write that failed", () => {
   });
 });
 
+test("a set whose next attempt meets a conflict does not say that nothing was changed: the first may arrive yet", async () => {
+  const store = inMemoryStore();
+  const theirs = createChatMemory({ id: "m", store });
+  await theirs.add(user("0"));
+  let attempts = 0;
+  const failing: ChatMemoryStore = {
+    ...store,
+    updateMessages: async (id, update, options) => {
+      if (++attempts === 1) throw lost;
+      await theirs.add(user("1"));
+      return store.updateMessages(id, update, options);
+    },
+  };
+  const ours = createChatMemory({ id: "m", store: failing });
+  await ours.messages();
+  await expect(ours.set([user("x")])).rejects.toBe(lost);
+  expect(await texts(theirs)).toEqual(["0", "1"]);
+});
+
 test("time that runs out behind a conflict, while another attempt is under way, leaves open what that has done", async () => {
   const store = inMemoryStore();
   const theirs = createChatMemory({ id: "m", store });
