@@ -53,7 +53,7 @@ function messages(build: Build, isKnown: boolean): fc.Arbitrary<LangChain4jMessa
   );
   const notBlank = text.map((some) => `.${some}`);
   return fc.oneof(
-    build({ type: fc.constant("SYSTEM"), text: notBlank }),
+    build({ type: fc.constant("SYSTEM"), text: notBlank }, { attributes }),
     build({ type: fc.constant("USER"), contents: some(content, 1) }, { name: text, attributes }),
     build(
       { type: fc.constant("AI") },

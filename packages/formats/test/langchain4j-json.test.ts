@@ -1,7 +1,10 @@
-import { isTurnkeepError } from "@turnkeep/core";
+import { createChatMemory, isTurnkeepError } from "@turnkeep/core";
 import { describe, expect, it } from "vitest";
+import { convert, modelMessageConversion } from "../src/convert.ts";
 import {
   type LangChain4jMessage,
+  langchain4jConversion,
+  langchain4jFormat,
   messageFromJson,
   messagesFromJson,
   messagesToJson,
@@ -353,5 +356,44 @@ describe("reading", () => {
     expect(said).toContain("messages[1].text must be a text");
     expect(problem(() => messageFromJson('{"type":"AI","text":"secret'))).toMatch(/at character \d+/);
     expect(said + problem(() => messageFromJson('{"type":"AI","very secret":1}'))).not.toContain("secret");
+  });
+});
+
+/** Each of these was observed from dev.langchain4j:langchain4j-core 1.23.0; 1.19 refuses them. */
+describe("attributes of a system message", () => {
+  it.each([
+    ['{"text":"S","attributes":{"a":null,"b":1.0,"c":[{}]},"type":"SYSTEM"}', undefined],
+    [
+      '{"attributes":{"y":{"z":1,"b":2}},"text":"S","type":"SYSTEM"}',
+      '{"text":"S","attributes":{"y":{"z":1,"b":2}},"type":"SYSTEM"}',
+    ],
+    ['{"text":"S","attributes":{},"type":"SYSTEM"}', '{"text":"S","type":"SYSTEM"}'],
+    ['{"text":"S","attributes":null,"type":"SYSTEM"}', '{"text":"S","type":"SYSTEM"}'],
+    ['{"text":"S","attributes":{"a":1},"attributes":{},"type":"SYSTEM"}', '{"text":"S","type":"SYSTEM"}'],
+  ])("reads %s", async (json, written = json) => {
+    const message = messageFromJson(json) as LangChain4jMessage;
+    expect(messageToJson(message)).toBe(written);
+    const memory = createChatMemory({ format: langchain4jFormat });
+    await memory.add(message);
+    expect(messagesToJson(await memory.messages())).toBe(`[${written}]`);
+  });
+
+  it.each([
+    '{"text":"S","attributes":[],"type":"SYSTEM"}',
+    '{"text":"S","attributes":"x","type":"SYSTEM"}',
+    '{"attributes":{"a":1},"type":"SYSTEM"}',
+    '{"text":" ","attributes":{"a":1},"type":"SYSTEM"}',
+  ])("refuses %s", (json) => {
+    problem(() => messageFromJson(json));
+  });
+
+  it("are reported where a format has no place for them", () => {
+    const [message] = messagesFromJson('[{"text":"S","attributes":{"tag":1},"type":"SYSTEM"}]');
+    const { messages, lost } = convert([message as LangChain4jMessage], {
+      from: langchain4jConversion,
+      to: modelMessageConversion,
+    });
+    expect(messages).toEqual([{ role: "system", content: "S" }]);
+    expect(lost).toEqual([{ index: 0, kind: "message.attributes.tag" }]);
   });
 });

@@ -23,7 +23,7 @@ export function checkMessage(message: unknown, place = "message"): void {
     case "SYSTEM":
       if (typeof message.text !== "string" || trimmed(message.text) === "")
         throw refused(memberOf(place, "text"), "must be a text that is not blank.");
-      return;
+      break;
     case "USER":
       checkTexts(message, place, ["name"]);
       checkContents(message.contents, memberOf(place, "contents"));

@@ -2,8 +2,12 @@ import type { LangChain4jMessage } from "./messages.ts";
 
 /** What a message without these members has all the same. */
 export function defaultsOf({ type }: LangChain4jMessage): Record<string, unknown> {
-  if (type === "SYSTEM") return {};
   return type === "AI" ? { toolExecutionRequests: [], attributes: {} } : { attributes: {} };
+}
+
+/** LangChain4j writes empty attributes of the other messages only. */
+export function leavesOutEmptyAttributes(type: string): boolean {
+  return type === "SYSTEM" || type === "USER";
 }
 
 /** The members that are given, and the defaults for the others. */

@@ -90,7 +90,8 @@ export interface LangChain4jToolCall {
   arguments?: string | undefined;
 }
 
-export interface LangChain4jSystemMessage {
+/** Attributes since 1.23; older versions refuse them. */
+export interface LangChain4jSystemMessage extends WithAttributes {
   type: "SYSTEM";
   /** Not blank. */
   text: string;

@@ -1,4 +1,5 @@
 import { checkMessage } from "./check.ts";
+import { leavesOutEmptyAttributes } from "./defaults.ts";
 import { type JsonNode, JsonObject, readJson } from "./json.ts";
 import type { LangChain4jMessage } from "./messages.ts";
 import { detailLevels, memberOf, pdfType, refused } from "./places.ts";
@@ -73,7 +74,7 @@ const contentReaders: Readonly<Record<string, Readers>> = {
 };
 
 const messageReaders: Readonly<Record<string, Readers>> = {
-  SYSTEM: { text: asText },
+  SYSTEM: { text: asText, attributes: asAttributes },
   USER: { name: asText, contents: listOf(asContent), attributes: asAttributes },
   AI: {
     text: asText,
@@ -96,8 +97,9 @@ function asMessage(node: JsonNode, place: string): LangChain4jMessage | null {
   const read = typedObject(node, place, messageReaders);
   if (read === null) return null;
   const { attributes, ...message } = read as { type: string; attributes?: ReadAttributes };
-  const isLeftOut = message.type === "USER" && Object.keys(attributes?.attributes ?? {}).length === 0;
-  if (message.type !== "SYSTEM" && !isLeftOut) Object.assign(message, attributes ?? { attributes: {} });
+  const isEmpty = Object.keys(attributes?.attributes ?? {}).length === 0;
+  if (!(leavesOutEmptyAttributes(message.type) && isEmpty))
+    Object.assign(message, attributes ?? { attributes: {} });
   if (message.type === "AI") Object.assign(message, { toolExecutionRequests: [], ...message });
   if (message.type === "TOOL_EXECUTION_RESULT") takeText(message, place);
   checkMessage(message, place);

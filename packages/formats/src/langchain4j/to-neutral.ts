@@ -25,7 +25,7 @@ function readMessage(message: LangChain4jMessage, source: Source, open: OpenCall
   const { index, losses } = source;
   switch (message.type) {
     case "SYSTEM":
-      losses.members(index, "message", message, ["type", "text"]);
+      loseMembers(message, ["text"], source);
       return [{ role: "system", parts: [sourced(source, "SYSTEM", { type: "text", text: message.text })] }];
     case "USER": {
       loseMembers(message, ["contents", ...(message.name === "" ? ["name"] : [])], source);

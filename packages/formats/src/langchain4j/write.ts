@@ -1,6 +1,6 @@
 import { isObject } from "../checks.ts";
 import { checkMessage } from "./check.ts";
-import { defaultsOf, withDefaults } from "./defaults.ts";
+import { defaultsOf, leavesOutEmptyAttributes, withDefaults } from "./defaults.ts";
 import { canonicalBase64, doubleText, isJavaUri } from "./java.ts";
 import { maxDepth } from "./json.ts";
 import type { LangChain4jMessage } from "./messages.ts";
@@ -86,7 +86,10 @@ const writeCalls = listOf(
 const writeContents = listOf(orNull(writeContent));
 
 const messageWriters: Readonly<Record<string, (attributes: Writer) => Writers>> = {
-  SYSTEM: () => [["text", writeText]],
+  SYSTEM: (attributes) => [
+    ["text", writeText],
+    ["attributes", attributes],
+  ],
   USER: (attributes) => [
     ["name", writeText],
     ["contents", writeContents],
@@ -115,10 +118,9 @@ function writeMessage(message: unknown, place: string): string {
     defaultsOf(message as LangChain4jMessage),
     message,
   );
-  if (type === "USER") {
-    if (members.name === "") delete members.name;
-    if (Object.keys(members.attributes as object).length === 0) delete members.attributes;
-  }
+  if (type === "USER" && members.name === "") delete members.name;
+  if (leavesOutEmptyAttributes(type as string) && Object.keys(members.attributes as object).length === 0)
+    delete members.attributes;
   const doubles = new Set(attributeDoubles as readonly string[] | undefined);
   const writers = messageWriters[type as string] as (attributes: Writer) => Writers;
   return typed(
