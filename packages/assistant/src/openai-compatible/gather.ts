@@ -116,11 +116,17 @@ export function wireMessage(given: Readonly<Record<string, unknown>>): WireMessa
   const taken = new Set<string>();
   const named = ((calls ?? []) as readonly WireCallDelta[]).map((call): WireCall => {
     const { index: _, ...others } = call;
-    const id = call.id && !taken.has(call.id) ? call.id : `call_${crypto.randomUUID().replaceAll("-", "")}`;
+    const id = call.id && !taken.has(call.id) ? call.id : newCallId();
     taken.add(id);
     const { name, arguments: text } = call.function ?? {};
     return { ...others, id, type: "function", function: { name: name ?? "", arguments: joined("", text) } };
   });
   if (named.length > 0) message.tool_calls = named;
   return message;
+}
+
+/** Not by `crypto.randomUUID`, which a page has behind HTTPS alone, and a server on the local network seldom has that. */
+function newCallId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `call_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

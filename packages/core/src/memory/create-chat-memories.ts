@@ -57,9 +57,13 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   readonly #recent: Map<string, StoredChatMemory<M>> = new Map();
   /** Also those that left `#recent` while somebody may still hold them: two instances of one id would not keep order. */
   readonly #held: Map<string, WeakRef<StoredChatMemory<M>>> = new Map();
-  readonly #collected: FinalizationRegistry<string> = new FinalizationRegistry((id) => {
-    if (this.#held.get(id)?.deref() === undefined) this.#held.delete(id);
-  });
+  /** `undefined` in runtimes without it, as Cloudflare's Workers of before May 2025: there those in `#recent` are all. */
+  readonly #collected: FinalizationRegistry<string> | undefined =
+    typeof FinalizationRegistry === "undefined"
+      ? undefined
+      : new FinalizationRegistry((id) => {
+          if (this.#held.get(id)?.deref() === undefined) this.#held.delete(id);
+        });
   #closing: Promise<unknown> | undefined;
 
   constructor(options: ChatMemoriesOptions<M>, format: MessageFormat<M>) {
@@ -144,9 +148,10 @@ class StoredChatMemories<M> implements ChatMemories<M> {
 
   async close(): Promise<void> {
     // Those too that have left `#recent` and that somebody still holds.
-    const loaded = [...this.#held.values()].map((memory) => memory.deref());
+    const held = [...this.#held.values()].map((memory) => memory.deref());
+    const loaded = new Set([...this.#recent.values(), ...held]);
     this.#recent.clear();
-    this.#closing ??= Promise.all(loaded.map((memory) => memory?.close()));
+    this.#closing ??= Promise.all([...loaded].map((memory) => memory?.close()));
     await this.#closing;
   }
 
@@ -166,8 +171,10 @@ class StoredChatMemories<M> implements ChatMemories<M> {
 
   #load(id: string): StoredChatMemory<M> {
     const memory = new StoredChatMemory(this.#optionsOf(id), this.#format);
-    this.#held.set(id, new WeakRef(memory));
-    this.#collected.register(memory, id);
+    if (this.#collected !== undefined) {
+      this.#held.set(id, new WeakRef(memory));
+      this.#collected.register(memory, id);
+    }
     return memory;
   }
 

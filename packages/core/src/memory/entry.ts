@@ -2,7 +2,8 @@ import type { Entry } from "../chat-memory.ts";
 import type { ModelMessage } from "../format/model-message.ts";
 import { checkObject } from "../option-checks.ts";
 
-const entries = new WeakSet<object>();
+/** Shared with other copies of this package, so that an entry is one to each; JSON cannot forge it. */
+const marker: unique symbol = Symbol.for("turnkeep.entry") as never;
 
 /**
  * Wraps a message for `add`, `put` or `set` with the caller's own id, or with the model that made it. The same id
@@ -25,11 +26,11 @@ export function entry<M extends ModelMessage | NonNullable<unknown> | null | und
   options: { readonly id?: string | undefined; readonly model?: string | undefined },
 ): Entry<M> {
   checkObject("What entry is given beside the message", options, ["id", "model"]);
-  const wrapped = Object.freeze({ message, id: options.id, model: options.model });
-  entries.add(wrapped);
-  return wrapped as unknown as Entry<M>;
+  const wrapped = { message, id: options.id, model: options.model };
+  Object.defineProperty(wrapped, marker, { value: true });
+  return Object.freeze(wrapped) as unknown as Entry<M>;
 }
 
 export function isEntry<M>(value: M | Entry<M>): value is Entry<M> {
-  return typeof value === "object" && value !== null && entries.has(value);
+  return typeof value === "object" && value !== null && Object.hasOwn(value, marker);
 }

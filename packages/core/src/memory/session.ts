@@ -28,6 +28,10 @@ export interface Base {
   readonly version: string | null;
 }
 
+/** How much later than a call's own time-out those behind it give it up. */
+const graceMs = 100;
+const longestTimer = 2 ** 31 - 1;
+
 /** How often a write whose outcome is open is sent again before the caller is told. */
 const openAttempts = 3;
 
@@ -37,7 +41,10 @@ const openAttempts = 3;
  */
 export class Session<M> {
   readonly #options: SessionOptions<M>;
-  #tail: Promise<unknown> = Promise.resolve();
+  /** Settles when the calls made so far have ended; `undefined`: none runs or waits. */
+  #tail: Promise<unknown> | undefined;
+  /** When the newest call began to run, or was about to. */
+  #began = 0;
   /** `undefined`: not known, and to be read before the next change. */
   #state: Loaded<M> | undefined;
   /** The items of the newest state, current or not, to be used again where a read brings them unchanged. */
@@ -63,9 +70,38 @@ export class Session<M> {
     const wrong = wrongSignal(signal);
     if (wrong !== undefined) return Promise.reject(wrong);
     const { timeoutMs } = this.#options;
-    const turn = this.#tail.then(() => withDeadline({ timeoutMs, signal }, call));
-    this.#tail = turn.catch(() => undefined);
+    const turn = this.#before().then(() => {
+      this.#began = performance.now();
+      return withDeadline({ timeoutMs, signal }, call);
+    });
+    const ended = (): void => {
+      if (this.#tail === tail) this.#tail = undefined;
+    };
+    const tail = turn.then(ended, ended);
+    this.#tail = tail;
     return signal === undefined ? turn : endedBy(signal, turn);
+  }
+
+  /**
+   * Settles when the calls made so far have ended, or when one of them can run no more: each ends within `timeoutMs`,
+   * unless the runtime has dropped it with its timer, as Cloudflare's Workers do with all that a request left behind
+   * whose client went away. Those who share the memory with it must not wait for ever, so each waits by a timer of its own.
+   */
+  async #before(): Promise<void> {
+    if (this.#tail === undefined) {
+      this.#began = performance.now();
+      return;
+    }
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const overdue = new Promise<void>((resolve) => {
+      const look = (): void => {
+        const left = this.#began + this.#options.timeoutMs + graceMs - performance.now();
+        if (left <= 0) resolve();
+        else timer = setTimeout(look, Math.min(left, longestTimer));
+      };
+      look();
+    });
+    await Promise.race([this.#tail, overdue]).finally(() => clearTimeout(timer));
   }
 
   /** Reads the memory as it is now and shows it to the caller, who from then on has looked at it, unless the call has ended. */
@@ -237,7 +273,7 @@ export class Session<M> {
 
   /** Waits for the calls made so far and what they left to be done; every later one is `CLOSED`. */
   close(leftToDo: () => Promise<void> | undefined): Promise<void> {
-    this.#closing ??= this.#tail.then(leftToDo);
+    this.#closing ??= this.#before().then(leftToDo);
     return this.#closing;
   }
 

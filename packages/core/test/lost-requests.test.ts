@@ -1,0 +1,56 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import {
+  type ChatMemoryStore,
+  createChatMemories,
+  createChatMemory,
+  inMemoryStore,
+  user,
+} from "../src/index.ts";
+
+afterEach(() => vi.unstubAllGlobals());
+
+/** A store whose first read never answers. */
+function storeThatHangsOnce(): ChatMemoryStore {
+  const store = inMemoryStore();
+  const getMessages = store.getMessages.bind(store);
+  let asked = 0;
+  store.getMessages = (...args) => (asked++ === 0 ? new Promise(() => {}) : getMessages(...args));
+  return store;
+}
+
+describe("a runtime that drops a request with its timers", () => {
+  it("keeps nobody from the memory that the request had a call on", async () => {
+    const memory = createChatMemory({ id: "one", store: storeThatHangsOnce(), timeoutMs: 30 });
+    vi.stubGlobal("setTimeout", () => undefined);
+    memory.add(user("lost"));
+    // It has begun.
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    vi.unstubAllGlobals();
+    await Promise.all([memory.add(user("first")), memory.add(user("second"))]);
+    expect((await memory.messages()).map(({ content }) => content)).toEqual(["first", "second"]);
+    await memory.close();
+  });
+
+  it("closes a memory that it had a call on", async () => {
+    const memory = createChatMemory({ id: "one", store: storeThatHangsOnce(), timeoutMs: 30 });
+    vi.stubGlobal("setTimeout", () => undefined);
+    memory.add(user("lost"));
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    vi.unstubAllGlobals();
+    await memory.close();
+    await expect(memory.messages()).rejects.toMatchObject({ code: "CLOSED" });
+  });
+});
+
+describe("a runtime without WeakRef", () => {
+  it("serves many memories, one instance each, and closes them", async () => {
+    vi.stubGlobal("WeakRef", undefined);
+    vi.stubGlobal("FinalizationRegistry", undefined);
+    const memories = createChatMemories({ store: inMemoryStore(), maxLoaded: 2 });
+    const memory = memories.get("a");
+    await memory.add(user("Hello"));
+    expect(memories.get("a")).toBe(memory);
+    await memories.close();
+    await expect(memory.messages()).rejects.toMatchObject({ code: "CLOSED" });
+  });
+});
