@@ -29,7 +29,7 @@ export { copyUpdate, withState } from "./stores/copies.ts";
 export { type DriverCalls, driverCalls } from "./stores/driver-calls.ts";
 export { type FoldedUpdate, foldUpdate, isPlain, namedSeqs } from "./stores/fold-update.ts";
 export { importError } from "./stores/import-driver.ts";
-export { type Lifecycle, lifecycle } from "./stores/lifecycle.ts";
+export { type Lifecycle, lifecycle, type StoreConnection } from "./stores/lifecycle.ts";
 export {
   decodeCursor,
   encodeCursor,

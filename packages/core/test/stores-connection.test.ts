@@ -148,6 +148,18 @@ describe("lifecycle", () => {
     void close();
     expect(() => enter({ signal })).toThrow(expect.objectContaining({ code: "CLOSED" }));
   });
+
+  it("lets in no id that the contract does not allow, and says first what ends every call", () => {
+    const { enterFor, close } = lifecycle("myStore", { under: () => "entered", close: async () => {} });
+    expect(enterFor("chat-1", undefined)).toBe("entered");
+    for (const id of ["", undefined as unknown as string]) {
+      expect(() => enterFor(id, {})).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
+      const signal = AbortSignal.abort();
+      expect(() => enterFor(id, { signal })).toThrow(expect.objectContaining({ code: "ABORTED" }));
+    }
+    void close();
+    expect(() => enterFor("", {})).toThrow(expect.objectContaining({ code: "CLOSED" }));
+  });
 });
 
 describe("parseUrl", () => {

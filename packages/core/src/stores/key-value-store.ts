@@ -1,6 +1,6 @@
 import { checkUnlessInstance, kindOf } from "../option-checks.ts";
-import type { CallOptions, ChatMemoryStore, MemoryUpdate } from "../store-contract.ts";
-import { checkMemoryId, checkTtl, checkUpdate } from "./checks.ts";
+import type { ChatMemoryStore, MemoryUpdate } from "../store-contract.ts";
+import { checkTtl, checkUpdate } from "./checks.ts";
 import { copyUpdate } from "./copies.ts";
 import { driverCalls } from "./driver-calls.ts";
 import type { KeyValueEntry, KeyValueStoreOptions } from "./key-value-options.ts";
@@ -96,19 +96,13 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
   });
   // The hooks' errors become the store's, and a signal ends the wait even if the hook ignores it.
   const { run, settled } = driverCalls(name);
-  const { enter: begin, close } = lifecycle(name, {
+  const { enter, enterFor, close } = lifecycle(name, {
     under: (signal) => signal,
     async close() {
       await settled();
       await run(() => options.close?.(), undefined);
     },
   });
-
-  function enter(memoryId: string, callOptions: CallOptions | undefined): AbortSignal | undefined {
-    const signal = begin(callOptions);
-    checkMemoryId(memoryId);
-    return signal;
-  }
 
   async function get(key: string, signal: AbortSignal | undefined): Promise<KeyValueEntry<R> | undefined> {
     const entry = await run(() => options.get(key, { signal }), signal);
@@ -203,12 +197,12 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     capabilities,
 
     async getMessages(memoryId, callOptions) {
-      const signal = enter(memoryId, callOptions);
+      const signal = enterFor(memoryId, callOptions);
       return snapshotOf(read(memoryId, await get(memoryId, signal)), callOptions?.known);
     },
 
     async updateMessages(memoryId, update, callOptions) {
-      const signal = enter(memoryId, callOptions);
+      const signal = enterFor(memoryId, callOptions);
       checkUpdate(update, capabilities);
       const change = copyUpdate(update);
       // As one call: between its read and its write it is under way too.
@@ -216,18 +210,18 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     },
 
     async deleteMessages(memoryId, callOptions) {
-      const signal = enter(memoryId, callOptions);
+      const signal = enterFor(memoryId, callOptions);
       await run(() => options.delete(memoryId, { signal }), signal);
     },
 
     async getHistory(memoryId, query, callOptions) {
-      const signal = enter(memoryId, callOptions);
+      const signal = enterFor(memoryId, callOptions);
       const normal = normalizeHistoryQuery(query);
       return historyOf(read(memoryId, await get(memoryId, signal)), normal);
     },
 
     async listMemories(query, callOptions) {
-      const signal = begin(callOptions);
+      const signal = enter(callOptions);
       const { owner, cursor, limit } = normalizeListQuery(query);
       if (!capabilities.list) throw unsupportedError(name, "listMemories");
       const after = cursor === undefined ? undefined : decodeCursor(cursor);
@@ -241,7 +235,7 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     },
 
     async sweep(callOptions) {
-      const signal = begin(callOptions);
+      const signal = enter(callOptions);
       let removed = 0;
       for await (const keys of keysAfter(undefined, signal)) {
         const swept = await Promise.all(keys.map((key) => sweepKey(key, signal)));

@@ -1,11 +1,21 @@
 import { throwIfAborted } from "../abort.ts";
 import type { CallOptions } from "../store-contract.ts";
+import { checkMemoryId } from "./checks.ts";
 import { closedError } from "./store-errors.ts";
+
+/** The way to a store's database: calls go out, the driver's faults come back as Turnkeep's errors. */
+export interface StoreConnection<Calls> {
+  /** Calls whose wait the signal ends. */
+  under(signal: AbortSignal | undefined): Calls;
+  close(): Promise<void>;
+}
 
 /** How each method of a store begins, and how the store ends. */
 export interface Lifecycle<Calls> {
   /** What a method makes its calls by. `CLOSED` after `close()`, `ABORTED` once the caller's signal has fired. */
   enter(options: CallOptions | undefined): Calls;
+  /** The same of a method of one memory; then `INVALID_OPTION` for an id that the contract does not allow. */
+  enterFor(memoryId: string, options: CallOptions | undefined): Calls;
   /** Closes the connection, once: each call answers the same promise. */
   close(): Promise<void>;
 }
@@ -26,20 +36,19 @@ export interface Lifecycle<Calls> {
  * const ask = enter({ signal: AbortSignal.timeout(1_000) });
  * ```
  */
-export function lifecycle<Calls>(
-  store: string,
-  connection: {
-    /** Calls whose wait the signal ends. */
-    under(signal: AbortSignal | undefined): Calls;
-    close(): Promise<void>;
-  },
-): Lifecycle<Calls> {
+export function lifecycle<Calls>(store: string, connection: StoreConnection<Calls>): Lifecycle<Calls> {
   let closing: Promise<void> | undefined;
+  function enter(options: CallOptions | undefined): Calls {
+    if (closing !== undefined) throw closedError(store);
+    throwIfAborted(options?.signal);
+    return connection.under(options?.signal);
+  }
   return {
-    enter(options) {
-      if (closing !== undefined) throw closedError(store);
-      throwIfAborted(options?.signal);
-      return connection.under(options?.signal);
+    enter,
+    enterFor(memoryId, options) {
+      const calls = enter(options);
+      checkMemoryId(memoryId);
+      return calls;
     },
     close() {
       closing ??= connection.close();

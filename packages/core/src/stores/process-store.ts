@@ -1,5 +1,5 @@
 import type { CallOptions, ChatMemoryStore, StoreCapabilities } from "../store-contract.ts";
-import { checkMemoryId, checkTtl, checkUpdate } from "./checks.ts";
+import { checkTtl, checkUpdate } from "./checks.ts";
 import { lifecycle } from "./lifecycle.ts";
 import { ProcessMemory } from "./process-memory.ts";
 import {
@@ -48,16 +48,15 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
   const everybody = new Timeline<Slot>();
   const byOwner = new Map<string, Timeline<Slot>>();
   let positions = 0;
-  const { enter: begin, close } = lifecycle(name, {
+  const { enter, enterFor, close } = lifecycle(name, {
     under: () => undefined,
     async close() {
       for (const slot of [...slots.values()]) drop(slot);
     },
   });
 
-  function enter(memoryId: string, callOptions: CallOptions | undefined): void {
-    begin(callOptions);
-    checkMemoryId(memoryId);
+  function enterAdmitted(memoryId: string, callOptions: CallOptions | undefined): void {
+    enterFor(memoryId, callOptions);
     admit?.(memoryId, slots);
   }
 
@@ -97,12 +96,12 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
     capabilities,
 
     async getMessages(memoryId, callOptions) {
-      enter(memoryId, callOptions);
+      enterAdmitted(memoryId, callOptions);
       return find(memoryId)?.snapshot(callOptions?.known) ?? { version: null, nextSeq: 1, messages: [] };
     },
 
     async updateMessages(memoryId, update, callOptions) {
-      enter(memoryId, callOptions);
+      enterAdmitted(memoryId, callOptions);
       checkUpdate(update, capabilities);
       const found = find(memoryId);
       if (found?.version === update.version) return;
@@ -113,19 +112,19 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
     },
 
     async deleteMessages(memoryId, callOptions) {
-      enter(memoryId, callOptions);
+      enterAdmitted(memoryId, callOptions);
       const slot = slots.get(memoryId);
       if (slot !== undefined) drop(slot);
     },
 
     async getHistory(memoryId, query, callOptions) {
-      enter(memoryId, callOptions);
+      enterAdmitted(memoryId, callOptions);
       const normal = normalizeHistoryQuery(query);
       return find(memoryId)?.history(normal) ?? { messages: [], hasMore: false };
     },
 
     async listMemories(query, callOptions) {
-      begin(callOptions);
+      enter(callOptions);
       const { owner, cursor, limit } = normalizeListQuery(query);
       if (!capabilities.list) throw unsupportedError(name, "listMemories");
       const source = owner === undefined ? everybody : byOwner.get(owner);
@@ -142,7 +141,7 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
     },
 
     async sweep(callOptions) {
-      begin(callOptions);
+      enter(callOptions);
       const expired = [...slots.values()].filter(isExpired);
       for (const slot of expired) drop(slot);
       return { removed: expired.length };
