@@ -6,6 +6,7 @@ import {
   invalidOption,
   notReadyError,
   onAbort,
+  type StoreConnection,
 } from "@turnkeep/core/store-kit";
 import type { Pool } from "pg";
 import type { PostgresConnection } from "./options.ts";
@@ -29,13 +30,6 @@ export interface QueryAnswer {
   readonly rows: unknown[];
   readonly rowCount?: number | null | undefined;
   readonly affectedRows?: number | undefined;
-}
-
-/** The way to the database: statements go out, the driver's faults come back as Turnkeep's errors. */
-export interface Connection {
-  /** Calls whose wait the signal ends. */
-  under(signal: AbortSignal | undefined): Calls;
-  close(): Promise<void>;
 }
 
 export interface Calls {
@@ -68,7 +62,7 @@ const unreadable = new Set(["ERR_INVALID_URL", "ERR_SOCKET_BAD_PORT"]);
 const notReady = new Set(["42P01", "42703"]);
 
 /** Does no I/O. `place` is where the tables are, for errors. */
-export function connect({ client, url, config }: PostgresConnection, place: string): Connection {
+export function connect({ client, url, config }: PostgresConnection, place: string): StoreConnection<Calls> {
   let opened: Promise<Pool> | undefined;
   let takesNames = client === undefined || isOfPg(client);
   const names = new Names();

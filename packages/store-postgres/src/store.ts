@@ -1,6 +1,5 @@
 import type { CallOptions, ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
 import {
-  checkMemoryId,
   checkUpdate,
   conflictError,
   copyUpdate,
@@ -63,7 +62,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const { connection: place, schema, prefix, ttlMs } = normalizeOptions(options);
   const names = namesOf(schema, prefix);
   const sql = new Statements(names, ttlMs);
-  const { enter, close } = lifecycle(
+  const { enter, enterFor, close } = lifecycle(
     storeName,
     connect(place, `schema ${show(schema)} with prefix ${show(prefix)}`),
   );
@@ -87,14 +86,12 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     },
 
     async getMessages(memoryId, callOptions) {
-      const { run } = enter(callOptions);
-      checkMemoryId(memoryId);
+      const { run } = enterFor(memoryId, callOptions);
       return snapshotOf(await run(sql.read(memoryId, callOptions?.known)), callOptions?.known);
     },
 
     async updateMessages(memoryId, update, callOptions) {
-      const { run, write } = enter(callOptions);
-      checkMemoryId(memoryId);
+      const { run, write } = enterFor(memoryId, callOptions);
       checkUpdate(update, capabilities);
       const change = copyUpdate(update);
       const folded = foldUpdate(change);
@@ -108,14 +105,12 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     },
 
     async deleteMessages(memoryId, callOptions) {
-      const { run } = enter(callOptions);
-      checkMemoryId(memoryId);
+      const { run } = enterFor(memoryId, callOptions);
       await run(sql.remove(memoryId));
     },
 
     async getHistory(memoryId, query, callOptions) {
-      const { run } = enter(callOptions);
-      checkMemoryId(memoryId);
+      const { run } = enterFor(memoryId, callOptions);
       const normal = normalizeHistoryQuery(query);
       const rows = await run(sql.history(memoryId, normal));
       return {
