@@ -1,4 +1,4 @@
-import { driverCalls, importError } from "@turnkeep/core/store-kit";
+import { driverCalls, importError, type StoreConnection } from "@turnkeep/core/store-kit";
 import type { Redis } from "ioredis";
 import type { Statement } from "./lua.ts";
 import type { RedisConnection, WaitReplicas } from "./options.ts";
@@ -11,13 +11,6 @@ export interface RedisClient {
   call(command: string, args: (string | number)[]): Promise<unknown>;
   /** Whether commands go to several servers. */
   readonly isCluster?: boolean | undefined;
-}
-
-/** The way to the database: scripts go out, the driver's faults come back as Turnkeep's errors. */
-export interface Connection {
-  /** Calls whose wait the signal ends. */
-  under(signal: AbortSignal | undefined): Calls;
-  close(): Promise<void>;
 }
 
 export interface Calls {
@@ -35,7 +28,7 @@ interface Opened {
 }
 
 /** Does no I/O. */
-export function connect({ client, url, config }: RedisConnection): Connection {
+export function connect({ client, url, config }: RedisConnection): StoreConnection<Calls> {
   let opened: Promise<Opened> | undefined;
   const calls = driverCalls(storeName);
 

@@ -8,7 +8,6 @@ import type {
   StoreCapabilities,
 } from "@turnkeep/core";
 import {
-  checkMemoryId,
   checkUpdate,
   conflictError,
   copyUpdate,
@@ -78,7 +77,7 @@ const batch = 100;
 export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
   const { connection, prefix, ttlMs, waitReplicas } = normalizeOptions(options);
   const lua = new Statements(prefix, ttlMs);
-  const { enter, close } = lifecycle(storeName, connect(connection));
+  const { enter, enterFor, close } = lifecycle(storeName, connect(connection));
   const capabilities: StoreCapabilities = Object.freeze({
     durable: true,
     shared: true,
@@ -134,15 +133,13 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     capabilities,
 
     async getMessages(memoryId, callOptions) {
-      const { run } = enter(callOptions);
-      checkMemoryId(memoryId);
+      const { run } = enterFor(memoryId, callOptions);
       return snapshotOf(memoryId, await run(lua.read(memoryId, callOptions?.known)));
     },
 
     async updateMessages(memoryId, update, callOptions) {
-      const calls = enter(callOptions);
+      const calls = enterFor(memoryId, callOptions);
       const { run } = calls;
-      checkMemoryId(memoryId);
       checkUpdate(update, capabilities);
       const change = copyUpdate(update);
       const folded = foldUpdate(change);
@@ -160,9 +157,8 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     },
 
     async deleteMessages(memoryId, callOptions) {
-      const calls = enter(callOptions);
+      const calls = enterFor(memoryId, callOptions);
       const { run } = calls;
-      checkMemoryId(memoryId);
       // By its life: a delete that is late, or sent twice by the driver, must not meet the next memory of that id.
       const [life = "", owner] = await run(lua.peek(memoryId));
       const removed = await run(lua.remove(memoryId, life));
@@ -171,8 +167,7 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     },
 
     async getHistory(memoryId, query, callOptions) {
-      const { run } = enter(callOptions);
-      checkMemoryId(memoryId);
+      const { run } = enterFor(memoryId, callOptions);
       const normal = normalizeHistoryQuery(query);
       return pageOf(memoryId, await run(lua.history(memoryId, normal)), normal.limit);
     },
