@@ -514,6 +514,13 @@ describe("foldUpdate", () => {
         expect(new Set(seen).size).toBe(seen.length);
         const inserted = folded.insert.map((row) => row.seq);
         expect(inserted).toEqual(inserted.toSorted((a, b) => a - b));
+        expect(folded.replaced.map(({ seq }) => seq)).toEqual(change.replace.map(({ seq }) => seq));
+        const states = [...folded.replaced, ...folded.moved].map(({ seq, state }) => `${seq} ${state}`);
+        const expectedStates = [
+          ...[...folded.rewrite, ...folded.setState].map(({ seq, state }) => `${seq} ${state}`),
+          ...folded.remove.map((seq) => `${seq} removed`),
+        ];
+        expect(states.sort()).toEqual(expectedStates.sort());
       }),
     );
   });

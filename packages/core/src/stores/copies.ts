@@ -17,10 +17,10 @@ export function copyMessage({ id, seq, createdAt, payload, meta }: StoredMessage
  * withState({ id: "a", seq: 1, createdAt: 0, payload: "{}" }, "evicted").state; // "evicted"
  * ```
  */
-export function withState(
+export function withState<State extends MessageState | "removed">(
   { id, seq, createdAt, payload, meta }: StoredMessage,
-  state: MessageState,
-): StoredMessage & { state: MessageState } {
+  state: State,
+): StoredMessage & { state: State } {
   return meta === undefined
     ? { id, seq, createdAt, payload, state }
     : { id, seq, createdAt, payload, meta, state };

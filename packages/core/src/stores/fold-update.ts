@@ -1,7 +1,10 @@
 import type { MemoryUpdate, MessageState, StoredMessage } from "../store-contract.ts";
 import { withState } from "./copies.ts";
 
-/** What an update comes to: each message stands in one list, once, with its final state. */
+/**
+ * What an update comes to: each message stands in one of the first four lists, once, with its final state. The last two
+ * have those that it expects to find, for a store that checks them in the statement that changes them.
+ */
 export interface FoldedUpdate {
   /** Rows to write that were not there, ascending by `seq`. */
   readonly insert: readonly (StoredMessage & { readonly state: MessageState })[];
@@ -11,6 +14,15 @@ export interface FoldedUpdate {
   readonly setState: readonly { readonly seq: number; readonly state: MessageState }[];
   /** Rows to delete. */
   readonly remove: readonly number[];
+  /** `rewrite`, and of `remove` what was replaced too: before, they were live and had these ids. */
+  readonly replaced: readonly (StoredMessage & Folded)[];
+  /** `setState`, and the rest of `remove`: before, they were there. */
+  readonly moved: readonly ({ readonly seq: number } & Folded)[];
+}
+
+/** What becomes of a row. */
+interface Folded {
+  readonly state: MessageState | "removed";
 }
 
 /**
@@ -40,27 +52,22 @@ export function foldUpdate(
   for (const { seq, to } of update.move) {
     targets.set(seq, keepsHistory || to === "live" ? to : "removed");
   }
-  const insert: (StoredMessage & { state: MessageState })[] = [];
-  const rewrite: (StoredMessage & { state: MessageState })[] = [];
-  const setState: { seq: number; state: MessageState }[] = [];
-  const remove: number[] = [];
+  const insert = update.append.map((message) => withState(message, targets.get(message.seq) ?? "live"));
+  const replaced = update.replace.map((message) => withState(message, targets.get(message.seq) ?? "live"));
+  for (const { seq } of [...insert, ...replaced]) targets.delete(seq);
+  const moved = Array.from(targets, ([seq, state]) => ({ seq, state }));
+  return {
+    insert: insert.filter(stays),
+    rewrite: replaced.filter(stays),
+    setState: moved.filter(stays),
+    remove: [...replaced, ...moved].filter((row) => !stays(row)).map(({ seq }) => seq),
+    replaced,
+    moved,
+  };
+}
 
-  for (const message of update.append) {
-    const state = targets.get(message.seq) ?? "live";
-    targets.delete(message.seq);
-    if (state !== "removed") insert.push(withState(message, state));
-  }
-  for (const message of update.replace) {
-    const state = targets.get(message.seq) ?? "live";
-    if (state === "removed") continue;
-    targets.delete(message.seq);
-    rewrite.push(withState(message, state));
-  }
-  for (const [seq, state] of targets) {
-    if (state === "removed") remove.push(seq);
-    else setState.push({ seq, state });
-  }
-  return { insert, rewrite, setState, remove };
+function stays<Row extends Folded>(row: Row): row is Row & { readonly state: MessageState } {
+  return row.state !== "removed";
 }
 
 /**
@@ -74,8 +81,8 @@ export function foldUpdate(
  * namedSeqs(foldUpdate({ expected: "v1", version: "v2", nextSeq: 9, append: [], replace: [], move })); // [3]
  * ```
  */
-export function namedSeqs({ rewrite, setState, remove }: FoldedUpdate): number[] {
-  return [...rewrite, ...setState].map(({ seq }) => seq).concat(remove);
+export function namedSeqs({ replaced, moved }: FoldedUpdate): number[] {
+  return [...replaced, ...moved].map(({ seq }) => seq);
 }
 
 /**
@@ -91,6 +98,6 @@ export function namedSeqs({ rewrite, setState, remove }: FoldedUpdate): number[]
  * isPlain(foldUpdate({ expected: "v1", version: "v2", nextSeq: 9, append, replace: [], move })); // true
  * ```
  */
-export function isPlain({ rewrite, setState, remove }: FoldedUpdate): boolean {
-  return rewrite.length + remove.length === 0 && setState.every(({ state }) => state === "evicted");
+export function isPlain({ replaced, moved }: FoldedUpdate): boolean {
+  return replaced.length === 0 && moved.every(({ state }) => state === "evicted");
 }
