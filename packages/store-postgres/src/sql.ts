@@ -110,16 +110,15 @@ export class Statements {
 
   /** Changes a memory that is at the expected version and agrees with the update. */
   #change(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<object> {
-    const { insert, rewrite, setState, remove } = folded;
+    const { insert, rewrite, setState, remove, replaced, moved } = folded;
     const p = new Parameters();
-    const moves = [...setState, ...remove.map((seq) => ({ seq, state: "removed" as const }))];
-    const leaving = [...rewrite, ...moves].filter(({ state }) => state !== "live").map(({ seq }) => seq);
-    const coming = liveIn([...insert, ...setState]);
+    const leaving = [...replaced, ...moved].filter(({ state }) => state !== "live").map(({ seq }) => seq);
+    const coming = liveIn([...insert, ...moved]);
     const head = this.#headChange(p, memoryId, update, p.seqs(leaving), p.seqs(coming));
-    const rows = rewrite.length > 0 ? p.rows("r", [...rewrite, ...moves]) : p.moves("r", moves);
+    const rows = replaced.length > 0 ? p.rows("r", [...replaced, ...moved]) : p.moves("r", moved);
     const agrees =
-      rewrite.length > 0
-        ? `h.live @> ${p.seqs(rewrite.map(({ seq }) => seq))}
+      replaced.length > 0
+        ? `h.live @> ${p.seqs(replaced.map(({ seq }) => seq))}
           and not exists (select from c where c.place is null or c.id <> c.stored_id)`
         : "not exists (select from c where c.place is null)";
     const parts = [
@@ -139,9 +138,9 @@ export class Statements {
       const rewritten = `, created_at = coalesce(c.created_at, m.created_at),
           payload = coalesce(c.payload, m.payload), meta = case when c.id is null then m.meta else c.meta end`;
       parts.push(`changed as (
-        update ${this.#messages} m set superseded = c.supersede${rewrite.length > 0 ? rewritten : ""}
+        update ${this.#messages} m set superseded = c.supersede${replaced.length > 0 ? rewritten : ""}
         from head, c where m.ctid = c.place and c.state <> 'removed'
-          and (c.superseded <> c.supersede${rewrite.length > 0 ? " or c.id is not null" : ""}))`);
+          and (c.superseded <> c.supersede${replaced.length > 0 ? " or c.id is not null" : ""}))`);
     }
     if (remove.length > 0) {
       parts.push(`removed as (
@@ -149,7 +148,7 @@ export class Statements {
     }
     const last = insert.length > 0 ? this.#inserted(p, insert) : "select 'done' as done from head";
     const recurs =
-      isFew(insert) && (rewrite.length === 0 ? moves.length <= 16 : rewrite.length + moves.length === 1);
+      isFew(insert) && (replaced.length === 0 ? moved.length <= 16 : replaced.length + moved.length === 1);
     return p.statement(`with ${parts.join(",")} ${last}`, recurs);
   }
 
