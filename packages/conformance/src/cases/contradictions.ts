@@ -81,6 +81,11 @@ function contradictions(
     ["a replacement of a removed message", replaced(3)],
     ["a replacement of what never was", replaced(7)],
     ["a replacement under another id", { replace: [memory.message(4, { id: "another", payload })] }],
+    ["a replacement of an evicted message that it removes", { ...replaced(1), ...moved(1, "removed") }],
+    [
+      "a replacement under another id that it removes",
+      { replace: [memory.message(4, { id: "another", payload })], ...moved(4, "removed") },
+    ],
     ["a move of a removed message", moved(3)],
     ["a removal of a removed message", moved(3, "removed")],
     ["a return of a removed message to memory", moved(3, "live")],
