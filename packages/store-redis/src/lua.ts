@@ -93,13 +93,9 @@ export class Statements {
 
   /** Changes a memory that is at the expected version and agrees with the update. */
   change(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<ChangeAnswer> {
-    const { insert, rewrite, setState, remove } = folded;
-    const removed = new Set(remove);
-    const gone = update.replace.filter(({ seq }) => removed.delete(seq));
-    const replaced = [...rewrite, ...gone.map((message) => ({ ...message, state: "removed" }))];
-    const values = this.#changeOf(update, 2 * (setState.length + removed.size), 4 * replaced.length);
-    for (const { seq, state } of setState) values.push(seq, state);
-    for (const seq of removed) values.push(seq, "removed");
+    const { insert, replaced, moved } = folded;
+    const values = this.#changeOf(update, 2 * moved.length, 4 * replaced.length);
+    for (const { seq, state } of moved) values.push(seq, state);
     for (const row of [...replaced, ...insert]) values.push(row.seq, row.state, row.id, recordOf(row));
     return { script: scripts.change, keys: this.#keysOf(memoryId), values };
   }
