@@ -16,7 +16,7 @@ type Records = readonly (readonly (string | null)[])[];
 
 type HeadAnswer = readonly [
   version: string,
-  next: string,
+  next: string | null,
   owner: string | null,
   head: string | null,
   expires: string | null,
@@ -35,14 +35,14 @@ export type BeginAnswer =
   | readonly ["replayed" | "conflict", life: string | null]
   | readonly ["late"];
 
-export type ChangeAnswer = "done" | "replayed" | "conflict" | "corrupt" | "disagrees";
+export type ChangeAnswer = "done" | "replayed" | "conflict" | "disagrees";
 
 /** The named messages that are there. Empty: no such memory. */
 export type LookAnswer =
   | readonly []
   | readonly [
       version: string,
-      next: string,
+      next: string | null,
       rows: readonly (readonly [seq: string, state: MessageState, id: string])[],
     ];
 

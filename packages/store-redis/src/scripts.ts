@@ -56,8 +56,8 @@ local stored = redis.call('HMGET', head, 'version', 'next', 'expires')
 if not stored[1] or past(stored[3]) then return 'conflict' end
 if stored[1] == ARGV[8] then return 'replayed' end
 if stored[1] ~= expected then return 'conflict' end
-if not tonumber(stored[2]) then return 'corrupt' end
-if tonumber(first) < tonumber(stored[2]) then return 'disagrees' end`;
+local nextSeq = tonumber(stored[2])
+if not nextSeq or tonumber(first) < nextSeq then return 'disagrees' end`;
 // A script does not roll back: it looks at everything before it writes anything. Its first write is an HSET, which Redis
 // refuses where it has no memory or no replicas left; once a script has written, Redis refuses it no more, but for what its
 // user has no right to. So each command is called in vain before one tells.

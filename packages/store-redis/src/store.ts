@@ -41,11 +41,6 @@ import { normalizeOptions, type RedisStoreOptions } from "./options.ts";
 import { type Entry, entryOf, messagesOf } from "./records.ts";
 import { entryIsLeftBehindAfter } from "./scripts.ts";
 
-/** Of an update. */
-type Outcome = ChangeAnswer | "late";
-
-const noNextSeq = "its head has no next seq";
-
 /** A place in the index, which stands in a cursor. */
 const place = /^[1-9]\d{0,15}$/;
 
@@ -94,7 +89,7 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     memoryId: string,
     update: MemoryUpdate,
     folded: FoldedUpdate,
-  ): Promise<Outcome> {
+  ): Promise<ChangeAnswer> {
     if (update.expected === null) {
       // Nobody but the look says what a memory that is not there yet would have to hold.
       return namedSeqs(folded).length > 0 ? "disagrees" : begin(run, memoryId, update, folded);
@@ -108,17 +103,18 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     memoryId: string,
     update: MemoryUpdate,
     folded: FoldedUpdate,
-  ): Promise<Outcome> {
+  ): Promise<ChangeAnswer> {
     const entry = { memoryId, owner: update.owner, life: randomBytes(12).toString("base64url") };
     // The index lies in another slot. What it lists too early is told apart by its life; what it lacked would be lost.
     const entered = await run(lua.enter(entry));
     const [outcome, life, owner] = await run(lua.begin(entry, entered, update, folded));
-    // A driver that sent it twice has met what it began: the entry is that memory's.
-    if (life === entry.life) return outcome;
     const expired = typeof life === "string" ? { memoryId, life, owner: owner ?? undefined } : undefined;
     const stale = outcome === "done" ? expired : entry;
-    // An entry that is not taken off now shows nowhere, and sweep finds it.
-    if (stale !== undefined) await run(lua.leave(stale, 0)).catch(() => {});
+    // A driver that sent it twice has met what it began: the entry is that memory's. One that is not taken off now shows
+    // nowhere, and sweep finds it.
+    if (stale !== undefined && life !== entry.life) await run(lua.leave(stale, 0)).catch(() => {});
+    if (outcome === "late")
+      throw storeError(storeName, new Error("The memory began too late after it was listed"));
     return outcome;
   }
 
@@ -144,13 +140,10 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
       const change = copyUpdate(update);
       const folded = foldUpdate(change);
       const outcome = await apply(run, memoryId, change, folded);
-      if (outcome === "corrupt") throw corruptError(memoryId, noNextSeq);
-      if (outcome === "late")
-        throw storeError(storeName, new Error("The memory began too late after it was listed"));
       let isDone = outcome === "done" || outcome === "replayed";
       if (outcome === "disagrees") {
-        const [version, stored] = storedOf(await run(lua.look(memoryId, namedSeqs(folded))));
-        isDone = isInPlace(memoryId, change, version, stored);
+        const found = await run(lua.look(memoryId, namedSeqs(folded)));
+        isDone = isInPlace(memoryId, change, ...storedOf(memoryId, found));
       }
       if (!isDone) throw conflictError(memoryId, change.expected);
       await replicated(calls, outcome === "done");
@@ -223,8 +216,7 @@ function snapshotOf(memoryId: string, answer: SnapshotAnswer): MemorySnapshot {
   if (head === undefined) return snapshot;
   const [version, next, owner, text] = head;
   snapshot.version = version;
-  snapshot.nextSeq = Number(next);
-  if (!Number.isSafeInteger(snapshot.nextSeq) || next === "") throw corruptError(memoryId, noNextSeq);
+  snapshot.nextSeq = nextSeqOf(memoryId, next);
   if (owner !== null) snapshot.owner = owner;
   if (text !== null) snapshot.head = text;
   if (seqs === undefined) snapshot.unchanged = true;
@@ -241,8 +233,14 @@ function pageOf(memoryId: string, answer: HistoryAnswer, limit: number): History
   };
 }
 
-function storedOf(answer: LookAnswer): [version: string | null, stored: StoredRows] {
+function storedOf(memoryId: string, answer: LookAnswer): [version: string | null, stored: StoredRows] {
   const [version, next, rows] = answer.length === 0 ? [null, "1", []] : answer;
   const found = rows.map(([seq, state, id]) => ({ seq: Number(seq), state, id }));
-  return [version, storedRows(Number(next), found)];
+  return [version, storedRows(nextSeqOf(memoryId, next), found)];
+}
+
+function nextSeqOf(memoryId: string, next: string | null): number {
+  const nextSeq = Number(next || Number.NaN);
+  if (!Number.isSafeInteger(nextSeq)) throw corruptError(memoryId, "its head has no next seq");
+  return nextSeq;
 }

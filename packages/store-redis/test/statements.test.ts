@@ -371,8 +371,13 @@ for (const [name, engine, url] of [
       expect((await store.getMessages("numbers")).messages).toEqual(messages(1, 2));
       const append = update(begin.version, 4, { append: [message(3)] });
       const replace = update(begin.version, 4, { replace: [message(2, '"new"')] });
-      for (const next of ["", "private words"]) {
-        await redis.hset(key, "next", next);
+      const damages = [
+        () => redis.hset(key, "next", ""),
+        () => redis.hset(key, "next", "private words"),
+        () => redis.hdel(key, "next"),
+      ];
+      for (const damage of damages) {
+        await damage();
         for (const call of [
           () => store.getMessages("numbers"),
           () => store.updateMessages("numbers", append),
