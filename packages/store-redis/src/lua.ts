@@ -108,7 +108,9 @@ export class Statements {
   /** One message beyond the limit: there is more. */
   history(memoryId: string, query: NormalHistoryQuery): Statement<HistoryAnswer> {
     const { after, before, order, limit, states, ids } = query;
-    const values: (string | number)[] = [after, before, order, limit + 1, states.length, ...states];
+    const range =
+      order === "ascending" ? ["ZRANGEBYSCORE", after, before] : ["ZREVRANGEBYSCORE", before, after];
+    const values = [...range, limit + 1, states.length, ...states];
     if (ids !== undefined) values.push("ids", ...ids);
     return { script: scripts.history, keys: this.#keysOf(memoryId), values };
   }

@@ -183,12 +183,13 @@ return { stored[1], stored[2], rows }`,
   history: `
 ${memory}
 ${addRecords}
-local after, before, order, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local range, from, to, limit = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local stored = redis.call('HMGET', head, 'version', 'expires')
 if not stored[1] or past(stored[2]) then return {} end
 local wanted, seqs, at = {}, {}, {}
 for i = 6, 5 + ARGV[5] do wanted[ARGV[i]] = true end
-local function number(seq) return tonumber(seq) or 0 end
+local direction = range == 'ZRANGEBYSCORE' and 1 or -1
+local function place(seq) return direction * (tonumber(seq) or 0) end
 local function take(seq, state)
   seqs[#seqs + 1] = seq
   at[seq] = state
@@ -198,23 +199,15 @@ if ARGV[firstId] == 'ids' then
   for i = firstId + 1, #ARGV do
     local seq = redis.call('HGET', ids, ARGV[i])
     local state = seq and stateOf(seq)
-    if wanted[state] and number(seq) > number(after) and number(seq) < number(before) then take(seq, state) end
+    if wanted[state] and place(from) < place(seq) and place(seq) < place(to) then take(seq, state) end
   end
 else
   for state in pairs(wanted) do
-    local found
-    if order == 'ascending' then
-      found = redis.call('ZRANGEBYSCORE', states[state], '(' .. after, '(' .. before, 'LIMIT', 0, limit)
-    else
-      found = redis.call('ZREVRANGEBYSCORE', states[state], '(' .. before, '(' .. after, 'LIMIT', 0, limit)
-    end
+    local found = redis.call(range, states[state], '(' .. from, '(' .. to, 'LIMIT', 0, limit)
     for _, seq in ipairs(found) do take(seq, state) end
   end
 end
-table.sort(seqs, function(a, b)
-  if order == 'ascending' then return number(a) < number(b) end
-  return number(a) > number(b)
-end)
+table.sort(seqs, function(a, b) return place(a) < place(b) end)
 for i = #seqs, limit + 1, -1 do seqs[i] = nil end
 local found = {}
 for i, seq in ipairs(seqs) do found[i] = at[seq] end
