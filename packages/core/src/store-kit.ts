@@ -25,7 +25,7 @@ export {
   checkConnection,
   parseUrl,
 } from "./stores/connection-options.ts";
-export { copyUpdate, withState } from "./stores/copies.ts";
+export { copyUpdate, memorySnapshot, type StoredHead, withState } from "./stores/copies.ts";
 export { type DriverCalls, driverCalls } from "./stores/driver-calls.ts";
 export { type FoldedUpdate, foldUpdate, isPlain, namedSeqs } from "./stores/fold-update.ts";
 export { importError } from "./stores/import-driver.ts";
@@ -40,6 +40,7 @@ export {
   normalizeHistoryQuery,
   normalizeListQuery,
 } from "./stores/queries.ts";
+export { runsOf } from "./stores/runs.ts";
 export {
   closedError,
   conflictError,

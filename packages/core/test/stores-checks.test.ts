@@ -18,10 +18,12 @@ import {
   isInPlace,
   isPlain,
   listPage,
+  memorySnapshot,
   namedSeqs,
   normalizeHistoryQuery,
   normalizeListQuery,
   redactUrl,
+  runsOf,
   storedRows,
   storeError,
   throwIfAborted,
@@ -448,6 +450,48 @@ describe("isInPlace", () => {
     expect(codeOf(() => isInPlace("a", change, null, storedRows(1, [])))).toBe("VERSION_CONFLICT");
     expect(codeOf(() => isInPlace("a", change, "before", storedRows(8, [])))).toBe("INVALID_OPTION");
     expect(codeOf(() => isInPlace("a", change, "before", storedRows(9, [])))).toBe("INVALID_OPTION");
+  });
+});
+
+describe("runsOf", () => {
+  test("holds each number once, in runs as long as they can be", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 40 })), (seqs) => {
+        const runs = runsOf(seqs);
+        const held = runs.flatMap(({ from, to }) =>
+          Array.from({ length: to - from + 1 }, (_, i) => from + i),
+        );
+        expect(held).toEqual([...new Set(seqs)].sort((a, b) => a - b));
+        for (const [index, { from }] of runs.entries()) {
+          if (index > 0) expect(from).toBeGreaterThan((runs[index - 1]?.to ?? 0) + 1);
+        }
+      }),
+    );
+  });
+
+  test("joins what is as near as it may be", () => {
+    expect(runsOf([9, 1, 4], 3)).toEqual([
+      { from: 1, to: 4 },
+      { from: 9, to: 9 },
+    ]);
+  });
+});
+
+describe("memorySnapshot", () => {
+  test("has owner and head where the memory has them", () => {
+    const whole = { version: "v", nextSeq: 2, owner: "", head: "{}" };
+    const messages = [{ id: "a", seq: 1, createdAt: 0, payload: "{}" }];
+    expect(memorySnapshot(whole, messages)).toStrictEqual({ ...whole, messages });
+    const bare = { version: "v", nextSeq: 2 };
+    expect(memorySnapshot({ ...bare, owner: null, head: undefined }, [])).toStrictEqual({
+      ...bare,
+      messages: [],
+    });
+  });
+
+  test("says of a memory that the caller knows that it is unchanged", () => {
+    const known = { version: "v", nextSeq: 2 };
+    expect(memorySnapshot(known, undefined)).toStrictEqual({ ...known, messages: [], unchanged: true });
   });
 });
 

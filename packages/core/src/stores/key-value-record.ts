@@ -8,7 +8,7 @@ import type {
 } from "../store-contract.ts";
 import { checkAgainstStored } from "./check-stored.ts";
 import { messageStates } from "./checks.ts";
-import { copyMessage } from "./copies.ts";
+import { copyMessage, memorySnapshot } from "./copies.ts";
 import { foldUpdate } from "./fold-update.ts";
 import type { NormalHistoryQuery } from "./queries.ts";
 import { corruptError } from "./store-errors.ts";
@@ -167,13 +167,8 @@ export function updateRecord(
 
 export function snapshotOf(record: KeyValueRecord | undefined, known: string | undefined): MemorySnapshot {
   if (record === undefined) return { version: null, nextSeq: 1, messages: [] };
-  const { version, nextSeq, owner, head, rows } = record;
-  const snapshot: MemorySnapshot = { version, nextSeq, messages: [] };
-  if (owner !== undefined) snapshot.owner = owner;
-  if (head !== undefined) snapshot.head = head;
-  if (version === known) snapshot.unchanged = true;
-  else snapshot.messages = rows.filter(({ state }) => state === "live").map(copyMessage);
-  return snapshot;
+  if (record.version === known) return memorySnapshot(record, undefined);
+  return memorySnapshot(record, record.rows.filter(({ state }) => state === "live").map(copyMessage));
 }
 
 export function historyOf(record: KeyValueRecord | undefined, query: NormalHistoryQuery): HistoryPage {
