@@ -1,4 +1,5 @@
 import type { MessageState, StoredMessage } from "@turnkeep/core";
+import { runsOf } from "@turnkeep/core/store-kit";
 import type { Statement } from "./sql.ts";
 
 /** A message as a statement takes it; of one that only moves there are `seq` and `state`. */
@@ -41,7 +42,8 @@ export class Parameters {
 
   /** As a set of ranges. */
   seqs(values: readonly number[]): string {
-    return this.#add(rangesOf(values), "int8multirange");
+    const ranges = runsOf(values).map(({ from, to }) => `[${from},${to}]`);
+    return this.#add(`{${ranges.join()}}`, "int8multirange");
   }
 
   /** Message rows as a table of that name. */
@@ -76,15 +78,4 @@ export class Parameters {
   #add(value: string | null | undefined, type: string): string {
     return `$${this.values.push(value ?? null)}::${type}`;
   }
-}
-
-/** The text of a multirange that holds these numbers and no others. The database puts its ranges in order. */
-function rangesOf(seqs: readonly number[]): string {
-  const ranges: { from: number; to: number }[] = [];
-  for (const seq of seqs) {
-    const last = ranges.at(-1);
-    if (last?.to === seq) last.to = seq + 1;
-    else ranges.push({ from: seq, to: seq + 1 });
-  }
-  return `{${ranges.map(({ from, to }) => `[${from},${to})`).join()}}`;
 }

@@ -1,5 +1,5 @@
 import type { MemorySnapshot, MessageState, StoredMessage } from "@turnkeep/core";
-import { type ListedMemory, type StoredRows, storedRows } from "@turnkeep/core/store-kit";
+import { type ListedMemory, memorySnapshot, type StoredRows, storedRows } from "@turnkeep/core/store-kit";
 
 /**
  * A message, whose `key` is its seq, its time and its id; or the head, whose `key` is a mark, its next seq and its version,
@@ -32,22 +32,17 @@ function unmarked(text: string): string {
 
 /** Of the rows of a read: the head's and those of live messages. */
 export function snapshotOf(rows: readonly KeyedRow[], known: string | undefined): MemorySnapshot {
-  const snapshot: MemorySnapshot = { version: null, nextSeq: 1, messages: [] };
-  for (const row of rows) {
-    if (!row.key.startsWith("=")) {
-      snapshot.messages.push(messageOf(row));
-      continue;
-    }
-    const end = row.key.indexOf(" ");
-    snapshot.nextSeq = Number(row.key.slice(1, end));
-    snapshot.version = row.key.slice(end + 1);
-    if (row.payload !== null) snapshot.head = row.payload;
-    if (row.meta !== null) snapshot.owner = unmarked(row.meta);
-  }
-  if (snapshot.version !== null && snapshot.version === known) snapshot.unchanged = true;
+  const isHead = ({ key }: KeyedRow): boolean => key.startsWith("=");
+  const head = rows.find(isHead);
+  if (head === undefined) return { version: null, nextSeq: 1, messages: [] };
+  const end = head.key.indexOf(" ");
+  const version = head.key.slice(end + 1);
+  const messages = rows.filter((row) => !isHead(row)).map(messageOf);
   // They come from an index in this order; only the statement does not promise it.
-  snapshot.messages.sort((a, b) => a.seq - b.seq);
-  return snapshot;
+  messages.sort((a, b) => a.seq - b.seq);
+  const owner = head.meta && unmarked(head.meta);
+  const stored = { version, nextSeq: Number(head.key.slice(1, end)), owner, head: head.payload };
+  return memorySnapshot(stored, version === known ? undefined : messages);
 }
 
 export function messageOf({ key, payload, meta }: KeyedRow): StoredMessage {
