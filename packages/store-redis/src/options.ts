@@ -2,11 +2,12 @@ import {
   type ConnectionOptions,
   type ConnectionRules,
   checkConnection,
+  checkInteger,
+  checkObject,
   checkOptionText,
   checkTtl,
   invalidOption,
   parseUrl,
-  show,
 } from "@turnkeep/core/store-kit";
 import type { RedisClient } from "./client.ts";
 
@@ -81,16 +82,10 @@ function checkDatabase({ pathname, searchParams }: URL): void {
 }
 
 function checkReplicas(waitReplicas: WaitReplicas, client: RedisClient | undefined): void {
-  if (typeof waitReplicas !== "object" || waitReplicas === null) {
-    throw invalidOption(`waitReplicas must be an object with count and timeoutMs, not ${show(waitReplicas)}`);
-  }
-  const { count, timeoutMs } = waitReplicas;
-  for (const [name, value] of Object.entries({ count, timeoutMs })) {
-    // A time of 0 would have Redis wait for ever.
-    if (!Number.isSafeInteger(value) || value < 1) {
-      throw invalidOption(`waitReplicas.${name} must be a positive whole number, not ${show(value)}`);
-    }
-  }
+  checkObject("waitReplicas", waitReplicas, ["count", "timeoutMs"]);
+  checkInteger("waitReplicas.count", waitReplicas.count, 1);
+  // A time of 0 would have Redis wait for ever.
+  checkInteger("waitReplicas.timeoutMs", waitReplicas.timeoutMs, 1);
   if (client?.isCluster) {
     throw invalidOption(
       "waitReplicas needs a connection to one master: a cluster's client sends WAIT to any node",

@@ -22,6 +22,7 @@ describeOptions({
     ["replicas that are null", { url, waitReplicas: null }],
     ["no replicas", { url, waitReplicas: { count: 0, timeoutMs: 100 } }],
     ["replicas without a time", { url, waitReplicas: { count: 1 } }],
+    ["a misspelt member of them", { url, waitReplicas: { count: 1, timeoutMs: 9, timeOutMs: 9 } }],
     ["replicas and a time of 0, which is for ever", { url, waitReplicas: { count: 1, timeoutMs: 0 } }],
     [
       "replicas of a cluster",
