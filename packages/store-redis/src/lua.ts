@@ -14,20 +14,14 @@ export interface Statement<Answer> {
 
 type Records = readonly (readonly (string | null)[])[];
 
-type HeadAnswer = readonly [
-  version: string,
-  next: string | null,
-  owner: string | null,
-  head: string | null,
-  expires: string | null,
-];
+/** Behind these, when it expires. */
+type HeadAnswer = readonly [version: string, next: string | null, owner: string | null, head: string | null];
 
-/** The head, then the seqs that are live and their records in portions. Empty: no such memory. */
-export type SnapshotAnswer =
-  | readonly []
-  /** It is at the version that is known. */
-  | readonly [HeadAnswer]
-  | readonly [HeadAnswer, seqs: readonly string[], ...records: Records];
+/**
+ * The head, then the seqs that are live and their records in portions. Empty: no such memory. The head alone: it is at
+ * the version that is known.
+ */
+export type SnapshotAnswer = readonly [head?: HeadAnswer, seqs?: readonly string[], ...records: Records];
 
 /** `done` brings the entry of an earlier life that had expired, a refusal the life that is in place. */
 export type BeginAnswer =
@@ -38,22 +32,26 @@ export type BeginAnswer =
 export type ChangeAnswer = "done" | "replayed" | "conflict" | "disagrees";
 
 /** The named messages that are there. Empty: no such memory. */
-export type LookAnswer =
-  | readonly []
-  | readonly [
-      version: string,
-      next: string | null,
-      rows: readonly (readonly [seq: string, state: MessageState, id: string])[],
-    ];
+export type LookAnswer = readonly [
+  version?: string,
+  next?: string | null,
+  rows?: readonly (readonly [seq: string, state: MessageState, id: string])[],
+];
 
-export type HistoryAnswer =
-  | readonly []
-  | readonly [states: readonly MessageState[], seqs: readonly string[], ...records: Records];
+/** Empty: no such memory. */
+export type HistoryAnswer = readonly [
+  states?: readonly MessageState[],
+  seqs?: readonly string[],
+  ...records: Records,
+];
 
 /** What tells an entry of the index from one that was left behind; empty: no such memory. */
-export type PeekAnswer =
-  | readonly []
-  | readonly [life: string, owner: string | null, updated: string, present: "yes" | "no"];
+export type PeekAnswer = readonly [
+  life?: string,
+  owner?: string | null,
+  updated?: string,
+  present?: "yes" | "no",
+];
 
 /** Members of the index and their places in it. */
 export type PageAnswer = readonly (readonly [member: string, place: string])[];

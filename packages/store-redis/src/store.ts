@@ -19,6 +19,7 @@ import {
   type ListedMemory,
   lifecycle,
   listPage,
+  memorySnapshot,
   namedSeqs,
   normalizeHistoryQuery,
   normalizeListQuery,
@@ -84,20 +85,6 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     maxMessageBytes: 16 * 1024 * 1024,
   });
 
-  async function apply(
-    run: Run,
-    memoryId: string,
-    update: MemoryUpdate,
-    folded: FoldedUpdate,
-  ): Promise<ChangeAnswer> {
-    if (update.expected === null) {
-      // Nobody but the look says what a memory that is not there yet would have to hold.
-      return namedSeqs(folded).length > 0 ? "disagrees" : begin(run, memoryId, update, folded);
-    }
-    const outcome = isLean(folded) ? await run(lua.plain(memoryId, update, folded)) : "other";
-    return outcome === "other" ? run(lua.change(memoryId, update, folded)) : outcome;
-  }
-
   async function begin(
     run: Run,
     memoryId: string,
@@ -139,13 +126,18 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
       checkUpdate(update, capabilities);
       const change = copyUpdate(update);
       const folded = foldUpdate(change);
-      const outcome = await apply(run, memoryId, change, folded);
-      let isDone = outcome === "done" || outcome === "replayed";
+      const named = namedSeqs(folded);
+      let outcome: ChangeAnswer | "other" = "other";
+      // Nobody but the look says what a memory that is not there yet would have to hold.
+      if (change.expected === null && named.length > 0) outcome = "disagrees";
+      else if (change.expected === null) outcome = await begin(run, memoryId, change, folded);
+      else if (isLean(folded)) outcome = await run(lua.plain(memoryId, change, folded));
+      if (outcome === "other") outcome = await run(lua.change(memoryId, change, folded));
       if (outcome === "disagrees") {
-        const found = await run(lua.look(memoryId, namedSeqs(folded)));
-        isDone = isInPlace(memoryId, change, ...storedOf(memoryId, found));
+        const found = await run(lua.look(memoryId, named));
+        outcome = isInPlace(memoryId, change, ...storedOf(memoryId, found)) ? "replayed" : "conflict";
       }
-      if (!isDone) throw conflictError(memoryId, change.expected);
+      if (outcome === "conflict") throw conflictError(memoryId, change.expected);
       await replicated(calls, outcome === "done");
     },
 
@@ -173,13 +165,13 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
       while (after !== undefined && found.length <= limit) {
         const size = Math.max(batch, limit + 1 - found.length);
         const page: PageAnswer = await run(lua.page(owner, after, size));
-        const entries = page.map(([member]) => entryOf(member));
-        const heads = await Promise.all(entries.map(({ memoryId }) => run(lua.peek(memoryId))));
-        for (const [index, { memoryId, owner, life }] of entries.entries()) {
-          const [lifeNow, , updated, present] = heads[index] ?? [];
-          if (lifeNow !== life || present !== "yes") continue;
-          found.push({ memoryId, owner, updatedAt: Number(updated), position: page[index]?.[1] ?? "" });
-        }
+        const listed = page.map(async ([member, position]) => {
+          const { memoryId, owner, life } = entryOf(member);
+          const [lifeNow, , updated, present] = await run(lua.peek(memoryId));
+          if (lifeNow !== life || present !== "yes") return [];
+          return [{ memoryId, owner, updatedAt: Number(updated), position }];
+        });
+        found.push(...(await Promise.all(listed)).flat());
         after = page.length < size ? undefined : page.at(-1)?.[1];
       }
       return listPage(found, limit);
@@ -211,17 +203,11 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
 }
 
 function snapshotOf(memoryId: string, answer: SnapshotAnswer): MemorySnapshot {
-  const snapshot: MemorySnapshot = { version: null, nextSeq: 1, messages: [] };
-  const [head, seqs, ...records] = answer;
-  if (head === undefined) return snapshot;
-  const [version, next, owner, text] = head;
-  snapshot.version = version;
-  snapshot.nextSeq = nextSeqOf(memoryId, next);
-  if (owner !== null) snapshot.owner = owner;
-  if (text !== null) snapshot.head = text;
-  if (seqs === undefined) snapshot.unchanged = true;
-  else snapshot.messages = messagesOf(memoryId, seqs, records);
-  return snapshot;
+  const [stored, seqs, ...records] = answer;
+  if (stored === undefined) return { version: null, nextSeq: 1, messages: [] };
+  const [version, next, owner, head] = stored;
+  const nextSeq = nextSeqOf(memoryId, next);
+  return memorySnapshot({ version, nextSeq, owner, head }, seqs && messagesOf(memoryId, seqs, records));
 }
 
 function pageOf(memoryId: string, answer: HistoryAnswer, limit: number): HistoryPage {
@@ -234,7 +220,7 @@ function pageOf(memoryId: string, answer: HistoryAnswer, limit: number): History
 }
 
 function storedOf(memoryId: string, answer: LookAnswer): [version: string | null, stored: StoredRows] {
-  const [version, next, rows] = answer.length === 0 ? [null, "1", []] : answer;
+  const [version = null, next = "1", rows = []] = answer;
   const found = rows.map(([seq, state, id]) => ({ seq: Number(seq), state, id }));
   return [version, storedRows(nextSeqOf(memoryId, next), found)];
 }
