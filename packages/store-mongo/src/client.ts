@@ -1,4 +1,4 @@
-import { driverCalls, importError, invalidOption } from "@turnkeep/core/store-kit";
+import { driverCalls, importError, invalidOption, type StoreConnection } from "@turnkeep/core/store-kit";
 import type { Collection, CollectionOptions, MongoClient as DriverClient } from "mongodb";
 import type { MemoryDocument, MigrationDocument, RowDocument } from "./documents.ts";
 import type { MongoConnection } from "./options.ts";
@@ -23,13 +23,6 @@ export interface Collections {
   readonly reading: { readonly readConcern: { readonly level: "local" | "linearizable" } };
 }
 
-/** The way to the database: statements go out, the driver's faults come back as Turnkeep's errors. */
-export interface Connection {
-  /** Calls whose wait the signal ends. */
-  under(signal: AbortSignal | undefined): Run;
-  close(): Promise<void>;
-}
-
 export type Run = <A>(statement: Statement<A>) => Promise<A>;
 
 /**
@@ -49,7 +42,7 @@ const collectionOptions: CollectionOptions = {
 };
 
 /** Does no I/O. */
-export function connect(place: MongoConnection, database: string, prefix: string): Connection {
+export function connect(place: MongoConnection, database: string, prefix: string): StoreConnection<Run> {
   let opened: Promise<DriverClient> | undefined;
   let known: Collections | undefined;
   const calls = driverCalls(storeName);

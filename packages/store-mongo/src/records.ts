@@ -3,6 +3,7 @@ import type { MemorySnapshot, MessageState, StoredMessage } from "@turnkeep/core
 import {
   corruptError,
   type ListedMemory,
+  memorySnapshot,
   type NormalHistoryQuery,
   utf8Length,
 } from "@turnkeep/core/store-kit";
@@ -78,17 +79,15 @@ export function overridden(
   return [...entries.flatMap(({ entry }) => entry.r ?? []), ...trash];
 }
 
-export function snapshotOf(memory: MemoryDocument, messages: StoredMessage[]): MemorySnapshot {
+/** @param messages `undefined`: it is at the version that is known. */
+export function snapshotOf(memory: MemoryDocument, messages: StoredMessage[] | undefined): MemorySnapshot {
   const { _id, version, next, owner, head } = memory;
   if (typeof version !== "string" || version === "") throw corruptError(_id, "it has no version");
   if (!Number.isSafeInteger(next)) throw corruptError(_id, "it has no next seq");
   for (const [name, text] of Object.entries({ owner, head })) {
     if (text !== undefined && typeof text !== "string") throw corruptError(_id, `its ${name} is no text`);
   }
-  const snapshot: MemorySnapshot = { version, nextSeq: next as number, messages };
-  if (owner !== undefined) snapshot.owner = owner;
-  if (head !== undefined) snapshot.head = head;
-  return snapshot;
+  return memorySnapshot({ version, nextSeq: next as number, owner, head }, messages);
 }
 
 /** A row that counts by itself. */

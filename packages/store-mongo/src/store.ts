@@ -1,6 +1,5 @@
 import type { CallOptions, ChatMemoryStore, StoreCapabilities, StoredMessage } from "@turnkeep/core";
 import {
-  checkMemoryId,
   checkUpdate,
   copyUpdate,
   corruptError,
@@ -70,7 +69,7 @@ export interface MongoStore extends ChatMemoryStore {
  */
 export function mongoStore(options: MongoStoreOptions): MongoStore {
   const { connection: place, database, prefix, ttlMs } = normalizeOptions(options);
-  const connection = lifecycle(storeName, connect(place, database, prefix));
+  const { enter, enterFor, close } = lifecycle(storeName, connect(place, database, prefix));
   const capabilities: StoreCapabilities = Object.freeze({
     durable: true,
     shared: true,
@@ -83,8 +82,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
   });
   let isReady = false;
 
-  function enter(callOptions: CallOptions | undefined): Run {
-    const run = connection.enter(callOptions);
+  function ready(run: Run): Run {
     return async (statement) => {
       isReady ||= await run(migrated);
       if (!isReady)
@@ -100,17 +98,16 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
     capabilities,
 
     async migrate(callOptions) {
-      await connection.enter(callOptions)(migrate);
+      await enter(callOptions)(migrate);
     },
 
     async getMessages(memoryId, callOptions) {
-      const run = enter(callOptions);
-      checkMemoryId(memoryId);
+      const run = ready(enterFor(memoryId, callOptions));
       const known = callOptions?.known;
       for (let before: MemoryDocument | undefined; ; ) {
         const memory = await run(statements.read(memoryId, known));
         if (memory === null) return { version: null, nextSeq: 1, messages: [] };
-        if (memory.version === known) return { ...snapshotOf(memory, []), unchanged: true };
+        if (memory.version === known) return snapshotOf(memory, undefined);
         const messages = await messagesOf(run, entriesOf(memory, ["live"]), memory, before);
         if (messages !== undefined) return snapshotOf(memory, messages);
         before = memory;
@@ -118,23 +115,20 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
     },
 
     async updateMessages(memoryId, update, callOptions) {
-      const run = enter(callOptions);
-      checkMemoryId(memoryId);
+      const run = ready(enterFor(memoryId, callOptions));
       checkUpdate(update, capabilities);
       await applyUpdate(run, memoryId, copyUpdate(update), ttlMs);
     },
 
     async deleteMessages(memoryId, callOptions) {
-      const run = enter(callOptions);
-      checkMemoryId(memoryId);
+      const run = ready(enterFor(memoryId, callOptions));
       // By its life: a delete that is late must not meet the next memory of that id.
       const memory = await run(statements.peek(memoryId));
       if (memory !== null) await removeLife(run, { _id: memoryId, life: memory.life ?? null });
     },
 
     async getHistory(memoryId, query, callOptions) {
-      const run = enter(callOptions);
-      checkMemoryId(memoryId);
+      const run = ready(enterFor(memoryId, callOptions));
       const normal = normalizeHistoryQuery(query);
       for (let before: MemoryDocument | undefined; ; ) {
         const memory = await run(statements.ledger(memoryId));
@@ -160,7 +154,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
     },
 
     async listMemories(query, callOptions) {
-      const run = enter(callOptions);
+      const run = ready(enter(callOptions));
       const { owner, cursor, limit } = normalizeListQuery(query);
       const found = await run(
         statements.list(owner, cursor === undefined ? "" : decodeCursor(cursor), limit),
@@ -169,7 +163,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
     },
 
     async sweep(callOptions) {
-      const run = enter(callOptions);
+      const run = ready(enter(callOptions));
       let removed = 0;
       while (await removeLife(run, expired)) removed++;
       for (let life = ""; ; ) {
@@ -182,8 +176,8 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
       }
     },
 
-    close: connection.close,
-    [Symbol.asyncDispose]: connection.close,
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 
