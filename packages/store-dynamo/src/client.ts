@@ -7,6 +7,7 @@ import {
   notReadyError,
   onAbort,
   parseUrl,
+  type StoreConnection,
   show,
 } from "@turnkeep/core/store-kit";
 import type { DynamoConnection } from "./options.ts";
@@ -28,13 +29,6 @@ export interface Statement<A> {
   /** It must be done whoever else writes: a conflict with a transaction under way is waited out. */
   readonly insists?: boolean | undefined;
   readonly answers?: A | undefined;
-}
-
-/** The way to the database: operations go out, the driver's faults come back as Turnkeep's errors. */
-export interface Connection {
-  /** Calls whose wait the signal ends. */
-  under(signal: AbortSignal | undefined): Run;
-  close(): Promise<void>;
 }
 
 export type Run = <A>(statement: Statement<A>) => Promise<A>;
@@ -65,7 +59,7 @@ const otherKeys =
   /key (?:element|schema|condition)|missing the key|mismatch for key|(?:conditions on the|required) keys/i;
 
 /** Does no I/O. */
-export function connect({ client, url, config }: DynamoConnection, tableName: string): Connection {
+export function connect({ client, url, config }: DynamoConnection, tableName: string): StoreConnection<Run> {
   let opened: Promise<{ send: Send; destroy: () => void }> | undefined;
   const calls = driverCalls(storeName);
 

@@ -1,5 +1,5 @@
 import type { StoredMessage } from "@turnkeep/core";
-import { corruptError, utf8Length } from "@turnkeep/core/store-kit";
+import { corruptError, runsOf, utf8Length } from "@turnkeep/core/store-kit";
 
 /**
  * The head holds the newest messages up to so many bytes: a head below 4 KB is read for one unit. More makes appends
@@ -175,15 +175,4 @@ export function decodeLive(memoryId: string, text: string): Map<number, Place> {
     for (let seq = from; seq <= to; seq++) live.set(seq, place);
   }
   return live;
-}
-
-/** Runs of seqs that follow one another, or of which each is at most `step` from the next. */
-export function runsOf(seqs: Iterable<number>, step = 1): { from: number; to: number }[] {
-  const runs: { from: number; to: number }[] = [];
-  for (const seq of [...seqs].sort((a, b) => a - b)) {
-    const last = runs.at(-1);
-    if (last !== undefined && seq <= last.to + step) last.to = seq;
-    else runs.push({ from: seq, to: seq });
-  }
-  return runs;
 }

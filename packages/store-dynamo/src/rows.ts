@@ -1,6 +1,6 @@
-import { corruptError } from "@turnkeep/core/store-kit";
+import { corruptError, runsOf } from "@turnkeep/core/store-kit";
 import { type Head, type Memory, rowNumberOf } from "./items.ts";
-import { beyond, linesOf, type Place, type Row, runsOf } from "./records.ts";
+import { beyond, linesOf, type Place, type Row } from "./records.ts";
 import { type Entry, inTurn, type Values } from "./table.ts";
 
 /** Where there are more runs of messages, those that are near each other are read together. */

@@ -1,12 +1,5 @@
-import type {
-  CallOptions,
-  ChatMemoryStore,
-  MemorySnapshot,
-  StoreCapabilities,
-  StoredMessage,
-} from "@turnkeep/core";
+import type { CallOptions, ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
 import {
-  checkMemoryId,
   checkUpdate,
   conflictError,
   copyUpdate,
@@ -14,10 +7,11 @@ import {
   isTurnkeepError,
   lifecycle,
   listPage,
+  memorySnapshot,
   normalizeHistoryQuery,
   normalizeListQuery,
 } from "@turnkeep/core/store-kit";
-import { connect, pause, storeName } from "./client.ts";
+import { connect, pause, type Run, storeName } from "./client.ts";
 import { readHistory } from "./history.ts";
 import { type Head, headKey, isPresent, Memory } from "./items.ts";
 import { migrate } from "./migrations.ts";
@@ -71,7 +65,7 @@ const remembered = 1_000;
  */
 export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
   const { connection: place, table: names, ttlMs } = normalizeOptions(options);
-  const { enter, close } = lifecycle(storeName, connect(place, names.tableName));
+  const { enter, enterFor, close } = lifecycle(storeName, connect(place, names.tableName));
   const capabilities: StoreCapabilities = Object.freeze({
     durable: true,
     shared: true,
@@ -84,8 +78,8 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
   });
   const heads = new Map<string, Head>();
 
-  function begin(callOptions: CallOptions | undefined): Table {
-    return new Table(enter(callOptions), names);
+  function tableOf(run: Run): Table {
+    return new Table(run, names);
   }
 
   function remember(memoryId: string, head: Head): void {
@@ -111,17 +105,16 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
     },
 
     async getMessages(memoryId, callOptions) {
-      const table = begin(callOptions);
-      checkMemoryId(memoryId);
+      const table = tableOf(enterFor(memoryId, callOptions));
       let version: string | undefined;
       for (let tries = 1; ; tries++) {
         const head = await look(table, memoryId);
         if (head === undefined) return { version: null, nextSeq: 1, messages: [] };
-        if (head.version === callOptions?.known) return { ...snapshotOf(head, []), unchanged: true };
+        if (head.version === callOptions?.known) return memorySnapshot(head, undefined);
         if (head.version !== version) tries = 1;
         version = head.version;
         const messages = await readLive(table, memoryId, head);
-        if (typeof messages === "object") return snapshotOf(head, messages);
+        if (typeof messages === "object") return memorySnapshot(head, messages);
         if (tries === readsOfOneVersion)
           throw corruptError(memoryId, `its live message at seq ${messages} is not there`);
         await waitForUpdate(tries, callOptions?.signal);
@@ -129,8 +122,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
     },
 
     async updateMessages(memoryId, update, callOptions) {
-      const table = begin(callOptions);
-      checkMemoryId(memoryId);
+      const table = tableOf(enterFor(memoryId, callOptions));
       checkUpdate(update, capabilities);
       const change = copyUpdate(update);
       const { expected, version } = change;
@@ -156,8 +148,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
     },
 
     async deleteMessages(memoryId, callOptions) {
-      const table = begin(callOptions);
-      checkMemoryId(memoryId);
+      const table = tableOf(enterFor(memoryId, callOptions));
       heads.delete(memoryId);
       const found = await table.get(headKey(memoryId));
       if (found === undefined) return;
@@ -172,8 +163,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
     },
 
     async getHistory(memoryId, query, callOptions) {
-      const table = begin(callOptions);
-      checkMemoryId(memoryId);
+      const table = tableOf(enterFor(memoryId, callOptions));
       const normal = normalizeHistoryQuery(query);
       for (let tries = 1; ; tries++) {
         const head = await look(table, memoryId);
@@ -186,13 +176,13 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
     },
 
     async listMemories(query, callOptions) {
-      const table = begin(callOptions);
+      const table = tableOf(enter(callOptions));
       const normal = normalizeListQuery(query);
       return listPage(await readList(table, normal), normal.limit);
     },
 
     async sweep(callOptions) {
-      return { removed: await sweep(begin(callOptions)) };
+      return { removed: await sweep(tableOf(enter(callOptions))) };
     },
 
     close,
@@ -209,11 +199,4 @@ function waitForUpdate(tries: number, signal: AbortSignal | undefined): Promise<
 /** What a memory begins from. */
 function headOfNone(owner: string | undefined): Head {
   return { version: "", nextSeq: 1, owner, live: "", recent: "", life: "", count: 0, updatedAt: 0 };
-}
-
-function snapshotOf({ version, nextSeq, owner, head }: Head, messages: StoredMessage[]): MemorySnapshot {
-  const snapshot: MemorySnapshot = { version, nextSeq, messages };
-  if (owner !== undefined) snapshot.owner = owner;
-  if (head !== undefined) snapshot.head = head;
-  return snapshot;
 }
