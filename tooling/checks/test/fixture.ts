@@ -18,11 +18,13 @@ function publicManifest(name: string, more: Json = {}): Json {
     engines: { node: ">=20.19" },
     files: ["dist"],
     exports: { ".": { source: "./src/index.ts", ...built }, "./package.json": "./package.json" },
+    scripts,
     publishConfig: { exports: { ".": built, "./package.json": "./package.json" } },
     ...more,
   };
 }
 
+const scripts = { check: "tsc -p tsconfig.json", test: "vitest run" };
 const core = { "@turnkeep/core": "workspace:^" };
 const tests = { vitest: "catalog:" };
 
@@ -74,6 +76,7 @@ export function soundTree(): Record<string, string | Json> {
     "tooling/servers/package.json": {
       name: "@turnkeep/servers",
       private: true,
+      scripts,
       exports: { ".": "./index.ts" },
     },
     "tooling/servers/index.ts": 'export const server = "server";\n',

@@ -211,8 +211,24 @@ describe("Vitest under npm test", () => {
     const { ok, output, counts } = await vitestOf(
       'it("a", async () => { setTimeout(() => { throw new Error("late"); }); await new Promise((r) => setTimeout(r, 50)); });',
     );
-    expect({ ok, counts }).toEqual({ ok: false, counts: { passed: 1, failed: 0, skipped: 0 } });
+    expect({ ok, counts }).toEqual({ ok: false, counts: { passed: 1, failed: 1, skipped: 0 } });
     expect(output).toContain("Error: late");
+  });
+
+  it("fails with a file all of whose tests are skipped", async () => {
+    const { ok, counts } = await vitestOf('it.skip("a", () => {});\nit.skip("b", () => {});');
+    expect({ ok, counts }).toEqual({ ok: false, counts: { passed: 0, failed: 1, skipped: 2 } });
+  });
+
+  it("fails, and counts it, when a server for the tests does not start", async () => {
+    writeFileSync(join(folder, "setup.mjs"), 'export default () => { throw new Error("no server"); };\n');
+    writeFileSync(
+      join(folder, "setup.config.mjs"),
+      'export default { test: { globalSetup: ["./setup.mjs"] } };\n',
+    );
+    const { ok, output, counts } = await vitestOf('it("a", () => {});', "setup.config.mjs");
+    expect({ ok, counts }).toEqual({ ok: false, counts: { passed: 0, failed: 1, skipped: 0 } });
+    expect(output).toContain("Error: no server");
   });
 
   it("fails with a test marked only", async () => {

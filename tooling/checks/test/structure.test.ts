@@ -192,6 +192,22 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
     },
     /docs\/stores\.json does not list packages\/store-sql/,
   ],
+  [
+    "packagesAreChecked",
+    "a package without tests",
+    manifest("packages/core", (core) => {
+      core.scripts = { check: "tsc -p tsconfig.json" };
+    }),
+    /packages\/core\/package\.json has no script "test" that begins with vitest/,
+  ],
+  [
+    "packagesAreChecked",
+    "a private package without a type check",
+    manifest("tooling/servers", (servers) => {
+      servers.scripts = { test: "vitest run" };
+    }),
+    /tooling\/servers\/package\.json has no script "check" that begins with tsc/,
+  ],
   ["publicPackagesAreComplete", "no README", remove("packages/formats/README.md"), /has no README\.md/],
   [
     "publicPackagesAreComplete",

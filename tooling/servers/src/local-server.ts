@@ -100,7 +100,7 @@ async function relaunch(plan: LocalServerPlan, port: number): Promise<ProcessIde
 async function launchOnPort(plan: LocalServerPlan, port: number): Promise<ProcessIdentity> {
   const { name, folder, command, env } = plan;
   const logStart = readLog(folder).length;
-  const { identity, exited } = await launch(command, await plan.args(port), {
+  const { identity, exited, end } = await launch(command, await plan.args(port), {
     cwd: folder.data,
     env,
     user: serverUser(),
@@ -115,8 +115,10 @@ async function launchOnPort(plan: LocalServerPlan, port: number): Promise<Proces
     } catch (error) {
       const log = readLog(folder).slice(logStart);
       if (exited()) {
+        // How it ended is told a moment after it is gone.
+        await delay(25);
         if (/address already in use/i.test(log)) throw new PortTaken(port);
-        const what = `${name} ended while it started: ${lastLines(log) || "it printed nothing"}`;
+        const what = `${name} ended while it started: ${lastLines(log) || `${command} printed nothing and ended ${end() ?? "at once"}`}`;
         throw plan.startsLater?.test(log) ? new NotYet(what) : new Error(what);
       }
       if (Date.now() > deadline) {

@@ -119,6 +119,8 @@ export function lastLines(text: string, count: number = 4): string {
 export interface LaunchedProcess {
   readonly identity: ProcessIdentity;
   readonly exited: () => boolean;
+  /** How it ended, such as `by SIGSEGV`; `undefined` as long as that is not known. */
+  readonly end: () => string | undefined;
 }
 
 /** Starts a program that goes on running, with its output in `logFile`. */
@@ -131,9 +133,9 @@ export async function launch(
   const log = openSync(logFile, "a");
   try {
     const child = spawn(command, args, { env, stdio: ["ignore", log, log], ...(cwd && { cwd }), ...user });
-    let exited = false;
-    child.once("exit", () => {
-      exited = true;
+    let end: string | undefined;
+    child.once("exit", (code, signal) => {
+      end = signal === null ? `with exit status ${code}` : `by ${signal}`;
     });
     const { pid } = child;
     if (pid === undefined) {
@@ -146,7 +148,7 @@ export async function launch(
     onStart(identity);
     // A forgotten server must not keep its owner from ending; the owner's exit handler stops it then.
     child.unref();
-    return { identity, exited: () => exited || !isAlive(identity) };
+    return { identity, exited: () => end !== undefined || !isAlive(identity), end: () => end };
   } finally {
     closeSync(log);
   }

@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
 import {
   chownSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -55,7 +58,7 @@ export async function createServerFolder(name: string, quitSignal: NodeJS.Signal
   const id = `${name}-${randomUUID()}`;
   const owner = identify(process.pid);
   if (owner === undefined) throw new Error(`this process (${process.pid}) could not be identified`);
-  const first: ServerRecord = { name, host: hostname(), owner, quitSignal };
+  const first: ServerRecord = { name, host: thisHost(), owner, quitSignal };
   // The record comes first: a folder without one would be nobody's.
   writeRecord(id, first);
   const path = join(recordsFolder(), id);
@@ -86,7 +89,7 @@ export async function reapLeftovers(): Promise<number> {
   for (const file of readdirSync(recordsFolder())) {
     if (!file.endsWith(".json")) continue;
     const record = readRecord(file);
-    if (record === undefined || record.host !== hostname() || isAlive(record.owner)) continue;
+    if (record === undefined || record.host !== thisHost() || isAlive(record.owner)) continue;
     await quit(record);
     forget(file.slice(0, -".json".length));
     reaped++;
@@ -94,10 +97,20 @@ export async function reapLeftovers(): Promise<number> {
   return reaped;
 }
 
+/** The machine, and where the system has several spaces of process numbers, which of them. */
+export function thisHost(): string {
+  try {
+    return `${hostname()} ${readlinkSync("/proc/self/ns/pid")}`;
+  } catch {
+    return hostname();
+  }
+}
+
 /** Where records and data lie: one folder a user, which no other user may have prepared. */
 export function recordsFolder(): string {
   const uid = process.getuid?.() ?? 0;
-  const path = join(tmpdir(), `turnkeep-servers-${uid}`);
+  // A server that is asked for its folder answers where that really lies.
+  const path = join(realpathSync(tmpdir()), `turnkeep-servers-${uid}`);
   mkdirSync(path, { recursive: true, mode: 0o711 });
   const stat = lstatSync(path);
   if (!stat.isDirectory() || (process.getuid !== undefined && stat.uid !== uid)) {
@@ -107,11 +120,18 @@ export function recordsFolder(): string {
 }
 
 function writeRecord(id: string, record: ServerRecord): void {
-  open.set(id, record);
   const file = join(recordsFolder(), `${id}.json`);
   // Renamed into place, so that a reader never meets half a record.
-  writeFileSync(`${file}.new`, JSON.stringify(record));
-  renameSync(`${file}.new`, file);
+  try {
+    writeFileSync(`${file}.new`, JSON.stringify(record));
+    renameSync(`${file}.new`, file);
+  } catch (error) {
+    rmSync(`${file}.new`, { force: true });
+    throw error;
+  } finally {
+    // Also where it could not be written: a server that runs is stopped at exit.
+    if (record.server !== undefined || existsSync(file)) open.set(id, record);
+  }
 }
 
 function readRecord(file: string): ServerRecord | undefined {

@@ -47,7 +47,7 @@ export async function startSentinelProcess(
   const file = join(folder.data, "sentinel.conf");
   return startIn(folder, `${engine.name} Sentinel`, program, {
     args(port) {
-      const all = [`port ${port}`, `bind ${loopback}`, `dir ${folder.data}`, ...lines];
+      const all = [`port ${port}`, `bind ${loopback}`, `dir ${JSON.stringify(folder.data)}`, ...lines];
       writeFileSync(file, `${all.join("\n")}\n`, { mode: 0o600 });
       const user = serverUser();
       if (user !== undefined) chownSync(file, user.uid, user.gid);

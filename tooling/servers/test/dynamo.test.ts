@@ -1,10 +1,11 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
+import { reachable } from "../src/cache.ts";
 import { type DynamoServer, startDynamo } from "../src/index.ts";
 import { describeEveryServer } from "./every-server.ts";
-import { neutralEnvironment } from "./support.ts";
+import { neutralEnvironment, ownRecords } from "./support.ts";
 
 const silent = (): void => {};
 
@@ -84,6 +85,19 @@ describe("sources", () => {
     await server.stop();
     expect(readdirSync(files)).toEqual([]);
   });
+
+  it.runIf(process.getuid?.() === 0)(
+    "is copied into the cache where servers could not reach it",
+    async () => {
+      const temporary = ownRecords();
+      const repository = join(temporary, "closed");
+      mkdirSync(join(repository, "lib"), { recursive: true, mode: 0o700 });
+      writeFileSync(join(repository, "lib", "server.jar"), "");
+      const folder = await reachable(join(repository, "lib"), { TURNKEEP_CACHE: join(repository, "cache") });
+      expect(folder).toBe(join(temporary, "turnkeep-cache-0", "lib"));
+      expect(readdirSync(folder)).toEqual(["server.jar"]);
+    },
+  );
 
   it("lists everything that was tried and why it failed", async () => {
     const env = { PATH: "/nowhere" };

@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { ServerUnavailable } from "../src/index.ts";
 import { isAlive } from "../src/process.ts";
 import { recordsFolder } from "../src/records.ts";
-import { neutralEnvironment, ownRecords, recordedServers } from "./support.ts";
+import { neutralEnvironment, oddRecords, ownRecords, recordedServers } from "./support.ts";
 
 interface Server {
   readonly url: string;
@@ -47,6 +47,13 @@ export function describeEveryServer<S extends Server>(kind: Kind<S>): void {
       const reason = expect.stringContaining(`${variable} (127.0.0.1:1) does not answer: `);
       expect((error as ServerUnavailable).attempts).toEqual([{ source: "env", reason }]);
       expect(String(error)).not.toContain("secret");
+    });
+
+    it("starts in a folder behind a link, with a blank and a letter beyond ASCII in its name", async () => {
+      oddRecords();
+      const server = await startOwn({ env: neutralEnvironment({ LANG: "C", LC_ALL: "C" }), log });
+      onTestFinished(() => server.stop());
+      await expectToWork(server);
     });
 
     it("leaves no process, no data and no record when it is stopped, also after a restart", async () => {

@@ -67,3 +67,19 @@ it("says what a server printed that ended at once", async () => {
     }),
   ).rejects.toThrow("Listener ended while it started: no licence");
 });
+
+it("says how a server ended that printed nothing", async () => {
+  await expect(
+    startLocalServer({
+      name: "Listener",
+      folder: await createServerFolder("listener", "SIGKILL"),
+      command: process.execPath,
+      args: () => ["-e", "process.kill(process.pid, 'SIGSEGV')"],
+      env: process.env,
+      ready: () => Promise.reject(new Error("it does not listen")),
+      stopSignal: "SIGTERM",
+    }),
+  ).rejects.toThrow(
+    `Listener ended while it started: ${process.execPath} printed nothing and ended by SIGSEGV`,
+  );
+});

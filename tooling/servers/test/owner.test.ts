@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { withClient } from "../src/database.ts";
 import { isAlive } from "../src/process.ts";
-import { reapLeftovers, recordsFolder } from "../src/records.ts";
+import { createServerFolder, reapLeftovers, recordsFolder } from "../src/records.ts";
 import { neutralEnvironment, ownRecords, recordedServers } from "./support.ts";
 
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs");
@@ -71,3 +71,20 @@ it.each([
   expect(isAlive(server)).toBe(false);
   expect(existsSync(recordsFolder()) && readdirSync(recordsFolder())).toEqual([]);
 });
+
+it.runIf(process.platform === "linux")(
+  "what the owner of the same number in another space of process numbers has is left alone",
+  async () => {
+    ownRecords();
+    await createServerFolder("theirs", "SIGKILL");
+    const [file = ""] = readdirSync(recordsFolder()).filter((name) => name.endsWith(".json"));
+    const path = join(recordsFolder(), file);
+    const record = JSON.parse(readFileSync(path, "utf8"));
+    const { host } = record as { host: string };
+    const foreign = { ...record, host: host.replace(/\d+\]$/, "1]"), owner: { pid: 2 ** 30, started: "1" } };
+    writeFileSync(path, JSON.stringify(foreign));
+    expect(await reapLeftovers()).toBe(0);
+    writeFileSync(path, JSON.stringify({ ...foreign, host }));
+    expect(await reapLeftovers()).toBe(1);
+  },
+);

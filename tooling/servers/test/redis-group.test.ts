@@ -5,7 +5,7 @@ import { type RedisEngine, ServerUnavailable, startRedisCluster, startRedisSenti
 import { isAlive } from "../src/process.ts";
 import { recordsFolder } from "../src/records.ts";
 import { until, withRedis } from "../src/redis-process.ts";
-import { neutralEnvironment, ownRecords, recordedServers, testFolder } from "./support.ts";
+import { neutralEnvironment, oddRecords, ownRecords, recordedServers, testFolder } from "./support.ts";
 
 const engines: readonly RedisEngine[] = ["redis", "redis-7.0", "valkey"];
 
@@ -80,4 +80,11 @@ it("a group that cannot be started says what was tried", async () => {
   await expect(failed).rejects.toThrow(
     /tried:\n {2}- machine: no usable redis-server on PATH\n {2}- cache: python3 was not found\n/,
   );
+});
+
+it("sentinels start in a folder with a blank in its name", async () => {
+  oddRecords();
+  const sentinel = await startRedisSentinel({ ...quiet("redis"), replicas: 1 });
+  onTestFinished(() => sentinel.stop());
+  expect(sentinel.sentinels).toHaveLength(3);
 });

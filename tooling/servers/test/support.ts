@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
@@ -21,6 +21,17 @@ export function ownRecords(): string {
     vi.unstubAllEnvs();
   });
   return folder;
+}
+
+/** The same behind a link, in a folder whose name has a blank and a letter beyond ASCII. */
+export function oddRecords(): void {
+  const folder = testFolder();
+  mkdirSync(join(folder, "zoë\u2019s files"));
+  symlinkSync(join(folder, "zoë\u2019s files"), join(folder, "link"));
+  vi.stubEnv("TMPDIR", join(folder, "link"));
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
 }
 
 /** The processes that the records name as servers. */

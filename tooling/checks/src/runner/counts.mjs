@@ -19,7 +19,7 @@ export const none = { passed: 0, failed: 0, skipped: 0 };
 
 /**
  * What a report counts. A file that failed without a failed test of its own (it did not load, say) counts as one
- * failed test: its tests never ran.
+ * failed test: its tests never ran. So does one of which all tests were skipped.
  *
  * @param {VitestReport} report
  * @returns {Counts}
@@ -29,9 +29,14 @@ export function countsOf(report) {
     ({ status, assertionResults }) =>
       status === "failed" && !assertionResults.some((test) => test.status === "failed"),
   );
+  const unrun = report.testResults.filter(
+    ({ assertionResults }) =>
+      assertionResults.length > 0 &&
+      assertionResults.every(({ status }) => status !== "passed" && status !== "failed"),
+  );
   return {
     passed: report.numPassedTests,
-    failed: report.numFailedTests + unloaded.length,
+    failed: report.numFailedTests + unloaded.length + unrun.length,
     skipped: report.numPendingTests + report.numTodoTests,
   };
 }

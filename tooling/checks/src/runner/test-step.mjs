@@ -29,7 +29,9 @@ export async function runVitest(folder, { env, config, onCounts, onReport }) {
       return { ok: false, output: `${run.output}\nVitest ended without a report (${run.end}).` };
     }
     const results = JSON.parse(readFileSync(report, "utf8"));
-    const counts = countsOf(results);
+    const counted = countsOf(results);
+    // A server that did not start, say, leaves a report without a failure in it.
+    const counts = run.ok || counted.failed > 0 ? counted : { ...counted, failed: 1 };
     onCounts(counts);
     onReport?.(results);
     const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : "";

@@ -31,6 +31,24 @@ export function publicPackagesAreComplete(tree) {
 }
 
 /**
+ * Every package of the workspace has tests and a type check: without these scripts it would be passed over in silence.
+ *
+ * @type {import("./tree.mjs").Rule}
+ */
+export function packagesAreChecked(tree) {
+  return tree.packages.flatMap(({ folder, manifest }) =>
+    [
+      ["test", "vitest"],
+      ["check", "tsc"],
+    ].flatMap(([script = "", program = ""]) =>
+      manifest.scripts?.[script]?.startsWith(program)
+        ? []
+        : [`${folder}/package.json has no script "${script}" that begins with ${program}.`],
+    ),
+  );
+}
+
+/**
  * The version of every library stands once, in the catalog; a peer's range is what users may bring.
  *
  * @type {import("./tree.mjs").Rule}
