@@ -46,6 +46,8 @@ export interface Benchmark {
 }
 
 export function isMet({ measured, atMost, atLeast }: Target): boolean {
+  // The least lead over no peer at all is infinite.
+  if (!Number.isFinite(measured)) return false;
   return (
     measured <= (atMost ?? Number.POSITIVE_INFINITY) && measured >= (atLeast ?? Number.NEGATIVE_INFINITY)
   );

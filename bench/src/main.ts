@@ -33,10 +33,11 @@ const { values, positionals } = parseArgs({
 const names = benchmarks.map(({ name }) => name);
 const chosen = positionals.length > 0 ? positionals : names;
 const only = values.only?.split(",") ?? [];
-const parts = benchmarks.flatMap(({ name, parts = [] }) => (chosen.includes(name) ? parts : []));
+const picked = benchmarks.filter(({ name }) => chosen.includes(name));
 const strange = [
   ...chosen.filter((name) => !names.includes(name)),
-  ...only.filter((part) => !parts.includes(part)),
+  // In none of those that are run may it mean nothing.
+  ...only.filter((part) => !picked.every(({ parts = [] }) => parts.includes(part))),
 ];
 if (strange.length > 0) {
   console.error(`There is no ${strange.join(", ")}. Benchmarks:`);
@@ -46,9 +47,7 @@ if (strange.length > 0) {
   process.exit(2);
 }
 
-const deaf = benchmarks.filter(
-  ({ name, readsConversations }) => chosen.includes(name) && !readsConversations,
-);
+const deaf = picked.filter(({ readsConversations }) => !readsConversations);
 if (values.conversations !== undefined && deaf.length > 0) {
   console.error(`No conversations are read by ${deaf.map(({ name }) => name).join(", ")}.`);
   process.exit(2);
@@ -74,7 +73,7 @@ if (chosen.length > 1) {
 }
 
 const results = join(benchFolder, "results");
-for (const { name, run } of benchmarks.filter(({ name }) => chosen.includes(name))) {
+for (const { name, run } of picked) {
   console.log(`# ${name}\n`);
   const findings = await run({
     quick: values.quick,

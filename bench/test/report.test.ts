@@ -51,6 +51,9 @@ test("a table is Markdown, numbers to the right", () => {
 
 test("a target is met or missed", () => {
   expect(result.targets?.map(isMet)).toEqual([true, false]);
+  expect(isMet({ what: "lead over no peer at all", measured: Number.POSITIVE_INFINITY, atLeast: 1 })).toBe(
+    false,
+  );
   expect(sectionOf(result)).toMatch(/ratio \| +1\.31 \| ≤ 1\.3 +\| missed/);
 });
 

@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { benchFolder } from "../src/peers.ts";
+import { readResults } from "../src/report/results.ts";
 import { bundleOf } from "../src/start/bundle.ts";
 import { footprintOf } from "../src/start/footprint.ts";
 
@@ -34,4 +36,15 @@ test("a bundle holds everything that is exported; what is asked for later stands
   const alone = await bundleOf([join(folder, "a.mjs")], { folder, external: [] });
   expect(alone.later).toBe(0);
   expect(alone.atOnce).toBeLessThan(bundle.atOnce + bundle.later);
+});
+
+test("the sizes in the results are those of the code, to a tenth", async () => {
+  const measured = readResults(join(benchFolder, "results")).find(({ benchmark }) => benchmark === "start");
+  const rows = measured?.tables.flatMap((table) => table.rows) ?? [];
+  const cache = join(benchFolder, ".cache", "sizes");
+  for (const entry of ["@turnkeep/core", "@turnkeep/core/processors", "@turnkeep/core/store-kit"]) {
+    const [, said] = rows.find(([what]) => what === entry) ?? [];
+    const { atOnce } = await bundleOf([entry], { folder: cache, external: [] });
+    expect(Math.abs(atOnce / Number(said) - 1), `${entry}: ${atOnce} KB`).toBeLessThan(0.1);
+  }
 });

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { workspacePackages } from "../runner/workspace.mjs";
 
@@ -36,7 +36,10 @@ export function readTree(top) {
 function filesOfGit(top) {
   const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
   const output = execFileSync("git", args, { cwd: top, encoding: "utf8", maxBuffer: 1 << 28 });
-  return output.split("\0").filter((file) => file !== "" && existsSync(join(top, file)));
+  // A link to a folder, say to another checkout's node_modules, counts as a file for git.
+  return output
+    .split("\0")
+    .filter((file) => file !== "" && statSync(join(top, file), { throwIfNoEntry: false })?.isFile());
 }
 
 const made = new Set(["node_modules", "dist", ".turbo", ".cache", "coverage"]);
