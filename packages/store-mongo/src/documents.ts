@@ -103,7 +103,3 @@ export function atVersion(memoryId: string, version: string | null): Document {
   if (version === null) return { _id: memoryId, version: { $exists: false } };
   return { _id: memoryId, version, $expr: present };
 }
-
-/** A projection of these. */
-export const fields = (...names: (keyof MemoryDocument)[]): Document =>
-  Object.fromEntries(names.map((name) => [name, 1]));

@@ -2,15 +2,7 @@ import { errorCode, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
 import type { Document, FindOptions } from "mongodb";
 import type { Change } from "./changes.ts";
 import type { Collections } from "./client.ts";
-import {
-  atVersion,
-  fields,
-  type MemoryDocument,
-  present,
-  type RowDocument,
-  states,
-  tooLarge,
-} from "./documents.ts";
+import { atVersion, type MemoryDocument, present, type RowDocument, tooLarge } from "./documents.ts";
 
 /** One command to the database. It needs no session: its conditions alone make it safe beside others. */
 export type Statement<Answer> = (collections: Collections) => Promise<Answer>;
@@ -18,15 +10,17 @@ export type Statement<Answer> = (collections: Collections) => Promise<Answer>;
 /** How long an attempt to begin a memory is kept at least. */
 const attemptLastsMs = 60 * 60 * 1000;
 
-const lifeFields = fields("life", "generation");
+const lifeFields = { life: 1, generation: 1 };
+const mapFields = { live: 1, evicted: 1, superseded: 1 };
 /** All that the document knows of its messages and their rows. */
-const ledgerFields = { ...lifeFields, ...fields("version", "next", "trash", "staging", ...states), tooLarge };
+const ledgerFields = { ...lifeFields, ...mapFields, version: 1, next: 1, trash: 1, staging: 1, tooLarge };
+const answersLedger = { returnDocument: "after", projection: ledgerFields } as const;
 
 /** Without its messages where it is at the version that is known. */
 export function read(memoryId: string, known: string | undefined): Statement<MemoryDocument | null> {
   const isKnown = { $eq: ["$version", { $literal: known ?? null }] };
   const live = known === undefined ? 1 : { $cond: [isKnown, "$$REMOVE", "$live"] };
-  return headOf(memoryId, { ...fields("version", "next", "owner", "head"), live });
+  return headOf(memoryId, { version: 1, next: 1, owner: 1, head: 1, live });
 }
 
 export function ledger(memoryId: string): Statement<MemoryDocument | null> {
@@ -65,7 +59,7 @@ export function announce(
   expected: string | null,
   attempt: string,
 ): Statement<MemoryDocument | null> {
-  const options = { upsert: expected === null, returnDocument: "after", projection: ledgerFields } as const;
+  const options = { ...answersLedger, upsert: expected === null };
   // Nobody else sees this document before the memory begins, so the client's clock will do.
   const expiresAt = expected === null ? new Date(Date.now() + attemptLastsMs) : undefined;
   const changed: Document = {
@@ -73,8 +67,8 @@ export function announce(
     $max: { generation: 1, expiresAt },
     $setOnInsert: { life: attempt, live: {}, evicted: {}, superseded: {}, trash: [] },
   };
-  return ({ memories }) =>
-    unlessTaken(memories.findOneAndUpdate(atVersion(memoryId, expected), changed, options));
+  const filter = atVersion(memoryId, expected);
+  return ({ memories }) => memories.findOneAndUpdate(filter, changed, options).catch(nullIfTaken);
 }
 
 /** Makes the change of an update. `false`: the memory is not as its writer believes. */
@@ -82,7 +76,7 @@ export function write(change: Change, ttlMs: number | undefined): Statement<bool
   const { filter, upsert } = change;
   const changed = ttlMs === undefined ? operators(change) : pipeline(change, ttlMs);
   return async ({ memories }) => {
-    const written = await unlessTaken(memories.updateOne(filter, changed, { upsert }));
+    const written = await memories.updateOne(filter, changed, { upsert }).catch(nullIfTaken);
     return written !== null && written.matchedCount + written.upsertedCount === 1;
   };
 }
@@ -115,11 +109,9 @@ function pipeline({ set, rename, unset, trash, attempt }: Change, ttlMs: number)
 }
 
 /** `null` where somebody else has made the document, or an expired memory still has its place. */
-function unlessTaken<Answer>(upserted: Promise<Answer>): Promise<Answer | null> {
-  return upserted.catch((cause: unknown) => {
-    if (errorCode(cause) === "11000") return null;
-    throw cause;
-  });
+function nullIfTaken(cause: unknown): null {
+  if (errorCode(cause) === "11000") return null;
+  throw cause;
 }
 
 export function insert(rows: readonly RowDocument[]): Statement<unknown> {
@@ -150,7 +142,7 @@ export function remove(filter: Document): Statement<MemoryDocument | null> {
 export function list(owner: string | undefined, after: string, limit: number): Statement<MemoryDocument[]> {
   const filter: Document = { _id: { $gt: after }, owner, $expr: present };
   const hint = owner === undefined ? "_id_" : "owner";
-  const projection = fields("owner", "updatedAt");
+  const projection = { owner: 1, updatedAt: 1 };
   return ({ memories }) =>
     memories.find(filter, { hint, sort: { _id: 1 }, limit: limit + 1, projection }).toArray();
 }
@@ -166,13 +158,10 @@ export type Claimed = MemoryDocument & Required<Pick<MemoryDocument, "life" | "g
 
 /** Raises the generation: attempts and others who settle can change the document no more. `null`: the life is over. */
 export function claim(memoryId: string, life: string): Statement<Claimed | null> {
-  const options = { returnDocument: "after", projection: ledgerFields } as const;
+  const filter: Document = { _id: memoryId, life };
+  const raised: Document = { $inc: { generation: 1 } };
   return ({ memories }) =>
-    memories.findOneAndUpdate(
-      { _id: memoryId, life },
-      { $inc: { generation: 1 } },
-      options,
-    ) as Promise<Claimed | null>;
+    memories.findOneAndUpdate(filter, raised, answersLedger) as Promise<Claimed | null>;
 }
 
 /** Changes a claimed document. `false`: somebody else has changed the memory, or has claimed it. */
