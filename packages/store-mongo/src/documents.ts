@@ -21,12 +21,12 @@ export type Entries = Readonly<Record<string, Entry>>;
 
 /**
  * A memory. A row counts only when this document names it, or when the row itself says `evicted` or `superseded` and
- * this document does not override that by an entry or in `trash`.
+ * this document does not override that by an entry or in `trash`. Who reads it has the fields that he asked for.
  */
 export interface MemoryDocument {
   readonly _id: string;
   /** Stands for one life of the id: rows belong to it. */
-  readonly life?: string;
+  readonly life: string;
   /** Absent: there is no memory, only somebody who stages rows to begin one. */
   readonly version?: string;
   readonly next?: number;
@@ -34,16 +34,16 @@ export interface MemoryDocument {
   readonly head?: string;
   readonly updatedAt?: Date;
   readonly expiresAt?: Date;
-  readonly live?: Entries;
+  readonly live: Entries;
   /** What left memory, and the rows do not say so yet. */
-  readonly evicted?: Entries;
-  readonly superseded?: Entries;
+  readonly evicted: Entries;
+  readonly superseded: Entries;
   /** Rows that count no more and are to be deleted. */
-  readonly trash?: readonly string[];
+  readonly trash: readonly string[];
   /** Attempts that stage rows now, or that have failed at it. */
-  readonly staging?: readonly string[];
+  readonly staging: readonly string[];
   /** Rises before rows are deleted, and no attempt outlives that. 0: this life has no rows. */
-  readonly generation?: number;
+  readonly generation: number;
   /** Never stored, but answered: whether what lives together in the document is too much. */
   readonly tooLarge?: boolean;
 }

@@ -33,7 +33,7 @@ export function entryOf({ id, createdAt, payload, meta }: StoredMessage): Entry 
 
 /** A row for the content of an entry. */
 export function rowOf(
-  { _id: memory, life = "", generation = 0 }: MemoryDocument,
+  { _id: memory, life, generation }: MemoryDocument,
   seq: number,
   { i, a, p, m }: Entry,
 ): RowDocument {
@@ -70,10 +70,10 @@ export function entriesOf(memory: MemoryDocument, states: readonly MessageState[
 
 /** The rows of which the document says whether they count, whatever they say themselves. */
 export function overridden(
-  { _id, trash, staging }: MemoryDocument,
+  { _id, life, trash, staging }: MemoryDocument,
   entries: readonly PlacedEntry[],
 ): string[] {
-  if (!Array.isArray(trash) || !Array.isArray(staging)) {
+  if (typeof life !== "string" || !Array.isArray(trash) || !Array.isArray(staging)) {
     throw corruptError(_id, "what it says of messages beside it is not kept as this store keeps it");
   }
   return [...entries.flatMap(({ entry }) => entry.r ?? []), ...trash];

@@ -45,11 +45,7 @@ export async function settle(run: Run, memoryId: string, life: string): Promise<
 }
 
 /** `false`: somebody else has changed the memory. Else all that left memory stands in rows, which say so themselves. */
-async function moveOut(
-  run: Run,
-  claimed: statements.Claimed,
-  entries: readonly InsideEntry[],
-): Promise<boolean> {
+async function moveOut(run: Run, claimed: MemoryDocument, entries: readonly InsideEntry[]): Promise<boolean> {
   const rows = new Map(
     contentsToMove(entries).map(({ path, seq, entry }) => [path, rowOf(claimed, seq, entry)]),
   );

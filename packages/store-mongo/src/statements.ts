@@ -153,19 +153,15 @@ export function lifeAfter(life: string): Statement<Pick<RowDocument, "life" | "m
   return ({ messages }) => messages.findOne({ life: { $gt: life } }, options);
 }
 
-/** A document that is being settled, with the generation that it has got for that. */
-export type Claimed = MemoryDocument & Required<Pick<MemoryDocument, "life" | "generation">>;
-
 /** Raises the generation: attempts and others who settle can change the document no more. `null`: the life is over. */
-export function claim(memoryId: string, life: string): Statement<Claimed | null> {
+export function claim(memoryId: string, life: string): Statement<MemoryDocument | null> {
   const filter: Document = { _id: memoryId, life };
-  const raised: Document = { $inc: { generation: 1 } };
-  return ({ memories }) =>
-    memories.findOneAndUpdate(filter, raised, answersLedger) as Promise<Claimed | null>;
+  return ({ memories }) => memories.findOneAndUpdate(filter, { $inc: { generation: 1 } }, answersLedger);
 }
 
 /** Changes a claimed document. `false`: somebody else has changed the memory, or has claimed it. */
-export function whileClaimed({ _id, version, generation }: Claimed, changed: Document): Statement<boolean> {
+export function whileClaimed(claimed: MemoryDocument, changed: Document): Statement<boolean> {
+  const { _id, version, generation } = claimed;
   const filter: Document = { _id, version: version ?? { $exists: false }, generation };
   return async ({ memories }) => (await memories.updateOne(filter, changed)).matchedCount === 1;
 }

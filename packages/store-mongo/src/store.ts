@@ -124,7 +124,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
       const run = ready(enterFor(memoryId, callOptions));
       // By its life: a delete that is late must not meet the next memory of that id.
       const memory = await run(statements.peek(memoryId));
-      if (memory !== null) await removeLife(run, { _id: memoryId, life: memory.life ?? null });
+      if (memory !== null) await removeLife(run, { _id: memoryId, life: memory.life });
     },
 
     async getHistory(memoryId, query, callOptions) {
@@ -137,7 +137,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
         const rows =
           memory.generation === 0
             ? []
-            : await run(statements.history(memory.life ?? "", normal, overridden(memory, entries)));
+            : await run(statements.history(memory.life, normal, overridden(memory, entries)));
         const found = merged(entries.filter(isAsked(normal)), rows.map(placedRow), normal);
         const page = found.slice(0, normal.limit);
         const messages = await messagesOf(run, page, memory, before, rows);

@@ -75,9 +75,9 @@ async function settleQuietly(
   own: string,
   trash: readonly string[],
 ): Promise<void> {
-  if (memory?.life === undefined) return;
-  const others = memory.staging?.filter((name) => name !== own) ?? [];
-  const leftOver = [...trash, ...others, ...(memory.trash ?? [])];
+  if (memory === null) return;
+  const others = memory.staging.filter((name) => name !== own);
+  const leftOver = [...trash, ...others, ...memory.trash];
   if (memory.tooLarge || leftOver.length > 0) await settle(run, memory._id, memory.life).catch(() => {});
 }
 
@@ -93,7 +93,7 @@ async function findIn(
   const except = overridden(memory, entries);
   if (absent.length === 0 || memory.generation === 0) return entries;
   const counted = {
-    life: memory.life ?? "",
+    life: memory.life,
     seq: { $in: absent },
     state: { $ne: "staged" },
     _id: { $nin: except },
