@@ -90,12 +90,6 @@ export function snapshotOf(memory: MemoryDocument, messages: StoredMessage[] | u
   return memorySnapshot({ version, nextSeq: next as number, owner, head }, messages);
 }
 
-/** A row that counts by itself. */
-export function placedRow(row: RowDocument): PlacedEntry {
-  const { seq, state } = row;
-  return { seq, state: state as MessageState, entry: referenceTo(row) };
-}
-
 /** `CORRUPT_RECORD` for what this store did not write. */
 export function messageFrom(
   memoryId: string,
@@ -110,24 +104,24 @@ export function messageFrom(
   return meta === undefined ? { id, seq, createdAt, payload } : { id, seq, createdAt, payload, meta };
 }
 
-/** Whether a history query asks for that message. */
-export function isAsked({ after, before, states, ids }: NormalHistoryQuery): (found: PlacedEntry) => boolean {
-  const wanted = ids && new Set(ids);
-  return ({ seq, state, entry }) =>
-    seq > after && seq < before && states.includes(state) && (wanted === undefined || wanted.has(entry.i));
-}
-
 /**
- * One list of what the document and the rows have, each seq once, in the order of the query. Of the rows there is one
- * more than a page holds, if there are so many: so a page of the list lacks none.
+ * One list of what the document has of the messages that a query asks for and of these rows, which count by themselves:
+ * each seq once, in the order of the query. Of the rows there is one more than a page holds, if there are so many: so a
+ * page of the list lacks none.
  */
 export function merged(
   entries: readonly PlacedEntry[],
-  rows: readonly PlacedEntry[],
-  { order }: NormalHistoryQuery,
+  rows: readonly RowDocument[],
+  { after, before, order, states, ids }: NormalHistoryQuery,
 ): PlacedEntry[] {
+  const wanted = ids && new Set(ids);
+  const asked = entries.filter(
+    ({ seq, state, entry }) =>
+      seq > after && seq < before && states.includes(state) && wanted?.has(entry.i) !== false,
+  );
+  const beside = rows.map((row) => ({ seq: row.seq, state: row.state as MessageState, entry: row }));
   const sign = order === "ascending" ? 1 : -1;
-  const bySeq = new Map([...rows, ...entries].map((found) => [found.seq, found]));
+  const bySeq = new Map([...beside, ...asked].map((found) => [found.seq, found]));
   return [...bySeq.values()].sort((a, b) => sign * (a.seq - b.seq));
 }
 

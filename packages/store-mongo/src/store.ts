@@ -14,18 +14,16 @@ import {
   withState,
 } from "@turnkeep/core/store-kit";
 import { connect, type Run, storeName } from "./client.ts";
-import { expired, type MemoryDocument, type RowDocument, states } from "./documents.ts";
+import { expired, type MemoryDocument, states } from "./documents.ts";
 import { migrate, migrated } from "./migrations.ts";
 import { type MongoStoreOptions, normalizeOptions } from "./options.ts";
 import {
   entriesOf,
-  isAsked,
   listedOf,
   merged,
   messageFrom,
   overridden,
   type PlacedEntry,
-  placedRow,
   snapshotOf,
 } from "./records.ts";
 import { hasItsRows, removeLife, settle } from "./staging.ts";
@@ -138,9 +136,9 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
           memory.generation === 0
             ? []
             : await run(statements.history(memory.life, normal, overridden(memory, entries)));
-        const found = merged(entries.filter(isAsked(normal)), rows.map(placedRow), normal);
+        const found = merged(entries, rows, normal);
         const page = found.slice(0, normal.limit);
-        const messages = await messagesOf(run, page, memory, before, rows);
+        const messages = await messagesOf(run, page, memory, before);
         // Else a row may have been deleted in between, and its message passed over: read again.
         const isWhole = await hasItsRows(run, memory);
         if (messages !== undefined && isWhole) {
@@ -196,12 +194,10 @@ async function messagesOf(
   placed: readonly PlacedEntry[],
   memory: MemoryDocument,
   before: MemoryDocument | undefined,
-  known: readonly RowDocument[] = [],
 ): Promise<StoredMessage[] | undefined> {
-  const byId = new Map(known.map((row) => [row._id, row]));
-  const ids = placed.flatMap(({ entry }) => entry.r ?? []).filter((id) => !byId.has(id));
+  const ids = placed.flatMap(({ entry }) => entry.r ?? []);
   const rows = ids.length === 0 ? [] : await run(statements.rows({ _id: { $in: ids } }));
-  for (const row of rows) byId.set(row._id, row);
+  const byId = new Map(rows.map((row) => [row._id, row]));
   const messages: StoredMessage[] = [];
   for (const { seq, entry } of placed) {
     const content = entry.r === undefined ? entry : byId.get(entry.r);

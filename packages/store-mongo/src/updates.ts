@@ -1,4 +1,4 @@
-import type { MemoryUpdate, StoredMessage } from "@turnkeep/core";
+import type { MemoryUpdate, MessageState, StoredMessage } from "@turnkeep/core";
 import { foldUpdate, isInPlace, namedSeqs, storedRows, storeError } from "@turnkeep/core/store-kit";
 import { changeOf } from "./changes.ts";
 import { type Run, storeName } from "./client.ts";
@@ -10,7 +10,6 @@ import {
   freshId,
   overridden,
   type PlacedEntry,
-  placedRow,
   referenceTo,
   rowOf,
 } from "./records.ts";
@@ -45,9 +44,9 @@ export async function applyUpdate(
     const name = freshId();
     const announced = apart.length > 0 ? await run(statements.announce(memoryId, expected, name)) : null;
     const memory = announced ?? (await run(statements.ledger(memoryId)));
-    const found = memory === null ? [] : await findIn(run, memory, named);
+    const found = memory === null ? new Map<number, PlacedEntry>() : await findIn(run, memory, named);
     if (found === undefined) continue;
-    const stored = found.map(({ seq, state, entry }) => ({ seq, state, id: entry.i }));
+    const stored = Array.from(found.values(), ({ seq, state, entry }) => ({ seq, state, id: entry.i }));
     if (isInPlace(memoryId, update, memory?.version ?? null, storedRows(memory?.next ?? 1, stored))) return;
     // Nothing is there, and yet it could not begin: an expired memory has its place.
     if (memory === null) await removeLife(run, { _id: memoryId, ...expired });
@@ -56,7 +55,7 @@ export async function applyUpdate(
     if (rows.length > 0) await run(statements.insert(rows));
     const change = changeOf(memoryId, update, folded, {
       attempt: announced === null ? undefined : { name, generation: announced.generation },
-      found: new Map(found.map((one) => [one.seq, one])),
+      found,
       references: new Map(rows.map((row) => [row.seq, referenceTo(row)])),
     });
     if (await run(statements.write(change, ttlMs))) {
@@ -86,12 +85,12 @@ async function findIn(
   run: Run,
   memory: MemoryDocument,
   seqs: readonly number[],
-): Promise<PlacedEntry[] | undefined> {
+): Promise<Map<number, PlacedEntry> | undefined> {
   const entries = entriesOf(memory, states);
-  const inside = new Set(entries.map(({ seq }) => seq));
-  const absent = seqs.filter((seq) => !inside.has(seq));
   const except = overridden(memory, entries);
-  if (absent.length === 0 || memory.generation === 0) return entries;
+  const found = new Map<number, PlacedEntry>(entries.map((one) => [one.seq, one]));
+  const absent = seqs.filter((seq) => !found.has(seq));
+  if (absent.length === 0 || memory.generation === 0) return found;
   const counted = {
     life: memory.life,
     seq: { $in: absent },
@@ -99,8 +98,10 @@ async function findIn(
     _id: { $nin: except },
   };
   const rows = await run(statements.rows(counted, { hint: "seq", projection: { p: 0, m: 0 } }));
-  const isWhole = rows.length === absent.length || (await hasItsRows(run, memory));
-  return isWhole ? [...entries, ...rows.map(placedRow)] : undefined;
+  for (const row of rows) {
+    found.set(row.seq, { seq: row.seq, state: row.state as MessageState, entry: referenceTo(row) });
+  }
+  return rows.length === absent.length || (await hasItsRows(run, memory)) ? found : undefined;
 }
 
 /** Which messages of an update stand apart. */
