@@ -97,11 +97,16 @@ async function importDriver() {
 
 async function open(url: string, config: object | undefined): Promise<DriverClient> {
   const { MongoClient } = await importDriver();
+  // Names of parameters are the same in upper and lower case.
+  const parameters = new URLSearchParams(/\?(.*)$/s.exec(url)?.[1]);
+  const named = new Set([...parameters.keys()].map((name) => name.toLowerCase()));
+  // The driver would put these before what the address says.
+  const own = Object.entries(settings).filter(([name]) => !named.has(name.toLowerCase()));
   // What is undefined was not given.
   const given = Object.entries({ ...config, url: undefined }).filter(([, value]) => value !== undefined);
   let client: DriverClient;
   try {
-    client = new MongoClient(url, { ...settings, ...optionsIn(url), ...Object.fromEntries(given) });
+    client = new MongoClient(url, Object.fromEntries([...own, ...given]));
   } catch {
     // Without the cause: what parses an address may quote it, with its password.
     throw invalidOption(
@@ -115,19 +120,6 @@ async function open(url: string, config: object | undefined): Promise<DriverClie
     await client.close();
     throw cause;
   }
-}
-
-/** What the address says counts for more than the store's own settings, which the driver would put first. */
-function optionsIn(url: string): object {
-  const query = new URLSearchParams(/\?(.*)$/s.exec(url)?.[1]);
-  // Names of parameters are the same in upper and lower case.
-  const values = new Map([...query].map(([name, value]) => [name.toLowerCase(), value]));
-  return Object.fromEntries(
-    Object.keys(settings).flatMap((name) => {
-      const value = values.get(name.toLowerCase()) ?? "";
-      return /^\d+$/.test(value) ? [[name, Number(value)]] : [];
-    }),
-  );
 }
 
 /**
