@@ -140,14 +140,13 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
         const page = found.slice(0, normal.limit);
         const messages = await messagesOf(run, page, memory, before);
         // Else a row may have been deleted in between, and its message passed over: read again.
-        const isWhole = await hasItsRows(run, memory);
-        if (messages !== undefined && isWhole) {
+        if (messages !== undefined && (await hasItsRows(run, memory))) {
           return {
             messages: messages.map((message, index) => withState(message, page[index]?.state ?? "live")),
             hasMore: found.length > normal.limit,
           };
         }
-        before = messages === undefined ? memory : undefined;
+        before = memory;
       }
     },
 
@@ -187,7 +186,7 @@ function leaveCorrupt(error: unknown): number {
 
 /**
  * The messages of entries, those that stand apart by one more statement. `undefined`: a row is missing, and the memory is
- * to be read again, since a write has deleted it; `CORRUPT_RECORD` if nobody wrote since it was read before.
+ * to be read again, since a write has deleted it; `CORRUPT_RECORD` if nobody wrote or settled since it was read before.
  */
 async function messagesOf(
   run: Run,
@@ -204,7 +203,7 @@ async function messagesOf(
     if (content !== undefined) messages.push(messageFrom(memory._id, seq, content));
   }
   if (messages.length === placed.length) return messages;
-  if (before?.version === memory.version)
+  if (before?.version === memory.version && before?.generation === memory.generation)
     throw corruptError(memory._id, "the content of a message is missing");
   return undefined;
 }
