@@ -63,10 +63,10 @@ export function changeOf(
     Object.assign(filter, { staging: [], trash: [], $expr: { $and: [present, { $not: tooLarge }] } });
   }
   /** Where a message stands, which the document must confirm: it may be moved out meanwhile. */
-  function sourceOf(seq: number): { readonly path: string | undefined; readonly row: string | undefined } {
-    const { path, entry } = known?.found.get(seq) ?? { path: `live.${seq}`, entry: undefined };
-    if (path !== undefined) filter[`${path}.i`] = { $exists: true };
-    return { path, row: entry?.r };
+  function sourceOf(seq: number): Pick<Partial<PlacedEntry>, "path" | "entry"> {
+    const source = known?.found.get(seq) ?? { path: `live.${seq}` };
+    if (source.path !== undefined) filter[`${source.path}.i`] = { $exists: true };
+    return source;
   }
   for (const message of [...folded.insert, ...folded.rewrite]) {
     const { seq, state } = message;
@@ -75,18 +75,18 @@ export function changeOf(
     else set[`${state}.${seq}`] = entry;
   }
   for (const { seq, state } of folded.setState) {
-    const { path } = sourceOf(seq);
+    const { path, entry } = sourceOf(seq);
     const target = `${state}.${seq}`;
-    if (path === undefined) set[target] = known?.found.get(seq)?.entry;
+    if (path === undefined) set[target] = entry;
     else if (path !== target) rename[path] = target;
   }
   for (const seq of [...folded.rewrite.map((message) => message.seq), ...folded.remove]) {
-    const { path, row } = sourceOf(seq);
+    const { path, entry } = sourceOf(seq);
     if (path !== undefined) {
-      filter[`${path}.r`] = row ?? { $exists: false };
+      filter[`${path}.r`] = entry?.r ?? { $exists: false };
       if (!(path in set)) unset.push(path);
     }
-    if (row !== undefined) trash.push(row);
+    if (entry?.r !== undefined) trash.push(entry.r);
   }
   for (const { seq, id } of replace) filter[`live.${seq}.i`] = id;
   const upsert = begins && attempt === undefined;

@@ -1,6 +1,6 @@
 import type { MemoryUpdate, MessageState, StoredMessage } from "@turnkeep/core";
 import { foldUpdate, isInPlace, namedSeqs, storedRows, storeError } from "@turnkeep/core/store-kit";
-import { changeOf } from "./changes.ts";
+import { type Change, changeOf } from "./changes.ts";
 import { type Run, storeName } from "./client.ts";
 import { expired, type MemoryDocument, smallestApart, states } from "./documents.ts";
 import {
@@ -59,7 +59,7 @@ export async function applyUpdate(
       references: new Map(rows.map((row) => [row.seq, referenceTo(row)])),
     });
     if (await run(statements.write(change, ttlMs))) {
-      return settleQuietly(run, memory, name, change.trash);
+      return settleQuietly(run, memory, change);
     }
     // Nobody has seen the rows; the next write or `sweep` deletes what is not deleted now.
     if (rows.length > 0) await run(statements.discard(rows)).catch(() => {});
@@ -71,11 +71,10 @@ export async function applyUpdate(
 async function settleQuietly(
   run: Run,
   memory: MemoryDocument | null,
-  own: string,
-  trash: readonly string[],
+  { attempt, trash }: Change,
 ): Promise<void> {
   if (memory === null) return;
-  const others = memory.staging.filter((name) => name !== own);
+  const others = memory.staging.filter((name) => name !== attempt);
   const leftOver = [...trash, ...others, ...memory.trash];
   if (memory.tooLarge || leftOver.length > 0) await settle(run, memory._id, memory.life).catch(() => {});
 }
