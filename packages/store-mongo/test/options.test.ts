@@ -13,7 +13,7 @@ describeOptions({
   url,
   client: { db },
   config: { url },
-  unreadable: ["mongodb://app:s3cret@host:port/", `${url}?nothing=known`],
+  unreadable: ["mongodb://app:s3cret@host:port/", `${url}?nothing=known`, `${url}?socketTimeoutMS=soon`],
   refused: [
     ["a url whose database cannot be read", { url: `${url}%zz` }],
     ["a url whose password has a slash", { url: "mongodb://app:x/s3cret@127.0.0.1:1/chat" }],
