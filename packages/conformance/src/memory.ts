@@ -5,8 +5,9 @@ import type {
   MemoryUpdate,
   MessageState,
   StoredMessage,
+  TurnkeepErrorCode,
 } from "@turnkeep/core";
-import { expectPage, expectRead, expectSnapshot, named } from "./expect.ts";
+import { expectCode, expectPage, expectRead, expectSnapshot, named } from "./expect.ts";
 import { MemoryModel } from "./model.ts";
 import { all } from "./races.ts";
 
@@ -96,6 +97,16 @@ export class TestMemory {
     const update = this.update(change);
     await this.send(update, client);
     return update;
+  }
+
+  /** Fails unless the store refuses an update with this code. Answers the error. */
+  async refused(
+    what: string,
+    code: TurnkeepErrorCode,
+    update: MemoryUpdate,
+    client: ChatMemoryStore = this.#options.client(),
+  ): Promise<Error> {
+    return expectCode(what, code, () => client.updateMessages(this.id, update));
   }
 
   async delete(client: ChatMemoryStore = this.#options.client()): Promise<void> {

@@ -1,7 +1,7 @@
 import type { ChatMemoryStore, HistoryQuery, MemoryUpdate, MessageState } from "@turnkeep/core";
 import fc from "fast-check";
 import type { ConformanceContext } from "./context.ts";
-import { expectCode, expectEqual, expectSettled } from "./expect.ts";
+import { expectEqual, expectSettled } from "./expect.ts";
 import { type Change, describeUpdate, type TestMemory } from "./memory.ts";
 
 /** A change in numbers without meaning yet: a pick is taken modulo what there is to pick from. */
@@ -128,7 +128,7 @@ export class SequenceRun {
       case "stale": {
         const update = { ...this.#updateOf(memory, operation.change), expected: this.#context.unique() };
         note(`of a version that never was, ${describeUpdate(update)}`);
-        await conflict(client, memory, update);
+        await memory.refused("an update of another version", "VERSION_CONFLICT", update, client);
         break;
       }
       case "race": {
@@ -152,7 +152,7 @@ export class SequenceRun {
         const inPlace = memory.model.version === update.version;
         note(`sends an earlier update again, ${inPlace ? "still in place" : "of another version"}`);
         if (inPlace) await client.updateMessages(memory.id, update);
-        else await conflict(client, memory, update);
+        else await memory.refused("an update of another version", "VERSION_CONFLICT", update, client);
         break;
       }
       case "known": {
@@ -227,10 +227,4 @@ export class SequenceRun {
     };
     return memory.update(full);
   }
-}
-
-async function conflict(client: ChatMemoryStore, memory: TestMemory, update: MemoryUpdate): Promise<void> {
-  await expectCode("an update of another version", "VERSION_CONFLICT", () =>
-    client.updateMessages(memory.id, update),
-  );
 }

@@ -1,6 +1,6 @@
 import type { MemorySnapshot } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectCode, expectEqual, expectSettled, expectThat } from "../expect.ts";
+import { expectEqual, expectSettled, expectThat } from "../expect.ts";
 import { race, readWhile } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
@@ -48,9 +48,7 @@ export const atomicityCases: readonly ConformanceCase[] = inGroup("atomicity", [
         nextSeq: 20,
       });
       await memory.commit({ append: 1 });
-      await expectCode("a stale update", "VERSION_CONFLICT", () =>
-        context.store.updateMessages(memory.id, stale),
-      );
+      await memory.refused("a stale update", "VERSION_CONFLICT", stale);
       await memory.check("after a stale update");
     },
   },
@@ -72,9 +70,7 @@ export const atomicityCases: readonly ConformanceCase[] = inGroup("atomicity", [
           move: [{ seq: 2, to: "removed" }],
           head: '"lost"',
         });
-        await expectCode("an update with a bad message", "INVALID_OPTION", () =>
-          context.store.updateMessages(memory.id, update),
-        );
+        await memory.refused("an update with a bad message", "INVALID_OPTION", update);
         await memory.check("after an update with a bad message");
       }
     },

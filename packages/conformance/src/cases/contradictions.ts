@@ -1,6 +1,6 @@
 import type { MemoryUpdate, MessageState } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectCode, expectSecret } from "../expect.ts";
+import { expectSecret } from "../expect.ts";
 import { expectUnlisted } from "../listed.ts";
 import type { TestMemory } from "../memory.ts";
 import { sentences } from "../sentences.ts";
@@ -26,9 +26,7 @@ export const contradictionsCases: readonly ConformanceCase[] = inGroup("errors",
       });
       for (const [what, over] of contradictions(memory, secret, context.capabilities.history)) {
         const update = { ...memory.update({ append: 1, head: '"lost"' }), ...over };
-        const error = await expectCode(`an update with ${what}`, "INVALID_OPTION", () =>
-          context.store.updateMessages(memory.id, update),
-        );
+        const error = await memory.refused(`an update with ${what}`, "INVALID_OPTION", update);
         expectSecret(`the error for an update with ${what}`, error, secret);
         await memory.check(`after an update with ${what}`);
       }
@@ -49,9 +47,7 @@ export const contradictionsCases: readonly ConformanceCase[] = inGroup("errors",
       for (const [what, over] of namings) {
         const owner = context.unique();
         const update = { ...memory.update({ append: [{ seq: 2 }], owner }), ...over };
-        await expectCode(`a beginning with ${what}`, "INVALID_OPTION", () =>
-          context.store.updateMessages(memory.id, update),
-        );
+        await memory.refused(`a beginning with ${what}`, "INVALID_OPTION", update);
         await memory.check(`after a beginning with ${what}`);
         await expectUnlisted(`after a beginning with ${what}`, context, { memoryId: memory.id, owner });
       }

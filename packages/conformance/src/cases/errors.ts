@@ -18,9 +18,7 @@ export const errorsCases: readonly ConformanceCase[] = inGroup("errors", [
       await memory.commit({ append: 3 });
       for (const [what, over] of badUpdates(memory)) {
         const update = { ...memory.update({ append: 2 }), ...over } as MemoryUpdate;
-        await expectCode(`an update with ${what}`, "INVALID_OPTION", () =>
-          context.store.updateMessages(memory.id, update),
-        );
+        await memory.refused(`an update with ${what}`, "INVALID_OPTION", update);
         await memory.check(`after an update with ${what}`);
       }
     },
@@ -32,9 +30,7 @@ export const errorsCases: readonly ConformanceCase[] = inGroup("errors", [
       const memory = context.memory();
       const owner = context.unique();
       const update = memory.update({ append: 2, nextSeq: 2, owner });
-      await expectCode("a beginning with a seq that reaches nextSeq", "INVALID_OPTION", () =>
-        context.store.updateMessages(memory.id, update),
-      );
+      await memory.refused("a beginning with a seq that reaches nextSeq", "INVALID_OPTION", update);
       await memory.check("after a beginning that was refused");
       await expectUnlisted("after a beginning that was refused", context, { memoryId: memory.id, owner });
     },
@@ -76,9 +72,7 @@ export const errorsCases: readonly ConformanceCase[] = inGroup("errors", [
       const memory = context.memory();
       const update = { ...memory.update({ append: 1 }), expected: context.unique() };
       const errors = [
-        await expectCode("a conflict", "VERSION_CONFLICT", () =>
-          context.store.updateMessages(memory.id, update),
-        ),
+        await memory.refused("a conflict", "VERSION_CONFLICT", update),
         await expectCode("a bad id", "INVALID_OPTION", () => context.store.getMessages("")),
       ];
       for (const error of errors) {

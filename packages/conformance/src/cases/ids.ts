@@ -110,8 +110,10 @@ export const idsCases: readonly ConformanceCase[] = inGroup("ids", [
       const memory = context.memory();
       await memory.commit({ append: 1 });
       for (const [what, id] of badNames("m", 256)) {
-        await expectCode(`an append of a message with ${what}`, "INVALID_OPTION", () =>
-          store.updateMessages(memory.id, memory.update({ append: [{ id }] })),
+        await memory.refused(
+          `an append of a message with ${what}`,
+          "INVALID_OPTION",
+          memory.update({ append: [{ id }] }),
         );
         if (!context.capabilities.history) continue;
         await expectCode(`getHistory for ${what}`, "INVALID_OPTION", () =>
@@ -200,9 +202,10 @@ export const idsCases: readonly ConformanceCase[] = inGroup("ids", [
       const { store } = context;
       const memory = context.memory();
       for (const [what, owner] of badNames(context.unique(), 512)) {
-        await expectCode(`an update with ${what} as owner`, "INVALID_OPTION", () =>
-          store.updateMessages(memory.id, { ...memory.update({ append: 1 }), owner }),
-        );
+        await memory.refused(`an update with ${what} as owner`, "INVALID_OPTION", {
+          ...memory.update({ append: 1 }),
+          owner,
+        });
         if (!context.capabilities.list) continue;
         await expectCode(`listMemories with ${what} as owner`, "INVALID_OPTION", () =>
           store.listMemories({ owner }),

@@ -1,6 +1,6 @@
 import type { MemoryUpdate } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectCode, expectEqual, expectSettled } from "../expect.ts";
+import { expectEqual, expectSettled } from "../expect.ts";
 import { largeUpdate } from "../large.ts";
 import { race, turns } from "../races.ts";
 import { sentences } from "../sentences.ts";
@@ -66,9 +66,7 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
           [context.store, stale],
           [context.other, naming],
         ] as const) {
-          await expectCode("a large update of an earlier version", "VERSION_CONFLICT", () =>
-            client.updateMessages(memory.id, update),
-          );
+          await memory.refused("a large update of an earlier version", "VERSION_CONFLICT", update, client);
           await memory.check("after a large update of an earlier version");
         }
         await context.store.sweep();
@@ -116,8 +114,11 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
         await memory.check("after a large update was sent twice");
         await memory.commit({ append: 1 });
         for (const early of [beginning, update]) {
-          await expectCode("a large update, sent again after another commit", "VERSION_CONFLICT", () =>
-            context.other.updateMessages(memory.id, early),
+          await memory.refused(
+            "a large update, sent again after another commit",
+            "VERSION_CONFLICT",
+            early,
+            context.other,
           );
         }
         await memory.check("after large updates were sent again too late");
@@ -165,9 +166,7 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
           ["a move of what never was", { move: [...good.move, { seq: 207, to: "removed" }] }],
         ];
         for (const [what, over] of contradictions) {
-          await expectCode(`a large update with ${what}`, "INVALID_OPTION", () =>
-            context.store.updateMessages(memory.id, { ...good, ...over }),
-          );
+          await memory.refused(`a large update with ${what}`, "INVALID_OPTION", { ...good, ...over });
           await memory.check(`after a large update with ${what}`);
         }
         await memory.send(good);

@@ -1,5 +1,5 @@
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectCode, expectSettled } from "../expect.ts";
+import { expectSettled } from "../expect.ts";
 import { race } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
@@ -59,9 +59,7 @@ export const replayCases: readonly ConformanceCase[] = inGroup("replay", [
       const update = await memory.commit({ append: 1, move: [{ seq: 1, to: "evicted" }] });
       await memory.commit({ append: 1 });
       for (const early of [beginning, update]) {
-        await expectCode("a replay after another commit", "VERSION_CONFLICT", () =>
-          context.store.updateMessages(memory.id, early),
-        );
+        await memory.refused("a replay after another commit", "VERSION_CONFLICT", early);
         await memory.check("after a replay that came too late");
       }
     },
@@ -75,9 +73,7 @@ export const replayCases: readonly ConformanceCase[] = inGroup("replay", [
       const update = await memory.commit({ append: 1 });
       await memory.delete();
       for (const client of [context.store, context.other]) {
-        await expectCode("a replay on a deleted memory", "VERSION_CONFLICT", () =>
-          client.updateMessages(memory.id, update),
-        );
+        await memory.refused("a replay on a deleted memory", "VERSION_CONFLICT", update, client);
       }
       await memory.check("after a replay on a deleted memory");
     },
@@ -92,9 +88,7 @@ export const replayCases: readonly ConformanceCase[] = inGroup("replay", [
       await memory.delete();
       await memory.commit({ append: 1 });
       for (const early of [first, second]) {
-        await expectCode("a replay on a memory that began again", "VERSION_CONFLICT", () =>
-          context.store.updateMessages(memory.id, early),
-        );
+        await memory.refused("a replay on a memory that began again", "VERSION_CONFLICT", early);
       }
       await memory.check("after replays of the deleted memory's updates");
     },

@@ -1,6 +1,6 @@
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { expectCode, expectEqual } from "../expect.ts";
+import { expectEqual } from "../expect.ts";
 import { expectUnlisted } from "../listed.ts";
 import type { TestMemory } from "../memory.ts";
 import { sentences } from "../sentences.ts";
@@ -141,9 +141,7 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
         const append = memory.update({ append: [{}, over], head: "2", move: [{ seq: 1, to: "removed" }] });
         const replace = memory.update({ append: 1, replace: [{ seq: 1, ...over }], head: "2" });
         for (const update of [append, replace]) {
-          await expectCode("an update with a message above maxMessageBytes", "MESSAGE_TOO_LARGE", () =>
-            context.store.updateMessages(memory.id, update),
-          );
+          await memory.refused("an update with a message above maxMessageBytes", "MESSAGE_TOO_LARGE", update);
           await memory.check("after a message above maxMessageBytes");
         }
       }
@@ -168,9 +166,7 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
         await memory.commit({ append: 1, head: filled(character, 16 * 1024) });
         await memory.check("with a head of 16 KB");
         const update = memory.update({ append: 1, head: filled(character, 16 * 1024 + 1) });
-        await expectCode("an update with a head above 16 KB", "INVALID_OPTION", () =>
-          context.store.updateMessages(memory.id, update),
-        );
+        await memory.refused("an update with a head above 16 KB", "INVALID_OPTION", update);
       }
       await memory.check("after a head above 16 KB");
     },
@@ -193,8 +189,10 @@ export const sizesCases: readonly ConformanceCase[] = inGroup("sizes", [
 async function refuse(context: ConformanceContext, over: { payload: string }): Promise<void> {
   const memory = context.memory();
   const owner = context.unique();
-  await expectCode("a beginning with a message above maxMessageBytes", "MESSAGE_TOO_LARGE", () =>
-    context.store.updateMessages(memory.id, memory.update({ append: [{}, over], owner })),
+  await memory.refused(
+    "a beginning with a message above maxMessageBytes",
+    "MESSAGE_TOO_LARGE",
+    memory.update({ append: [{}, over], owner }),
   );
   await memory.check("after a beginning that was refused");
   await expectUnlisted("after a beginning that was refused", context, { memoryId: memory.id, owner });

@@ -30,11 +30,12 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
           await memory.checkKnown("after it expired", late.expected ?? "", client);
           await lookUp(context, memory, client);
           await expectUnlisted("after the memory expired", context, { memoryId: memory.id, owner, client });
-          await expectCode("an update of an expired memory", "VERSION_CONFLICT", () =>
-            client.updateMessages(memory.id, late),
-          );
-          await expectCode("the last update of an expired memory, sent again", "VERSION_CONFLICT", () =>
-            client.updateMessages(memory.id, last),
+          await memory.refused("an update of an expired memory", "VERSION_CONFLICT", late, client);
+          await memory.refused(
+            "the last update of an expired memory, sent again",
+            "VERSION_CONFLICT",
+            last,
+            client,
           );
         }
         await memory.check("after an update of an expired memory");
@@ -96,9 +97,7 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
           if (context.capabilities.list) await context.store.listMemories({ owner });
           await client.sweep();
           const refused = { ...memory.update({ append: 1 }), expected: context.unique() };
-          await expectCode("an update of a version that never was", "VERSION_CONFLICT", () =>
-            client.updateMessages(memory.id, refused),
-          );
+          await memory.refused("an update of a version that never was", "VERSION_CONFLICT", refused, client);
         }
         await life.expire();
         await memory.check("after it expired, though it was read and swept, and updates of it were refused");
@@ -118,8 +117,10 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
         const stale = memory.update({ append: 1 });
         await life.expire();
         const naming = memory.update({ append: [{ seq: 9 }], move: [{ seq: 1, to: "removed" }] });
-        await expectCode("a beginning that removes a message of the earlier life", "INVALID_OPTION", () =>
-          life.clients[0].updateMessages(memory.id, naming),
+        await memory.refused(
+          "a beginning that removes a message of the earlier life",
+          "INVALID_OPTION",
+          naming,
         );
         await life.write({ append: 1 });
         await life.check("of the later life");
@@ -135,9 +136,7 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
           const { memories } = await life.clients[0].listMemories({ owner });
           expectEqual("the list of the earlier life's owner", memories, []);
         }
-        await expectCode("an update of the earlier life", "VERSION_CONFLICT", () =>
-          life.clients[0].updateMessages(memory.id, stale),
-        );
+        await memory.refused("an update of the earlier life", "VERSION_CONFLICT", stale);
       }),
   },
   {

@@ -1,6 +1,6 @@
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectCode, expectEqual, expectSettled } from "../expect.ts";
+import { expectEqual, expectSettled } from "../expect.ts";
 import { expectUnlisted } from "../listed.ts";
 import type { Change } from "../memory.ts";
 import { all, inPortions, race } from "../races.ts";
@@ -28,9 +28,7 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
       await memory.commit({ move: [{ seq: 2, to: "removed" }] });
       for (const client of [context.store, context.other]) {
         for (const update of stale) {
-          await expectCode("an update of an earlier version", "VERSION_CONFLICT", () =>
-            client.updateMessages(memory.id, update),
-          );
+          await memory.refused("an update of an earlier version", "VERSION_CONFLICT", update, client);
         }
       }
       await memory.check("after a conflict");
@@ -43,9 +41,7 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
       const memory = context.memory();
       await memory.commit({ append: 1 });
       const update = { ...memory.update({ append: 1 }), expected: context.unique() };
-      await expectCode("an update of a version that never was", "VERSION_CONFLICT", () =>
-        context.store.updateMessages(memory.id, update),
-      );
+      await memory.refused("an update of a version that never was", "VERSION_CONFLICT", update);
       await memory.check("after a conflict");
     },
   },
@@ -56,9 +52,7 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
       const memory = context.memory();
       const again = memory.update({ append: 2, owner: "mallory", head: '"lost"' });
       await memory.commit({ append: 1 });
-      await expectCode("an update that expects no memory", "VERSION_CONFLICT", () =>
-        context.store.updateMessages(memory.id, again),
-      );
+      await memory.refused("an update that expects no memory", "VERSION_CONFLICT", again);
       await memory.check("after a second beginning");
     },
   },
@@ -69,9 +63,7 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
       const memory = context.memory();
       const owner = context.unique();
       const update = { ...memory.update({ append: 1, owner }), expected: context.unique() };
-      await expectCode("an update of an absent memory", "VERSION_CONFLICT", () =>
-        context.store.updateMessages(memory.id, update),
-      );
+      await memory.refused("an update of an absent memory", "VERSION_CONFLICT", update);
       await memory.check("after an update of an absent memory");
       await expectUnlisted("after an update of an absent memory", context, { memoryId: memory.id, owner });
     },
@@ -85,9 +77,7 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
       const stale = memory.update({ append: 1, move: [{ seq: 1, to: "removed" }] });
       await memory.delete();
       await memory.commit({ append: 2 });
-      await expectCode("an update of the deleted memory", "VERSION_CONFLICT", () =>
-        context.store.updateMessages(memory.id, stale),
-      );
+      await memory.refused("an update of the deleted memory", "VERSION_CONFLICT", stale);
       await memory.check("after an update of the deleted memory");
     },
   },
@@ -95,7 +85,7 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
     name: "versions that look alike are different versions",
     sentence: sentences.expected,
     async run(context) {
-      const { store, unique } = context;
+      const { unique } = context;
       const long = unique().padEnd(255, "x");
       const pairs = [...alike, ["the last of 256 bytes", "1", "2"] as const];
       await inPortions(pairs, async ([why, one, other]) => {
@@ -112,9 +102,7 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
             { ...beginning, version: twin },
           ];
           for (const update of updates) {
-            await expectCode(`an update of a version that differs in ${why}`, "VERSION_CONFLICT", () =>
-              store.updateMessages(memory.id, update),
-            );
+            await memory.refused(`an update of a version that differs in ${why}`, "VERSION_CONFLICT", update);
           }
           await memory.checkKnown(`with a version that differs in ${why}`, twin);
           await memory.send({ ...memory.update({ append: 1 }), version: twin });
