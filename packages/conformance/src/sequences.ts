@@ -2,6 +2,7 @@ import type { ChatMemoryStore, HistoryQuery, MemoryUpdate, MessageState } from "
 import fc from "fast-check";
 import type { ConformanceContext } from "./context.ts";
 import { expectEqual, expectSettled } from "./expect.ts";
+import { expectListed } from "./listed.ts";
 import { type Change, describeUpdate, type TestMemory } from "./memory.ts";
 
 /** A change in numbers without meaning yet: a pick is taken modulo what there is to pick from. */
@@ -105,7 +106,7 @@ export class SequenceRun {
       await this.#step(operation);
     }
     for (const memory of this.#memories) await memory.check("after the last operation");
-    if (this.#context.capabilities.list) await this.#list(this.#context.other);
+    await this.#list(this.#context.other);
   }
 
   async #step(operation: Operation): Promise<void> {
@@ -189,13 +190,8 @@ export class SequenceRun {
 
   async #list(client: ChatMemoryStore): Promise<void> {
     for (const owner of this.#owners) {
-      const { memories } = await client.listMemories({ owner });
-      const expected = this.#memories.filter(({ model }) => model.version !== null && model.owner === owner);
-      expectEqual(
-        "the list of an owner",
-        memories.map(({ memoryId }) => memoryId).sort(),
-        expected.map(({ id }) => id).sort(),
-      );
+      const owned = this.#memories.filter(({ model }) => model.version !== null && model.owner === owner);
+      await expectListed("the list of an owner", client, { owner }, owned);
     }
   }
 

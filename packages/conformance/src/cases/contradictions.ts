@@ -49,7 +49,7 @@ export const contradictionsCases: readonly ConformanceCase[] = inGroup("errors",
         const update = { ...memory.update({ append: [{ seq: 2 }], owner }), ...over };
         await memory.refused(`a beginning with ${what}`, "INVALID_OPTION", update);
         await memory.check(`after a beginning with ${what}`);
-        await expectUnlisted(`after a beginning with ${what}`, context, { memoryId: memory.id, owner });
+        await expectUnlisted(`after a beginning with ${what}`, context.store, owner, memory);
       }
     },
   },

@@ -4,7 +4,7 @@ import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { describeError, expectEqual, expectSecret, expectThat } from "../expect.ts";
 import { largeUpdate } from "../large.ts";
-import { expectUnlisted } from "../listed.ts";
+import { expectListed, expectUnlisted, listedIds, wholeList } from "../listed.ts";
 import { sentences } from "../sentences.ts";
 
 /** What happens to a stored text: it is overwritten, lost, cut off as by a full disk, or of another kind. */
@@ -121,7 +121,7 @@ async function expectContained(
   }
 
   for (const memory of [before, after]) await memory.check(`beside a record that was ${what}`, other);
-  if (capabilities.list) await expectListed(store, owner, [before.id, after.id]);
+  if (capabilities.list) await expectFound(store, owner, [before.id, after.id]);
   await store.sweep();
   for (const memory of [before, after]) await memory.commit({ append: 1 });
   await damaged.delete();
@@ -141,16 +141,10 @@ function expectNamed(
   expectSecret(`the error for ${what}`, error, secret);
 }
 
-async function expectListed(store: ChatMemoryStore, owner: string, ids: readonly string[]): Promise<void> {
+async function expectFound(store: ChatMemoryStore, owner: string, ids: readonly string[]): Promise<void> {
   for (const query of [{ owner }, {}]) {
-    const listed = new Set<string>();
-    let cursor: string | undefined;
-    do {
-      const page = await store.listMemories({ ...query, cursor, limit: 1000 });
-      for (const { memoryId } of page.memories) listed.add(memoryId);
-      cursor = page.cursor;
-    } while (cursor !== undefined);
-    const missing = ids.filter((id) => !listed.has(id));
+    const found = listedIds(await wholeList(store, { ...query, limit: 1000 }));
+    const missing = ids.filter((id) => !found.includes(id));
     expectEqual("the good memories that a list beside a corrupt record misses", missing, []);
   }
 }
@@ -230,7 +224,7 @@ async function diesInBeginning(context: ConformanceContext, step: number): Promi
       result?.status,
       "rejected",
     );
-    await expectUnlisted(what, context, { memoryId: memory.id, owner });
+    await expectUnlisted(what, context.store, owner, memory);
   }
   await memory.check(what, context.other);
   await context.other.sweep();
@@ -238,10 +232,8 @@ async function diesInBeginning(context: ConformanceContext, step: number): Promi
   await memory.commit({ append: 2, owner: next });
   await memory.check(`${what}, and another update`, context.other);
   const stranger = memory.model.owner === owner ? next : owner;
-  if (context.capabilities.list) {
-    const { memories } = await context.store.listMemories({ owner: stranger });
-    expectEqual(`the list of an owner who is not the memory's, ${what}`, memories, []);
-  }
+  const whose = `the list of an owner who is not the memory's, ${what}`;
+  await expectListed(whose, context.store, { owner: stranger }, []);
   return result?.status === "fulfilled";
 }
 
@@ -258,7 +250,7 @@ async function diesInDelete(context: ConformanceContext, step: number): Promise<
   const what = `after a delete died at write ${step}`;
   if (version === null) {
     memory.model.delete();
-    await expectUnlisted(what, context, { memoryId: memory.id, owner });
+    await expectUnlisted(what, context.store, owner, memory);
   } else
     expectEqual(`whether a delete that died at write ${step} was acknowledged`, result?.status, "rejected");
   await memory.check(what, context.other);

@@ -1,6 +1,7 @@
 import type { MemorySnapshot } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectEqual, expectSettled, expectSnapshot } from "../expect.ts";
+import { expectListed } from "../listed.ts";
 import { abortLater, race, readWhile, turns } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
@@ -30,13 +31,9 @@ export const deletesCases: readonly ConformanceCase[] = [
             memory.model.apply(beginning);
           }
           await memory.check("after a delete raced the next beginning");
-          if (!context.capabilities.list) continue;
-          const { memories } = await context.store.listMemories({ owner });
-          expectEqual(
-            "the owner's list after a delete raced the next beginning",
-            memories.map(({ memoryId }) => memoryId),
-            memory.model.version === null ? [] : [memory.id],
-          );
+          const begins = memory.model.version === null ? [] : [memory];
+          const what = "the owner's list after a delete raced the next beginning";
+          await expectListed(what, context.store, { owner }, begins);
         }
       },
     },

@@ -32,7 +32,7 @@ export const errorsCases: readonly ConformanceCase[] = inGroup("errors", [
       const update = memory.update({ append: 2, nextSeq: 2, owner });
       await memory.refused("a beginning with a seq that reaches nextSeq", "INVALID_OPTION", update);
       await memory.check("after a beginning that was refused");
-      await expectUnlisted("after a beginning that was refused", context, { memoryId: memory.id, owner });
+      await expectUnlisted("after a beginning that was refused", context.store, owner, memory);
     },
   },
   {

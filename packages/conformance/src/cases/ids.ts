@@ -3,6 +3,7 @@ import { quote } from "../brief.ts";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { expectCode, expectEqual } from "../expect.ts";
+import { expectListed, listedIds, wholeList } from "../listed.ts";
 import { inPortions } from "../races.ts";
 import { sentences } from "../sentences.ts";
 import { alike, hostilePieces, reservedIds } from "../texts.ts";
@@ -159,7 +160,7 @@ export const idsCases: readonly ConformanceCase[] = inGroup("ids", [
         await memory.commit({ append: 1, owner });
         await memory.check(`of a memory of the owner ${shown(owner)}`);
         if (!context.capabilities.list) continue;
-        const listed = (await allListed(context.store, owner)).filter((id) =>
+        const listed = listedIds(await wholeList(context.store, { owner, limit: 1000 })).filter((id) =>
           [memory.id, nobodys.id].includes(id),
         );
         expectEqual(`which of two memories the owner ${shown(owner)} has`, listed, [memory.id]);
@@ -186,10 +187,7 @@ export const idsCases: readonly ConformanceCase[] = inGroup("ids", [
           const ids = one.model.all().map(({ id }) => id);
           await one.checkHistory("of messages whose ids are as long as can be", { ids });
         }
-        if (capabilities.list) {
-          const listed = await allListed(context.store, owner);
-          expectEqual("the list of such an owner", listed.sort(), [one.id, two.id].sort());
-        }
+        await expectListed("the list of such an owner", context.store, { owner }, [one, two]);
         await one.delete();
         await two.check("after another memory with the longest names was deleted");
       }
@@ -226,7 +224,7 @@ async function expectApart(context: ConformanceContext, ids: readonly string[]):
   }
   await inPortions(memories, (memory) => memory.commit({ append: 1, move: [{ seq: 2, to: "evicted" }] }));
   await inPortions(memories, (memory) => memory.check(`of the id ${shown(memory.id)}`, context.other));
-  if (context.capabilities.list) await expectListed(context.store, ids);
+  if (context.capabilities.list) await expectEachListed(context.store, ids);
   // Neighbours are deleted in different rounds, so that a delete that reaches too far shows.
   for (let round = 0; round < 3; round++) {
     const gone = memories.filter((_, index) => index % 3 === round);
@@ -238,24 +236,12 @@ async function expectApart(context: ConformanceContext, ids: readonly string[]):
   }
 }
 
-async function expectListed(store: ChatMemoryStore, ids: readonly string[]): Promise<void> {
-  const listed = await allListed(store);
+async function expectEachListed(store: ChatMemoryStore, ids: readonly string[]): Promise<void> {
+  const listed = listedIds(await wholeList(store, { limit: 1000 }));
   for (const id of ids) {
     const times = listed.filter((other) => other === id).length;
     expectEqual(`how often the id ${shown(id)} is listed`, times, 1);
   }
-}
-
-/** The ids on all pages of a list. */
-async function allListed(store: ChatMemoryStore, owner?: string): Promise<string[]> {
-  const listed: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await store.listMemories({ owner, limit: 1000, cursor });
-    listed.push(...page.memories.map(({ memoryId }) => memoryId));
-    cursor = page.cursor;
-  } while (cursor !== undefined);
-  return listed;
 }
 
 /** A text of exactly so many UTF-8 bytes: a beginning of ASCII, then units of one kind, then what is left. */

@@ -1,6 +1,7 @@
 import type { MemoryUpdate } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectEqual, expectPage } from "../expect.ts";
+import { listedIds } from "../listed.ts";
 import { all } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
@@ -100,7 +101,7 @@ export const isolationCases: readonly ConformanceCase[] = inGroup("isolation", [
         const listing: { owner: string; limit: number } = { owner, limit: 2 };
         const asking = context.store.listMemories(listing);
         Object.assign(listing, { owner: context.unique(), limit: 0, cursor: "spoiled" });
-        const ids = (await asking).memories.map(({ memoryId }) => memoryId);
+        const ids = listedIds((await asking).memories);
         expectEqual("listMemories of a query that was changed while it was under way", ids, [owned.id]);
       }
       if (!context.capabilities.history) return;

@@ -1,6 +1,6 @@
 import { quote } from "../brief.ts";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectEqual } from "../expect.ts";
+import { expectListed } from "../listed.ts";
 import type { TestMemory } from "../memory.ts";
 import { inPortions } from "../races.ts";
 import { sentences } from "../sentences.ts";
@@ -96,14 +96,10 @@ export const joinedIdsCases: readonly ConformanceCase[] = inGroup("ids", [
         const unique = context.unique();
         const owners = [`${unique}a${separator}b`, `${unique}a`] as const;
         const ids = [`c${unique}`, `b${separator}c${unique}`] as const;
-        const expectLists = async (...wanted: (readonly string[])[]) => {
+        const expectLists = async (...wanted: (readonly TestMemory[])[]) => {
+          const what = `an owner's list where ids join by ${quote(separator)}`;
           for (const [index, owner] of owners.entries()) {
-            const { memories } = await context.store.listMemories({ owner });
-            expectEqual(
-              `an owner's list where ids join by ${quote(separator)}`,
-              memories.map(({ memoryId }) => memoryId),
-              wanted[index],
-            );
+            await expectListed(what, context.store, { owner }, wanted[index] ?? []);
           }
         };
         const [one, two] = [
@@ -112,9 +108,9 @@ export const joinedIdsCases: readonly ConformanceCase[] = inGroup("ids", [
         ];
         await one.commit({ append: 1, owner: owners[0] });
         await two.commit({ append: 1, owner: owners[1] });
-        await expectLists([ids[0]], [ids[1]]);
+        await expectLists([one], [two]);
         await two.delete();
-        await expectLists([ids[0]], []);
+        await expectLists([one], []);
       });
     },
   },
@@ -155,11 +151,8 @@ export const joinedIdsCases: readonly ConformanceCase[] = inGroup("ids", [
       await memory.send({ ...beginning, version: name });
       await memory.commit({ append: 1, move: [{ seq: 1, to: "evicted" }] });
       for (const each of [memory, others]) await each.check("of a name that stands for everything");
-      if (context.capabilities.list) {
-        const { memories } = await context.store.listMemories({ owner: name });
-        const listed = memories.map(({ memoryId }) => memoryId).sort();
-        expectEqual("the list of an owner who is called as a memory", listed, [name, others.id].sort());
-      }
+      const what = "the list of an owner who is called as a memory";
+      await expectListed(what, context.store, { owner: name }, [memory, others]);
       await memory.delete();
       for (const each of [memory, others])
         await each.check("after the memory of an owner's name was deleted");

@@ -3,7 +3,7 @@ import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { describeError, expectCode, expectEqual, expectSettled, expectThat } from "../expect.ts";
-import { listed } from "../listed.ts";
+import { expectListed, listed } from "../listed.ts";
 import type { TestMemory } from "../memory.ts";
 import { all, race, readWhile } from "../races.ts";
 import { sentences } from "../sentences.ts";
@@ -141,9 +141,7 @@ export const lifecycleCases: readonly ConformanceCase[] = inGroup("lifecycle", [
       await context.reopen();
       for (const memory of [kept, deleted, begunAgain]) await memory.check("after a restart", context.store);
       if (!context.capabilities.list) return;
-      const wanted = [kept.id, begunAgain.id].sort();
-      const { memories } = await context.other.listMemories({ owner });
-      expectEqual("an owner's list after a restart", memories.map(({ memoryId }) => memoryId).sort(), wanted);
+      await expectListed("an owner's list after a restart", context.other, { owner }, [kept, begunAgain]);
       for (const { id } of [kept, begunAgain]) {
         const entry = await listed(context.store, undefined, id);
         expectEqual("the owner in everybody's list after a restart", entry?.owner, owner);

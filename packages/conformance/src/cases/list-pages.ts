@@ -1,6 +1,8 @@
+import type { ListQuery } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { expectEqual } from "../expect.ts";
+import { expectListed, idsOf, listedIds, pagesOf, wholeList } from "../listed.ts";
 import type { TestMemory } from "../memory.ts";
 import { inPortions } from "../races.ts";
 import { sentences } from "../sentences.ts";
@@ -21,12 +23,8 @@ export const listPagesCases: readonly ConformanceCase[] = inGroup("list", [
       const memories = await Promise.all(ids.map(async (id) => context.memory(await context.claim(id))));
       await inPortions(memories, (memory) => memory.commit({ append: 1, owner }));
       for (const limit of [1, 7]) {
-        const listed = await listing(context, owner, limit);
-        expectEqual(
-          `the pages of ${limit} of memories with every kind of id`,
-          listed.sort(),
-          [...ids].sort(),
-        );
+        const what = `the pages of ${limit} of memories with every kind of id`;
+        await expectListed(what, context.store, { owner, limit }, memories);
       }
     },
   },
@@ -43,7 +41,7 @@ export const listPagesCases: readonly ConformanceCase[] = inGroup("list", [
           await memory.commit({ append: 1, owner });
           memories.set(memory.id, memory);
         }
-        const listed = await listing(context, owner, limit, async (last) =>
+        const listed = await listing(context, { owner, limit }, async (last) =>
           memories.get(last)?.delete(context.other),
         );
         expectEqual(
@@ -60,22 +58,18 @@ export const listPagesCases: readonly ConformanceCase[] = inGroup("list", [
     requires,
     async run(context) {
       const [owner, other] = [context.unique(), context.unique()];
-      const wanted: string[] = [];
+      const wanted: TestMemory[] = [];
       for (let count = 0; count < 24; count++) {
         const memory = context.memory();
         await memory.commit({
           append: 1,
           owner: count % 5 === 4 ? owner : count % 2 === 0 ? other : undefined,
         });
-        if (count % 5 === 4) wanted.push(memory.id);
+        if (count % 5 === 4) wanted.push(memory);
       }
       for (const limit of [1, 2, 3]) {
-        const listed = await listing(context, owner, limit);
-        expectEqual(
-          `the pages of ${limit} of an owner's memories among those of others`,
-          listed.sort(),
-          wanted.sort(),
-        );
+        const what = `the pages of ${limit} of an owner's memories among those of others`;
+        await expectListed(what, context.store, { owner, limit }, wanted);
       }
     },
   },
@@ -91,14 +85,14 @@ export const listPagesCases: readonly ConformanceCase[] = inGroup("list", [
         await memory.commit({ append: 1, owner: count % 3 === 0 ? context.unique() : undefined });
       }
       // The database may hold more than this case's memories: some twelve pages, however many there are.
-      const everybodys = (await listing(context, undefined, 1000)).length;
+      const everybodys = (await wholeList(context.store, { limit: 1000 })).length;
       const limit = Math.min(1000, Math.ceil(everybodys / 12));
       const wanted = [...memories.keys()].sort();
       for (const [what, afterPage] of [
         ["", async () => {}],
         [", each page's last deleted", async (last: string) => memories.get(last)?.delete(context.other)],
       ] as const) {
-        const listed = (await listing(context, undefined, limit, afterPage)).filter((id) => memories.has(id));
+        const listed = (await listing(context, { limit }, afterPage)).filter((id) => memories.has(id));
         expectEqual(`the pages of ${limit} of everybody's memories${what}`, listed.sort(), wanted);
       }
     },
@@ -115,31 +109,27 @@ export const listPagesCases: readonly ConformanceCase[] = inGroup("list", [
       await evicted.commit({ move: [{ seq: 1, to: "evicted" }] });
       await removed.commit({ append: 1, owner });
       await removed.commit({ move: [{ seq: 1, to: "removed" }] });
-      const wanted = [empty, evicted, removed].map(({ id }) => id).sort();
+      const wanted = idsOf([empty, evicted, removed]);
       for (const of of [owner, undefined]) {
-        const listed = (await listing(context, of, 1000)).filter((id) => wanted.includes(id));
-        expectEqual("which memories without live messages are listed", listed.sort(), wanted);
+        const listed = listedIds(await wholeList(context.store, { owner: of, limit: 1000 }));
+        const found = listed.filter((id) => wanted.includes(id));
+        expectEqual("which memories without live messages are listed", found, wanted);
       }
     },
   },
 ]);
 
-/** The ids on all pages of an owner's list; `afterPage` is told the last of each. A listing that goes on for ever ends. */
+/** The ids on all pages of a list, of which `afterPage` is told the last of each. */
 async function listing(
   { store }: ConformanceContext,
-  owner: string | undefined,
-  limit: number,
-  afterPage: (last: string) => Promise<unknown> = async () => {},
+  query: ListQuery,
+  afterPage: (last: string) => Promise<unknown>,
 ): Promise<string[]> {
   const ids: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await store.listMemories({ owner, limit, cursor });
-    ids.push(...page.memories.map(({ memoryId }) => memoryId));
-    const last = page.memories.at(-1);
+  for await (const { memories } of pagesOf(store, query)) {
+    ids.push(...memories.map(({ memoryId }) => memoryId));
+    const last = memories.at(-1);
     if (last !== undefined) await afterPage(last.memoryId);
-    // Of an owner's few memories no listing is that long.
-    cursor = owner !== undefined && ids.length > 1000 ? undefined : page.cursor;
-  } while (cursor !== undefined);
+  }
   return ids;
 }

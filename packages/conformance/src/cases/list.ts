@@ -1,11 +1,11 @@
-import type { ChatMemoryStore, ListPage, ListQuery } from "@turnkeep/core";
+import type { ListPage } from "@turnkeep/core";
 import { quote } from "../brief.ts";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { expectCode, expectEqual, expectSettled, expectThat } from "../expect.ts";
-import { listed } from "../listed.ts";
+import { expectListed, idsOf, listed, listedIds, pagesOf, wholeList } from "../listed.ts";
 import type { Change, TestMemory } from "../memory.ts";
-import { all, readWhile } from "../races.ts";
+import { all, inPortions, readWhile } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
 const requires = { list: true };
@@ -30,8 +30,8 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
     async run(context) {
       const owner = context.unique();
       const memories = await begin(context, 3, owner);
-      const found = await list(context.store, { owner });
-      expectEqual("the ids of an owner's memories, sorted", ids(found), idsOf(memories));
+      const found = await wholeList(context.store, { owner });
+      expectEqual("the ids of an owner's memories, sorted", listedIds(found), idsOf(memories));
       for (const entry of found) {
         expectEqual("the owner of a listed memory", entry.owner, owner);
         const isTime = Number.isSafeInteger(entry.updatedAt) && entry.updatedAt >= 0;
@@ -51,8 +51,8 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
       const ones = await begin(context, 2, one);
       const twos = await begin(context, 3, two);
       await begin(context, 1, undefined);
-      expectEqual("the memories of one owner", ids(await list(context.store, { owner: one })), idsOf(ones));
-      expectEqual("the memories of another", ids(await list(context.store, { owner: two })), idsOf(twos));
+      await expectListed("the memories of one owner", context.store, { owner: one }, ones);
+      await expectListed("the memories of another", context.store, { owner: two }, twos);
     },
   },
   {
@@ -63,10 +63,10 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
       const owner = context.unique();
       const memories = [...(await begin(context, 4, owner)), ...(await begin(context, 4, undefined))];
       const wanted = idsOf(memories);
-      const mine = (await list(context.store, { limit: 1000 })).filter(({ memoryId }) =>
+      const mine = (await wholeList(context.store, { limit: 1000 })).filter(({ memoryId }) =>
         wanted.includes(memoryId),
       );
-      expectEqual("which memories of this case are listed", ids(mine), wanted);
+      expectEqual("which memories of this case are listed", listedIds(mine), wanted);
       for (const { memoryId, owner: seen } of mine) {
         const memory = memories.find(({ id }) => id === memoryId);
         expectEqual("the owner of a listed memory", seen, memory?.model.owner);
@@ -81,8 +81,8 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
       const owner = context.unique();
       const memories = await begin(context, 11, owner);
       for (const limit of [1, 2, 5, 10, 11, 12]) {
-        const found = await list(context.store, { owner, limit });
-        expectEqual(`the pages of ${limit} of 11 memories`, ids(found), idsOf(memories));
+        const what = `the pages of ${limit} of 11 memories`;
+        await expectListed(what, context.store, { owner, limit }, memories);
       }
       // The next page may be asked for by another process, and again.
       const first = await context.store.listMemories({ owner, limit: 4 });
@@ -104,8 +104,7 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
       const page = await context.store.listMemories({ owner });
       expectEqual("the number of memories of a page", page.memories.length, 100);
       expectThat("there is a cursor while there is more", page.cursor !== undefined, page.cursor);
-      const found = await list(context.store, { owner, limit: 1000 });
-      expectEqual("the memories of a page of 1,000", ids(found), idsOf(memories));
+      await expectListed("the memories of a page of 1,000", context.store, { owner, limit: 1000 }, memories);
     },
   },
   {
@@ -117,20 +116,17 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
       const staying = await begin(context, 12, owner);
       const leaving = await begin(context, 6, owner);
       const found: ListPage["memories"] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await context.store.listMemories({ owner, limit: 3, cursor });
+      for await (const page of pagesOf(context.store, { owner, limit: 3 })) {
         found.push(...page.memories);
         await leaving.pop()?.delete(context.other);
         const [begun] = await begin(context, 1, owner);
         await staying[found.length % staying.length]?.commit({ append: 1 }, context.other);
         if (found.length % 2 === 0) await begun?.delete(context.other);
-        cursor = found.length < 60 ? page.cursor : undefined;
-      } while (cursor !== undefined);
+      }
       const wanted = idsOf(staying);
-      const seen = ids(found).filter((id) => wanted.includes(id));
+      const seen = listedIds(found).filter((id) => wanted.includes(id));
       expectEqual("the memories that stayed while a reader paged", seen, wanted);
-      expectEqual("memories listed twice", found.length - new Set(ids(found)).size, 0);
+      expectEqual("memories listed twice", found.length - new Set(listedIds(found)).size, 0);
     },
   },
   {
@@ -139,11 +135,11 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
     requires,
     async run(context) {
       const owner = context.unique();
-      const begun: string[] = [];
+      const begun: TestMemory[] = [];
       const read = async () => {
         const before = [...begun];
-        const found = ids(await list(context.other, { owner }));
-        const missing = before.filter((id) => !found.includes(id));
+        const found = listedIds(await wholeList(context.other, { owner }));
+        const missing = idsOf(before).filter((id) => !found.includes(id));
         expectEqual("memories that were acknowledged before the call and are not listed", missing, []);
       };
       await readWhile(read, () =>
@@ -151,12 +147,12 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
           [0, 1, 2].map(async () => {
             for (let round = 0; round < 10; round++) {
               const [memory] = await begin(context, 1, owner);
-              if (memory !== undefined) begun.push(memory.id);
+              if (memory !== undefined) begun.push(memory);
             }
           }),
         ),
       );
-      expectEqual("the memories after all began", ids(await list(context.other, { owner })), begun.sort());
+      await expectListed("the memories after all began", context.other, { owner }, begun);
       for (let round = 0; round < 2; round++) {
         const [memory] = (await begin(context, 1, round === 0 ? owner : undefined)) as [TestMemory];
         const entry = await listed(context.other, undefined, memory.id);
@@ -175,14 +171,10 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
       await first.delete();
       await second.delete();
       await second.commit({ append: 1, owner: next });
-      expectEqual(
-        "an owner's list after two deletes",
-        ids(await list(context.store, { owner })),
-        idsOf(memories.slice(2)),
-      );
-      const moved = await list(context.store, { owner: next });
-      expectEqual("the list of the owner of a memory that began again", ids(moved), [second.id]);
-      const everything = await list(context.store, { limit: 1000 });
+      await expectListed("an owner's list after two deletes", context.store, { owner }, memories.slice(2));
+      const what = "the list of the owner of a memory that began again";
+      await expectListed(what, context.store, { owner: next }, [second]);
+      const everything = await wholeList(context.store, { limit: 1000 });
       const times = everything.filter(({ memoryId }) => memoryId === second.id).length;
       expectEqual("how often a memory that began again is listed", times, 1);
     },
@@ -197,8 +189,7 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
       const beginning = await memory.commit({ append: 1, owner });
       for (const client of [context.store, context.other]) {
         await client.updateMessages(memory.id, beginning);
-        const found = ids(await list(client, { owner }));
-        expectEqual("the list after a beginning was sent again", found, [memory.id]);
+        await expectListed("the list after a beginning was sent again", client, { owner }, [memory]);
       }
     },
   },
@@ -210,11 +201,11 @@ export const listCases: readonly ConformanceCase[] = inGroup("list", [
       const [owner, mallory] = [context.unique(), context.unique()];
       const [memory] = (await begin(context, 1, owner)) as [TestMemory];
       await memory.commit({ append: 1, owner: mallory });
-      expectEqual("the first owner's list", ids(await list(context.store, { owner })), [memory.id]);
-      expectEqual("the later owner's list", await list(context.store, { owner: mallory }), []);
+      await expectListed("the first owner's list", context.store, { owner }, [memory]);
+      await expectListed("the later owner's list", context.store, { owner: mallory }, []);
       const [nobodys] = (await begin(context, 1, undefined)) as [TestMemory];
       await nobodys.commit({ append: 1, owner: mallory });
-      expectEqual("the later owner's list", await list(context.store, { owner: mallory }), []);
+      await expectListed("the later owner's list", context.store, { owner: mallory }, []);
     },
   },
   {
@@ -316,36 +307,6 @@ async function begin(
 ): Promise<TestMemory[]> {
   const memories = Array.from({ length: count }, () => context.memory());
   // At once: memories that begin in one millisecond are apart all the same.
-  for (let first = 0; first < count; first += 16) {
-    await all(
-      memories
-        .slice(first, first + 16)
-        .map(async (memory) => void (await memory.commit({ append: 1, owner }))),
-    );
-  }
+  await inPortions(memories, (memory) => memory.commit({ append: 1, owner }));
   return memories;
-}
-
-/** Every page of a list. */
-async function list(store: ChatMemoryStore, query: ListQuery): Promise<ListPage["memories"]> {
-  const memories: ListPage["memories"] = [];
-  const cursors = new Set<string>();
-  let page = await store.listMemories(query);
-  while (true) {
-    const { length } = page.memories;
-    expectThat(`a page holds ${query.limit ?? 100} memories at most`, length <= (query.limit ?? 100), length);
-    memories.push(...page.memories);
-    if (page.cursor === undefined) return memories;
-    expectThat("a listing comes to an end", !cursors.has(page.cursor), `the cursor ${page.cursor} again`);
-    cursors.add(page.cursor);
-    page = await store.listMemories({ ...query, cursor: page.cursor });
-  }
-}
-
-function ids(memories: ListPage["memories"]): string[] {
-  return memories.map(({ memoryId }) => memoryId).sort();
-}
-
-function idsOf(memories: readonly TestMemory[]): string[] {
-  return memories.map(({ id }) => id).sort();
 }

@@ -195,7 +195,7 @@ async function refuse(context: ConformanceContext, over: { payload: string }): P
     memory.update({ append: [{}, over], owner }),
   );
   await memory.check("after a beginning that was refused");
-  await expectUnlisted("after a beginning that was refused", context, { memoryId: memory.id, owner });
+  await expectUnlisted("after a beginning that was refused", context.store, owner, memory);
 }
 
 /** The other ways to messages by these seqs: by their ids, and from the newest on. */

@@ -1,6 +1,5 @@
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectThat } from "../expect.ts";
-import { expectUnlisted } from "../listed.ts";
+import { expectListed, expectUnlisted } from "../listed.ts";
 import { sentences } from "../sentences.ts";
 
 const year = 365 * 24 * 60 * 60 * 1000;
@@ -25,9 +24,9 @@ export const ttlLivesCases: readonly ConformanceCase[] = inGroup("ttl", [
       await memory.check("of a life without end, by a client with a ttlMs that has passed", mortal);
       await mortal.sweep();
       await memory.check("of a life without end, past the end of a deleted one and a sweep", context.other);
-      if (!context.capabilities.list) return;
-      const { memories } = await context.store.listMemories({ owner: memory.model.owner });
-      expectThat("the memory is listed past the end of a deleted life", memories.length === 1, memories);
+      const { owner } = memory.model;
+      const what = "the list of the owner of a life without end, past the end of a deleted one";
+      await expectListed(what, context.store, { owner }, [memory]);
     },
   },
   {
@@ -44,7 +43,7 @@ export const ttlLivesCases: readonly ConformanceCase[] = inGroup("ttl", [
       await context.elapse(ttlMs + 25);
       memory.model.delete();
       await memory.check("of a life that ended after a restart", context.store);
-      await expectUnlisted("of a life that ended after a restart", context, { memoryId: memory.id, owner });
+      await expectUnlisted("of a life that ended after a restart", context.store, owner, memory);
       await memory.commit({ append: 1 }, context.store);
       await memory.check("of the life after one that ended after a restart", context.other);
     },

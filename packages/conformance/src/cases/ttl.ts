@@ -3,7 +3,7 @@ import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { ConformanceError, expectCode, expectEqual, expectSettled, expectThat } from "../expect.ts";
-import { expectUnlisted } from "../listed.ts";
+import { expectListed, expectUnlisted } from "../listed.ts";
 import type { Change, TestMemory } from "../memory.ts";
 import { all, race } from "../races.ts";
 import { sentences } from "../sentences.ts";
@@ -29,7 +29,7 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
           await memory.check("after it expired", client);
           await memory.checkKnown("after it expired", late.expected ?? "", client);
           await lookUp(context, memory, client);
-          await expectUnlisted("after the memory expired", context, { memoryId: memory.id, owner, client });
+          await expectUnlisted("after the memory expired", client, owner, memory);
           await memory.refused("an update of an expired memory", "VERSION_CONFLICT", late, client);
           await memory.refused(
             "the last update of an expired memory, sent again",
@@ -132,10 +132,7 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
           const found = await life.clients[0].getHistory(memory.id, { ids: ["e1", "e2", "e3", "m6"] });
           expectEqual("messages of the earlier life found by id", found.messages, []);
         }
-        if (context.capabilities.list) {
-          const { memories } = await life.clients[0].listMemories({ owner });
-          expectEqual("the list of the earlier life's owner", memories, []);
-        }
+        await expectListed("the list of the earlier life's owner", life.clients[0], { owner }, []);
         await memory.refused("an update of the earlier life", "VERSION_CONFLICT", stale);
       }),
   },
@@ -210,33 +207,24 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
       const ttlMs = context.clockIsMoved ? 60_000 : 200;
       const mortal = await context.create({ ttlMs });
       const owner = context.unique();
-      const lasting: string[] = [];
+      const lasting: TestMemory[] = [];
       const expired: TestMemory[] = [];
       for (let count = 0; count < 24; count++) {
         const memory = context.memory();
         const lasts = count % 6 === 5;
         await memory.commit({ append: 1, owner }, lasts ? context.store : mortal);
-        if (lasts) lasting.push(memory.id);
-        else expired.push(memory);
+        (lasts ? lasting : expired).push(memory);
       }
       await context.elapse(ttlMs + slackMs);
-      const expectListed = async (limit: number, what: string) => {
-        const listed: string[] = [];
-        let cursor: string | undefined;
-        do {
-          const page = await context.store.listMemories({ owner, limit, cursor });
-          listed.push(...page.memories.map(({ memoryId }) => memoryId));
-          cursor = page.cursor;
-        } while (cursor !== undefined && listed.length <= lasting.length);
-        expectEqual(`the pages of ${limit} ${what}`, listed.sort(), [...lasting].sort());
-      };
-      for (const limit of [1, 2, 3]) await expectListed(limit, "among what has expired");
+      const expectPages = (limit: number, what: string) =>
+        expectListed(`the pages of ${limit} ${what}`, context.store, { owner, limit }, lasting);
+      for (const limit of [1, 2, 3]) await expectPages(limit, "among what has expired");
       for (const memory of expired.slice(4, 8)) {
         memory.model.delete();
         await memory.commit({ append: 1, owner }, context.store);
-        lasting.push(memory.id);
+        lasting.push(memory);
       }
-      for (const limit of [1, 2, 100]) await expectListed(limit, "after some that had expired began again");
+      for (const limit of [1, 2, 100]) await expectPages(limit, "after some that had expired began again");
     },
   },
   {

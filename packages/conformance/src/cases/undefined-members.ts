@@ -1,5 +1,6 @@
 import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectEqual, expectPage } from "../expect.ts";
+import { idsOf, listedIds } from "../listed.ts";
 import { sentences } from "../sentences.ts";
 
 /** The contract's optional members admit `undefined`: it counts as absent, wherever it stands. */
@@ -55,12 +56,8 @@ export const undefinedMembersCases: readonly ConformanceCase[] = [
           { owner, cursor: undefined, limit: undefined },
           { signal: undefined },
         );
-        const ids = page.memories.map(({ memoryId }) => memoryId).sort();
-        expectEqual(
-          "an owner's list where cursor and limit are undefined",
-          ids,
-          memories.map(({ id }) => id).sort(),
-        );
+        const what = "an owner's list where cursor and limit are undefined";
+        expectEqual(what, listedIds(page.memories), idsOf(memories));
         const plain = await store.listMemories({});
         const everybodys = await store.listMemories({
           owner: undefined,

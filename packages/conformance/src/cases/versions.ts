@@ -65,7 +65,7 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
       const update = { ...memory.update({ append: 1, owner }), expected: context.unique() };
       await memory.refused("an update of an absent memory", "VERSION_CONFLICT", update);
       await memory.check("after an update of an absent memory");
-      await expectUnlisted("after an update of an absent memory", context, { memoryId: memory.id, owner });
+      await expectUnlisted("after an update of an absent memory", context.store, owner, memory);
     },
   },
   {
