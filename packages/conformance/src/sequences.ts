@@ -1,9 +1,9 @@
 import type { ChatMemoryStore, HistoryQuery, MemoryUpdate, MessageState } from "@turnkeep/core";
 import fc from "fast-check";
 import type { ConformanceContext } from "./context.ts";
-import { expectEqual, expectSettled } from "./expect.ts";
 import { expectListed } from "./listed.ts";
 import { type Change, describeUpdate, type TestMemory } from "./memory.ts";
+import { expectOneWins } from "./rivals.ts";
 
 /** A change in numbers without meaning yet: a pick is taken modulo what there is to pick from. */
 interface AnyChange {
@@ -133,16 +133,10 @@ export class SequenceRun {
         break;
       }
       case "race": {
-        const updates = [this.#updateOf(memory, operation.change), this.#updateOf(memory, operation.rival)];
-        const [one, two] = updates as [MemoryUpdate, MemoryUpdate];
+        const one = this.#updateOf(memory, operation.change);
+        const two = this.#updateOf(memory, operation.rival);
         note(`${describeUpdate(one)}, raced by the other client: ${describeUpdate(two)}`);
-        const results = await Promise.allSettled([
-          client.updateMessages(memory.id, one),
-          rival.updateMessages(memory.id, two),
-        ]);
-        const won = results.map((result) => expectSettled("an update in a race", result, "VERSION_CONFLICT"));
-        expectEqual("how many of two updates in a race succeeded", won.filter(Boolean).length, 1);
-        memory.model.apply(won[0] ? one : two);
+        await expectOneWins("updates in a race", { store: client, other: rival }, memory, 0, [one, two]);
         sent.push(one, two);
         break;
       }

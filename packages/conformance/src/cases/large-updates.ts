@@ -1,8 +1,9 @@
 import type { MemoryUpdate } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectEqual, expectSettled } from "../expect.ts";
+import { expectSettled } from "../expect.ts";
 import { largeUpdate } from "../large.ts";
 import { race, turns } from "../races.ts";
+import { expectAppliedOnce, expectOneWins } from "../rivals.ts";
 import { sentences } from "../sentences.ts";
 
 /** Updates that a store may have to write on another path than small ones: in portions, staged, or in bulk. */
@@ -82,17 +83,8 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
         const memory = context.memory();
         await memory.commit({ append: 200, head: "0" });
         for (let round = 1; round <= 4; round++) {
-          const [one, two] = [largeUpdate(memory, `left ${round}`), largeUpdate(memory, `right ${round}`)];
-          const [left, right] = await race(
-            round,
-            () => context.store.updateMessages(memory.id, one),
-            () => context.other.updateMessages(memory.id, two),
-          );
-          const won = [left, right].map((result) =>
-            expectSettled("one of two large updates of one version", result, "VERSION_CONFLICT"),
-          );
-          expectEqual("how many of two large updates succeeded", won.filter(Boolean).length, 1);
-          memory.model.apply(won[0] ? one : two);
+          const both = [largeUpdate(memory, `left ${round}`), largeUpdate(memory, `right ${round}`)] as const;
+          await expectOneWins("large updates of one version", context, memory, round, both);
           await memory.check("after two large updates of one version");
         }
       },
@@ -132,13 +124,7 @@ export const largeUpdatesCases: readonly ConformanceCase[] = [
         const memory = context.memory();
         for (let round = 0; round < 4; round++) {
           const update = round === 0 ? memory.update({ append: 200 }) : largeUpdate(memory, `round ${round}`);
-          const results = await race(
-            round,
-            () => context.store.updateMessages(memory.id, update),
-            () => context.other.updateMessages(memory.id, structuredClone(update)),
-          );
-          for (const result of results) expectSettled("a large update sent twice at once", result);
-          memory.model.apply(update);
+          await expectAppliedOnce("a large update", context, memory, round, update);
           await memory.check("after a large update was sent twice at once");
         }
       },

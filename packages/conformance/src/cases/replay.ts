@@ -1,6 +1,5 @@
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectSettled } from "../expect.ts";
-import { race } from "../races.ts";
+import { expectAppliedOnce } from "../rivals.ts";
 import { sentences } from "../sentences.ts";
 
 export const replayCases: readonly ConformanceCase[] = inGroup("replay", [
@@ -102,13 +101,7 @@ export const replayCases: readonly ConformanceCase[] = inGroup("replay", [
         const oldest = memory.model.seqs("live")[0];
         const move = oldest === undefined || round % 3 > 0 ? [] : [{ seq: oldest, to: "evicted" as const }];
         const update = memory.update({ append: 2, move, head: `${round}` });
-        const results = await race(
-          round,
-          () => context.store.updateMessages(memory.id, update),
-          () => context.other.updateMessages(memory.id, structuredClone(update)),
-        );
-        for (const result of results) expectSettled("an update sent twice at once", result);
-        memory.model.apply(update);
+        await expectAppliedOnce("an update", context, memory, round, update);
         await memory.check("after an update was sent twice at once");
       }
     },

@@ -1,9 +1,10 @@
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectEqual, expectSettled } from "../expect.ts";
+import { expectEqual } from "../expect.ts";
 import { expectUnlisted } from "../listed.ts";
 import type { Change } from "../memory.ts";
-import { all, inPortions, race } from "../races.ts";
+import { all, inPortions } from "../races.ts";
+import { expectOneWins } from "../rivals.ts";
 import { sentences } from "../sentences.ts";
 import { alike } from "../texts.ts";
 
@@ -118,19 +119,10 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
       const memory = context.memory();
       await memory.commit({ append: 1, head: "0" });
       for (let round = 1; round <= rounds; round++) {
-        const [one, two] = ["left", "right"].map((side) =>
-          memory.update({ append: [{ payload: `"${side} ${round}"` }], head: `"${side} ${round}"` }),
-        ) as [ReturnType<typeof memory.update>, ReturnType<typeof memory.update>];
-        const [left, right] = await race(
-          round,
-          () => context.store.updateMessages(memory.id, one),
-          () => context.other.updateMessages(memory.id, two),
-        );
-        const won = [left, right].map((result) =>
-          expectSettled("one of two updates of one version", result, "VERSION_CONFLICT"),
-        );
-        expectEqual("how many of two updates of one version succeeded", won.filter(Boolean).length, 1);
-        memory.model.apply(won[0] ? one : two);
+        const update = (side: string) =>
+          memory.update({ append: [{ payload: `"${side} ${round}"` }], head: `"${side} ${round}"` });
+        const both = [update("left"), update("right")] as const;
+        await expectOneWins("updates of one version", context, memory, round, both);
         await memory.check("after two updates of one version");
       }
     },
@@ -143,16 +135,7 @@ export const versionsCases: readonly ConformanceCase[] = inGroup("versions", [
         const memory = context.memory();
         const one = memory.update({ append: 1, owner: "left" });
         const two = memory.update({ append: 2, owner: "right" });
-        const [left, right] = await race(
-          round,
-          () => context.store.updateMessages(memory.id, one),
-          () => context.other.updateMessages(memory.id, two),
-        );
-        const won = [left, right].map((result) =>
-          expectSettled("one of two beginnings", result, "VERSION_CONFLICT"),
-        );
-        expectEqual("how many of two beginnings succeeded", won.filter(Boolean).length, 1);
-        memory.model.apply(won[0] ? one : two);
+        await expectOneWins("beginnings", context, memory, round, [one, two]);
         await memory.check("after two beginnings");
       }
     },
