@@ -1,6 +1,9 @@
 import type { ChatMemoryStore } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
+import type { ConformanceContext } from "../context.ts";
+import { expectErased } from "../erased.ts";
 import { expectEqual, expectSettled, expectSnapshot, expectThat } from "../expect.ts";
+import type { TestMemory } from "../memory.ts";
 import { race } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
@@ -168,16 +171,7 @@ export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
       const secret = context.unique();
       await memory.commit({ append: [{ payload: `"${secret}"` }, {}, {}], owner: "alice", head: "{}" });
       await memory.commit({ append: 1, move: [{ seq: 1, to: "evicted" }] });
-      await memory.delete();
-      await memory.check("after a delete");
-      const raw = await context.rawText(memory.id);
-      expectThat(
-        "the database holds no payload of a deleted memory, before any sweep",
-        !raw?.includes(secret),
-        raw,
-      );
-      await memory.commit({ append: 1 });
-      await memory.check("after a delete and a new beginning");
+      await expectDeleted("a delete", context, memory, secret);
     },
   },
   {
@@ -196,16 +190,7 @@ export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
         append: [{ payload: `"${secret}${"+".repeat(300_000)}"` }],
         move: [{ seq: 1202, to: "evicted" }],
       });
-      await memory.delete();
-      await memory.check("after a delete of 1,203 messages");
-      const raw = await context.rawText(memory.id);
-      expectThat(
-        "the database holds no payload of a deleted memory, before any sweep",
-        !raw?.includes(secret),
-        raw,
-      );
-      await memory.commit({ append: 1 });
-      await memory.check("after a delete of 1,203 messages and a new beginning");
+      await expectDeleted("a delete of 1,203 messages", context, memory, secret);
     },
   },
   {
@@ -260,3 +245,18 @@ export const basicCases: readonly ConformanceCase[] = inGroup("basic", [
     },
   },
 ]);
+
+/** Deletes a memory; fails unless nothing of it is left, for those who read, in the database, and for its next life. */
+async function expectDeleted(
+  what: string,
+  context: ConformanceContext,
+  memory: TestMemory,
+  secret: string,
+): Promise<void> {
+  await memory.delete();
+  await memory.check(`after ${what}`);
+  const erased = "the database holds no payload of a deleted memory, before any sweep";
+  await expectErased(erased, context, memory, secret);
+  await memory.commit({ append: 1 });
+  await memory.check(`after ${what} and a new beginning`);
+}
