@@ -114,11 +114,7 @@ export const errorsCases: readonly ConformanceCase[] = inGroup("errors", [
       for (let round = 1; round <= 24; round++) {
         const [oldest = 0] = memory.model.seqs("live");
         const update = memory.update({ append: 2, move: [{ seq: oldest, to: "evicted" }], head: `${round}` });
-        const controller = new AbortController();
-        const running = context.store.updateMessages(memory.id, update, { signal: controller.signal });
-        const [result] = await Promise.allSettled([running, abortLater(controller, round)]);
-        if (expectSettled("an update whose signal fires", result, "ABORTED")) memory.model.apply(update);
-        else await settle(context, memory, update);
+        await abort("an update", context, memory, round, update);
         await memory.check("after a signal fired during an update", context.other);
       }
     },
@@ -132,11 +128,7 @@ export const errorsCases: readonly ConformanceCase[] = inGroup("errors", [
       await memory.commit({ append: 200, head: "0" });
       for (let round = 1; round <= 10; round++) {
         const update = largeUpdate(memory, `round ${round}`);
-        const controller = new AbortController();
-        const running = context.store.updateMessages(memory.id, update, { signal: controller.signal });
-        const [result] = await Promise.allSettled([running, abortLater(controller, round)]);
-        if (expectSettled("a large update whose signal fires", result, "ABORTED")) memory.model.apply(update);
-        else await settle(context, memory, update);
+        await abort("a large update", context, memory, round, update);
         await memory.check("after a signal fired during a large update", context.other);
       }
     },
@@ -199,11 +191,25 @@ const abortReasons: readonly (readonly [why: string, reason: unknown])[] = [
 ];
 
 /**
- * Finds out whether an aborted update took place. It may still be under way, so a commit from the version in place
- * decides: either it succeeds, and the other never can, or it meets the other.
+ * Sends an update whose signal fires meanwhile, and finds out whether it took place. Where it was given up it may still
+ * be under way, so a commit from the version in place decides: either it succeeds, and the other never can, or it meets
+ * the other.
  */
-async function settle(context: ConformanceContext, memory: TestMemory, update: MemoryUpdate): Promise<void> {
-  const { version } = await context.store.getMessages(memory.id);
+async function abort(
+  what: string,
+  { store }: ConformanceContext,
+  memory: TestMemory,
+  round: number,
+  update: MemoryUpdate,
+): Promise<void> {
+  const controller = new AbortController();
+  const running = store.updateMessages(memory.id, update, { signal: controller.signal });
+  const [result] = await Promise.allSettled([running, abortLater(controller, round)]);
+  if (expectSettled(`${what} whose signal fires`, result, "ABORTED")) {
+    memory.model.apply(update);
+    return;
+  }
+  const { version } = await store.getMessages(memory.id);
   if (version === update.version) {
     memory.model.apply(update);
     return;

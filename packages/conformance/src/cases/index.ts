@@ -3,6 +3,7 @@ import { atomicityCases } from "./atomicity.ts";
 import { basicCases } from "./basic.ts";
 import { contradictionsCases } from "./contradictions.ts";
 import { damageCases } from "./damage.ts";
+import { deathsCases } from "./deaths.ts";
 import { deletesCases } from "./deletes.ts";
 import { errorsCases } from "./errors.ts";
 import { historyCases } from "./history.ts";
@@ -56,6 +57,7 @@ export const cases: readonly ConformanceCase[] = [
   ...errorsCases,
   ...contradictionsCases,
   ...damageCases,
+  ...deathsCases,
   ...deletesCases,
   ...lifecycleCases,
   ...modelCases,
