@@ -66,6 +66,17 @@ export class ConformanceSession {
     return { name, group, sentence, status, durationMs, message, error: failure.error };
   }
 
+  /** Runs one case inside a test of a runner, which is skipped or fails as the case does. */
+  async runAsTest(member: ConformanceCase, skip: (reason: string) => void): Promise<void> {
+    const result = await this.run(member);
+    if (result.status === "skipped") skip(`the store ${result.reason}`);
+    if (result.status === "warned") skip(`warning: ${result.message}`);
+    if (result.status === "failed") {
+      const text = `${result.message}\nContract: ${result.sentence}\nSeed: ${this.#options.seed}`;
+      throw new Error(text, { cause: result.error });
+    }
+  }
+
   /** Closes the clients and ends what the harness made. */
   async end(): Promise<void> {
     await this.#closeClients();
@@ -74,17 +85,8 @@ export class ConformanceSession {
 
   /** What a member of the harness answers. Rejects where it does not: a run that waits for ever reports nothing. */
   async #answered<T>(name: string, call: () => T | Promise<T>): Promise<T> {
-    const timeoutMs = heavyFactor * this.#options.timeoutMs;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const error = new Error(`The harness's ${name}() has not ended within ${timeoutMs} ms`);
-      timer = setTimeout(() => reject(error), timeoutMs);
-    });
-    try {
-      return await Promise.race([call(), late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const ms = heavyFactor * this.#options.timeoutMs;
+    return within(ms, call(), () => new Error(`The harness's ${name}() has not ended within ${ms} ms`));
   }
 
   async #open(): Promise<readonly [ChatMemoryStore, ChatMemoryStore]> {
@@ -117,11 +119,7 @@ export class ConformanceSession {
     const clients = new Set(this.#clients);
     this.#clients = undefined;
     const closing = Promise.allSettled([...clients].map(async (client) => client.close()));
-    await outcome(
-      closing.then(() => {}),
-      this.#options.timeoutMs,
-      new AbortController(),
-    );
+    await outcome(closing, this.#options.timeoutMs, new AbortController());
   }
 
   /** Deletes what a case has left. What a faulty store does with it was the matter of the case. */
@@ -244,25 +242,33 @@ async function pass(ms: number): Promise<void> {
 
 /** What a case threw, boxed; `undefined`: it passed. */
 async function outcome(
-  running: Promise<void>,
+  running: Promise<unknown>,
   timeoutMs: number,
   deadline: AbortController,
 ): Promise<{ error: unknown } | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const error = new ConformanceError(
-        `the case: expected an end within ${timeoutMs} ms, saw none (timeoutMs, or --timeout, gives a slow store more)`,
-      );
-      deadline.abort(error);
-      reject(error);
-    }, timeoutMs);
-  });
+  const late = () => {
+    const error = new ConformanceError(
+      `the case: expected an end within ${timeoutMs} ms, saw none (timeoutMs, or --timeout, gives a slow store more)`,
+    );
+    deadline.abort(error);
+    return error;
+  };
   try {
-    await Promise.race([running, late]);
+    await within(timeoutMs, running, late);
     return undefined;
   } catch (error) {
     return { error };
+  }
+}
+
+/** What comes within so many milliseconds; rejects with `late` where nothing does. */
+async function within<T>(ms: number, running: T | Promise<T>, late: () => Error): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const end = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
+  });
+  try {
+    return await Promise.race([running, end]);
   } finally {
     clearTimeout(timer);
   }
