@@ -2,25 +2,6 @@ import type { StoreCapabilities } from "@turnkeep/core";
 import type { ConformanceContext } from "./context.ts";
 import type { ConformanceHarness } from "./harness.ts";
 
-/** What a case is about. */
-export type ConformanceGroup =
-  | "basic"
-  | "order"
-  | "atomicity"
-  | "versions"
-  | "replay"
-  | "states"
-  | "history"
-  | "list"
-  | "ids"
-  | "payloads"
-  | "sizes"
-  | "ttl"
-  | "isolation"
-  | "errors"
-  | "lifecycle"
-  | "model";
-
 /**
  * The groups of cases, in the order in which they run.
  *
@@ -31,7 +12,7 @@ export type ConformanceGroup =
  * conformanceGroups.includes("atomicity"); // true
  * ```
  */
-export const conformanceGroups: readonly ConformanceGroup[] = [
+export const conformanceGroups = [
   "basic",
   "order",
   "atomicity",
@@ -48,7 +29,10 @@ export const conformanceGroups: readonly ConformanceGroup[] = [
   "errors",
   "lifecycle",
   "model",
-];
+] as const;
+
+/** What a case is about. */
+export type ConformanceGroup = (typeof conformanceGroups)[number];
 
 /** What a store must declare for a case to make sense. A store that declares otherwise skips the case. */
 export interface CapabilityRequirement {
