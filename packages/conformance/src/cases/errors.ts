@@ -1,5 +1,6 @@
 import type { MemoryUpdate } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
+import { everyCall } from "../calls.ts";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { expectCode, expectEqual, expectSecret, expectSettled, expectThat } from "../expect.ts";
@@ -86,21 +87,14 @@ export const errorsCases: readonly ConformanceCase[] = inGroup("errors", [
     name: "a signal that has fired ends every call",
     sentence: sentences.signal,
     async run(context) {
-      const { store, capabilities } = context;
       const memory = context.memory();
       await memory.commit({ append: 2 });
       for (const [why, reason] of abortReasons) {
         const options = { signal: AbortSignal.abort(reason) };
-        const aborted = (method: string, call: () => Promise<unknown>) =>
-          expectCode(`${method} with a signal that has fired with ${why}`, "ABORTED", call);
-        await aborted("getMessages", () => store.getMessages(memory.id, options));
-        await aborted("updateMessages", () =>
-          store.updateMessages(memory.id, memory.update({ append: 1 }), options),
-        );
-        await aborted("deleteMessages", () => store.deleteMessages(memory.id, options));
-        await aborted("sweep", () => store.sweep(options));
-        if (capabilities.history) await aborted("getHistory", () => store.getHistory(memory.id, {}, options));
-        if (capabilities.list) await aborted("listMemories", () => store.listMemories({}, options));
+        const update = memory.update({ append: 1 });
+        for (const [method, call] of everyCall(context.store, memory.id, update, options)) {
+          await expectCode(`${method} with a signal that has fired with ${why}`, "ABORTED", call);
+        }
       }
       await memory.check("after calls with a signal that has fired");
     },

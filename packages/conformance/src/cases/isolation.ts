@@ -69,10 +69,7 @@ export const isolationCases: readonly ConformanceCase[] = inGroup("isolation", [
         const sent = structuredClone(update);
         await context.store.updateMessages(memory.id, sent);
         memory.model.apply(update);
-        spoil(sent.append);
-        spoil(sent.replace);
-        sent.move.push({ seq: 1, to: "removed" });
-        Object.assign(sent, { version: "spoiled", nextSeq: 99, head: "spoiled" });
+        spoilUpdate(sent);
         await memory.check("after a caller changed an update that was applied");
       }
     },
@@ -86,10 +83,7 @@ export const isolationCases: readonly ConformanceCase[] = inGroup("isolation", [
         const update = memory.update(change);
         const sent = structuredClone(update);
         const sending = context.store.updateMessages(memory.id, sent);
-        spoil(sent.append);
-        spoil(sent.replace);
-        sent.move.push({ seq: 1, to: "removed" });
-        Object.assign(sent, { version: "spoiled", nextSeq: 99, head: "spoiled" });
+        spoilUpdate(sent);
         await sending;
         memory.model.apply(update);
         await memory.check("after a caller changed an update that was under way");
@@ -198,6 +192,13 @@ function spoil(messages: MemoryUpdate["append"]): void {
   }
   messages.reverse();
   messages.pop();
+}
+
+function spoilUpdate(update: MemoryUpdate): void {
+  spoil(update.append);
+  spoil(update.replace);
+  update.move.push({ seq: 1, to: "removed" });
+  Object.assign(update, { version: "spoiled", nextSeq: 99, head: "spoiled" });
 }
 
 function frozen(update: MemoryUpdate): MemoryUpdate {

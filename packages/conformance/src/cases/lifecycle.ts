@@ -1,10 +1,10 @@
-import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
+import { everyCall } from "../calls.ts";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { describeError, expectCode, expectEqual, expectSettled, expectThat } from "../expect.ts";
 import { expectListed, listed } from "../listed.ts";
-import type { TestMemory } from "../memory.ts";
+import type { Change, TestMemory } from "../memory.ts";
 import { all, race, readWhile } from "../races.ts";
 import { sentences } from "../sentences.ts";
 
@@ -16,9 +16,9 @@ export const lifecycleCases: readonly ConformanceCase[] = inGroup("lifecycle", [
       const store = await context.create();
       const memory = context.memory(undefined, store);
       await memory.commit({ append: 1 });
-      const update = memory.update({ append: 1 });
+      const calls = everyCall(store, memory.id, memory.update({ append: 1 }));
       await store.close();
-      for (const [method, call] of calls(store, context.capabilities, memory.id, update)) {
+      for (const [method, call] of calls) {
         await expectCode(`${method} after close`, "CLOSED", call);
       }
     },
@@ -128,11 +128,7 @@ export const lifecycleCases: readonly ConformanceCase[] = inGroup("lifecycle", [
     requires: { durable: true },
     async run(context) {
       const owner = context.unique();
-      const [kept, deleted, begunAgain] = Array.from({ length: 3 }, () => context.memory()) as [
-        TestMemory,
-        TestMemory,
-        TestMemory,
-      ];
+      const [kept, deleted, begunAgain] = [context.memory(), context.memory(), context.memory()];
       for (const memory of [kept, deleted, begunAgain]) await memory.commit({ append: 3, owner });
       await kept.commit({ move: [{ seq: 2, to: "removed" }] });
       await deleted.delete();
@@ -210,42 +206,15 @@ export const lifecycleCases: readonly ConformanceCase[] = inGroup("lifecycle", [
 async function quietMemories(
   context: ConformanceContext,
 ): Promise<readonly (readonly [what: string, memory: TestMemory])[]> {
-  const [bare, headed, evicted, removed, owned] = Array.from({ length: 5 }, () => context.memory()) as [
-    TestMemory,
-    TestMemory,
-    TestMemory,
-    TestMemory,
-    TestMemory,
+  const everything = (to: "evicted" | "removed") => ({ move: [1, 2].map((seq) => ({ seq, to })) });
+  const kinds: readonly (readonly [what: string, ...changes: Change[]])[] = [
+    ["a memory without anything", {}],
+    ["a memory with a head alone", { head: "{}" }],
+    ["a memory of which everything left", { append: 2 }, everything("evicted")],
+    ["a memory of which everything was removed", { append: 2 }, everything("removed")],
+    ["an owner's memory without messages", { owner: context.unique() }],
   ];
-  await bare.commit();
-  await headed.commit({ head: "{}" });
-  await evicted.commit({ append: 2 });
-  await evicted.commit({ move: [1, 2].map((seq) => ({ seq, to: "evicted" })) });
-  await removed.commit({ append: 2 });
-  await removed.commit({ move: [1, 2].map((seq) => ({ seq, to: "removed" })) });
-  await owned.commit({ owner: context.unique() });
-  return [
-    ["a memory without anything", bare],
-    ["a memory with a head alone", headed],
-    ["a memory of which everything left", evicted],
-    ["a memory of which everything was removed", removed],
-    ["an owner's memory without messages", owned],
-  ];
-}
-
-function calls(
-  store: ChatMemoryStore,
-  capabilities: StoreCapabilities,
-  id: string,
-  update: Parameters<ChatMemoryStore["updateMessages"]>[1],
-): (readonly [method: string, call: () => Promise<unknown>])[] {
-  const list: (readonly [string, () => Promise<unknown>])[] = [
-    ["getMessages", () => store.getMessages(id)],
-    ["updateMessages", () => store.updateMessages(id, update)],
-    ["deleteMessages", () => store.deleteMessages(id)],
-    ["sweep", () => store.sweep()],
-  ];
-  if (capabilities.history) list.push(["getHistory", () => store.getHistory(id, {})]);
-  if (capabilities.list) list.push(["listMemories", () => store.listMemories({})]);
-  return list;
+  const quiet = kinds.map(([what, ...changes]) => ({ what, changes, memory: context.memory() }));
+  for (const { changes, memory } of quiet) for (const change of changes) await memory.commit(change);
+  return quiet.map(({ what, memory }) => [what, memory]);
 }
