@@ -1,5 +1,6 @@
 import { type ConformanceCase, inGroup } from "../case.ts";
 import { expectListed, expectUnlisted } from "../listed.ts";
+import { mortalClient } from "../lives.ts";
 import { sentences } from "../sentences.ts";
 
 const year = 365 * 24 * 60 * 60 * 1000;
@@ -10,15 +11,14 @@ export const ttlLivesCases: readonly ConformanceCase[] = inGroup("ttl", [
     sentence: sentences.earlierLife,
     requires: { ttl: true, shared: true },
     async run(context) {
-      const ttlMs = context.clockIsMoved ? 60_000 : 200;
-      const mortal = await context.create({ ttlMs });
+      const { mortal, expire } = await mortalClient(context);
       const memory = context.memory();
       await memory.commit({ append: 2, owner: context.unique() }, mortal);
       await memory.delete(mortal);
       // By a client without ttlMs, so that only what is left of the deleted life could end it.
       await memory.commit({ append: [{}, { payload: '"later"' }], owner: context.unique() });
       await memory.commit({ append: 1, move: [{ seq: 1, to: "evicted" }] });
-      await context.elapse(ttlMs + 25);
+      await expire();
       await memory.check("of a life without end, past the end of a deleted one");
       // A life is that of its memory, whatever the ttlMs of who asks.
       await memory.check("of a life without end, by a client with a ttlMs that has passed", mortal);
@@ -34,13 +34,12 @@ export const ttlLivesCases: readonly ConformanceCase[] = inGroup("ttl", [
     sentence: sentences.ttl,
     requires: { ttl: true, shared: true, durable: true },
     async run(context) {
-      const ttlMs = context.clockIsMoved ? 60_000 : 400;
-      const mortal = await context.create({ ttlMs });
+      const { mortal, expire } = await mortalClient(context);
       const memory = context.memory();
       const owner = context.unique();
       await memory.commit({ append: 2, owner }, mortal);
       await context.reopen();
-      await context.elapse(ttlMs + 25);
+      await expire();
       memory.model.delete();
       await memory.check("of a life that ended after a restart", context.store);
       await expectUnlisted("of a life that ended after a restart", context.store, owner, memory);

@@ -1,10 +1,10 @@
-import type { ChatMemoryStore, HistoryQuery, MemoryUpdate } from "@turnkeep/core";
-import { isTurnkeepError } from "@turnkeep/core/store-kit";
+import type { ChatMemoryStore, HistoryQuery } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
 import { expectErased } from "../erased.ts";
-import { ConformanceError, expectCode, expectEqual, expectSettled, expectThat } from "../expect.ts";
+import { expectCode, expectEqual, expectSettled, expectThat } from "../expect.ts";
 import { expectListed, expectUnlisted } from "../listed.ts";
+import { inTime, mortalClient } from "../lives.ts";
 import type { Change, TestMemory } from "../memory.ts";
 import { all, race } from "../races.ts";
 import { sentences } from "../sentences.ts";
@@ -174,15 +174,14 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
     requires: { ttl: true, shared: true },
     heavy: true,
     async run(context) {
-      const ttlMs = context.clockIsMoved ? 60_000 : 200;
-      const mortal = await context.create({ ttlMs });
+      const { mortal, expire } = await mortalClient(context);
       for (let round = 0; round < 6; round++) {
         const memories = Array.from({ length: 8 }, () => context.memory());
         for (const memory of memories) {
           await memory.commit({ append: 2, owner: context.unique() }, mortal);
           memory.model.delete();
         }
-        await context.elapse(ttlMs + slackMs);
+        await expire();
         // By a client without ttlMs, so that no clock ends the later lives.
         const [begun, swept] = await race(
           round,
@@ -201,8 +200,7 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
     requires: { ttl: true, list: true, shared: true },
     heavy: true,
     async run(context) {
-      const ttlMs = context.clockIsMoved ? 60_000 : 200;
-      const mortal = await context.create({ ttlMs });
+      const { mortal, expire } = await mortalClient(context);
       const owner = context.unique();
       const lasting: TestMemory[] = [];
       const expired: TestMemory[] = [];
@@ -212,7 +210,7 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
         await memory.commit({ append: 1, owner }, lasts ? context.store : mortal);
         (lasts ? lasting : expired).push(memory);
       }
-      await context.elapse(ttlMs + slackMs);
+      await expire();
       const expectPages = (limit: number, what: string) =>
         expectListed(`the pages of ${limit} ${what}`, context.store, { owner, limit }, lasting);
       for (const limit of [1, 2, 3]) await expectPages(limit, "among what has expired");
@@ -256,86 +254,4 @@ async function lookUp(
   for (const query of queries) {
     await memory.checkHistory(`with ${JSON.stringify(query)}, after it expired`, query, client);
   }
-}
-
-/** One memory in stores whose memories expire, and what the clock allows to be said of it. */
-interface Life {
-  readonly ttlMs: number;
-  /** One or two clients with the same `ttlMs`. */
-  readonly clients: readonly [ChatMemoryStore, ...ChatMemoryStore[]];
-  readonly memory: TestMemory;
-  readonly owner: string;
-  write(change: Change, client?: ChatMemoryStore): Promise<MemoryUpdate>;
-  /** Fails unless the memory is as written; throws {@link tooSlow} if it may have expired by now. */
-  check(what: string): Promise<void>;
-  /** Lets the life of the last write run out; the model is empty afterwards. */
-  expire(): Promise<void>;
-}
-
-const tooSlow = Symbol("the memory may have expired before it was looked at");
-
-/** What clocks that are read one after the other may differ by. */
-const slackMs = 25;
-
-/**
- * Runs a case with a short life. Where time passes by itself, a slow machine may let a memory expire before the case
- * has looked: that shows nothing, so the case begins again with a longer life.
- */
-async function inTime(context: ConformanceContext, run: (life: Life) => Promise<void>): Promise<void> {
-  const lives = context.clockIsMoved ? [60_000] : [400, 1600, 6400, 20_000];
-  for (const ttlMs of lives) {
-    try {
-      return await run(await createLife(context, ttlMs));
-    } catch (error) {
-      if (error !== tooSlow) throw error;
-    }
-  }
-  throw new ConformanceError(
-    `the case: expected to read within a life of ${lives.at(-1)} ms, saw none in time`,
-  );
-}
-
-async function createLife(context: ConformanceContext, ttlMs: number): Promise<Life> {
-  const first = await context.create({ ttlMs });
-  const rest = context.capabilities.shared ? [await context.create({ ttlMs })] : [];
-  const memory = context.memory(context.memoryId(), first);
-  let sentAt = 0;
-  let acknowledgedAt = 0;
-  const mayHaveExpired = () => context.now() - sentAt >= ttlMs;
-  return {
-    ttlMs,
-    clients: [first, ...rest],
-    memory,
-    owner: context.unique(),
-    async write(change, client = first) {
-      const begins = memory.model.version === null;
-      const sending = context.now();
-      const update = memory.update(change);
-      try {
-        await memory.send(update, client);
-      } catch (error) {
-        if (begins || !isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
-        if (mayHaveExpired()) throw tooSlow;
-        const last = Math.round(context.now() - sentAt);
-        throw new ConformanceError(
-          `a write ${last} ms after the last one, in a life of ${ttlMs} ms: expected success, saw VERSION_CONFLICT`,
-          { cause: error },
-        );
-      }
-      sentAt = sending;
-      acknowledgedAt = context.now();
-      return update;
-    },
-    async check(what) {
-      try {
-        await memory.check(what);
-      } catch (error) {
-        throw mayHaveExpired() ? tooSlow : error;
-      }
-    },
-    async expire() {
-      await context.elapse(Math.max(0, acknowledgedAt + ttlMs + slackMs - context.now()));
-      memory.model.delete();
-    },
-  };
 }
