@@ -52,11 +52,12 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
   for (let left = -1; ; ) {
     const planned = keepsNewest && larger !== undefined ? withNewest(policy) : policy;
     const plan = planWindow(live, planned, limits, { slack });
-    if (!isMeasured && plan.overflow !== undefined && !isShownAllTheSame(request)) {
-      throw overflowError(policy, plan.overflow);
+    const exceeded = overflowOf(plan.stays, limits);
+    if (!isMeasured && exceeded !== undefined && !isShownAllTheSame(request)) {
+      throw overflowError(policy, exceeded);
     }
     const view = await render(request, plan);
-    if (!isMeasured) return { ...view, overflow: plan.overflow };
+    if (!isMeasured) return { ...view, overflow: exceeded };
     const cost = costOf(view.messages, request);
     const beyond = overflowOf(cost, limits);
     // What remains may be nothing that is shown: a result without its call, say. Never empty in silence.

@@ -20,7 +20,7 @@ export function planByMessage<M>(
   const room = new Room(items.length, live.tokens, limits);
   room.enter(slack);
   const evict: Item<M>[] = [];
-  if (room.fits && !refill) return { evict, passed: [], stays: room.total, overflow: undefined };
+  if (room.fits && !refill) return { evict, passed: [], stays: room.total };
   const reached = room.goal(target, refill ? 0 : 1);
   // What is not to be torn: the newest message with the call that it answers, and all that came with that.
   const newest = items.at(-1);
@@ -49,5 +49,5 @@ export function planByMessage<M>(
       leave(next);
     }
   }
-  return { evict, passed: [], stays: room.total, overflow: room.overflow() };
+  return { evict, passed: [], stays: room.total };
 }

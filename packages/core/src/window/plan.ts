@@ -39,8 +39,7 @@ export function planWindow<M>(
   const { maxMessages, maxTokens } = limits;
   const unbounded = !Number.isFinite(maxMessages) && !Number.isFinite(maxTokens);
   if (unbounded && live.boundaries === 0) {
-    const stays = { messages: live.items.length, tokens: live.tokens };
-    return { evict: [], passed: [], stays, overflow: undefined };
+    return { evict: [], passed: [], stays: { messages: live.items.length, tokens: live.tokens } };
   }
   const { window } = policy;
   return window.unit === "message"
@@ -64,8 +63,6 @@ function planBySteps<M>(
   room.enter(slack);
   for (const step of live.unsettled) room.enter(addedTo(step));
   const share = refill ? 0 : early ? (1 + window.target) / 2 : 1;
-  if (live.boundaries === 0 && room.fitsWithin(share))
-    return { evict, passed: [], stays: room.total, overflow: room.overflow() };
   const leave = (step: Step<M>): void => {
     const added = addedTo(step);
     evict.push(...step.items);
@@ -75,7 +72,7 @@ function planBySteps<M>(
     live.boundaries === 0 ? 0 : live.steps.findLastIndex((step) => step.items.some((item) => item.boundary));
   for (const step of live.steps.slice(0, beyond)) if (!isSystem(step)) leave(step);
   const passed = [...evict];
-  if (room.fitsWithin(share)) return { evict, passed, stays: room.total, overflow: room.overflow() };
+  if (room.fitsWithin(share)) return { evict, passed, stays: room.total };
 
   const steps = beyond === 0 ? live.steps : live.steps.slice(beyond);
   const derived = summarizes ? steps.filter(isDerived) : [];
@@ -102,7 +99,7 @@ function planBySteps<M>(
     const gone = new Set(evict);
     for (const step of newest) if (!gone.has(step.items[0] as Item<M>)) leave(step);
   }
-  return { evict, passed, stays: room.total, overflow: room.overflow() };
+  return { evict, passed, stays: room.total };
 }
 
 /** What leaves at once, oldest first, and what is the last to leave. */

@@ -24,8 +24,6 @@ export interface WindowPlan<M> {
   readonly passed: readonly Item<M>[];
   /** What stays, with what repair adds to it. */
   readonly stays: Cost;
-  /** Set when what may not leave exceeds a limit. */
-  readonly overflow: Overflow | undefined;
 }
 
 /** Running totals of what would stay. */
@@ -90,10 +88,6 @@ export class Room {
   leave(messages: number, tokens: number): void {
     this.messages -= messages;
     this.#tokens -= tokens;
-  }
-
-  overflow(): Overflow | undefined {
-    return overflowOf(this.total, this.#limits);
   }
 }
 
