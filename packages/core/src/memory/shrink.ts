@@ -3,7 +3,7 @@ import { checkOptions, wrongOption } from "../option-checks.ts";
 import type { Item, ItemReader } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import { isDerived, isPinned, isSystem, type Step } from "../steps/step.ts";
-import { unopenedSteps } from "../view/view.ts";
+import { itemsOfSteps, shownSteps } from "../view/view.ts";
 import { groupsOf, withinTurn } from "../window/plan.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Policy } from "./policy.ts";
@@ -80,12 +80,8 @@ function totalsOf<M>(items: readonly Item<M>[], reader: ItemReader<M>): Totals {
 
 function whatIsShown<M>(live: Live<M>, policy: Policy<M>, hidden: readonly Item<M>[]): Shown<M> {
   const gone = new Set(hidden);
-  const fitting = live.steps.filter((step) => step.items.some((item) => !gone.has(item)));
-  const unopened = unopenedSteps(fitting, policy.window.unit, policy.profile);
-  const steps = fitting.filter((step) => !unopened.has(step));
-  const shown = new Set(steps);
-  const items = live.items.filter((item) => !gone.has(item) && shown.has(live.stepOf(item)));
-  return { steps, items: new Set(items), hidden };
+  const steps = shownSteps(live, gone, policy.window.unit, policy.profile);
+  return { steps, items: new Set(itemsOfSteps(steps, live, gone)), hidden };
 }
 
 /** What may leave a view, one group after another; a derived message only if there is no other group, and never the last. */

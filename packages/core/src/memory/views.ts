@@ -6,7 +6,7 @@ import type { ProviderProfile } from "../provider-profile.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import { explainView } from "../view/explain.ts";
-import { buildView, type View } from "../view/view.ts";
+import { buildView, keeping, type View } from "../view/view.ts";
 import {
   type Correction,
   calibration,
@@ -210,11 +210,6 @@ export class Views<M> {
     const view = await buildView({ live, epoch, policy, limits, profile, model, signal: call.signal });
     return { view, live, limits };
   }
-}
-
-/** What does not fit is shown all the same: that is what is asked about. */
-function keeping<M>(policy: Policy<M>): Policy<M> {
-  return { ...policy, window: { ...policy.window, overflow: "keep" } };
 }
 
 /** How many of the evicted messages are asked for. Errors: `INVALID_OPTION`. */

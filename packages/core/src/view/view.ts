@@ -7,7 +7,7 @@ import { isDerived, isPinned, isSystem, isUser, type Step } from "../steps/step.
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import { type Cost, noCost, type Overflow, overflowOf, type WindowPlan } from "../window/room.ts";
-import type { WindowUnit } from "../window-options.ts";
+import type { WindowOverflow, WindowUnit } from "../window-options.ts";
 import type { ViewPolicy } from "./policy.ts";
 import { afterChanges, withoutStaleReasoning } from "./reasoning.ts";
 import { type OpenCalls, type Repaired, repairMessages, repairSteps } from "./repair.ts";
@@ -50,7 +50,7 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
   // What is added may leave with what is older: the newest goes only if it does not fit without that.
   let keepsNewest = overflow === "evict" && unit !== "message";
   for (let left = -1; ; ) {
-    const planned = keepsNewest && larger !== undefined ? withNewest(policy) : policy;
+    const planned = keepsNewest && larger !== undefined ? keeping(policy) : policy;
     const plan = planWindow(live, planned, limits, { slack });
     const exceeded = overflowOf(plan.stays, limits);
     if (!isMeasured && exceeded !== undefined && !isShownAllTheSame(request)) {
@@ -89,8 +89,8 @@ function isShownAllTheSame<M>({ live, policy: { window } }: ViewRequest<M>): boo
   return !live.steps.some((step) => isPinned(step) && !isSystem(step));
 }
 
-/** The same without the newest step leaving. */
-function withNewest<M>(policy: ViewPolicy<M>): ViewPolicy<M> {
+/** The same, but that what does not fit is shown all the same. */
+export function keeping<P extends { readonly window: { readonly overflow: WindowOverflow } }>(policy: P): P {
   return { ...policy, window: { ...policy.window, overflow: "keep" } };
 }
 
@@ -133,15 +133,11 @@ function shownByWindow<M>(
   plan: WindowPlan<M>,
 ): Repaired<M> {
   const hidden = new Set(plan.evict);
-  const isShown = (step: Step<M>): boolean => step.items.some((item) => !hidden.has(item));
   const { window, reader } = policy;
-  let steps: readonly Step<M>[] = hidden.size > 0 ? live.steps.filter(isShown) : live.steps;
-  const unopened = unopenedSteps(steps, window.unit, profile);
-  if (unopened.size > 0) steps = steps.filter((step) => !unopened.has(step));
+  let steps = shownSteps(live, hidden, window.unit, profile);
   if (!policy.repair && profile === undefined) {
-    const shown = new Set(steps);
-    const items = live.items.filter((item) => !hidden.has(item) && shown.has(live.stepOf(item)));
-    return { messages: items.map(messageOf), interruptedCalls: [], leftOut: [] };
+    const messages = itemsOfSteps(steps, live, hidden).map(messageOf);
+    return { messages, interruptedCalls: [], leftOut: [] };
   }
   if (hidden.size > 0) steps = steps.map((step) => without(step, hidden));
   if (profile?.reasoning === "bound") {
@@ -183,23 +179,34 @@ function overflowError<M>({ memoryId, window }: ViewPolicy<M>, overflow: Overflo
 }
 
 /**
- * The steps that are not shown because, with unit `turn`, a view starts with a user message after the system message, or
- * with what a provider made of all before. A profile that wants the user's message first opens the view itself, and loses
- * nothing.
+ * The steps of which a view shows something, where the window hides some messages. With unit `turn` it starts with a user
+ * message after the system message, or with what a provider made of all before. A profile that wants the user's message
+ * first opens the view itself, and loses nothing.
  */
-export function unopenedSteps<M>(
-  steps: readonly Step<M>[],
+export function shownSteps<M>(
+  live: Live<M>,
+  hidden: ReadonlySet<Item<M>>,
   unit: WindowUnit,
   profile: ProviderProfile | undefined,
-): ReadonlySet<Step<M>> {
-  const unopened = new Set<Step<M>>();
-  if (unit !== "turn" || profile?.firstMessage === "user") return unopened;
-  for (const step of steps) {
-    if (isUser(step) || isDerived(step) || step.items.some((item) => item.boundary)) break;
-    if (!isSystem(step)) unopened.add(step);
-  }
-  const isEmptied = steps.every((step) => unopened.has(step) || isSystem(step));
-  return profile !== undefined && isEmptied ? new Set() : unopened;
+): readonly Step<M>[] {
+  const isShown = (step: Step<M>): boolean => step.items.some((item) => !hidden.has(item));
+  const steps = hidden.size > 0 ? live.steps.filter(isShown) : live.steps;
+  if (unit !== "turn" || profile?.firstMessage === "user") return steps;
+  const opens = (step: Step<M>): boolean =>
+    isUser(step) || isDerived(step) || step.items.some((item) => item.boundary);
+  const first = steps.findIndex(opens);
+  if (first < 0) return profile === undefined ? steps.filter(isSystem) : steps;
+  return [...steps.slice(0, first).filter(isSystem), ...steps.slice(first)];
+}
+
+/** The messages of those steps but for hidden ones, in the order of the view. */
+export function itemsOfSteps<M>(
+  steps: readonly Step<M>[],
+  live: Live<M>,
+  hidden: ReadonlySet<Item<M>>,
+): Item<M>[] {
+  const shown = new Set(steps);
+  return live.items.filter((item) => !hidden.has(item) && shown.has(live.stepOf(item)));
 }
 
 /** Unit `message` may evict a part of a step. */
