@@ -3,18 +3,17 @@ import type { ChatMemory } from "../chat-memory.ts";
 import type { ChatMemoryOptions } from "../chat-memory-options.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
-import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MemoryCallOptions } from "../memory-call-options.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { checkInteger, checkObject, checkOptions } from "../option-checks.ts";
 import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { resolveLimits } from "../window/policy.ts";
-import { type CodedStore, codedStore } from "./coded-store.ts";
 import { StoredChatMemory } from "./create-chat-memory.ts";
 import { withDeadline, wrongSignal } from "./deadline.ts";
 import { readForkSource, writeFork } from "./fork.ts";
-import { checkStore, normalizeOptions, sharedNames } from "./options.ts";
+import { checkStore, type FormatOption, policyOf, sharedNames } from "./options.ts";
+import type { Policy } from "./policy.ts";
 import { Session } from "./session.ts";
 
 const defaultMaxLoaded = 1000;
@@ -37,22 +36,16 @@ export function createChatMemories<M extends ModelMessageLike = ModelMessage>(
 export function createChatMemories<M>(
   options: ChatMemoriesOptions<NoInfer<M>> & { readonly format: MessageFormat<M> },
 ): ChatMemories<M>;
-export function createChatMemories<M>(
-  options: ChatMemoriesOptions<M> & { readonly format?: MessageFormat<M> | undefined },
-): ChatMemories<M> {
+export function createChatMemories<M>(options: ChatMemoriesOptions<M> & FormatOption<M>): ChatMemories<M> {
   checkObject("createChatMemories' argument", options, [...sharedNames, "maxLoaded"]);
-  return new StoredChatMemories(
-    options,
-    options.format ?? (modelMessageFormat as unknown as MessageFormat<M>),
-  );
+  return new StoredChatMemories(options);
 }
 
 class StoredChatMemories<M> implements ChatMemories<M> {
-  readonly #options: ChatMemoriesOptions<M>;
-  readonly #format: MessageFormat<M>;
-  readonly #store: CodedStore;
+  readonly #options: ChatMemoriesOptions<M> & FormatOption<M>;
+  /** What holds for all memories alike. */
+  readonly #policy: Pick<Policy<M>, "store" | "timeoutMs">;
   readonly #maxLoaded: number;
-  readonly #timeoutMs: number;
   /** The least recently asked for first. */
   readonly #recent: Map<string, StoredChatMemory<M>> = new Map();
   /** Also those that left `#recent` while somebody may still hold them: two instances of one id would not keep order. */
@@ -66,20 +59,18 @@ class StoredChatMemories<M> implements ChatMemories<M> {
         });
   #closing: Promise<unknown> | undefined;
 
-  constructor(options: ChatMemoriesOptions<M>, format: MessageFormat<M>) {
+  constructor(options: ChatMemoriesOptions<M> & FormatOption<M>) {
     const { store, owner, maxLoaded = defaultMaxLoaded } = options;
     checkStore("createChatMemories", store);
     checkInteger("maxLoaded", maxLoaded, 1);
     this.#options = options;
-    this.#format = format;
-    this.#store = codedStore(store);
     this.#maxLoaded = maxLoaded;
     // A function of owners is asked about the application's own ids alone.
-    const { session } = normalizeOptions(
-      { ...options, id: "any", owner: typeof owner === "function" ? undefined : owner },
-      format,
-    );
-    this.#timeoutMs = session.timeoutMs;
+    this.#policy = policyOf({
+      ...options,
+      id: "any",
+      owner: typeof owner === "function" ? undefined : owner,
+    });
   }
 
   get(id: string): ChatMemory<M> {
@@ -97,7 +88,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     this.#checkOpen();
     checkObject("list's argument", query, ["owner", "cursor", "limit", "signal"]);
     const { signal, ...rest } = query;
-    return this.#ask(signal, (call) => this.#store.listMemories(rest, call));
+    return this.#ask(signal, (call) => this.#policy.store.listMemories(rest, call));
   }
 
   async fork(from: string, to: string, options: ForkOptions = {}): Promise<ChatMemory<M>> {
@@ -106,10 +97,10 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     checkMemoryId(to);
     checkObject("fork's third argument", options, ["at", "signal"]);
     const { signal, at } = options;
-    const { policy, session } = normalizeOptions(this.#optionsOf(from), this.#format);
+    const policy = policyOf(this.#optionsOf(from));
     const limits = await resolveLimits(policy.window, to);
-    const source = await new Session(session).run(signal, (call) => readForkSource(policy, at, limits, call));
-    const target = new Session({ ...session, memoryId: to, owner: source.owner });
+    const source = await new Session(policy).run(signal, (call) => readForkSource(policy, at, limits, call));
+    const target = new Session({ ...policy, memoryId: to, owner: source.owner });
     await target.run(signal, (call) =>
       target.commit(call, (draft, loaded) => writeFork(draft, loaded, source, to)),
     );
@@ -133,11 +124,11 @@ class StoredChatMemories<M> implements ChatMemories<M> {
       let cursor: string | undefined;
       do {
         const page = await this.#ask(signal, (call) =>
-          this.#store.listMemories({ owner, cursor, limit: 1000 }, call),
+          this.#policy.store.listMemories({ owner, cursor, limit: 1000 }, call),
         );
         for (const { memoryId } of page.memories) {
           if (erased.has(memoryId)) continue;
-          await this.#ask(signal, (call) => this.#store.deleteMessages(memoryId, call));
+          await this.#ask(signal, (call) => this.#policy.store.deleteMessages(memoryId, call));
           erased.add(memoryId);
         }
         cursor = page.cursor;
@@ -166,11 +157,11 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   ): Promise<T> {
     const wrong = wrongSignal(signal);
     if (wrong !== undefined) throw wrong;
-    return withDeadline({ timeoutMs: this.#timeoutMs, signal }, ({ signal }) => call({ signal }));
+    return withDeadline({ timeoutMs: this.#policy.timeoutMs, signal }, ({ signal }) => call({ signal }));
   }
 
   #load(id: string): StoredChatMemory<M> {
-    const memory = new StoredChatMemory(this.#optionsOf(id), this.#format);
+    const memory = new StoredChatMemory(this.#optionsOf(id));
     if (this.#collected !== undefined) {
       this.#held.set(id, new WeakRef(memory));
       this.#collected.register(memory, id);
@@ -185,7 +176,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     }
   }
 
-  #optionsOf(id: string): ChatMemoryOptions<M> {
+  #optionsOf(id: string): ChatMemoryOptions<M> & FormatOption<M> {
     const { owner, ...policy } = this.#options;
     return { ...policy, id, owner: typeof owner === "function" ? owner(id) : owner };
   }

@@ -10,7 +10,6 @@ import type {
 import type { ChatMemoryOptions } from "../chat-memory-options.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
-import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MemoryCallOptions, PutOptions, RemovalOptions } from "../memory-call-options.ts";
 import type { MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import type {
@@ -29,7 +28,7 @@ import { checkReplacement, compactThrough, putMessage, replaceAll } from "./chan
 import type { Call } from "./deadline.ts";
 import type { Draft, Prepared } from "./draft.ts";
 import { copyQuery, following, readHistory } from "./history.ts";
-import { normalizeOptions, sharedNames } from "./options.ts";
+import { type FormatOption, policyOf, sharedNames } from "./options.ts";
 import type { Policy } from "./policy.ts";
 import { prepare, prepareAll } from "./prepare.ts";
 import { removeStep } from "./remove.ts";
@@ -62,11 +61,9 @@ export function createChatMemory<M extends ModelMessageLike = ModelMessage>(
 export function createChatMemory<M>(
   options: ChatMemoryOptions<NoInfer<M>> & { readonly format: MessageFormat<M> },
 ): ChatMemory<M>;
-export function createChatMemory<M>(
-  options: ChatMemoryOptions<M> & { readonly format?: MessageFormat<M> | undefined } = {},
-): ChatMemory<M> {
+export function createChatMemory<M>(options: ChatMemoryOptions<M> & FormatOption<M> = {}): ChatMemory<M> {
   checkObject("createChatMemory's argument", options, ["id", ...sharedNames]);
-  return new StoredChatMemory(options, options.format ?? (modelMessageFormat as unknown as MessageFormat<M>));
+  return new StoredChatMemory(options);
 }
 
 interface ChangeOptions {
@@ -102,19 +99,14 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   readonly #views: Views<M>;
   readonly #summarizer: Summarizer<M> | undefined;
 
-  constructor(options: ChatMemoryOptions<M>, format: MessageFormat<M>) {
-    const { policy, session } = normalizeOptions(options, format);
+  constructor(options: ChatMemoryOptions<M> & FormatOption<M>) {
+    const policy = policyOf(options);
     this.id = policy.memoryId;
-    this.format = format;
+    this.format = policy.reader.format;
     this.#policy = policy;
-    this.#session = new Session(session);
+    this.#session = new Session(policy);
     this.#views = new Views(policy, this.#session);
-    const work = {
-      policy,
-      session: this.#session,
-      timeoutMs: session.timeoutMs,
-      limits: () => this.#views.limits(),
-    };
+    const work = { policy, session: this.#session, limits: () => this.#views.limits() };
     const { summarize } = policy.window;
     this.#summarizer = summarize === undefined ? undefined : new Summarizer(work, summarize);
     this.#warnOfOrder();
@@ -352,8 +344,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       );
       whenMade?.();
       const { evictedIds = [], awaitsSummary } = made ?? {};
-      if (evictedIds.length > 0)
-        this.#session.emit({ type: "evicted", memoryId: this.id, messageIds: evictedIds, reason });
+      if (evictedIds.length > 0) this.#session.emit({ type: "evicted", messageIds: evictedIds, reason });
       if (awaitsSummary !== undefined) work = this.#summarizer?.begin(awaitsSummary, signal);
       return planned;
     });
@@ -369,6 +360,6 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     const message =
       `The processor ${JSON.stringify(misplaced.name)} keeps the view within a limit, and others follow it. ` +
       "Put it last, so that what they add counts.";
-    this.#session.emit({ type: "warning", memoryId: this.id, code: "processor-order", message });
+    this.#session.emit({ type: "warning", code: "processor-order", message });
   }
 }

@@ -3,6 +3,7 @@ import type { Live } from "../steps/live.ts";
 import type { MemoryUpdate, MessageState } from "../store-contract.ts";
 import { encodeHead } from "./head.ts";
 import { uuidv7 } from "./message-id.ts";
+import type { Policy } from "./policy.ts";
 
 /** A memory as it was read, or as it is after this instance's last change. */
 export interface Loaded<M> {
@@ -24,6 +25,9 @@ export interface Prepared<M> {
   readonly facts: ItemFacts<M> & { readonly message: M };
 }
 
+/** What a change has to know of its memory. */
+type Rules<M> = Pick<Policy<M>, "reader" | "keepsHistory">;
+
 /** As many as a page of history holds. */
 const mostWitnesses = 1000;
 
@@ -36,8 +40,7 @@ export class Draft<M> {
   /** Set where some of the live messages are to be summarized: `now`, because they do not fit, or already. */
   awaitsSummary: "now" | "early" | undefined;
   readonly #from: Loaded<M>;
-  readonly #counterName: string | undefined;
-  readonly #keepsHistory: boolean;
+  readonly #policy: Rules<M>;
   readonly #appended: Map<number, Item<M>> = new Map();
   readonly #replaced: Map<number, Item<M>> = new Map();
   readonly #moves: Map<number, MessageState | "removed"> = new Map();
@@ -52,15 +55,14 @@ export class Draft<M> {
   #nextSeq: number;
   #epoch: number;
 
-  constructor(from: Loaded<M>, options: { counterName: string | undefined; keepsHistory: boolean }) {
+  constructor(from: Loaded<M>, policy: Rules<M>) {
     this.#from = from;
+    this.#policy = policy;
     this.live = from.live;
     this.newest = from.live.items.at(-1);
     this.firstSeq = from.nextSeq;
     this.#nextSeq = from.nextSeq;
     this.#epoch = from.epoch;
-    this.#counterName = options.counterName;
-    this.#keepsHistory = options.keepsHistory;
   }
 
   get changed(): boolean {
@@ -127,7 +129,10 @@ export class Draft<M> {
     if (items.length === 0) return;
     for (const item of items) {
       if (to === "evicted" && item.meta.derived === undefined) this.#evictedIds.push(item.id);
-      this.#moves.set(item.seq, this.#keepsHistory && item.meta.derived === undefined ? to : "removed");
+      this.#moves.set(
+        item.seq,
+        this.#policy.keepsHistory && item.meta.derived === undefined ? to : "removed",
+      );
     }
     this.live.remove(new Set(items));
     this.raiseEpoch();
@@ -177,8 +182,9 @@ export class Draft<M> {
   }
 
   #baseMeta({ model, facts }: Prepared<M>): NewMeta {
+    const { counter } = this.#policy.reader;
     const meta: NewMeta = {};
-    if (this.#counterName !== undefined) meta.tokens = { [this.#counterName]: facts.tokens };
+    if (counter !== undefined) meta.tokens = { [counter.name]: facts.tokens };
     if (model !== undefined) meta.model = model;
     return meta;
   }

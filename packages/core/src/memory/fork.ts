@@ -8,7 +8,7 @@ import type { Call } from "./deadline.ts";
 import type { Draft, Loaded } from "./draft.ts";
 import { decodeHead } from "./head.ts";
 import { allKept, findKept } from "./kept.ts";
-import { frontRule, type Policy } from "./policy.ts";
+import type { Policy } from "./policy.ts";
 import { chooseReturning } from "./refill.ts";
 
 /** What a fork takes over, read once, before anything is written. */
@@ -46,7 +46,7 @@ async function readAsOf<M>(
   limits: Limits,
   call: Call,
 ): Promise<ForkSource<M>> {
-  const { memoryId, reader } = source;
+  const { memoryId, reader, isFront } = source;
   if (snapshot.version === null) {
     throw new TurnkeepError(
       "INVALID_OPTION",
@@ -57,7 +57,6 @@ async function readAsOf<M>(
     );
   }
   const through = at === undefined ? snapshot.nextSeq - 1 : await seqOf(at, snapshot, source, call);
-  const isFront = frontRule(source.window, source.systemFirst);
   const live = snapshot.messages
     .map((stored) => readItem(stored, reader))
     .filter((item) => isFront(item) || (item.meta.derived?.through ?? item.seq) <= through);

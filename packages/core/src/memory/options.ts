@@ -1,5 +1,6 @@
 import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory-options.ts";
 import { TurnkeepError } from "../errors.ts";
+import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { checkInteger, kindOf, wrongOption } from "../option-checks.ts";
 import { checkProcessors } from "../processors/apply-processors.ts";
@@ -10,22 +11,17 @@ import { singleSlotStore } from "../stores/single-slot-store.ts";
 import { addedByRepair } from "../view/repair.ts";
 import { windowPolicy } from "../window/policy.ts";
 import { codedStore } from "./coded-store.ts";
-import { frontRule, type Policy } from "./policy.ts";
-import type { SessionOptions } from "./session.ts";
+import type { Policy } from "./policy.ts";
 
 const defaultTimeoutMs = 30_000;
 
-/** A memory's options, checked and with every default in place. */
-export interface NormalOptions<M> {
-  readonly policy: Policy<M>;
-  readonly session: SessionOptions<M>;
+/** How the messages of a memory are read; the default format where none is given. */
+export interface FormatOption<M> {
+  readonly format?: MessageFormat<M> | undefined;
 }
 
-/** Errors: `INVALID_OPTION`, naming the option, its value and what it must be. */
-export function normalizeOptions<M>(
-  options: ChatMemoryOptions<M>,
-  format: MessageFormat<M>,
-): NormalOptions<M> {
+/** A memory's options, checked. Errors: `INVALID_OPTION`, naming the option, its value and what it must be. */
+export function policyOf<M>(options: ChatMemoryOptions<M> & FormatOption<M>): Policy<M> {
   checkPolicy(options);
   const { id = "default", store: given = singleSlotStore(), owner } = options;
   checkStore("createChatMemory", given);
@@ -36,6 +32,7 @@ export function normalizeOptions<M>(
       "A memory in a store needs an id: without one, all users would share one memory. Give { id, store }.",
     );
   }
+  const format = options.format ?? (modelMessageFormat as unknown as MessageFormat<M>);
   if (typeof format.encode !== "function") throw wrongOption("format", format, "a MessageFormat");
   checkMemoryId(id);
   if (owner !== undefined) checkOwner(owner);
@@ -44,28 +41,22 @@ export function normalizeOptions<M>(
   const byMessage = window.unit === "message";
   const systemFirst = options.systemFirst ?? !byMessage;
   const reader = { format, counter: window.counter, pinned: window.pinned };
+  const alwaysFront = systemFirst && !byMessage;
   return {
-    policy: {
-      memoryId: id,
-      store,
-      reader,
-      window,
-      systemFirst,
-      repair: options.repair ?? !byMessage,
-      profile,
-      processors: [...processors],
-      addedByRepair: addedByRepair(reader, profile === undefined ? "any" : "approved"),
-    },
-    session: {
-      memoryId: id,
-      store,
-      owner,
-      reader,
-      isFront: frontRule(window, systemFirst),
-      keepsHistory: options.history !== false,
-      timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
-      onEvent: options.onEvent,
-    },
+    memoryId: id,
+    store,
+    owner,
+    reader,
+    window,
+    systemFirst,
+    isFront: (item) => item.role === "system" && (alwaysFront || item.meta.front === true),
+    repair: options.repair ?? !byMessage,
+    profile,
+    processors: [...processors],
+    addedByRepair: addedByRepair(reader, profile === undefined ? "any" : "approved"),
+    keepsHistory: options.history !== false,
+    timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+    onEvent: options.onEvent,
   };
 }
 

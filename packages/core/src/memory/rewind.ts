@@ -2,7 +2,6 @@ import type { Item } from "../steps/item.ts";
 import type { Attempt } from "./attempt.ts";
 import { notFound } from "./change.ts";
 import { allKept, findKept } from "./kept.ts";
-import { frontRule } from "./policy.ts";
 import { refill } from "./refill.ts";
 
 /** That message and all later ones become superseded; what the window now has room for comes back. */
@@ -17,9 +16,8 @@ export async function rewindTo<M>(attempt: Attempt<M>, messageId: string): Promi
   const derived = live?.meta.derived;
   // What is later than a derived message begins behind all that it stands for.
   const from = derived === undefined ? target.seq : derived.through + 1;
-  const isFront = frontRule(policy.window, policy.systemFirst);
   const isLater = (item: Item<M>): boolean =>
-    item === live || (!isFront(item) && (item.meta.derived?.through ?? item.seq) >= from);
+    item === live || (!policy.isFront(item) && (item.meta.derived?.through ?? item.seq) >= from);
   draft.leave(draft.live.items.filter(isLater), "superseded");
   const later = await allKept({ after: from - 1, states: ["evicted"] }, attempt);
   draft.move(

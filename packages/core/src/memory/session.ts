@@ -1,24 +1,13 @@
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { MemoryEvent } from "../memory-events.ts";
-import { type Item, type ItemReader, readItem } from "../steps/item.ts";
+import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
-import type { CodedStore } from "./coded-store.ts";
 import { backOff, type Call, endedBy, isOpenOutcome, withDeadline, wrongSignal } from "./deadline.ts";
 import { Draft, type Loaded } from "./draft.ts";
 import { decodeHead } from "./head.ts";
+import type { Policy } from "./policy.ts";
 import { isMade, isSameLife } from "./witness.ts";
-
-export interface SessionOptions<M> {
-  readonly memoryId: string;
-  readonly store: CodedStore;
-  readonly owner: string | undefined;
-  readonly reader: ItemReader<M>;
-  readonly isFront: (item: Item<M>) => boolean;
-  readonly keepsHistory: boolean;
-  readonly timeoutMs: number;
-  readonly onEvent: ((event: MemoryEvent) => void) | undefined;
-}
 
 /** Applies a change to a draft. Called again on the new state after a conflict. */
 export type Plan<M, T> = (draft: Draft<M>, loaded: Loaded<M>) => T | Promise<T>;
@@ -27,6 +16,9 @@ export type Plan<M, T> = (draft: Draft<M>, loaded: Loaded<M>) => T | Promise<T>;
 export interface Base {
   readonly version: string | null;
 }
+
+/** An event as it is told of: whose memory it is of, the session knows. */
+type Reported<Event> = Event extends unknown ? Omit<Event, "memoryId"> : never;
 
 /** How much later than a call's own time-out those behind it give it up. */
 const graceMs = 100;
@@ -40,7 +32,7 @@ const openAttempts = 3;
  * version they were computed from, and finds out what became of a commit that was not acknowledged.
  */
 export class Session<M> {
-  readonly #options: SessionOptions<M>;
+  readonly #policy: Policy<M>;
   /** Settles when the calls made so far have ended; `undefined`: none runs or waits. */
   #tail: Promise<unknown> | undefined;
   /** When the newest call began to run, or was about to. */
@@ -56,8 +48,8 @@ export class Session<M> {
   #looked: string | null | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: SessionOptions<M>) {
-    this.#options = options;
+  constructor(policy: Policy<M>) {
+    this.#policy = policy;
   }
 
   /** Runs a call after all calls made before it. */
@@ -69,7 +61,7 @@ export class Session<M> {
   finish<T>(signal: AbortSignal | undefined, call: (call: Call) => Promise<T>): Promise<T> {
     const wrong = wrongSignal(signal);
     if (wrong !== undefined) return Promise.reject(wrong);
-    const { timeoutMs } = this.#options;
+    const { timeoutMs } = this.#policy;
     const turn = this.#before().then(() => {
       this.#began = performance.now();
       return withDeadline({ timeoutMs, signal }, call);
@@ -95,7 +87,7 @@ export class Session<M> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const overdue = new Promise<void>((resolve) => {
       const look = (): void => {
-        const left = this.#began + this.#options.timeoutMs + graceMs - performance.now();
+        const left = this.#began + this.#policy.timeoutMs + graceMs - performance.now();
         if (left <= 0) resolve();
         else timer = setTimeout(look, Math.min(left, longestTimer));
       };
@@ -115,7 +107,7 @@ export class Session<M> {
   }
 
   async load(call: Call): Promise<Loaded<M>> {
-    const { memoryId, store, reader, isFront } = this.#options;
+    const { memoryId, store, reader, isFront } = this.#policy;
     const state = this.#state;
     const known = state?.version ?? undefined;
     const snapshot = await store.getMessages(memoryId, { signal: call.signal, known });
@@ -153,7 +145,7 @@ export class Session<M> {
    * again too if the memory has changed since it was read.
    */
   async commit<T>(call: Call, plan: Plan<M, T>, base?: Base): Promise<T> {
-    const { memoryId, store, owner } = this.#options;
+    const { memoryId, store, owner } = this.#policy;
     let open: TurnkeepError | undefined;
     for (let attempt = 1, failures = 0; ; attempt++) {
       const isFresh = this.#state === undefined;
@@ -162,7 +154,7 @@ export class Session<M> {
       call.signal.throwIfAborted();
       if (this.#looked === undefined) this.#looked = loaded.version;
       if (base !== undefined && base.version !== loaded.version) throw open ?? this.#conflict();
-      const draft = this.newDraft(loaded);
+      const draft = new Draft(loaded, this.#policy);
       this.#state = undefined;
       let result: T;
       try {
@@ -196,7 +188,7 @@ export class Session<M> {
           this.#wasApplied(call, draft, update, conflict ? undefined : error);
         if (await wasApplied()) return result;
         if (conflict) {
-          this.emit({ type: "conflict", memoryId, attempt });
+          this.emit({ type: "conflict", attempt });
           if (base !== undefined) throw open ?? this.#conflict(error);
           call.conflict = open ?? (error as TurnkeepError);
         } else {
@@ -233,11 +225,6 @@ export class Session<M> {
     return (await this.load(call)).version === version;
   }
 
-  newDraft(loaded: Loaded<M>): Draft<M> {
-    const { reader, keepsHistory } = this.#options;
-    return new Draft(loaded, { counterName: reader.counter?.name, keepsHistory });
-  }
-
   /** What a replacement of everything has to be based on. */
   async lookedAt(call: Call): Promise<Base> {
     if (this.#looked === undefined) this.#looked = (await this.load(call)).version;
@@ -246,7 +233,7 @@ export class Session<M> {
 
   /** Deletes the memory. */
   async delete(call: Call): Promise<void> {
-    const { memoryId, store } = this.#options;
+    const { memoryId, store } = this.#policy;
     this.#state = undefined;
     await store.deleteMessages(memoryId, { signal: call.signal });
     call.signal.throwIfAborted();
@@ -255,10 +242,11 @@ export class Session<M> {
   }
 
   /** Reports an event; what the listener throws must not change what the memory does. */
-  emit(event: MemoryEvent): void {
+  emit(event: Reported<MemoryEvent>): void {
+    const { memoryId, onEvent } = this.#policy;
     // A listener's fault is the listener's, also that of one that turns out to be async.
     try {
-      Promise.resolve(this.#options.onEvent?.(event)).catch(() => {});
+      Promise.resolve(onEvent?.({ ...event, memoryId })).catch(() => {});
     } catch {}
   }
 
@@ -292,7 +280,6 @@ export class Session<M> {
    * follows an update that was made. Throws the failure where nothing in the store can tell.
    */
   async #wasApplied(call: Call, draft: Draft<M>, update: MemoryUpdate, failure: unknown): Promise<boolean> {
-    const { memoryId, store } = this.#options;
     let loaded: Loaded<M>;
     try {
       loaded = await this.load(call);
@@ -300,17 +287,16 @@ export class Session<M> {
       throw failure ?? error;
     }
     if (loaded.version === update.expected) return false;
-    const place = { memoryId, store };
-    const made = loaded.version === update.version || (await isMade(draft, loaded, place, call));
+    const made = loaded.version === update.version || (await isMade(draft, loaded, this.#policy, call));
     if (made === true) this.#follow(update);
     if (made === true || failure === undefined) return made === true;
     // Made again it might stand twice, or bring back what others took away: the caller must know.
-    if (made === undefined || !(await isSameLife(draft, loaded, place, call))) throw failure;
+    if (made === undefined || !(await isSameLife(draft, loaded, this.#policy, call))) throw failure;
     return false;
   }
 
   #conflict(cause?: unknown): TurnkeepError {
-    const { memoryId } = this.#options;
+    const { memoryId } = this.#policy;
     return new TurnkeepError(
       "VERSION_CONFLICT",
       `Memory ${JSON.stringify(memoryId)} was changed by somebody else since this instance last looked; nothing was changed. ` +
@@ -320,7 +306,7 @@ export class Session<M> {
   }
 
   #closedError(): TurnkeepError {
-    const { memoryId } = this.#options;
+    const { memoryId } = this.#policy;
     return new TurnkeepError("CLOSED", `Memory ${JSON.stringify(memoryId)} was closed. Create another one.`, {
       details: { memoryId },
     });

@@ -20,7 +20,6 @@ const longestRest = 15;
 export interface SummarizerOptions<M> {
   readonly policy: Policy<M>;
   readonly session: Session<M>;
-  readonly timeoutMs: number;
   readonly limits: () => Promise<Limits>;
 }
 
@@ -129,7 +128,6 @@ export class Summarizer<M> {
   /** Answers whether the summary has taken the place of what it was made of. */
   async #put(plan: SummaryPlan<M>, summary: Prepared<M>): Promise<boolean> {
     const { policy, session, limits } = this.#options;
-    const { memoryId } = policy;
     const { item, evictedIds } = await session.finish(undefined, async (call) => {
       const now = await limits();
       return session.commit(call, (draft) => ({
@@ -139,7 +137,7 @@ export class Summarizer<M> {
     });
     if (item === undefined) return false;
     this.#emitEvicted(evictedIds);
-    session.emit({ type: "summarized", memoryId, messageIds: evictedIds, summaryId: item.id });
+    session.emit({ type: "summarized", messageIds: evictedIds, summaryId: item.id });
     return true;
   }
 
@@ -147,8 +145,8 @@ export class Summarizer<M> {
     { messages, previous, maxSize }: SummaryPlan<M>,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly answer?: M | undefined; readonly failure?: SummarizeFailure }> {
-    const { policy, timeoutMs } = this.#options;
-    const { memoryId } = policy;
+    const { policy } = this.#options;
+    const { memoryId, timeoutMs } = policy;
     const isCounted = policy.reader.counter !== undefined;
     const size = {
       maxTokens: isCounted ? maxSize : undefined,
@@ -191,15 +189,13 @@ export class Summarizer<M> {
   }
 
   #emitEvicted(messageIds: readonly string[]): void {
-    const { policy, session } = this.#options;
     if (messageIds.length === 0) return;
-    session.emit({ type: "evicted", memoryId: policy.memoryId, messageIds, reason: "window" });
+    this.#options.session.emit({ type: "evicted", messageIds, reason: "window" });
   }
 
   #emitFailure(plan: SummaryPlan<M> | undefined, reason: SummarizeFailure): void {
-    const { policy, session } = this.#options;
     const messageIds = (plan?.items ?? []).map((item) => item.id);
-    session.emit({ type: "summarize-failed", memoryId: policy.memoryId, messageIds, reason });
+    this.#options.session.emit({ type: "summarize-failed", messageIds, reason });
   }
 }
 

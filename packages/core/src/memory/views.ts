@@ -19,7 +19,7 @@ import { type Limits, resolveLimits } from "../window/policy.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Call } from "./deadline.ts";
-import type { Loaded, Prepared } from "./draft.ts";
+import { Draft, type Loaded, type Prepared } from "./draft.ts";
 import { checkProfile } from "./options.ts";
 import type { Policy } from "./policy.ts";
 import { prepareAll } from "./prepare.ts";
@@ -126,10 +126,8 @@ export class Views<M> {
     this.#basis = { epoch, nextSeq, newest, hadExtra: asked.extra.length > 0, answers: new Set() };
     const { messages, interruptedCalls, leftOut, stages } = view;
     const rules = stages.flatMap(({ by, name }) => (by === "rule" ? [name] : []));
-    if (interruptedCalls.length + leftOut.length + rules.length > 0) {
-      const { memoryId } = this.#policy;
-      this.#session.emit({ type: "repaired", memoryId, interruptedCalls, leftOut, rules });
-    }
+    if (interruptedCalls.length + leftOut.length + rules.length > 0)
+      this.#session.emit({ type: "repaired", interruptedCalls, leftOut, rules });
     // Copies: the caller may change the array, and the next change the items.
     if (this.#policy.reader.counter !== undefined) {
       this.#shown = { messages: [...messages], items: [...live.items] };
@@ -171,16 +169,15 @@ export class Views<M> {
   async calibrate(options: CalibrateOptions): Promise<void> {
     const reported = reportedTokens(options);
     return this.#session.run(undefined, async () => {
-      const { memoryId, reader } = this.#policy;
-      const counted = countShown(this.#shown, reader);
+      const counted = countShown(this.#shown, this.#policy.reader);
       const { correction, plausible } = calibration(counted, reported);
       this.#correction = correction;
-      this.#session.emit({ type: "calibrated", memoryId, counted, reported });
+      this.#session.emit({ type: "calibrated", counted, reported });
       if (plausible) return;
       const message =
         `${reported} input tokens were reported for a view that the counter takes at ${counted}. ` +
         "inputTokens must hold cached tokens too; what is sent beside the messages goes into otherTokens.";
-      this.#session.emit({ type: "warning", memoryId, code: "calibration", message });
+      this.#session.emit({ type: "warning", code: "calibration", message });
     });
   }
 
@@ -201,7 +198,7 @@ export class Views<M> {
     const limits = await this.limits(profile);
     let { live, epoch } = loaded;
     if (extra.length > 0) {
-      const draft = this.#session.newDraft({ ...loaded, live: live.copy() });
+      const draft = new Draft({ ...loaded, live: live.copy() }, policy);
       const stored = underStoredIds(extra, live, policy);
       const fresh = await withoutRepeated(stored, { loaded, policy, call });
       addAll({ draft, policy, limits }, fresh, { forView: true });

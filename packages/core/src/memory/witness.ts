@@ -1,15 +1,12 @@
 import type { Item } from "../steps/item.ts";
-import type { CodedStore } from "./coded-store.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Loaded } from "./draft.ts";
+import type { Policy } from "./policy.ts";
 
 type Found = Pick<Item<unknown>, "id" | "seq" | "createdAt" | "payload">;
 
 /** Where to look. */
-export interface Place {
-  readonly memoryId: string;
-  readonly store: CodedStore;
-}
+type Place = Pick<Policy<never>, "memoryId" | "store">;
 
 /**
  * Whether a change was made, by what stands in the places of the messages that it added, now that somebody else has
