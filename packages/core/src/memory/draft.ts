@@ -25,9 +25,6 @@ export interface Prepared<M> {
   readonly facts: ItemFacts<M> & { readonly message: M };
 }
 
-/** What a change has to know of its memory. */
-type Rules<M> = Pick<Policy<M>, "reader" | "keepsHistory">;
-
 /** As many as a page of history holds. */
 const mostWitnesses = 1000;
 
@@ -40,14 +37,16 @@ export class Draft<M> {
   /** Set where some of the live messages are to be summarized: `now`, because they do not fit, or already. */
   awaitsSummary: "now" | "early" | undefined;
   readonly #from: Loaded<M>;
-  readonly #policy: Rules<M>;
-  readonly #appended: Map<number, Item<M>> = new Map();
-  readonly #replaced: Map<number, Item<M>> = new Map();
+  readonly #policy: Policy<M>;
+  /** Ascending by `seq`. */
+  readonly #appended: Item<M>[] = [];
+  readonly #replaced: Item<M>[] = [];
   readonly #moves: Map<number, MessageState | "removed"> = new Map();
-  readonly #evictedIds: string[] = [];
-  /** The seqs of what was added, by whether the id is the caller's own. */
-  readonly #made: number[] = [];
-  readonly #own: number[] = [];
+  /** The messages that left memory for history, derived ones apart. */
+  readonly evictedIds: string[] = [];
+  /** What was added, by whether the id is the caller's own. */
+  readonly #made: Item<M>[] = [];
+  readonly #own: Item<M>[] = [];
   /** The newest of the live messages before this change: of those that it does not delete, if there are any. */
   newest: Item<M> | undefined;
   /** The `seq` of the first message that this change adds, if it adds any. */
@@ -55,7 +54,7 @@ export class Draft<M> {
   #nextSeq: number;
   #epoch: number;
 
-  constructor(from: Loaded<M>, policy: Rules<M>) {
+  constructor(from: Loaded<M>, policy: Policy<M>) {
     this.#from = from;
     this.#policy = policy;
     this.live = from.live;
@@ -66,18 +65,12 @@ export class Draft<M> {
   }
 
   get changed(): boolean {
-    return this.#appended.size + this.#replaced.size + this.#moves.size > 0;
-  }
-
-  /** The messages that left memory for history, derived ones apart. */
-  get evictedIds(): readonly string[] {
-    return this.#evictedIds;
+    return this.#appended.length + this.#replaced.length + this.#moves.size > 0;
   }
 
   /** The messages that show whether this change was made: one under an id made here, else all that were added. */
   get witnesses(): readonly Item<M>[] {
-    const seqs = this.ownIds ? this.#own.slice(0, mostWitnesses) : this.#made.slice(0, 1);
-    return seqs.map((seq) => this.#appended.get(seq) as Item<M>);
+    return this.ownIds ? this.#own.slice(0, mostWitnesses) : this.#made.slice(0, 1);
   }
 
   /** Whether all that was added has ids of the caller's own. */
@@ -93,8 +86,8 @@ export class Draft<M> {
     if (place.derived !== undefined) meta.derived = place.derived;
     if (late.length > 0) meta.late = late;
     const item = newItem(prepared, this.#nextSeq++, meta);
-    this.#appended.set(item.seq, item);
-    (prepared.ownId ? this.#own : this.#made).push(item.seq);
+    this.#appended.push(item);
+    (prepared.ownId ? this.#own : this.#made).push(item);
     this.live.append(item);
     // A result in time for a step that others follow takes the place of what was shown in its stead.
     const joins = late.length === 0 && this.live.stepOf(item) !== this.live.steps.at(-1);
@@ -105,7 +98,7 @@ export class Draft<M> {
   /** Takes over another memory's messages, each with its id and `seq`; those of `evicted` do not become live. */
   adopt(messages: readonly Item<M>[], evicted: ReadonlySet<Item<M>>, epoch: number): void {
     for (const item of messages) {
-      this.#appended.set(item.seq, item);
+      this.#appended.push(item);
       if (evicted.has(item)) this.#moves.set(item.seq, "evicted");
       else this.live.append(item);
       this.#nextSeq = Math.max(this.#nextSeq, item.seq + 1);
@@ -113,13 +106,13 @@ export class Draft<M> {
     this.#epoch = epoch;
   }
 
-  /** The same place and id with another message. */
+  /** The same place and id with another message, once for a message that was there before. */
   replace(old: Item<M>, prepared: Prepared<M>): void {
     const { tokens: _, model: __, late: ___, ...kept } = old.meta;
     const late = this.live.lateAfterReplace(old, prepared.facts);
     const meta = { ...this.#baseMeta(prepared), ...kept, ...(late.length > 0 ? { late } : {}) };
     const item = newItem({ ...prepared, id: old.id, createdAt: old.createdAt }, old.seq, meta);
-    (this.#appended.has(old.seq) ? this.#appended : this.#replaced).set(old.seq, item);
+    this.#replaced.push(item);
     if (old !== this.live.items.at(-1)) this.raiseEpoch();
     this.live.replace(old, item);
   }
@@ -128,7 +121,7 @@ export class Draft<M> {
   leave(items: readonly Item<M>[], to: "evicted" | "superseded" | "removed"): void {
     if (items.length === 0) return;
     for (const item of items) {
-      if (to === "evicted" && item.meta.derived === undefined) this.#evictedIds.push(item.id);
+      if (to === "evicted" && item.meta.derived === undefined) this.evictedIds.push(item.id);
       this.#moves.set(
         item.seq,
         this.#policy.keepsHistory && item.meta.derived === undefined ? to : "removed",
@@ -170,8 +163,8 @@ export class Draft<M> {
       nextSeq: this.#nextSeq,
       owner: begins ? owner : undefined,
       head: begins || this.#epoch !== this.#from.epoch ? encodeHead(this.#epoch) : undefined,
-      append: [...this.#appended.values()].map(storedMessage),
-      replace: [...this.#replaced.values()].map(storedMessage),
+      append: this.#appended.map(storedMessage),
+      replace: this.#replaced.map(storedMessage),
       move: [...this.#moves].map(([seq, to]) => ({ seq, to })),
     };
   }
