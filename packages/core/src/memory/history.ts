@@ -1,7 +1,7 @@
 import { isTurnkeepError, type TurnkeepError } from "../errors.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import { namingRecord, parseMeta } from "../steps/item.ts";
-import type { HistoryQuery, StoredMessage } from "../store-contract.ts";
+import type { HistoryQuery } from "../store-contract.ts";
 import type { Call } from "./deadline.ts";
 import type { Policy } from "./policy.ts";
 
@@ -32,7 +32,7 @@ export async function readHistory<M>(
     const page = await store.getHistory(memoryId, next, { signal: call.signal });
     for (const stored of page.messages) {
       try {
-        if (isDerived(stored)) continue;
+        if (parseMeta(stored.meta).derived !== undefined) continue;
         const { id, seq, createdAt, state, payload } = stored;
         messages.push({ id, seq, createdAt, state, message: reader.format.decode(payload) });
       } catch (error) {
@@ -43,10 +43,6 @@ export async function readHistory<M>(
     if (!page.hasMore || messages.length >= limit) return { messages, hasMore: page.hasMore, errors };
     next = { ...following(next, page.messages.at(-1)?.seq), limit: limit - messages.length };
   }
-}
-
-function isDerived(stored: StoredMessage): boolean {
-  return parseMeta(stored.meta).derived !== undefined;
 }
 
 /** The query that goes on behind `seq`. */

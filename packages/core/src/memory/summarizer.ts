@@ -5,7 +5,7 @@ import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import type { Summarize, SummarizeFailure } from "../window-options.ts";
 import { withDeadline } from "./deadline.ts";
-import type { Prepared } from "./draft.ts";
+import type { Draft, Prepared } from "./draft.ts";
 import type { Policy } from "./policy.ts";
 import type { Session } from "./session.ts";
 import { acceptSummary, planSummary, putSummary, type SummaryPlan } from "./summary.ts";
@@ -127,17 +127,12 @@ export class Summarizer<M> {
 
   /** Answers whether the summary has taken the place of what it was made of. */
   async #put(plan: SummaryPlan<M>, summary: Prepared<M>): Promise<boolean> {
-    const { policy, session, limits } = this.#options;
-    const { item, evictedIds } = await session.finish(undefined, async (call) => {
-      const now = await limits();
-      return session.commit(call, (draft) => ({
-        item: putSummary(draft, plan, summary, policy, now),
-        evictedIds: draft.evictedIds,
-      }));
-    });
-    if (item === undefined) return false;
-    this.#emitEvicted(evictedIds);
-    session.emit({ type: "summarized", messageIds: evictedIds, summaryId: item.id });
+    const { policy, session } = this.#options;
+    const { made, evictedIds } = await this.#change((draft, limits) =>
+      putSummary(draft, plan, summary, policy, limits),
+    );
+    if (made === undefined) return false;
+    session.emit({ type: "summarized", messageIds: evictedIds, summaryId: made.id });
     return true;
   }
 
@@ -177,20 +172,23 @@ export class Summarizer<M> {
 
   /** What does not fit leaves without a summary; what fits stays. */
   async #evict(): Promise<void> {
-    const { policy, session, limits } = this.#options;
-    const evictedIds = await session.finish(undefined, async (call) => {
-      const now = await limits();
-      return session.commit(call, (draft) => {
-        draft.leave(planWindow(draft.live, policy, now).evict, "evicted");
-        return draft.evictedIds;
-      });
+    const { policy } = this.#options;
+    await this.#change((draft, limits) => {
+      draft.leave(planWindow(draft.live, policy, limits).evict, "evicted");
     });
-    this.#emitEvicted(evictedIds);
   }
 
-  #emitEvicted(messageIds: readonly string[]): void {
-    if (messageIds.length === 0) return;
-    this.#options.session.emit({ type: "evicted", messageIds, reason: "window" });
+  /** Makes a change by itself, and reports what left memory by it. */
+  async #change<T>(
+    plan: (draft: Draft<M>, limits: Limits) => T,
+  ): Promise<{ readonly made: T; readonly evictedIds: readonly string[] }> {
+    const { session, limits } = this.#options;
+    const { made, evictedIds } = await session.finish(undefined, async (call) => {
+      const now = await limits();
+      return session.commit(call, (draft) => ({ made: plan(draft, now), evictedIds: draft.evictedIds }));
+    });
+    if (evictedIds.length > 0) session.emit({ type: "evicted", messageIds: evictedIds, reason: "window" });
+    return { made, evictedIds };
   }
 
   #emitFailure(plan: SummaryPlan<M> | undefined, reason: SummarizeFailure): void {

@@ -106,14 +106,10 @@ export function putSummary<M>(
 ): Item<M> | undefined {
   const { live } = draft;
   const covered = asItWas(live, items);
-  const replaced = live.items.filter((item) => item.meta.derived !== undefined);
-  const sameDerived =
-    replaced.length === derived.length &&
-    replaced.every(
-      ({ id, payload }, index) => id === derived[index]?.id && payload === derived[index]?.payload,
-    );
+  const replaced = asItWas(live, derived);
+  const isOnly = live.items.filter((item) => item.meta.derived !== undefined).length === derived.length;
   const isDue = planSummary(live, policy, limits, early) !== undefined;
-  if (covered === undefined || !sameDerived || !isDue) return undefined;
+  if (covered === undefined || replaced === undefined || !isOnly || !isDue) return undefined;
   return putInPlace(draft, { derived: replaced, covered, through }, summary);
 }
 
