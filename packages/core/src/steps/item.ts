@@ -94,6 +94,16 @@ export function countTokens<M>(message: M, counter: TokenCounter, format: Messag
   return count;
 }
 
+/** The tokens of all messages of a view. */
+export function tokensOf<M>(
+  messages: readonly M[],
+  items: readonly Item<M>[],
+  reader: ItemReader<M>,
+): number {
+  const count = tokensIn(items, reader);
+  return messages.reduce((sum, message) => sum + count(message), 0);
+}
+
 /** The tokens of a message of a view: as stored, where it is shown as it is kept, else counted. 0 without a counter. */
 export function tokensIn<M>(
   items: readonly Item<M>[],
@@ -205,21 +215,14 @@ export function metaText(meta: ItemMeta): string | undefined {
 
 /** Freezes what JSON can hold; binary data cannot be frozen and stays as it is. */
 export function deepFreeze<T>(value: T): T {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value))
-    return value;
-  const pending: object[] = [value];
+  const pending: object[] = canFreeze(value) ? [value] : [];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     Object.freeze(next);
-    for (const member of Object.values(next)) {
-      if (
-        typeof member === "object" &&
-        member !== null &&
-        !Object.isFrozen(member) &&
-        !ArrayBuffer.isView(member)
-      ) {
-        pending.push(member);
-      }
-    }
+    for (const member of Object.values(next)) if (canFreeze(member)) pending.push(member);
   }
   return value;
+}
+
+function canFreeze(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Object.isFrozen(value) && !ArrayBuffer.isView(value);
 }

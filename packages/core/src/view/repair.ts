@@ -1,5 +1,5 @@
 import type { MessageFormat, ToolCallRef } from "../message-format.ts";
-import { deepFreeze, type Item, type ItemReader, messageOf } from "../steps/item.ts";
+import { deepFreeze, type Item, type ItemReader, messageOf, tokensOf } from "../steps/item.ts";
 import { stepsOf } from "../steps/live.ts";
 import { answeredInTime, type Step } from "../steps/step.ts";
 import type { Cost } from "../window/room.ts";
@@ -38,7 +38,7 @@ export function repairSteps<M>(
     } else {
       const { messages, interruptedCalls, leftOut } =
         step === last
-          ? repairedStep(step, mayStayOpen(step, true, openCalls), format)
+          ? repairedStep(step, mayStayOpen(step, openCalls), format)
           : repairedEarlier(step, format);
       repaired.messages.push(...messages);
       repaired.interruptedCalls.push(...interruptedCalls);
@@ -55,7 +55,7 @@ const repairedSteps: WeakMap<object, { readonly size: number; readonly repaired:
 function repairedEarlier<M>(step: Step<M>, format: MessageFormat<M>): Repaired<M> {
   const before = repairedSteps.get(step);
   if (before?.size === step.items.length) return before.repaired as Repaired<M>;
-  const repaired = repairedStep(step, () => false, format);
+  const repaired = repairedStep(step, noneMay, format);
   repairedSteps.set(step, { size: step.items.length, repaired });
   return repaired;
 }
@@ -63,7 +63,8 @@ function repairedEarlier<M>(step: Step<M>, format: MessageFormat<M>): Repaired<M
 /** Frozen, as all messages of a view are. */
 function repairedStep<M>(step: Step<M>, mayStay: MayStayOpen, format: MessageFormat<M>): Repaired<M> {
   const repaired: Growing<M> = { messages: [], interruptedCalls: [], leftOut: [] };
-  repairStep(step, mayStay, format, repaired);
+  const inParts = step.calls.size > 0 && step.items.some((item) => item.part);
+  (inParts ? repairAnswer : repairStep)(step, mayStay, format, repaired);
   for (const message of repaired.messages) deepFreeze(message);
   return repaired;
 }
@@ -80,8 +81,10 @@ export function repairMessages<M>(
 /** Says of a call whether it may stay unanswered. */
 type MayStayOpen = (callId: string) => boolean;
 
-function mayStayOpen<M>(step: Step<M>, isLast: boolean, openCalls: OpenCalls): MayStayOpen {
-  if (!isLast) return () => false;
+const noneMay: MayStayOpen = () => false;
+
+/** Of the last step. */
+function mayStayOpen<M>(step: Step<M>, openCalls: OpenCalls): MayStayOpen {
   if (openCalls === "any") return () => true;
   // Who runs approved calls looks for their approvals in the last message, where those that came one by one are shown. It
   // may hold more than them: in some formats an answer has its calls and their approvals in one message.
@@ -106,20 +109,14 @@ export function addedByRepair<M>(
   reader: ItemReader<M>,
   openCalls: OpenCalls,
 ): (step: Step<M>, isLast: boolean) => Cost {
-  const { format, counter } = reader;
   const costs = new WeakMap<
     Step<M>,
     { readonly size: number; readonly isLast: boolean; readonly cost: Cost }
   >();
   const measure = (step: Step<M>, isLast: boolean): Cost => {
-    const stored = new Map(step.items.map((item) => [item.message, item.tokens]));
-    const repaired = repairedStep(step, mayStayOpen(step, isLast, openCalls), format);
-    const tokens = repaired.messages.reduce(
-      (sum, message) => sum + (stored.get(message) ?? counter?.count(message, format) ?? 0),
-      0,
-    );
-    const messages = Math.max(0, repaired.messages.length - step.items.length);
-    return { messages, tokens: Math.max(0, tokens - step.tokens) };
+    const { messages } = repairedStep(step, isLast ? mayStayOpen(step, openCalls) : noneMay, reader.format);
+    const tokens = tokensOf(messages, step.items, reader) - step.tokens;
+    return { messages: Math.max(0, messages.length - step.items.length), tokens: Math.max(0, tokens) };
   };
   return (step, isLast) => {
     const before = costs.get(step);
@@ -138,10 +135,6 @@ function repairStep<M>(
   format: MessageFormat<M>,
   repaired: Growing<M>,
 ): void {
-  if (step.calls.size > 0 && step.items.some((item) => item.part)) {
-    repairAnswer(step, mayStay, format, repaired);
-    return;
-  }
   const callers = step.items.filter((item) => item.calls.length > 0);
   const answers = step.items.filter((item) => item.calls.length === 0);
   const answered = new Set(callers.flatMap((caller) => caller.results.map((result) => result.id)));

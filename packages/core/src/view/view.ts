@@ -1,7 +1,7 @@
 import { TurnkeepError } from "../errors.ts";
 import { applyProcessors } from "../processors/apply-processors.ts";
 import type { ProviderProfile, ViewStage } from "../provider-profile.ts";
-import { deepFreeze, type Item, messageOf, tokensIn } from "../steps/item.ts";
+import { deepFreeze, type Item, messageOf, tokensOf } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import { isDerived, isPinned, isSystem, isUser, type Step } from "../steps/step.ts";
 import { planWindow } from "../window/plan.ts";
@@ -157,8 +157,7 @@ function saysAnything<M>({ messages }: View<M>, { reader }: ViewPolicy<M>): bool
 }
 
 function costOf<M>(messages: readonly M[], { live, policy }: ViewRequest<M>): Cost {
-  const count = tokensIn(live.items, policy.reader);
-  return { messages: messages.length, tokens: messages.reduce((sum, message) => sum + count(message), 0) };
+  return { messages: messages.length, tokens: tokensOf(messages, live.items, policy.reader) };
 }
 
 function overflowError<M>({ memoryId, window }: ViewPolicy<M>, overflow: Overflow): TurnkeepError {

@@ -1,6 +1,6 @@
 import type { CalibrateOptions } from "../chat-memory.ts";
 import { checkObject, wrongOption } from "../option-checks.ts";
-import { type Item, type ItemReader, tokensIn } from "../steps/item.ts";
+import { type Item, type ItemReader, tokensOf } from "../steps/item.ts";
 import { invalidOption } from "../stores/store-errors.ts";
 
 /** The messages that a view showed, and the items that it was made of. */
@@ -87,8 +87,7 @@ export function countShown<M>(shown: Shown<M> | undefined, reader: ItemReader<M>
       "calibrate speaks of the last view: call messages() or prompt() on this memory before it.",
     );
   }
-  const count = tokensIn(shown.items, reader);
-  const tokens = shown.messages.reduce((sum, message) => sum + count(message), counter.base ?? 0);
+  const tokens = tokensOf(shown.messages, shown.items, reader) + (counter.base ?? 0);
   if (tokens === 0)
     throw invalidOption("calibrate needs a view that holds something: the last one counts 0 tokens.");
   return tokens;
