@@ -1,5 +1,5 @@
+import { fromBase64 } from "../base64.ts";
 import { TurnkeepError } from "../errors.ts";
-import { fromBase64 } from "./base64.ts";
 import { defineMember, maxDepth, tag } from "./to-plain.ts";
 
 /** What the codec writes is at most twice as deep as a message: each object may be wrapped once. */

@@ -1,6 +1,7 @@
+import { base64ByteLength, toBase64 } from "../base64.ts";
 import type { Piece } from "../message-format.ts";
+import { utf8Length } from "../stores/text.ts";
 import { type AnyPart, isUnseen } from "./any-part.ts";
-import { base64ByteLength, toBase64 } from "./base64.ts";
 
 type Place = "content" | "reasoning" | "tool-result";
 
@@ -115,8 +116,4 @@ function carriedByText(text: string): Carried | undefined {
   const body = text.slice(comma + 1);
   if (/;base64$/i.test(text.slice(0, comma).trimEnd())) return { bytes: base64ByteLength(body), data: body };
   return { bytes: utf8Length(body.replace(/%[0-9a-f]{2}/gi, "_")) };
-}
-
-function utf8Length(text: string): number {
-  return new TextEncoder().encode(text).length;
 }

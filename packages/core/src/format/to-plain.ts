@@ -1,5 +1,5 @@
+import { toBase64 } from "../base64.ts";
 import { TurnkeepError } from "../errors.ts";
-import { toBase64 } from "./base64.ts";
 
 /**
  * The member that marks what JSON cannot hold by itself: `{"$turnkeep": kind, "value": …}`. An object that has such a

@@ -1,3 +1,4 @@
+import { fromBase64, toBase64 } from "../base64.ts";
 import type { HistoryQuery, ListPage, ListQuery, MessageState } from "../store-contract.ts";
 import { checkMessageId, checkOwner, messageStates } from "./checks.ts";
 import { invalidOption } from "./store-errors.ts";
@@ -102,9 +103,8 @@ export function listPage(found: readonly ListedMemory[], limit: number): ListPag
  * @param position Not empty, well-formed Unicode.
  */
 export function encodeCursor(position: string): string {
-  const bytes = new TextEncoder().encode(position);
-  const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
-  return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  const text = toBase64(new TextEncoder().encode(position));
+  return text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
 /**
@@ -113,8 +113,7 @@ export function encodeCursor(position: string): string {
  */
 export function decodeCursor(cursor: string, form: RegExp = /./s): string {
   try {
-    const binary = atob(cursor.replaceAll("-", "+").replaceAll("_", "/"));
-    const bytes = Uint8Array.from(binary, (unit) => unit.charCodeAt(0));
+    const bytes = fromBase64(cursor.replaceAll("-", "+").replaceAll("_", "/"));
     const position = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     if (form.test(position) && encodeCursor(position) === cursor) return position;
   } catch {
