@@ -5,7 +5,7 @@ import type {
   MessageState,
   StoredMessage,
 } from "../store-contract.ts";
-import { checkAgainstStored } from "./check-stored.ts";
+import { isInPlace } from "./check-stored.ts";
 import { copyMessage, withState } from "./copies.ts";
 import { foldUpdate } from "./fold-update.ts";
 import type { NormalHistoryQuery } from "./queries.ts";
@@ -33,15 +33,13 @@ export class ProcessMemory {
     this.owner = owner;
   }
 
-  /** Applies a checked update whose `expected` is the version in place, or throws and changes nothing. */
+  /** Applies a checked update unless it is in place already, or throws and changes nothing. */
   apply(memoryId: string, update: MemoryUpdate, now: number): void {
-    checkAgainstStored(memoryId, update, {
-      nextSeq: this.#nextSeq,
-      find: (seq) => {
-        const row = this.#rows.get(seq);
-        return row && { id: row.message.id, state: row.state };
-      },
-    });
+    const find = (seq: number) => {
+      const row = this.#rows.get(seq);
+      return row && { id: row.message.id, state: row.state };
+    };
+    if (isInPlace(memoryId, update, this.version, { nextSeq: this.#nextSeq, find })) return;
     const { insert, rewrite, setState, remove } = foldUpdate(update);
     for (const row of insert) this.#insert({ message: copyMessage(row), state: row.state });
     for (const row of rewrite) this.#change(row.seq, row.state, copyMessage(row));

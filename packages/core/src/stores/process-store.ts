@@ -9,7 +9,7 @@ import {
   normalizeHistoryQuery,
   normalizeListQuery,
 } from "./queries.ts";
-import { conflictError, invalidOption, unsupportedError } from "./store-errors.ts";
+import { invalidOption, unsupportedError } from "./store-errors.ts";
 import { show } from "./text.ts";
 import { Timeline } from "./timeline.ts";
 
@@ -104,8 +104,6 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
       enterAdmitted(memoryId, callOptions);
       checkUpdate(update, capabilities);
       const found = find(memoryId);
-      if (found?.version === update.version) return;
-      if ((found?.version ?? null) !== update.expected) throw conflictError(memoryId, update.expected);
       const memory = found ?? new ProcessMemory(update.owner);
       memory.apply(memoryId, update, now());
       if (found === undefined) keep(memoryId, memory);
