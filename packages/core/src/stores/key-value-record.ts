@@ -31,15 +31,8 @@ type RowTuple = [
  * The JSON text under a key, layout 1. `version: null` alone marks a memory that expired and was swept.
  * `messages` holds `[seq, id, createdAt, state, payload, meta?]` of all that is kept, ascending by `seq`.
  */
-interface Layout {
+interface Layout extends Omit<KeyValueRecord, "rows"> {
   readonly turnkeep: number;
-  readonly version: string | null;
-  readonly nextSeq: number;
-  readonly owner?: string | undefined;
-  readonly head?: string | undefined;
-  /** Milliseconds since the epoch. */
-  readonly updatedAt: number;
-  readonly expiresAt?: number | undefined;
   readonly messages: readonly RowTuple[];
 }
 
@@ -49,6 +42,7 @@ export interface KeyValueRecord {
   readonly nextSeq: number;
   readonly owner: string | undefined;
   readonly head: string | undefined;
+  /** Milliseconds since the epoch. */
   readonly updatedAt: number;
   readonly expiresAt: number | undefined;
   /** Ascending by `seq`. */
@@ -63,7 +57,7 @@ export const sweptValue: string = JSON.stringify({ turnkeep: layoutVersion, vers
  * layout.
  */
 export function decodeRecord(memoryId: string, value: string): KeyValueRecord | undefined {
-  let layout: Partial<Layout>;
+  let layout: Readonly<Partial<Record<keyof Layout, unknown>>>;
   try {
     layout = JSON.parse(value) ?? {};
   } catch {
@@ -122,15 +116,10 @@ function decodeRow(tuple: unknown): Row | undefined {
 }
 
 export function encodeRecord(record: KeyValueRecord): string {
-  const { version, nextSeq, owner, head, updatedAt, expiresAt, rows } = record;
+  const { rows, ...rest } = record;
   const layout: Layout = {
     turnkeep: layoutVersion,
-    version,
-    nextSeq,
-    owner,
-    head,
-    updatedAt,
-    expiresAt,
+    ...rest,
     messages: rows.map(({ seq, id, createdAt, state, payload, meta }) =>
       meta === undefined ? [seq, id, createdAt, state, payload] : [seq, id, createdAt, state, payload, meta],
     ),
