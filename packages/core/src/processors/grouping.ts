@@ -1,7 +1,6 @@
 import type { Role } from "../message-format.ts";
 import type { ItemReader } from "../steps/item.ts";
 import type { Step } from "../steps/step.ts";
-import { statePerList } from "./growing-list.ts";
 import { GrowingSteps } from "./growing-steps.ts";
 import type { Bond } from "./pairs.ts";
 
@@ -141,14 +140,4 @@ export class Grouping<M> {
   #groupWith(at: number): Group<M> {
     return this.#groupOf.get(this.#steps.stepWith(at)) as Group<M>;
   }
-}
-
-/** Groups lists of messages; of a list that has only grown since it was seen last, only what is new. */
-export function grouper(): <M>(messages: readonly M[], reader: ItemReader<M>) => Grouping<M> {
-  const groupings = statePerList();
-  return <M>(messages: readonly M[], reader: ItemReader<M>): Grouping<M> => {
-    const grouping = groupings(messages, reader.format, () => new Grouping(reader));
-    grouping.grow(messages);
-    return grouping;
-  };
 }

@@ -1,4 +1,5 @@
 import type { MessageFormat } from "../message-format.ts";
+import { perObject } from "./per-message.ts";
 
 /**
  * A list of messages that cannot change, and that has only grown since it was first seen: what was made of its messages
@@ -27,16 +28,8 @@ export function statePerList(): <M, State>(
   format: MessageFormat<M>,
   begin: () => State,
 ) => State {
-  const all = new WeakMap<object, WeakMap<GrowingList, unknown>>();
-  return <M, State>(messages: readonly M[], format: MessageFormat<M>, begin: () => State): State => {
-    const list = listShownBy(messages);
-    if (list === undefined) return begin();
-    const ofFormat = all.get(format) ?? new WeakMap<GrowingList, unknown>();
-    all.set(format, ofFormat);
-    const state = (ofFormat.get(list) as State | undefined) ?? begin();
-    ofFormat.set(list, state);
-    return state;
-  };
+  const known = perObject();
+  return (messages, format, begin) => known(listShownBy(messages), format, begin);
 }
 
 /** Lists that are seen again and again. One is found by its newest message, and is known as long as that lives. */

@@ -1,23 +1,32 @@
 import type { MessageFormat } from "../message-format.ts";
 import { frozenCopy } from "./frozen-copy.ts";
 
-type PerMessage = <M, T>(message: M, format: MessageFormat<M>, make: () => T) => T;
+type PerObject = <M, T>(of: object | undefined, format: MessageFormat<M>, make: () => T) => T;
 
-/** Remembers what was made of each frozen message: a memory shows the same objects again in every view. */
-export function perMessage(): PerMessage {
+/** Remembers what was made of each object, by format; of `undefined`, nothing. */
+export function perObject(): PerObject {
   const known = new WeakMap<object, WeakMap<object, { readonly made: unknown }>>();
-  return <M, T>(message: M, format: MessageFormat<M>, make: () => T): T => {
-    if (typeof message !== "object" || message === null || !Object.isFrozen(message)) return make();
+  return <M, T>(of: object | undefined, format: MessageFormat<M>, make: () => T): T => {
+    if (of === undefined) return make();
     let ofFormat = known.get(format);
     if (ofFormat === undefined) {
       ofFormat = new WeakMap();
       known.set(format, ofFormat);
     }
-    const before = ofFormat.get(message);
+    const before = ofFormat.get(of);
     if (before !== undefined) return before.made as T;
     const made = make();
-    ofFormat.set(message, { made });
+    ofFormat.set(of, { made });
     return made;
+  };
+}
+
+/** Remembers what was made of each frozen message: a memory shows the same objects again in every view. */
+export function perMessage(): <M, T>(message: M, format: MessageFormat<M>, make: () => T) => T {
+  const known = perObject();
+  return (message, format, make) => {
+    const isKept = typeof message === "object" && message !== null && Object.isFrozen(message);
+    return known(isKept ? message : undefined, format, make);
   };
 }
 

@@ -2,7 +2,8 @@ import { TurnkeepError } from "../errors.ts";
 import { checkCounter, checkInteger, checkObject, wrongOption } from "../option-checks.ts";
 import type { TokenCounter, WindowOverflow } from "../window-options.ts";
 import { cutAt } from "./border.ts";
-import { type Group, type Grouping, grouper } from "./grouping.ts";
+import { type Group, Grouping } from "./grouping.ts";
+import { statePerList } from "./growing-list.ts";
 import { perMessage } from "./per-message.ts";
 import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 
@@ -60,12 +61,14 @@ export function tokenLimiter(options: TokenLimiterOptions): AnyProcessor {
     name: counter.name,
     count: (message, format) => known(message, format, () => counter.count(message, format)),
   };
-  const group = grouper();
+  const groupings = statePerList();
   return {
     name,
     limitsView: true,
     process<M>(messages: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
-      const grouping = group(messages, { format, counter: counted, pinned: undefined });
+      const reader = { format, counter: counted, pinned: undefined };
+      const grouping = groupings(messages, format, () => new Grouping(reader));
+      grouping.grow(messages);
       if (grouping.tokens + (counter.base ?? 0) + reserve <= limit) return messages;
       const kept = keptOf(grouping, checked).flatMap(({ indices }) => indices);
       return kept.sort((a, b) => a - b).map((at) => messages[at] as M);
