@@ -1,7 +1,6 @@
 import type { ShrinkOptions, Shrunk } from "../chat-memory.ts";
 import { checkOptions, wrongOption } from "../option-checks.ts";
 import type { Item, ItemReader } from "../steps/item.ts";
-import type { Live } from "../steps/live.ts";
 import { isDerived, isPinned, isSystem, type Step } from "../steps/step.ts";
 import { itemsOfSteps, shownSteps } from "../view/view.ts";
 import { groupsOf, withinTurn } from "../window/plan.ts";
@@ -17,13 +16,6 @@ export function targetOf(options: ShrinkOptions | undefined): number {
   const target = options?.target ?? defaultTarget;
   if (typeof target === "number" && target > 0 && target < 1) return target;
   throw wrongOption("target", target, "greater than 0 and less than 1");
-}
-
-/** What a view shows of a memory, and what the window hides. */
-interface Shown<M> {
-  readonly steps: readonly Step<M>[];
-  readonly items: ReadonlySet<Item<M>>;
-  readonly hidden: readonly Item<M>[];
 }
 
 interface Totals {
@@ -43,24 +35,26 @@ export function shrinkOnce<M>(
   let before: Totals | undefined;
   return async (attempt) => {
     const { draft, policy } = attempt;
-    const { reader } = policy;
-    const shown = whatIsShown(draft.live, policy, await hiddenIn(attempt));
-    const now = totalsOf([...shown.items], reader);
+    const { reader, window, profile } = policy;
+    const hidden = new Set(await hiddenIn(attempt));
+    const steps = shownSteps(draft.live, hidden, window.unit, profile);
+    const shown = itemsOfSteps(steps, draft.live, hidden);
+    const now = totalsOf(shown, reader);
     const isSmaller = before !== undefined && now.size < before.size;
     before ??= now;
     const leaving = new Set<Item<M>>();
     let { size } = now;
-    for (const group of leavingInOrder(shown.steps, policy)) {
+    for (const group of leavingInOrder(steps, policy)) {
       if (size <= before.size * target && (isSmaller || leaving.size > 0)) break;
-      const items = group.flatMap((step) => step.items).filter((item) => shown.items.has(item));
+      const items = group.flatMap((step) => step.items).filter((item) => !hidden.has(item));
       for (const item of items) leaving.add(item);
       size -= sizeOf(items, reader);
     }
     if (leaving.size === 0 && !isSmaller) return false;
     // What the window hid would be shown again in the room that is made here.
-    if (leaving.size > 0) draft.leave([...shown.hidden, ...leaving], "evicted");
+    if (leaving.size > 0) draft.leave([...hidden, ...leaving], "evicted");
     const after = totalsOf(
-      [...shown.items].filter((item) => !leaving.has(item)),
+      shown.filter((item) => !leaving.has(item)),
       reader,
     );
     return {
@@ -76,12 +70,6 @@ export function shrinkOnce<M>(
 function totalsOf<M>(items: readonly Item<M>[], reader: ItemReader<M>): Totals {
   const size = sizeOf(items, reader);
   return { size, messages: items.length, tokens: reader.counter === undefined ? undefined : size };
-}
-
-function whatIsShown<M>(live: Live<M>, policy: Policy<M>, hidden: readonly Item<M>[]): Shown<M> {
-  const gone = new Set(hidden);
-  const steps = shownSteps(live, gone, policy.window.unit, policy.profile);
-  return { steps, items: new Set(itemsOfSteps(steps, live, gone)), hidden };
 }
 
 /** What may leave a view, one group after another; a derived message only if there is no other group, and never the last. */
