@@ -26,8 +26,8 @@ export class Live<M> {
   readonly #isFront: (item: Item<M>) => boolean;
   readonly #stepOf: Map<Item<M>, Step<M>> = new Map();
   readonly #links: Links<M> = new Links();
-  /** How many items may be a part of the answer that stands right before them. */
-  #parts = 0;
+  /** Whether an item was met that may be a part of the answer that stands right before it: the format's items are. */
+  #inParts = false;
   /**
    * Items that a new reader may group otherwise once others have left, with the steps that asked for their results: which
    * of these they joined, if any, depends on what stood before them when they came.
@@ -147,7 +147,7 @@ export class Live<M> {
 
   /** The place from where on a new reader may group items otherwise, now that those steps have left. */
   #firstMoved(seams: readonly number[], left: ReadonlySet<Step<M>>): number | undefined {
-    if (this.#parts + this.#loose.size === 0) return undefined;
+    if (!this.#inParts && this.#loose.size === 0) return undefined;
     const places = seams.filter((place) => isSaid(this.items[place - 1])).slice(0, 1);
     for (const [item, askers] of this.#loose) {
       if (askers.some((step) => step !== undefined && left.has(step))) places.push(this.items.indexOf(item));
@@ -191,7 +191,6 @@ export class Live<M> {
     this.unsettled.clear();
     this.#links.clear();
     this.#loose.clear();
-    this.#parts = 0;
     this.#newestAssistant = undefined;
     this.tokens = 0;
     this.boundaries = 0;
@@ -211,7 +210,7 @@ export class Live<M> {
     const own = item.calls.length === 0 ? noIds : new Set(item.calls.map((call) => call.id));
     const askers = this.#links.askersOf(item, own);
     if (isLoose(item, askers)) this.#loose.set(item, askers);
-    if (item.part) this.#parts++;
+    this.#inParts ||= item.part;
     const step = this.#homeOf(item, askers) ?? this.#newStep(index, last);
     // Results that came before their call: they belong where the call stands.
     for (const id of own) for (const orphan of this.#links.orphans(id)) this.#takeIn(step, orphan);
@@ -288,7 +287,6 @@ export class Live<M> {
     for (const item of step.items) {
       this.byId.delete(item.id);
       this.#loose.delete(item);
-      if (item.part) this.#parts--;
       if (item.boundary) this.boundaries--;
       this.#stepOf.delete(item);
     }
