@@ -1,5 +1,6 @@
-import { TurnkeepError } from "./errors.ts";
+import type { TurnkeepError } from "./errors.ts";
 import { isRecord } from "./format/to-plain.ts";
+import { invalidOption } from "./stores/store-errors.ts";
 import { show } from "./stores/text.ts";
 import type { TokenCounter } from "./window-options.ts";
 
@@ -16,7 +17,7 @@ import type { TokenCounter } from "./window-options.ts";
  * ```
  */
 export function wrongOption(name: string, value: unknown, expected: string): TurnkeepError {
-  return new TurnkeepError("INVALID_OPTION", `${name} must be ${expected}; it is ${shown(value)}.`);
+  return invalidOption(`${name} must be ${expected}; it is ${shown(value)}.`);
 }
 
 /** A value as an error may show it; of an object or a function only its kind, of an address, with its password, nothing. */
@@ -99,7 +100,7 @@ export function checkNames(name: string, options: object, names: readonly string
   const unknown = given.filter((key) => !names.includes(key)).map((key) => JSON.stringify(key));
   if (unknown.length === 0) return;
   const message = `${name} takes ${names.join(", ") || "no options"}; it was given ${unknown.join(", ")}.`;
-  throw new TurnkeepError("INVALID_OPTION", message);
+  throw invalidOption(message);
 }
 
 export function checkCounter(

@@ -22,6 +22,7 @@ import type {
 } from "../memory-view.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { checkObject, checkOptions, wrongOption } from "../option-checks.ts";
+import { invalidOption } from "../stores/store-errors.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import { checkReplacement, compactThrough, putMessage, replaceAll } from "./change.ts";
@@ -153,10 +154,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
 
   async set(messages: readonly (M | Entry<M>)[], options?: MemoryCallOptions): Promise<string[]> {
     if (!Array.isArray(messages) || messages.length === 0) {
-      throw new TurnkeepError(
-        "INVALID_OPTION",
-        "set needs an array of at least one message. To delete all, call clear().",
-      );
+      throw invalidOption("set needs an array of at least one message. To delete all, call clear().");
     }
     checkOptions("set's options", options, ["signal"]);
     const prepared = prepareAll(messages, this.#policy.reader);

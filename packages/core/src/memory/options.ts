@@ -1,5 +1,4 @@
 import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory-options.ts";
-import { TurnkeepError } from "../errors.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { checkInteger, kindOf, wrongOption } from "../option-checks.ts";
@@ -8,6 +7,7 @@ import type { ProviderProfile } from "../provider-profile.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { singleSlotStore } from "../stores/single-slot-store.ts";
+import { invalidOption } from "../stores/store-errors.ts";
 import { addedByRepair } from "../view/repair.ts";
 import { windowPolicy } from "../window/policy.ts";
 import { codedStore } from "./coded-store.ts";
@@ -27,8 +27,7 @@ export function policyOf<M>(options: ChatMemoryOptions<M> & FormatOption<M>): Po
   checkStore("createChatMemory", given);
   const store = codedStore(given);
   if (options.store !== undefined && options.id === undefined) {
-    throw new TurnkeepError(
-      "INVALID_OPTION",
+    throw invalidOption(
       "A memory in a store needs an id: without one, all users would share one memory. Give { id, store }.",
     );
   }
@@ -85,8 +84,7 @@ export function checkPolicy<M>(options: MemoryPolicy<M>): void {
   if (options.profile !== undefined) {
     checkProfile(options.profile);
     if (repair === false) {
-      throw new TurnkeepError(
-        "INVALID_OPTION",
+      throw invalidOption(
         "repair: false shows the memory as it is, a profile shows it as a provider accepts it: leave one of the two out.",
       );
     }
@@ -118,9 +116,6 @@ export function checkProfile(profile: ProviderProfile): void {
 /** A database's client, or its address, is no store yet. The value is not shown: an address may hold a password. */
 export function checkStore(factory: string, store: ChatMemoryStore | undefined): void {
   if (typeof store?.updateMessages !== "function") {
-    throw new TurnkeepError(
-      "INVALID_OPTION",
-      `${factory} needs a store, such as inMemoryStore(); it was given ${kindOf(store)}.`,
-    );
+    throw invalidOption(`${factory} needs a store, such as inMemoryStore(); it was given ${kindOf(store)}.`);
   }
 }

@@ -1,7 +1,7 @@
 import type { Entry } from "../chat-memory.ts";
-import { TurnkeepError } from "../errors.ts";
 import { deepFreeze, factsOf, type ItemReader } from "../steps/item.ts";
 import { checkMessageId } from "../stores/checks.ts";
+import { invalidOption } from "../stores/store-errors.ts";
 import type { Prepared } from "./draft.ts";
 import { isEntry } from "./entry.ts";
 import { uuidv7 } from "./message-id.ts";
@@ -15,7 +15,7 @@ export function prepare<M>(value: M | Entry<M>, reader: ItemReader<M>, id?: stri
   const ownId = id ?? given.id;
   if (ownId !== undefined) checkMessageId(ownId);
   if (given.model !== undefined && typeof given.model !== "string") {
-    throw new TurnkeepError("INVALID_OPTION", "An entry's model must be a text, such as a model's name.");
+    throw invalidOption("An entry's model must be a text, such as a model's name.");
   }
   const payload = reader.format.encode(given.message);
   const message = deepFreeze(reader.format.decode(payload));

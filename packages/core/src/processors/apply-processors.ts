@@ -1,8 +1,8 @@
-import { TurnkeepError } from "../errors.ts";
 import type { ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { checkUnlessInstance, kindOf, wrongOption } from "../option-checks.ts";
+import { invalidOption } from "../stores/store-errors.ts";
 import { asGiven, givenTo } from "./given.ts";
 import type { Processor } from "./processor.ts";
 import { runProcessor } from "./run-processor.ts";
@@ -60,7 +60,7 @@ export async function applyProcessors<M>(
 ): Promise<M[]> {
   if (!Array.isArray(messages)) {
     const message = `applyProcessors needs an array of messages, not ${kindOf(messages)}.`;
-    throw new TurnkeepError("INVALID_OPTION", message);
+    throw invalidOption(message);
   }
   checkProcessors(processors);
   checkUnlessInstance("applyProcessors' third argument", options, ["format", "signal"]);

@@ -3,6 +3,7 @@ import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import { roles } from "../format/check-model-message.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { kindOf } from "../option-checks.ts";
+import { invalidOption } from "../stores/store-errors.ts";
 import { frozenCopy, isKnownFrozen } from "./frozen-copy.ts";
 import { type GrowingLists, listsOf } from "./growing-list.ts";
 import type { Processor, ProcessorContext } from "./processor.ts";
@@ -96,8 +97,7 @@ function isMutation(error: unknown): boolean {
 }
 
 function wrongAnswer(name: string, what: string): TurnkeepError {
-  const error = new TurnkeepError(
-    "INVALID_OPTION",
+  const error = invalidOption(
     `The processor ${JSON.stringify(name)} answered ${what}. It must answer the messages to show, in their order.`,
   );
   thrownBy.set(error, name);

@@ -2,6 +2,7 @@ import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { ApprovalRef, MessageFormat, Role, ToolCallRef, ToolResultRef } from "../message-format.ts";
 import { shown, wrongOption } from "../option-checks.ts";
 import type { StoredMessage } from "../store-contract.ts";
+import { invalidOption } from "../stores/store-errors.ts";
 import type { TokenCounter } from "../window-options.ts";
 
 /** What core keeps beside a message, as JSON text in the store's `meta`. */
@@ -86,8 +87,7 @@ function isPinned<M>(message: M, { pinned }: ItemReader<M>): boolean {
 export function countTokens<M>(message: M, counter: TokenCounter, format: MessageFormat<M>): number {
   const count = counter.count(message, format);
   if (!Number.isSafeInteger(count) || count < 0) {
-    throw new TurnkeepError(
-      "INVALID_OPTION",
+    throw invalidOption(
       `The token counter ${JSON.stringify(counter.name)} answered ${shown(count)}; it must answer a non-negative integer.`,
     );
   }
