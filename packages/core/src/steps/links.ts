@@ -50,10 +50,7 @@ export class Links<M> {
       for (const id of own) if (!calls.has(id)) calls.set(id, { answered: false });
       step.calls = calls;
     }
-    for (const id of own) {
-      this.#callers.add(id, step);
-      this.#orphans.deleteAll(id);
-    }
+    for (const id of own) this.#callers.add(id, step);
     for (const member of step.items) {
       for (const result of member.results) {
         const call = step.calls.get(result.id);
@@ -81,12 +78,6 @@ export class Links<M> {
     this.dropOrphans(step);
     for (const id of step.calls.keys()) this.#callers.delete(id, step);
     for (const id of step.approvals.keys()) this.#requests.delete(id, step);
-  }
-
-  clear(): void {
-    this.#callers.clear();
-    this.#orphans.clear();
-    this.#requests.clear();
   }
 }
 

@@ -59,7 +59,7 @@ export class Live<M> {
   /** Takes items in that had left, each in its place by `seq`. */
   restore(returning: readonly Item<M>[]): void {
     const all = this.#with(returning);
-    this.#clear();
+    this.#cut(0);
     this.#fill(all);
   }
 
@@ -167,11 +167,7 @@ export class Live<M> {
     const after = this.items.slice(index);
     const steps = new Set(after.map((item) => this.stepOf(item)));
     const size = [...steps].reduce((sum, step) => sum + step.items.length, 0);
-    if (size > after.length) {
-      const all = [...this.items];
-      this.#clear();
-      return all;
-    }
+    if (size > after.length) return this.#cut(0);
     this.items.length = index;
     this.steps.length -= steps.size;
     for (const step of steps) this.#leave(step);
@@ -181,19 +177,6 @@ export class Live<M> {
 
   #findNewestAssistant(): void {
     this.#newestAssistant = this.items.findLast(isAssistants);
-  }
-
-  #clear(): void {
-    this.items.length = 0;
-    this.steps.length = 0;
-    this.byId.clear();
-    this.#stepOf.clear();
-    this.unsettled.clear();
-    this.#links.clear();
-    this.#loose.clear();
-    this.#newestAssistant = undefined;
-    this.tokens = 0;
-    this.boundaries = 0;
   }
 
   #enterAll(items: readonly Item<M>[]): void {

@@ -20,15 +20,6 @@ export class StepsById<M> {
     if (rest.length === 0) this.#steps.delete(id);
     else this.#steps.set(id, rest);
   }
-
-  /** Takes out all steps of an id. */
-  deleteAll(id: string): void {
-    this.#steps.delete(id);
-  }
-
-  clear(): void {
-    this.#steps.clear();
-  }
 }
 
 const none: readonly [] = [];
