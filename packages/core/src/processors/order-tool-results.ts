@@ -1,3 +1,4 @@
+import { joinNeighbours } from "../format/join-neighbours.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { wrongOption } from "../option-checks.ts";
 
@@ -68,7 +69,7 @@ function inOrderOf<M>(
   const apart = answers.flatMap((answer) => oneResultEach(answer, format));
   const results = apart.filter(isResult).sort((a, b) => firstPlace(a) - firstPlace(b));
   const sorted = apart.map((message) => (isResult(message) ? (results.shift() as M) : message));
-  return apart.length > answers.length ? together(sorted, format) : sorted;
+  return apart.length > answers.length ? joinNeighbours(sorted, format) : sorted;
 }
 
 /** Messages of one result each; what else a message holds, its approvals, stands before them. */
@@ -82,15 +83,4 @@ function oneResultEach<M>(message: M, format: MessageFormat<M>): readonly M[] {
     return format.without(message, { toolResults: () => index++ !== kept, approvals: () => true });
   });
   return [rest, ...results].filter((part): part is M => part !== undefined);
-}
-
-function together<M>(messages: readonly M[], format: MessageFormat<M>): M[] {
-  const joined: M[] = [];
-  for (const message of messages) {
-    const before = joined.at(-1);
-    const both = before === undefined ? undefined : format.joined?.(before, message);
-    if (both === undefined) joined.push(message);
-    else joined.splice(-1, 1, both);
-  }
-  return joined;
 }

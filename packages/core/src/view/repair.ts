@@ -1,3 +1,4 @@
+import { joinNeighbours } from "../format/join-neighbours.ts";
 import type { MessageFormat, ToolCallRef } from "../message-format.ts";
 import { deepFreeze, type Item, type ItemReader, messageOf, tokensOf } from "../steps/item.ts";
 import { stepsOf } from "../steps/live.ts";
@@ -146,7 +147,9 @@ function repairStep<M>(
     const callIds = new Set(caller.calls.map((call) => call.id));
     const requests = answers.filter((item) => isRequest(item, callIds));
     for (const item of requests) shownResults.set(item, 0);
-    const [message, ...apart] = withRequests(caller, requests, format);
+    // A provider takes no message of a request alone.
+    const [first, ...apart] = joinNeighbours([caller, ...requests].map(messageOf), format);
+    const message = first as M;
     const inPlace = open.length > 0 ? format.interrupted?.(message, open, interruptedText) : undefined;
     // A late result may stand in the message of its call.
     const late = new Set(open.map((call) => call.id));
@@ -197,21 +200,6 @@ function repairStep<M>(
 function isRequest<M>(item: Item<M>, callIds: ReadonlySet<string>): boolean {
   if (item.role !== "assistant" || item.results.length > 0) return false;
   return item.approvals.some((approval) => approval.kind === "request" && callIds.has(approval.toolCallId));
-}
-
-/** A call with the requests to approve it: a provider takes no message of a request alone. */
-function withRequests<M>(
-  caller: Item<M>,
-  requests: readonly Item<M>[],
-  format: MessageFormat<M>,
-): readonly [M, ...M[]] {
-  const shown: [M, ...M[]] = [messageOf(caller)];
-  for (const item of requests) {
-    const both = format.joined?.(shown.at(-1) as M, messageOf(item));
-    if (both === undefined) shown.push(messageOf(item));
-    else shown.splice(-1, 1, both);
-  }
-  return shown;
 }
 
 /**
