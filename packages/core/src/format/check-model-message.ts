@@ -3,24 +3,24 @@ export const roles: readonly string[] = ["system", "user", "assistant", "tool"];
 type Members = Readonly<Record<string, unknown>>;
 
 /** The text members that a part of a known type must have; parts of other types are kept unchecked. */
-const textMembers: Readonly<Record<string, readonly string[]>> = {
-  text: ["text"],
-  reasoning: ["text"],
-  file: ["mediaType"],
-  "reasoning-file": ["mediaType"],
-  custom: ["kind"],
-  "tool-call": ["toolCallId", "toolName"],
-  "tool-result": ["toolCallId", "toolName"],
-  "tool-approval-request": ["approvalId", "toolCallId"],
-  "tool-approval-response": ["approvalId"],
-};
+const textMembers: ReadonlyMap<string, readonly string[]> = new Map([
+  ["text", ["text"]],
+  ["reasoning", ["text"]],
+  ["file", ["mediaType"]],
+  ["reasoning-file", ["mediaType"]],
+  ["custom", ["kind"]],
+  ["tool-call", ["toolCallId", "toolName"]],
+  ["tool-result", ["toolCallId", "toolName"]],
+  ["tool-approval-request", ["approvalId", "toolCallId"]],
+  ["tool-approval-response", ["approvalId"]],
+]);
 
 /** The members that hold a part's medium: text, bytes, a URL, or an object that names one. */
-const dataMembers: Readonly<Record<string, string>> = {
-  image: "image",
-  file: "data",
-  "reasoning-file": "data",
-};
+const dataMembers: ReadonlyMap<string, string> = new Map([
+  ["image", "image"],
+  ["file", "data"],
+  ["reasoning-file", "data"],
+]);
 
 /**
  * What keeps a value from being a model message, as a sentence with the place and what must stand there; `undefined`
@@ -51,10 +51,10 @@ function messageProblem(message: unknown): string | undefined {
 function partProblem(part: unknown, place: string): string | undefined {
   if (!isObject(part) || typeof part.type !== "string") return must(place, "an object with a type");
   const { type } = part;
-  for (const name of own(textMembers, type) ?? []) {
+  for (const name of textMembers.get(type) ?? []) {
     if (typeof part[name] !== "string") return must(`${place}.${name}`, "a text");
   }
-  const data = own(dataMembers, type);
+  const data = dataMembers.get(type);
   if (data !== undefined && typeof part[data] !== "string" && !isObject(part[data]))
     return must(`${place}.${data}`, "base64 text, bytes, a URL or an object that names one");
   if (type === "tool-approval-response" && typeof part.approved !== "boolean")
@@ -90,10 +90,6 @@ function firstProblem(
 
 function isObject(value: unknown): value is Members {
   return typeof value === "object" && value !== null;
-}
-
-function own<T>(of: Readonly<Record<string, T>>, key: string): T | undefined {
-  return Object.hasOwn(of, key) ? of[key] : undefined;
 }
 
 function must(place: string, expected: string): string {
