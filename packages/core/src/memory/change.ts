@@ -1,5 +1,6 @@
 import { TurnkeepError } from "../errors.ts";
 import type { Item } from "../steps/item.ts";
+import { isPinned } from "../steps/step.ts";
 import { addAll, checkFormat, evict, findIds, idConflict, isEqual } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
@@ -67,21 +68,18 @@ export async function compactThrough<M>(
   checkFormat(draft, policy);
   const last = await findThrough(attempt, through);
   const derived = draft.live.items.filter((item) => item.meta.derived !== undefined);
-  for (const item of derived) {
-    if ((item.meta.derived?.through ?? 0) > last.seq) {
-      throw new TurnkeepError(
-        "VERSION_CONFLICT",
-        `Message ${JSON.stringify(through)} is already covered by a derived message that reaches further. ` +
-          "Call messages() to see the new state, then decide again.",
-        { details: { memoryId: policy.memoryId, messageIds: [through] } },
-      );
-    }
+  if (derived.some((item) => (item.meta.derived?.through ?? 0) > last.seq)) {
+    throw new TurnkeepError(
+      "VERSION_CONFLICT",
+      `Message ${JSON.stringify(through)} is already covered by a derived message that reaches further. ` +
+        "Call messages() to see the new state, then decide again.",
+      { details: { memoryId: policy.memoryId, messageIds: [through] } },
+    );
   }
   const covered = draft.live.steps
-    .filter((step) => (step.items[0] as Item<M>).seq <= last.seq)
+    .filter((step) => (step.items[0] as Item<M>).seq <= last.seq && !isPinned(step))
     .flatMap((step) => step.items)
-    .filter((item) => item.role !== "system" && item.meta.derived === undefined)
-    .filter((item) => !draft.live.stepOf(item).items.some((member) => member.pinned));
+    .filter((item) => item.role !== "system" && item.meta.derived === undefined);
   const item = putInPlace(draft, { derived, covered, through: last.seq }, replacement);
   evict(attempt);
   return item.id;
