@@ -8,18 +8,15 @@ import type { Attempt } from "./attempt.ts";
 import { scanKept } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 
-/** Which evicted messages may come back: those between the two, exclusive. */
-export interface RefillRange {
-  readonly after: number;
-  readonly before: number;
-}
-
-/** Brings back from history what the window now has room for, newest first, whole steps or turns only. */
-export async function refill<M>(attempt: Attempt<M>, range: RefillRange): Promise<void> {
-  const candidates = await readCandidates(attempt, range);
+/**
+ * Brings back from history what the window now has room for, newest first, whole steps or turns only: of what stands
+ * between the two, exclusive.
+ */
+export async function refill<M>(attempt: Attempt<M>, after: number, before: number): Promise<void> {
+  const candidates = await readCandidates(attempt, after, before);
   if (candidates.length === 0) return;
   const { draft, policy, limits } = attempt;
-  const covered = await readBegun(attempt, range.after);
+  const covered = await readBegun(attempt, after);
   draft.restore(chooseReturning(draft.live, candidates, policy, limits, covered));
 }
 
@@ -41,7 +38,7 @@ async function readBegun<M>(attempt: Attempt<M>, through: number): Promise<Item<
 }
 
 /** Reads evicted messages, newest first, until they are more than could come back. */
-async function readCandidates<M>(attempt: Attempt<M>, { after, before }: RefillRange): Promise<Item<M>[]> {
+async function readCandidates<M>(attempt: Attempt<M>, after: number, before: number): Promise<Item<M>[]> {
   const { policy, limits } = attempt;
   const { live } = attempt.draft;
   const candidates: Item<M>[] = [];

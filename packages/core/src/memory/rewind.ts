@@ -26,5 +26,5 @@ export async function rewindTo<M>(attempt: Attempt<M>, messageId: string): Promi
   );
   const covered =
     draft.live.items.find((item) => item.meta.derived !== undefined)?.meta.derived?.through ?? 0;
-  await refill(attempt, { after: covered, before: from });
+  await refill(attempt, covered, from);
 }

@@ -175,7 +175,9 @@ export class Session<M> {
       try {
         await store.updateMessages(memoryId, update, { signal: call.signal });
         call.signal.throwIfAborted();
-        this.#settle(draft, update);
+        this.#state = draft.loaded(update.version);
+        this.#known = draft.live.items;
+        this.#follow(update);
         return result;
       } catch (error) {
         const conflict = isTurnkeepError(error, "VERSION_CONFLICT");
@@ -263,12 +265,6 @@ export class Session<M> {
   close(leftToDo: () => Promise<void> | undefined): Promise<void> {
     this.#closing ??= this.#before().then(leftToDo);
     return this.#closing;
-  }
-
-  #settle(draft: Draft<M>, update: MemoryUpdate): void {
-    this.#state = draft.loaded(update.version);
-    this.#known = draft.live.items;
-    this.#follow(update);
   }
 
   #follow(update: MemoryUpdate): void {
