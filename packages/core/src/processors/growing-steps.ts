@@ -47,7 +47,7 @@ export class GrowingSteps<M> {
         this.#placeOf.set(step, at);
         if (step.items[0]?.role === "user") this.questions.push(at);
       }
-      const pairs = this.#pairing.enter(at, item.message as M, this.#reader.format);
+      const pairs = this.#pairing.enter(item);
       this.early.push(...pairs.bonds.filter(([one, callAt]) => callAt === at && one < at));
       yield { item, pairs };
     }

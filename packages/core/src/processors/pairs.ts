@@ -1,4 +1,4 @@
-import type { MessageFormat } from "../message-format.ts";
+import type { Item } from "../steps/item.ts";
 
 /** A call, by the message that makes it. */
 export interface PairedCall {
@@ -37,10 +37,11 @@ export class Pairing {
   readonly #early: Map<string, Early[]> = new Map();
 
   /** Takes the next message in; `bonds` are those that it makes known, with earlier messages or between them. */
-  enter<M>(at: number, message: M, format: MessageFormat<M>): Pairs & { readonly bonds: readonly Bond[] } {
+  enter<M>(item: Item<M>): Pairs & { readonly bonds: readonly Bond[] } {
+    const at = item.seq;
     const bonds: Bond[] = [];
     const calls = new Map<string, PairedCall>();
-    for (const { id, name } of format.toolCalls(message)) {
+    for (const { id, name } of item.calls) {
       const early = this.#early.get(id) ?? [];
       const call = { name, at, answered: early.length > 0 };
       calls.set(id, call);
@@ -52,7 +53,7 @@ export class Pairing {
       this.#early.delete(id);
     }
     const results = new Map<string, PairedCall | undefined>();
-    for (const { id } of format.toolResults(message)) {
+    for (const { id } of item.results) {
       const all = this.#asked.get(id);
       const call = all?.findLast(({ answered }) => !answered) ?? all?.at(-1);
       results.set(id, call);
@@ -60,7 +61,7 @@ export class Pairing {
       else listIn(this.#early, id).push({ at, results });
     }
     const approvals = new Map<string, PairedCall | undefined>();
-    for (const approval of format.approvals(message)) {
+    for (const approval of item.approvals) {
       const { approvalId } = approval;
       if (approval.kind === "request") {
         const call = this.#asked.get(approval.toolCallId)?.at(-1);
