@@ -1,4 +1,5 @@
 import { TurnkeepError } from "../errors.ts";
+import { parsedJson } from "../parsed-json.ts";
 import { fromPlain } from "./from-plain.ts";
 import { tag, toPlain } from "./to-plain.ts";
 
@@ -72,13 +73,9 @@ function formatName(name: string): string {
 }
 
 function parse(text: string): { format: string; version: number; message: unknown } {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The parser's error quotes the text, which is private.
+  const value = parsedJson(text);
+  if (value === undefined)
     throw new TurnkeepError("CORRUPT_RECORD", "Its payload is not JSON. Restore the record, or remove it.");
-  }
   const { format, version, message } = (value ?? {}) as Record<string, unknown>;
   if (
     typeof format === "string" &&

@@ -1,3 +1,4 @@
+import { parsedJson } from "../parsed-json.ts";
 import { isRecord } from "./to-plain.ts";
 
 /**
@@ -25,7 +26,7 @@ export function mapJsonText(
   const after = change(text);
   if (after === text) return value;
   if (typeof value === "string" || value === undefined) return after;
-  const changed = parsed(after);
+  const changed = parsedJson(after);
   if (!keepsKind || typeof value !== "object" || value === null)
     return changed === undefined ? after : changed;
   const isAlike =
@@ -42,13 +43,4 @@ function mapLeaves(value: unknown, change: (text: string) => string): unknown {
   if (Array.isArray(value)) return value.map((item) => mapLeaves(item, change));
   if (typeof value !== "object" || value === null || !isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, mapLeaves(member, change)]));
-}
-
-/** `undefined` for what is no JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

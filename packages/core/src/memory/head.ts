@@ -1,4 +1,5 @@
 import { TurnkeepError } from "../errors.ts";
+import { parsedJson } from "../parsed-json.ts";
 
 /** The layout of a head that this package writes, and the latest that it reads. */
 const headVersion = 1;
@@ -11,7 +12,7 @@ export function encodeHead(epoch: number): string {
 /** The epoch in a head. Errors: `CORRUPT_RECORD`; `UNSUPPORTED_VERSION` for one of a later version. */
 export function decodeHead(memoryId: string, head: string | undefined): number {
   if (head === undefined) return 0;
-  const { v, epoch } = parsed(head);
+  const { v, epoch } = (parsedJson(head) ?? {}) as { readonly v?: unknown; readonly epoch?: unknown };
   const what = `The head of memory ${JSON.stringify(memoryId)}`;
   const details = { memoryId };
   if (typeof v === "number" && v > headVersion) {
@@ -21,12 +22,4 @@ export function decodeHead(memoryId: string, head: string | undefined): number {
   if (v === headVersion && Number.isSafeInteger(epoch)) return epoch as number;
   const message = `${what} cannot be read. Restore it, or clear the memory.`;
   throw new TurnkeepError("CORRUPT_RECORD", message, { details });
-}
-
-function parsed(head: string): { readonly v?: unknown; readonly epoch?: unknown } {
-  try {
-    return JSON.parse(head) ?? {};
-  } catch {
-    return {};
-  }
 }

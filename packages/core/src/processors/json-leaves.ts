@@ -1,3 +1,5 @@
+import { parsedJson } from "../parsed-json.ts";
+
 /** Where a string begins; or a number, whole. Only for text that is JSON. */
 const leaf: RegExp = /"|-?\d[\d.eE+-]*/g;
 const [quote, backslash] = [0x22, 0x5c];
@@ -7,7 +9,7 @@ const [quote, backslash] = [0x22, 0x5c];
  * number that changes becomes a string. Everything else stays as it was written. `undefined` for any other text.
  */
 export function mapJsonLeaves(text: string, change: (text: string) => string): string | undefined {
-  if (!isJson(text)) return undefined;
+  if (!/^\s*[[{]/.test(text) || parsedJson(text) === undefined) return undefined;
   const pieces: string[] = [];
   let end = 0;
   leaf.lastIndex = 0;
@@ -31,14 +33,4 @@ function endOfString(text: string, from: number): number {
     at += unit === backslash ? 2 : 1;
   }
   return at + 1;
-}
-
-function isJson(text: string): boolean {
-  if (!/^\s*[[{]/.test(text)) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

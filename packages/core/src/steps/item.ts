@@ -1,6 +1,7 @@
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { ApprovalRef, MessageFormat, Role, ToolCallRef, ToolResultRef } from "../message-format.ts";
 import { shown, wrongOption } from "../option-checks.ts";
+import { parsedJson } from "../parsed-json.ts";
 import type { StoredMessage } from "../store-contract.ts";
 import { invalidOption } from "../stores/store-errors.ts";
 import type { TokenCounter } from "../window-options.ts";
@@ -195,12 +196,8 @@ export function messageOf<M>(item: Item<M>): M {
 
 export function parseMeta(text: string | undefined): ItemMeta {
   if (text === undefined) return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as ItemMeta;
-  } catch {
-    // Reported below, without the text: it may hold what the caller keeps private.
-  }
+  const value = parsedJson(text);
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as ItemMeta;
   throw new TurnkeepError(
     "CORRUPT_RECORD",
     "Its meta is not a JSON object. Restore the record, or remove it.",

@@ -1,4 +1,5 @@
 import { TurnkeepError } from "../errors.ts";
+import { parsedJson } from "../parsed-json.ts";
 import type {
   HistoryPage,
   MemorySnapshot,
@@ -57,13 +58,9 @@ export const sweptValue: string = JSON.stringify({ turnkeep: layoutVersion, vers
  * layout.
  */
 export function decodeRecord(memoryId: string, value: string): KeyValueRecord | undefined {
-  let layout: Readonly<Partial<Record<keyof Layout, unknown>>>;
-  try {
-    layout = JSON.parse(value) ?? {};
-  } catch {
-    // The parser's error quotes the text, which is content: it must not become a cause.
-    throw corruptError(memoryId, "the value is no JSON text");
-  }
+  const parsed = parsedJson(value);
+  if (parsed === undefined) throw corruptError(memoryId, "the value is no JSON text");
+  const layout = (parsed ?? {}) as Readonly<Partial<Record<keyof Layout, unknown>>>;
   const { turnkeep: written, version, nextSeq, owner, head, updatedAt, expiresAt, messages } = layout;
   if (!isWhole(written, 1)) throw corruptError(memoryId, "the value is no record of Turnkeep");
   if (written > layoutVersion) {
