@@ -60,3 +60,15 @@ test("what another instance has counted is not counted again", async () => {
   await other.add(user("And now?"));
   expect(counter.calls).toBe(1);
 });
+
+test("a counter that answers no number for a result that repair puts in is reported, and nothing is added", async () => {
+  const counter: TokenCounter = {
+    name: "broken",
+    count: (message, format) => (format.role(message) === "tool" ? Number.NaN : 10),
+  };
+  const memory = createChatMemory({ window: { maxTokens: 400, counter } });
+  await expect(
+    memory.add(user("Weather?"), toolCall("call-1", "weather", {}), user("Well?")),
+  ).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  expect(await memory.messages()).toEqual([]);
+});
