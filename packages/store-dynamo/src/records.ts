@@ -130,17 +130,15 @@ export function withoutRows(
     .join(" ");
 }
 
-/** Those of the rows that {@link encodeMoved} names in which a reader of ranges of seqs may find messages. */
+/** Those of the rows that {@link encodeMoved} names in which a reader of a range of seqs may find messages. */
 export function movedRows(
   moved: string | undefined,
-  ranges: readonly { readonly from: number; readonly to: number }[],
+  { from, to }: { readonly from: number; readonly to: number },
 ): number[] {
   const [older = beyond, ...keys] = moved?.split(" ").map(Number) ?? [];
-  return ranges.flatMap(({ from, to }) => {
-    if (to <= older) return [];
-    const last = keys.find((key) => key >= to) ?? to;
-    return keys.filter((key) => key >= from && key <= last);
-  });
+  if (to <= older) return [];
+  const last = keys.find((key) => key >= to) ?? to;
+  return keys.filter((key) => key >= from && key <= last);
 }
 
 /** As runs: `1 5-9@9 12#7`, where `@9` is the key of the row in parts and `#7` the count of an edit. */

@@ -18,14 +18,13 @@ import {
   type Line,
   lineOf,
   linesOf,
-  movedRows,
   type Place,
   type Row,
   recentBytes,
   textOf,
   withoutRows,
 } from "./records.ts";
-import { newReading, rowsWith } from "./rows.ts";
+import { readingOf, rowsWith } from "./rows.ts";
 import { catchUp, discard, finish, isStaging } from "./staging.ts";
 import { actionsAtOnce, type Condition, type Entry, type Table } from "./table.ts";
 
@@ -145,19 +144,14 @@ async function rowsNamed(
   const gone = setState.map(({ seq }) => seq).filter((seq) => !before.has(seq));
   const inHead = new Set(recent.map(({ seq }) => seq));
   const asked = [...rewrite.map(({ seq }) => seq), ...remove, ...gone].filter((seq) => !inHead.has(seq));
-  const reading = newReading();
+  const reading = await readingOf(memory, { moved });
   const stored = await rowsWith(memory, asked, before, reading);
   const found = [...stored.flatMap(({ lines }) => lines), ...recent];
   const lines = new Map(found.map((line) => [line.seq, line]));
   if (asked.some((seq) => before.has(seq) && lines.get(seq)?.edit !== before.get(seq)?.edit))
     return undefined;
-  // A row that lacks a part is one that an update has replaced since.
-  if (reading.isTorn && asked.some((seq) => !lines.has(seq))) return undefined;
-  const due = movedRows(
-    moved,
-    asked.map((seq) => ({ from: seq, to: seq })),
-  );
-  if (due.some((key) => !reading.met.has(key))) return undefined;
+  // It may stand in a row that does not show yet, or in one that an update has replaced since.
+  if (reading.due.size > 0 && asked.some((seq) => !lines.has(seq))) return undefined;
   checkAgainstStored(memory.memoryId, change, {
     nextSeq,
     find(seq) {
