@@ -23,11 +23,16 @@ const sweptAtOnce = 100;
 /** Holds while no sweep has given up what was staged. */
 export const isStaging: Condition = { expression: "stage = :staging", values: { ":staging": "staging" } };
 
-/** Gives up an update that is staged and not committed, so that it never will be. `false`: it is committed. */
-async function abandon(memory: Memory, work: Work): Promise<boolean> {
-  const { table } = memory;
+/** Writes, with other actions, that what a work item is about is to be removed, and does so. `false`: refused. */
+async function end(
+  memory: Memory,
+  work: Omit<Work, "stage">,
+  others: readonly Action[],
+  condition?: Condition,
+): Promise<boolean> {
   const ending: Work = { ...work, stage: "ending" };
-  if ((await table.write([table.put(memory.workEntry(ending), isStaging)])) !== undefined) return false;
+  const actions = [...others, memory.table.put(memory.workEntry(ending), condition)];
+  if ((await memory.table.write(actions, true)) !== undefined) return false;
   await finish(memory, ending);
   return true;
 }
@@ -35,11 +40,7 @@ async function abandon(memory: Memory, work: Work): Promise<boolean> {
 /** Removes what an update staged that was refused: also what it wrote after a sweep had given it up. */
 export async function discard(memory: Memory, work: Work | undefined): Promise<void> {
   const { table, memoryId, life } = memory;
-  if (work !== undefined) {
-    const ending: Work = { ...work, stage: "ending" };
-    await table.write([table.put(memory.workEntry(ending))]);
-    await finish(memory, ending);
-  }
+  if (work !== undefined) await end(memory, work, []);
   // Entries of ids go with the memory, and these may have come too late for that.
   const head = await table.get(headKey(memoryId));
   if (head?.values.life !== life) await table.deleteAll(await memory.all(memory.prefix, { keysOnly: true }));
@@ -78,14 +79,10 @@ export async function catchUp(memory: Memory, { pending }: Head): Promise<void> 
  * Ends a life: from then on the memory is absent, and what it had goes. `false`: the action, which is about the head, was
  * refused.
  */
-export async function endLife(memory: Memory, owner: string | undefined, action: Action): Promise<boolean> {
-  const { table } = memory;
-  const work: Work = { token: "", stage: "ending", prefixes: [memory.prefix], updatedAt: Date.now() };
-  const entries = memory.listEntries(owner).map((entry) => table.delete(entry));
-  const actions = [action, ...entries, table.put(memory.workEntry(work))];
-  if ((await table.write(actions, true)) !== undefined) return false;
-  await finish(memory, work);
-  return true;
+export function endLife(memory: Memory, owner: string | undefined, action: Action): Promise<boolean> {
+  const entries = memory.listEntries(owner).map((entry) => memory.table.delete(entry));
+  const work = { token: "", prefixes: [memory.prefix], updatedAt: Date.now() };
+  return end(memory, work, [action, ...entries]);
 }
 
 /** Removes what interrupted updates and deletes left behind, and memories that have expired. Answers how many it met. */
@@ -109,7 +106,8 @@ async function settleWork(table: Table, { values }: Entry): Promise<boolean> {
   const memory = new Memory(table, String(values.memoryId), String(values.life));
   const work = workOf(values);
   if (work.stage === "staging") {
-    return work.updatedAt <= Date.now() - isLeftBehindAfterMs && abandon(memory, work);
+    // Given up, it never will be committed; unless it has been.
+    return work.updatedAt <= Date.now() - isLeftBehindAfterMs && end(memory, work, [], isStaging);
   }
   await finish(memory, work);
   return true;
