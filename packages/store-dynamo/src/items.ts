@@ -76,8 +76,8 @@ function partitionOf(memoryId: string): string {
 export function headKey(memoryId: string): Key {
   return { partition: partitionOf(memoryId), sort: "head" };
 }
-/** The key of the row in the sort key of a row, of a part of one, or of a pending row. */
-export function rowNumberOf(sort: string): number {
+/** The number in the sort key of a mark; of a row, of a part of one, or of a pending row: the row's key. */
+export function numberOf(sort: string): number {
   return Number(sort.split("/")[2]);
 }
 export function workPartition(shard: number): string {
@@ -255,10 +255,9 @@ export class Memory {
   }
 }
 
-/** What the head says of an update of that count that marks messages. */
-export function encodeMarked(count: number, marks: Marks): string | undefined {
-  const numbers = new Set([...marks.add, ...marks.drop].map(markNumber));
-  return numbers.size === 0 ? undefined : [count, ...numbers].join(" ");
+/** What the head says of an update of that count that marks messages, by its items. */
+export function encodeMarked(count: number, marks: readonly Entry[]): string | undefined {
+  return marks.length === 0 ? undefined : [count, ...marks.map(({ sort }) => numberOf(sort))].join(" ");
 }
 
 function markNumber(seq: number): number {

@@ -1,5 +1,5 @@
 import { corruptError, runsOf } from "@turnkeep/core/store-kit";
-import { type Head, type Memory, rowNumberOf } from "./items.ts";
+import { type Head, type Memory, numberOf } from "./items.ts";
 import { beyond, linesOf, movedRows, type Place, type Row } from "./records.ts";
 import { type Entry, inTurn, type Values } from "./table.ts";
 
@@ -38,7 +38,7 @@ export async function readingOf(
   { moved, pending }: Pick<Head, "moved" | "pending">,
 ): Promise<Reading> {
   const entries = pending === undefined ? [] : await memory.all(memory.pendingKey(pending).sort);
-  const byKey = new Map(entries.map(({ sort, values }) => [rowNumberOf(sort), values]));
+  const byKey = new Map(entries.map(({ sort, values }) => [numberOf(sort), values]));
   return { moved, pending: byKey, due: new Set() };
 }
 
@@ -85,11 +85,11 @@ export async function* rowPages(
   for await (const { entries, last } of memory.query({ ...span, limit, descending })) {
     found = [...found, ...entries];
     // The parts of one row may go over a page's end.
-    const open = last === undefined ? undefined : rowNumberOf(last);
+    const open = last === undefined ? undefined : numberOf(last);
     const bySort = new Map(found.map(({ sort, values }) => [sort, values]));
     const rows: Row[] = [];
     for (const [sort, values] of bySort) {
-      const key = rowNumberOf(sort);
+      const key = numberOf(sort);
       // Parts that no row names count nowhere.
       if (sort !== memory.rowKey(key).sort) continue;
       const row = wholeRow(memory, key, reading.pending.get(key) ?? values, bySort);
@@ -98,7 +98,7 @@ export async function* rowPages(
         reading.due.delete(key);
       } else if (key !== open) reading.due.add(key);
     }
-    found = rows.at(-1)?.key === open ? [] : found.filter(({ sort }) => rowNumberOf(sort) === open);
+    found = rows.at(-1)?.key === open ? [] : found.filter(({ sort }) => numberOf(sort) === open);
     // Last, for who asks for no further page.
     yield rows;
     if (!descending && (rows.at(-1)?.key ?? -1) >= to) return;

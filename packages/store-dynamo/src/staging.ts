@@ -6,7 +6,7 @@ import {
   listedIn,
   listPartition,
   Memory,
-  rowNumberOf,
+  numberOf,
   shards,
   type Work,
   workOf,
@@ -54,7 +54,7 @@ export async function finish(memory: Memory, { token, stage, prefixes }: Work): 
     await inTurn(pending, async (entry) => {
       // Over an older row only: this one, or a later one, may be there already. A row without messages is removed.
       const isOlder = { expression: "#c < :count", values: { ":count": entry.values.count } };
-      const row = { ...memory.rowKey(rowNumberOf(entry.sort)), values: entry.values };
+      const row = { ...memory.rowKey(numberOf(entry.sort)), values: entry.values };
       await table.write(
         [row.values.rows === "" ? table.delete(row, isOlder) : table.put(row, isOlder)],
         true,

@@ -26,7 +26,7 @@ import {
 } from "./records.ts";
 import { readingOf, rowsWith } from "./rows.ts";
 import { catchUp, discard, finish, isStaging } from "./staging.ts";
-import { actionsAtOnce, type Condition, type Entry, type Table } from "./table.ts";
+import { actionsAtOnce, type Condition, type Table } from "./table.ts";
 
 /** An item has 400 KB at most, and the rest of a head some 20. */
 const liveBytes = 350 * 1024;
@@ -34,21 +34,8 @@ const liveBytes = 350 * 1024;
 /** How often an update is planned anew that met what a sweep or a transaction under way does to its rows. */
 const plansOfOneUpdate = 3;
 
-/** A row as an update writes it: the item itself, then its parts. */
-interface WrittenRow extends Row {
-  readonly entries: readonly [Entry, ...Entry[]];
-}
-
 /** What an update comes to. */
-interface Plan {
-  readonly token: string;
-  readonly head: Head;
-  readonly added: readonly WrittenRow[];
-  readonly rewritten: readonly (WrittenRow & { readonly old: Row })[];
-  /** Of the rows that were read, those that stay as they are. */
-  readonly unchanged: readonly Row[];
-  readonly marks: readonly Entry[];
-}
+type Plan = NonNullable<Awaited<ReturnType<typeof planned>>>;
 
 /** Readers see all of an update at once, or nothing. Answers the head after it; `undefined`: it was refused, and the head says why. */
 export async function applyUpdate(
@@ -71,12 +58,7 @@ export async function applyUpdate(
 }
 
 /** `undefined`: what was read is not what the update was computed from. */
-async function planned(
-  memory: Memory,
-  change: MemoryUpdate,
-  base: Head,
-  ttlMs: number | undefined,
-): Promise<Plan | undefined> {
+async function planned(memory: Memory, change: MemoryUpdate, base: Head, ttlMs: number | undefined) {
   const folded = foldUpdate(change);
   const before = decodeLive(memory.memoryId, base.live);
   const recent = linesOf(memory.memoryId, base.recent);
@@ -86,15 +68,17 @@ async function planned(
   const count = base.count + 1;
   const token = randomUUID();
   const live = liveAfter(folded, before);
-  const written = (key: number, lines: readonly Line[]): WrittenRow => {
+  /** A row as it is written: the item itself, then its parts. */
+  const written = (key: number, lines: readonly Line[]) => {
     const text = textOf(lines);
-    const row = { key, count, token: utf8Length(text) > insideBytes ? token : undefined };
-    return { ...row, lines, entries: memory.rowEntries(row, text) };
+    const row = { key, count, token: utf8Length(text) > insideBytes ? token : undefined, lines };
+    return { ...row, entries: memory.rowEntries(row, text) };
   };
   const kept = [...linesAfter(folded, recent, 0), ...folded.insert.map((message) => lineOf(message))];
   const fits = utf8Length(textOf(kept)) <= recentBytes;
   const added = fits ? [] : divided(kept, live).map(({ key, lines }) => written(key, lines));
   const after = stored.map((old) => ({ old, lines: linesAfter(folded, old.lines, count) }));
+  /** Of the rows that were read, those that stay as they are. */
   const unchanged = after.flatMap(({ old, lines }) => (lines === old.lines ? [old] : []));
   const rewritten = after.flatMap(({ old, lines }) =>
     lines === old.lines ? [] : [{ ...written(old.key, lines), old }],
@@ -104,7 +88,7 @@ async function planned(
       if (live.has(seq)) live.set(seq, { edit, apart: apart === undefined ? 0 : key });
     }
   }
-  const marks = marksOf(folded, before);
+  const marks = memory.markEntries(count, marksOf(folded, before));
   const updatedAt = Date.now();
   const head: Head = {
     ...base,
@@ -126,7 +110,7 @@ async function planned(
       `The live messages of a memory are too scattered: the list of their seqs has ${head.live.length} bytes, and ${liveBytes} fit`,
     );
   }
-  return { token, head, added, rewritten, unchanged, marks: memory.markEntries(count, marks) };
+  return { token, head, added, rewritten, unchanged, marks };
 }
 
 /**
