@@ -143,21 +143,14 @@ export function movedRows(
 
 /** As runs: `1 5-9@9 12#7`, where `@9` is the key of the row in parts and `#7` the count of an edit. */
 export function encodeLive(live: ReadonlyMap<number, Place>): string {
-  const runs: string[] = [];
-  let [from, to, tail] = [0, -1, ""];
-  const close = (): void => {
-    if (to >= from) runs.push(`${from}${to > from ? `-${to}` : ""}${tail}`);
-  };
+  const runs: { from: number; to: number; tail: string }[] = [];
   for (const [seq, { edit, apart }] of [...live].sort(([a], [b]) => a - b)) {
-    const own = `${apart === 0 ? "" : `@${apart}`}${edit === 0 ? "" : `#${edit}`}`;
-    if (seq !== to + 1 || own !== tail) {
-      close();
-      [from, tail] = [seq, own];
-    }
-    to = seq;
+    const tail = `${apart === 0 ? "" : `@${apart}`}${edit === 0 ? "" : `#${edit}`}`;
+    const last = runs.at(-1);
+    if (last !== undefined && seq === last.to + 1 && tail === last.tail) last.to = seq;
+    else runs.push({ from: seq, to: seq, tail });
   }
-  close();
-  return runs.join(" ");
+  return runs.map(({ from, to, tail }) => `${from}${to > from ? `-${to}` : ""}${tail}`).join(" ");
 }
 
 /** `CORRUPT_RECORD` if the text is none of {@link encodeLive}. */
