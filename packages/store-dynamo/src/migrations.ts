@@ -3,11 +3,9 @@ import { nameOf, pause, type Run, type Statement, storeName } from "./client.ts"
 import type { TableNames } from "./table.ts";
 
 interface Description {
-  readonly Table?: {
-    readonly TableStatus?: string;
-    readonly KeySchema?: { readonly AttributeName?: string; readonly KeyType?: string }[];
-    readonly AttributeDefinitions?: { readonly AttributeName?: string; readonly AttributeType?: string }[];
-  };
+  readonly TableStatus?: string;
+  readonly KeySchema?: { readonly AttributeName?: string; readonly KeyType?: string }[];
+  readonly AttributeDefinitions?: { readonly AttributeName?: string; readonly AttributeType?: string }[];
 }
 
 interface Expiry {
@@ -48,9 +46,9 @@ async function activeTable(
 ): Promise<Description> {
   const deadline = Date.now() + activeWithinMs;
   for (let waitMs = 50; ; waitMs = Math.min(2 * waitMs, 2_000)) {
-    const description = await described(run, tableName);
-    const status = description?.Table?.TableStatus;
-    if (description !== undefined && (status === "ACTIVE" || status === "UPDATING")) return description;
+    const found = await described(run, tableName);
+    const status = found?.TableStatus;
+    if (found !== undefined && (status === "ACTIVE" || status === "UPDATING")) return found;
     if (Date.now() > deadline) {
       throw new TurnkeepError(
         "STORE_NOT_READY",
@@ -62,18 +60,18 @@ async function activeTable(
 }
 
 /** `undefined`: there is no such table. */
-function described(run: Run, TableName: string): Promise<Description | undefined> {
-  const describe: Statement<Description> = { operation: "DescribeTable", input: { TableName } };
-  return run(describe).catch(unless("ResourceNotFoundException"));
+async function described(run: Run, TableName: string): Promise<Description | undefined> {
+  const describe: Statement<{ Table?: Description }> = { operation: "DescribeTable", input: { TableName } };
+  return (await run(describe).catch(unless("ResourceNotFoundException")))?.Table;
 }
 
-function checkKeys({ tableName, partitionKey, sortKey }: TableNames, { Table: found }: Description): void {
+function checkKeys({ tableName, partitionKey, sortKey }: TableNames, found: Description): void {
   for (const [option, name, type] of [
     ["partitionKey", partitionKey, "HASH"],
     ["sortKey", sortKey, "RANGE"],
   ] as const) {
-    const key = found?.KeySchema?.find(({ KeyType }) => KeyType === type)?.AttributeName;
-    const kind = found?.AttributeDefinitions?.find((one) => one.AttributeName === key)?.AttributeType;
+    const key = found.KeySchema?.find(({ KeyType }) => KeyType === type)?.AttributeName;
+    const kind = found.AttributeDefinitions?.find((one) => one.AttributeName === key)?.AttributeType;
     if (key === name && kind === "S") continue;
     const is = key === undefined ? "has none" : `has ${show(key)} of type ${kind}`;
     throw invalidOption(
