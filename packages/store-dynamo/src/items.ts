@@ -115,13 +115,10 @@ export function putHead(table: Table, memoryId: string, expected: string | null,
   return table.put(entry, { expression: "version = :expected AND life = :life", values });
 }
 
-export function listedIn(
-  table: Table,
-  { sort, values }: Entry,
-): { memory: Memory; owner: string | undefined } {
+/** The memory of an entry in a listing, by its sort key. */
+export function listedAs(table: Table, sort: string): Memory {
   const end = sort.lastIndexOf("/");
-  const memory = new Memory(table, sort.slice(0, end), sort.slice(end + 1));
-  return { memory, owner: values.owner as string | undefined };
+  return new Memory(table, sort.slice(0, end), sort.slice(end + 1));
 }
 
 export function workOf(values: Values): Work {
@@ -247,11 +244,9 @@ export class Memory {
       for (const seq of decodeLive(this.memoryId, String(values.drop)).keys()) superseded.delete(seq);
     }
     const [count, ...marks] = marked?.split(" ").map(Number) ?? [];
-    const due = marks
-      .filter((mark) => mark >= first && mark <= last)
-      .map((mark) => this.#markKey(mark, count));
-    const sorts = new Set(found.map(({ sort }) => sort));
-    return { superseded, isWhole: due.every(({ sort }) => sorts.has(sort)) };
+    const due = marks.filter((mark) => mark >= first && mark <= last);
+    const met = new Set(found.map(({ sort }) => sort));
+    return { superseded, isWhole: due.every((mark) => met.has(this.#markKey(mark, count).sort)) };
   }
 }
 

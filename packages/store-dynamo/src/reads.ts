@@ -5,7 +5,7 @@ import {
   type ListedMemory,
   type NormalListQuery,
 } from "@turnkeep/core/store-kit";
-import { type Head, headKey, headOf, isPresent, listedIn, listPartition, Memory, shards } from "./items.ts";
+import { type Head, headKey, headOf, isPresent, listedAs, listPartition, Memory, shards } from "./items.ts";
 import { beyond, decodeLive, linesOf, messageOf } from "./records.ts";
 import { readingOf, rowsWith } from "./rows.ts";
 import type { Table } from "./table.ts";
@@ -57,7 +57,7 @@ export async function readList(
     const query = { after, limit: limit + 1 - found.length };
     for await (const { entries } of table.query(listPartition(owner, shard), query)) {
       // A memory that began again where one had expired has an entry for each life, and a batch may name a key once.
-      const memories = entries.map((entry) => listedIn(table, entry).memory);
+      const memories = entries.map(({ sort }) => listedAs(table, sort));
       const ids = new Set(memories.map(({ memoryId }) => memoryId));
       const heads = await table.getAll([...ids].map(headKey));
       const byPartition = new Map(heads.map(({ partition, values }) => [partition, headOf(values)]));

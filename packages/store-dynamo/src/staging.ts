@@ -3,7 +3,7 @@ import {
   headKey,
   headOf,
   isPresent,
-  listedIn,
+  listedAs,
   listPartition,
   Memory,
   numberOf,
@@ -113,8 +113,9 @@ async function settleWork(table: Table, { values }: Entry): Promise<boolean> {
   return true;
 }
 
-async function settleListed(table: Table, entry: Entry): Promise<boolean> {
-  const { memory, owner } = listedIn(table, entry);
+async function settleListed(table: Table, { sort, values }: Entry): Promise<boolean> {
+  const memory = listedAs(table, sort);
+  const owner = values.owner as string | undefined;
   const key = headKey(memory.memoryId);
   const found = (await table.get(key))?.values;
   if (found?.life === memory.life) {
