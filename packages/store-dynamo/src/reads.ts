@@ -10,13 +10,13 @@ import { beyond, decodeLive, linesOf, messageOf } from "./records.ts";
 import { readingOf, rowsWith } from "./rows.ts";
 import type { Table } from "./table.ts";
 
-/** `undefined`: there is none. One that has expired is answered until it is removed. */
+/** The head of a memory that is there. */
 export async function readHead(table: Table, memoryId: string): Promise<Head | undefined> {
   const entry = await table.get(headKey(memoryId));
   if (entry === undefined) return undefined;
   const head = headOf(entry.values);
   if (head === undefined) throw corruptError(memoryId, "its head lacks a part");
-  return head;
+  return isPresent(head) ? head : undefined;
 }
 
 /**

@@ -13,7 +13,7 @@ import {
 } from "@turnkeep/core/store-kit";
 import { connect, pause, type Run, storeName } from "./client.ts";
 import { readHistory } from "./history.ts";
-import { type Head, headKey, isPresent, Memory } from "./items.ts";
+import { type Head, headKey, Memory } from "./items.ts";
 import { migrate } from "./migrations.ts";
 import { type DynamoStoreOptions, normalizeOptions } from "./options.ts";
 import { readHead, readList, readLive } from "./reads.ts";
@@ -89,11 +89,9 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
     if (heads.size > remembered && oldest !== undefined) heads.delete(oldest);
   }
 
-  /** The head of a memory that is there. */
   async function look(table: Table, memoryId: string): Promise<Head | undefined> {
     const head = await readHead(table, memoryId);
-    if (head === undefined || !isPresent(head)) return undefined;
-    remember(memoryId, head);
+    if (head !== undefined) remember(memoryId, head);
     return head;
   }
 
