@@ -87,6 +87,14 @@ describe("operations and units, as the README's table says", () => {
     expect(await cost(() => store.getHistory("rows", { ids: ["m12"] }))).toBe(
       "GetItem Query Query: 3 read, 0 write",
     );
+    // A page that the head fills asks for no row.
+    await next({ append: [13, 14, 15].map((seq) => sized(seq, 100)) }, 16);
+    const newest = { limit: 2, order: "descending" } as const;
+    expect(await cost(() => store.getHistory("rows", newest))).toBe("GetItem: 1 read, 0 write");
+    expect(await store.getHistory("rows", newest)).toMatchObject({
+      messages: [{ seq: 15 }, { seq: 14 }],
+      hasMore: true,
+    });
   });
 
   test("a read by who knows the version asks for the head alone", async () => {
