@@ -130,6 +130,16 @@ describe("operations and units, as the README's table says", () => {
     expect(await cost(() => store.getMessages("few"))).toBe("GetItem Query Query: 4 read, 0 write");
   });
 
+  test("messages before a row in parts, of which the page has not all, are read once", async () => {
+    const append = [...messages(1, 2), sized(3, 40_000), sized(4, 4_000)];
+    const move = messages(1, 3).map(({ seq }) => ({ seq, to: "evicted" as const }));
+    await store.updateMessages("before", update(null, 5, { append, move }));
+    // The head, the entries of two ids, the rows, and the marks of what is superseded.
+    expect(await cost(() => store.getHistory("before", { ids: ["m1", "m2"] }))).toMatch(
+      /^GetItem Query Query Query Query:/,
+    );
+  });
+
   test("an update of many rows that stand apart checks none of those between", async () => {
     const append = messages(1, 30).map(({ seq }) => sized(seq, 3_000));
     const begin = update(null, 31, { append });
