@@ -1,4 +1,10 @@
-import { driverCalls, importError, notReadyError, throwIfAborted } from "@turnkeep/core/store-kit";
+import {
+  driverCalls,
+  importError,
+  notReadyError,
+  type StoreConnection,
+  throwIfAborted,
+} from "@turnkeep/core/store-kit";
 import type { SqliteConnection } from "./options.ts";
 import type { Statement } from "./sql.ts";
 
@@ -14,13 +20,6 @@ export interface SqliteClient {
 
 /** Runs one statement and answers its rows. */
 export type Run = <R>(statement: Statement<R>) => R[];
-
-/** The way to the database: statements go out, the driver's faults come back as Turnkeep's errors. */
-export interface Connection {
-  /** Calls whose wait the signal ends. */
-  under(signal: AbortSignal | undefined): Calls;
-  close(): Promise<void>;
-}
 
 export interface Calls {
   /** One statement, which is a transaction of its own. */
@@ -38,7 +37,7 @@ const busy = 5;
 const maxAttempts = 100;
 
 /** Does no I/O. */
-export function connect({ client, url, config }: SqliteConnection): Connection {
+export function connect({ client, url, config }: SqliteConnection): StoreConnection<Calls> {
   let opened: Promise<OwnClient> | undefined;
   const calls = driverCalls(storeName);
   const prepared = new Map<string, ReturnType<SqliteClient["prepare"]>>();

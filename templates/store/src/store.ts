@@ -7,7 +7,6 @@ import type {
   StoredMessage,
 } from "@turnkeep/core";
 import {
-  checkMemoryId,
   checkUpdate,
   copyUpdate,
   decodeCursor,
@@ -15,6 +14,7 @@ import {
   isInPlace,
   lifecycle,
   listPage,
+  memorySnapshot,
   namedSeqs,
   normalizeHistoryQuery,
   normalizeListQuery,
@@ -66,7 +66,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   const { connection: place, prefix, ttlMs } = normalizeOptions(options);
   const names = namesOf(prefix);
   const sql = new Statements(names, ttlMs);
-  const { enter, close } = lifecycle(storeName, connect(place));
+  const { enter, enterFor, close } = lifecycle(storeName, connect(place));
   const capabilities: StoreCapabilities = Object.freeze({
     durable: isDurable(place),
     shared: true,
@@ -87,14 +87,12 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     },
 
     async getMessages(memoryId, callOptions) {
-      const { run } = enter(callOptions);
-      checkMemoryId(memoryId);
+      const { run } = enterFor(memoryId, callOptions);
       return snapshotOf(await run(sql.read(memoryId)));
     },
 
     async updateMessages(memoryId, update, callOptions) {
-      const { transaction } = enter(callOptions);
-      checkMemoryId(memoryId);
+      const { transaction } = enterFor(memoryId, callOptions);
       checkUpdate(update, capabilities);
       const change = copyUpdate(update);
       const folded = foldUpdate(change);
@@ -111,14 +109,12 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
     },
 
     async deleteMessages(memoryId, callOptions) {
-      const { transaction } = enter(callOptions);
-      checkMemoryId(memoryId);
+      const { transaction } = enterFor(memoryId, callOptions);
       await transaction((run) => sql.remove(memoryId).forEach(run));
     },
 
     async getHistory(memoryId, query, callOptions) {
-      const { run } = enter(callOptions);
-      checkMemoryId(memoryId);
+      const { run } = enterFor(memoryId, callOptions);
       const normal = normalizeHistoryQuery(query);
       const rows = await run(sql.history(memoryId, normal));
       return {
@@ -164,20 +160,13 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
 }
 
 function snapshotOf(rows: readonly SnapshotRow[]): MemorySnapshot {
-  const snapshot: MemorySnapshot = { version: null, nextSeq: 1, messages: [] };
-  for (const row of rows) {
-    if (row.seq !== null) {
-      snapshot.messages.push(messageOf(row));
-      continue;
-    }
-    snapshot.version = row.version;
-    snapshot.nextSeq = row.next;
-    if (row.owner !== null) snapshot.owner = row.owner;
-    if (row.head !== null) snapshot.head = row.head;
-  }
+  const head = rows.find((row) => row.seq === null);
+  if (head === undefined) return { version: null, nextSeq: 1, messages: [] };
+  const messages = rows.flatMap((row) => (row.seq === null ? [] : [messageOf(row)]));
   // They come from an index in this order; only the statement does not promise it.
-  snapshot.messages.sort((a, b) => a.seq - b.seq);
-  return snapshot;
+  messages.sort((a, b) => a.seq - b.seq);
+  const { version, next: nextSeq, owner, head: text } = head;
+  return memorySnapshot({ version, nextSeq, owner, head: text }, messages);
 }
 
 function messageOf({ seq, id, created, payload, meta }: MessageRow): StoredMessage {

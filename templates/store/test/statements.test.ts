@@ -1,5 +1,6 @@
 import { DatabaseSync } from "@photostructure/sqlite";
-import { normalizeHistoryQuery } from "@turnkeep/core/store-kit";
+import type { MemoryUpdate } from "@turnkeep/core";
+import { foldUpdate, normalizeHistoryQuery } from "@turnkeep/core/store-kit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sqliteStore } from "../src/index.ts";
 import { namesOf } from "../src/migrations.ts";
@@ -16,13 +17,19 @@ function planOf({ text, values }: Statement<unknown>): string[] {
 }
 
 describe("no statement walks through more than it answers", () => {
-  const update = { expected: "v", version: "w", nextSeq: 9, append: [], replace: [], move: [] };
-  const folded = {
-    insert: [{ id: "a", seq: 1, createdAt: 0, payload: "{}", state: "live" as const }],
-    rewrite: [{ id: "b", seq: 2, createdAt: 0, payload: "{}", state: "live" as const }],
-    setState: [{ seq: 3, state: "evicted" as const }],
-    remove: [4],
+  const message = (id: string, seq: number) => ({ id, seq, createdAt: 0, payload: "{}" });
+  const update: MemoryUpdate = {
+    expected: "v",
+    version: "w",
+    nextSeq: 5,
+    append: [message("d", 4)],
+    replace: [message("a", 1)],
+    move: [
+      { seq: 2, to: "evicted" },
+      { seq: 3, to: "removed" },
+    ],
   };
+  const folded = foldUpdate(update);
   test.each<[what: string, statements: readonly Statement<unknown>[]]>([
     ["read", [sql.read("a")]],
     ["look", [sql.look("a", [1, 2])]],
