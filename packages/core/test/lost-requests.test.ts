@@ -31,6 +31,21 @@ describe("a runtime that drops a request with its timers", () => {
     await memory.close();
   });
 
+  it("lets those who wait go on in their order, also where a later one's timer fires first", async () => {
+    const memory = createChatMemory({ id: "one", store: storeThatHangsOnce(), timeoutMs: 30 });
+    vi.stubGlobal("setTimeout", () => undefined);
+    memory.add(user("lost"));
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    vi.unstubAllGlobals();
+    const { setTimeout } = globalThis;
+    vi.stubGlobal("setTimeout", (run: () => void, ms: number) => setTimeout(run, ms + 10));
+    const first = memory.add(user("first"));
+    vi.unstubAllGlobals();
+    await Promise.all([first, memory.add(user("second")), memory.add(user("third"))]);
+    expect((await memory.messages()).map(({ content }) => content)).toEqual(["first", "second", "third"]);
+    await memory.close();
+  });
+
   it("closes a memory that it had a call on", async () => {
     const memory = createChatMemory({ id: "one", store: storeThatHangsOnce(), timeoutMs: 30 });
     vi.stubGlobal("setTimeout", () => undefined);

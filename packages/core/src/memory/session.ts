@@ -3,7 +3,7 @@ import type { MemoryEvent } from "../memory-events.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
-import { backOff, type Call, endedBy, isOpenOutcome, withDeadline, wrongSignal } from "./deadline.ts";
+import { backOff, type Call, endedBy, endedOrDropped, isOpenOutcome, withDeadline, wrongSignal } from "./deadline.ts";
 import { Draft, type Loaded } from "./draft.ts";
 import { decodeHead } from "./head.ts";
 import type { Policy } from "./policy.ts";
@@ -22,7 +22,6 @@ type Reported<Event> = Event extends unknown ? Omit<Event, "memoryId"> : never;
 
 /** How much later than a call's own time-out those behind it give it up. */
 const graceMs = 100;
-const longestTimer = 2 ** 31 - 1;
 
 /** How often a write whose outcome is open is sent again before the caller is told. */
 const openAttempts = 3;
@@ -35,7 +34,9 @@ export class Session<M> {
   readonly #policy: Policy<M>;
   /** Settles when the calls made so far have ended; `undefined`: none runs or waits. */
   #tail: Promise<unknown> | undefined;
-  /** When the newest call began to run, or was about to. */
+  /** How many calls were made, and which of them was the newest to begin, and when. */
+  #made = 0;
+  #begun = 0;
   #began = 0;
   /** `undefined`: not known, and to be read before the next change. */
   #state: Loaded<M> | undefined;
@@ -62,8 +63,9 @@ export class Session<M> {
     const wrong = wrongSignal(signal);
     if (wrong !== undefined) return Promise.reject(wrong);
     const { timeoutMs } = this.#policy;
-    const turn = this.#before().then(() => {
-      this.#began = performance.now();
+    const place = ++this.#made;
+    const turn = this.#before(place).then(() => {
+      this.#begin(place);
       return withDeadline({ timeoutMs, signal }, call);
     });
     const ended = (): void => {
@@ -75,25 +77,34 @@ export class Session<M> {
   }
 
   /**
-   * Settles when the calls made so far have ended, or when one of them can run no more: each ends within `timeoutMs`,
+   * Settles when the calls made so far have ended, or when none of them can run any more: each ends within `timeoutMs`,
    * unless the runtime has dropped it with its timer, as Cloudflare's Workers do with all that a request left behind
-   * whose client went away. Those who share the memory with it must not wait for ever, so each waits by a timer of its own.
+   * whose client went away. Those who share the memory with it must not wait for ever, so each waits by a timer of its
+   * own: the later it was made, the longer, so that those who wait keep their order.
    */
-  async #before(): Promise<void> {
-    if (this.#tail === undefined) {
-      this.#began = performance.now();
-      return;
+  #before(place: number): Promise<void> {
+    const tail = this.#tail;
+    if (tail === undefined) {
+      this.#begin(place);
+      return Promise.resolve();
     }
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const overdue = new Promise<void>((resolve) => {
-      const look = (): void => {
-        const left = this.#began + this.#policy.timeoutMs + graceMs - performance.now();
-        if (left <= 0) resolve();
-        else timer = setTimeout(look, Math.min(left, longestTimer));
-      };
-      look();
+    return endedOrDropped(tail, () => {
+      const ahead = place - this.#begun;
+      // Given up by a later one although it lives: its turn has passed, and comes no more.
+      const left = ahead > 0 ? this.left(ahead) : 0;
+      if (left <= 0) this.#begin(place);
+      return left;
     });
-    await Promise.race([this.#tail, overdue]).finally(() => clearTimeout(timer));
+  }
+
+  #begin(place: number): void {
+    this.#begun = Math.max(this.#begun, place);
+    this.#began = performance.now();
+  }
+
+  /** How long the call that runs may still take until it counts as dropped; longer with others that wait `ahead`. */
+  left(ahead = 1): number {
+    return this.#began + this.#policy.timeoutMs + ahead * graceMs - performance.now();
   }
 
   /** Reads the memory as it is now and shows it to the caller, who from then on has looked at it, unless the call has ended. */
@@ -263,7 +274,7 @@ export class Session<M> {
 
   /** Waits for the calls made so far and what they left to be done; every later one is `CLOSED`. */
   close(leftToDo: () => Promise<void> | undefined): Promise<void> {
-    this.#closing ??= this.#before().then(leftToDo);
+    this.#closing ??= this.#before(++this.#made).then(leftToDo);
     return this.#closing;
   }
 
