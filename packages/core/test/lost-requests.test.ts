@@ -57,6 +57,26 @@ describe("a runtime that drops a request with its timers", () => {
   });
 });
 
+describe("a runtime that drops a request while it summarizes", () => {
+  it("keeps nobody from the memory, nor from summaries", async () => {
+    let asked = 0;
+    const memory = createChatMemory({
+      timeoutMs: 30,
+      window: { maxMessages: 3, summarize: () => (asked++ === 0 ? new Promise(() => {}) : user("In short.")) },
+    });
+    await memory.add(user("one, and more"), user("two, and more"), user("three"));
+    vi.stubGlobal("setTimeout", () => undefined);
+    memory.add(user("four"));
+    for (let turn = 0; turn < 200; turn++) await Promise.resolve();
+    vi.unstubAllGlobals();
+    await memory.add(user("five"));
+    await memory.add(user("six"));
+    expect(asked).toBe(2);
+    expect((await memory.messages())[0]).toMatchObject({ content: "In short." });
+    await memory.close();
+  });
+});
+
 describe("a runtime without WeakRef", () => {
   it("serves many memories, one instance each, and closes them", async () => {
     vi.stubGlobal("WeakRef", undefined);

@@ -78,6 +78,8 @@ export async function endedBy<T>(signal: AbortSignal, turn: Promise<T>): Promise
   }
 }
 
+/** How much later than a call's own time-out those behind it give it up. */
+export const graceMs = 100;
 const longestTimer = 2 ** 31 - 1;
 
 /** Settles when the work has ended, or once `left` has no milliseconds left for it. */

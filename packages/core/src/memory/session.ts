@@ -3,7 +3,7 @@ import type { MemoryEvent } from "../memory-events.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
-import { backOff, type Call, endedBy, endedOrDropped, isOpenOutcome, withDeadline, wrongSignal } from "./deadline.ts";
+import { backOff, type Call, endedBy, endedOrDropped, graceMs, isOpenOutcome, withDeadline, wrongSignal } from "./deadline.ts";
 import { Draft, type Loaded } from "./draft.ts";
 import { decodeHead } from "./head.ts";
 import type { Policy } from "./policy.ts";
@@ -20,8 +20,6 @@ export interface Base {
 /** An event as it is told of: whose memory it is of, the session knows. */
 type Reported<Event> = Event extends unknown ? Omit<Event, "memoryId"> : never;
 
-/** How much later than a call's own time-out those behind it give it up. */
-const graceMs = 100;
 
 /** How often a write whose outcome is open is sent again before the caller is told. */
 const openAttempts = 3;
@@ -91,7 +89,7 @@ export class Session<M> {
     return endedOrDropped(tail, () => {
       const ahead = place - this.#begun;
       // Given up by a later one although it lives: its turn has passed, and comes no more.
-      const left = ahead > 0 ? this.left(ahead) : 0;
+      const left = ahead > 0 ? this.#left(ahead) : 0;
       if (left <= 0) this.#begin(place);
       return left;
     });
@@ -103,7 +101,7 @@ export class Session<M> {
   }
 
   /** How long the call that runs may still take until it counts as dropped; longer with others that wait `ahead`. */
-  left(ahead = 1): number {
+  #left(ahead: number): number {
     return this.#began + this.#policy.timeoutMs + ahead * graceMs - performance.now();
   }
 

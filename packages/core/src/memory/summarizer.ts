@@ -4,7 +4,7 @@ import { applyProcessors } from "../processors/apply-processors.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import type { Summarize, SummarizeFailure } from "../window-options.ts";
-import { withDeadline } from "./deadline.ts";
+import { endedOrDropped, graceMs, withDeadline } from "./deadline.ts";
 import type { Draft, Prepared } from "./draft.ts";
 import type { Policy } from "./policy.ts";
 import type { Session } from "./session.ts";
@@ -31,6 +31,9 @@ export class Summarizer<M> {
   readonly #options: SummarizerOptions<M>;
   readonly #summarize: Summarize<M>;
   #running: Promise<void> | undefined;
+  /** How often work began, and when the work under way went on last. */
+  #begun = 0;
+  #since = 0;
   #failures = 0;
   #rests = 0;
 
@@ -41,21 +44,27 @@ export class Summarizer<M> {
 
   /** The work under way, if there is some. It never rejects. */
   get running(): Promise<void> | undefined {
-    return this.#running;
+    const work = this.#running;
+    return work && endedOrDropped(work, () => this.#left());
+  }
+
+  /** How long the work under way may still rest until it counts as dropped by the runtime, with its timers. */
+  #left(): number {
+    return this.#since + this.#options.policy.timeoutMs + graceMs - performance.now();
   }
 
   /** Sees to what is to be summarized, `early` or now. Answers what the caller has to wait for. */
   begin(when: "now" | "early", signal: AbortSignal | undefined): Promise<void> | undefined {
     const { waitUntil } = this.#options.policy.window;
-    const begins = this.#running === undefined;
-    this.#running ??= this.#summarizeAll(when === "early", signal);
-    if (waitUntil === undefined) return this.#running;
+    const begins = this.#running === undefined || this.#left() <= 0;
+    if (begins) this.#running = this.#summarizeAll(when === "early", signal, ++this.#begun);
+    if (waitUntil === undefined) return this.running;
     try {
-      if (begins) waitUntil(this.#running);
+      if (begins) waitUntil(this.#running as Promise<void>);
       return undefined;
     } catch {
       // Outside of a request, say: then the call itself is what keeps the process alive.
-      return this.#running;
+      return this.running;
     }
   }
 
@@ -63,7 +72,7 @@ export class Summarizer<M> {
    * Goes on until everything fits, also what others have added meanwhile. It has ended before an add that follows its
    * last look is stored, so that such an add finds nothing under way and begins again.
    */
-  async #summarizeAll(isEarly: boolean, signal: AbortSignal | undefined): Promise<void> {
+  async #summarizeAll(isEarly: boolean, signal: AbortSignal | undefined, begun: number): Promise<void> {
     let plan: SummaryPlan<M> | undefined;
     try {
       for (let conflicts = 0, early = isEarly; ; ) {
@@ -86,13 +95,15 @@ export class Summarizer<M> {
       // Nothing has left: the view hides what does not fit, and the next add comes back to it.
       this.#emitFailure(plan, "store");
     } finally {
-      this.#running = undefined;
+      if (begun === this.#begun) this.#running = undefined;
     }
   }
 
   #plan(early: boolean): Promise<SummaryPlan<M> | undefined> {
     const { policy, session } = this.#options;
+    this.#since = performance.now();
     return session.finish(undefined, async (call) => {
+      this.#since = performance.now();
       const limits = await this.#options.limits();
       const { live } = await session.lastKnown(call);
       return planSummary(live, policy, limits, early);
@@ -142,6 +153,7 @@ export class Summarizer<M> {
   ): Promise<{ readonly answer?: M | undefined; readonly failure?: SummarizeFailure }> {
     const { policy } = this.#options;
     const { memoryId, timeoutMs } = policy;
+    this.#since = performance.now();
     const isCounted = policy.reader.counter !== undefined;
     const size = {
       maxTokens: isCounted ? maxSize : undefined,
@@ -183,7 +195,9 @@ export class Summarizer<M> {
     plan: (draft: Draft<M>, limits: Limits) => T,
   ): Promise<{ readonly made: T; readonly evictedIds: readonly string[] }> {
     const { session, limits } = this.#options;
+    this.#since = performance.now();
     const { made, evictedIds } = await session.finish(undefined, async (call) => {
+      this.#since = performance.now();
       const now = await limits();
       return session.commit(call, (draft) => ({ made: plan(draft, now), evictedIds: draft.evictedIds }));
     });
