@@ -62,7 +62,10 @@ describe("a runtime that drops a request while it summarizes", () => {
     let asked = 0;
     const memory = createChatMemory({
       timeoutMs: 30,
-      window: { maxMessages: 3, summarize: () => (asked++ === 0 ? new Promise(() => {}) : user("In short.")) },
+      window: {
+        maxMessages: 3,
+        summarize: () => (asked++ === 0 ? new Promise(() => {}) : user("In short.")),
+      },
     });
     await memory.add(user("one, and more"), user("two, and more"), user("three"));
     vi.stubGlobal("setTimeout", () => undefined);

@@ -3,7 +3,16 @@ import type { MemoryEvent } from "../memory-events.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
-import { backOff, type Call, endedBy, endedOrDropped, graceMs, isOpenOutcome, withDeadline, wrongSignal } from "./deadline.ts";
+import {
+  backOff,
+  type Call,
+  endedBy,
+  endedOrDropped,
+  graceMs,
+  isOpenOutcome,
+  withDeadline,
+  wrongSignal,
+} from "./deadline.ts";
 import { Draft, type Loaded } from "./draft.ts";
 import { decodeHead } from "./head.ts";
 import type { Policy } from "./policy.ts";
@@ -19,7 +28,6 @@ export interface Base {
 
 /** An event as it is told of: whose memory it is of, the session knows. */
 type Reported<Event> = Event extends unknown ? Omit<Event, "memoryId"> : never;
-
 
 /** How often a write whose outcome is open is sent again before the caller is told. */
 const openAttempts = 3;
