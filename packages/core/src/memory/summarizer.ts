@@ -16,6 +16,9 @@ const maxConflicts = 3;
 /** At most so many occasions pass without the summarizer being asked. */
 const longestRest = 15;
 
+/** A look, a question, its answer's place in the memory, what leaves without one: each ends within `timeoutMs`. */
+const stepsOfLook = 4;
+
 /** What a memory needs to summarize what leaves by its window. */
 export interface SummarizerOptions<M> {
   readonly policy: Policy<M>;
@@ -31,9 +34,9 @@ export class Summarizer<M> {
   readonly #options: SummarizerOptions<M>;
   readonly #summarize: Summarize<M>;
   #running: Promise<void> | undefined;
-  /** How often work began, and when the work under way went on last. */
+  /** How often work began, and when the work under way last looked at what there is to do. */
   #begun = 0;
-  #since = 0;
+  #looked = 0;
   #failures = 0;
   #rests = 0;
 
@@ -48,9 +51,10 @@ export class Summarizer<M> {
     return work && endedOrDropped(work, () => this.#left());
   }
 
-  /** How long the work under way may still rest until it counts as dropped by the runtime, with its timers. */
+  /** How long the work under way may still take until it looks again; later, the runtime has dropped it with its timers. */
   #left(): number {
-    return this.#since + this.#options.policy.timeoutMs + graceMs - performance.now();
+    const { timeoutMs } = this.#options.policy;
+    return this.#looked + stepsOfLook * (timeoutMs + graceMs) - performance.now();
   }
 
   /** Sees to what is to be summarized, `early` or now. Answers what the caller has to wait for. */
@@ -101,9 +105,8 @@ export class Summarizer<M> {
 
   #plan(early: boolean): Promise<SummaryPlan<M> | undefined> {
     const { policy, session } = this.#options;
-    this.#since = performance.now();
+    this.#looked = performance.now();
     return session.finish(undefined, async (call) => {
-      this.#since = performance.now();
       const limits = await this.#options.limits();
       const { live } = await session.lastKnown(call);
       return planSummary(live, policy, limits, early);
@@ -153,7 +156,6 @@ export class Summarizer<M> {
   ): Promise<{ readonly answer?: M | undefined; readonly failure?: SummarizeFailure }> {
     const { policy } = this.#options;
     const { memoryId, timeoutMs } = policy;
-    this.#since = performance.now();
     const isCounted = policy.reader.counter !== undefined;
     const size = {
       maxTokens: isCounted ? maxSize : undefined,
@@ -195,9 +197,7 @@ export class Summarizer<M> {
     plan: (draft: Draft<M>, limits: Limits) => T,
   ): Promise<{ readonly made: T; readonly evictedIds: readonly string[] }> {
     const { session, limits } = this.#options;
-    this.#since = performance.now();
     const { made, evictedIds } = await session.finish(undefined, async (call) => {
-      this.#since = performance.now();
       const now = await limits();
       return session.commit(call, (draft) => ({ made: plan(draft, now), evictedIds: draft.evictedIds }));
     });
