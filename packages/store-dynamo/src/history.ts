@@ -21,17 +21,19 @@ export async function readHistory(
   const memory = new Memory(table, memoryId, head.life);
   const live = decodeLive(memoryId, head.live);
   const recent = linesOf(memoryId, head.recent);
-  const reading = await readingOf(memory, head);
   /** The greatest seq in rows, by the head: what moves from it into rows meanwhile is known, and nothing moves back. */
   const newest = (recent[0]?.seq ?? head.nextSeq) - 1;
   const from = after + 1;
   const to = Math.min(before - 1, newest);
+  const asksRows = from <= to && states.length > 0;
+  // Pending rows may be many: who asks for no row asks for none of them.
+  const reading = await readingOf(memory, asksRows ? head : {});
   const isInRows = (seq: number): boolean => seq >= from && seq <= to;
   /** Live messages that are to be met in rows. */
   const due = new Set<number>();
 
   async function* rowsAsked(): AsyncGenerator<readonly Row[]> {
-    if (from > to || states.length === 0) return;
+    if (!asksRows) return;
     if (ids !== undefined) {
       const elsewhere = ids.filter((id) => !recent.some((line) => line.id === id));
       const asked = (await seqsOf(memory, elsewhere)).filter(isInRows);

@@ -254,6 +254,21 @@ describe("an update of more rows than a transaction takes", () => {
     await writing;
   });
 
+  test("costs nothing to who asks for a page of history that no row has a part in", async () => {
+    const prefix = await copied("behind/");
+    const { client: paused, reached, go } = pausing(1);
+    const writing = open(prefix, paused).updateMessages(memoryId, mixes());
+    await reached;
+    const { client: recorded, sent } = recording(client);
+    const store = open(prefix, recorded);
+    await store.getHistory(memoryId, { after: 1_000 });
+    await store.getHistory(memoryId, { states: [] });
+    await store.getHistory(memoryId, { after: 50, before: 51 });
+    expect(sent.map(({ operation }) => operation)).toEqual(["GetItem", "GetItem", "GetItem"]);
+    go();
+    await writing;
+  });
+
   test.each(["getMessages", "getHistory"] as const)("does not hide a later one from %s", async (call) => {
     const prefix = await copied(`${call}/`);
     const change = mixes();
