@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { cases } from "../src/index.ts";
 import { builtKit, folderWith } from "./command-folder.ts";
@@ -9,8 +11,8 @@ beforeAll(async () => {
   kit = await builtKit({ "node-test": "src/node-test.ts" }, "node-test");
 });
 
-/** Runs a file by `node --test`; answers its lines in TAP, without what surrounds them. */
-async function nodeTest(text: string): Promise<{ code: unknown; lines: string[] }> {
+/** Runs a file by `node --test`; answers its lines in TAP, without what surrounds them, and the folder that it ran in. */
+async function nodeTest(text: string): Promise<{ code: unknown; lines: string[]; cwd: string }> {
   const cwd = folderWith(kit, { "store.test.mjs": text });
   // A runner inside a runner would take it for a part of its own.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
@@ -21,11 +23,12 @@ async function nodeTest(text: string): Promise<{ code: unknown; lines: string[] 
     out += piece;
   });
   const [code] = await once(child, "close");
-  return { code, lines: out.split("\n").map((line) => line.trim()) };
+  return { code, lines: out.split("\n").map((line) => line.trim()), cwd };
 }
 
 test("the binding registers a test for each case: passed, failed with the sentence, or skipped", async () => {
-  const { code, lines } = await nodeTest(`import { before } from "node:test";
+  const { code, lines, cwd } = await nodeTest(`import { appendFileSync } from "node:fs";
+import { before } from "node:test";
 import { describeConformance } from "../../node-test.js";
 import { referenceHarness } from "../../reference.js";
 
@@ -41,7 +44,9 @@ const create = (options) => {
   if (!started) throw new Error("created before the first test");
   return harness.create(options);
 };
-const destroy = () => console.log("destroyed");
+// Not printed: where a runner that is late reads text between two of its reports at once, Node leaves the rest unread
+// until the file has ended, and reports the failed file as one more test.
+const destroy = () => appendFileSync("destroyed", "once;");
 describeConformance("a store that forgets the owner", { ...harness, create, destroy }, { groups: ["basic", "list"], seed: 42 });
 `);
   expect(code).toBe(1);
@@ -60,7 +65,7 @@ describeConformance("a store that forgets the owner", { ...harness, create, dest
   expect(text).toContain('owner: expected "alice", saw undefined');
   expect(text).toContain("Contract: Taken when the memory begins, ignored later.");
   expect(text).toContain("Seed: 42");
-  expect(lines.filter((line) => line.endsWith("destroyed"))).toHaveLength(1);
+  expect(readFileSync(join(cwd, "destroyed"), "utf8")).toBe("once;");
 
   const skipped = told.filter((line) => line.includes("# SKIP"));
   expect(skipped).toHaveLength(wanted.filter(({ requires }) => requires?.list).length);
