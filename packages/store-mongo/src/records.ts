@@ -70,10 +70,11 @@ export function entriesOf(memory: MemoryDocument, states: readonly MessageState[
 
 /** The rows of which the document says whether they count, whatever they say themselves. */
 export function overridden(
-  { _id, life, trash, staging }: MemoryDocument,
+  { _id, life, generation, trash, staging }: MemoryDocument,
   entries: readonly PlacedEntry[],
 ): string[] {
-  if (typeof life !== "string" || !Array.isArray(trash) || !Array.isArray(staging)) {
+  const isWhole = typeof life === "string" && Number.isSafeInteger(generation);
+  if (!isWhole || !Array.isArray(trash) || !Array.isArray(staging)) {
     throw corruptError(_id, "what it says of messages beside it is not kept as this store keeps it");
   }
   return [...entries.flatMap(({ entry }) => entry.r ?? []), ...trash];

@@ -530,3 +530,14 @@ test("a content that is gone for good is CORRUPT_RECORD and hides no other", asy
   }
   expect((await one.getHistory(memoryId, { after: 1 })).messages).toHaveLength(1);
 });
+
+test("a page of history ends, with CORRUPT_RECORD, where the generation is none", async () => {
+  for (const generation of [Number.NaN, {}, [5], new Date(0)]) {
+    const memoryId = randomUUID();
+    await one.updateMessages(memoryId, update(null, 2, { append: [message(1)] }));
+    const memories = client.db(database).collection<{ _id: string }>("turnkeep_memories");
+    await memories.updateOne({ _id: memoryId }, { $set: { generation } });
+    const page = one.getHistory(memoryId, {}, { signal: AbortSignal.timeout(1_000) });
+    await expect(page).rejects.toMatchObject({ code: "CORRUPT_RECORD", details: { memoryId } });
+  }
+});
