@@ -215,6 +215,13 @@ describe("Vitest under npm test", () => {
     expect(output).toContain("Error: late");
   });
 
+  it("counts one failure of a file that fails before all of its tests", async () => {
+    const { ok, counts } = await vitestOf(
+      'import { beforeAll } from "vitest"; beforeAll(() => { throw new Error("no"); });\nit("a", () => {});\nit("b", () => {});',
+    );
+    expect({ ok, counts }).toEqual({ ok: false, counts: { passed: 0, failed: 1, skipped: 2 } });
+  });
+
   it("fails with a file all of whose tests are skipped", async () => {
     const { ok, counts } = await vitestOf('it.skip("a", () => {});\nit.skip("b", () => {});');
     expect({ ok, counts }).toEqual({ ok: false, counts: { passed: 0, failed: 1, skipped: 2 } });
