@@ -186,6 +186,17 @@ describe.each(["live", "evicted"])(
       },
     );
 
+    test("a page of an owner's memories goes by their index and fetches no others", async () => {
+      const owned = Array.from({ length: 30 }, () => randomUUID());
+      for (const id of owned) await store.updateMessages(id, update(null, 1, { owner: "alice" }));
+      await pool.query("analyze turnkeep_memories");
+      expect((await store.listMemories({ owner: "alice", limit: 10 })).memories).toHaveLength(10);
+      const plan = await explain();
+      expect(plan.indexes).toEqual(["turnkeep_memories_owner_idx"]);
+      expect(plan.seqScans).toEqual([]);
+      expect(plan.fetched("turnkeep_memories")).toBe(11);
+    });
+
     test("a change fetches the rows that it names", async () => {
       const { version } = await store.getMessages(memoryId);
       await store.updateMessages(

@@ -252,6 +252,27 @@ test("an append writes its own row and the head, and no row that it evicts", asy
   expect((await store.getMessages(memoryId)).messages).toEqual([message(50), message(51, '"changed"')]);
 });
 
+test("an append finds room for the new head beside the old one, and so touches no index", async () => {
+  const own = openPool(await newDatabase());
+  const store = postgresStore({ client: own });
+  await store.migrate();
+  await own.query(
+    `insert into turnkeep_memories (memory_id, version, next_seq, live, updated_at)
+     select 'memory ' || n, 'v', 1, '{}', now() from generate_series(1, 1000) n`,
+  );
+  const pages = async (): Promise<unknown[]> => {
+    const sql = "select split_part(ctid::text, ',', 1) as page from turnkeep_memories order by memory_key";
+    return (await own.query(sql)).rows;
+  };
+  const before = await pages();
+  // One in a page, whose first rows these are.
+  for (let n = 1; n <= 1000; n += 100) {
+    await store.updateMessages(`memory ${n}`, update("v", 2, { append: [message(1)] }));
+  }
+  expect(await pages()).toEqual(before);
+  await own.end();
+});
+
 test("what is evicted without being live takes a look and a second write", async () => {
   const version = await memoryOfLength(10);
   const superseded = update(version, 11, { move: [{ seq: 9, to: "superseded" }] });
