@@ -1,4 +1,5 @@
 import type { HistoryQuery } from "@turnkeep/core";
+import { conflictError } from "@turnkeep/core/store-kit";
 import type { BrokenStore } from "./broken-store.ts";
 import { type Database, fullCapabilities, referenceStore } from "./reference-store.ts";
 
@@ -54,6 +55,17 @@ export const brokenExpiry: readonly BrokenStore[] = [
       async listMemories(query, options) {
         if (query.owner !== undefined) return base.listMemories(query, options);
         return { memories: [...memories].map(([memoryId, { updatedAt }]) => ({ memoryId, updatedAt })) };
+      },
+    }),
+  },
+  {
+    fault: "takes an expired memory for a rival of a beginning that contradicts itself",
+    caughtBy: ["ttl", absent],
+    wrap: (base, { memories }) => ({
+      async updateMessages(id, update, options) {
+        await base.updateMessages(id, update, options).catch((error: unknown) => {
+          throw update.expected === null && memories.has(id) ? conflictError(id, null) : error;
+        });
       },
     }),
   },

@@ -38,6 +38,9 @@ export const ttlCases: readonly ConformanceCase[] = inGroup("ttl", [
             last,
             client,
           );
+          const named = memory.update({ append: [{ seq: 9 }], move: [{ seq: 2, to: "evicted" }] });
+          const what = "a beginning that names a message of an expired memory";
+          await memory.refused(what, "INVALID_OPTION", named, client);
         }
         await memory.check("after an update of an expired memory");
         await memory.delete();
