@@ -151,6 +151,8 @@ for (const [name, engine, url] of [
         const commands = await written(change);
         expect(commands.filter((command) => /^zadd,/i.test(command))).not.toEqual([]);
         expect(commands.filter((command) => command.includes(payload))).toEqual([]);
+        // Nor does it look at one.
+        expect(commands.filter((command) => /^hget,/i.test(command))).toEqual([]);
       }
       // A replacement, as of an answer still streaming, moves nothing; what is called in vain names no member.
       const replace = update(back.version, 5, { replace: [message(4, '"new"')] });
@@ -282,8 +284,11 @@ for (const [name, engine, url] of [
       for (const losesHead of [false, true]) {
         const begin = update(null, 3, { owner: "o", append: messages(1, 2) });
         await store.updateMessages("gone", begin);
-        if (losesHead)
+        if (losesHead) {
           await redis.del((await keysOf(redis, prefix, "gone")).filter((key) => key.endsWith("head")));
+          expect((await store.getMessages("gone")).version).toBeNull();
+          expect((await store.getHistory("gone", {})).messages).toEqual([]);
+        }
         await store.deleteMessages("gone");
         expect(await keysOf(redis, prefix, "gone")).toEqual([]);
         if (!losesHead) expect(await rawRead(redis, prefix, "gone")).toEqual([]);
