@@ -104,20 +104,24 @@ for (const [name, engine, url] of [
         await store.updateMessages(memoryId, begin);
         const move = [{ seq: length - 4, to: "evicted" as const }];
         const next = update(begin.version, length + 2, { append: [message(length + 1)], move });
+        const plain = update(next.version, length + 3, { append: [message(length + 2)] });
         return {
           append: await bytes(() => store.updateMessages(memoryId, next)),
+          plain: await bytes(() => store.updateMessages(memoryId, plain)),
           read: await bytes(() => store.getMessages(memoryId)),
-          unchanged: await bytes(() => store.getMessages(memoryId, { known: next.version })),
+          unchanged: await bytes(() => store.getMessages(memoryId, { known: plain.version })),
         };
       }
       const [small, large] = [await costs(10), await costs(5_000)];
       // Five messages' longer numbers and ids.
-      for (const operation of ["append", "read", "unchanged"] as const) {
+      for (const operation of ["append", "plain", "read", "unchanged"] as const) {
         expect(large[operation].sent - small[operation].sent).toBeLessThan(60);
         expect(large[operation].received - small[operation].received).toBeLessThan(60);
       }
-      // Of these the keys' names have some 80 bytes each: five for an append that evicts, three for a read.
+      // Of these the keys' names have some 80 bytes each: five for an append that evicts, four for another,
+      // three for a read.
       expect(small.append.sent + small.append.received).toBeLessThan(720);
+      expect(small.plain.sent + small.plain.received).toBeLessThan(620);
       expect(small.read.sent).toBeLessThan(330);
       expect(small.unchanged.sent + small.unchanged.received).toBeLessThan(430);
       single.disconnect();
@@ -277,6 +281,14 @@ for (const [name, engine, url] of [
         expect(client.commands.at(-1)).toEqual({ name: "WAIT", args: [1, 1] });
       }
       expect((await store.getMessages("waits")).version).toBeNull();
+    });
+
+    test("a memory begins after a write was waited for that found nothing, where the index was lost", async () => {
+      const own = newPrefix();
+      const waiting = redisStore({ client: redis, prefix: own, waitReplicas: { count: 1, timeoutMs: 1 } });
+      await expect(waiting.deleteMessages("none")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+      const begin = update(null, 2, { append: [message(1)] });
+      await redisStore({ client: redis, prefix: own }).updateMessages("first", begin);
     });
 
     test("a delete leaves nothing, also where the head was lost", async () => {
