@@ -224,8 +224,10 @@ describe.each(["read committed", "repeatable read", "serializable"])(
 
     test("one sweep removes all that has expired, however much it is", async () => {
       await pools[0]?.query(
-        `insert into turnkeep_memories (memory_id, version, next_seq, live, updated_at, expires_at)
-         select 'expired ' || n, 'v', 1, '{}', now(), now() from generate_series(1, 250) n`,
+        // Those that began last lie first.
+        `insert into turnkeep_memories (memory_key, memory_id, version, next_seq, live, updated_at, expires_at)
+         overriding system value
+         select 1000000 - n, 'expired ' || n, 'v', 1, '{}', now(), now() from generate_series(1, 250) n`,
       );
       expect(await one.sweep()).toEqual({ removed: 250 });
     });

@@ -121,23 +121,32 @@ describe("statements that a connection keeps", () => {
     expect((await kept()).sort()).toEqual(before.sort());
   });
 
-  test("are no more for changes of many messages, of which there are too many kinds", async () => {
+  test("are few more for small changes, and none for large ones, of which there are too many kinds", async () => {
     await converse(30, 4);
     const before = await kept();
     const { messages: live, version, nextSeq } = await keeping.getMessages(memoryId);
     let expected = version;
+    let next = nextSeq;
     async function send(over: Parameters<typeof update>[2]): Promise<void> {
-      const next = update(expected, nextSeq, over);
-      await keeping.updateMessages(memoryId, next);
-      expected = next.version;
+      next += over?.append?.length ?? 0;
+      const change = update(expected, next, over);
+      await keeping.updateMessages(memoryId, change);
+      expected = change.version;
     }
     for (const count of [2, 3, 4]) await send({ replace: live.slice(0, count) });
+    await send({ append: messages(next, next + 4), replace: live.slice(0, 1) });
     const some = messages(1, 10).map(({ seq }) => seq);
-    for (const count of [17, 18]) {
+    async function supersede(count: number): Promise<void> {
       const seqs = [...some, ...live.map(({ seq }) => seq)].slice(0, count);
       await send({ move: seqs.map((seq) => ({ seq, to: "superseded" as const })) });
     }
+    for (const count of [17, 18]) await supersede(count);
     expect((await kept()).sort()).toEqual(before.sort());
+    // One message that is replaced, as an answer still streaming is, and one, up to four and up to sixteen that move.
+    for (const payload of ["1", "2"])
+      await send({ replace: live.slice(-1).map((one) => ({ ...one, payload })) });
+    for (const count of [1, 2, 3, 4, 5, 16]) await supersede(count);
+    expect(await kept()).toHaveLength(before.length + 4);
   });
 
   test("are planned anew as they are used more", async () => {
