@@ -102,6 +102,23 @@ for (const [name, url] of [
       expect(await redis.exists(ofOwner)).toBe(0);
     });
 
+    test("a sweep leaves the entry of a memory alone that began long ago", async () => {
+      const [memoryId, own] = [randomUUID(), newPrefix()];
+      const store = redisStore({ client: redis, prefix: own });
+      await store.updateMessages(memoryId, update(null, 2, { append: [message(1)] }));
+      const all = `${own}index:{index}:all`;
+      const [entry = ""] = await redis.zrange(all, "0", "-1");
+      await redis.zadd(
+        all,
+        (Date.now() - 2 * 60 * 60 * 1000) * 1000,
+        entry,
+        1_000_000,
+        "no entry of a store",
+      );
+      expect(await store.sweep()).toEqual({ removed: 0 });
+      expect((await store.listMemories({})).memories).toMatchObject([{ memoryId }]);
+    });
+
     /** A client that hands each answer on as this says. */
     function answering(change: (sha: unknown, answer: unknown) => unknown): RedisClient {
       return {
