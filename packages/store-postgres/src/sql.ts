@@ -68,10 +68,9 @@ export class Statements {
     if (update.expected === null && namedSeqs(folded).length === 0) {
       return yield this.#begin(memoryId, update, folded);
     }
-    const plain = isPlain(folded);
-    if (plain) yield this.#append(memoryId, update, folded);
+    if (isPlain(folded)) yield this.#append(memoryId, update, folded);
     // What is evicted may be there without being live.
-    if (!plain || folded.setState.length > 0) yield this.#change(memoryId, update, folded);
+    yield this.#change(memoryId, update, folded);
   }
 
   /** Begins a memory, over an expired one too. */
