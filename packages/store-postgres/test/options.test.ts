@@ -42,3 +42,12 @@ test("types: one place, and clients of pg and PGlite as they are", () => {
   accept({ client: {} });
   expect(PGlite).toBeTypeOf("function");
 });
+
+test.each([undefined, "", "memory://", "memory://chat"])(
+  "a PGlite whose folder is %j is not durable",
+  (dataDir) => {
+    const query = (): Promise<never> => Promise.reject(new Error("not asked"));
+    const client = { query, dataDir, waitReady: Promise.resolve() };
+    expect(postgresStore({ client }).capabilities.durable).toBe(false);
+  },
+);

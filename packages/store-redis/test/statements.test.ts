@@ -283,6 +283,17 @@ for (const [name, engine, url] of [
       expect((await store.getMessages("waits")).version).toBeNull();
     });
 
+    test("fewer replicas than were asked for are too few", async () => {
+      const client: RedisClient = {
+        call: async (command, args) => (command === "WAIT" ? 1 : redis.call(command, args)),
+      };
+      const store = redisStore({ client, prefix, waitReplicas: { count: 2, timeoutMs: 1 } });
+      await expect(store.updateMessages("few", update(null, 1))).rejects.toMatchObject({
+        code: "STORE_UNAVAILABLE",
+        cause: { message: expect.stringContaining("only 1 of 2 replicas") },
+      });
+    });
+
     test("a memory begins after a write was waited for that found nothing, where the index was lost", async () => {
       const own = newPrefix();
       const waiting = redisStore({ client: redis, prefix: own, waitReplicas: { count: 1, timeoutMs: 1 } });
