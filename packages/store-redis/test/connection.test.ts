@@ -83,6 +83,13 @@ describe("a client that the store opened", () => {
     await until(async () => (await connections(connectionName)) === 0);
   });
 
+  test("serves the calls that are under way before it closes", async () => {
+    const store = redisStore({ url, prefix });
+    const calls = Array.from({ length: 5 }, () => store.getMessages("under way"));
+    await store.close();
+    expect(await Promise.all(calls)).toHaveLength(5);
+  });
+
   test.each([undefined, true, false])(
     "serves the first call also where the driver is to queue nothing, lazyConnect %s",
     async (lazyConnect) => {
