@@ -85,6 +85,10 @@ describe("statements that a connection keeps", () => {
     await keeping.migrate();
   });
   afterAll(() => single.end());
+  // A store that was refused a name once gives none any more.
+  beforeEach(() => {
+    keeping = postgresStore({ client: single });
+  });
 
   /** Those of the connection, without the number at the end of a name. */
   async function kept(): Promise<string[]> {
