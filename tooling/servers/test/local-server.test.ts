@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { startLocalServer } from "../src/local-server.ts";
+import { type LocalServer, type LocalServerPlan, startLocalServer } from "../src/local-server.ts";
 import { onFreePort, PortTaken } from "../src/ports.ts";
 import { createServerFolder } from "../src/records.ts";
 
@@ -16,6 +16,19 @@ async function answers(port: number): Promise<void> {
   }
 }
 
+/** Starts a program of Node.js as a server. */
+async function startListener(args: LocalServerPlan["args"], ready = answers): Promise<LocalServer> {
+  return startLocalServer({
+    name: "Listener",
+    folder: await createServerFolder("listener", "SIGKILL"),
+    command: process.execPath,
+    args,
+    env: process.env,
+    ready,
+    stopSignal: "SIGTERM",
+  });
+}
+
 it("takes another port when somebody was faster", async () => {
   const rival = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => {
@@ -24,17 +37,9 @@ it("takes another port when somebody was faster", async () => {
   await once(rival, "listening");
   const taken = (rival.address() as AddressInfo).port;
   const tried: number[] = [];
-  const server = await startLocalServer({
-    name: "Listener",
-    folder: await createServerFolder("listener", "SIGKILL"),
-    command: process.execPath,
-    args(port) {
-      tried.push(port);
-      return ["-e", listener, String(tried.length === 1 ? taken : port)];
-    },
-    env: process.env,
-    ready: answers,
-    stopSignal: "SIGTERM",
+  const server = await startListener((port) => {
+    tried.push(port);
+    return ["-e", listener, String(tried.length === 1 ? taken : port)];
   });
   expect(tried).toHaveLength(2);
   expect(server.port).toBe(tried[1]);
@@ -55,31 +60,14 @@ it("gives up after five ports", async () => {
 });
 
 it("says what a server printed that ended at once", async () => {
-  await expect(
-    startLocalServer({
-      name: "Listener",
-      folder: await createServerFolder("listener", "SIGKILL"),
-      command: process.execPath,
-      args: () => ["-e", "console.error('no licence'); process.exit(3)"],
-      env: process.env,
-      ready: answers,
-      stopSignal: "SIGTERM",
-    }),
-  ).rejects.toThrow("Listener ended while it started: no licence");
+  await expect(startListener(() => ["-e", "console.error('no licence'); process.exit(3)"])).rejects.toThrow(
+    "Listener ended while it started: no licence",
+  );
 });
 
 it("says how a server ended that printed nothing", async () => {
-  await expect(
-    startLocalServer({
-      name: "Listener",
-      folder: await createServerFolder("listener", "SIGKILL"),
-      command: process.execPath,
-      args: () => ["-e", "process.kill(process.pid, 'SIGSEGV')"],
-      env: process.env,
-      ready: () => Promise.reject(new Error("it does not listen")),
-      stopSignal: "SIGTERM",
-    }),
-  ).rejects.toThrow(
+  const ready = () => Promise.reject(new Error("it does not listen"));
+  await expect(startListener(() => ["-e", "process.kill(process.pid, 'SIGSEGV')"], ready)).rejects.toThrow(
     `Listener ended while it started: ${process.execPath} printed nothing and ended by SIGSEGV`,
   );
 });
