@@ -1,4 +1,4 @@
-import { TurnkeepError } from "@turnkeep/core";
+import { isTurnkeepError, TurnkeepError } from "@turnkeep/core";
 import { onAbort } from "@turnkeep/core/store-kit";
 
 /** Settles with the promise, or rejects with `ABORTED` as soon as the signal fires. */
@@ -16,6 +16,28 @@ export function throwIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw abortedError(signal);
 }
 
-export function abortedError(signal: AbortSignal): TurnkeepError {
-  return new TurnkeepError("ABORTED", "The chat was aborted by its signal.", { cause: signal.reason });
+export function abortedError({ reason }: AbortSignal): TurnkeepError {
+  if (isTurnkeepError(reason, "ABORTED")) return reason;
+  return new TurnkeepError("ABORTED", "The chat was aborted by its signal.", { cause: reason });
+}
+
+/** Runs under a signal that fires with the given one, and with `ABORTED` once the time is up. */
+export async function withTimeout<T>(
+  timeoutMs: number | undefined,
+  signal: AbortSignal,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (timeoutMs === undefined) return run(signal);
+  const controller = new AbortController();
+  const stop = onAbort(signal, () => controller.abort(signal.reason));
+  const timer = setTimeout(() => {
+    const text = `The turn took longer than ${timeoutMs} ms (timeoutMs); its model, a tool or systemMessage did not end.`;
+    controller.abort(new TurnkeepError("ABORTED", text));
+  }, timeoutMs);
+  try {
+    return await run(controller.signal);
+  } finally {
+    clearTimeout(timer);
+    stop();
+  }
 }

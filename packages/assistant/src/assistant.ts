@@ -55,6 +55,11 @@ export interface AssistantPolicy<M> {
   /** What a chat does while another turn of its memory is under way in this process. Default `"enqueue"`. */
   readonly busy?: "reject" | "enqueue" | undefined;
   /**
+   * How long a turn may take, in milliseconds from when it begins, with all its requests and tools; then it ends with
+   * `ABORTED`, like one that its signal ends. Below 2,147,483,648. Default: as long as the model and the tools take.
+   */
+  readonly timeoutMs?: number | undefined;
+  /**
    * `true`: a turn that fails stays in memory as it is. Default `false`: if no tool has run, what the turn added behind
    * the system message is taken out again; if one has, that cannot be undone and stays, and calls that nothing answered
    * get an error as their result.
@@ -133,7 +138,7 @@ export type OfManyMemories = [options: ChatOptions & { readonly memoryId: string
  * at a time run turns of a memory, since two questions at once may get each other's answers.
  *
  * Errors: those of the memory (`TurnkeepError`), of the model function and of tools (strategy `"throw"`) as they are;
- * `ABORTED` (a `TurnkeepError`) by the signal; `WINDOW_OVERFLOW` if the window leaves nothing to send; `ID_CONFLICT`
+ * `ABORTED` (a `TurnkeepError`) by the signal or `timeoutMs`; `WINDOW_OVERFLOW` if the window leaves nothing to send; `ID_CONFLICT`
  * if the id was used for another message, its turn cannot go on, or another process runs it too (then ask again);
  * `UNSUPPORTED` for an id where the store keeps no history; `INVALID_OPTION` for arguments, or a model's answer, of
  * the wrong shape; of {@link AssistantError} `BUSY`, `EMPTY_ANSWER`, `TOO_MANY_ROUND_TRIPS`, `UNKNOWN_TOOL`,

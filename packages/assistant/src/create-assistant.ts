@@ -6,6 +6,7 @@ import {
   TurnkeepError,
 } from "@turnkeep/core";
 import { checkObject, onAbort, wrongOption } from "@turnkeep/core/store-kit";
+import { orAborted, withTimeout } from "./abort.ts";
 import type {
   Assistant,
   AssistantPolicy,
@@ -106,6 +107,7 @@ const optionNames: readonly string[] = [
   "toolConcurrency",
   "strategies",
   "busy",
+  "timeoutMs",
   "keepFailedTurns",
 ];
 const chatNames: readonly (keyof ChatOptions)[] = ["id", "memoryId", "signal"];
@@ -223,10 +225,12 @@ class MemoryAssistant<M> implements Assistant<M> {
     if (id !== undefined && (id === "" || new TextEncoder().encode(id).length > longestId)) {
       throw wrongOption("id", id, `a text of 1 to ${longestId} bytes`);
     }
-    return whileFree(memory, this.#setup.busy, signal, async () => {
-      const system = await this.#systemMessage(memoryId, memory);
+    const run = async (signal: AbortSignal): Promise<ChatResult<M>> => {
+      const system = await orAborted(this.#systemMessage(memoryId, memory), signal);
       return new Turn(this.#setup, { memory, memoryId, system, user, id, signal, emit }).run();
-    });
+    };
+    const { timeoutMs } = this.#setup;
+    return whileFree(memory, this.#setup, signal, () => withTimeout(timeoutMs, signal, run));
   }
 
   #memoryOf(id: string | undefined): { readonly memory: ChatMemory<M>; readonly memoryId: string } {

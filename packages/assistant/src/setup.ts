@@ -1,5 +1,5 @@
 import { TurnkeepError } from "@turnkeep/core";
-import { checkInteger, checkObject, wrongOption } from "@turnkeep/core/store-kit";
+import { checkInteger, checkObject, checkTimeout, wrongOption } from "@turnkeep/core/store-kit";
 import type { AssistantPolicy, Strategies } from "./assistant.ts";
 import type { AssistantMessages } from "./messages.ts";
 import type { Model, ToolDefinition } from "./model.ts";
@@ -17,6 +17,7 @@ export interface Setup<M> {
   readonly toolConcurrency: number;
   readonly strategies: { readonly [Name in keyof Strategies]-?: NonNullable<Strategies[Name]> };
   readonly busy: "reject" | "enqueue";
+  readonly timeoutMs: number | undefined;
   readonly keepFailedTurns: boolean;
 }
 
@@ -41,7 +42,7 @@ export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessag
   const { model, tools = {}, maxRoundTrips = 100, toolConcurrency = 4, busy = "enqueue" } = policy;
   const { toolError = "answer", invalidInput = "answer", unknownTool = "answer" } = policy.strategies ?? {};
   const { tooManyRoundTrips = "throw" } = policy.strategies ?? {};
-  const { keepFailedTurns = false } = policy;
+  const { timeoutMs, keepFailedTurns = false } = policy;
   if (typeof model !== "function")
     throw wrongOption("model", model, "an async function, or what an adapter makes");
   if (!isRecord(tools)) throw wrongOption("tools", tools, "an object of tools by their names");
@@ -57,6 +58,7 @@ export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessag
   for (const [name, strategy] of Object.entries({ toolError, invalidInput, unknownTool })) {
     if (typeof strategy !== "function") checkOneOf(`strategies.${name}`, strategy, ["answer", "throw"]);
   }
+  checkTimeout(timeoutMs);
   if (typeof keepFailedTurns !== "boolean")
     throw wrongOption("keepFailedTurns", keepFailedTurns, "true or false");
   return {
@@ -69,6 +71,7 @@ export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessag
     toolConcurrency,
     strategies: { toolError, invalidInput, unknownTool, tooManyRoundTrips },
     busy,
+    timeoutMs,
     keepFailedTurns,
   };
 }

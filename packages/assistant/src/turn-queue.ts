@@ -1,15 +1,18 @@
-import { orAborted, throwIfAborted } from "./abort.ts";
+import { CallQueue, onAbort } from "@turnkeep/core/store-kit";
+import { abortedError, throwIfAborted } from "./abort.ts";
 import { AssistantError } from "./errors.ts";
 
-interface Queue {
-  /** Turns that run or wait. */
-  count: number;
-  /** Settles when all of them are done. */
-  tail: Promise<unknown>;
-}
-
 /** By the memory, so that all assistants of a process share it and none cuts in. */
-const queues = new WeakMap<object, Queue>();
+const queues = new WeakMap<object, CallQueue>();
+
+/** How long a turn may take after its time is up, in milliseconds: what has to be taken back is some calls of the memory. */
+const undoMs = 30_000;
+
+/** When a turn runs, and for how long. */
+export interface TurnRules {
+  readonly busy: "reject" | "enqueue";
+  readonly timeoutMs: number | undefined;
+}
 
 /**
  * Runs a turn of that memory while no other does. Errors: `BUSY` if one does and `busy` is `"reject"`; `ABORTED` if the
@@ -17,13 +20,13 @@ const queues = new WeakMap<object, Queue>();
  */
 export async function whileFree<T>(
   memory: { readonly id: string },
-  busy: "reject" | "enqueue",
+  { busy, timeoutMs }: TurnRules,
   signal: AbortSignal,
   run: () => Promise<T>,
 ): Promise<T> {
   throwIfAborted(signal);
-  const queue = queues.get(memory) ?? { count: 0, tail: Promise.resolve() };
-  if (queue.count > 0 && busy === "reject") {
+  const queue = queues.get(memory) ?? new CallQueue();
+  if (busy === "reject" && queue.isBusy) {
     throw new AssistantError(
       "BUSY",
       `A turn of memory ${JSON.stringify(memory.id)} is under way. Wait for it, or set busy to "enqueue".`,
@@ -31,19 +34,13 @@ export async function whileFree<T>(
     );
   }
   queues.set(memory, queue);
-  const before = queue.tail;
-  let end: (() => void) | undefined;
-  const done = new Promise<void>((resolve) => {
-    end = resolve;
+  return new Promise((resolve, reject) => {
+    const stopWaiting = onAbort(signal, () => reject(abortedError(signal)));
+    const turn = async (): Promise<T> => {
+      stopWaiting();
+      throwIfAborted(signal);
+      return run();
+    };
+    queue.run(turn, timeoutMs && timeoutMs + undoMs).then(resolve, reject);
   });
-  // One that is aborted while it waits must not let the next one in before the running one is done.
-  queue.tail = before.then(() => done);
-  queue.count++;
-  try {
-    await orAborted(before, signal);
-    return await run();
-  } finally {
-    queue.count--;
-    end?.();
-  }
 }

@@ -26,7 +26,8 @@ async function heapUsed(): Promise<number> {
 
 test("the turns of a memory leave nothing behind in its queue", async () => {
   const [memory, { signal }] = [{ id: "one" }, new AbortController()];
-  const turn = (): Promise<unknown> => whileFree(memory, "enqueue", signal, async () => undefined);
+  const rules = { busy: "enqueue", timeoutMs: 60_000 } as const;
+  const turn = (): Promise<unknown> => whileFree(memory, rules, signal, async () => undefined);
   expect(await growth(turn, 100_000)).toBeLessThan(2_000_000);
 });
 

@@ -59,6 +59,22 @@ export function checkInteger(name: string, value: unknown, least: 0 | 1): assert
 }
 
 /**
+ * A time-out in milliseconds that a timer takes: an integer from 1 to 2 ** 31 - 1, or `undefined`, none.
+ *
+ * @example
+ * ```ts
+ * import { checkTimeout } from "@turnkeep/core/store-kit";
+ *
+ * checkTimeout(30_000);
+ * ```
+ */
+export function checkTimeout(timeoutMs: unknown): asserts timeoutMs is number | undefined {
+  if (timeoutMs === undefined) return;
+  if (Number.isSafeInteger(timeoutMs) && (timeoutMs as number) > 0 && (timeoutMs as number) < 2 ** 31) return;
+  throw wrongOption("timeoutMs", timeoutMs, "a positive integer of milliseconds below 2147483648");
+}
+
+/**
  * Options of these names and no others: a misspelt one would be without effect, and nobody would notice. One that is
  * `undefined` was not given.
  *

@@ -6,8 +6,16 @@
  * @module
  */
 export { onAbort, throwIfAborted } from "./abort.ts";
+export { CallQueue } from "./call-queue.ts";
 export { isTurnkeepError, TurnkeepError } from "./errors.ts";
-export { checkInteger, checkObject, checkUnlessInstance, kindOf, wrongOption } from "./option-checks.ts";
+export {
+  checkInteger,
+  checkObject,
+  checkTimeout,
+  checkUnlessInstance,
+  kindOf,
+  wrongOption,
+} from "./option-checks.ts";
 export { callDriver } from "./stores/call-driver.ts";
 export { checkAgainstStored, isInPlace, type StoredRows, storedRows } from "./stores/check-stored.ts";
 export {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  CallQueue,
   driverCalls,
   errorCode,
   importError,
@@ -66,13 +67,20 @@ export function connect({ client, url, config }: PostgresConnection, place: stri
   let opened: Promise<Pool> | undefined;
   let takesNames = client === undefined || isOfPg(client);
   const names = new Names();
-  const turns = client !== undefined && isSingle(client) ? inTurn() : atOnce;
+  const statements = new CallQueue();
   const calls = driverCalls(storeName);
 
   async function send(statement: Sent, signal: AbortSignal | undefined): Promise<QueryAnswer> {
-    if (client !== undefined) return turns(() => query(client, statement), signal);
-    opened ??= openPool(config ?? { connectionString: url });
-    return sendOverPool(await opened, statement, signal);
+    if (client === undefined) {
+      opened ??= openPool(config ?? { connectionString: url });
+      return sendOverPool(await opened, statement, signal);
+    }
+    if (!isSingle(client)) return query(client, statement);
+    return statements.run(() => {
+      // One that nobody waits for any more when its turn comes is not sent.
+      signal?.throwIfAborted();
+      return query(client, statement);
+    });
   }
 
   async function sendUntilDone(
@@ -198,23 +206,6 @@ function isOfPg(client: PostgresClient): boolean {
 /** A `Client` of `pg`, which warns of a statement that comes while another is under way, and of 9 will not take it. */
 function isSingle(client: PostgresClient): boolean {
   return "connectionParameters" in client;
-}
-
-type Turns = <T>(call: () => Promise<T>, signal: AbortSignal | undefined) => Promise<T>;
-
-const atOnce: Turns = (call) => call();
-
-/** One call after the other; one that nobody waits for any more when its turn comes is not made. */
-function inTurn(): Turns {
-  let last: Promise<unknown> = Promise.resolve();
-  return (call, signal) => {
-    const answer = last.then(() => {
-      signal?.throwIfAborted();
-      return call();
-    });
-    last = answer.catch(() => {});
-    return answer;
-  };
 }
 
 /** Inside of a `try`, so that bundlers do without a driver that is not installed. */

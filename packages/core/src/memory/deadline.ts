@@ -78,28 +78,6 @@ export async function endedBy<T>(signal: AbortSignal, turn: Promise<T>): Promise
   }
 }
 
-/** How much later than a call's own time-out those behind it give it up. */
-export const graceMs = 100;
-const longestTimer = 2 ** 31 - 1;
-
-/** Settles when the work has ended, or once `left` has no milliseconds left for it. */
-export function endedOrDropped(work: Promise<unknown>, left: () => number): Promise<void> {
-  return new Promise((resolve) => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const go = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    const look = (): void => {
-      const ms = left();
-      if (ms <= 0) resolve();
-      else timer = setTimeout(look, Math.min(ms, longestTimer));
-    };
-    work.then(go, go);
-    look();
-  });
-}
-
 /** Waits before another attempt: longer each time, and at random, so that competing writers part. */
 export function backOff(attempt: number, signal: AbortSignal): Promise<void> {
   const longest = Math.min(5 * 2 ** attempt, 100);

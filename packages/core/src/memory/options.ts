@@ -1,7 +1,7 @@
 import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory-options.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { checkInteger, kindOf, wrongOption } from "../option-checks.ts";
+import { checkInteger, checkTimeout, kindOf, wrongOption } from "../option-checks.ts";
 import { checkProcessors } from "../processors/apply-processors.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
@@ -89,10 +89,7 @@ export function checkPolicy<M>(options: MemoryPolicy<M>): void {
       );
     }
   }
-  // 2 ** 31 - 1 ms is the longest delay that a timer takes.
-  if (timeoutMs !== undefined && !(Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 2 ** 31)) {
-    throw wrongOption("timeoutMs", timeoutMs, "a positive integer of milliseconds below 2147483648");
-  }
+  checkTimeout(timeoutMs);
   if (onEvent !== undefined && typeof onEvent !== "function")
     throw wrongOption("onEvent", onEvent, "a function");
 }

@@ -1,18 +1,10 @@
+import { CallQueue } from "../call-queue.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { MemoryEvent } from "../memory-events.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
-import {
-  backOff,
-  type Call,
-  endedBy,
-  endedOrDropped,
-  graceMs,
-  isOpenOutcome,
-  withDeadline,
-  wrongSignal,
-} from "./deadline.ts";
+import { backOff, type Call, endedBy, isOpenOutcome, withDeadline, wrongSignal } from "./deadline.ts";
 import { Draft, type Loaded } from "./draft.ts";
 import { decodeHead } from "./head.ts";
 import type { Policy } from "./policy.ts";
@@ -38,12 +30,7 @@ const openAttempts = 3;
  */
 export class Session<M> {
   readonly #policy: Policy<M>;
-  /** Settles when the calls made so far have ended; `undefined`: none runs or waits. */
-  #tail: Promise<unknown> | undefined;
-  /** How many calls were made, and which of them was the newest to begin, and when. */
-  #made = 0;
-  #begun = 0;
-  #began = 0;
+  readonly #calls = new CallQueue();
   /** `undefined`: not known, and to be read before the next change. */
   #state: Loaded<M> | undefined;
   /** The items of the newest state, current or not, to be used again where a read brings them unchanged. */
@@ -69,48 +56,8 @@ export class Session<M> {
     const wrong = wrongSignal(signal);
     if (wrong !== undefined) return Promise.reject(wrong);
     const { timeoutMs } = this.#policy;
-    const place = ++this.#made;
-    const turn = this.#before(place).then(() => {
-      this.#begin(place);
-      return withDeadline({ timeoutMs, signal }, call);
-    });
-    const ended = (): void => {
-      if (this.#tail === tail) this.#tail = undefined;
-    };
-    const tail = turn.then(ended, ended);
-    this.#tail = tail;
+    const turn = this.#calls.run(() => withDeadline({ timeoutMs, signal }, call), timeoutMs);
     return signal === undefined ? turn : endedBy(signal, turn);
-  }
-
-  /**
-   * Settles when the calls made so far have ended, or when none of them can run any more: each ends within `timeoutMs`,
-   * unless the runtime has dropped it with its timer, as Cloudflare's Workers do with all that a request left behind
-   * whose client went away. Those who share the memory with it must not wait for ever, so each waits by a timer of its
-   * own: the later it was made, the longer, so that those who wait keep their order.
-   */
-  #before(place: number): Promise<void> {
-    const tail = this.#tail;
-    if (tail === undefined) {
-      this.#begin(place);
-      return Promise.resolve();
-    }
-    return endedOrDropped(tail, () => {
-      const ahead = place - this.#begun;
-      // Given up by a later one although it lives: its turn has passed, and comes no more.
-      const left = ahead > 0 ? this.#left(ahead) : 0;
-      if (left <= 0) this.#begin(place);
-      return left;
-    });
-  }
-
-  #begin(place: number): void {
-    this.#begun = Math.max(this.#begun, place);
-    this.#began = performance.now();
-  }
-
-  /** How long the call that runs may still take until it counts as dropped; longer with others that wait `ahead`. */
-  #left(ahead: number): number {
-    return this.#began + this.#policy.timeoutMs + ahead * graceMs - performance.now();
   }
 
   /** Reads the memory as it is now and shows it to the caller, who from then on has looked at it, unless the call has ended. */
@@ -280,7 +227,7 @@ export class Session<M> {
 
   /** Waits for the calls made so far and what they left to be done; every later one is `CLOSED`. */
   close(leftToDo: () => Promise<void> | undefined): Promise<void> {
-    this.#closing ??= this.#before(++this.#made).then(leftToDo);
+    this.#closing ??= this.#calls.ended().then(leftToDo);
     return this.#closing;
   }
 

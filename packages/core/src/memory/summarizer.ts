@@ -1,10 +1,11 @@
 import { orAborted } from "../abort.ts";
+import { endedOrDropped, graceMs } from "../call-queue.ts";
 import { isTurnkeepError } from "../errors.ts";
 import { applyProcessors } from "../processors/apply-processors.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import type { Summarize, SummarizeFailure } from "../window-options.ts";
-import { endedOrDropped, graceMs, withDeadline } from "./deadline.ts";
+import { withDeadline } from "./deadline.ts";
 import type { Draft, Prepared } from "./draft.ts";
 import type { Policy } from "./policy.ts";
 import type { Session } from "./session.ts";

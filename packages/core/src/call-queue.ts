@@ -1,0 +1,98 @@
+/** How much longer than its limit a call may take, for each that waits, until it counts as dropped. */
+export const graceMs = 100;
+const longestTimer = 2 ** 31 - 1;
+
+/**
+ * Runs calls one after the other, in the order in which they were made.
+ *
+ * A call that has a limit ends by it, unless the runtime has dropped it together with its timers, as Cloudflare's Workers
+ * do with all that a request left behind whose client went away. Those behind it must not wait for ever, so each waits
+ * by a timer of its own: the later it was made, the longer, so that those who wait keep their order.
+ *
+ * @example
+ * ```ts
+ * import { CallQueue } from "@turnkeep/core/store-kit";
+ *
+ * const queue = new CallQueue();
+ * const answers = [3, 2, 1].map((n) => queue.run(async () => n));
+ * console.log(await Promise.all(answers)); // [3, 2, 1], each begun when the one before it had ended
+ * ```
+ */
+export class CallQueue {
+  /** Settles when the calls made so far have ended; `undefined`: none runs or waits. */
+  #tail: Promise<unknown> | undefined;
+  /** How many calls were made, which of them was the newest to begin, and by when that one has ended. */
+  #made = 0;
+  #begun = 0;
+  #until = 0;
+
+  /** Whether a call runs or waits. One that is past its limit counts as dropped. */
+  get isBusy(): boolean {
+    return this.#tail !== undefined && (this.#made > this.#begun || this.#left(this.#begun) > 0);
+  }
+
+  /**
+   * Makes the call when those made before it have ended, or cannot run any more. `limitMs`: by when it has ended, in
+   * milliseconds from when it begins; the call itself sees to that. Without one, those behind it wait until it ends.
+   */
+  run<T>(call: () => Promise<T>, limitMs: number = Number.POSITIVE_INFINITY): Promise<T> {
+    const place = ++this.#made;
+    const begin = (): void => {
+      this.#begun = Math.max(this.#begun, place);
+      this.#until = performance.now() + limitMs;
+    };
+    let turn: Promise<T>;
+    const before = this.#before(place);
+    if (before === undefined) {
+      // At once: whoever comes in the same tick finds it under way.
+      begin();
+      turn = Promise.resolve().then(call);
+    } else {
+      turn = before.then(() => {
+        begin();
+        return call();
+      });
+    }
+    const ended = (): void => {
+      if (this.#tail === tail) this.#tail = undefined;
+    };
+    const tail = turn.then(ended, ended);
+    this.#tail = tail;
+    return turn;
+  }
+
+  /** Settles when the calls made so far have ended, or cannot run any more. */
+  async ended(): Promise<void> {
+    await this.#before(this.#made + 1);
+  }
+
+  #before(place: number): Promise<void> | undefined {
+    const tail = this.#tail;
+    return tail && endedOrDropped(tail, () => this.#left(place));
+  }
+
+  /** How long it takes until the call that runs counts as dropped for the one at this place. */
+  #left(place: number): number {
+    const ahead = place - this.#begun;
+    // Behind: it was given up by a later one although it lives. Its turn has passed, and comes no more.
+    return ahead < 0 ? 0 : this.#until + ahead * graceMs - performance.now();
+  }
+}
+
+/** Settles when the work has ended, or once `left` has no milliseconds left for it. */
+export function endedOrDropped(work: Promise<unknown>, left: () => number): Promise<void> {
+  return new Promise((resolve) => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const go = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const look = (): void => {
+      const ms = left();
+      if (ms <= 0) resolve();
+      else if (ms < Number.POSITIVE_INFINITY) timer = setTimeout(look, Math.min(ms, longestTimer));
+    };
+    work.then(go, go);
+    look();
+  });
+}
