@@ -1223,6 +1223,11 @@ it.each<[string, () => unknown, RegExp]>([
     /a profile, such as openai, not a string/,
   ],
   [
+    "a misspelt option",
+    () => validate([], profiles.openai, { format, formats: format } as never),
+    /^validate's third argument .*"formats"/,
+  ],
+  [
     "no list of messages",
     () => validate("[]" as never, profiles.openai, { format }),
     /a list of messages, not a string/,

@@ -22,6 +22,7 @@ import type {
 } from "../memory-view.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { checkObject, checkOptions, wrongOption } from "../option-checks.ts";
+import { checkMessageId } from "../stores/checks.ts";
 import { invalidOption } from "../stores/store-errors.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
@@ -124,6 +125,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     checkOptions("put's options", options, ["mustExist", "signal"]);
     const { mustExist = false } = options ?? {};
     if (typeof mustExist !== "boolean") throw wrongOption("mustExist", mustExist, "true or false");
+    checkMessageId(id); // A forgotten one would add the message anew each time.
     const prepared = prepare(message, this.#policy.reader, id);
     const put = async (attempt: Attempt<M>): Promise<void> => {
       const [stored = prepared] = underStoredIds([prepared], attempt.loaded.live, this.#policy);

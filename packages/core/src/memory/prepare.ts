@@ -14,6 +14,9 @@ export function prepare<M>(value: M | Entry<M>, reader: ItemReader<M>, id?: stri
   const given = isEntry(value) ? value : { message: value, id: undefined, model: undefined };
   const ownId = id ?? given.id;
   if (ownId !== undefined) checkMessageId(ownId);
+  if (given.id !== undefined && given.id !== ownId) {
+    throw invalidOption("put was given one id, and an entry with another. Give the entry none, or the same.");
+  }
   if (given.model !== undefined && typeof given.model !== "string") {
     throw invalidOption("An entry's model must be a text, such as a model's name.");
   }

@@ -1,4 +1,5 @@
 import { type MessageFormat, type Piece, TurnkeepError } from "@turnkeep/core";
+import { checkObject } from "@turnkeep/core/store-kit";
 import { kindOf } from "../checks.ts";
 import {
   answeredRequests,
@@ -69,6 +70,7 @@ export function validate<M>(
       "validate needs the messages' format, such as { format: modelMessageFormat }.",
     );
   }
+  checkObject("validate's third argument", options, ["format"]);
   for (const message of messages) format.encode(message);
   return profile.rules.flatMap((rule) =>
     check(messages, format, rule).map(([index, problem]) => ({
