@@ -1,4 +1,4 @@
-import { createChatMemory, type ModelMessage } from "@turnkeep/core";
+import { createChatMemory, type ModelMessage, modelMessageFormat } from "@turnkeep/core";
 import { expect, test } from "vitest";
 import { type AiSdkOptions, aiSdkModel } from "../src/ai-sdk.ts";
 import { createAssistant, tool } from "../src/index.ts";
@@ -215,6 +215,32 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
     const chat = createAssistant({ model: aiSdkModel<ModelMessage>({ model }), tools: { weather: spy } });
     for await (const _ of chat.stream("Hi"));
     expect(given).toEqual([{ city: "Oslo" }]);
+  });
+
+  test.each([
+    ["c1", false],
+    ["c1", true],
+    ["", false],
+    ["", true],
+  ])("calls that share the id %j are both answered, streamed: %j", async (toolCallId, isStreamed) => {
+    const oslo = { ...call, toolCallId };
+    const rome = { ...oslo, input: '{"city":"Rome"}' };
+    const { model, requests } = mock([[oslo, rome], [text]]);
+    const memory = createChatMemory();
+    const chat = createAssistant({ model: aiSdkModel({ model }), memory, tools: { weather } });
+    if (isStreamed) for await (const _ of chat.stream("Hi"));
+    else await chat.chat("Hi");
+    const view = await memory.messages();
+    const calls = view.flatMap((message) => modelMessageFormat.toolCalls(message));
+    const results = view.flatMap((message) => modelMessageFormat.toolResults(message));
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
+    expect(results.map(({ id }) => id)).toEqual(calls.map(({ id }) => id));
+    if (toolCallId !== "") expect(calls[0]?.id).toBe(toolCallId);
+    // Of a whole answer the SDK itself gives every call of one id the input of the first.
+    const second = isStreamed ? "Rome" : "Oslo";
+    expect(JSON.stringify(requests()[1]?.prompt)).toMatch(
+      RegExp(`"Oslo","celsius":4.*"${second}","celsius":4`),
+    );
   });
 
   test("an unreadable input is marked on the call alone, not on what the provider answered it", async () => {

@@ -1,6 +1,7 @@
 import type { ModelMessageLike } from "@turnkeep/core";
 import { checkObject, onAbort, wrongOption } from "@turnkeep/core/store-kit";
 import { generateText, jsonSchema, type LanguageModel, streamText } from "ai";
+import { newCallId } from "../call-id.ts";
 import { AssistantError } from "../errors.ts";
 import type { Model, ModelRequest, ModelResponse } from "../model.ts";
 import { isObject, unreadableInput } from "../model-messages.ts";
@@ -200,11 +201,28 @@ function responseOf<M>({ response, toolCalls, usage, finishReason }: Answer): Mo
     : content;
   const { inputTokens, outputTokens } = usage;
   return {
-    message: { role: "assistant", content: kept } as unknown as M,
+    message: { role: "assistant", content: withOwnIds(kept) } as unknown as M,
     usage: { inputTokens, outputTokens },
     model: response.modelId,
     finishReason,
   };
+}
+
+/**
+ * Each call under an id of its own, made here where the model's server gave none or one twice: the result of a second call
+ * of one id would answer none. A provider's own calls keep theirs.
+ */
+function withOwnIds(content: unknown): unknown {
+  if (!Array.isArray(content)) return content;
+  const taken = new Set<string>();
+  return content.map((part: AnyPart) => {
+    if (part.type !== "tool-call") return part;
+    const { toolCallId, providerExecuted } = part;
+    const isOwn = toolCallId !== undefined && toolCallId !== "" && !taken.has(toolCallId);
+    const id = isOwn || providerExecuted === true ? toolCallId : newCallId();
+    taken.add(id ?? "");
+    return id === toolCallId ? part : { ...part, toolCallId: id };
+  });
 }
 
 function withUnreadable(part: AnyPart, given: unknown): object {

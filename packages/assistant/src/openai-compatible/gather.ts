@@ -1,3 +1,4 @@
+import { newCallId } from "../call-id.ts";
 import type { ModelDelta } from "../model.ts";
 import { joinedContent, textsOf } from "./content.ts";
 import { joinedDetails, reasoningOf } from "./reasoning.ts";
@@ -123,10 +124,4 @@ export function wireMessage(given: Readonly<Record<string, unknown>>): WireMessa
   });
   if (named.length > 0) message.tool_calls = named;
   return message;
-}
-
-/** Not by `crypto.randomUUID`, which a page has behind HTTPS alone, and a server on the local network seldom has that. */
-function newCallId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return `call_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
