@@ -1,3 +1,4 @@
+import { TurnkeepError } from "@turnkeep/core";
 import { loadEncoding, vocabularyOf } from "./encoding.ts";
 import { ruleOf } from "./models.ts";
 import type { EncodingOrModel } from "./token-counter.ts";
@@ -27,7 +28,7 @@ const end = 12;
  * window's `reserve`. For functions whose parameters are a flat object the rule gives what the API counts; nested
  * schemas, which it does not describe, cost the JSON text of what is nested. No tools cost nothing.
  *
- * Errors: `INVALID_OPTION` for an unknown encoding or model.
+ * Errors: `INVALID_OPTION` for an unknown encoding or model, and for what is no list of functions with names.
  *
  * @example
  * ```ts
@@ -42,6 +43,7 @@ const end = 12;
  */
 export async function countTools(name: EncodingOrModel, tools: readonly ToolDefinition[]): Promise<number> {
   const { encoding } = ruleOf(name);
+  checkTools(tools);
   if (tools.length === 0) return 0;
   const bytePairs = (await loadEncoding(encoding))();
   const count = (text: string): number => bytePairs.count(text);
@@ -57,6 +59,14 @@ export async function countTools(name: EncodingOrModel, tools: readonly ToolDefi
     tokens += nestedTokens(rest, ["type", "required", "additionalProperties", "$schema"], count);
   }
   return tokens;
+}
+
+/** The AI SDK's tools are an object by name, and tools that a provider runs have no name: neither can be counted. */
+function checkTools(tools: readonly ToolDefinition[]): void {
+  const isTool = (tool: Partial<FunctionDefinition> & { function?: FunctionDefinition }): boolean =>
+    typeof (tool?.function ?? tool)?.name === "string";
+  if (Array.isArray(tools) && (tools as readonly Partial<FunctionDefinition>[]).every(isTool)) return;
+  throw new TurnkeepError("INVALID_OPTION", "countTools takes a list of functions, each with its name.");
 }
 
 type JsonSchema = {

@@ -111,4 +111,13 @@ describe("countTools", () => {
     expect(await countTools("gpt-4o", [])).toBe(0);
     await expect(countTools("gpt-99", [])).rejects.toMatchObject({ code: "INVALID_OPTION" });
   });
+
+  it.each([
+    ["an object by name, as the AI SDK's", { get_current_weather: weather }],
+    ["a tool without a name, as those that a provider runs", [weather, { type: "web_search" }]],
+    ["no list", undefined],
+    ["a list of nothing", [null]],
+  ])("refuses %s", async (_, tools) => {
+    await expect(countTools("gpt-4o", tools as never)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  });
 });
