@@ -344,6 +344,11 @@ describe("options of the wrong shape are INVALID_OPTION, naming option and value
       { window: { maxTokens: 10, counter: { ...counter, base: -1 } } },
       /window.counter.base .*-1/,
     ],
+    [
+      "a reserve that leaves no room",
+      { window: { maxTokens: 10, counter, reserve: 10 } },
+      /window.reserve must be smaller than window.maxTokens, which is 10; it is 10/,
+    ],
     ["a reserve without tokens", { window: { maxMessages: 10, reserve: 1 } }, /window.reserve/],
     ["an unknown unit", { window: { maxMessages: 10, unit: "word" } }, /window.unit .*word/],
     ["a target of zero", { window: { maxMessages: 10, target: 0 } }, /window.target .*0/],

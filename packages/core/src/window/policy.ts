@@ -74,6 +74,7 @@ export function windowPolicy<M>(
   if (maxTokens !== undefined || counter !== undefined) checkNamedCounter(counter);
   if (maxTokens === undefined && reserve !== undefined)
     throw wrongOption("window.reserve", reserve, "given together with maxTokens");
+  if (typeof reserve === "number" && typeof maxTokens === "number") checkReserve(reserve, maxTokens);
   const evictsOften = unit === "message" || (maxTokens === undefined && summarize === undefined);
   const target = window.target ?? (evictsOften ? 1 : 0.7);
   if (typeof target !== "number" || !(target > 0 && target <= 1)) {
@@ -99,6 +100,11 @@ export function windowPolicy<M>(
     summarize,
     waitUntil,
   };
+}
+
+function checkReserve(reserve: number, maxTokens: number): void {
+  if (reserve < maxTokens) return;
+  throw wrongOption("window.reserve", reserve, `smaller than window.maxTokens, which is ${maxTokens}`);
 }
 
 function checkCacheTtl(cacheTtlMs: number | undefined, unit: WindowUnit, target: number): void {
@@ -182,9 +188,7 @@ export async function resolveLimits<M>(
   if (most === undefined) return { maxMessages, maxTokens: unlimited, taken: (tokens) => tokens };
   const maxTokens = typeof most === "function" ? await ask("window.maxTokens", most, 1) : most;
   const reserve = typeof room === "function" ? await ask("window.reserve", room, 0) : room;
-  if (reserve >= maxTokens) {
-    throw wrongOption("window.reserve", reserve, `smaller than window.maxTokens, which is ${maxTokens}`);
-  }
+  checkReserve(reserve, maxTokens);
   const base = policy.counter?.base ?? 0;
   return { maxMessages, maxTokens, taken: (tokens) => corrected(tokens + base, correction) + reserve };
 }
