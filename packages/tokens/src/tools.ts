@@ -65,8 +65,13 @@ export async function countTools(name: EncodingOrModel, tools: readonly ToolDefi
 function checkTools(tools: readonly ToolDefinition[]): void {
   const isTool = (tool: Partial<FunctionDefinition> & { function?: FunctionDefinition }): boolean =>
     typeof (tool?.function ?? tool)?.name === "string";
-  if (Array.isArray(tools) && (tools as readonly Partial<FunctionDefinition>[]).every(isTool)) return;
-  throw new TurnkeepError("INVALID_OPTION", "countTools takes a list of functions, each with its name.");
+  const wrong = Array.isArray(tools) ? tools.findIndex((tool) => !isTool(tool)) : undefined;
+  if (wrong === -1) return;
+  const what = wrong === undefined ? "a value that is no list" : `no function with a name at place ${wrong}`;
+  throw new TurnkeepError(
+    "INVALID_OPTION",
+    `countTools takes a list of functions with names; it was given ${what}. Leave out tools that the provider runs itself.`,
+  );
 }
 
 type JsonSchema = {
