@@ -81,11 +81,9 @@ async function keep(memory: ChatMemory<UIMessage>, id: string, answer: UIMessage
 
 /** Takes in what the user did: said something, said it anew, wants another answer, or has approved a call. */
 async function take(memory: ChatMemory<UIMessage>, { message, trigger, messageId }: Posted): Promise<void> {
-  if (trigger === "regenerate-message") {
-    await takeBack(memory, ({ id, role }) =>
-      messageId === undefined ? role === "assistant" : id === messageId,
-    );
-  } else if (message.role === "assistant") {
+  // Another answer is wanted to the last message. After a request that failed it may not be here: then it is taken in.
+  if (trigger === "regenerate-message" && (await takeBackBehind(memory, message))) return;
+  if (message.role === "assistant") {
     const [stored] = (await memory.history({ ids: [message.id] })).messages;
     await memory.put(message.id, approved(stored?.message, message), { mustExist: true });
   } else {
@@ -128,4 +126,23 @@ async function takeBack(memory: ChatMemory<UIMessage>, isIt: (message: UIMessage
     if (found === undefined) continue;
     return memory.rewind(found.id);
   }
+}
+
+/** Takes back all behind a message, unless it is not here, or is another version of a question. */
+async function takeBackBehind(
+  memory: ChatMemory<UIMessage>,
+  { id, role, parts }: UIMessage,
+): Promise<boolean> {
+  let next: string | undefined;
+  for await (const page of memory.historyPages({ order: "descending", states: ["live", "evicted"] })) {
+    for (const { id: stored, message } of page.messages) {
+      if (message.id === id) {
+        if (role === "user" && JSON.stringify(message.parts) !== JSON.stringify(parts)) return false;
+        if (next !== undefined) await memory.rewind(next);
+        return true;
+      }
+      next = stored;
+    }
+  }
+  return false;
 }

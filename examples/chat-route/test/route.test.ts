@@ -12,9 +12,14 @@ function setUp(answers: MockLanguageModelV4["doStream"]) {
     format: uiMessageFormat<UIMessage>(),
   });
   const route = chatRoute(memories, new MockLanguageModelV4({ doStream: answers }));
-  const post = async (id: string, text: string, messageId?: string): Promise<string> => {
+  const post = async (
+    id: string,
+    text: string,
+    messageId?: string,
+    trigger = "submit-message",
+  ): Promise<string> => {
     const message: UIMessage = { id, role: "user", parts: [{ type: "text", text }] };
-    const body = JSON.stringify({ id: "ann/1", message, trigger: "submit-message", messageId });
+    const body = JSON.stringify({ id: "ann/1", message, trigger, messageId });
     return (await route(new Request("http://localhost/", { method: "POST", body }))).text();
   };
   const shown = async (): Promise<string[]> =>
@@ -80,4 +85,28 @@ test("only calls that wait for the user are carried out, and once", async () => 
   expect(text).toContain("to Oslo is booked");
   expect(text).not.toContain("Rome");
   await expect(approve(said({}))).rejects.toThrow("No call waits");
+});
+
+// As `regenerate()` of `useChat` asks where the last message is a question: a Retry button after a request that failed.
+test.each([
+  ["that has not arrived", "q-2", "And you?", undefined],
+  ["that has arrived as it was before an edit", "q-1", "And you?", "q-1"],
+])("a question %s is taken in when it is asked for again", async (_, id, text, arrived) => {
+  const { post, shown } = setUp(doStream);
+  await post("q-1", "Hello");
+  await post(id, text, undefined, "regenerate-message");
+  const kept = arrived === undefined ? ["user: Hello", expect.stringContaining("assistant: Where")] : [];
+  expect(await shown()).toEqual([...kept, `user: ${text}`, expect.stringContaining("assistant: Where")]);
+});
+
+test("another answer may be asked for by the question's id", async () => {
+  const { post, shown } = setUp(doStream);
+  await post("q-1", "Hello");
+  await post("q-2", "And you?");
+  const before = await shown();
+  await post("q-2", "And you?", "q-2", "regenerate-message");
+  const after = await shown();
+  expect(after.slice(0, 3)).toEqual(before.slice(0, 3));
+  expect(after).toHaveLength(4);
+  expect(after.at(-1)).not.toBe(before.at(-1));
 });
