@@ -136,6 +136,13 @@ describe("a turn whose model fails", () => {
       details: { memoryId: memory.id },
     });
   });
+
+  test("or if the conversation was deleted under it, which the error names", async () => {
+    const memory = createChatMemory();
+    const wipe = tool({ inputSchema: {}, execute: () => memory.clear() });
+    const chat = createAssistant({ model: scripted(toolCall("c1", "wipe", {})), memory, tools: { wipe } });
+    await expect(chat.chat("Go")).rejects.toThrow(/deleted meanwhile/);
+  });
 });
 
 describe("a tool that throws", () => {
