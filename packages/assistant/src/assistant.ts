@@ -141,7 +141,7 @@ export type OfManyMemories = [options: ChatOptions & { readonly memoryId: string
  * `ABORTED` (a `TurnkeepError`) by the signal or `timeoutMs`; `WINDOW_OVERFLOW` if the window leaves nothing to send; `ID_CONFLICT`
  * if the id was used for another message, its turn cannot go on, or another process runs it too (then ask again);
  * `UNSUPPORTED` for an id where the store keeps no history; `INVALID_OPTION` for arguments, or a model's answer, of
- * the wrong shape; of {@link AssistantError} `BUSY`, `EMPTY_ANSWER`, `TOO_MANY_ROUND_TRIPS`, `UNKNOWN_TOOL`,
+ * the wrong shape; of {@link AssistantError} `BUSY`, `EMPTY_ANSWER`, `MEMORY_DELETED`, `TOO_MANY_ROUND_TRIPS`, `UNKNOWN_TOOL`,
  * `INVALID_TOOL_INPUT` and `UNDO_FAILED`.
  */
 export interface Assistant<M, Args extends readonly unknown[] = OfOneMemory> {

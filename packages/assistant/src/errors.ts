@@ -6,6 +6,7 @@
  * | `BUSY` | a turn of that memory is under way, and `busy` is `"reject"` | wait for it, or set `busy: "enqueue"` |
  * | `EMPTY_ANSWER` | the model answered neither text nor a tool call, be it that its tokens ended while it reasoned | ask again, allow it more tokens |
  * | `INVALID_TOOL_INPUT` | the arguments of a call are not what the tool's schema wants | choose another strategy, or ask again |
+ * | `MEMORY_DELETED` | the conversation was deleted (`clear`, `erase`), or expired, under the turn, which stored nothing more | begin another one, or leave it |
  * | `MODEL_ERROR` | a model's server refused the request, broke off, or was not reached | see `details.status`, and wait `details.retryAfterMs` if it is there |
  * | `PROMPT_TOO_LONG` | the messages exceed what the model can read | shrink the memory's window, then ask again |
  * | `TOO_MANY_ROUND_TRIPS` | the model still calls tools after `maxRoundTrips` rounds | raise it, or set `tooManyRoundTrips: "answer"` |
@@ -16,6 +17,7 @@ export type AssistantErrorCode =
   | "BUSY"
   | "EMPTY_ANSWER"
   | "INVALID_TOOL_INPUT"
+  | "MEMORY_DELETED"
   | "MODEL_ERROR"
   | "PROMPT_TOO_LONG"
   | "TOO_MANY_ROUND_TRIPS"

@@ -24,7 +24,7 @@ export async function requestMessages<M>(
     throw new TurnkeepError(
       "WINDOW_OVERFLOW",
       `The window of memory ${JSON.stringify(memory.id)} left no message to send: the newest step is larger than it. ` +
-        "Raise the limit, or shorten what the tools answer; or else the conversation was deleted meanwhile.",
+        "Raise the limit, or shorten what the tools answer.",
       { details: { memoryId: memory.id } },
     );
   }

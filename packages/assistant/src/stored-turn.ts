@@ -7,6 +7,7 @@ import {
   TurnkeepError,
 } from "@turnkeep/core";
 import { throwIfAborted } from "./abort.ts";
+import { AssistantError } from "./errors.ts";
 import type { AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
 
 /** An answer of the model with the results of its calls, by their place. */
@@ -85,7 +86,12 @@ export async function standsBefore<M>(memory: ChatMemory<M>, own: string, id: st
   return messages[0]?.id === own;
 }
 
-/** Adds what nobody has added under that id before, be it equal. Errors: `ID_CONFLICT`, `ABORTED`. */
+/** Adds to a memory that is there: a turn must not begin anew what somebody has deleted since its question was stored. */
+export function addBehind<M>(memory: ChatMemory<M>, entries: readonly Entry<M>[]): Promise<string[]> {
+  return memory.transaction((transaction) => transaction.add(...entries), { mustExist: true });
+}
+
+/** The same for what nobody has added under that id before, be it equal. Errors: `ID_CONFLICT`, `ABORTED`. */
 export async function addAlone<M>(
   memory: ChatMemory<M>,
   own: string,
@@ -101,12 +107,20 @@ export async function addAlone<M>(
           if (messages.length > 0) throw conflict(memory.id, own, "was stored by another process");
           return transaction.add(...entries);
         },
-        { onConflict: "throw" },
+        { onConflict: "throw", mustExist: true },
       );
     } catch (error) {
       if (!isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
     }
   }
+}
+
+export function deleted(memoryId: string, cause: TurnkeepError): AssistantError {
+  return new AssistantError(
+    "MEMORY_DELETED",
+    `Memory ${JSON.stringify(memoryId)} was deleted (clear, erase), or expired, under a turn. Nothing more of the turn was stored.`,
+    { cause, details: { memoryId } },
+  );
 }
 
 export function conflict(memoryId: string, id: string, what: string): TurnkeepError {

@@ -17,7 +17,17 @@ import type { ModelResponse } from "./model.ts";
 import { calibrate, requestMessages } from "./request.ts";
 import { errorText, failedCall, resultOf, runCall } from "./run-call.ts";
 import type { Setup } from "./setup.ts";
-import { addAlone, conflict, isShared, overtaken, readTurn, type Step, standsBefore } from "./stored-turn.ts";
+import {
+  addAlone,
+  addBehind,
+  conflict,
+  deleted,
+  isShared,
+  overtaken,
+  readTurn,
+  type Step,
+  standsBefore,
+} from "./stored-turn.ts";
 
 /** What begins a turn. */
 export interface TurnRequest<M> {
@@ -51,6 +61,8 @@ export class Turn<M> {
   #continued = false;
   /** Another process runs this turn too: what is stored of it must not be taken back. */
   #isForeign = false;
+  /** Somebody has deleted the conversation: what has begun anew since is another one. */
+  #deleted: AssistantError | undefined;
 
   constructor(setup: Setup<M>, request: TurnRequest<M>) {
     this.#setup = setup;
@@ -214,6 +226,7 @@ export class Turn<M> {
    * the other's is an `ID_CONFLICT`. The first goes with the question, which the other may have taken back.
    */
   async #store(message: M, model?: string | undefined): Promise<void> {
+    if (this.#deleted !== undefined) throw this.#deleted;
     const { memory, id } = this.#request;
     const own = id === undefined ? undefined : `${id}/${this.#count++}`;
     const question = this.#question();
@@ -222,9 +235,13 @@ export class Turn<M> {
       const stored =
         own !== undefined && this.#mustRunOnce(message)
           ? await addAlone(memory, own, entries, this.#request.signal)
-          : await memory.add(...entries);
+          : await addBehind(memory, entries);
       this.#messageIds.push(stored.at(-1) as string);
     } catch (error) {
+      if (isTurnkeepError(error) && error.details.missing === true) {
+        this.#deleted = deleted(memory.id, error);
+        throw this.#deleted;
+      }
       if (id === undefined || own === undefined || !isTurnkeepError(error, "ID_CONFLICT")) throw error;
       if (await standsBefore(memory, own, id)) return this.#store(message, model);
       this.#isForeign = true;
@@ -263,7 +280,7 @@ export class Turn<M> {
       await this.#undo();
       return cause;
     } catch (undoing) {
-      if (this.#isForeign) return cause;
+      if (this.#isForeign || this.#deleted !== undefined) return cause;
       return new AssistantError(
         "UNDO_FAILED",
         `A turn of memory ${JSON.stringify(memoryId)} failed, and then the store when the turn was to be taken back; ` +

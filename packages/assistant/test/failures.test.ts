@@ -136,13 +136,6 @@ describe("a turn whose model fails", () => {
       details: { memoryId: memory.id },
     });
   });
-
-  test("or if the conversation was deleted under it, which the error names", async () => {
-    const memory = createChatMemory();
-    const wipe = tool({ inputSchema: {}, execute: () => memory.clear() });
-    const chat = createAssistant({ model: scripted(toolCall("c1", "wipe", {})), memory, tools: { wipe } });
-    await expect(chat.chat("Go")).rejects.toThrow(/deleted meanwhile/);
-  });
 });
 
 describe("a tool that throws", () => {
@@ -415,7 +408,7 @@ describe("a store that fails", () => {
     const breaking = tool({
       inputSchema: {},
       execute: () => {
-        failing(memory, "add");
+        failing(memory, "transaction");
         return "done";
       },
     });
@@ -432,12 +425,15 @@ describe("a store that fails", () => {
 
   test("for a result ends the turn, also if it takes the next", async () => {
     const memory = createChatMemory();
-    const add = memory.add.bind(memory);
-    memory.add = (...messages) => {
-      const [last] = messages.slice(-1);
-      const isResult = JSON.stringify(last).includes("fine");
-      return isResult ? Promise.reject(new Error("no result")) : add(...messages);
-    };
+    const transaction = memory.transaction.bind(memory);
+    memory.transaction = (run, options) =>
+      transaction((inner) => {
+        const add: typeof inner.add = (...messages) => {
+          if (JSON.stringify(messages).includes("fine")) throw new Error("no result");
+          return inner.add(...messages);
+        };
+        return run({ ...inner, add });
+      }, options);
     const chat = createAssistant({ model: scripted(toolCall("c1", "ok", {})), memory, tools });
     await expect(chat.chat("Go")).rejects.toThrow("no result");
     expect((await memory.messages())[2]?.content).toMatchObject([
@@ -541,11 +537,11 @@ describe("a signal", () => {
   test("that fires while the answer is stored begins none of its calls", async () => {
     const controller = new AbortController();
     const memory = createChatMemory();
-    const add = memory.add.bind(memory);
-    memory.add = async (...messages) => {
-      const ids = await add(...messages);
-      if (ids.length > 0 && (await memory.history()).messages.length === 2) controller.abort();
-      return ids;
+    const transaction = memory.transaction.bind(memory);
+    memory.transaction = async (run, options) => {
+      const result = await transaction(run, options);
+      controller.abort();
+      return result;
     };
     let runs = 0;
     const counted = tool({ inputSchema: {}, execute: () => ++runs });

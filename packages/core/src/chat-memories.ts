@@ -41,7 +41,7 @@ export interface ChatMemories<M> {
   fork(from: string, to: string, options?: ForkOptions): Promise<ChatMemory<M>>;
   /**
    * Deletes all memories of an owner, histories included; answers which. What is written later, by an answer that still
-   * streams say, begins a memory anew: end such work first, or have it `put` with `mustExist`. Ids must not pass from one owner
+   * streams say, begins a memory anew: end such work first, or have it write with `mustExist` (`put`, `transaction`). Ids must not pass from one owner
    * to another meanwhile. Each step, a page or a memory, may take `timeoutMs`. `UNSUPPORTED` if the store lists none.
    */
   erase(

@@ -46,6 +46,12 @@ export interface TransactionOptions extends MemoryCallOptions {
    * Default: `throw` once the function has read the messages, else `merge`.
    */
   readonly onConflict?: "merge" | "throw" | undefined;
+  /**
+   * Whether it only adds to a memory that is there: with `true`, one that was deleted, has expired or never began is
+   * `INVALID_OPTION`. For work that goes on for long, a turn with tools say, during which somebody may delete the
+   * conversation. Default `false`: the memory begins anew.
+   */
+  readonly mustExist?: boolean | undefined;
 }
 
 /** What a transaction's function works with. */
@@ -157,7 +163,8 @@ export interface ChatMemory<M> {
    * Collects adds and commits them once. If `run` throws, nothing was written and its error is passed on. Other calls
    * on the memory are not held up while `run` works.
    *
-   * Errors: as `add`; `VERSION_CONFLICT` by {@link TransactionOptions.onConflict}; `CLOSED` for use after its end.
+   * Errors: as `add`; `VERSION_CONFLICT` by {@link TransactionOptions.onConflict}; `INVALID_OPTION` by
+   * {@link TransactionOptions.mustExist}; `CLOSED` for use after its end.
    */
   transaction<T>(
     run: (transaction: MemoryTransaction<M>) => T | Promise<T>,

@@ -42,6 +42,8 @@ export interface TurnkeepErrorDetails {
   readonly needed?: number | undefined;
   /** The limit that was exceeded. */
   readonly limit?: number | undefined;
+  /** That the memory or the message is not there which must exist (`mustExist`). */
+  readonly missing?: boolean | undefined;
 }
 
 const marker: unique symbol = Symbol.for("turnkeep.error") as never;

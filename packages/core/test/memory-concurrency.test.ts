@@ -805,6 +805,26 @@ describe("transactions", () => {
     expect(await texts(memory)).toEqual(["a", "b"]);
   });
 
+  test("begin no memory with mustExist, also where it is deleted meanwhile, by whomever", async () => {
+    const store = inMemoryStore();
+    const memory = createChatMemory({ id: "m", store });
+    const add = (): Promise<unknown> =>
+      memory.transaction((transaction) => transaction.add(user("b")), { mustExist: true });
+    const missing = { code: "INVALID_OPTION", details: { memoryId: "m", missing: true } };
+    await expect(add()).rejects.toMatchObject(missing);
+    await memory.add(user("a"));
+    await add();
+    expect(await texts(memory)).toEqual(["a", "b"]);
+    await store.deleteMessages("m");
+    await expect(add()).rejects.toMatchObject(missing);
+    await memory.add(user("a"));
+    await memory.clear();
+    await expect(add()).rejects.toMatchObject(missing);
+    expect((await store.getMessages("m")).version).toBeNull();
+    const wrong = memory.transaction(() => {}, { mustExist: "yes" as never });
+    await expect(wrong).rejects.toMatchObject({ code: "INVALID_OPTION" });
+  });
+
   test("merge when nothing was read, a conflict when it was, and the other way round by option", async () => {
     const store = inMemoryStore();
     const memory = createChatMemory({ id: "m", store });

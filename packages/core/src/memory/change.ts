@@ -19,7 +19,7 @@ export async function putMessage<M>(
   if (item === undefined) {
     const taken = await findIds([message], attempt);
     if (taken.size > 0) throw idConflict(message.id, policy, "a place in history: it has left memory");
-    if (mustExist) throw notFound(message.id, policy, "it must exist (mustExist), and is not there");
+    if (mustExist) throw missing(policy, message.id);
     addAll(attempt, [message]);
     return;
   }
@@ -129,6 +129,17 @@ async function findThrough<M>(attempt: Attempt<M>, through: string): Promise<{ r
     live === undefined
       ? "There is no such message in memory"
       : "A system message, or one that stands for others already, is not where compact can end",
+  );
+}
+
+/** What `mustExist` asks for: the memory, or that message of it. */
+export function missing<M>({ memoryId }: Policy<M>, messageId?: string): TurnkeepError {
+  const message = messageId === undefined ? "" : `, message ${JSON.stringify(messageId)}`;
+  return new TurnkeepError(
+    "INVALID_OPTION",
+    `Memory ${JSON.stringify(memoryId)}${message}: it must exist (mustExist), and is not there. It was deleted, has expired, or ` +
+      "never was; nothing was written.",
+    { details: { memoryId, messageIds: messageId === undefined ? undefined : [messageId], missing: true } },
   );
 }
 

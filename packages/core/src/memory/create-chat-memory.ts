@@ -26,7 +26,7 @@ import { checkMessageId } from "../stores/checks.ts";
 import { invalidOption } from "../stores/store-errors.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
-import { checkReplacement, compactThrough, putMessage, replaceAll } from "./change.ts";
+import { checkReplacement, compactThrough, missing, putMessage, replaceAll } from "./change.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Prepared } from "./draft.ts";
 import { copyQuery, following, readHistory } from "./history.ts";
@@ -118,7 +118,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     this.#session.checkOpen();
     const prepared = prepareAll(messages, this.#policy.reader);
     if (prepared.length === 0) return [];
-    return this.#addPrepared(prepared, undefined);
+    return this.#addPrepared(prepared);
   }
 
   async put(id: string, message: M | Entry<M>, options?: PutOptions): Promise<void> {
@@ -190,16 +190,18 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     const session = this.#session;
     session.checkOpen();
     if (typeof run !== "function") throw wrongOption("transaction's argument", run, "a function");
-    checkOptions("transaction's options", options, ["onConflict", "signal"]);
-    checkOnConflict(options?.onConflict);
+    checkOptions("transaction's options", options, ["mustExist", "onConflict", "signal"]);
+    const { mustExist = false, onConflict, signal } = options ?? {};
+    if (typeof mustExist !== "boolean") throw wrongOption("mustExist", mustExist, "true or false");
+    checkOnConflict(onConflict);
     const collected: Prepared<M>[] = [];
     let base: Base | undefined;
     let open = true;
     const checkOpen = (): void => {
       if (!open) throw new TurnkeepError("CLOSED", "The transaction has ended; start another one.");
     };
-    if (options?.onConflict === "throw")
-      base = await session.run(options.signal, (call) => session.look(call, ({ version }) => ({ version })));
+    if (onConflict === "throw")
+      base = await session.run(signal, (call) => session.look(call, ({ version }) => ({ version })));
     const transaction: MemoryTransaction<M> = {
       add: (...messages) => {
         checkOpen();
@@ -209,7 +211,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       },
       messages: async (view) => {
         const asked = this.#views.ask(view);
-        return session.run(view?.signal ?? options?.signal, (call) => {
+        return session.run(view?.signal ?? signal, (call) => {
           checkOpen();
           return session.look(call, (loaded) => {
             base ??= { version: loaded.version };
@@ -225,7 +227,11 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       open = false;
     }
     if (collected.length === 0) return result;
-    await this.#addPrepared(collected, options?.signal, options?.onConflict === "merge" ? undefined : base);
+    await this.#addPrepared(collected, {
+      signal,
+      mustExist,
+      base: onConflict === "merge" ? undefined : base,
+    });
     return result;
   }
 
@@ -300,10 +306,14 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
 
   #addPrepared(
     prepared: readonly Prepared<M>[],
-    signal: AbortSignal | undefined,
-    base?: Base,
+    {
+      signal,
+      base,
+      mustExist,
+    }: { signal?: AbortSignal | undefined; base?: Base | undefined; mustExist?: boolean } = {},
   ): Promise<string[]> {
     const add = async (attempt: Attempt<M>): Promise<string[]> => {
+      if (mustExist === true && attempt.loaded.version === null) throw missing(this.#policy);
       const stored = underStoredIds(prepared, attempt.loaded.live, this.#policy);
       const fresh = await withoutRepeated(stored, attempt);
       const isBehind = this.#views.isBehind(attempt.loaded, fresh);
