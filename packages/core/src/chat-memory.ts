@@ -5,12 +5,13 @@ import type { MessageFormat } from "./message-format.ts";
 
 declare const entryBrand: unique symbol;
 
-/** A message with the caller's own id, or with the model that made it. Made by {@link entry}. */
+/** A message with what its caller knows of it: an id, the model that made it, when it was said. Made by {@link entry}. */
 export interface Entry<M> {
   readonly [entryBrand]: true;
   readonly message: M;
   readonly id: string | undefined;
   readonly model: string | undefined;
+  readonly createdAt: number | undefined;
 }
 
 /** What a provider counted for a request. */

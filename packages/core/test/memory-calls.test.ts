@@ -1095,6 +1095,22 @@ test("the epoch rises with a set, also of what was empty, and with what a rewind
   expect(await epoch()).toBe(3);
 });
 
+test("an entry brings when it was said, which a replacement keeps and order does not go by", async () => {
+  const memory = createChatMemory({ window: { maxMessages: 2 } });
+  const begun = Date.now();
+  await memory.add(
+    entry(user("a"), { id: "a", createdAt: 2_000 }),
+    entry(assistant("b"), { id: "b", createdAt: 1_000 }),
+  );
+  await memory.add(user("c"));
+  await memory.put("b", entry(assistant("b2"), { createdAt: 9_000 }));
+  await memory.add(entry(user("a"), { id: "a", createdAt: 3_000 }));
+  const { messages } = await memory.history();
+  expect(messages.map(({ message }) => message.content)).toEqual(["a", "b2", "c"]);
+  expect(messages.slice(0, 2).map(({ createdAt }) => createdAt)).toEqual([2_000, 1_000]);
+  expect(messages[2]?.createdAt).toBeGreaterThanOrEqual(begun);
+});
+
 test("the epoch rises with whatever changes the view other than at its end, and messages keep theirs", async () => {
   const store = inMemoryStore();
   const memory = createChatMemory({ id: "m", store, window: { maxMessages: 2 } });

@@ -1,4 +1,5 @@
 import type { Entry } from "../chat-memory.ts";
+import { wrongOption } from "../option-checks.ts";
 import { deepFreeze, factsOf, type ItemReader } from "../steps/item.ts";
 import { checkMessageId } from "../stores/checks.ts";
 import { invalidOption } from "../stores/store-errors.ts";
@@ -11,7 +12,7 @@ import { uuidv7 } from "./message-id.ts";
  * id or a token counter's bad answer.
  */
 export function prepare<M>(value: M | Entry<M>, reader: ItemReader<M>, id?: string): Prepared<M> {
-  const given = isEntry(value) ? value : { message: value, id: undefined, model: undefined };
+  const given: Partial<Entry<M>> & Pick<Entry<M>, "message"> = isEntry(value) ? value : { message: value };
   const ownId = id ?? given.id;
   if (ownId !== undefined) checkMessageId(ownId);
   if (given.id !== undefined && given.id !== ownId) {
@@ -20,12 +21,17 @@ export function prepare<M>(value: M | Entry<M>, reader: ItemReader<M>, id?: stri
   if (given.model !== undefined && typeof given.model !== "string") {
     throw invalidOption("An entry's model must be a text, such as a model's name.");
   }
+  // An entry of an earlier copy of this package has none.
+  const { createdAt = Date.now() } = given;
+  if (!Number.isSafeInteger(createdAt) || createdAt < 0) {
+    throw wrongOption("An entry's createdAt", createdAt, "whole milliseconds since the epoch");
+  }
   const payload = reader.format.encode(given.message);
   const message = deepFreeze(reader.format.decode(payload));
   return {
     id: ownId ?? uuidv7(),
     ownId: ownId !== undefined,
-    createdAt: Date.now(),
+    createdAt,
     payload,
     model: given.model,
     facts: factsOf(message, reader),
