@@ -6,7 +6,7 @@ import { describeConformance } from "@turnkeep/conformance/vitest";
 import { message, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
-import { rawAccess } from "./support.ts";
+import { rawAccess, recording } from "./support.ts";
 
 let folder: string;
 let onDisk: PGlite;
@@ -50,6 +50,18 @@ describe("a PGlite", () => {
   test("is durable only in a folder", async () => {
     expect(postgresStore({ client: onDisk }).capabilities.durable).toBe(true);
     expect(postgresStore({ client: inMemory }).capabilities.durable).toBe(false);
+  });
+
+  test("takes one statement a change, though it counts rows that change alone", async () => {
+    await storeIn(inMemory);
+    const client = recording(inMemory);
+    const store = postgresStore({ client });
+    const begin = update(null, 3, { append: [message(1), message(2)] });
+    const evict = update(begin.version, 3, { move: [{ seq: 1, to: "evicted" }] });
+    const supersede = update(evict.version, 3, { move: [{ seq: 2, to: "superseded" }] });
+    const append = update(supersede.version, 4, { append: [message(3)] });
+    for (const change of [begin, evict, supersede, append]) await store.updateMessages("counted", change);
+    expect(client.statements).toHaveLength(4);
   });
 
   test("in a folder keeps everything when it is closed and opened again", async () => {

@@ -1,9 +1,11 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, Socket } from "node:net";
 import { PGlite } from "@electric-sql/pglite";
 import { createChatMemory, user } from "@turnkeep/core";
 import { type PostgresServer, startPostgres } from "@turnkeep/servers";
 import { describeUnanswered, failure, message, said, update } from "@turnkeep/store-tests";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
 import { openPool, withClient } from "./support.ts";
@@ -163,6 +165,19 @@ describe("a client that was given", () => {
       await pool.end();
     });
 
+    test.each(["26000", "42P05", "0A000"])(
+      "is not asked again for a name that it was not given (%s)",
+      async (code) => {
+        const pool = openPool(url);
+        const client = refusing(code, 1, pool);
+        await expect(postgresStore({ client }).getMessages(code)).rejects.toMatchObject({
+          code: "STORE_UNAVAILABLE",
+          cause: { code },
+        });
+        await pool.end();
+      },
+    );
+
     test("is not asked again by who has gone", async () => {
       const pool = openPool(url);
       const controller = new AbortController();
@@ -198,6 +213,12 @@ describe("a client that was given", () => {
   });
 });
 
+/** What has the driver open its connections by these sockets. */
+function overSockets(): { readonly sockets: Socket[]; readonly stream: () => Socket } {
+  const sockets: Socket[] = [];
+  return { sockets, stream: () => sockets[sockets.push(new Socket()) - 1] as Socket };
+}
+
 describe("a pool that the store opened", () => {
   test("is closed by the store", async () => {
     const store = postgresStore({ config: { connectionString: url, max: 3 } });
@@ -225,6 +246,60 @@ describe("a pool that the store opened", () => {
     const first = await store.getMessages("a").catch((error: unknown) => error);
     if (first instanceof Error) expect(first).toMatchObject({ code: "STORE_UNAVAILABLE" });
     expect((await store.getMessages("a")).version).toBeNull();
+    await store.close();
+  });
+
+  test("outlives a connection that breaks under a statement", async () => {
+    const { sockets, stream } = overSockets();
+    const store = postgresStore({ config: { connectionString: url, stream } });
+    await withClient(url, async (holder) => {
+      await holder.query("begin; lock table turnkeep_memories");
+      const call = store.getMessages("a");
+      await until(async () => (await waiting()) === 1);
+      for (const socket of sockets) socket.destroy();
+      await expect(call).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+      await holder.query("rollback");
+    });
+    expect((await store.getMessages("a")).version).toBeNull();
+    await store.close();
+  });
+
+  test("sends a statement that recurs in full once a connection", async () => {
+    const { sockets, stream } = overSockets();
+    const store = postgresStore({ config: { connectionString: url, max: 1, stream } });
+    await store.listMemories({});
+    async function sent(): Promise<number> {
+      const before = sockets[0]?.bytesWritten ?? 0;
+      await store.getMessages("a");
+      return (sockets[0]?.bytesWritten ?? 0) - before;
+    }
+    const first = await sent();
+    expect(await sent()).toBeLessThan(first / 2);
+    expect(sockets).toHaveLength(1);
+    await store.close();
+  });
+
+  test.each([
+    ["10 seconds", 10_000, {}],
+    ["what its config says", 3_000, { connectionTimeoutMillis: 3_000 }],
+  ] as const)("gives up connecting after %s", async (_what, ms, over) => {
+    const silent = createServer(() => {});
+    await once(silent.listen(0, "127.0.0.1"), "listening");
+    const { port } = silent.address() as AddressInfo;
+    onTestFinished(() => void silent.close());
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const store = postgresStore({
+      config: { connectionString: `postgres://app@127.0.0.1:${port}/chat`, ...over },
+    });
+    const ended = vi.fn();
+    const call = failure(() => store.getMessages("a")).finally(ended);
+    await once(silent, "connection");
+    await vi.advanceTimersByTimeAsync(ms - 1);
+    expect(ended).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await call).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    vi.useRealTimers();
     await store.close();
   });
 

@@ -23,7 +23,7 @@ export type Run = <A>(statement: Statement<A>) => Promise<A>;
 
 interface Opened {
   readonly client: Redis;
-  /** Why it is not connected, as its listener was told last. */
+  /** Why it is not connected, or not as it should be, as its listener was told last. */
   fault?: unknown;
 }
 
@@ -90,7 +90,6 @@ export function connect({ client, url, config }: RedisConnection): StoreConnecti
  * next one. Nothing is sent twice: see the option `client`.
  */
 const settings = {
-  lazyConnect: true,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
   connectTimeout: 10_000,
@@ -122,6 +121,9 @@ async function open(url: string | undefined, config: object | undefined): Promis
     opened.fault = fault;
     // The driver would go on in database 0, where somebody else's data may be.
     if (isRefusedDatabase(fault)) client.disconnect();
+  });
+  client.on("connect", () => {
+    opened.fault = undefined;
   });
   // Without its queue the driver refuses what comes before it is connected. Why it cannot be, each call says.
   if (client.options.enableOfflineQueue === false) await client.connect().catch(() => {});

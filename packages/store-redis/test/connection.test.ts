@@ -5,7 +5,7 @@ import type { MemoryUpdate } from "@turnkeep/core";
 import { type RedisServer, startRedis } from "@turnkeep/servers";
 import { describeUnanswered, failure, message, messages, said, update } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { redisStore } from "../src/index.ts";
 import { newPrefix, withClient } from "./support.ts";
 
@@ -149,6 +149,59 @@ describe("a server that takes a connection and drops it", () => {
     // The driver makes twenty by itself. It may be on its way to the connection of the next call already.
     expect(dropped).toBeLessThan(10);
   });
+});
+
+test.each([
+  ["30 seconds", 30_000, {}],
+  ["what its config says", 3_000, { commandTimeout: 3_000 }],
+] as const)("a command that nobody answers is given up after %s", async (_what, ms, over) => {
+  const silent = createServer((socket) => socket.on("error", () => {}));
+  await once(silent.listen(0, "127.0.0.1"), "listening");
+  const { port } = silent.address() as AddressInfo;
+  onTestFinished(() => void silent.close());
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const store = redisStore({ config: { host: "127.0.0.1", port, ...over } });
+  const ended = vi.fn();
+  const call = failure(() => store.getMessages("a")).finally(ended);
+  await once(silent, "connection");
+  await vi.advanceTimersByTimeAsync(ms - 1);
+  expect(ended).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await call).toMatchObject({ code: "STORE_UNAVAILABLE" });
+  vi.useRealTimers();
+  await store.close();
+});
+
+test("a connection that broke is not said to be what an earlier one was", async () => {
+  const { port: upstreamPort } = new URL(url);
+  const free = createServer();
+  await once(free.listen(0, "127.0.0.1"), "listening");
+  const { port } = free.address() as AddressInfo;
+  await new Promise((resolve) => free.close(resolve));
+  const store = redisStore({ url: `redis://127.0.0.1:${port}`, prefix });
+  onTestFinished(() => store.close());
+  await expect(store.getMessages("a")).rejects.toMatchObject({ cause: { code: "ECONNREFUSED" } });
+
+  let drops = false;
+  const server = createServer((socket) => {
+    const upstream = connect(Number(upstreamPort), "127.0.0.1");
+    socket.on("close", () => upstream.destroy()).pipe(upstream);
+    upstream.on("data", (data) => (drops ? socket.end() : socket.write(data)));
+  });
+  await once(server.listen(port, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  const isServed = () =>
+    store.getMessages("a").then(
+      () => true,
+      () => false,
+    );
+  await until(isServed);
+  drops = true;
+  // The server has done what it was asked, so nobody must read that it was not reached.
+  const error = await failure(() => store.getMessages("a"));
+  expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
+  expect(said(error)).not.toContain("ECONNREFUSED");
 });
 
 describe.each(["redisUrl", "redis70Url", "valkeyUrl"] as const)("a database that %s does not have", (of) => {
@@ -307,6 +360,28 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
     expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
     expect(said(error)).not.toMatch(/s3cret|private words/);
     await reader.close();
+  });
+
+  test("a user who is allowed his database only later is served from then on, and never in another", async () => {
+    const own = newPrefix();
+    await withClient(server.url, async (client) => {
+      await client.call("ACL", ["SETUSER", "later", "on", ">s3cret", "~*", "+@all", "-select"]);
+      const address = Object.assign(new URL(server.url), {
+        username: "later",
+        password: "s3cret",
+        pathname: "/3",
+      });
+      const store = redisStore({ url: address.href, prefix: own });
+      onTestFinished(() => store.close());
+      const begin = update(null, 2, { append: [message(1)] });
+      for (const call of [() => store.updateMessages("later", begin), () => store.getMessages("later")]) {
+        await expect(call()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "NOPERM" } });
+      }
+      await client.call("ACL", ["SETUSER", "later", "+select"]);
+      await store.updateMessages("later", begin);
+      expect((await store.getMessages("later")).messages).toEqual([message(1)]);
+      expect(await client.keys(`${own}*`)).toEqual([]);
+    });
   });
 
   test("a replica refuses writes as READONLY, and serves again once it is a master", async () => {
