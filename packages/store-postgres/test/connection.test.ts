@@ -264,17 +264,25 @@ describe("a pool that the store opened", () => {
     await store.close();
   });
 
-  test("sends a statement that recurs in full once a connection", async () => {
+  test.each(["a beginning", "an append", "a read"])("sends %s in full once a connection", async (what) => {
     const { sockets, stream } = overSockets();
     const store = postgresStore({ config: { connectionString: url, max: 1, stream } });
     await store.listMemories({});
-    async function sent(): Promise<number> {
+    async function sent(memoryId: string): Promise<number> {
+      const begin = update(null, 2, { append: [message(1)] });
+      const append = update(begin.version, 3, { append: [message(2)] });
+      const calls = {
+        "a beginning": () => store.updateMessages(memoryId, begin),
+        "an append": () => store.updateMessages(memoryId, append),
+        "a read": () => store.getMessages(memoryId),
+      };
+      if (what === "an append") await calls["a beginning"]();
       const before = sockets[0]?.bytesWritten ?? 0;
-      await store.getMessages("a");
+      await calls[what as keyof typeof calls]();
       return (sockets[0]?.bytesWritten ?? 0) - before;
     }
-    const first = await sent();
-    expect(await sent()).toBeLessThan(first / 2);
+    const first = await sent(`${what} 1`);
+    expect(await sent(`${what} 2`)).toBeLessThan(first / 2);
     expect(sockets).toHaveLength(1);
     await store.close();
   });

@@ -139,6 +139,10 @@ describe("statements that a connection keeps", () => {
     }
     for (const count of [2, 3, 4]) await send({ replace: live.slice(0, count) });
     await send({ append: messages(next, next + 4), replace: live.slice(0, 1) });
+    for (const count of [5, 6]) await send({ append: messages(next, next + count - 1) });
+    for (const count of [5, 6]) {
+      await keeping.updateMessages(randomUUID(), update(null, count + 1, { append: messages(1, count) }));
+    }
     const some = messages(1, 10).map(({ seq }) => seq);
     async function supersede(count: number): Promise<void> {
       const seqs = [...some, ...live.map(({ seq }) => seq)].slice(0, count);
@@ -300,6 +304,18 @@ test("what is evicted without being live takes a look and a second write", async
     ...Array.from({ length: 5 }, () => "evicted"),
     ...["live", "live", "evicted", "evicted", "live", "live"],
   ]);
+});
+
+test("a write that takes a second statement keeps to what it was given", async () => {
+  const version = await memoryOfLength(10);
+  const superseded = update(version, 11, { move: [{ seq: 9, to: "superseded" }] });
+  await store.updateMessages(memoryId, superseded);
+  const given = message(11);
+  const evicted = update(superseded.version, 12, { append: [given], move: [{ seq: 9, to: "evicted" }] });
+  const call = store.updateMessages(memoryId, evicted);
+  given.payload = '"changed meanwhile"';
+  await call;
+  expect((await store.getMessages(memoryId)).messages.at(-1)).toEqual(message(11));
 });
 
 test("a large message that leaves memory is not written again", async () => {
