@@ -48,6 +48,17 @@ for (const [name, engine, url] of [
       expect(await sent(() => store.getHistory("trips", { ids: ["m1", "m4"] }))).toEqual(["EVALSHA"]);
     });
 
+    test("a page of the listing is one round trip, and one more that looks at its memories", async () => {
+      const client = recording(redis);
+      const store = redisStore({ client, prefix: newPrefix() });
+      const ids = Array.from({ length: 120 }, (_, index) => `listed ${index}`);
+      await Promise.all(ids.map((id) => store.updateMessages(id, update(null, 1))));
+      client.commands.length = 0;
+      expect((await store.listMemories({ limit: 119 })).memories).toHaveLength(119);
+      const shas = client.commands.map(({ args }) => args[0]);
+      expect(shas).toEqual([scripts.page.sha, ...ids.map(() => scripts.peek.sha)]);
+    });
+
     test("a read by who knows the version looks at nothing but the head, in one round trip", async () => {
       const client = recording(redis);
       const store = redisStore({ client, prefix });
@@ -454,14 +465,24 @@ for (const [name, engine, url] of [
       expect(String(await rawRead(redis, prefix, "removed"))).not.toContain("new");
     });
 
-    test("a refusal for want of memory changes nothing, and nothing is sent again", async () => {
-      const client = recording(redis);
-      const store = redisStore({ client, prefix });
-      const begin = update(null, 3, { head: "1", append: messages(1, 2) });
-      await store.updateMessages("full", begin);
-      const before = await rawRead(redis, prefix, "full");
-      await redis.config("SET", "maxmemory", "1");
-      try {
+    test.each([
+      ["memory", "maxmemory", "OOM"],
+      ["replicas", "min-replicas-to-write", "NOREPLICAS"],
+    ] as const)(
+      "a refusal for want of %s changes nothing, and nothing is sent again",
+      async (_, setting, code) => {
+        // One of its own: nobody can write meanwhile.
+        const server = await startRedis({ engine, sources: ["machine", "cache"] });
+        onTestFinished(() => server.stop());
+        const own = new Redis(server.url);
+        onTestFinished(() => own.disconnect());
+        for (const script of Object.values(scripts)) await own.script("LOAD", script.text);
+        const client = recording(own);
+        const store = redisStore({ client, prefix });
+        const begin = update(null, 3, { head: "1", append: messages(1, 2) });
+        await store.updateMessages("full", begin);
+        const before = await rawRead(own, prefix, "full");
+        await own.config("SET", setting, "1");
         const payload = '"private words"';
         const lean = update(begin.version, 4, {
           head: "2",
@@ -477,13 +498,11 @@ for (const [name, engine, url] of [
           client.commands.length = 0;
           const error = await failure(() => store.updateMessages("full", change));
           expect(client.commands.map((command) => command.name)).toEqual(["EVALSHA"]);
-          expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "OOM" } });
+          expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code } });
           expect(said(error)).not.toContain("private words");
         }
-      } finally {
-        await redis.config("SET", "maxmemory", "0");
-      }
-      expect(await rawRead(redis, prefix, "full")).toEqual(before);
-    });
+        expect(await rawRead(own, prefix, "full")).toEqual(before);
+      },
+    );
   });
 }
