@@ -310,12 +310,19 @@ test("a write that takes a second statement keeps to what it was given", async (
   const version = await memoryOfLength(10);
   const superseded = update(version, 11, { move: [{ seq: 9, to: "superseded" }] });
   await store.updateMessages(memoryId, superseded);
-  const given = message(11);
-  const evicted = update(superseded.version, 12, { append: [given], move: [{ seq: 9, to: "evicted" }] });
+  const evicted = update(superseded.version, 12, {
+    append: [message(11)],
+    move: [{ seq: 9, to: "evicted" }],
+  });
+  const { version: given } = evicted;
   const call = store.updateMessages(memoryId, evicted);
-  given.payload = '"changed meanwhile"';
+  Object.assign(evicted, { version: "changed meanwhile", head: '"changed meanwhile"' });
   await call;
-  expect((await store.getMessages(memoryId)).messages.at(-1)).toEqual(message(11));
+  expect(await store.getMessages(memoryId)).toEqual({
+    version: given,
+    nextSeq: 12,
+    messages: [...messages(6, 8), ...messages(10, 11)],
+  });
 });
 
 test("a large message that leaves memory is not written again", async () => {
