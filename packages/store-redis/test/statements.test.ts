@@ -49,6 +49,7 @@ for (const [name, engine, url] of [
     });
 
     test("a page of the listing is one round trip, and one more that looks at its memories", async () => {
+      for (const script of Object.values(scripts)) await redis.script("LOAD", script.text);
       const client = recording(redis);
       const store = redisStore({ client, prefix: newPrefix() });
       const ids = Array.from({ length: 120 }, (_, index) => `listed ${index}`);
