@@ -23,7 +23,7 @@ export type Run = <A>(statement: Statement<A>) => Promise<A>;
 
 interface Opened {
   readonly client: Redis;
-  /** Why it is not connected, or not as it should be, as its listener was told last. */
+  /** Why it is not connected, as its listener was told last. */
   fault?: unknown;
 }
 
@@ -122,6 +122,7 @@ async function open(url: string | undefined, config: object | undefined): Promis
     // The driver would go on in database 0, where somebody else's data may be.
     if (isRefusedDatabase(fault)) client.disconnect();
   });
+  // What was wrong before says nothing of a connection that breaks later.
   client.on("connect", () => {
     opened.fault = undefined;
   });
