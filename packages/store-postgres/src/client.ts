@@ -93,7 +93,7 @@ export function connect({ client, url, config }: PostgresConnection, place: stri
         return checkAnswer(await send({ text, values, name }, signal));
       } catch (cause) {
         const code = errorCode(cause);
-        if (name !== undefined && nameRefused.has(code)) {
+        if (name !== undefined && nameRefused.has(code) && !signal?.aborted) {
           takesNames = false;
           continue;
         }

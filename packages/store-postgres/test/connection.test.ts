@@ -178,11 +178,14 @@ describe("a client that was given", () => {
       },
     );
 
-    test("is not asked again by who has gone", async () => {
+    test.each(["40001", "26000"])("is not asked again by who has gone (%s)", async (code) => {
       const pool = openPool(url);
       const controller = new AbortController();
-      const client = refusing("40001", 3, pool);
+      const client = refusing(code, 3, pool);
       const aborting = {
+        // As a pool, which is given statements with names.
+        totalCount: 1,
+        idleCount: 1,
         query(text: string, values?: (string | null)[]) {
           controller.abort();
           return client.query(text, values);
