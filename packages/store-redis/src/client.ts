@@ -44,8 +44,8 @@ export function connect({ client, url, config }: RedisConnection): StoreConnecti
         if (opened === opening) opened = undefined;
         throw own.fault;
       }
-      // The driver says that it gave up, and tells only its listener why.
-      throw isNamed(cause, "MaxRetriesPerRequestError") ? (own.fault ?? cause) : cause;
+      // The driver says that it gave up, or has nowhere to send it, and tells only its listener why.
+      throw isNamed(cause, "ReplyError") ? cause : (own.fault ?? cause);
     }
   }
 
