@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import type { CallOptions, ChatMemoryStore } from "@turnkeep/core";
 import { message, update } from "./updates.ts";
 
@@ -25,10 +26,12 @@ export async function failure(call: () => Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** All that an error says, its members and its causes included. */
+/** All that an error says, its members and its causes included, however deep. */
 export function said(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const members = JSON.stringify(error, Object.getOwnPropertyNames(error));
-  const causes: unknown[] = error instanceof AggregateError ? error.errors : [error.cause];
-  return [error.message, error.stack, members, ...causes.map((cause) => cause && said(cause))].join();
+  return inspect(error, {
+    depth: Number.POSITIVE_INFINITY,
+    showHidden: true,
+    maxArrayLength: Number.POSITIVE_INFINITY,
+    maxStringLength: Number.POSITIVE_INFINITY,
+  });
 }
