@@ -18,6 +18,7 @@ describeOptions({
     ["a url whose database is no number", { url: "redis://app:s3cret@127.0.0.1:1/chat" }],
     ["a url with a parameter db that is no number", { url: "redis://app:s3cret@127.0.0.1:1?db=chat" }],
     ["a prefix with a brace", { url, prefix: "a{b" }],
+    ["a prefix with a closing brace", { url, prefix: "a}b" }],
     ["replicas that are a number", { url, waitReplicas: 1 }],
     ["replicas that are null", { url, waitReplicas: null }],
     ["no replicas", { url, waitReplicas: { count: 0, timeoutMs: 100 } }],
@@ -33,6 +34,13 @@ describeOptions({
   optional: ["waitReplicas"],
   capabilities: { readSteps: 1, maxMessageBytes: 16 * 1024 * 1024 },
 });
+
+test.each(["rediss://app:s3cret@127.0.0.1:1", "redis://127.0.0.1:1/", "redis://127.0.0.1:1/3/"])(
+  "takes the address %s",
+  (address) => {
+    expect(() => redisStore({ url: address })).not.toThrow();
+  },
+);
 
 test("types: one place, and clients of both majors of ioredis as they are", () => {
   const accept = (_: RedisStoreOptions): void => {};
