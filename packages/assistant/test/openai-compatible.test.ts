@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { createChatMemory, type ModelMessage, toolResult } from "@turnkeep/core";
 import { type ChatMessage, openaiFormat } from "@turnkeep/formats/openai";
 import { type ModelServer, openaiServer, type Reply, startServer, weatherBot } from "@turnkeep/model-servers";
@@ -402,11 +403,7 @@ describe("an error", () => {
 
   /** Everything that an error holds, beneath it too. */
   function everythingIn(error: unknown): string {
-    const seen: string[] = [];
-    for (let at = error; at instanceof Error; at = at.cause) {
-      seen.push(at.message, at.stack ?? "", JSON.stringify(at, Object.getOwnPropertyNames(at)));
-    }
-    return seen.join("\n");
+    return inspect(error, { depth: Number.POSITIVE_INFINITY, showHidden: true });
   }
 
   test.each<[string, Reply, Partial<OpenAICompatibleOptions>]>([

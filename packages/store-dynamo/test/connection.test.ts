@@ -1,19 +1,12 @@
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { type DynamoServer, startDynamo } from "@turnkeep/servers";
-import { message, messages, update } from "@turnkeep/store-tests";
+import { message, messages, said, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { type DynamoStore, type DynamoStoreOptions, dynamoStore } from "../src/index.ts";
 import { canceled, configOf, fault, type Sent, useOwnTable, wrapped } from "./support.ts";
 
 const url = inject("dynamoUrl");
 const { tableName, client } = useOwnTable();
-
-/** Everything an error says, its causes included. */
-function said(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const members = JSON.stringify(error, Object.getOwnPropertyNames(error));
-  return [error.message, error.stack, members, error.cause === undefined ? "" : said(error.cause)].join();
-}
 
 async function failure(call: () => Promise<unknown>): Promise<Error> {
   return call().then(

@@ -51,3 +51,8 @@ test.each([undefined, "", "memory://", "memory://chat"])(
     expect(postgresStore({ client }).capabilities.durable).toBe(false);
   },
 );
+
+test("a client of pg is durable, as the server is", () => {
+  expect(postgresStore({ client: new pg.Pool() }).capabilities.durable).toBe(true);
+  expect(postgresStore({ client: new pg.Client() }).capabilities.durable).toBe(true);
+});
