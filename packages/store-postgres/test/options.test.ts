@@ -56,3 +56,8 @@ test("a client of pg is durable, as the server is", () => {
   expect(postgresStore({ client: new pg.Pool() }).capabilities.durable).toBe(true);
   expect(postgresStore({ client: new pg.Client() }).capabilities.durable).toBe(true);
 });
+
+test("a schema and a prefix may be as long as Postgres leaves them whole", () => {
+  const [schema, prefix] = ["x".repeat(63), "x".repeat(63 - "memories_owner_idx".length)];
+  expect(() => postgresStore({ url, schema, prefix })).not.toThrow();
+});
