@@ -1140,6 +1140,7 @@ it.each<[string, () => unknown, RegExp]>([
   ],
   ["rules that are no list", () => profileOf("x", "not-empty" as never), /an array of rules/],
   ["a profile without a name", () => profileOf([] as never, [] as never), /takes a profile's name/],
+  ["an empty name", () => profileOf("", []), /takes a profile's name/],
   ["nothing in a rule's place", () => profileOf("x", [null as never]), /"x" has null among its rules/],
   ["a rule without a name", () => profileOf("x", [{ source } as never]), /"x" has a rule undefined/],
   [

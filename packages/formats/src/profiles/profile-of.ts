@@ -26,7 +26,7 @@ export interface ProfileRules extends ProviderProfile {
  * ```
  */
 export function profileOf(name: string, rules: readonly ProviderRule[]): ProfileRules {
-  if (typeof name !== "string" || !Array.isArray(rules)) {
+  if (typeof name !== "string" || name === "" || !Array.isArray(rules)) {
     throw new TurnkeepError("INVALID_OPTION", "profileOf takes a profile's name and an array of rules.");
   }
   checkRules(name, rules);
