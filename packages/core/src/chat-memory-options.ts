@@ -12,28 +12,28 @@ export interface MemoryPolicy<M> {
   readonly history?: boolean | undefined;
   /** Whether the system message stands first. Default `true`; `false` with unit `message`. */
   readonly systemFirst?: boolean | undefined;
-  /** Shape the view, in this order, behind the window; what is stored stays as it is. */
+  /** Run over the view after the window, in this order; what is stored stays as it is. */
   readonly processors?: readonly Processor<M>[] | undefined;
   /**
-   * What the provider accepts: an object of `@turnkeep/formats/profiles`, or of your own. The view is then a list that
-   * this provider takes. Default: none.
+   * What the provider accepts: an object from `@turnkeep/formats/profiles`, or your own. The view is then a list that
+   * this provider accepts. Default: none.
    */
   readonly profile?: ProviderProfile | undefined;
   /**
-   * `false`: the view shows the memory as it is; not together with a `profile`. Default `true`; `false` with unit
+   * `false` shows the memory as it is; it cannot be combined with a `profile`. Default `true`; `false` with unit
    * `message` and no profile.
    */
   readonly repair?: boolean | undefined;
   /**
-   * How long one call may take, retries included, in milliseconds; a summary may take as long again, each time that it is
-   * asked for. Default 30,000.
+   * How long one call may take, retries included, in milliseconds. Each attempt at a summary may take as long again.
+   * Default 30,000.
    */
   readonly timeoutMs?: number | undefined;
-  /** Called synchronously after the fact; what it throws is ignored. */
+  /** Called synchronously after the event; whatever it throws is ignored. */
   readonly onEvent?: ((event: MemoryEvent) => void) | undefined;
 }
 
-/** Where a memory is kept: nowhere but in this process, or in a store under an id. */
+/** Where a memory is kept: in this process only, or in a store under an id. */
 export type MemoryPlace =
   | { readonly id?: string | undefined; readonly store?: undefined; readonly owner?: undefined }
   | { readonly id: string; readonly store: ChatMemoryStore; readonly owner?: string | undefined };

@@ -4,11 +4,11 @@ export interface MemoryCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Options of a put. */
+/** Options of `put`. */
 export interface PutOptions extends MemoryCallOptions {
   /**
-   * Whether only a live message is replaced: with `true`, an id that no message has is `INVALID_OPTION`. For an answer that
-   * still streams, whose beginning somebody may delete meanwhile. Default `false`: the message is added.
+   * With `true`, only a live message is replaced, and an id that no message has is `INVALID_OPTION`. For an answer that
+   * still streams, whose beginning somebody may delete in the meantime. Default `false`: the message is added.
    */
   readonly mustExist?: boolean | undefined;
 }
@@ -16,9 +16,9 @@ export interface PutOptions extends MemoryCallOptions {
 /** Options of a change that takes messages away. */
 export interface RemovalOptions extends MemoryCallOptions {
   /**
-   * What to do when somebody else wrote since this instance last looked (`messages`, `prompt`) or, before that, made its
-   * first change: `merge`, the default, makes the change on the new state, `throw` reports `VERSION_CONFLICT` and changes
-   * nothing.
+   * What to do if somebody else wrote since this instance last looked (`messages`, `prompt`) or, if it never looked,
+   * since its first change: `merge`, the default, makes the change on the new state; `throw` reports `VERSION_CONFLICT`
+   * and changes nothing.
    */
   readonly onConflict?: "merge" | "throw" | undefined;
 }

@@ -11,7 +11,7 @@ export type MemoryEvent =
   | {
       readonly type: "summarized";
       readonly memoryId: string;
-      /** The messages that have left memory by this summary, which stands for them and for what the earlier one stood for. */
+      /** What this summary moved out of memory. It stands for this and for all that the previous one covered. */
       readonly messageIds: readonly string[];
       readonly summaryId: string;
     }
@@ -35,13 +35,13 @@ export type MemoryEvent =
       readonly interruptedCalls: readonly string[];
       /** The messages from which something was left out: results without a call, late or repeated results. */
       readonly leftOut: readonly string[];
-      /** The rules of the profile that asked for a change. */
+      /** The rules of the profile that required a change. */
       readonly rules: readonly string[];
     }
   | {
       readonly type: "calibrated";
       readonly memoryId: string;
-      /** What the counter says of the view. */
+      /** What the counter counts for the view. */
       readonly counted: number;
       /** What the provider counted for it. */
       readonly reported: number;

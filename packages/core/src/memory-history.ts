@@ -2,7 +2,7 @@ import type { TurnkeepError } from "./errors.ts";
 import type { MemoryCallOptions } from "./memory-call-options.ts";
 import type { MessageState } from "./store-contract.ts";
 
-/** Which messages of the history, and how many of them at once. */
+/** Which messages of the history to read, and how many per page. */
 export interface MemoryHistoryQuery extends MemoryCallOptions {
   /** Only messages with a greater `seq`. */
   readonly after?: number | undefined;
@@ -10,11 +10,11 @@ export interface MemoryHistoryQuery extends MemoryCallOptions {
   readonly before?: number | undefined;
   /** Default `ascending`. */
   readonly order?: "ascending" | "descending" | undefined;
-  /** 1 to 1,000 a page; default 100. */
+  /** 1 to 1,000 per page; default 100. */
   readonly limit?: number | undefined;
   /** Default: all states. */
   readonly states?: readonly MessageState[] | undefined;
-  /** Only messages with one of these ids, 1,000 at most. An id that no message has is no error. */
+  /** Only messages with one of these ids, at most 1,000. Ids that no message has are ignored. */
   readonly ids?: readonly string[] | undefined;
 }
 

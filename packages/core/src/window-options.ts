@@ -1,45 +1,45 @@
 import type { MessageFormat } from "./message-format.ts";
 
 /**
- * A positive integer, or a function of the memory's id that is asked at each use. What has left memory stays in history
- * when a limit grows.
+ * A positive integer, or a function of the memory's id that is called at each use. When a limit grows, messages that
+ * have left memory stay in history.
  */
 export type Limit = number | ((id: string) => number | Promise<number>);
 
-/** Counts what a message costs a model. Counts are kept with the message in the store, under `name`. */
+/** Counts the tokens of a message. The store keeps each count with its message, under the counter's `name`. */
 export interface TokenCounter {
-  /** Names what is counted (`"o200k_base"`): counts of another name are not reused. */
+  /** Identifies the count (`"o200k_base"`): counts stored under another name are not reused. */
   readonly name: string;
-  /** What a list costs beyond its messages. Default 0. */
+  /** Tokens that a list costs beyond its messages. Default 0. */
   readonly base?: number | undefined;
-  /** A non-negative integer. Called once per message. */
+  /** Returns a non-negative integer. Called once per message. */
   count<M>(message: M, format: MessageFormat<M>): number;
 }
 
 /**
  * What is evicted at once: a `step` (an assistant message with all results of its calls; any other message alone), a
- * `turn` (a user message and all steps up to the next), or a `message` by LangChain4j's algorithm.
+ * `turn` (a user message and all steps up to the next user message), or a `message`, by LangChain4j's algorithm.
  */
 export type WindowUnit = "step" | "turn" | "message";
 
-/** What {@link Summarize} is told beside the messages. */
+/** What {@link Summarize} is given beside the messages. */
 export interface SummarizeContext<M> {
   readonly memoryId: string;
-  /** Fires when `timeoutMs` is over, or when the signal of the call that waits does. Hand it on to the model. */
+  /** Fires after `timeoutMs`, or when the signal of the waiting call does. Pass it on to the model. */
   readonly signal: AbortSignal;
-  /** The message that stood for what was summarized before: also the first of `evicted`. */
+  /** The message that stands for everything summarized before. It is also the first of `evicted`. */
   readonly previous: M | undefined;
-  /** How many tokens the answer may have by the window's counter, as a message; `undefined` without a counter. */
+  /** How many tokens the returned message may have by the window's counter; `undefined` without a counter. */
   readonly maxTokens: number | undefined;
   /** How many characters of text it may have; `undefined` with a counter. */
   readonly maxCharacters: number | undefined;
 }
 
 /**
- * Makes one message of those that leave, oldest first; `undefined` if it cannot. They are repaired, and such processors
- * of the memory as are `eachAlone` (`redact`, say) have run over them; other processors have not. The answer is a user
- * message, or, but for unit `turn`, an assistant's, without tool calls. Written in place as an object, it needs its type
- * said: `async (evicted): Promise<MyMessage> => …`, or `createChatMemory<MyMessage>(…)`.
+ * Summarizes the messages that leave, oldest first, into one message; `undefined` if it cannot. The messages are
+ * repaired, and the memory's `eachAlone` processors (such as `redact`) have run over them; others have not. Return a
+ * user message or, unless the unit is `turn`, an assistant message, without tool calls. An object literal needs its
+ * type stated: `async (evicted): Promise<MyMessage> => …`, or `createChatMemory<MyMessage>(…)`.
  */
 export type Summarize<M> = (
   evicted: readonly M[],
@@ -51,17 +51,17 @@ export type Summarize<M> = (
  *
  * | reason | what happened |
  * |---|---|
- * | `error` | the function threw, or a processor of what it is given |
+ * | `error` | the function threw, or a processor of its input did |
  * | `timeout` | it took longer than `timeoutMs` |
  * | `aborted` | the signal of the call that waited for it fired |
- * | `empty` | it answered nothing, or a message that holds nothing; or the processors left nothing to ask it about |
- * | `too-long` | its answer is longer than what it stands for, or than the room there is |
- * | `invalid` | its answer is no message of the format, or none that `compact` would take |
- * | `no-room` | what stays leaves no room for a summary; it was not asked |
- * | `boundary` | a provider's compaction stays, and nothing may stand before that; it was not asked |
- * | `unreadable` | none of the stored messages could be read; it was not asked |
- * | `conflict` | what it was asked about was changed meanwhile, by another writer say; its answer was left unused |
- * | `store` | the store, or a limit that is a function, failed; the next `add` tries again |
+ * | `empty` | it returned nothing or an empty message, or the processors left nothing to summarize |
+ * | `too-long` | its summary is longer than what it stands for, or than the room there is |
+ * | `invalid` | its result is not a message of the format, or `compact` would refuse it |
+ * | `no-room` | what stays leaves no room for a summary; it was not called |
+ * | `boundary` | a provider's compaction stays, and nothing may stand before that; it was not called |
+ * | `unreadable` | none of the stored messages could be read; it was not called |
+ * | `conflict` | its input was changed in the meantime, for example by another writer; its summary was discarded |
+ * | `store` | the store failed, or a limit that is a function did; the next `add` tries again |
  */
 export type SummarizeFailure =
   | "error"
@@ -77,14 +77,14 @@ export type SummarizeFailure =
   | "store";
 
 /**
- * What happens when the newest step does not fit with what never leaves. `throw`: it is stored, and `messages()` is
- * `WINDOW_OVERFLOW`. `keep`: it is shown all the same. `evict`: it leaves too; where the system message and what is pinned
- * do not fit even so, `messages()` is `WINDOW_OVERFLOW`, but with unit `message` a system message is shown all the same.
+ * What happens when the newest step does not fit beside what is never evicted. `throw`: it is stored, and `messages()`
+ * throws `WINDOW_OVERFLOW`. `keep`: it is shown all the same. `evict`: it is evicted too; if the system and pinned
+ * messages still do not fit, `messages()` throws, except that unit `message` shows a system message all the same.
  */
 export type WindowOverflow = "throw" | "keep" | "evict";
 
 /**
- * The policy that decides what stays in memory. Both limits may be given, and both hold.
+ * The policy that decides what stays in memory. If you give both limits, both hold.
  *
  * @example
  * ```ts
@@ -95,30 +95,30 @@ export type WindowOverflow = "throw" | "keep" | "evict";
  * ```
  */
 export interface WindowOptions<M> {
-  /** At most so many messages, the system message included. */
+  /** At most this many messages, the system message included. */
   readonly maxMessages?: Limit | undefined;
-  /** At most so many tokens by `counter`, as calibrated, its `base` and `reserve` included. */
+  /** At most this many tokens by `counter`, as calibrated, its `base` and `reserve` included. */
   readonly maxTokens?: Limit | undefined;
   /** Required with `maxTokens`. */
   readonly counter?: TokenCounter | undefined;
-  /** Tokens kept free for what is no message: tool definitions, the answer. Default 0. */
+  /** Tokens kept free for everything that is not a message: tool definitions, the answer. Default 0. */
   readonly reserve?: Limit | undefined;
-  /** Default `turn` for a memory whose `profile` wants the user's message first, else `step`. */
+  /** Default `turn` if the memory's `profile` requires the user's message first, else `step`. */
   readonly unit?: WindowUnit | undefined;
   /**
    * 0 < target ≤ 1. Once over a limit, evict down to `target` × that limit, so that the prompt's beginning stays the
    * same for many turns and a provider's prompt cache keeps hitting. Default 0.7 with `maxTokens` or `summarize`, 1
-   * with `maxMessages` alone or with unit `message`. Below 1 with `maxTokens` and `summarize`: a summary needs room.
-   * Where the memory's `profile` binds reasoning to what stands before it, a user's message makes room already when more
-   * than half-way from `target` to the limit is used.
+   * with `maxMessages` alone or with unit `message`. With `maxTokens` and `summarize` it must be below 1, since a
+   * summary needs room. If the memory's `profile` binds reasoning to the messages before it, a user message already
+   * makes room when usage is more than half-way from `target` to the limit.
    */
   readonly target?: number | undefined;
   /**
-   * How long a provider's prompt cache keeps what is not used, in milliseconds: 300,000, say. A message that is added
-   * later than that behind the newest one meets an empty cache, so that an eviction costs nothing there: the window then
-   * makes room already when more than half-way from `target` to a limit is used. Where the memory's `profile` binds
-   * reasoning to what stands before it, a user's message does so anyway, and no other. Default: none. Needs a `target`
-   * below 1; not with unit `message`.
+   * How long a provider's prompt cache keeps an unused entry, in milliseconds, for example 300,000. A message added
+   * later than that after the newest one meets an empty cache, so that an eviction costs nothing there: the window then
+   * already makes room when usage is more than half-way from `target` to a limit. If the memory's `profile` binds
+   * reasoning to the messages before it, a user message does so anyway, and no other message does. Default: none. Needs
+   * a `target` below 1; not with unit `message`.
    *
    * @example
    * ```ts
@@ -134,22 +134,22 @@ export interface WindowOptions<M> {
   readonly overflow?: WindowOverflow | undefined;
   /**
    * Messages that are never evicted, nor is the rest of their step. With unit `turn` the rest of their turn stays too,
-   * unless it is the newest and too long.
+   * unless it is the newest turn and too long.
    */
   readonly pinned?: ((message: M) => boolean) | undefined;
   /**
-   * What leaves is summarized into one message after the system message, which the next summary replaces. History keeps
-   * what was said, never a summary. The messages are stored before it is asked, and leave in one step with its answer
-   * being put in their place; until then, a view shows as many of them as fit. Meanwhile the memory can be used, also by
-   * others: an answer about what they changed is left unused, and it is asked again, three times at most.
+   * Summarizes what leaves into one message after the system message, which the next summary replaces. History keeps
+   * what was said, never a summary. Messages are stored before this is called, and leave in the change that adds the
+   * summary; until then, a view shows as many of them as fit. The memory stays usable: if others change these messages
+   * meanwhile, the summary is discarded and this is called again, up to three calls in all.
    *
-   * The call that made it due (`add`, `put`, `set`, `compact`, a transaction) waits for it, for as long as `timeoutMs`
-   * again each time that it is asked, unless {@link WindowOptions.waitUntil} is given; it does not fail with it. If no summary comes
-   * ({@link SummarizeFailure}), the messages stay as long as they fit, and what does not fit leaves as without it. After
-   * its second failure in a row it is not asked at the next occasion, then not at 3, at 7, at 15. Not with unit `message`.
+   * The call that made it due (`add`, `put`, `set`, `compact`, a transaction) waits for it, up to `timeoutMs` more for
+   * each attempt, unless {@link WindowOptions.waitUntil} is given. It does not fail if the summary does
+   * ({@link SummarizeFailure}): the messages that fit then stay, and the others leave without one. After the second
+   * failure in a row it skips the next occasion, after later ones 3, 7, then 15 at a time. Not with unit `message`.
    *
-   * It must not wait for an `add` to this memory, which would wait for it. What is removed later may still be told of in a
-   * summary: `remove` that one too (`summaryId` of the event `summarized`).
+   * It must not wait for an `add` to this memory, which would wait for it. A summary may still mention what you remove
+   * later: `remove` the summary too (`summaryId` of the event `summarized`).
    *
    * @example
    * ```ts
@@ -172,9 +172,9 @@ export interface WindowOptions<M> {
    */
   readonly summarize?: Summarize<M> | undefined;
   /**
-   * Takes over the wait for a summary, so that no call waits for it: the `waitUntil` of a serverless platform, which
-   * keeps the function alive after its answer, or `() => {}` in a process that lives on. The promise never rejects. What
-   * is cut off is made up for by the next `add`. `close` waits for it all the same.
+   * Takes over the wait for a summary, so that no call waits for it. Pass the `waitUntil` of a serverless platform,
+   * which keeps the function alive after its response, or `() => {}` in a long-running process. The promise never
+   * rejects. If the work is cut off, the next `add` makes up for it. `close` still waits for it.
    */
   readonly waitUntil?: ((work: Promise<void>) => void) | undefined;
 }
