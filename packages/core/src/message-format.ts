@@ -5,7 +5,7 @@ export type Role = "system" | "user" | "assistant" | "tool";
 export interface ToolCallRef {
   readonly id: string;
   readonly name: string;
-  /** The provider runs the call itself: its result comes from the provider, and no message of ours may answer it. */
+  /** The provider runs the call itself and brings its result; no message of ours may answer it. */
   readonly providerExecuted?: boolean | undefined;
 }
 
@@ -37,11 +37,11 @@ export type Piece =
   | {
       readonly type: "media";
       readonly mediaType: string | undefined;
-      /** Size of the decoded medium in bytes, where the message carries it. */
+      /** Size of the decoded medium in bytes, where the message carries the medium. */
       readonly bytes: number | undefined;
-      /** The medium itself, base64 text or bytes, where the message carries it: a counter may read an image's size in it. */
+      /** The medium itself, base64 or bytes, where the message carries it: it tells a counter an image's size. */
       readonly data?: string | Uint8Array | ArrayBuffer | undefined;
-      /** How closely a model looks at an image (`low`, `high`, …), where the message says so. */
+      /** The level of detail at which a model looks at an image (`low`, `high`, …), where the message gives one. */
       readonly detail?: string | undefined;
       readonly of: "content" | "reasoning" | "tool-result";
     };
@@ -50,119 +50,119 @@ export type Piece =
 export interface Omission {
   /** Leave out the calls with these ids, and the approval requests for them. */
   readonly toolCalls?: ((id: string) => boolean) | undefined;
-  /** Leave out the results that answer calls with these ids. Asked once for each result, in their order. */
+  /** Leave out the results that answer calls with these ids. Called once for each result, in their order. */
   readonly toolResults?: ((id: string) => boolean) | undefined;
   /** Leave out the responses to approval requests with these ids, where one stands apart from its call. */
   readonly approvals?: ((approvalId: string) => boolean) | undefined;
   /**
-   * Leave out reasoning, and what binds the message to the reasoning in another one, where an answer is several messages.
+   * Leave out reasoning and, where one answer is several messages, what binds this one to reasoning in another.
    */
   readonly reasoning?: boolean | undefined;
   readonly media?: boolean | undefined;
 }
 
 /**
- * All that a memory has to know about a message type. A memory never converts messages; it asks its format.
+ * Everything that a memory needs to know about a message type. A memory never converts messages; it asks its format.
  * Every method is pure and leaves its arguments as they are.
  */
 export interface MessageFormat<M> {
-  /** Goes into every stored payload; a memory refuses payloads of another format. */
+  /** Part of every stored payload; a memory refuses payloads of another format. */
   readonly name: string;
-  /** The version of what `encode` writes, from 1. */
+  /** The version that `encode` writes, from 1. */
   readonly version: number;
   /**
-   * Set where one answer of the model is several messages, as items of OpenAI's Responses API are. An assistant message
-   * right behind another one is then a part of the same answer: both are in one step. Default: each is an answer.
+   * Set where one answer is several messages, like the items of OpenAI's Responses API. An assistant message directly
+   * after another is then part of the same answer and of the same step. Default: each is an answer.
    */
   readonly answersInParts?: boolean | undefined;
   role(message: M): Role;
-  /** In the order in which they stand. */
+  /** In message order. */
   toolCalls(message: M): readonly ToolCallRef[];
-  /** In the order in which they stand; an assistant message may hold results of calls that the provider ran itself. */
+  /** In message order. An assistant message may hold results of calls that the provider ran itself. */
   toolResults(message: M): readonly ToolResultRef[];
   approvals(message: M): readonly ApprovalRef[];
   hasReasoning(message: M): boolean;
-  /** A provider's own compaction item: nothing before the newest one counts. */
+  /** Whether it is a provider's own compaction item: nothing before the newest one counts. */
   isBoundary(message: M): boolean;
-  /** Holds nothing that a provider would see: no text but blanks, no part. */
+  /** Whether it holds nothing that a provider would see: no text but blanks, no part. */
   isEmpty(message: M): boolean;
   pieces(message: M): readonly Piece[];
-  /** A copy without those parts; `undefined` when nothing a provider would see is left; the message itself when nothing changed. */
+  /** A copy without those parts; `undefined` if a provider would see nothing; the message itself if unchanged. */
   without(message: M, omission: Omission): M | undefined;
-  /** Messages that answer each of the calls with an error result of that text. */
+  /** Messages that answer each of the calls with an error result that has this text. */
   interruptedResults(calls: readonly ToolCallRef[], text: string): readonly M[];
   /**
-   * Only where a message holds its calls together with their results: a copy in which each of these calls is answered
-   * with an error of that text, whatever answered it before. Then it is asked instead of `interruptedResults`.
+   * Only for formats where one message holds calls together with their results; then called instead of
+   * `interruptedResults`. A copy in which an error with this text answers each of these calls, whatever did before.
    */
   interrupted?(message: M, calls: readonly ToolCallRef[], text: string): M;
-  /** A message of that role with that text and nothing else. Provider profiles ask for it. */
+  /** A message of this role with this text and nothing else. Used by provider profiles. */
   textMessage?(role: "user" | "assistant", text: string): M;
   /**
-   * A copy in which every id of a tool call, in calls, results and approval requests alike, is what `rename` answers for
-   * it; the message itself when nothing changed. Calls that the provider runs itself keep their ids, which are its own,
-   * and so do their results and requests. Provider profiles ask for it.
+   * A copy with every tool-call id, in calls, results and approval requests alike, replaced by what `rename` returns
+   * for it; the message itself if nothing changed. Calls that the provider runs itself keep their ids, which are the
+   * provider's, and so do their results and requests. Used by provider profiles.
    */
   renameCalls?(message: M, rename: (id: string) => string): M;
   /**
-   * A copy in which every name of a tool, in calls and results alike, is what `rename` answers for it; the message itself
-   * when nothing changed. Calls that the provider runs itself keep their names, and so do their results. Where a call has
-   * no id and its tool's name pairs it with its result, the ids that the format tells of both change with the name.
-   * Provider profiles ask for it.
+   * A copy with every tool name, in calls and results alike, replaced by what `rename` returns for it; the message
+   * itself if nothing changed. Calls that the provider runs itself keep their names, and so do their results. Where a
+   * call has no id and is paired with its result by tool name, the ids that the format reports for both change with the
+   * name. Used by provider profiles.
    */
   renameTools?(message: M, rename: (name: string) => string): M;
   /**
-   * Two neighbours as one message with the content of both, in their order; `undefined` where the two are no message of
-   * one role, or where who sends them joins them himself; also for system messages, boundaries, and where the two
-   * disagree in a member of which one message has only one. Provider profiles ask for it.
+   * Two neighbours joined into one message with the content of both, in order; `undefined` if they are not messages of
+   * one role, if the sender joins them itself, for system messages and boundaries, and if the two disagree in a member
+   * of which a message can have only one. Used by provider profiles.
    */
   joined?(first: M, second: M): M | undefined;
   /**
-   * Only where a message of the user's may hold tool results beside what he says: a copy in which they stand first; the
-   * message itself if they do. Provider profiles ask for it.
+   * Only for formats where a user message may hold tool results beside what the user says: a copy with the results
+   * first; the message itself if they already are. Used by provider profiles.
    */
   resultsFirst?(message: M): M;
   /**
-   * Only where a result may say that its tool failed: a copy in which each one that says so and nothing else says that
-   * text; the message itself if there is none. Provider profiles ask for it.
+   * Only for formats where a result can say that its tool failed: a copy in which each result that says only that gets
+   * this text; the message itself if there is none. Used by provider profiles.
    */
   withErrorText?(message: M, text: string): M;
   /**
-   * Only where files have names that a model is shown: a copy in which the name of each document is what `rename` answers
-   * for it; the message itself when nothing changed. Images, audio and videos keep theirs. Provider profiles ask for it.
+   * Only for formats where a model is shown file names: a copy with each document's name replaced by what `rename`
+   * returns; the message itself if nothing changed. Images, audio and videos keep theirs. Used by provider profiles.
    */
   renameDocuments?(message: M, rename: (name: string) => string): M;
   /**
-   * Only where an answer may hold files that are not the model's, as those of a user who spoke meanwhile, or that `without`
-   * does not leave out: a copy without the files that the model made. `undefined` when nothing is left that a provider
-   * would see; the message itself if there are none. Provider profiles ask for it.
+   * A copy without the files that the model made. Only for formats where an answer may hold files that are not the
+   * model's, such as a user's who spoke meanwhile, or files that `without` does not leave out. `undefined` if nothing
+   * is left that a provider would see; the message itself if there are none. Used by provider profiles.
    */
   withoutAnswerFiles?(message: M): M | undefined;
   /**
-   * A copy without its empty texts, or, with `blank`, without those of blanks alone; texts of tool calls and results,
-   * and reasoning, stay as they are, and with `keepSigned` so do those that bring a thought signature of Gemini's.
-   * `undefined` when nothing is left that a provider would see; the message itself when nothing changed. Provider profiles
-   * ask for it.
+   * A copy without its empty texts, or, with `blank`, without texts that are only blanks. Texts of tool calls and
+   * results, and reasoning, stay as they are; with `keepSigned`, so do texts that carry a Gemini thought signature.
+   * `undefined` if nothing is left that a provider would see; the message itself if nothing changed. Used by provider
+   * profiles.
    */
   withoutEmptyText?(message: M, which: "empty" | "blank", keepSigned?: boolean): M | undefined;
   /**
-   * A copy in which every text that `pieces` answers is what `change` answers for it; the message itself when nothing
-   * changed. Names are not given to `change`, nor is what only the provider can read: signatures, encrypted content and
-   * compactions, which it would refuse if they were changed.
+   * A copy in which every text that `pieces` returns is replaced by what `change` returns for it; the message itself if
+   * nothing changed. `change` is not called for names, nor for what only the provider can read: signatures, encrypted
+   * content and compactions, which the provider would refuse if they were changed.
    *
-   * A text that is no plain text (JSON, say) is given and taken as JSON text. What is then no JSON becomes a plain text
-   * where one may stand. Elsewhere, as in the input of a call, `change` is asked for each text and number in it instead:
-   * see `mapJsonText`. Reasoning that a provider signed is refused once its text was changed: leave it out with
-   * `without`. Processors ask for it.
+   * Content that is not plain text (JSON, for example) is passed and taken back as JSON text. If the changed text is
+   * not JSON, it becomes plain text where one may stand. Elsewhere, as in the input of a call, `change` is called for
+   * each text and number in it instead: see `mapJsonText`. Providers refuse signed reasoning whose text was changed:
+   * leave it out with `without`. Used by processors.
    */
   mapText?(message: M, change: (text: string, of: TextPlace) => string): M;
-  /** Equality of content: an absent and an undefined member are the same, the order of an object's members does not matter. */
+  /** Equal content: absent and undefined members are the same, and the order of members is ignored. */
   equals(a: M, b: M): boolean;
   /**
-   * The message as JSON text with the format's name and version: well-formed Unicode without U+0000.
-   * Throws `INVALID_MESSAGE` for what `decode` could not give back.
+   * The message as JSON text with the format's name and version: well-formed Unicode without U+0000. Throws
+   * `INVALID_MESSAGE` for anything that `decode` could not restore.
    */
   encode(message: M): string;
-  /** A fresh message. Throws `CORRUPT_RECORD`, or `UNSUPPORTED_VERSION` for a later version. */
+  /** A new message object. Throws `CORRUPT_RECORD`, or `UNSUPPORTED_VERSION` for a later version. */
   decode(text: string): M;
 }
