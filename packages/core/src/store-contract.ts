@@ -12,7 +12,7 @@ export type MessageState = "live" | "evicted" | "superseded";
 export interface StoredMessage {
   /** Unique within its memory: 1 to 256 UTF-8 bytes. Core looks ids up before it commits; a store need not enforce it. */
   id: string;
-  /** Position; strictly increasing, never reused within a memory. */
+  /** Position: strictly increasing, never reused within a memory. */
   seq: number;
   /** Milliseconds since the epoch. */
   createdAt: number;
@@ -23,35 +23,35 @@ export interface StoredMessage {
 }
 
 export interface MemorySnapshot {
-  /** `null`: no such memory (never was, deleted, or expired); then `nextSeq` is 1 and nothing else is given. */
+  /** `null`: no such memory (never was, deleted, or expired); then `nextSeq` is 1 and nothing else is set. */
   version: string | null;
   nextSeq: number;
   owner?: string | undefined;
   /** JSON text, opaque to the store. Core keeps it under 1 KB; 16 KB is the ceiling. */
   head?: string | undefined;
-  /** The live ones, by `seq`. */
+  /** The live messages, by `seq`. */
   messages: StoredMessage[];
-  /** The memory is still at {@link ReadOptions.known}, and `messages` was left empty. */
+  /** Set when the memory is still at {@link ReadOptions.known}; `messages` is then empty. */
   unchanged?: true | undefined;
 }
 
 export interface MemoryUpdate {
   /** The version this change was computed from; `null` begins the memory. */
   expected: string | null;
-  /** The version after it; unique, made by core. A text like a message's id: 1 to 256 UTF-8 bytes. */
+  /** The version after the change: unique, made by core, 1 to 256 UTF-8 bytes like a message id. */
   version: string;
   nextSeq: number;
-  /** Taken when the memory begins, ignored later. */
+  /** Set when the memory begins; ignored later. */
   owner?: string | undefined;
-  /** Absent: as it was. */
+  /** Absent: unchanged. */
   head?: string | undefined;
   /** New messages, live, by ascending `seq`. */
   append: StoredMessage[];
   /** Live messages with a new payload, meta or `createdAt`, all stored as given; same `seq`, same `id`. */
   replace: StoredMessage[];
   /**
-   * One per `seq`; may name a message just appended or replaced. `removed` deletes it. Back to `live` happens only
-   * after a rewind or in a fork, so it may cost more.
+   * At most one per `seq`; may name a message that this update appends or replaces. `removed` deletes it. Moves back to
+   * `live` happen only after a rewind or in a fork, so they may cost more.
    */
   move: { seq: number; to: MessageState | "removed" }[];
 }
@@ -79,7 +79,7 @@ export interface HistoryPage {
 export interface ListQuery {
   /** Only memories of this owner. */
   owner?: string | undefined;
-  /** The `cursor` of the page before. */
+  /** The `cursor` of the previous page. */
   cursor?: string | undefined;
   /** 1 to 1,000; default 100. */
   limit?: number | undefined;
@@ -88,7 +88,7 @@ export interface ListQuery {
 export interface ListPage {
   /** `updatedAt`: milliseconds since the epoch. The order is the store's. */
   memories: { memoryId: string; owner?: string | undefined; updatedAt: number }[];
-  /** Given while there is more. */
+  /** Set while there are more pages. */
   cursor?: string | undefined;
 }
 
@@ -98,77 +98,77 @@ export interface CallOptions {
 
 export interface ReadOptions extends CallOptions {
   /**
-   * The version that the caller has read or written, and still has. Where it is the present one, a store may leave
-   * the messages out and say `unchanged: true`; where it is not, the answer is as without it. A store need not look at it.
+   * The version that the caller has read or written, and still holds. If it is current, a store may leave the messages
+   * out and return `unchanged: true`; else the result is the same as without it. A store may ignore it.
    */
   known?: string | undefined;
 }
 
 /**
- * What a store declares of itself. The conformance kit holds it to what it declares and skips what it does not; `delta`
- * and `readSteps` it cannot see.
+ * What a store declares about itself. The conformance kit tests what is declared and skips what is not; it cannot
+ * observe `delta` and `readSteps`.
  */
 export interface StoreCapabilities {
-  /** What was acknowledged survives the process. */
+  /** Acknowledged writes survive the process. */
   readonly durable: boolean;
   /** Several clients see the same data. */
   readonly shared: boolean;
-  /** What leaves memory is kept, and `getHistory` reads it. */
+  /** Messages that leave memory are kept, and `getHistory` reads them. */
   readonly history: boolean;
   /** `listMemories` works. */
   readonly list: boolean;
   /** The option `ttlMs` works. */
   readonly ttl: boolean;
-  /** An append writes only what it names. */
+  /** An append writes only the messages that it names. */
   readonly delta: boolean;
-  /** Dependent round trips of a read. */
+  /** The number of dependent round trips in a read. */
   readonly readSteps: 1 | 2;
   /** The largest message, as UTF-8 bytes of `payload` and `meta` together. */
   readonly maxMessageBytes: number;
 }
 
 /**
- * A database as a memory sees it. Every method exists in every store; one that a store cannot serve is declared so in
- * `capabilities` and answers `UNSUPPORTED`.
+ * A database as a memory sees it. Every store has every method; one that it cannot serve is declared in `capabilities`
+ * and throws `UNSUPPORTED`.
  *
- * - `updateMessages` is atomic: readers see all of it or none. It applies only if the stored version is `expected`,
- *   otherwise it throws `VERSION_CONFLICT` and nothing has changed. The same update sent twice is one update: while
- *   its `version` is in place, the second call succeeds; after another commit it is a `VERSION_CONFLICT`.
+ * - `updateMessages` is atomic: readers see all of it or none. It applies only if the stored version is `expected`;
+ *   otherwise it throws `VERSION_CONFLICT` and nothing has changed. The same update sent twice is one update: while its
+ *   `version` is in place, the second call succeeds; after another commit it is a `VERSION_CONFLICT`.
  * - `getMessages` is strongly consistent and a consistent snapshot. Order is `seq`, never time.
- * - A history page is not a snapshot; but a message that is not removed while a reader pages appears exactly once.
+ * - A history page is not a snapshot, but a message that is not removed while a reader pages appears exactly once.
  * - Memory ids and owners are 1 to 512 UTF-8 bytes, message ids 1 to 256, of well-formed Unicode without U+0000;
  *   anything else is `INVALID_OPTION`. Two ids never share data.
- * - A message above `maxMessageBytes` is `MESSAGE_TOO_LARGE` before anything is written. A message of 1 MB
- *   (1,048,576 bytes) works in every store, and a hundred of them live at once.
- * - An update that is not as described is `INVALID_OPTION` before anything is written. So is one that contradicts what is
- *   stored: `nextSeq` never goes back, no `seq` is used again, what is replaced is live and keeps its id, what is moved
- *   is there.
- * - Versions are unique, so a memory that was deleted and began again never passes for the old one, and only an update
- *   that expects `null` begins a memory.
- * - With `ttlMs`, a memory untouched by writes for so long is absent in every method at once. Each write prolongs the
- *   life of the whole memory. What belonged to an earlier life of an id never shows in a later one.
- * - Reads return fresh objects. Updates are not changed, and what a caller does to an argument after the call, or to
- *   what was returned, changes nothing stored.
- * - Every call takes a `signal`: one that has fired before the call ends it with `ABORTED` and nothing is written; one
+ * - A message above `maxMessageBytes` is `MESSAGE_TOO_LARGE` before anything is written. Every store accepts a message
+ *   of 1 MB (1,048,576 bytes), and a hundred of them live at once.
+ * - An update that breaks the rules described here is `INVALID_OPTION` before anything is written. So is one that
+ *   contradicts what is stored: `nextSeq` never decreases, no `seq` is reused, a replaced message is live and keeps its
+ *   id, a moved message exists.
+ * - Versions are unique, so a memory that was deleted and begun again never passes for the old one. Only an update that
+ *   expects `null` begins a memory.
+ * - With `ttlMs`, a memory that nobody has written to for that long is absent from every method at once. Each write
+ *   extends the life of the whole memory. What belonged to an earlier life of an id never shows in a later one.
+ * - Reads return new objects. A store does not change updates, and what a caller does to an argument after the call, or
+ *   to a returned object, changes nothing stored.
+ * - Every call takes a `signal`: one that fired before the call ends it with `ABORTED`, and nothing is written; one
  *   that fires during an update leaves all of it or none.
  * - One corrupt record does not hide the others: `CORRUPT_RECORD` names its id.
- * - Errors are `TurnkeepError`s with the driver's error as `cause`, and never hold content, passwords or keys.
+ * - Errors are `TurnkeepError`s with the driver's error as `cause`, and never contain content, passwords or keys.
  */
 export interface ChatMemoryStore {
   readonly capabilities: StoreCapabilities;
-  /** The live messages of one memory with its version and head. An unknown id is an empty snapshot, not an error. */
+  /** The live messages of one memory, its version and head. An unknown id gives an empty snapshot, no error. */
   getMessages(memoryId: string, options?: ReadOptions): Promise<MemorySnapshot>;
   /** Applies one change, all or none. Errors: `VERSION_CONFLICT`, `MESSAGE_TOO_LARGE`, `INVALID_OPTION`. */
   updateMessages(memoryId: string, update: MemoryUpdate, options?: CallOptions): Promise<void>;
-  /** Deletes the memory and its history. Deleting what is not there succeeds. */
+  /** Deletes the memory and its history. Succeeds if there is none. */
   deleteMessages(memoryId: string, options?: CallOptions): Promise<void>;
   /** One page of everything that is kept, by `seq`. */
   getHistory(memoryId: string, query: HistoryQuery, options?: CallOptions): Promise<HistoryPage>;
-  /** Misses no memory whose creation was acknowledged before the call. The cursor is stable. */
+  /** One page of the memories. Misses none whose creation was acknowledged before the call. The cursor is stable. */
   listMemories(query: ListQuery, options?: CallOptions): Promise<ListPage>;
-  /** Removes what interrupted updates and expiry left behind; answers how many memories or records it removed. */
+  /** Removes what interrupted updates and expiry left behind; returns how many memories or records it removed. */
   sweep(options?: CallOptions): Promise<{ removed: number }>;
-  /** Idempotent. Closes only what the store opened; every later call is `CLOSED`. */
+  /** Idempotent. Closes only what the store opened; later calls are `CLOSED`. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
