@@ -10,10 +10,10 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw abortedError(signal.reason);
 }
 
-/** Who waits for a signal. */
+/** Those who wait for a signal. */
 class Waiting {
   readonly callbacks: Set<() => void> = new Set();
-  /** Whether whoever makes the signal fire tells them, without a listener. */
+  /** Whether {@link ownSignal} made the signal, and tells them itself, without a listener. */
   readonly isOwn: boolean;
 
   constructor(isOwn: boolean) {
@@ -26,7 +26,7 @@ class Waiting {
       try {
         callback();
       } catch (error) {
-        // As of a listener: it is reported, and keeps nobody else from being told.
+        // As with a listener: the error is reported, and the others are still told.
         queueMicrotask(() => {
           throw error;
         });
@@ -38,8 +38,8 @@ class Waiting {
 const waiting = new WeakMap<AbortSignal, Waiting>();
 
 /**
- * A signal, and what makes it fire. Who waits for it by {@link onAbort} costs it no listener: each call of a memory has a
- * signal of its own, and to add a listener to a signal takes long.
+ * A signal and the function that makes it fire. Waiting for it with {@link onAbort} adds no listener: each call of a
+ * memory has its own signal, and adding a listener is slow.
  */
 export function ownSignal(): { readonly signal: AbortSignal; readonly abort: (reason: unknown) => void } {
   const controller = new AbortController();
@@ -54,8 +54,8 @@ export function ownSignal(): { readonly signal: AbortSignal; readonly abort: (re
 }
 
 /**
- * Calls back when the signal fires, unless the function that is answered has been called by then. However many wait for
- * a signal, it has one listener, as long as somebody waits: Node warns of a leak where one has more than ten.
+ * Calls back when the signal fires, unless the returned function was called before. However many callers wait for a
+ * signal, it has one listener, and only while somebody waits: Node warns of a leak above ten.
  *
  * @example
  * ```ts
@@ -69,7 +69,7 @@ export function ownSignal(): { readonly signal: AbortSignal; readonly abort: (re
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   const { callbacks, tell, isOwn } = waiting.get(signal) ?? listenTo(signal);
-  // A function of its own for each, should two hand in the same.
+  // A function for each call, in case two pass the same one.
   const own = (): void => callback();
   callbacks.add(own);
   return () => {

@@ -32,13 +32,13 @@ export type TurnkeepErrorCode =
   | "ABORTED"
   | "CLOSED";
 
-/** Facts that belong to an error, for programs. Never a message's content, a password or a key. */
+/** Facts about an error, for programs. Never a message's content, a password or a key. */
 export interface TurnkeepErrorDetails {
   /** The memory that the call was about. */
   readonly memoryId?: string | undefined;
-  /** The message ids that the call was about, or that a corrupt record had. */
+  /** The ids of the messages that the call was about, or of the corrupt record. */
   readonly messageIds?: readonly string[] | undefined;
-  /** What was needed, in the unit of the limit that it exceeded. */
+  /** What was needed, in the unit of the limit that was exceeded. */
   readonly needed?: number | undefined;
   /** The limit that was exceeded. */
   readonly limit?: number | undefined;
@@ -49,8 +49,8 @@ export interface TurnkeepErrorDetails {
 const marker: unique symbol = Symbol.for("turnkeep.error") as never;
 
 /**
- * The one error class of Turnkeep: a stable `code`, a message that says what was wrong and what to do,
- * and the `cause` where another error lies beneath.
+ * The one error class of Turnkeep: a stable `code`, a message that says what was wrong and what to do, and, if another
+ * error caused it, that error as `cause`.
  *
  * @example
  * ```ts
@@ -81,8 +81,8 @@ export class TurnkeepError extends Error {
 }
 
 /**
- * Whether `error` is a {@link TurnkeepError}, of the given code if one is named. Recognises errors of another
- * installed copy of this package too, which `instanceof` does not.
+ * Whether `error` is a {@link TurnkeepError}, and has this code if one is given. Also recognises errors from another
+ * installed copy of this package, which `instanceof` does not.
  *
  * @example
  * ```ts

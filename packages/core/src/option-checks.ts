@@ -5,8 +5,8 @@ import { show } from "./stores/text.ts";
 import type { TokenCounter } from "./window-options.ts";
 
 /**
- * `INVALID_OPTION` that says what an option must be and what it is; of an object or a function only its kind, since it may
- * hold a secret or what somebody said, and of an address nothing.
+ * `INVALID_OPTION` that says what an option must be and what it is. Objects and functions are shown by their kind only,
+ * since they may hold secrets or content; URLs are not shown at all.
  *
  * @example
  * ```ts
@@ -20,14 +20,14 @@ export function wrongOption(name: string, value: unknown, expected: string): Tur
   return invalidOption(`${name} must be ${expected}; it is ${shown(value)}.`);
 }
 
-/** A value as an error may show it; of an object or a function only its kind, of an address, with its password, nothing. */
+/** A value as an error may show it: objects and functions by kind only, URLs (which may hold a password) not at all. */
 export function shown(value: unknown): string {
   if (typeof value === "string") return value.includes("://") ? "an address (not shown)" : show(value);
   return typeof value === "object" || typeof value === "function" ? kindOf(value) : String(value);
 }
 
 /**
- * The kind of a value that must not be shown, since it may be an address with a password, or content.
+ * The kind of a value that must not be shown itself, because it may be a URL with a password, or content.
  *
  * @example
  * ```ts
@@ -44,7 +44,7 @@ export function kindOf(value: unknown): string {
 }
 
 /**
- * An option that counts something. Errors: `INVALID_OPTION`, as of all checks here.
+ * Checks an option that counts something. Errors: `INVALID_OPTION`, as in all checks here.
  *
  * @example
  * ```ts
@@ -59,7 +59,7 @@ export function checkInteger(name: string, value: unknown, least: 0 | 1): assert
 }
 
 /**
- * A time-out in milliseconds that a timer takes: an integer from 1 to 2 ** 31 - 1, or `undefined`, none.
+ * Checks a time-out in milliseconds that a timer takes: an integer from 1 to 2 ** 31 - 1, or `undefined` for none.
  *
  * @example
  * ```ts
@@ -75,8 +75,8 @@ export function checkTimeout(timeoutMs: unknown): asserts timeoutMs is number | 
 }
 
 /**
- * Options of these names and no others: a misspelt one would be without effect, and nobody would notice. One that is
- * `undefined` was not given.
+ * Checks that an object has only options of these names: a misspelt option would silently do nothing. An option that is
+ * `undefined` counts as not given.
  *
  * @example
  * ```ts
@@ -97,7 +97,7 @@ export function checkOptions(name: string, options: unknown, names: readonly str
 }
 
 /**
- * The same where an instance of a class, a memory say, may be given too: what else it holds is its own.
+ * The same where an instance of a class, such as a memory, is allowed too: its other members are not checked.
  *
  * @example
  * ```ts

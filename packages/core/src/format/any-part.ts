@@ -12,25 +12,25 @@ export function partsOf(message: ModelMessageLike): readonly AnyPart[] {
     : (message.content as readonly unknown[] as readonly AnyPart[]);
 }
 
-/** The message with other parts; the message itself where they are those that it has. */
+/** The message with other parts; the message itself if they are the ones it has. */
 export function withParts(message: ModelMessageLike, parts: readonly AnyPart[]): ModelMessageLike {
   const before = partsOf(message);
   const isSame = parts.length === before.length && parts.every((part, index) => part === before[index]);
   return isSame ? message : ({ ...message, content: parts } as unknown as ModelMessageLike);
 }
 
-/** Only what the provider packages send: an item without its id, or an empty text, they leave out in silence. */
+/** True only for what the provider packages send: they silently leave out an item without an id, or an empty text. */
 export function isCompaction(part: AnyPart): boolean {
   const options = part.providerOptions as Record<string, Record<string, unknown> | undefined> | undefined;
   if (part.type === "text") return part.text !== "" && options?.anthropic?.type === "compaction";
   if (part.type !== "custom" || part.kind !== "openai.compaction") return false;
-  // Azure's variant of the provider keeps the id under its own name.
+  // Azure's provider keeps the id under its own name.
   return Object.values(options ?? {}).some((own) => typeof own?.itemId === "string");
 }
 
 /**
- * What `@ai-sdk/anthropic` 4 streams in front of each answer: its id and usage. No provider is sent it, and
- * `@ai-sdk/mistral` throws at it.
+ * What `@ai-sdk/anthropic` 4 streams before each answer: its id and usage. It is not sent to any provider, and
+ * `@ai-sdk/mistral` throws on it.
  */
 export function isUnseen(part: AnyPart): boolean {
   return part.type === "custom" && part.kind === "anthropic.message_start";

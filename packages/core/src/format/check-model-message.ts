@@ -23,8 +23,8 @@ const dataMembers: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * What keeps a value from being a model message, as a sentence with the place and what must stand there; `undefined`
- * if nothing does. It never names what stands there.
+ * Why a value is not a model message, as a sentence with the place and what must be there; `undefined` if it is one. It
+ * never quotes the value.
  */
 export function modelMessageProblem(message: unknown): string | undefined {
   try {

@@ -4,13 +4,13 @@ import { fromPlain } from "./from-plain.ts";
 import { tag, toPlain } from "./to-plain.ts";
 
 /**
- * A message as JSON text with its format's name and version, so that it can be told apart from others and from later
- * ones: well-formed Unicode without U+0000. Beside what JSON holds, `Uint8Array` (a `Buffer` comes back as one),
- * `ArrayBuffer`, `URL`, `Date`, bigint, `-0`, `NaN` and the infinities survive; members that are `undefined` are left
- * out. The message itself stays as it is.
+ * A message as JSON text with its format's name and version, so that it can be told apart from those of other formats
+ * and later versions: well-formed Unicode without U+0000. Besides what JSON holds, it preserves `Uint8Array` (a
+ * `Buffer` comes back as one), `ArrayBuffer`, `URL`, `Date`, bigint, `-0`, `NaN` and the infinities. Members that are
+ * `undefined` are left out. The message itself is not changed.
  *
- * Errors: `INVALID_MESSAGE` for what could not be given back: functions, symbols, class instances, cycles, `undefined`
- * in an array, members that throw, nesting deeper than 500. Its text names the path, never the content.
+ * Errors: `INVALID_MESSAGE` for what could not be restored: functions, symbols, class instances, cycles, `undefined` in
+ * an array, members that throw, nesting deeper than 500. The error names the path, never the content.
  *
  * @example
  * ```ts
@@ -25,11 +25,11 @@ export function encodePayload(format: string, version: number, message: unknown)
 }
 
 /**
- * The message that {@link encodePayload} wrote, afresh at each call. Whether it has the shape that the format asks for
- * is the format's to check.
+ * The message that {@link encodePayload} wrote, as a new object at each call. The format has to check that the message
+ * has its shape.
  *
- * Errors: `CORRUPT_RECORD` for text that is no such payload or was written by another format, `UNSUPPORTED_VERSION` for
- * a later version. Neither quotes the text.
+ * Errors: `CORRUPT_RECORD` for text that is not such a payload or was written by another format, `UNSUPPORTED_VERSION`
+ * for a later version. Neither quotes the text.
  *
  * @example
  * ```ts
@@ -54,7 +54,7 @@ export function decodePayload(text: string, format: string, version: number): un
         `this one reads up to version ${version}. Upgrade the package that brings the format.`,
     );
   }
-  // The tag can only stand in the text if something was tagged, or said it literally.
+  // The tag can only be in the text if something was tagged, or if the message itself says it.
   return text.includes(`"${tag}"`) ? fromPlain(payload.message) : payload.message;
 }
 
@@ -67,7 +67,7 @@ export function formatOf(text: string): string | undefined {
   }
 }
 
-/** Named only where it looks like a format's name: any other text may be private. */
+/** The name is shown only if it looks like a format's name: any other text may be private. */
 function formatName(name: string): string {
   return /^[a-z][a-z0-9./@-]{0,39}$/.test(name) ? `the message format "${name}"` : "another message format";
 }

@@ -1,9 +1,9 @@
 import { isRecord } from "./to-plain.ts";
 
 /**
- * Whether two values that a format can encode have the same content: an absent and an `undefined` member are the same,
- * the order of an object's members does not matter; binary data, URLs and dates compare by value, `NaN` equals itself,
- * and `-0` is not `0`. Instances of other classes, which no format holds, equal only themselves.
+ * Whether two values that a format can encode have the same content. Absent and `undefined` members are the same, and
+ * the order of an object's members is ignored. Binary data, URLs and dates compare by value; `NaN` equals itself; `-0`
+ * is not `0`. Instances of other classes, which no format holds, equal only themselves.
  *
  * @example
  * ```ts
@@ -42,7 +42,7 @@ function equalMembers(a: Record<string, unknown>, b: Record<string, unknown>): b
   );
 }
 
-/** An own member only: what the prototype brings is no content. */
+/** An own member only: what the prototype adds is not content. */
 function memberOf(of: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(of, key) ? of[key] : undefined;
 }

@@ -59,7 +59,7 @@ function restore(kind: string, text: string): unknown {
   try {
     return restorers[kind]?.(text);
   } catch {
-    // An error of the platform may quote the text, which is private.
+    // The platform's error may quote the text, which is private.
     return undefined;
   }
 }

@@ -2,12 +2,12 @@ import { parsedJson } from "../parsed-json.ts";
 import { isRecord } from "./to-plain.ts";
 
 /**
- * For authors of formats, who need it in `mapText`: a value after `change` changed the text that `pieces` answers for
- * it. A value that is a text itself is given and taken as it is, anything else as JSON text; what is then no JSON is a
- * plain text.
+ * For authors of formats, to implement `mapText`: applies `change` to the text that `pieces` returns for a value, and
+ * returns the new value. A string is passed and taken as it is, anything else as JSON text. If the changed text is not
+ * JSON, it becomes a plain string.
  *
- * With `keepsKind` an object stays an object and a list a list: when the changed text is no JSON of that kind, `change`
- * is asked for each text and each number in it instead.
+ * With `keepsKind` an object stays an object and a list a list: if the changed text is not JSON of that kind, `change`
+ * is called for each text and each number in the value instead.
  *
  * @example
  * ```ts

@@ -18,7 +18,7 @@ export function mapText(message: ModelMessageLike, change: Change): ModelMessage
 }
 
 function mapPart(part: AnyPart, change: Change, isProviders: boolean): AnyPart {
-  // Of a compaction the provider takes back only what it made.
+  // A provider takes back only a compaction that it made.
   if (isCompaction(part)) return part;
   switch (part.type) {
     case "text":
@@ -46,7 +46,7 @@ function mapMember(part: AnyPart, member: string, of: TextPlace, change: Change)
   return Object.is(after, before) ? part : { ...part, [member]: after };
 }
 
-/** Providers refuse an input that is no object where the tool takes one. */
+/** If the tool takes an object, providers refuse any other input. */
 function mapInput(part: AnyPart, change: Change): AnyPart {
   const input = mapJsonText(part.input, asText(part.input), (text) => change(text, "tool-call"), true);
   return Object.is(input, part.input) ? part : { ...part, input };
@@ -57,7 +57,7 @@ const asTextOutput: ReadonlyMap<string, string> = new Map([
   ["error-json", "error-text"],
 ]);
 
-/** What a tool of the provider's put out, it takes back as it gave it: JSON stays JSON, and what it encrypted as it was. */
+/** A provider's own tool output must go back as it came: JSON stays JSON, and encrypted content stays as it is. */
 function mapOutput(output: AnyPart, change: Change, isProviders: boolean): AnyPart {
   if (output.type === "execution-denied") return mapMember(output, "reason", "tool-result", change);
   if (output.type === "content") {
@@ -83,7 +83,7 @@ function holdsEncrypted(value: unknown): boolean {
   );
 }
 
-/** A part of an unknown type is read and taken as its JSON; what is then no such part becomes a text. */
+/** A part of an unknown type is passed and taken back as JSON; if that is no such part, it becomes a text. */
 function mapUnknown(part: AnyPart, of: TextPlace, change: Change): AnyPart {
   const changed = mapJsonText(part, asText(part), (text) => change(text, of), false);
   if (changed === part) return part;

@@ -6,7 +6,7 @@ import type {
   UserModelMessage,
 } from "./model-message.ts";
 
-// The overload of parts goes first: a callback inside the argument keeps the types that the first overload gave it.
+// The overload for parts comes first: a callback inside the argument keeps the types that the first overload gave it.
 
 type UserPart = Exclude<UserModelMessage["content"], string>[number];
 type AssistantPart = Exclude<AssistantModelMessage["content"], string>[number];
@@ -14,8 +14,8 @@ type AssistantPart = Exclude<AssistantModelMessage["content"], string>[number];
 type KeyOf<T> = T extends unknown ? keyof T : never;
 
 /**
- * `never` for parts with a member that no part has, so that a mistyped name in a literal falls to the overload that is
- * not generic, which refuses it: a type parameter would take it as it is.
+ * `never` for parts with a member that no part type has. A mistyped name in a literal then falls through to the
+ * overload that is not generic, which refuses it; a type parameter would accept it.
  */
 type WithoutUnknownKeys<P, Part> = Exclude<KeyOf<P>, KeyOf<Part>> extends never ? P[] : never;
 
@@ -43,9 +43,9 @@ export function system(text: string): { role: "system"; content: string } {
 }
 
 /**
- * A user message of the default format, from text or from parts. It fits the AI SDK's majors 6 and 7 as far as its parts
- * do: it has their type, that of literals or of the SDK's own. Parts of this package's types fit major 7, and so does what
- * is typed as either text or parts.
+ * A user message of the default format, from text or from parts. Its type keeps the type of the parts, so it fits every
+ * major (6 or 7) of the AI SDK that the parts fit: literals and the SDK's own parts. Parts of this package's types fit
+ * major 7, and so does a value typed as text or parts.
  *
  * @example
  * ```ts
@@ -58,16 +58,16 @@ export function system(text: string): { role: "system"; content: string } {
 export function user<P extends UserPart>(
   parts: P[] & WithoutUnknownKeys<P, UserPart>,
 ): { role: "user"; content: P[] };
-/** A user message of the default format, from text: one of either major of the AI SDK. */
+/** A user message of the default format, from text. Fits both majors of the AI SDK. */
 export function user(text: string): { role: "user"; content: string };
-/** A user message of the default format, from text or from parts: one of the AI SDK's major 7. */
+/** A user message of the default format, from text or from parts. Fits the AI SDK's major 7. */
 export function user(content: UserModelMessage["content"]): UserModelMessage;
 export function user(content: UserModelMessage["content"]): UserModelMessage {
   return { role: "user", content };
 }
 
 /**
- * An assistant message of the default format, from text or from parts, which fits the AI SDK as that of {@link user} does.
+ * An assistant message of the default format, from text or from parts. It fits the AI SDK as {@link user} does.
  *
  * @example
  * ```ts
@@ -79,17 +79,17 @@ export function user(content: UserModelMessage["content"]): UserModelMessage {
 export function assistant<P extends AssistantPart>(
   parts: P[] & WithoutUnknownKeys<P, AssistantPart>,
 ): { role: "assistant"; content: P[] };
-/** An assistant message of the default format, from text: one of either major of the AI SDK. */
+/** An assistant message of the default format, from text. Fits both majors of the AI SDK. */
 export function assistant(text: string): { role: "assistant"; content: string };
-/** An assistant message of the default format, from text or from parts: one of the AI SDK's major 7. */
+/** An assistant message of the default format, from text or from parts. Fits the AI SDK's major 7. */
 export function assistant(content: AssistantModelMessage["content"]): AssistantModelMessage;
 export function assistant(content: AssistantModelMessage["content"]): AssistantModelMessage {
   return { role: "assistant", content };
 }
 
 /**
- * An assistant message that calls one tool, with the text that goes before the call, if any. For several calls at once
- * give {@link assistant} their parts.
+ * An assistant message that calls one tool, with any text that precedes the call. For several calls at once, pass their
+ * parts to {@link assistant}.
  *
  * @example
  * ```ts
@@ -116,11 +116,11 @@ export function toolCall(
 }
 
 /**
- * A tool message that answers one call: text as text, anything else as JSON; with `isError` as an error of that kind.
- * It is a message of the AI SDK's majors 6 and 7, unless the output's type holds read-only arrays, as `JsonValue` does:
- * major 6 takes none.
+ * A tool message that answers one call. A string is sent as text, anything else as JSON; with `isError`, as an error of
+ * that kind. It fits the AI SDK's majors 6 and 7, except that major 6 does not accept an output whose type has
+ * read-only arrays, as `JsonValue` does.
  *
- * Errors: `INVALID_OPTION` for an `isError` that is no boolean, and for other options.
+ * Errors: `INVALID_OPTION` for an `isError` that is not a boolean, and for unknown options.
  *
  * @example
  * ```ts
@@ -150,7 +150,7 @@ export function toolResult(
   return { role: "tool", content: [{ type: "tool-result", toolCallId, toolName, output: value }] };
 }
 
-/** A misspelt option would make a success of an error. Errors: `INVALID_OPTION`. */
+/** A misspelt option would turn an error into a success. Errors: `INVALID_OPTION`. */
 function isErrorOf(options: { readonly isError?: boolean | undefined }): boolean {
   checkObject("toolResult's options", options, ["isError"]);
   const { isError = false } = options;

@@ -27,11 +27,11 @@ const name = "model-message";
 const version = 1;
 
 /**
- * The default format: messages in the shape of the AI SDK's `ModelMessage`. Parts of unknown types are kept as they are.
+ * The default format: messages in the shape of the AI SDK's `ModelMessage`. Unknown parts are kept as they are.
  *
- * A provider's compaction in an assistant message is a boundary: the custom part `openai.compaction` that names its item
- * (`@ai-sdk/openai` 4.0.118), and a text part that is not empty with `providerOptions.anthropic.type` of `"compaction"`
- * (`@ai-sdk/anthropic` 3.0.141 and 4.0.105).
+ * In an assistant message, two parts are a provider's compaction and thus a boundary: the custom part
+ * `openai.compaction` that names its item (`@ai-sdk/openai` 4.0.118), and a non-empty text part with
+ * `providerOptions.anthropic.type` of `"compaction"` (`@ai-sdk/anthropic` 3.0.141 and 4.0.105).
  *
  * @example
  * ```ts
@@ -91,7 +91,7 @@ function encode(message: ModelMessageLike): string {
 
 function decode(text: string): ModelMessageLike {
   const message = decodePayload(text, name, version);
-  // Every other method trusts the shape, so that a record changed by other hands must not come this far.
+  // Every other method trusts the shape, so a record that somebody else changed must be stopped here.
   const problem = modelMessageProblem(message);
   if (problem === undefined) return message as ModelMessageLike;
   throw new TurnkeepError(
@@ -144,8 +144,8 @@ function keep(part: AnyPart, omission: Omission): AnyPart[] {
 }
 
 /**
- * Of what OpenAI's Responses API put out, the SDK keeps the item's id. By it the API knows the reasoning that led to the item,
- * and refuses the one without the other.
+ * The SDK keeps the id of each item that OpenAI's Responses API produced. By that id the API finds the reasoning that
+ * led to the item, and it refuses the one without the other.
  */
 function withoutItemId(part: AnyPart): AnyPart {
   if (part.type !== "text" && part.type !== "tool-call") return part;
@@ -164,7 +164,7 @@ function isReasoningItem(part: AnyPart): boolean {
   return isReasoning(part) && Object.values(options).some((own) => own?.itemId !== undefined);
 }
 
-/** What that API ran itself goes back under its own id alone, so that it cannot stay without the reasoning that led to it. */
+/** Calls that the API ran itself go back by their id alone, so they cannot stay without their reasoning. */
 function callsOfProvider(parts: readonly AnyPart[]): ReadonlySet<unknown> {
   const calls = parts.filter((part) => part.type === "tool-call" && part.providerExecuted === true);
   return new Set(calls.map((part) => part.toolCallId));

@@ -74,7 +74,7 @@ function asJson(_key: string, member: unknown): unknown {
 }
 
 function media(part: AnyPart, of: Place): Piece {
-  // An image need not say of which type it is.
+  // An image need not state its media type.
   const known = part.type.startsWith("image") ? "image/*" : undefined;
   const mediaType = typeof part.mediaType === "string" ? part.mediaType : known;
   const carried = carriedBy(part.image ?? part.data ?? part.url);
@@ -90,13 +90,13 @@ function media(part: AnyPart, of: Place): Piece {
   };
 }
 
-/** Data that a message carries, with its decoded size; as text only where it stands in base64. */
+/** Data that a message carries, with its decoded size; kept as text only if it is base64. */
 interface Carried {
   readonly bytes: number;
   readonly data?: string | Uint8Array | ArrayBuffer | undefined;
 }
 
-/** `undefined` for what stands elsewhere. */
+/** `undefined` for data that is elsewhere. */
 function carriedBy(data: unknown): Carried | undefined {
   if (data instanceof Uint8Array || data instanceof ArrayBuffer) return { bytes: data.byteLength, data };
   if (data instanceof URL) return carriedByText(data.href);
@@ -107,7 +107,7 @@ function carriedBy(data: unknown): Carried | undefined {
   return file.type === "text" && typeof file.text === "string" ? { bytes: utf8Length(file.text) } : undefined;
 }
 
-/** Base64 has no colon, so that a colon tells a URL. */
+/** Base64 has no colon, so a colon means a URL. */
 function carriedByText(text: string): Carried | undefined {
   if (!/^[a-z][a-z0-9+.-]*:/i.test(text)) return { bytes: base64ByteLength(text), data: text };
   if (!/^data:/i.test(text)) return undefined;

@@ -1,10 +1,10 @@
 /**
- * The default message type: the shape of the AI SDK's `ModelMessage` (major 7), declared here so that core depends on
- * nothing, and assignable to it and from it. Values of the SDK's own type, of major 6 or 7, are held as they are: see
- * {@link ModelMessageLike}.
+ * The default message type: the shape of the AI SDK's `ModelMessage` (major 7), assignable to it and from it. It is
+ * declared here so that core depends on nothing. Values of the SDK's own type, of major 6 or 7, are kept as they are:
+ * see {@link ModelMessageLike}.
  *
  * Its optional members do not admit an explicit `undefined`, because the SDK's do not: with
- * `exactOptionalPropertyTypes` these messages could not be given to it otherwise.
+ * `exactOptionalPropertyTypes` you could not pass these messages to it otherwise.
  *
  * @example
  * ```ts
@@ -60,13 +60,13 @@ export interface ToolModelMessage {
   providerOptions?: ProviderOptions;
 }
 
-/** Settings of one provider each, by its name. */
+/** Provider-specific settings, by provider name. */
 export type ProviderOptions = Record<string, JsonObject>;
 
-/** What JSON holds. */
+/** Any JSON value. */
 export type JsonValue = null | string | number | boolean | Readonly<JsonObject> | readonly JsonValue[];
 
-/** An object that JSON holds; members that are `undefined` are left out. */
+/** A JSON object; members that are `undefined` are left out. */
 export type JsonObject = { [key: string]: JsonValue | undefined };
 
 /** Base64 text, or the bytes. */
@@ -75,7 +75,7 @@ export type DataContent = string | Uint8Array | ArrayBuffer;
 /** A file that the provider already has, by provider. */
 export type ProviderReference = Record<string, string> & { type?: never };
 
-/** Where a file's content stands: here, behind a URL, with the provider, or as text. */
+/** Where a file's content is: inline, at a URL, with the provider, or as text. */
 export type FileData =
   | { type: "data"; data: DataContent }
   | { type: "url"; url: URL }
@@ -89,7 +89,7 @@ export interface TextPart {
   providerOptions?: ProviderOptions;
 }
 
-/** An image: base64 text, bytes, a URL, or a reference to what the provider has. */
+/** An image: base64 text, bytes, a URL, or a reference to a file that the provider has. */
 export interface ImagePart {
   type: "image";
   image: DataContent | URL | ProviderReference;
@@ -121,14 +121,14 @@ export interface ReasoningFilePart {
   providerOptions?: ProviderOptions;
 }
 
-/** A part that only one provider knows, such as `openai.compaction`. */
+/** A part that only one provider defines, such as `openai.compaction`. */
 export interface CustomPart {
   type: "custom";
   kind: `${string}.${string}`;
   providerOptions?: ProviderOptions;
 }
 
-/** A tool call; `toolCallId` joins it with its result. */
+/** A tool call; `toolCallId` links it to its result. */
 export interface ToolCallPart {
   type: "tool-call";
   toolCallId: string;
@@ -200,7 +200,7 @@ export interface ToolApprovalResponse {
 
 /**
  * What the default format holds: the AI SDK's `ModelMessage` of major 6 and of major 7 (they are not assignable to each
- * other), {@link ModelMessage}, and anything of that shape. Parts of a type that is not known here are kept as they are.
+ * other), {@link ModelMessage}, and anything of that shape. Parts of unknown types are kept as they are.
  *
  * @example
  * ```ts

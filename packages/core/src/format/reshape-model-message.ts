@@ -21,7 +21,7 @@ export function renameTools(message: ModelMessageLike, rename: (name: string) =>
 
 /**
  * The message with other parts in place of those that belong to a call which the provider did not run. In an assistant
- * message a result is the provider's, unless it answers a call there.
+ * message a result is the provider's, unless it answers a call in the same message.
  */
 function mapCalls(message: ModelMessageLike, change: (part: AnyPart) => AnyPart): ModelMessageLike {
   const calls = partsOf(message).filter((part) => part.type === "tool-call");
@@ -62,7 +62,7 @@ function renameDocument(part: AnyPart, rename: (name: string) => string): AnyPar
   return name === filename ? part : { ...part, filename: name };
 }
 
-/** See `MessageFormat.joined`. Members beside the content must be equal where both messages have them. */
+/** See `MessageFormat.joined`. Members other than the content must be equal if both messages have them. */
 export function joined(first: ModelMessageLike, second: ModelMessageLike): ModelMessageLike | undefined {
   if (first.role !== second.role || first.role === "system") return undefined;
   if (isBoundary(first) || isBoundary(second)) return undefined;

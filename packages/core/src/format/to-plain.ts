@@ -13,8 +13,8 @@ export const maxDepth = 500;
 type Path = (string | number)[];
 
 /**
- * A copy of the value as JSON can hold it. Every member is read exactly once, so that what was checked is what is
- * written, whatever a getter or a proxy answers the second time.
+ * A copy of the value as JSON can hold it. Every member is read exactly once, so that what is written is what was
+ * checked, even if a getter or a proxy returns something else the second time.
  */
 export function toPlain(message: unknown): unknown {
   if (message === undefined) throw refused([], "undefined");
@@ -43,7 +43,7 @@ function objectToPlain(value: object, path: Path, above: Set<object>): unknown {
   if (above.has(value)) throw refused(path, "a reference to an object that contains it");
   try {
     const isArray = Array.isArray(value);
-    // Nearly every object is a plain record: asked first.
+    // Nearly every object is a plain record, so this comes first.
     if (!isArray && (ArrayBuffer.isView(value) || !isRecord(value))) return leafToPlain(value, path);
     if (above.size >= maxDepth) throw refused(path, `nested deeper than ${maxDepth}`);
     above.add(value);
@@ -52,7 +52,7 @@ function objectToPlain(value: object, path: Path, above: Set<object>): unknown {
     return plain;
   } catch (cause) {
     if (cause instanceof TurnkeepError) throw cause;
-    // The path has not been unwound: it names the member that threw.
+    // The path has not been unwound, so it names the member that threw.
     throw refused(path, "a member that throws when it is read", cause);
   }
 }
@@ -73,8 +73,8 @@ const timeOfDate = Date.prototype.getTime;
 const lengthOfBuffer = Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, "byteLength")?.get;
 
 /**
- * Whether a value is what a built-in method wants: also one of another realm, as `structuredClone` gives in the virtual
- * machines of test runners, and not an object that only claims the prototype.
+ * Whether a built-in method accepts the value. True for values of another realm, such as those that `structuredClone`
+ * returns inside test runners, and false for an object that only has the prototype.
  */
 function answers(method: ((this: never) => unknown) | undefined, value: object): boolean {
   try {
@@ -90,7 +90,7 @@ const nameOfView = Object.getOwnPropertyDescriptor(
   Symbol.toStringTag,
 )?.get;
 
-/** Also for bytes of another realm, and not for an object that only claims the prototype. */
+/** Also true for bytes of another realm, and false for an object that only has the prototype. */
 function isBytes(value: object): value is Uint8Array {
   return ArrayBuffer.isView(value) && nameOfView?.call(value) === "Uint8Array";
 }
@@ -124,7 +124,7 @@ function recordToPlain(value: object, path: Path, above: Set<object>): object {
   return Object.hasOwn(copy, tag) ? tagged("object", copy) : copy;
 }
 
-/** Sets a member as data, also where assigning would set the prototype. */
+/** Sets a member as data, even where assigning would set the prototype. */
 export function defineMember(of: object, key: string, value: unknown): void {
   Object.defineProperty(of, key, { value, enumerable: true, configurable: true, writable: true });
 }

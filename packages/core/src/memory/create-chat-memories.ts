@@ -19,7 +19,7 @@ import { Session } from "./session.ts";
 const defaultMaxLoaded = 1000;
 
 /**
- * Many conversations in one store, under one policy.
+ * Manages many conversations in one store, under one policy.
  *
  * @example
  * ```ts

@@ -42,10 +42,10 @@ import { Summarizer, waitFor } from "./summarizer.ts";
 import { Views } from "./views.ts";
 
 /**
- * A chat memory: one conversation, within a budget, kept in a store. Without a store it lives in this process alone.
+ * Creates a chat memory: one conversation, within a budget, kept in a store. Without a store it lives in this process.
  *
- * Errors: `INVALID_OPTION` for an option of the wrong shape, and for a store without an id: a forgotten id would give
- * every user the same memory.
+ * Errors: `INVALID_OPTION` for an option of the wrong shape, and for a store without an id, since all users would then
+ * share one memory.
  *
  * @example
  * ```ts

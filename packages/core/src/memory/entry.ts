@@ -2,16 +2,16 @@ import type { Entry } from "../chat-memory.ts";
 import type { ModelMessage } from "../format/model-message.ts";
 import { checkObject } from "../option-checks.ts";
 
-/** Shared with other copies of this package, so that an entry is one to each; JSON cannot forge it. */
+/** Shared by all copies of this package, so that each recognises the others' entries; JSON cannot forge it. */
 const marker: unique symbol = Symbol.for("turnkeep.entry") as never;
 
 /**
- * Wraps a message for `add`, `put` or `set` with the caller's own id, with the model that made it, or with when it was
- * said (`createdAt`, in milliseconds since the epoch; default now), as a conversation that moves here knows. The same id
- * added again with equal content is ignored, so that a retried request adds once, also where the message was evicted or
- * rewound since; with other content it is an `ID_CONFLICT`. An id is 1 to 256 UTF-8 bytes of well-formed Unicode without
- * U+0000. Order is that of adding, never of time; a message that `put` replaces keeps its time. Errors: `INVALID_OPTION`
- * for what is no object of these.
+ * Wraps a message for `add`, `put` or `set` with your own id, with the model that made it, or with the time when it was
+ * said (`createdAt`, in milliseconds since the epoch; default now), for example to import a conversation. Adding the
+ * same id again with equal content does nothing, even if the message was evicted or rewound since, so a retried request
+ * adds once. Other content is an `ID_CONFLICT`. An id is 1 to 256 UTF-8 bytes of well-formed Unicode without U+0000.
+ * Messages are ordered as they were added, never by time; a message that `put` replaces keeps its time. Errors:
+ * `INVALID_OPTION` if the second argument is not an object of these options.
  *
  * @example
  * ```ts
@@ -22,7 +22,7 @@ const marker: unique symbol = Symbol.for("turnkeep.entry") as never;
  * await memory.add(entry(user("Hello"), { id: "request-17" })); // a retry: nothing happens
  * ```
  */
-// Any type will do. That ModelMessage is named lets TypeScript see a role in `role: "user"`, and not a string.
+// Accepts any type. Naming ModelMessage makes TypeScript infer `role: "user"` as a role, not as a string.
 export function entry<M extends ModelMessage | NonNullable<unknown> | null | undefined>(
   message: M,
   options: {
