@@ -1,7 +1,7 @@
 /**
- * What every store shares, ours and third parties': the checks of arguments and options, the final form of an update and
- * of queries, how calls of a driver begin and end, and the errors. A store that begins each method with these passes the
- * conformance cases on arguments. The checks of options serve whatever else is built on core: counters, formats, loops.
+ * What every store shares, ours and third parties': checks of arguments and options, normal forms of updates and
+ * queries, how driver calls begin and end, and errors. A store that begins each method with these passes the
+ * conformance cases on arguments. The option checks also serve anything else built on core: counters, formats, loops.
  *
  * @module
  */
