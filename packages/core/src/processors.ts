@@ -1,6 +1,6 @@
 /**
- * Processors: what shapes the view between memory and model. Each fits messages of every format; in a memory's
- * `processors` or by itself.
+ * Processors shape the view between memory and model. They work with messages of every format, either in a memory's
+ * `processors` or on their own.
  *
  * @module
  */

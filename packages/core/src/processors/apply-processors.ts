@@ -10,23 +10,23 @@ import { runProcessor } from "./run-processor.ts";
 export interface ApplyOptions<M> {
   /** Default: `modelMessageFormat`, for messages of the AI SDK. */
   readonly format?: MessageFormat<M> | undefined;
-  /** Ends the call with `ABORTED`, whether the processor that runs listens or not. */
+  /** Ends the call with `ABORTED`, whether the running processor listens or not. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs processors over a list of messages, in their order, as a memory does over its view. Answers a fresh array. What
- * no processor changed is in it as it was given; what one changed or added is frozen.
+ * Runs processors over a list of messages, in order, as a memory does over its view. Returns a new array. Messages that
+ * no processor changed are in it as you passed them; messages that a processor changed or added are frozen.
  *
- * Processors are given frozen messages in a frozen array. Nothing of the caller's is frozen: he may hand in messages
- * that are not, and then copies of them go to the processors.
+ * Processors receive frozen messages in a frozen array. Your own messages are never frozen: those that are not frozen
+ * are copied for the processors.
  *
- * Hand in a list again after it has grown, with the same processors, and what the built-in ones made of its beginning is
- * used again: each message is compared with the one that stood there before, one that is not frozen by its content.
+ * If you pass a list again after it has grown, with the same processors, the built-in ones reuse their work on its
+ * beginning. Each message is compared with the one that was there before; one that is not frozen, by its content.
  *
- * Errors: `INVALID_OPTION` for an option that there is not, and, naming the processor, for one that changes what it was
- * given or answers anything but messages; `ABORTED`; and whatever a processor throws itself, unchanged: `processorOf`
- * tells whose it was.
+ * Errors: `INVALID_OPTION` for an unknown option, and, naming the processor, for a processor that changes what it was
+ * given or returns anything but messages; `ABORTED`; and, unchanged, whatever a processor itself throws: `processorOf`
+ * tells which one it was.
  *
  * @example
  * ```ts
@@ -72,7 +72,7 @@ export async function applyProcessors<M>(
   return given.isCopied ? asGiven(shown) : [...shown];
 }
 
-/** Errors: `INVALID_OPTION` for what is no list of processors. */
+/** Errors: `INVALID_OPTION` unless it is a list of processors. */
 export function checkProcessors(processors: unknown): void {
   if (!Array.isArray(processors)) throw wrongOption("processors", processors, "an array of processors");
   for (const [index, processor] of (processors as readonly unknown[]).entries()) {

@@ -1,7 +1,7 @@
 /**
- * Of `count` things, oldest first, how many lie before a border that leaves the newest `keep`. The border moves on by a
- * quarter of `keep` at once, so that what stands before it stays the same meanwhile: it leaves `keep` of them at least,
- * and fewer than a quarter more. It depends on the two numbers alone.
+ * How many of `count` things, oldest first, lie before a border that leaves the newest `keep`. The border moves by a
+ * quarter of `keep` at a time, so that what stands before it stays the same in between: it leaves at least `keep`, and
+ * fewer than a quarter more. It depends on the two numbers only.
  */
 export function beforeBorder(count: number, keep: number): number {
   const stride = Math.max(1, Math.ceil(keep / 4));
@@ -10,7 +10,7 @@ export function beforeBorder(count: number, keep: number): number {
 
 /** What a cut may leave out, and how much of it there is room for. */
 export interface CutOptions<Step extends { readonly tokens: number }> {
-  /** Walked no further than there is room for. */
+  /** Read only as far as there is room. */
   readonly newestFirst: Iterable<Step>;
   /** Tokens of all steps. */
   readonly total: number;
@@ -18,15 +18,15 @@ export interface CutOptions<Step extends { readonly tokens: number }> {
   readonly mayBegin: (step: Step) => boolean;
   /** Tokens that there is room for, fewer than `total`. */
   readonly room: number;
-  /** Tokens by which the cut moves on at once; 0: as little as fits. */
+  /** Tokens by which the cut moves at a time; 0: as little as needed. */
   readonly stride: number;
 }
 
 /**
- * The first step behind the cut, so that what is left fits; `undefined` if not even the newest does, from where the cut
- * may stand. Of the places where it may, the cut takes the last before each whole number of strides from the oldest
- * step, so that it moves once a stride while steps are added; any other only where a step is too long for that. It
- * depends on the steps alone.
+ * The first step after the cut, so that what is left fits; `undefined` if not even the newest step at which a cut may
+ * stand fits. Of the allowed places, the cut takes the last one before each multiple of the stride, counted from the
+ * oldest step, so it moves once per stride while steps are added. It stands elsewhere only if a step is too long for
+ * that. It depends on the steps only.
  */
 export function cutAt<Step extends { readonly tokens: number }>({
   newestFirst,

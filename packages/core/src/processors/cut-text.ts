@@ -1,12 +1,12 @@
 type Count = (text: string) => number;
 
-/** Characters of a text for each token at first; then it is doubled until the tokens are too many. */
+/** Characters read for each token at first; doubled until there are too many tokens. */
 const charactersAtFirst = 4;
 
-/** A count of a beginning may be above that of the whole, by what the tokenizer joins at its end. */
+/** A beginning may count more tokens than the whole text, by what the tokenizer merges across its end. */
 const slack = 8;
 
-/** Whether a text has at most so many tokens. Reads no more of a long one than it has to. */
+/** Whether a text has at most this many tokens. Reads no more of a long text than needed. */
 export function fits(text: string, tokens: number, count: Count): boolean {
   for (let length = charactersAtFirst * tokens + 64; length < text.length; length *= 2) {
     if (count(text.slice(0, length)) > tokens + slack) return false;
@@ -14,7 +14,7 @@ export function fits(text: string, tokens: number, count: Count): boolean {
   return count(text) <= tokens;
 }
 
-/** The longest beginning of a text with at most so many tokens, as far as a search by halves finds it. */
+/** The longest beginning of a text with at most this many tokens, as far as bisection finds it. */
 export function beginning(text: string, tokens: number, count: Count): string {
   return text.slice(
     0,
@@ -25,7 +25,7 @@ export function beginning(text: string, tokens: number, count: Count): string {
   );
 }
 
-/** The longest end of a text with at most so many tokens, likewise. */
+/** The longest end of a text with at most this many tokens, found likewise. */
 export function ending(text: string, tokens: number, count: Count): string {
   const { length } = text;
   const kept = longest(length, tokens, (size) => count(text.slice(length - size)));

@@ -2,10 +2,10 @@ import { defineMember } from "../format/to-plain.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { deepFreeze } from "../steps/item.ts";
 
-/** Messages of which every part is known to be frozen: those of a memory, and the copies made here. */
+/** Messages known to be frozen in every part: those of a memory, and the copies made here. */
 const frozen = new WeakSet<object>();
 
-/** Nesting beyond this is left to the format, which refuses what it could not hold. */
+/** Deeper nesting is left to the format, which refuses what it could not hold. */
 const maxDepth = 200;
 
 export function isKnownFrozen(message: unknown): boolean {
@@ -13,9 +13,9 @@ export function isKnownFrozen(message: unknown): boolean {
 }
 
 /**
- * The message with everything in it frozen: itself where it is so already, else a copy that shares what is frozen, so
- * that nothing of the caller's is frozen for him. Binary data cannot be frozen and is shared. A message that holds
- * instances of classes is copied as a memory would hold it, by `encode` and `decode`; errors: as theirs.
+ * The message with everything in it frozen: itself if it is frozen already, else a copy that shares the frozen parts,
+ * so that the caller's own objects are never frozen. Binary data cannot be frozen and is shared. A message that holds
+ * class instances is copied as a memory would, by `encode` and `decode`; errors: theirs.
  */
 export function frozenCopy<M>(message: M, format: MessageFormat<M>): M {
   if (typeof message !== "object" || message === null || isKnownFrozen(message)) return message;
@@ -31,8 +31,8 @@ export function frozenCopy<M>(message: M, format: MessageFormat<M>): M {
 }
 
 /**
- * Whether a copy that was made of a message is what would be made of it now. `false` also where that cannot be told:
- * binary data may have changed in place, and instances of classes are not looked into.
+ * Whether an earlier copy of a message is what a copy of it would be now. Also `false` if that cannot be told: binary
+ * data may have changed in place, and class instances are not inspected.
  */
 export function isFrozenCopy(copy: unknown, value: unknown, depth = 0): boolean {
   if (typeof value !== "object" || value === null) return Object.is(copy, value);

@@ -2,7 +2,7 @@ import type { MessageFormat } from "../message-format.ts";
 import { frozenCopy, isFrozenCopy } from "./frozen-copy.ts";
 import { type GrowingLists, listsOf } from "./growing-list.ts";
 
-/** What each processor was given by callers. */
+/** What callers gave each processor. */
 const given = new WeakMap<object, GrowingLists>();
 
 /** The newest copy of each message that can change. */
@@ -16,8 +16,8 @@ interface Given<M> {
 }
 
 /**
- * A caller's messages, frozen for a processor. A message that is not frozen itself is copied, and again only after it has
- * changed: what processors know of the copy, such as its tokens, then still holds.
+ * A caller's messages, frozen for a processor. A message that is not frozen is copied, and copied again only after it
+ * has changed: what processors know of the copy, such as its tokens, then still holds.
  */
 export function givenTo<M>(processor: object, messages: readonly M[], format: MessageFormat<M>): Given<M> {
   let isCopied = false;
@@ -29,7 +29,7 @@ export function givenTo<M>(processor: object, messages: readonly M[], format: Me
   return { shown, isCopied };
 }
 
-/** The messages as their caller knows them: his own in place of their copies. */
+/** The messages as their caller knows them, with the caller's own in place of their copies. */
 export function asGiven<M>(messages: readonly M[]): M[] {
   return messages.map((message) => (originals.get(message as object) as M | undefined) ?? message);
 }

@@ -4,9 +4,9 @@ import type { Step } from "../steps/step.ts";
 import { GrowingSteps } from "./growing-steps.ts";
 import type { Bond } from "./pairs.ts";
 
-/** The messages of one step, or of several that one message with results of all of them holds together. */
+/** The messages of one step, or of several steps that one message with results for all of them holds together. */
 export class Group<M> {
-  /** Its place among the groups: the index of the message that its oldest step began with. */
+  /** Its place among the groups: the index of the first message of its oldest step. */
   readonly at: number;
   readonly steps: Step<M>[];
 
@@ -31,15 +31,15 @@ export class Group<M> {
 }
 
 /**
- * A list of messages in groups, of which none can go without breaking a pair. The list grows at its end; of what was
- * there before, only the groups that a new message joins are looked at again.
+ * A list of messages in groups, none of which can be left out without breaking a pair. The list grows at its end; of
+ * the earlier groups, only those that a new message joins are looked at again.
  */
 export class Grouping<M> {
   readonly #steps: GrowingSteps<M>;
   readonly #groupOf: WeakMap<Step<M>, Group<M>> = new WeakMap();
   /** By place. */
   readonly #groups: (Group<M> | undefined)[] = [];
-  /** By place: the tokens of the groups before it but for system messages. Right as far as `#summed`. */
+  /** By place: the tokens of the groups before it, without system messages. Valid up to `#summed`. */
   readonly #tokensBefore: number[] = [0];
   #summed = 0;
   readonly #systems: number[] = [];
@@ -89,7 +89,7 @@ export class Grouping<M> {
     return at === undefined ? undefined : this.#groups[at];
   }
 
-  /** The groups from a place on but for system messages, the newest first. */
+  /** The groups from a place on, newest first, without system messages. */
   *newestFirst(from: number): Generator<Group<M>, undefined> {
     for (let at = this.#groups.length - 1; at >= from; at--) {
       const group = this.#groups[at];
@@ -97,7 +97,7 @@ export class Grouping<M> {
     }
   }
 
-  /** The tokens of the groups from a place on but for system messages. */
+  /** The tokens of the groups from a place on, without system messages. */
   tokensFrom(from: number): number {
     for (; this.#summed < this.#groups.length; this.#summed++) {
       const group = this.#groups[this.#summed];
@@ -107,7 +107,7 @@ export class Grouping<M> {
     return (this.#tokensBefore[this.#summed] as number) - (this.#tokensBefore[from] as number);
   }
 
-  /** The newest message's group, an older one or one that it founds. */
+  /** The newest message's group: an existing one, or a new one. */
   #found(at: number): void {
     const step = this.#steps.stepWith(at);
     const older = this.#groupOf.get(step);
@@ -119,7 +119,7 @@ export class Grouping<M> {
 
   #join(bond: Bond): void {
     for (const at of bond) {
-      // What was alone until its call came has gone into the call's step.
+      // A result that stood alone until its call came has joined the call's step.
       if (this.#groups[at] === undefined || this.#groups[at] === this.#groupWith(at)) continue;
       this.#groups[at] = undefined;
       this.#changed(at);

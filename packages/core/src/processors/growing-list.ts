@@ -2,11 +2,11 @@ import type { MessageFormat } from "../message-format.ts";
 import { perObject } from "./per-message.ts";
 
 /**
- * A list of messages that cannot change, and that has only grown since it was first seen: what was made of its messages
- * then still holds.
+ * A list of messages that cannot change and has only grown since it was first seen, so that what was made of its
+ * messages still holds.
  */
 export interface GrowingList {
-  /** All of them. No frozen array: V8 reads those ten times slower. */
+  /** All of them. Not a frozen array, because V8 reads those ten times slower. */
   readonly messages: readonly unknown[];
 }
 
@@ -20,8 +20,8 @@ function listShownBy(messages: readonly unknown[]): GrowingList | undefined {
 }
 
 /**
- * Keeps what a processor makes of a list with the list, by format, to go on with it when the list has grown. What is no
- * such list begins anew.
+ * Keeps a processor's state with a list, by format, so that the processor can go on when the list has grown. For any
+ * other list it begins anew.
  */
 export function statePerList(): <M, State>(
   messages: readonly M[],
@@ -32,13 +32,13 @@ export function statePerList(): <M, State>(
   return (messages, format, begin) => known(listShownBy(messages), format, begin);
 }
 
-/** Lists that are seen again and again. One is found by its newest message, and is known as long as that lives. */
+/** Lists that are seen repeatedly. A list is found by its newest message, and known as long as that message lives. */
 export class GrowingLists {
   readonly #byNewest: WeakMap<object, { readonly messages: unknown[] }> = new WeakMap();
 
   /**
-   * The messages in a frozen array that shows a list, with those of `frozen` in place of those that can change. Of a list
-   * that was known before, it is asked about what is new, and about all behind a message that can change; holes too.
+   * The messages in a frozen array that shows a list, with the results of `frozen` in place of those that can change.
+   * In a list known before, `frozen` is called for what is new, and for everything after a message that can change.
    */
   frozen<M>(messages: readonly M[], frozen: (message: M, index: number) => M): readonly M[] {
     const known = this.#find(messages);
@@ -47,7 +47,7 @@ export class GrowingLists {
       frozen(message, before.length + index),
     );
     const isFixed = added.every((copy, index) => copy === messages[before.length + index]);
-    // Copies cannot change either, and those of messages that did not are the same again.
+    // Copies cannot change either, and an unchanged message gives the same copy again.
     if (!isFixed) return this.frozen([...before, ...added], (message) => message);
     const list = known ?? { messages: [] };
     if (before.length > 0) this.#byNewest.delete(before.at(-1) as object);
@@ -59,7 +59,7 @@ export class GrowingLists {
     return array;
   }
 
-  /** The longest list known with which these messages begin. */
+  /** The longest known list that these messages begin with. */
   #find(messages: readonly unknown[]): { readonly messages: unknown[] } | undefined {
     for (let length = messages.length; length > 0; length--) {
       const list = this.#byNewest.get(messages[length - 1] as object);
@@ -74,7 +74,7 @@ function begins(messages: readonly unknown[], beginning: readonly unknown[]): bo
   return true;
 }
 
-/** The lists of one owner, so that others' with the same newest message do not stand in their way. */
+/** The lists of one owner, kept apart so that lists of others with the same newest message do not collide. */
 export function listsOf(owner: object, all: WeakMap<object, GrowingLists>): GrowingLists {
   const lists = all.get(owner) ?? new GrowingLists();
   all.set(owner, lists);

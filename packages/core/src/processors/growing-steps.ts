@@ -11,8 +11,8 @@ export interface Grown<M> {
 }
 
 /**
- * A list of messages in steps, as a memory groups them; it grows at its end. A step has its place where its first message
- * stands, results that came before their call apart.
+ * A growing list of messages in steps, grouped as in a memory. A step's place is that of its first message, not
+ * counting results that came before their call.
  */
 export class GrowingSteps<M> {
   readonly #reader: ItemReader<M>;
@@ -21,7 +21,7 @@ export class GrowingSteps<M> {
   readonly #placeOf: WeakMap<Step<M>, number> = new WeakMap();
   /** The places of the steps that begin with a user message. */
   readonly questions: number[] = [];
-  /** Results that came before their call: they have changed their step when it came. */
+  /** Results that came before their call; they changed their step when the call came. */
   readonly early: Bond[] = [];
 
   constructor(reader: ItemReader<M>) {
@@ -36,7 +36,7 @@ export class GrowingSteps<M> {
     return this.#live.steps.at(-1);
   }
 
-  /** Takes in what stands behind the messages that it has taken in so far, and stops at each. */
+  /** Takes in the messages after those taken in so far, and yields each. */
   *grow(messages: readonly M[]): Generator<Grown<M>, undefined> {
     const known = this.#live.items.length;
     for (const item of itemsOf(messages.slice(known), this.#reader, known)) {

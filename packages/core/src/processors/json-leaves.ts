@@ -1,12 +1,12 @@
 import { parsedJson } from "../parsed-json.ts";
 
-/** Where a string begins; or a number, whole. Only for text that is JSON. */
+/** Matches the start of a string, or a whole number. Only valid for text that is JSON. */
 const leaf: RegExp = /"|-?\d[\d.eE+-]*/g;
 const [quote, backslash] = [0x22, 0x5c];
 
 /**
- * A text that is the JSON of an object or a list, with each string in it (keys too) and each number changed by itself; a
- * number that changes becomes a string. Everything else stays as it was written. `undefined` for any other text.
+ * Changes each string (keys too) and each number in the JSON of an object or a list; a number that changes becomes a
+ * string. Everything else stays as it was written. `undefined` for any other text.
  */
 export function mapJsonLeaves(text: string, change: (text: string) => string): string | undefined {
   if (!/^\s*[[{]/.test(text) || parsedJson(text) === undefined) return undefined;
@@ -26,7 +26,7 @@ export function mapJsonLeaves(text: string, change: (text: string) => string): s
   return pieces.join("") + text.slice(end);
 }
 
-/** Behind the quote that ends the string, and is not escaped. An expression that says so fails at millions of escapes. */
+/** After the closing quote that is not escaped. A regular expression for this fails at millions of escapes. */
 function endOfString(text: string, from: number): number {
   let at = from + 1;
   for (let unit = text.charCodeAt(at); unit !== quote; unit = text.charCodeAt(at)) {

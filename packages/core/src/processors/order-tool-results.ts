@@ -3,12 +3,12 @@ import type { MessageFormat } from "../message-format.ts";
 import { wrongOption } from "../option-checks.ts";
 
 /**
- * The messages with the tool results of each answer in the order of its calls. Parallel tools are done in any order, and
- * where a call has no id Gemini pairs the results of one tool with its calls by their places.
+ * Sorts the tool results of each answer into the order of its calls. Parallel tools finish in any order, and if a call
+ * has no id, Gemini pairs the results of a tool with its calls by position.
  *
- * Approvals among the results keep their places. A message that holds several results out of order is taken apart and, if
- * the format can, put together again with its neighbours. Messages that are in order are the same ones again. Depends
- * on nothing but the messages; nothing of theirs is changed.
+ * Approvals among the results keep their places. A message that holds several results out of order is split and, if the
+ * format can, joined with its neighbours again. Messages that are in order are returned as they are. The result depends
+ * on the messages only; none of them is changed.
  *
  * @example
  * ```ts
@@ -27,7 +27,7 @@ export function orderToolResults<M>(
   messages: readonly M[],
   options: { readonly format: MessageFormat<M> },
 ): M[] {
-  // A memory, say, has more than a format.
+  // A memory, for example, is accepted too: it has a format.
   if (typeof options?.format !== "object")
     throw wrongOption("orderToolResults' second argument", options, "an object with a format");
   const { format } = options;
@@ -72,7 +72,7 @@ function inOrderOf<M>(
   return apart.length > answers.length ? joinNeighbours(sorted, format) : sorted;
 }
 
-/** Messages of one result each; what else a message holds, its approvals, stands before them. */
+/** Splits a message into one message per result; anything else in it (approvals) goes before them. */
 function oneResultEach<M>(message: M, format: MessageFormat<M>): readonly M[] {
   const { length } = format.toolResults(message);
   if (length === 0) return [message];

@@ -1,6 +1,6 @@
 import type { Item } from "../steps/item.ts";
 
-/** A call, by the message that makes it. */
+/** A call, with the message that makes it. */
 export interface PairedCall {
   readonly name: string;
   /** Its message's index. */
@@ -8,7 +8,7 @@ export interface PairedCall {
   answered: boolean;
 }
 
-/** What a message has to do with calls. */
+/** How a message relates to calls. */
 export interface Pairs {
   /** The calls that it makes, by id. */
   readonly calls: ReadonlyMap<string, PairedCall>;
@@ -28,15 +28,15 @@ interface Early {
 }
 
 /**
- * Pairs each result with its call, message by message: the newest before it that has its id and waits for an answer, else
- * the newest at all, since some providers use an id again; for a result that came too early the first call behind it.
+ * Pairs each result with its call, message by message: the newest earlier call of its id that waits for an answer, else
+ * the newest, since some providers reuse ids. A result that came too early goes with the first call after it.
  */
 export class Pairing {
   readonly #asked: Map<string, PairedCall[]> = new Map();
   readonly #requests: Map<string, PairedCall> = new Map();
   readonly #early: Map<string, Early[]> = new Map();
 
-  /** Takes the next message in; `bonds` are those that it makes known, with earlier messages or between them. */
+  /** Takes in the next message; `bonds` are the pairs that it reveals, with or between earlier messages. */
   enter<M>(item: Item<M>): Pairs & { readonly bonds: readonly Bond[] } {
     const at = item.seq;
     const bonds: Bond[] = [];

@@ -3,7 +3,7 @@ import { frozenCopy } from "./frozen-copy.ts";
 
 type PerObject = <M, T>(of: object | undefined, format: MessageFormat<M>, make: () => T) => T;
 
-/** Remembers what was made of each object, by format; of `undefined`, nothing. */
+/** Caches one value per object and format; caches nothing for `undefined`. */
 export function perObject(): PerObject {
   const known = new WeakMap<object, WeakMap<object, { readonly made: unknown }>>();
   return <M, T>(of: object | undefined, format: MessageFormat<M>, make: () => T): T => {
@@ -21,7 +21,7 @@ export function perObject(): PerObject {
   };
 }
 
-/** Remembers what was made of each frozen message: a memory shows the same objects again in every view. */
+/** Caches one value per frozen message: a memory shows the same objects again in every view. */
 export function perMessage(): <M, T>(message: M, format: MessageFormat<M>, make: () => T) => T {
   const known = perObject();
   return (message, format, make) => {
@@ -30,7 +30,7 @@ export function perMessage(): <M, T>(message: M, format: MessageFormat<M>, make:
   };
 }
 
-/** A message that was made of another; `undefined`: nothing is left of it. */
+/** A message made from another; `undefined`: nothing is left of it. */
 type CopyOf = <M>(
   message: M,
   format: MessageFormat<M>,
@@ -39,8 +39,8 @@ type CopyOf = <M>(
 ) => M | undefined;
 
 /**
- * Remembers the message that was made of each frozen message, by how it was made. What it answers is frozen and the same
- * object in every view, so that it is made, checked and counted once.
+ * Caches the message made from each frozen message, by how it was made. The result is frozen and the same object in
+ * every view, so that it is made, checked and counted once.
  */
 export function copiesPerMessage(): CopyOf {
   const known = perMessage();

@@ -20,21 +20,21 @@ export interface ProcessorContext<M> {
  * ```
  */
 export interface Processor<M> {
-  /** Named in errors and events. */
+  /** Appears in errors and events. */
   readonly name: string;
   /**
-   * Set where what it makes of a message depends on that message alone. Reasoning that a provider binds to what stood
-   * before it then stays in the view; behind a change of any other processor it is left out. And it runs over what
-   * `window.summarize` is given.
+   * Set this if the result for a message depends on that message alone. Reasoning that a provider binds to what stood
+   * before it then stays in the view; after a change by any other processor it is left out. The processor also runs
+   * over what `window.summarize` is given.
    */
   readonly eachAlone?: boolean | undefined;
-  /** Set where it keeps the view within a limit: one that follows it could break that limit, so a memory warns of it. */
+  /** Set this if the processor keeps the view within a limit: a memory warns if one that could break it follows. */
   readonly limitsView?: boolean | undefined;
-  /** Answers the messages to show, in their order. The messages and the array are frozen: answer copies of what changes. */
+  /** Returns the messages to show, in order. The messages and the array are frozen: return copies of what changes. */
   process(messages: readonly M[], context: ProcessorContext<M>): readonly M[] | Promise<readonly M[]>;
 }
 
-/** A processor for messages of every format, as the built-in ones are. */
+/** A processor for messages of every format, like the built-in ones. */
 export interface AnyProcessor extends Omit<Processor<never>, "process"> {
   process<M>(messages: readonly M[], context: ProcessorContext<M>): readonly M[];
 }

@@ -8,14 +8,14 @@ import { shownEach } from "./shown.ts";
 
 export type RedactOptions =
   | {
-      /** What is replaced wherever it stands: expressions, or texts that are taken literally. */
+      /** What to replace, wherever it occurs: regular expressions, or strings that are taken literally. */
       readonly patterns: readonly (RegExp | string)[];
       /** Default `"[redacted]"`. */
       readonly replacement?: string | undefined;
       readonly change?: undefined;
     }
   | {
-      /** The text to show in place of that one: the same for the same text, whenever it is asked. */
+      /** Returns the text to show instead. Must return the same text for the same input at every call. */
       readonly change: (text: string, of: TextPlace) => string;
       readonly patterns?: undefined;
       readonly replacement?: undefined;
@@ -26,19 +26,19 @@ type Change = (text: string, of: TextPlace) => string;
 const name = "redact";
 
 /**
- * Replaces what the model must not see, in all texts that it would be shown: what was said, calls, results, the system
+ * Replaces what the model must not see, in every text that it would be shown: messages, calls, results, the system
  * message. What is stored stays as it is.
  *
- * Where a text of a call or result is a JSON object or list, its strings and numbers are read one by one, as they are
- * meant and not as they are escaped, and it stays JSON. Patterns are then tried on its text as well, so that they may
- * name a member: `/"password":"[^"]*"/`.
+ * If a text of a call or result is a JSON object or list, its strings and numbers are processed one by one, unescaped,
+ * and the text stays JSON. Patterns are also tried on the JSON text itself, so they may name a member:
+ * `/"password":"[^"]*"/`.
  *
- * Reasoning in which something would change, or before which something of its message does, leaves the message, since
- * providers refuse reasoning that was changed or that stands behind something else than it did. Names
- * and ids, media (in `ModelMessage`, also a file whose data is a text), reasons of its approvals and what only a provider
- * can read are not looked at.
+ * Reasoning leaves the message if something would change in it, or in what stands before it in the message, because
+ * providers refuse reasoning that was changed or follows something else than before. Not processed: names and ids,
+ * media (in `ModelMessage`, also a file whose data is text), the reasons given with approvals, and what only a provider
+ * can read.
  *
- * There are no patterns ready-made: which texts are personal, and how keys look, only the application knows.
+ * There are no built-in patterns: only the application knows which texts are personal and what its keys look like.
  *
  * Errors: `INVALID_OPTION`; while it runs, `UNSUPPORTED` for a format without `mapText`.
  *
@@ -85,7 +85,7 @@ function redactedMessage<M>(
   return isRefused ? format.without(redacted, { reasoning: true }) : redacted;
 }
 
-/** Whether reasoning stands behind something that was changed: a provider that binds it to that would refuse it. */
+/** Whether reasoning follows something that was changed: a provider that binds it to that would refuse it. */
 function isBehindChange<M>(message: M, redacted: M, format: MessageFormat<M>): boolean {
   const before = format.pieces(message);
   const after = format.pieces(redacted);
@@ -124,7 +124,7 @@ function inLeaves(text: string, of: TextPlace, change: (text: string) => string)
   return of === "tool-call" || of === "tool-result" ? mapJsonLeaves(text, change) : undefined;
 }
 
-/** Every match and no state: `g` is set, `y` is not. */
+/** Matches everything and keeps no state: `g` is set, `y` is not. */
 function expressionOf(pattern: unknown, index: number): RegExp {
   const where = `redact.patterns[${index}]`;
   if (typeof pattern === "string") {

@@ -8,14 +8,14 @@ import { frozenCopy, isKnownFrozen } from "./frozen-copy.ts";
 import { type GrowingLists, listsOf } from "./growing-list.ts";
 import type { Processor, ProcessorContext } from "./processor.ts";
 
-/** What each processor answered. */
+/** What each processor returned. */
 const answers = new WeakMap<object, GrowingLists>();
 
 const thrownBy = new WeakMap<object, string>();
 
 /**
- * The name of the processor that threw this error while it ran in a chain. A processor's own errors are passed on as
- * they are; this tells whose they are.
+ * The name of the processor that threw this error in a chain. A processor's own errors are passed on as they are; this
+ * tells which processor they came from.
  *
  * @example
  * ```ts
@@ -36,7 +36,7 @@ export function processorOf(error: unknown): string | undefined {
 }
 
 /**
- * Runs one processor on frozen messages, and answers what it made of them, frozen as well.
+ * Runs one processor on frozen messages and returns its result, frozen as well.
  * Errors: see `applyProcessors`.
  */
 export async function runProcessor<M>(
@@ -63,7 +63,7 @@ export async function runProcessor<M>(
   });
 }
 
-/** Whether its format can read it: one that was read before is not read again. */
+/** Whether its format can read the message; one that was read before is not read again. */
 function isMessage<M>(value: M, format: MessageFormat<M>): boolean {
   if (isKnownFrozen(value)) return true;
   try {
@@ -88,7 +88,7 @@ function asThrownBy(name: string, error: unknown): unknown {
   return reported;
 }
 
-/** How V8, JavaScriptCore and SpiderMonkey say that something frozen was to be changed: the type alone tells nothing. */
+/** How V8, JavaScriptCore and SpiderMonkey report a change to a frozen object: the error's type says too little. */
 const mutationTexts: RegExp =
   /read[- ]?only property|is read-only|not extensible|(?:cannot|unable to) delete property|can't be deleted|can(?:no|')t redefine/i;
 

@@ -1,20 +1,20 @@
 import type { MessageFormat } from "../message-format.ts";
 import { statePerList } from "./growing-list.ts";
 
-/** What is shown of a list that grows: of its beginning, which is decided, it is asked once. */
+/** What is shown of a growing list; decides only once about the part of it that can no longer change. */
 export class Shown<M> {
   #decided: M[] = [];
   #length = 0;
 
-  /** What was decided is open again. */
+  /** Makes everything undecided again. */
   reset(): void {
     this.#decided = [];
     this.#length = 0;
   }
 
   /**
-   * What is shown of `length` messages. `show` answers `undefined` for one that is left out; of the first `decided` it
-   * will say the same whatever comes.
+   * What is shown of `length` messages. `show` returns `undefined` for a message that is left out; for the first
+   * `decided` messages its results must never change later.
    */
   of(length: number, decided: number, show: (at: number) => M | undefined): M[] {
     if (decided < this.#length) this.reset();
@@ -31,7 +31,7 @@ export class Shown<M> {
   }
 }
 
-/** Shows each message by itself; of a list that has only grown, it asks about what is new. */
+/** Shows each message by itself; for a list that has only grown, `show` is called for the new messages only. */
 export function shownEach(): <M>(
   messages: readonly M[],
   format: MessageFormat<M>,

@@ -5,17 +5,17 @@ import { stripper } from "./strip.ts";
 
 export interface StripMediaOptions {
   /**
-   * So many of the newest steps with media keep them; the border moves on by a quarter of that number at once.
-   * Default 0: no media at all.
+   * How many of the newest steps with media keep them; the border moves by a quarter of that number at a time. Default
+   * 0: no media at all.
    */
   readonly keepLastSteps?: number | undefined;
-  /** The text that stands for a message that held nothing but media. Default `"[media left out]"`. */
+  /** The text that replaces a message that held only media. Default `"[media left out]"`. */
   readonly placeholder?: string | undefined;
 }
 
 /**
- * Leaves out images, audio and files, of tool results too. A message that held nothing else becomes a text, so that a
- * user's turn stays one; in a format without `textMessage` it goes. A tool result stays an answer to its call.
+ * Leaves out images, audio and files, also in tool results. A message that held nothing else becomes a text, so that a
+ * user's turn remains; in a format without `textMessage` it is left out. A tool result still answers its call.
  *
  * Errors: `INVALID_OPTION`.
  *

@@ -4,17 +4,17 @@ import { stripper } from "./strip.ts";
 
 export interface StripReasoningOptions {
   /**
-   * So many of the newest steps with reasoning keep it; the border moves on by a quarter of that number at once.
+   * How many of the newest steps with reasoning keep it; the border moves by a quarter of that number at a time.
    * Default 0: no reasoning at all.
    */
   readonly keepLastSteps?: number | undefined;
 }
 
 /**
- * Leaves out what the model thought before it answered. A message that holds nothing else goes. So does what OpenAI's
- * Responses API ran itself behind its reasoning, such as a web search: the API refuses the one without the other.
+ * Leaves out the model's reasoning. A message that holds nothing else is left out. So is what OpenAI's Responses API
+ * ran itself after its reasoning, such as a web search: the API refuses the one without the other.
  *
- * Some providers want the reasoning of a tool loop back until the loop ends: with them, keep as many steps as a loop has.
+ * Some providers require the reasoning of a tool loop until the loop ends: for them, keep as many steps as a loop has.
  *
  * Errors: `INVALID_OPTION`.
  *
@@ -39,7 +39,7 @@ export function stripReasoning(options: StripReasoningOptions = {}): AnyProcesso
     name: "strip-reasoning",
     keepLastSteps,
     holds: (message, format) => format.hasReasoning(message),
-    // Its own id tells the provider what reasoning an item needs.
+    // An item's own id tells the provider which reasoning it needs.
     binds: true,
     strip: (message, format) => format.without(message, { reasoning: true }),
   });

@@ -6,15 +6,15 @@ import { copiesPerMessage } from "./per-message.ts";
 import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 import { Shown } from "./shown.ts";
 
-/** What a processor strips, and of which messages. */
+/** What a processor strips, and from which messages. */
 export interface Stripping {
   readonly name: string;
-  /** How many of the newest steps that hold it keep it. */
+  /** How many of the newest steps with such content keep it. */
   readonly keepLastSteps: number;
   holds<M>(message: M, format: MessageFormat<M>): boolean;
-  /** Whether what follows within an answer of several messages is bound to it, and is to be stripped of that. */
+  /** Whether later parts of the same answer are bound to the stripped content and must be stripped of that bond. */
   readonly binds?: boolean;
-  /** `undefined` when nothing is left to show. */
+  /** `undefined` if nothing is left to show. */
   strip<M>(message: M, format: MessageFormat<M>): M | undefined;
 }
 
@@ -42,7 +42,7 @@ export function stripper({ name, keepLastSteps, holds, binds = false, strip }: S
   };
 }
 
-/** By message: whether it holds it, or follows one that does in the same answer. */
+/** By message: whether it holds such content, or follows one that does in the same answer. */
 function growBound<M>(
   bound: boolean[],
   messages: readonly M[],
@@ -71,7 +71,7 @@ class KeptSteps<M> {
     this.#isSuch = isSuch;
   }
 
-  /** Takes in what is new; answers whether older messages belong to other steps than before. */
+  /** Takes in what is new; returns whether older messages now belong to other steps. */
   grow(messages: readonly M[]): boolean {
     const early = this.#steps.early.length;
     for (const { item } of this.#steps.grow(messages)) {

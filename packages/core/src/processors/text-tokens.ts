@@ -2,7 +2,7 @@ import type { MessageFormat } from "../message-format.ts";
 import { countTokens } from "../steps/item.ts";
 import type { TokenCounter } from "../window-options.ts";
 
-/** A message that is a tool's result of that text and nothing else. */
+/** The format of a tool result that consists of that text only. */
 const resultText: MessageFormat<string> = {
   name: "text",
   version: 1,
@@ -21,7 +21,7 @@ const resultText: MessageFormat<string> = {
   decode: (text) => JSON.parse(text) as string,
 };
 
-/** What a text costs beyond the message that it stands in. */
+/** The tokens of a text, without those of the message around it. */
 export function textTokens(counter: TokenCounter): (text: string) => number {
   const empty = countTokens("", counter, resultText);
   return (text) => Math.max(0, countTokens(text, counter, resultText) - empty);

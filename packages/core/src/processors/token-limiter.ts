@@ -8,21 +8,21 @@ import { perMessage } from "./per-message.ts";
 import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 
 export interface TokenLimiterOptions {
-  /** At most so many tokens by `counter`, its `base` and `reserve` included. A positive integer. */
+  /** At most this many tokens by `counter`, its `base` and `reserve` included. A positive integer. */
   readonly limit: number;
-  /** Asked once for each frozen message, such as those of a memory. */
+  /** Called once for each frozen message; messages of a memory are frozen. */
   readonly counter: TokenCounter;
-  /** Tokens kept free for what is no message: tool definitions, the answer. Default 0. */
+  /** Tokens kept free for everything that is not a message: tool definitions, the answer. Default 0. */
   readonly reserve?: number | undefined;
-  /** What is left out at once: a step, or a whole turn, so that the user's question comes first. Default `step`. */
+  /** What is left out at once: a step, or a whole turn, so that a user's question comes first. Default `step`. */
   readonly unit?: "step" | "turn" | undefined;
   /**
-   * 0 < target ≤ 1. Once over the limit, the cut moves on in strides of (1 - target) of the room that there is for steps,
-   * so that the prompt's beginning stays the same meanwhile. 1 keeps as much as fits. Default 0.7, as in windows.
+   * 0 < target ≤ 1. Once over the limit, the cut moves in strides of (1 - target) of the room for steps, so that the
+   * prompt's beginning stays the same in between. 1 keeps as much as fits. Default 0.7, as in windows.
    */
   readonly target?: number | undefined;
   /**
-   * What happens when the newest step alone does not fit: `throw` (default), `keep` it all the same, or `evict` it too,
+   * What happens if the newest step alone does not fit: `throw` (default), `keep` it all the same, or `evict` it too,
    * which may leave nothing at all.
    */
   readonly overflow?: WindowOverflow | undefined;
@@ -32,16 +32,16 @@ const name = "token-limiter";
 const overflows: readonly unknown[] = ["throw", "keep", "evict"];
 
 /**
- * Leaves out the oldest steps until the rest fits the limit. Steps are kept or left out whole, and what is kept of them
- * has no gap. System messages stay, and so does a provider's newest compaction item; what stands before that goes first.
- * Let it be the last of a chain: what others leave out or shorten makes room. It sees messages only: a memory that pins
- * some, or summarizes, has its limit in `window`.
+ * Leaves out the oldest steps until the rest fits the limit. Steps are kept or left out whole, and the kept ones have
+ * no gap. System messages stay, and so does a provider's newest compaction item; what stands before that item goes
+ * first. Put it last in a chain: what others leave out or shorten makes room. It sees messages only: a memory that pins
+ * some, or summarizes, needs its limit in `window`.
  *
- * The cut depends on the list alone. While messages are added it stays where it is, and moves on by a stride (see
- * `target`); more often only where a step is longer than that. What is kept fills the room but for a stride and a step.
+ * The cut depends on the list alone. While messages are added it stays in place, then moves by a stride (see `target`),
+ * or sooner if a step is longer than a stride. What is kept fills the room except for a stride and a step.
  *
- * Errors: `INVALID_OPTION`, also while it runs for a counter that answers no non-negative integer; while it runs,
- * `WINDOW_OVERFLOW` with `details.needed` and `details.limit`.
+ * Errors: `INVALID_OPTION`, also at run time for a counter that returns anything but a non-negative integer; at run
+ * time, `WINDOW_OVERFLOW` with `details.needed` and `details.limit`.
  *
  * @example
  * ```ts
@@ -116,7 +116,7 @@ function keptOf<M>(all: Grouping<M>, options: Checked): readonly Group<M>[] {
   if (newest !== undefined) return [...stays, ...newest];
   const least = new Set(stays);
   if (unit === "turn") {
-    // The newest turn alone is too long: what lies between its question and its newest step goes, oldest first.
+    // The newest turn alone is too long: the steps between its question and its newest step go, oldest first.
     const { question } = all;
     const isAsked = question !== undefined && question.at >= from;
     if (isAsked) least.add(question);

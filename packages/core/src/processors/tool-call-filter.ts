@@ -12,20 +12,20 @@ export interface ToolCallFilterOptions {
   /** The names of the tools to leave out. Default: all. An empty list leaves out nothing. */
   readonly exclude?: readonly string[] | undefined;
   /**
-   * So many of the newest steps with calls keep them, whatever tool they name; the border moves on by a quarter of that
-   * number at once. Default: those of the running turn, as long as the model has still to answer its results; 0: none.
+   * How many of the newest steps with calls keep them, whatever their tool; the border moves by a quarter of that
+   * number at a time. Default: those of the running turn, as long as the model has not answered their results; 0: none.
    */
   readonly keepLastSteps?: number | undefined;
 }
 
 /**
  * Leaves out tool calls together with their results, and the approvals of those calls. Text and reasoning beside them
- * stay; a message that holds nothing else goes. Where an answer is several messages (items of OpenAI's Responses API), the
- * reasoning goes with the last of the calls that it led to. A result belongs to the call with its id, whatever name it bears; one
- * without a call goes by its own name.
+ * stay; a message that holds nothing else is left out. Where an answer is several messages (items of OpenAI's Responses
+ * API), reasoning goes with the last of the calls that it led to. A result belongs to the call with its id, whatever
+ * name it has; a result without a call is matched by its own name.
  *
- * By default what the model is working on stays: while the list ends in a call or its results, the steps behind the last
- * user message keep theirs. If nothing but system messages and reasoning would be left, the newest step stays as it is.
+ * By default, what the model is working on stays: while the list ends in a call or its results, the steps after the
+ * last user message keep theirs. If only system messages and reasoning would be left, the newest step stays as it is.
  *
  * Errors: `INVALID_OPTION`.
  *
@@ -81,14 +81,14 @@ export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcesso
   };
 }
 
-/** The place from which on messages are parts of an answer that may go on. */
+/** The place from which on messages are parts of an answer that may continue. */
 function openAnswer<M>(messages: readonly M[], format: MessageFormat<M>): number {
   return messages.findLastIndex((message) => format.role(message) !== "assistant") + 1;
 }
 
 /**
- * Whether a message is reasoning whose answer, the parts behind it up to the next reasoning, is left out: providers refuse the
- * one without the other.
+ * Whether a message is reasoning whose answer (the parts after it, up to the next reasoning) is left out: providers
+ * refuse the one without the other.
  */
 function isLeftAlone<M>(
   messages: readonly M[],
@@ -129,7 +129,7 @@ function isNames(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((name) => typeof name === "string");
 }
 
-/** The ids of what a message leaves out. */
+/** The ids of what is left out of a message. */
 interface Gone {
   readonly calls: readonly string[];
   readonly results: readonly string[];
@@ -140,17 +140,17 @@ interface Gone {
 interface Border {
   /** The place of the first of them. */
   readonly from: number;
-  /** Of how many messages it is decided what they leave out, however the list grows. */
+  /** How many messages are decided for good, however the list grows. */
   readonly decided: number;
 }
 
-/** What the messages of a list have to do with calls, and which steps make some. */
+/** How the messages of a list relate to calls, and which steps make some. */
 class Calls<M> {
   readonly #format: MessageFormat<M>;
   readonly #names: ReadonlySet<string> | undefined;
   readonly #steps: GrowingSteps<M>;
   readonly #places: Places<M>;
-  /** By message; those that have nothing to do with calls are not in it. */
+  /** By message index; messages without calls, results and approvals are not in it. */
   readonly #pairs: Map<number, Pairs> = new Map();
   #newest: M | undefined;
   #length = 0;
@@ -162,7 +162,7 @@ class Calls<M> {
     this.#places = new Places(this.#steps);
   }
 
-  /** Takes in what is new; answers whether something that came before its call belongs to one since. */
+  /** Takes in what is new; returns whether something that came before its call has since been paired with one. */
   grow(messages: readonly M[]): boolean {
     const early = this.#steps.early.length;
     for (const { item, pairs } of this.#steps.grow(messages)) {
@@ -174,7 +174,7 @@ class Calls<M> {
     return this.#steps.early.length > early;
   }
 
-  /** The steps of the running turn; none when the model has answered. */
+  /** The steps of the running turn; none if the model has answered. */
   running(): Border {
     const question = this.#steps.questions.at(-1) ?? -1;
     return {
@@ -187,14 +187,14 @@ class Calls<M> {
     if (this.#length === 0) return false;
     const { calls } = this.#steps.stepWith(this.#length - 1);
     if (calls.size === 0) return false;
-    // A message that holds its calls with their results may end in the answer to them.
+    // A message that holds its calls with their results may end in the model's answer to them.
     const isAnswered = [...calls.values()].every(({ answered }) => answered);
     const newest = this.#newest as M;
     const ends = this.#format.role(newest) === "assistant" && this.#format.pieces(newest).at(-1)?.of;
     return !isAnswered || ends !== "content";
   }
 
-  /** So many of the newest steps with calls, on the grid. */
+  /** The newest `keep` steps with calls, rounded to the border's grid. */
   newest(keep: number): Border {
     const from = this.#places.at((count) => beforeBorder(count, keep)) ?? this.#length;
     return { from, decided: this.#steps.before(from) };
@@ -205,7 +205,7 @@ class Calls<M> {
     return new Set(this.#steps.newest?.items.map(({ seq }) => seq));
   }
 
-  /** What a message leaves out, where steps from that place on keep their calls; `undefined` if it is nothing. */
+  /** What is left out of a message if steps from that place on keep their calls; `undefined` if nothing is. */
   gone(at: number, message: M, keptFrom: number): Gone | undefined {
     const own = this.#pairs.get(at);
     if (own === undefined) return undefined;

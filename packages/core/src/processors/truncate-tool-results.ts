@@ -8,11 +8,11 @@ import { shownEach } from "./shown.ts";
 import { textTokens } from "./text-tokens.ts";
 
 export interface TruncateToolResultsOptions {
-  /** A text of a tool result with more tokens than that is cut. */
+  /** Texts of tool results with more tokens than this are cut. */
   readonly maxTokens: number;
-  /** Tokens kept of its beginning. Default: what `maxTokens` leaves beside `tail` and the notice; without `tail` too, three quarters of it. */
+  /** Tokens kept of the start. Default: what `maxTokens` leaves beside `tail` and notice; 3/4 of it without `tail`. */
   readonly head?: number | undefined;
-  /** Tokens kept of its end. Default: what `maxTokens` leaves beside `head` and the notice. */
+  /** Tokens kept from the end. Default: what `maxTokens` leaves beside `head` and the notice. */
   readonly tail?: number | undefined;
   readonly counter: TokenCounter;
 }
@@ -23,10 +23,10 @@ const notice = (characters: number): string => `\n[… ${characters} characters 
 const longestNotice: string = notice(2 ** 40);
 
 /**
- * Cuts long texts of tool results: their beginning and their end stay, with a notice between that says how much was left
- * out. What comes out has at most `maxTokens` tokens. A result that is JSON becomes a text. The call stays answered.
+ * Cuts long texts of tool results: their beginning and end stay, with a notice in between that says how much was left
+ * out. The result has at most `maxTokens` tokens. A result that is JSON becomes a text. The call stays answered.
  *
- * Errors: `INVALID_OPTION`, also when `head`, `tail` and the notice (some 15 tokens) exceed `maxTokens`; while it runs,
+ * Errors: `INVALID_OPTION`, also if `head`, `tail` and the notice (some 15 tokens) exceed `maxTokens`; at run time,
  * `UNSUPPORTED` for a format without `mapText`.
  *
  * @example
@@ -49,7 +49,7 @@ export function truncateToolResults(options: TruncateToolResultsOptions): AnyPro
       const start = beginning(text, tokens, count);
       const kept = start + notice(text.length - start.length - end.length) + end;
       const over = count(kept) - maxTokens;
-      // Where the pieces meet, a tokenizer may need more tokens than for each of them.
+      // At the seams, a tokenizer may need more tokens than for the pieces apart.
       if (over <= 0 || tokens === 0) return kept;
       tokens = Math.max(0, tokens - over);
     }
