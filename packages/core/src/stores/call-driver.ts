@@ -2,9 +2,9 @@ import { orAborted, throwIfAborted } from "../abort.ts";
 import { storeError } from "./store-errors.ts";
 
 /**
- * Runs a call of a store's driver as the contract asks: what the driver throws becomes a `TurnkeepError` by
- * {@link storeError}, and `signal` ends the wait at once with `ABORTED`, even if the driver does not listen to it.
- * What the call had begun may still happen then; nobody waits for it.
+ * Runs a call of a store's driver as the contract requires: whatever the driver throws becomes a `TurnkeepError` (see
+ * {@link storeError}), and `signal` ends the wait at once with `ABORTED`, even if the driver ignores it. The driver may
+ * still finish what it began; nobody waits for that.
  *
  * @example
  * ```ts

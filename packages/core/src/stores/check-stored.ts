@@ -8,7 +8,7 @@ export interface StoredRows {
   find(seq: number): { readonly id: string; readonly state: MessageState } | undefined;
 }
 
-/** {@link StoredRows} of a list of them. */
+/** {@link StoredRows} made from a list of rows. */
 export function storedRows(
   nextSeq: number,
   rows: Iterable<{ readonly seq: number; readonly id: string; readonly state: MessageState }>,
@@ -18,12 +18,12 @@ export function storedRows(
 }
 
 /**
- * Whether an update that has changed nothing is in place already: it was sent twice. Else it throws why, or answers
- * `false` where nothing stands in its way: what it met has changed since, and it may be sent again.
+ * Explains why an update changed nothing. `true`: it is in place already, because it was sent twice. `false`: nothing
+ * stands in its way any more, because the state changed since; it may be sent again. Otherwise throws the reason.
  *
- * Errors: `VERSION_CONFLICT`; `INVALID_OPTION` as {@link checkAgainstStored}.
+ * Errors: `VERSION_CONFLICT`; `INVALID_OPTION` as in {@link checkAgainstStored}.
  *
- * @param version The stored one; `null`: no such memory.
+ * @param version The stored version; `null`: no such memory.
  *
  * @example
  * ```ts
@@ -48,8 +48,8 @@ export function isInPlace(
 }
 
 /**
- * Throws `INVALID_OPTION` unless a checked update, computed from this very version, agrees with what is stored:
- * sequence numbers are not used again, what is replaced is live and keeps its id, what is moved is there.
+ * Throws `INVALID_OPTION` unless a checked update, computed from the stored version, agrees with what is stored: no
+ * sequence number is reused, a replaced message is live and keeps its id, a moved message exists.
  */
 export function checkAgainstStored(memoryId: string, update: MemoryUpdate, stored: StoredRows): void {
   const { append, replace, move, nextSeq } = update;

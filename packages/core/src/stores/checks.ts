@@ -31,19 +31,19 @@ export function checkTtl(ttlMs: number | undefined): void {
   }
 }
 
-/** What a text that names things in a database may be. */
+/** Rules for a text that names things in a database. */
 export interface OptionTextRules {
   /** In UTF-8 bytes. Default: any. */
   readonly maxBytes?: number | undefined;
-  /** What must not occur beside lone surrogates and U+0000. */
+  /** What must not occur, besides lone surrogates and U+0000. */
   readonly forbidden?: RegExp | undefined;
-  /** How the error says it: `"without braces"`. */
+  /** How the error words the rule: `"without braces"`. */
   readonly rule?: string | undefined;
 }
 
 /**
- * Throws `INVALID_OPTION` unless an option such as `prefix` is a text that keeps these rules: well-formed Unicode
- * without U+0000, in any case. It may be empty.
+ * Throws `INVALID_OPTION` unless an option such as `prefix` is a text that follows these rules. It must always be
+ * well-formed Unicode without U+0000. It may be empty.
  *
  * @example
  * ```ts
@@ -69,15 +69,15 @@ export function checkOptionText(option: string, value: string, rules: OptionText
 }
 
 /**
- * Throws unless `update` is one that a store can apply. Call it before anything is written. It knows nothing of what
- * is stored; the version check does the rest.
+ * Throws unless `update` is one that a store can apply. Call it before anything is written. It does not know what is
+ * stored; the version check does the rest.
  *
  * - `version` and `expected` are 1 to 256 bytes and differ; `nextSeq` is a positive safe integer.
- * - `append` ascends by `seq`; no `seq` and no id stands twice in `append` and `replace`, and none reaches `nextSeq`.
+ * - `append` ascends by `seq`; no `seq` or id is twice in `append` and `replace`, each `seq` is below `nextSeq`.
  * - `move` names each `seq` once, with a known target.
- * - ids, owner, payloads, metas and head keep the contract's rules for text; `head` is 16 KB at most.
+ * - ids, owner, payloads, metas and head follow the contract's rules for text; `head` is 16 KB at most.
  *
- * Errors: `INVALID_OPTION`; `MESSAGE_TOO_LARGE` when `payload` and `meta` of one message exceed
+ * Errors: `INVALID_OPTION`; `MESSAGE_TOO_LARGE` if `payload` and `meta` of one message together exceed
  * `capabilities.maxMessageBytes`.
  *
  * @example
@@ -137,7 +137,7 @@ function checkMessages(update: MemoryUpdate, maxMessageBytes: number): void {
   }
 }
 
-/** Answers the size of the message in UTF-8 bytes. */
+/** Returns the size of the message in UTF-8 bytes. */
 function checkMessage(message: StoredMessage): number {
   if (typeof message !== "object" || message === null) {
     throw invalidOption(`A message must be an object, not ${kindOf(message)}`);
@@ -183,7 +183,7 @@ function isSeq(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 1;
 }
 
-/** Says what a fault is about. Asked for only where there is one: these checks run at every write. */
+/** Names what a fault is about. Called only if there is a fault: these checks run at every write. */
 type Subject = () => string;
 
 function checkSeq(what: Subject, seq: number, nextSeq: number): void {
@@ -199,7 +199,7 @@ function checkName(what: string, value: string, maxBytes: number): void {
   }
 }
 
-/** Answers the length in UTF-8 bytes. Does not show the value: it may be content. */
+/** Returns the length in UTF-8 bytes. Does not show the value: it may be content. */
 function checkText(what: Subject, value: string): number {
   if (typeof value !== "string") throw invalidOption(`${what()} must be a string, not ${typeof value}`);
   const { bytes, fault } = scanText(value);

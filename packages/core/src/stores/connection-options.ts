@@ -2,46 +2,46 @@ import { checkNames, kindOf } from "../option-checks.ts";
 import { invalidOption } from "./store-errors.ts";
 
 /**
- * Where a store's database is: a client, an address, or a driver's configuration; one of them. What each must be, the
- * store says.
+ * Where a store's database is: exactly one of a client, a URL or a driver's configuration. The store says what each
+ * must be.
  */
 export type ConnectionOptions<Client, Config extends object = object> =
   | {
-      /** A client of yours. The store never closes it. */
+      /** Your own client. The store never closes it. */
       readonly client: Client;
       readonly url?: undefined;
       readonly config?: undefined;
     }
   | {
-      /** An address. The store opens it at its first call and closes it. */
+      /** A URL. The store connects at its first call and closes the connection. */
       readonly url: string;
       readonly client?: undefined;
       readonly config?: undefined;
     }
   | {
-      /** What the driver's own client takes. The store opens one at its first call and closes it. */
+      /** The options of the driver's own client. The store creates one at its first call and closes it. */
       readonly config: Config;
       readonly client?: undefined;
       readonly url?: undefined;
     };
 
-/** What a store's `client`, `url` and `config` must be, and how its errors say so. */
+/** What a store's `client`, `url` and `config` must be, and how its errors word it. */
 export interface ConnectionRules {
   /** The function that takes the options: `"postgresStore"`. */
   readonly factory: string;
-  /** A method that tells a client from anything else, and what has it. */
+  /** A method that identifies a client, and a name for what has it. */
   readonly client: { readonly method: string; readonly is: string };
-  /** Beginnings of an address: `["postgres://", "postgresql://"]`. */
+  /** The allowed beginnings of a URL: `["postgres://", "postgresql://"]`. */
   readonly schemes: readonly string[];
-  /** What `config` is handed to: `"new Pool(config) of pg"`. */
+  /** What `config` is passed to: `"new Pool(config) of pg"`. */
   readonly config: string;
-  /** The store's other options. Any but these is refused; absent: whatever else is given is left alone. */
+  /** The store's other options; any others are refused. Absent: other options are not checked. */
   readonly options?: readonly string[] | undefined;
 }
 
 /**
- * Throws unless exactly one of `client`, `url` and `config` is given and is what the store takes. An address is never
- * quoted, wherever it was given: it may hold a password. An empty one is refused like any other that has no host.
+ * Throws unless exactly one of `client`, `url` and `config` is given and is what the store takes. A URL is never
+ * quoted, wherever it was given: it may hold a password. An empty one is refused, like any other without a host.
  *
  * Errors: `INVALID_OPTION`.
  *
@@ -91,9 +91,9 @@ export function checkConnection(
 }
 
 /**
- * An address that is a URL, with its user and password as they are meant: decoded, `""` where there is none.
+ * Parses a URL, with its user and password percent-decoded; `""` if there is none.
  *
- * Errors: `INVALID_OPTION` if it is none, or if user or password are not percent-encoded; it is never quoted.
+ * Errors: `INVALID_OPTION` if it is not a URL, or if user or password are not percent-encoded; the URL is never quoted.
  *
  * @example
  * ```ts
@@ -126,7 +126,7 @@ function hasMethod(client: unknown, method: string): boolean {
   return typeof client === "object" && client !== null && typeof Reflect.get(client, method) === "function";
 }
 
-/** Something must follow: a scheme alone leads nowhere. */
+/** Something must follow the scheme. */
 function beginsWith(url: unknown, scheme: string): boolean {
   return typeof url === "string" && url.toLowerCase().startsWith(scheme) && url.length > scheme.length;
 }

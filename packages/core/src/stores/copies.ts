@@ -1,14 +1,14 @@
 import type { MemorySnapshot, MemoryUpdate, MessageState, StoredMessage } from "../store-contract.ts";
 
-// Members are named one by one: V8 takes many times as long to spread an object that then gains a member.
+// Members are listed one by one: in V8, spreading an object that then gains a member is many times slower.
 
-/** A fresh message with the contract's members only. */
+/** A new message with the contract's members only. */
 export function copyMessage({ id, seq, createdAt, payload, meta }: StoredMessage): StoredMessage {
   return meta === undefined ? { id, seq, createdAt, payload } : { id, seq, createdAt, payload, meta };
 }
 
 /**
- * A fresh message with the contract's members and its state, as a page of history has them.
+ * A new message with the contract's members and its state, as in a history page.
  *
  * @example
  * ```ts
@@ -26,7 +26,7 @@ export function withState<State extends MessageState | "removed">(
     : { id, seq, createdAt, payload, meta, state };
 }
 
-/** A copy that the caller's later changes do not reach: for a store that waits before it uses an update. */
+/** A copy that later changes by the caller do not reach, for a store that waits before it uses an update. */
 export function copyUpdate(update: MemoryUpdate): MemoryUpdate {
   return {
     ...update,
@@ -37,9 +37,9 @@ export function copyUpdate(update: MemoryUpdate): MemoryUpdate {
 }
 
 /**
- * What `getMessages` answers of a memory that is there: owner and head only where it has them.
+ * What `getMessages` returns for a memory that exists; owner and head only if it has them.
  *
- * @param messages `undefined`: it is at the version that the caller knows.
+ * @param messages `undefined`: the memory is at the version that the caller knows.
  *
  * @example
  * ```ts
@@ -60,7 +60,7 @@ export function memorySnapshot(
   return snapshot;
 }
 
-/** What a store keeps of a memory beside its messages; `null`, as databases have it, counts as absent. */
+/** What a store keeps of a memory besides its messages; `null`, as databases return it, counts as absent. */
 export interface StoredHead {
   readonly version: string;
   readonly nextSeq: number;

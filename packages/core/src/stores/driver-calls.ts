@@ -1,19 +1,19 @@
 import { callDriver } from "./call-driver.ts";
 
-/** The calls of a store's driver, of which it knows when all have ended. */
+/** Runs the calls of a store's driver and knows when all have ended. */
 export interface DriverCalls {
   /** {@link callDriver}, under the name of this store. */
   run<T>(call: () => T | Promise<T>, signal: AbortSignal | undefined): Promise<T>;
   /**
-   * When those that are under way have ended, well or not, and those that follow from them at once: a method may take
-   * several. Never rejects.
+   * Resolves when the running calls have ended, successfully or not, together with those that directly follow them,
+   * since one method may make several. Never rejects.
    */
   settled(): Promise<void>;
 }
 
 /**
- * Runs the calls of a store's driver by {@link callDriver} and keeps track of them, so that `close()` can wait for what
- * others still wait for before it ends the connection.
+ * Runs the calls of a store's driver with {@link callDriver} and keeps track of them, so that `close()` can wait for
+ * calls in progress before it ends the connection.
  *
  * @example
  * ```ts
@@ -44,7 +44,7 @@ export function driverCalls(store: string): DriverCalls {
     async settled() {
       while (underWay.size > 0) {
         await Promise.allSettled(underWay);
-        // Who waited for the last has gone on by the next task, however many promises stand between.
+        // Whoever waited for the last call has continued by the next task, however many promises are in between.
         await new Promise((resolve) => setTimeout(resolve));
       }
     },

@@ -2,21 +2,21 @@ import type { MemoryUpdate, MessageState, StoredMessage } from "../store-contrac
 import { withState } from "./copies.ts";
 
 /**
- * What an update comes to: each message stands in one of the first four lists, once, with its final state. The last two
- * have those that it expects to find, for a store that checks them in the statement that changes them.
+ * The net effect of an update. Each message is in exactly one of the first four lists, with its final state. The last
+ * two list the rows that the update expects to find, for a store that checks them in the statement that changes them.
  */
 export interface FoldedUpdate {
-  /** Rows to write that were not there, ascending by `seq`. */
+  /** New rows, ascending by `seq`. */
   readonly insert: readonly (StoredMessage & { readonly state: MessageState })[];
-  /** Rows whose payload, meta and state are to be overwritten; before, they were live. */
+  /** Rows whose payload, meta and state are overwritten; before, they were live. */
   readonly rewrite: readonly (StoredMessage & { readonly state: MessageState })[];
-  /** Rows of which only the state changes. */
+  /** Rows whose state alone changes. */
   readonly setState: readonly { readonly seq: number; readonly state: MessageState }[];
   /** Rows to delete. */
   readonly remove: readonly number[];
-  /** `rewrite`, and of `remove` what was replaced too: before, they were live and had these ids. */
+  /** `rewrite`, and those of `remove` that were also replaced: before, they were live and had these ids. */
   readonly replaced: readonly (StoredMessage & Folded)[];
-  /** `setState`, and the rest of `remove`: before, they were there. */
+  /** `setState`, and the rest of `remove`: before, they existed. */
   readonly moved: readonly ({ readonly seq: number } & Folded)[];
 }
 
@@ -26,10 +26,10 @@ interface Folded {
 }
 
 /**
- * Folds `append`, `replace` and `move` of a checked update into the final change of each row, since a move may name a
- * message just appended or replaced, and a database that is told two changes of one row in one statement may lose one.
+ * Folds `append`, `replace` and `move` of a checked update into the final change of each row. A move may name a message
+ * that the same update appends or replaces, and a database given two changes to one row in one statement may lose one.
  *
- * `history: false` is for a store that keeps live messages only: what leaves is removed, or never written.
+ * `history: false` is for a store that keeps live messages only: messages that leave are removed, or never written.
  *
  * @example
  * ```ts
@@ -71,7 +71,7 @@ function stays<Row extends Folded>(row: Row): row is Row & { readonly state: Mes
 }
 
 /**
- * The seqs that a folded update expects to find: of messages that it rewrites, moves or removes.
+ * The seqs of the messages that a folded update expects to find: those it rewrites, moves or removes.
  *
  * @example
  * ```ts
@@ -86,8 +86,8 @@ export function namedSeqs({ replaced, moved }: FoldedUpdate): number[] {
 }
 
 /**
- * Whether a folded update does no more than add messages and evict others. Nearly every update does, so a store may have
- * a leaner statement for it. What is evicted need not be live: a leaner statement that relies on it must look.
+ * Whether a folded update only adds messages and evicts others. Nearly every update does, so a store may have a leaner
+ * statement for it. An evicted message need not be live: a statement that relies on that must check it.
  *
  * @example
  * ```ts

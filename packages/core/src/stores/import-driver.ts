@@ -1,15 +1,15 @@
 import { errorCode, invalidOption } from "./store-errors.ts";
 
-/** What Node says of a package that is not there, and what the code of bundlers does. */
+/** The error codes of Node and of bundlers for a missing package. */
 const notFound: readonly string[] = ["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"];
 
 /**
- * What to throw where the import of a store's driver failed, an optional peer that is imported where a URL or a
- * configuration is given: `INVALID_OPTION` that names `packageName` if it is not installed, else `cause` as it is. A store
- * that cannot do without its driver gives its own name.
+ * What to throw if importing a store's driver failed. A driver is an optional peer, imported when a URL or a
+ * configuration is given. If it is not installed, this is `INVALID_OPTION` that names `packageName`; otherwise it is
+ * `cause` as it is. A store that always needs its driver passes its own name as `store`.
  *
- * Let the import stand inside of a `try`, as here: bundlers (esbuild, webpack, Next.js, Bun) then leave a driver that is
- * not installed to the moment when it is wanted. Anywhere else it ends the build of whoever gives the store a client.
+ * Put the import inside a `try`, as here: bundlers (esbuild, webpack, Next.js, Bun) then resolve a missing driver only
+ * when it is needed. Anywhere else it breaks the build of everybody who passes a client.
  *
  * @example
  * ```ts no-check

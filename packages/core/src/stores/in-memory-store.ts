@@ -3,7 +3,7 @@ import type { ChatMemoryStore } from "../store-contract.ts";
 import { processStore } from "./process-store.ts";
 
 export interface InMemoryStoreOptions {
-  /** A memory untouched by writes for so many milliseconds is gone. Default: never. */
+  /** A memory expires after this many milliseconds without a write. Default: never. */
   readonly ttlMs?: number | undefined;
   /** The clock, in milliseconds since the epoch. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
@@ -11,13 +11,13 @@ export interface InMemoryStoreOptions {
 
 /**
  * A store that keeps any number of memories, with their history, in this process: for tests, for development, and for
- * conversations that may end with the process. Memories that are given the same store object share its data; two
- * calls of `inMemoryStore` share nothing.
+ * conversations that may end with the process. Memories that use the same store object share its data; two calls of
+ * `inMemoryStore` share nothing.
  *
- * Writes cost what they name, reads what is live, however long the history is. A message may have 16 MiB.
- * `listMemories` lists in the order in which the memories began. `sweep` frees what has expired. `close` frees all.
+ * A write costs what it names and a read what is live, however long the history is. A message may have 16 MiB.
+ * `listMemories` returns memories in the order in which they began. `sweep` frees expired memories; `close` frees all.
  *
- * Errors: `INVALID_OPTION` for a `ttlMs` that is not a positive whole number; in calls, what the store contract names.
+ * Errors: `INVALID_OPTION` for a `ttlMs` that is not a positive whole number; in calls, those of the store contract.
  *
  * @example
  * ```ts

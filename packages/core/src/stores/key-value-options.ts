@@ -1,34 +1,34 @@
-/** What a hook is called with beside its arguments. */
+/** What a hook is given beside its arguments. */
 export interface KeyValueCall {
-  /** Fires when the caller no longer waits. A hook may ignore it: the store's call ends all the same. */
+  /** Fires when the caller no longer waits. A hook may ignore it; the store's call still ends. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A value with the mark by which {@link KeyValueStoreOptions.compareAndSet} tells whether it has changed. */
+/** A value with the revision that {@link KeyValueStoreOptions.compareAndSet} compares. */
 export interface KeyValueEntry<R> {
   readonly value: string;
   /**
-   * Must never be the same for two values that a key has had, not even after it was deleted and written again: an
-   * ETag of the content, a global counter, or `value` itself (no two states of a memory have equal values). A counter
-   * that begins again with each key is not enough.
+   * Must never repeat for two values of one key, even if the key was deleted and written again in between: an ETag of
+   * the content, a global counter, or `value` itself (no two states of a memory have equal values). A counter that
+   * restarts with each key is not enough.
    */
   readonly revision: R;
 }
 
 /**
- * A database that can swap one value if it has not changed. A hook may answer at once or with a promise; what it
- * throws becomes the `cause` of `STORE_UNAVAILABLE`.
+ * A database that can swap one value if it has not changed. A hook may return a value or a promise; if it throws, the
+ * error becomes the `cause` of `STORE_UNAVAILABLE`.
  *
- * Keys are memory ids as they are: 1 to 512 UTF-8 bytes of any Unicode but U+0000 and lone surrogates, so with `/`,
- * `:`, `*`, quotes, control characters, trailing blanks, upper and lower case apart. A database whose keys allow less
- * must encode them reversibly. Values are well-formed text without U+0000.
+ * Keys are memory ids as they are: 1 to 512 UTF-8 bytes of any Unicode except U+0000 and lone surrogates. They may hold
+ * `/`, `:`, `*`, quotes, control characters and trailing blanks, and they are case-sensitive. A database that restricts
+ * its keys must encode them reversibly. Values are well-formed text without U+0000.
  */
 export interface KeyValueStoreOptions<R extends {}> {
-  /** The value under `key`, strongly consistent; `undefined` if there is none. */
+  /** Returns the value under `key`, strongly consistent; `undefined` if there is none. */
   get(key: string, call: KeyValueCall): MaybePromise<KeyValueEntry<R> | undefined>;
   /**
-   * Writes `value` if the entry under `key` still has that revision, or, with `undefined`, if there is none. Answers
-   * whether it wrote. The comparison and the write are one atomic operation of the database.
+   * Writes `value` if the entry under `key` still has that revision or, for `undefined`, if there is no entry. Returns
+   * whether it wrote. The comparison and the write must be one atomic operation of the database.
    */
   compareAndSet(
     key: string,
@@ -36,31 +36,31 @@ export interface KeyValueStoreOptions<R extends {}> {
     revision: R | undefined,
     call: KeyValueCall,
   ): MaybePromise<boolean>;
-  /** Deletes whatever is under `key`; nothing there is no error. */
+  /** Deletes whatever is under `key`; succeeds if there is nothing. */
   delete(key: string, call: KeyValueCall): MaybePromise<void>;
   /**
-   * Deletes the entry under `key` if it still has that revision; answers whether it did. Without it `sweep` leaves a
-   * value of some thirty bytes in place of an expired memory.
+   * Deletes the entry under `key` if it still has that revision; returns whether it did. Without this hook, `sweep`
+   * leaves a value of some thirty bytes in place of an expired memory.
    */
   deleteIfUnchanged?: ((key: string, revision: R, call: KeyValueCall) => MaybePromise<boolean>) | undefined;
   /**
-   * Up to `limit` keys that come after the key `after`, which may have been deleted since, or the first; in an order
-   * of the database's own that never changes. None: the end. Without it `listMemories` is `UNSUPPORTED` and `sweep`
-   * removes nothing.
+   * Returns up to `limit` keys after the key `after` (which may have been deleted since), or the first keys, in an
+   * order that the database never changes. An empty list is the end. Without this hook, `listMemories` is `UNSUPPORTED`
+   * and `sweep` removes nothing.
    */
   list?: ((page: KeyValuePage, call: KeyValueCall) => MaybePromise<readonly string[]>) | undefined;
-  /** Closes what the hooks hold. Called once. */
+  /** Closes whatever the hooks hold. Called once. */
   close?: (() => MaybePromise<void>) | undefined;
   /** The values survive the process. Default `false`. */
   readonly durable?: boolean | undefined;
   /** Several clients see the same data. Default `false`. */
   readonly shared?: boolean | undefined;
   /**
-   * The largest message, in UTF-8 bytes of payload and meta. Default 16 MiB. All messages of a memory share one
-   * value, which is some 10 % larger than they are, more if they hold many quotes.
+   * The largest message, in UTF-8 bytes of payload and meta. Default 16 MiB. All messages of a memory share one value,
+   * which is some 10 % larger than they are, or more if they hold many quotes.
    */
   readonly maxMessageBytes?: number | undefined;
-  /** A memory untouched by writes for so many milliseconds is gone. Default: never. Kept in the value, by `now`. */
+  /** A memory expires after this many milliseconds without a write, measured by `now`. Default: never. */
   readonly ttlMs?: number | undefined;
   /** The clock, in milliseconds since the epoch. Default `Date.now`. */
   readonly now?: (() => number) | undefined;

@@ -15,7 +15,7 @@ import type { NormalHistoryQuery } from "./queries.ts";
 import { corruptError } from "./store-errors.ts";
 import { show } from "./text.ts";
 
-/** The layout that this package writes, and the latest that it reads. */
+/** The layout that this package writes, and the latest that it can read. */
 const layoutVersion = 1;
 
 type Row = StoredMessage & { state: MessageState };
@@ -29,7 +29,7 @@ type RowTuple = [
 ];
 
 /**
- * The JSON text under a key, layout 1. `version: null` alone marks a memory that expired and was swept.
+ * The JSON text under a key, layout 1. A record with only `version: null` is a memory that expired and was swept.
  * `messages` holds `[seq, id, createdAt, state, payload, meta?]` of all that is kept, ascending by `seq`.
  */
 interface Layout extends Omit<KeyValueRecord, "rows"> {
@@ -50,7 +50,7 @@ export interface KeyValueRecord {
   readonly rows: readonly Row[];
 }
 
-/** What stands in place of an expired memory where it cannot be deleted safely. */
+/** Written in place of an expired memory that cannot be deleted safely. */
 export const sweptValue: string = JSON.stringify({ turnkeep: layoutVersion, version: null });
 
 /**
@@ -124,7 +124,7 @@ export function encodeRecord(record: KeyValueRecord): string {
   return JSON.stringify(layout);
 }
 
-/** The record after a checked update whose `expected` is the version in place. */
+/** The record after a checked update whose `expected` is the stored version. */
 export function updateRecord(
   memoryId: string,
   record: KeyValueRecord | undefined,

@@ -42,24 +42,24 @@ const optionNames: readonly (keyof KeyValueStoreOptions<string>)[] = [
   "now",
 ];
 
-/** How often an update looks again when the value changed but not the memory: another client swept it meanwhile. */
+/** How often an update retries if the value changed but the memory did not: another client swept it meanwhile. */
 const maxAttempts = 5;
 
-/** How many keys are asked for, and how many values are read at once, in a listing. */
+/** How many keys a listing requests, and how many values it reads at once. */
 const pageSize = 50;
 
 /**
- * Makes a full store, history and expiry included, of any database that can swap one value if it has not changed: a
+ * Makes a full store, history and expiry included, from any database that can swap one value if it has not changed: a
  * table of a SQL database, an object store with conditional writes, etcd, a file.
  *
  * Each memory is one value under its id: JSON text, layout 1, with `version`, `nextSeq`, `owner`, `head`, `updatedAt`,
- * `expiresAt` and all its messages. Reads and writes therefore cost what the whole memory has, history included
- * (`delta: false`): right for conversations of hundreds of messages, not of hundred thousands. An update is two
- * operations, one `get` and one `compareAndSet`. A record of a later layout is `UNSUPPORTED_VERSION`; a value that is
- * no record is `CORRUPT_RECORD` with the memory's id, is listed with `updatedAt` 0, and can be deleted.
+ * `expiresAt` and all its messages. So every read and write costs as much as the whole memory, history included
+ * (`delta: false`): right for conversations of hundreds of messages, not of hundreds of thousands. An update is two
+ * operations, one `get` and one `compareAndSet`. A record of a later layout is `UNSUPPORTED_VERSION`. A value that is
+ * not a record is `CORRUPT_RECORD` with the memory's id; it is listed with `updatedAt` 0 and can be deleted.
  *
- * Errors: `INVALID_OPTION` for a missing hook, a bad option, and a member that is neither; an instance of a class may hold
- * more beside its hooks, its client say. In calls, what the store contract names.
+ * Errors: `INVALID_OPTION` for a missing hook, a bad option, and an unknown member (a class instance may have others,
+ * such as its client). In calls, those of the store contract.
  *
  * @example
  * ```ts
@@ -94,7 +94,7 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     readSteps: 1 as const,
     maxMessageBytes: options.maxMessageBytes ?? 16 * 1024 * 1024,
   });
-  // The hooks' errors become the store's, and a signal ends the wait even if the hook ignores it.
+  // Errors of hooks become errors of the store, and a signal ends the wait even if the hook ignores it.
   const { run, settled } = driverCalls(name);
   const { enter, enterFor, close } = lifecycle(name, {
     under: (signal) => signal,
@@ -116,7 +116,7 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     return record;
   }
 
-  /** A memory, or what cannot be read and may be one. */
+  /** Whether there is a memory, or a value that cannot be read and may be one. */
   function holdsSomething(memoryId: string, entry: KeyValueEntry<R>): boolean {
     try {
       return read(memoryId, entry) !== undefined;
@@ -145,7 +145,7 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     }
   }
 
-  /** An entry of a listing; what cannot be read is listed too, so that it can be found and deleted. */
+  /** An entry of a listing. Values that cannot be read are listed too, so that they can be found and deleted. */
   async function listed(
     memoryId: string,
     owner: string | undefined,
@@ -162,7 +162,7 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     return { memoryId, owner: record.owner, updatedAt: record.updatedAt, position: memoryId };
   }
 
-  /** Removes the entry if no memory is in it. It may begin again at any moment, so it must not be deleted blindly. */
+  /** Removes the entry if it holds no memory. A plain delete is not safe: it may begin again at any moment. */
   async function sweepKey(key: string, signal: AbortSignal | undefined): Promise<boolean> {
     const { deleteIfUnchanged } = options;
     const entry = await get(key, signal);
@@ -205,7 +205,7 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
       const signal = enterFor(memoryId, callOptions);
       checkUpdate(update, capabilities);
       const change = copyUpdate(update);
-      // As one call: between its read and its write it is under way too.
+      // One call for both, so that `close()` also waits between its read and its write.
       await run(() => apply(memoryId, change, signal), signal);
     },
 

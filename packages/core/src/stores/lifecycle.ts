@@ -3,27 +3,27 @@ import type { CallOptions } from "../store-contract.ts";
 import { checkMemoryId } from "./checks.ts";
 import { closedError } from "./store-errors.ts";
 
-/** The way to a store's database: calls go out, the driver's faults come back as Turnkeep's errors. */
+/** A store's connection to its database. The driver's errors come back as Turnkeep's. */
 export interface StoreConnection<Calls> {
-  /** Calls whose wait the signal ends. */
+  /** Calls whose wait ends when the signal fires. */
   under(signal: AbortSignal | undefined): Calls;
   close(): Promise<void>;
 }
 
-/** How each method of a store begins, and how the store ends. */
+/** How each method of a store begins, and how the store closes. */
 export interface Lifecycle<Calls> {
-  /** What a method makes its calls by. `CLOSED` after `close()`, `ABORTED` once the caller's signal has fired. */
+  /** What a method makes its calls with. `CLOSED` after `close()`, `ABORTED` if the caller's signal has fired. */
   enter(options: CallOptions | undefined): Calls;
-  /** The same of a method of one memory; then `INVALID_OPTION` for an id that the contract does not allow. */
+  /** The same for a method of one memory; also `INVALID_OPTION` for an id that the contract does not allow. */
   enterFor(memoryId: string, options: CallOptions | undefined): Calls;
-  /** Closes the connection, once: each call answers the same promise. */
+  /** Closes the connection, once: every call returns the same promise. */
   close(): Promise<void>;
 }
 
 /**
- * The beginning of every method of a store, and its end, over a connection that makes calls under a signal.
+ * The beginning of every method of a store, and its `close`, over a connection whose calls end with a signal.
  *
- * @param store The name that errors give: `"myStore"`.
+ * @param store The name that errors show: `"myStore"`.
  *
  * @example
  * ```ts

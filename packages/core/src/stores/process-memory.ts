@@ -16,7 +16,7 @@ interface Row {
   state: MessageState;
 }
 
-/** One memory kept in this process. A named message costs O(1), a read costs the live messages only. */
+/** One memory kept in this process. A write costs O(1) per named message; a read costs the live messages only. */
 export class ProcessMemory {
   readonly owner: string | undefined;
   version: string | null = null;

@@ -13,7 +13,7 @@ import { invalidOption, unsupportedError } from "./store-errors.ts";
 import { show } from "./text.ts";
 import { Timeline } from "./timeline.ts";
 
-/** A memory's place among those that have begun, which stands in a cursor. */
+/** A memory's position in the order in which memories began, as a cursor holds it. */
 const place = /^[1-9]\d{0,15}$/;
 
 export interface ProcessStoreOptions {
@@ -22,7 +22,7 @@ export interface ProcessStoreOptions {
   readonly capabilities: StoreCapabilities;
   readonly ttlMs?: number | undefined;
   readonly now?: (() => number) | undefined;
-  /** Throws if this id may not be used while these are held. */
+  /** Throws if this id may not be used while `held` are there. */
   readonly admit?:
     | ((memoryId: string, held: { has(memoryId: string): boolean; size: number }) => void)
     | undefined;
@@ -30,14 +30,14 @@ export interface ProcessStoreOptions {
 
 interface Slot {
   readonly memoryId: string;
-  /** Rises with each memory that begins; the cursor of a listing. */
+  /** Increases with each memory that begins; a listing's cursor. */
   readonly position: number;
   readonly memory: ProcessMemory;
 }
 
 /**
- * A store in this process. Every method does all its work before its first turn of the event loop, so that calls take
- * effect in the order in which they were made, each as a whole.
+ * A store in this process. Every method does all its work synchronously, so calls take effect whole and in the order in
+ * which they were made.
  */
 export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
   const { name, capabilities, ttlMs, now = Date.now, admit } = options;

@@ -9,16 +9,16 @@ const defaultLimit = 100;
 
 /** A {@link HistoryQuery} with every default filled in. */
 export interface NormalHistoryQuery {
-  /** Exclusive; 0: from the beginning. */
+  /** Exclusive; 0: from the start. */
   readonly after: number;
-  /** Exclusive; `Number.MAX_SAFE_INTEGER`: to the end, since no `seq` reaches it. */
+  /** Exclusive; `Number.MAX_SAFE_INTEGER`: to the end, since every `seq` is below it. */
   readonly before: number;
   readonly order: "ascending" | "descending";
   /** 1 to 1,000. */
   readonly limit: number;
   /** Each state once; empty: nothing matches. */
   readonly states: readonly MessageState[];
-  /** Each id once, 1,000 at most; empty: nothing matches; absent: ids do not matter. */
+  /** Each id once, at most 1,000; empty: nothing matches; absent: not filtered by id. */
   readonly ids: readonly string[] | undefined;
 }
 
@@ -31,8 +31,8 @@ export interface NormalListQuery {
 }
 
 /**
- * Fills in the defaults of a history query: ascending, 100 messages, all states. `INVALID_OPTION` for anything the
- * contract does not allow.
+ * Fills in the defaults of a history query: ascending, 100 messages, all states. Throws `INVALID_OPTION` for anything
+ * that the contract does not allow.
  *
  * @example
  * ```ts
@@ -59,7 +59,7 @@ export function normalizeHistoryQuery(query: HistoryQuery): NormalHistoryQuery {
   };
 }
 
-/** Fills in the defaults of a list query: everybody's memories, from the first, 100 of them. Else `INVALID_OPTION`. */
+/** Fills in the defaults of a list query: all owners, from the start, 100 memories. Else `INVALID_OPTION`. */
 export function normalizeListQuery(query: ListQuery): NormalListQuery {
   checkQuery("A list query", query);
   const { owner, cursor } = query;
@@ -68,7 +68,7 @@ export function normalizeListQuery(query: ListQuery): NormalListQuery {
   return { owner, cursor, limit: checkLimit(query.limit) };
 }
 
-/** A memory of a listing, with its position, after which the next page begins. */
+/** A memory in a listing; the next page begins after its `position`. */
 export interface ListedMemory {
   readonly memoryId: string;
   readonly owner: string | undefined;
@@ -77,8 +77,8 @@ export interface ListedMemory {
 }
 
 /**
- * A page of a listing, of the memories that were found from its beginning on: up to `limit`, and at least one beyond if
- * there are more.
+ * One page of a listing: the first `limit` of the memories found. Pass at least one more than `limit` if there are
+ * more, so that the page gets a cursor.
  *
  * @example
  * ```ts
@@ -98,9 +98,9 @@ export function listPage(found: readonly ListedMemory[], limit: number): ListPag
 }
 
 /**
- * An opaque cursor for a position that a store knows by a text: base64url, without padding.
+ * An opaque cursor for a text that marks a position in the store: base64url, without padding.
  *
- * @param position Not empty, well-formed Unicode.
+ * @param position Well-formed Unicode, not empty.
  */
 export function encodeCursor(position: string): string {
   const text = toBase64(new TextEncoder().encode(position));
@@ -108,8 +108,8 @@ export function encodeCursor(position: string): string {
 }
 
 /**
- * The position that {@link encodeCursor} was given. `INVALID_OPTION` for a text that it did not make, and for a position
- * of another form than this store's.
+ * The position that {@link encodeCursor} was given. `INVALID_OPTION` for a text that it did not make, or for a position
+ * that does not match `form`.
  */
 export function decodeCursor(cursor: string, form: RegExp = /./s): string {
   try {
@@ -117,7 +117,7 @@ export function decodeCursor(cursor: string, form: RegExp = /./s): string {
     const position = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     if (form.test(position) && encodeCursor(position) === cursor) return position;
   } catch {
-    // Not base64 or not UTF-8: refused below with what to do about it.
+    // Not base64 or not UTF-8: refused below.
   }
   throw badCursor(cursor);
 }

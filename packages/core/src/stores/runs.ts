@@ -1,6 +1,6 @@
 /**
- * Runs of numbers that follow one another, ascending, or of which each is at most `step` from the next: seqs that a store
- * keeps, or asks for, as ranges. `to` is the last of a run.
+ * Groups numbers into ascending runs in which each is at most `step` from the next, for a store that keeps or requests
+ * seqs as ranges. `to` is the last number of a run.
  *
  * @example
  * ```ts

@@ -5,9 +5,9 @@ import { invalidOption } from "./store-errors.ts";
 import { show } from "./text.ts";
 
 /**
- * A store of one memory, in this process: what a chat memory without a store keeps itself in. The first id that is
- * written takes the slot; until that memory is deleted, a call with another id is `INVALID_OPTION`, so that no two
- * conversations can be mixed up. It has history and no listing (`listMemories` is `UNSUPPORTED`).
+ * A store for one memory, in this process; a chat memory without a store uses it. The first id that is written takes
+ * the slot. Until that memory is deleted, a call with another id is `INVALID_OPTION`, so that two conversations can
+ * never mix. It has history and no listing (`listMemories` is `UNSUPPORTED`).
  *
  * @example
  * ```ts
@@ -18,7 +18,7 @@ import { show } from "./text.ts";
  */
 export function singleSlotStore(): ChatMemoryStore;
 export function singleSlotStore(options?: unknown): ChatMemoryStore {
-  // One of another store's, `ttlMs` say, would be without effect.
+  // An option of another store, such as `ttlMs`, would silently do nothing.
   if (typeof options === "object" && options !== null) checkNames("singleSlotStore", options, []);
   return processStore({
     name: "singleSlotStore",

@@ -2,12 +2,12 @@ import { abortedError } from "../abort.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import { show } from "./text.ts";
 
-/** `INVALID_OPTION` with that message. */
+/** `INVALID_OPTION` with this message. */
 export function invalidOption(message: string): TurnkeepError {
   return new TurnkeepError("INVALID_OPTION", message);
 }
 
-/** `CLOSED`: the answer of every method after `close()`. `store` names the store: `"store-postgres"`. */
+/** `CLOSED`: thrown by every method after `close()`. `store` names the store: `"store-postgres"`. */
 export function closedError(store: string): TurnkeepError {
   return new TurnkeepError("CLOSED", `${store} was closed: create a new store`);
 }
@@ -23,7 +23,7 @@ export function conflictError(memoryId: string, expected: string | null): Turnke
   );
 }
 
-/** `STORE_NOT_READY`: `missing`, such as `"the table public.messages"`, is not there or is of an earlier version. */
+/** `STORE_NOT_READY`: `missing`, such as `"the table public.messages"`, does not exist or is of an earlier version. */
 export function notReadyError(store: string, missing: string, cause?: unknown): TurnkeepError {
   return new TurnkeepError(
     "STORE_NOT_READY",
@@ -70,9 +70,9 @@ export function corruptError(
 }
 
 /**
- * What a store throws for `cause`, an error of its driver: a `TurnkeepError` stays itself; `ABORTED` once `signal` has
- * fired; else `STORE_UNAVAILABLE`. The driver's own text stays in `cause`, since it may quote what was sent; its
- * `code`, or that of what caused it, is shown, else its name.
+ * What a store throws for `cause`, an error of its driver. A `TurnkeepError` is returned as it is; if `signal` has
+ * fired, it is `ABORTED`; otherwise `STORE_UNAVAILABLE`. The driver's message stays in `cause`, since it may quote what
+ * was sent. Only its `code`, or that of the error behind it, is shown; without a code, its name.
  *
  * @example
  * ```ts
@@ -100,10 +100,10 @@ export function storeError(store: string, cause: unknown, signal?: AbortSignal |
   );
 }
 
-/** Drivers wrap the fault of a connection two or three times, and not each error of theirs has a code. */
+/** Drivers wrap a connection error two or three times, and not every wrapper has a code. */
 const maxCauses = 5;
 
-/** What says of a driver's error what went wrong, without its text. */
+/** Identifies a driver's error without its message. */
 function faultOf(cause: unknown): string {
   let error = cause;
   for (let depth = 0; depth < maxCauses && error instanceof Error; depth++) {
@@ -114,7 +114,7 @@ function faultOf(cause: unknown): string {
   return cause instanceof Error && cause.name !== "Error" ? cause.name : errorCode(cause);
 }
 
-/** The `code` of an error, of a driver's for one, as a text; `""` if it has none. */
+/** The `code` of an error as text; `""` if it has none. */
 export function errorCode(cause: unknown): string {
   const code: unknown =
     typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined;
@@ -122,9 +122,9 @@ export function errorCode(cause: unknown): string {
 }
 
 /**
- * A database's address as an error message may show it: the password in front of the host, and values of parameters
- * that look like secrets, are replaced by `***`. Works for addresses that are no valid URL too (several hosts, or
- * `key=value` pairs), and rather hides too much than too little.
+ * A database URL as an error message may show it: the password before the host, and values of parameters that look like
+ * secrets, are replaced by `***`. Also works for addresses that are not valid URLs (several hosts, or `key=value`
+ * pairs), and hides too much rather than too little.
  *
  * @example
  * ```ts

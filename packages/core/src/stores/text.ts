@@ -1,20 +1,20 @@
-/** What one pass over a text tells. */
+/** The result of one pass over a text. */
 export interface TextScan {
   /** Length in UTF-8 bytes; a lone surrogate counts 3, as an encoder would write U+FFFD for it. */
   readonly bytes: number;
-  /** Why the text is no well-formed Unicode without U+0000; `undefined`: it is. */
+  /** Why the text is not well-formed Unicode without U+0000; `undefined` if it is. */
   readonly fault: "a lone surrogate" | "U+0000" | undefined;
 }
 
-/** Whatever is not printable ASCII: only there can a character have more bytes than one, or be one that is looked for. */
+/** Anything that is not printable ASCII: only such characters can have several bytes or be a fault. */
 const unusual = /[^\t\n\r -~]/;
 
-/** Measures a text and looks for what a database could not keep, in one pass and without allocating a copy. */
+/** Measures a text and looks for what a database could not store, in one pass and without a copy. */
 export function scanText(text: string): TextScan {
   const { length } = text;
   let bytes = length;
   let fault: TextScan["fault"];
-  // The engine's own search is fast from the first call on; most texts end here.
+  // The engine's own search is fast from the first call, and most texts end here.
   const first = text.search(unusual);
   for (let index = first < 0 ? length : first; index < length; index++) {
     const unit = text.charCodeAt(index);
@@ -25,7 +25,7 @@ export function scanText(text: string): TextScan {
     } else if (unit < 0xd800 || unit > 0xdfff) {
       bytes += 2;
     } else {
-      // Beyond the end it is no number, which is in no range.
+      // Past the end this is NaN, which is in no range.
       const next = unit < 0xdc00 ? text.charCodeAt(index + 1) : 0;
       bytes += 2;
       if (next >= 0xdc00 && next <= 0xdfff) index++;
@@ -49,7 +49,7 @@ export function utf8Length(text: string): number {
   return scanText(text).bytes;
 }
 
-/** A value as an error message may show it: quoted, escaped, and never longer than a line. */
+/** A value as an error message may show it: quoted, escaped, and at most a line long. */
 export function show(value: unknown): string {
   if (typeof value !== "string")
     return typeof value === "object" && value !== null ? "an object" : String(value);

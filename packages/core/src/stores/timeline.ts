@@ -1,6 +1,6 @@
 /**
- * Items by ascending position, for positions that only grow: appending, looking up and deleting cost O(1), finding
- * where to begin costs O(log n).
+ * Items by ascending position, for positions that only grow: appending, looking up and deleting cost O(1), and finding
+ * where a range begins costs O(log n).
  */
 export class Timeline<T> {
   readonly #items: Map<number, T> = new Map();
