@@ -3,8 +3,8 @@ import type { ModelDelta } from "./model.ts";
 type Text = "untold" | "streamed" | "whole";
 
 /**
- * Tells of one answer as it is made, and of its text at once where the model streamed none of it. Then what the model
- * streams of it later is not told of: no text comes twice.
+ * Reports one answer as it is made, and its whole text at once if the model streamed none of it. What the model streams
+ * of it afterwards is not reported, so no text comes twice.
  */
 export class AnswerEvents {
   readonly #emit: (event: ModelDelta) => void;
@@ -22,7 +22,7 @@ export class AnswerEvents {
     this.#emit(delta);
   }
 
-  /** Of an answer that is stored. */
+  /** For an answer that is stored. */
   whole(text: string): void {
     if (this.#text !== "untold" || text === "") return;
     this.#text = "whole";

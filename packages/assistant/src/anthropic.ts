@@ -1,6 +1,6 @@
 /**
- * What an assistant needs for a memory of Anthropic's messages (`anthropicFormat` of `@turnkeep/formats/anthropic`): they
- * stay as the API gives and takes them.
+ * Lets an assistant work with a memory of Anthropic's messages (`anthropicFormat` of `@turnkeep/formats/anthropic`),
+ * which stay in the API's own shape.
  *
  * @module
  */

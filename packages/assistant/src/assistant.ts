@@ -3,32 +3,32 @@ import type { ToolCall, ToolResult } from "./messages.ts";
 import type { Model } from "./model.ts";
 import type { Tools } from "./tool.ts";
 
-/** What answers a call that no tool answered: text, or any output; as an error unless `isError` is `false`. */
+/** The answer to a call that no tool answered: text, or any output; an error unless `isError` is `false`. */
 export type ToolAnswer = string | { readonly output: unknown; readonly isError?: boolean | undefined };
 
 /**
- * What to do with a call that failed: tell the model (`"answer"`), end the turn with the error (`"throw"`), or what a
- * function decides: what it answers goes to the model, what it throws ends the turn.
+ * What to do with a call that failed: tell the model (`"answer"`), end the turn with the error (`"throw"`), or call a
+ * function: what it returns goes to the model, what it throws ends the turn.
  */
 export type CallStrategy<Answer = ToolAnswer> =
   | "answer"
   | "throw"
   | ((error: unknown, call: ToolCall) => Answer | Promise<Answer>);
 
-/** What to do when something in a turn goes wrong. */
+/** What to do when something goes wrong in a turn. */
 export interface Strategies {
-  /** A tool threw, or answered what the memory does not take. Default `"answer"`: the model is told the error's message. */
+  /** A tool threw, or the memory refuses its result. Default `"answer"`: the model is told the error's message. */
   readonly toolError?: CallStrategy | undefined;
   /**
-   * The input of a call is no JSON object, or not what the tool's schema wants. Default `"answer"`: the model is told
-   * what is wrong. A function may answer `{ input }`, a repaired input, which is checked again.
+   * The input of a call is not a JSON object, or does not match the tool's schema. Default `"answer"`: the model is
+   * told what is wrong. A function may return `{ input }`, a repaired input, which is checked again.
    */
   readonly invalidInput?: CallStrategy<ToolAnswer | { readonly input: unknown }> | undefined;
-  /** The model calls a tool that there is not. Default `"answer"`: the model is told which there are. */
+  /** The model calls a tool that does not exist. Default `"answer"`: the model is told which tools exist. */
   readonly unknownTool?: CallStrategy | undefined;
   /**
-   * The model has called tools in `maxRoundTrips` answers and does so again. Default `"throw"`; `"answer"`: after the last
-   * round it is asked for an answer without calls, and if it calls again, that is `TOO_MANY_ROUND_TRIPS`.
+   * The model called tools in `maxRoundTrips` answers and calls them again. Default `"throw"`. `"answer"`: after the
+   * last round it is asked for an answer without calls; if it calls again, that is `TOO_MANY_ROUND_TRIPS`.
    */
   readonly tooManyRoundTrips?: "throw" | "answer" | undefined;
 }
@@ -38,63 +38,63 @@ export type SystemMessage<M> =
   | M
   | ((memoryId: string) => string | M | undefined | Promise<string | M | undefined>);
 
-/** The options of an assistant but for where its conversations are kept. */
+/** The options of an assistant, except where its conversations are kept. */
 export interface AssistantPolicy<M> {
   readonly model: Model<M>;
   readonly tools?: Tools | undefined;
   /**
-   * Set at the beginning of each turn: text, a message, or a function of the memory's id. If it answers nothing, the
-   * system message that the memory has stays.
+   * Set at the beginning of each turn: text, a message, or a function of the memory's id. If the function returns
+   * nothing, the memory keeps the system message it has.
    */
   readonly systemMessage?: SystemMessage<M> | undefined;
   /** How many answers with tool calls a turn may have. Default 100; 0 forbids tools. */
   readonly maxRoundTrips?: number | undefined;
-  /** How many tools of one answer run at once. Default 4; 1 runs them in order, one after another. */
+  /** How many tools of one answer run at once. Default 4; 1 runs them one after another, in order. */
   readonly toolConcurrency?: number | undefined;
   readonly strategies?: Strategies | undefined;
-  /** What a chat does while another turn of its memory is under way in this process. Default `"enqueue"`. */
+  /** What a chat does while another turn of its memory runs in this process. Default `"enqueue"`. */
   readonly busy?: "reject" | "enqueue" | undefined;
   /**
-   * How long a turn may take, in milliseconds from when it begins, with all its requests and tools; then it ends with
-   * `ABORTED`, like one that its signal ends. Below 2,147,483,648. Default: as long as the model and the tools take.
+   * Time limit for a turn with all its requests and tools, in milliseconds from when it begins. After it, the turn ends
+   * with `ABORTED`, as if its signal had fired. Below 2,147,483,648. Default: no limit.
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * `true`: a turn that fails stays in memory as it is. Default `false`: if no tool has run, what the turn added behind
-   * the system message is taken out again; if one has, that cannot be undone and stays, and calls that nothing answered
-   * get an error as their result.
+   * `true`: a turn that fails stays in memory as it is. Default `false`: if no tool has run, everything that the turn
+   * added after the system message is removed again. If one has run, its effects cannot be undone: the turn stays, and
+   * calls without a result get an error as their result.
    */
   readonly keepFailedTurns?: boolean | undefined;
 }
 
 /** Where an assistant finds the memories of many conversations. */
 export interface ManyMemories<M> {
-  /** The memory with that id: the same instance each time. `ChatMemories` of `@turnkeep/core` does that. */
+  /** The memory with this id: the same instance each time, as `ChatMemories` of `@turnkeep/core` returns it. */
   get(id: string): ChatMemory<M>;
 }
 
-/** What belongs to one chat alone. */
+/** Options of one chat. */
 export interface ChatOptions {
   /**
-   * The id of the user's message, 1 to 240 bytes. Ask again with the same id after a failure, a crash or a lost answer:
-   * a turn that is not finished goes on from what is stored, a finished one answers what is stored. Such a memory's store
-   * must keep history.
+   * The id of the user's message, 1 to 240 bytes. Repeat the chat with the same id after a failure, a crash or a lost
+   * answer: an unfinished turn continues from what is stored, a finished one returns the stored answer. The memory's
+   * store must keep history.
    */
   readonly id?: string | undefined;
-  /** Which memory: required where the assistant has `memories`. */
+  /** The memory to use: required if the assistant has `memories`. */
   readonly memoryId?: string | undefined;
   /** Ends the turn with `ABORTED`. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a turn came to. */
+/** The outcome of a turn. */
 export interface ChatResult<M> {
-  /** What the model says in the end; after an immediate return what it said beside the calls, usually nothing. */
+  /** The model's final text; after an immediate return, the text beside the calls, usually none. */
   readonly text: string;
   /**
-   * `"stop"`: the model's answer; `"tool"`: an immediate return, whose `toolResults` are the answer. Of an answer that was
-   * cut off, as the model says, `"length"`: its tokens ended, or `"content-filter"`: the provider held back the rest. That is
-   * not stored: a turn that was finished before has `"stop"`.
+   * `"stop"`: the model's answer. `"tool"`: an immediate return, whose `toolResults` are the answer. If the model
+   * reports that the answer was cut off: `"length"` (out of tokens) or `"content-filter"` (the provider withheld the
+   * rest). These two are not stored: a turn that was finished before returns `"stop"`.
    */
   readonly finishReason: "stop" | "tool" | "length" | "content-filter";
   /** The id of the user's message in memory. */
@@ -102,53 +102,53 @@ export interface ChatResult<M> {
   readonly memoryId: string;
   /** The assistant's messages of the turn, in order. */
   readonly messages: readonly M[];
-  /** The results of the turn's tool calls, in the order of the calls; of a continued turn as far as they can be read. */
+  /** The results of the turn's tool calls, in call order; for a continued turn, those that can be read. */
   readonly toolResults: readonly ToolResult[];
-  /** What the model's requests of this chat used together. */
+  /** Total usage of the model requests that this chat made. */
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
-  /** Whether something of the turn behind the user's message was stored before. */
+  /** Whether something of the turn after the user's message was already stored. */
   readonly continued: boolean;
 }
 
 /** What happens in a turn, as it happens. */
 export type ChatEvent<M> =
   /**
-   * A part of what the model says, as it streams it; else an answer's whole text, once it is stored. Of a turn that was
-   * finished before: the result's text.
+   * A part of the model's text, as it streams; without streaming, an answer's whole text once it is stored. For a turn
+   * that was finished before: the result's text.
    */
   | { readonly type: "text"; readonly text: string }
-  /** Only as the model streams it. */
+  /** Only while the model streams it. */
   | { readonly type: "reasoning"; readonly text: string }
   | { readonly type: "tool-call"; readonly call: ToolCall }
   /** The result is stored. */
   | { readonly type: "tool-result"; readonly result: ToolResult }
-  /** The last one. */
+  /** The last event. */
   | { readonly type: "finish"; readonly result: ChatResult<M> };
 
-/** What `chat` and `stream` take beside the message: nothing need be given to an assistant with one memory. */
+/** The arguments of `chat` and `stream` after the message, for an assistant with one memory: optional. */
 export type OfOneMemory = [options?: ChatOptions];
 export type OfManyMemories = [options: ChatOptions & { readonly memoryId: string }];
 
 /**
  * A chat loop with tools over a memory.
  *
- * One turn of a memory object runs at a time (`busy`): let a process have one for each id, as `createChatMemories` does.
- * Every step is stored before the next is begun: the user's message, each answer of the model, each result as soon as its tool is done. So a turn that a crash cut off can go on
- * where it was: see {@link ChatOptions.id}. Two processes that run one turn at once may ask the model twice; let one process
- * at a time run turns of a memory, since two questions at once may get each other's answers.
+ * A memory object runs one turn at a time (`busy`), so keep one object per id in a process (as `createChatMemories`
+ * does). Every step is stored before the next begins: the user's message, each answer, each result once its tool is
+ * done. A turn that a crash cut off can continue: see {@link ChatOptions.id}. Two processes that run the same turn may
+ * both ask the model. Let only one at a time run turns of a memory, or two questions may get each other's answers.
  *
- * Errors: those of the memory (`TurnkeepError`), of the model function and of tools (strategy `"throw"`) as they are;
- * `ABORTED` (a `TurnkeepError`) by the signal or `timeoutMs`; `WINDOW_OVERFLOW` if the window leaves nothing to send; `ID_CONFLICT`
- * if the id was used for another message, its turn cannot go on, or another process runs it too (then ask again);
- * `UNSUPPORTED` for an id where the store keeps no history; `INVALID_OPTION` for arguments, or a model's answer, of
- * the wrong shape; of {@link AssistantError} `BUSY`, `EMPTY_ANSWER`, `MEMORY_DELETED`, `TOO_MANY_ROUND_TRIPS`, `UNKNOWN_TOOL`,
- * `INVALID_TOOL_INPUT` and `UNDO_FAILED`.
+ * Errors: those of the memory (`TurnkeepError`), the model function and the tools (strategy `"throw"`), unchanged;
+ * `ABORTED` (a `TurnkeepError`) by the signal or `timeoutMs`; `WINDOW_OVERFLOW` if the window leaves nothing to send;
+ * `ID_CONFLICT` if the id was used for another message, its turn cannot continue, or another process runs it too (then
+ * ask again); `UNSUPPORTED` for an id if the store keeps no history; `INVALID_OPTION` for arguments, or a model's answer,
+ * of the wrong shape; and of {@link AssistantError}: `BUSY`, `EMPTY_ANSWER`, `MEMORY_DELETED`, `TOO_MANY_ROUND_TRIPS`,
+ * `UNKNOWN_TOOL`, `INVALID_TOOL_INPUT` and `UNDO_FAILED`.
  */
 export interface Assistant<M, Args extends readonly unknown[] = OfOneMemory> {
-  /** One turn: the user's message, the tools that the model calls, its answer. */
+  /** Runs one turn: the user's message, the tools that the model calls, its answer. */
   chat(message: string | M, ...options: Args): Promise<ChatResult<M>>;
   /**
-   * The same, as it happens. Nothing is done before the first event is asked for; leaving the loop aborts the turn.
+   * The same, as events. Nothing runs before the first event is requested; leaving the loop aborts the turn.
    *
    * @example
    * ```ts

@@ -1,6 +1,6 @@
 /**
- * Runs a function for each item, so many at once, begun in order. After a failure no further one is begun, and the error is
- * thrown when those that run are done.
+ * Runs a function for each item, at most this many at once, started in order. After a failure no more are started, and
+ * the error is thrown when the running ones are done.
  */
 export async function eachBounded<T>(
   items: readonly T[],

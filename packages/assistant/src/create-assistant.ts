@@ -30,8 +30,8 @@ type OfMany<M> = { readonly memories: ManyMemories<M>; readonly memory?: undefin
 type OfNone = { readonly memory?: undefined; readonly memories?: undefined };
 
 /**
- * An assistant over one memory, or over many (`memories`, by the id that each chat names). With neither, each chat begins
- * with nothing and leaves nothing. `messages` says how messages of another format than the default one are made.
+ * Creates an assistant over one memory, or over many (`memories`, with the id that each chat names). With neither, each
+ * chat starts empty and keeps nothing. For a format other than the default one, `messages` says how to make messages.
  *
  * Errors: `INVALID_OPTION` (a `TurnkeepError`) for an option of the wrong shape.
  *
@@ -120,7 +120,7 @@ function checkChat(options: ChatOptions): void {
     throw wrongOption("signal", signal, "an AbortSignal");
 }
 
-/** Who follows a stream. To leave it after the turn is over aborts nothing. */
+/** The reader of a stream. Leaving it after the turn is over aborts nothing. */
 class Reader {
   readonly #controller = new AbortController();
   #stopFollowing: (() => void) | undefined;
@@ -135,7 +135,7 @@ class Reader {
     return this.#isLeft;
   }
 
-  /** Fires with the caller's signal. `AbortSignal.any` would leave a trace on that each time, which may outlive many streams. */
+  /** Fires with the caller's signal. `AbortSignal.any` would leave a trace on it, which may outlive many streams. */
   follow(signal: AbortSignal | undefined): void {
     if (signal === undefined) return;
     const end = (): void => this.#controller.abort(signal.reason);
@@ -157,7 +157,7 @@ class Reader {
 
 type SystemMessageOf<M> = (memoryId: string) => string | M | undefined | Promise<string | M | undefined>;
 
-/** The longest id of a caller's: the turn's other messages have longer ones, made of it, and a store takes 256 bytes. */
+/** The longest id of a user's message: the turn's other ids are made from it, and a store takes 256 bytes. */
 const longestId = 240;
 
 class MemoryAssistant<M> implements Assistant<M> {
@@ -180,7 +180,7 @@ class MemoryAssistant<M> implements Assistant<M> {
     const reader = new Reader();
     const events = this.#events(message, options, reader);
     const end = events.return.bind(events);
-    // A generator that waits for an event hears of its end behind that event alone.
+    // While a generator waits for an event, `return` reaches it only after that event.
     events.return = (value) => {
       reader.leave();
       return end(value);
@@ -201,14 +201,14 @@ class MemoryAssistant<M> implements Assistant<M> {
       reader.over();
       queue.end();
     };
-    // What it rejects with is thrown below, unless nobody asks any more.
+    // A rejection is thrown below, unless nobody reads any more.
     turn.then(over, over);
     try {
       yield* queue.values();
       if (!reader.isLeft) yield { type: "finish", result: await turn };
     } finally {
       reader.leave();
-      // What has to be taken back is, before whoever left goes on.
+      // Whatever must be taken back is, before the reader that left goes on.
       await turn.catch(() => undefined);
     }
   }

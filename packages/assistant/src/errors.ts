@@ -3,15 +3,15 @@
  *
  * | code | what happened | what to do |
  * |---|---|---|
- * | `BUSY` | a turn of that memory is under way, and `busy` is `"reject"` | wait for it, or set `busy: "enqueue"` |
- * | `EMPTY_ANSWER` | the model answered neither text nor a tool call, be it that its tokens ended while it reasoned | ask again, allow it more tokens |
- * | `INVALID_TOOL_INPUT` | the arguments of a call are not what the tool's schema wants | choose another strategy, or ask again |
- * | `MEMORY_DELETED` | the conversation was deleted (`clear`, `erase`), or expired, under the turn, which stored nothing more | begin another one, or leave it |
- * | `MODEL_ERROR` | a model's server refused the request, broke off, or was not reached | see `details.status`, and wait `details.retryAfterMs` if it is there |
+ * | `BUSY` | a turn of that memory is running, and `busy` is `"reject"` | wait for it, or set `busy: "enqueue"` |
+ * | `EMPTY_ANSWER` | the model returned neither text nor a tool call; its tokens may have run out while it reasoned | ask again, allow it more tokens |
+ * | `INVALID_TOOL_INPUT` | the arguments of a call do not match the tool's schema | choose another strategy, or ask again |
+ * | `MEMORY_DELETED` | the conversation was deleted (`clear`, `erase`) or expired during the turn, which stored nothing more | begin another one, or leave it |
+ * | `MODEL_ERROR` | a model's server refused the request, broke off, or could not be reached | see `details.status`, and wait `details.retryAfterMs` if it is set |
  * | `PROMPT_TOO_LONG` | the messages exceed what the model can read | shrink the memory's window, then ask again |
  * | `TOO_MANY_ROUND_TRIPS` | the model still calls tools after `maxRoundTrips` rounds | raise it, or set `tooManyRoundTrips: "answer"` |
- * | `UNDO_FAILED` | a turn failed, and so did what had to be taken back; `errors` has both | look at the store |
- * | `UNKNOWN_TOOL` | the model calls a tool that there is not | choose another strategy, or ask again |
+ * | `UNDO_FAILED` | a turn failed, and so did taking it back; `errors` has both errors | look at the store |
+ * | `UNKNOWN_TOOL` | the model calls a tool that does not exist | choose another strategy, or ask again |
  */
 export type AssistantErrorCode =
   | "BUSY"
@@ -24,12 +24,12 @@ export type AssistantErrorCode =
   | "UNDO_FAILED"
   | "UNKNOWN_TOOL";
 
-/** Facts that belong to an error, for programs. Never a message's content or a key. */
+/** Facts about an error, for programs. Never a message's content or a key. */
 export interface AssistantErrorDetails {
   readonly memoryId?: string | undefined;
-  /** The HTTP status that a model's server answered. */
+  /** The HTTP status that the model's server returned. */
   readonly status?: number | undefined;
-  /** How long that server asks to wait before the next request, in milliseconds. */
+  /** How long the server asks you to wait before the next request, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   readonly toolName?: string | undefined;
   readonly toolCallId?: string | undefined;
@@ -38,8 +38,8 @@ export interface AssistantErrorDetails {
 const marker: unique symbol = Symbol.for("turnkeep.assistant.error") as never;
 
 /**
- * What an assistant reports beside the errors of the memory (`TurnkeepError`), of the tools and of the model function,
- * which are passed on as they are.
+ * The errors of an assistant. Errors of the memory (`TurnkeepError`), the tools and the model function are passed on
+ * unchanged.
  *
  * @example
  * ```ts
@@ -60,7 +60,7 @@ export class AssistantError extends Error {
   override readonly name: string = "AssistantError";
   readonly code: AssistantErrorCode;
   readonly details: AssistantErrorDetails;
-  /** With `UNDO_FAILED`: what failed first, then what could not be taken back. */
+  /** With `UNDO_FAILED`: first the error of the turn, then that of taking it back. */
   readonly errors: readonly unknown[];
 
   constructor(
@@ -81,8 +81,8 @@ export class AssistantError extends Error {
 }
 
 /**
- * Whether `error` is an {@link AssistantError}, of the given code if one is named. Recognises errors of another installed
- * copy of this package too, which `instanceof` does not.
+ * Whether `error` is an {@link AssistantError}, and has this code if one is given. Also recognises errors from another
+ * installed copy of this package, which `instanceof` does not.
  *
  * @example
  * ```ts

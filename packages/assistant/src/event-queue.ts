@@ -1,4 +1,4 @@
-/** Hands values from one that makes them to one that asks for them, in order. */
+/** Passes values from a producer to a consumer, in order. */
 export class EventQueue<T> {
   readonly #values: T[] = [];
   #wake: (() => void) | undefined;
@@ -14,7 +14,7 @@ export class EventQueue<T> {
     this.#wake?.();
   }
 
-  /** Ends when {@link EventQueue.end} was called and everything before was taken. */
+  /** Ends once {@link EventQueue.end} was called and everything before it was taken. */
   async *values(): AsyncGenerator<T, void> {
     for (;;) {
       while (this.#values.length > 0) yield this.#values.shift() as T;

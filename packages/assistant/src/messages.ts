@@ -1,4 +1,4 @@
-/** A call that the model made and that the application has to answer. */
+/** A call by the model that the application must answer. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
@@ -6,34 +6,34 @@ export interface ToolCall {
   readonly input: unknown;
 }
 
-/** What answers a call. */
+/** The answer to a call. */
 export interface ToolResult {
   readonly toolCallId: string;
   readonly toolName: string;
-  /** Text, or what JSON holds. */
+  /** Text, or a JSON value. */
   readonly output: unknown;
   readonly isError: boolean;
 }
 
 /**
- * How an assistant reads and makes messages of type `M`, beyond what the memory's `MessageFormat` says of them. There is
- * one for the default format, for OpenAI's chat messages (`@turnkeep/assistant/openai`) and for Anthropic's
- * (`@turnkeep/assistant/anthropic`); a format of your own takes five functions.
+ * How an assistant reads and makes messages of type `M`, beyond what the memory's `MessageFormat` knows.
+ * Implementations exist for the default format, for OpenAI's chat messages (`@turnkeep/assistant/openai`) and for
+ * Anthropic's (`@turnkeep/assistant/anthropic`). For a format of your own, write five functions.
  */
 export interface AssistantMessages<M> {
   system(text: string): M;
   user(text: string): M;
-  /** What an assistant's message says to the user; `""` if nothing. */
+  /** What an assistant message says to the user; `""` if nothing. */
   text(message: M): string;
-  /** The calls of an assistant's message, in order, without those that the provider runs itself. */
+  /** The calls of an assistant message, in order, without those that the provider runs itself. */
   toolCalls(message: M): readonly ToolCall[];
   /** A message that answers one call. */
   toolResult(result: ToolResult): M;
-  /** The results in a message, where they can be read back; used when a turn is continued that was stored before. */
+  /** The results in a message, if they can be read back; used to continue a stored turn. */
   toolResults?(message: M): readonly ToolResult[];
   /**
-   * Whether the client completes the input of a call that was cut off, as Anthropic's does. Then nobody can tell whether the
-   * last call of an answer that was cut off is whole, and it is not carried out.
+   * Whether the client completes the input of a call that was cut off, as Anthropic's does. Then the last call of an
+   * answer that was cut off may look whole although it is not, and is not run.
    */
   readonly completesInputs?: boolean | undefined;
 }

@@ -9,8 +9,8 @@ import {
 import type { AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
 
 /**
- * A call whose input is no JSON object: providers take back objects only, so that the message holds an empty one, and beside it
- * what the model wrote, which no provider looks at.
+ * A call whose input is not a JSON object. Providers take back objects only, so the message holds an empty one and,
+ * beside it, what the model wrote, which no provider looks at.
  */
 export function unreadableInput(text: string): {
   readonly input: Record<string, never>;
@@ -31,7 +31,7 @@ interface AnyPart {
   readonly [member: string]: unknown;
 }
 
-/** The messages of the default format: the AI SDK's `ModelMessage`, of either major. */
+/** For messages of the default format: the AI SDK's `ModelMessage`, of major 6 or 7. */
 export const modelMessages: AssistantMessages<ModelMessageLike> = {
   system: (text) => system(text),
   user: (text) => user(text) satisfies ModelMessage,

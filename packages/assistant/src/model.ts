@@ -1,6 +1,6 @@
 import type { JsonSchema } from "./schema.ts";
 
-/** A tool as the model is told of it. */
+/** A tool as it is described to the model. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description?: string | undefined;
@@ -13,52 +13,52 @@ export interface ModelDelta {
   readonly text: string;
 }
 
-/** What a model is asked. */
+/** What the assistant asks of a model. */
 export interface ModelRequest<M> {
   /** Never empty. The messages are frozen: copy one to change it. */
   readonly messages: readonly M[];
   readonly tools: readonly ToolDefinition[];
-  /** `"none"`: the answer must be one without calls. The tools are still listed: some providers refuse calls of others. */
+  /** `"none"`: answer without calls. The tools are still listed: some providers refuse calls of unlisted ones. */
   readonly toolChoice: "auto" | "none";
   readonly signal: AbortSignal;
   readonly memoryId: string;
   /**
-   * There if somebody waits for the answer as it is made. A model that cannot stream need not call it: then the answer's
-   * text is one event once it is stored. A model that gives a part of the text gives all of it, since the rest is not
-   * added: it would have to be guessed what of the text the deltas were.
+   * Set if somebody reads the answer as a stream. A model that cannot stream need not call it: the answer's text is
+   * then one event once it is stored. A model that passes part of the text must pass all of it: the rest is not added,
+   * since nobody could tell which part of the text the deltas were.
    */
   readonly onDelta?: ((delta: ModelDelta) => void) | undefined;
 }
 
-/** What a request has used, as the provider counted it. */
+/** The usage of a request, as the provider counted it. */
 export interface ModelUsage {
-  /** All input tokens, those read from a cache included. */
+  /** All input tokens, cached ones included. */
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
   /**
-   * What of the input tokens was no message (tool definitions), where that is known: see `memory.calibrate`. Where it is
-   * not, a request whose tools may be more than a tenth of it does not calibrate the memory.
+   * How many of the input tokens were not messages but tool definitions, if known: see `memory.calibrate`. If unknown,
+   * a request whose tools may be more than a tenth of it does not calibrate the memory.
    */
   readonly otherTokens?: number | undefined;
 }
 
-/** What a model answers. */
+/** What a model returns. */
 export interface ModelResponse<M> {
-  /** The assistant's message, to be stored as it is. */
+  /** The assistant message, which is stored as it is. */
   readonly message: M;
   readonly usage?: ModelUsage | undefined;
   /** The model's name, kept with the message. */
   readonly model?: string | undefined;
   /**
-   * Why the answer ended, by the AI SDK's names: `"length"` and `"content-filter"`, of one that was cut off, become the
-   * chat's `finishReason`; others say nothing to it.
+   * Why the answer ended, by the AI SDK's names. `"length"` and `"content-filter"`, which mean that it was cut off,
+   * become the chat's `finishReason`; others do not affect it.
    */
   readonly finishReason?: string | undefined;
 }
 
 /**
- * Asks a model for one answer. What it throws ends the turn and is passed on. It may throw an `AssistantError` with the
- * code `PROMPT_TOO_LONG` where the provider says that the messages exceed what the model can read.
+ * Asks a model for one answer. If it throws, the turn ends with that error. If the provider reports that the messages
+ * exceed what the model can read, it may throw an `AssistantError` with the code `PROMPT_TOO_LONG`.
  *
  * @example
  * ```ts

@@ -1,5 +1,5 @@
 /**
- * Models behind any server that speaks OpenAI's Chat Completions protocol, for an assistant: by `fetch`, without a driver.
+ * Assistant models behind any server that speaks OpenAI's Chat Completions protocol. Uses `fetch`, no driver.
  *
  * @module
  */

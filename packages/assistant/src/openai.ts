@@ -1,6 +1,6 @@
 /**
- * What an assistant needs for a memory of OpenAI's chat messages (`openaiFormat` of `@turnkeep/formats/openai`): they stay
- * as the API gives and takes them.
+ * Lets an assistant work with a memory of OpenAI's chat messages (`openaiFormat` of `@turnkeep/formats/openai`), which
+ * stay in the API's own shape.
  *
  * @module
  */

@@ -3,9 +3,9 @@ import { orderToolResults } from "@turnkeep/core/processors";
 import type { ModelUsage, ToolDefinition } from "./model.ts";
 
 /**
- * What the model is sent: the memory's view, with the results of an answer, which are stored as their tools are done, in
- * the order of its calls. A `question` that nothing of the turn is stored behind must be among them: another process that
- * ran the turn and gave it up may have taken it back. Errors: `WINDOW_OVERFLOW`, also if the window left nothing.
+ * The messages to send: the memory's view, with the results of an answer, which are stored as their tools finish, in
+ * call order. A `question` that has nothing of its turn stored after it must be among them: another process that ran
+ * the turn and gave up may have removed it. Errors: `WINDOW_OVERFLOW`, also if the window left nothing.
  */
 export async function requestMessages<M>(
   memory: ChatMemory<M>,
@@ -14,7 +14,7 @@ export async function requestMessages<M>(
 ): Promise<M[]> {
   let view = await memory.messages({ signal });
   const last = view.at(-1);
-  // Where the view shows it otherwise than it was asked, adding it changes nothing.
+  // If the view shows the question in another form, adding it again changes nothing.
   if (question !== undefined && (last === undefined || !memory.format.equals(last, question.message))) {
     await memory.add(question);
     view = await memory.messages({ signal });
@@ -31,13 +31,13 @@ export async function requestMessages<M>(
   return messages;
 }
 
-/** About what JSON has of English: a guess at definitions, used where it hardly matters. */
+/** Roughly right for English JSON: a guess for tool definitions, used only where it hardly matters. */
 const charactersPerToken = 4;
 
 /**
- * Corrects the window's counter by what the provider counted for the view that was just sent. Tool definitions are no
- * part of that view: a short one that was sent with them would have messages taken for several times what they are. So
- * where the model does not say what they took, that is guessed, and used if it is a tenth of the whole at most.
+ * Corrects the window's counter by what the provider counted for the view just sent. Tool definitions are not part of
+ * that view: without them, messages in a short request would count several times what they are. If the model does not
+ * report what the tools took, it is guessed, and used only if it is at most a tenth of the whole.
  */
 export async function calibrate<M>(
   memory: ChatMemory<M>,
@@ -53,7 +53,7 @@ export async function calibrate<M>(
   try {
     await memory.calibrate({ inputTokens, otherTokens });
   } catch (error) {
-    // A memory without a counter has nothing to correct, and does not say before whether it has one.
+    // A memory without a counter has nothing to correct, and there is no way to ask beforehand.
     if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
   }
 }

@@ -8,9 +8,9 @@ import type { Setup } from "./setup.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
 interface Running {
-  /** Told when the tool itself begins to work: from then on, what it did cannot be undone. */
+  /** Called when the tool itself starts: from then on, its effects cannot be undone. */
   readonly onStart: () => void;
-  /** Whether the answer was cut off behind the call, so that one without arguments may have lost them. */
+  /** Whether the answer was cut off after the call, so that a call without arguments may have lost them. */
   readonly isCut: boolean;
 }
 
@@ -54,7 +54,7 @@ export async function runCall<M>(
   }
 }
 
-/** What the strategy for tools that fail makes of an error. */
+/** Applies the strategy for failing tools to an error. */
 export async function failedCall<M>(
   { strategies }: Setup<M>,
   call: ToolCall,
@@ -63,7 +63,7 @@ export async function failedCall<M>(
   return decided(call, await decide("toolError", strategies.toolError, error, call));
 }
 
-/** What the model is told of an error. */
+/** What the model is told about an error. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return typeof error === "string" ? error : "The tool failed.";
   const message: unknown = error.message;
@@ -97,7 +97,7 @@ export function resultOf({ id, name }: ToolCall, output: unknown, isError: boole
   return { toolCallId: id, toolName: name, output, isError };
 }
 
-/** What JSON makes of it: dates become text, what is not set is left out. Throws for what JSON cannot hold. */
+/** The value as JSON keeps it: dates become text, unset members are left out. Throws for what JSON cannot hold. */
 function asJson(output: unknown): unknown {
   if (typeof output === "string") return output;
   const text = JSON.stringify(output);
@@ -118,7 +118,7 @@ function isNothing(input: unknown): boolean {
   return input === undefined || input === null || (isObject(input) && Object.keys(input).length === 0);
 }
 
-/** Text is read as JSON, nothing is an empty object; some models write the JSON twice. */
+/** Parses text as JSON; no input is an empty object; some models encode the JSON twice. */
 function parsed(call: ToolCall, input: unknown): unknown {
   let value = input;
   for (let times = 0; times < 2 && typeof value === "string"; times++) {

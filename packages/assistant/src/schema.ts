@@ -1,8 +1,8 @@
-/** A JSON Schema, as it goes to the model. */
+/** A JSON Schema, as it is sent to the model. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * What Standard Schema (standardschema.dev, version 1) asks of a schema library; Zod, Valibot, ArkType and others have it.
+ * The interface of Standard Schema (standardschema.dev, version 1), which Zod, Valibot, ArkType and others implement.
  * Declared here so that no package is needed for it.
  */
 export interface StandardSchema<Output = unknown> {
@@ -11,7 +11,7 @@ export interface StandardSchema<Output = unknown> {
     readonly vendor: string;
     readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
-    /** Standard JSON Schema: where a library has it, the tool needs no `jsonSchema` of its own. */
+    /** Standard JSON Schema: if a library implements it, the tool needs no `jsonSchema` of its own. */
     readonly jsonSchema?:
       | { readonly input: (options: { readonly target: string }) => Record<string, unknown> }
       | undefined;
@@ -28,11 +28,11 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What a schema makes of valid input. */
+/** What a schema produces for valid input. */
 export type OutputOf<S extends StandardSchema> = NonNullable<S["~standard"]["types"]>["output"];
 
 export function isStandardSchema(schema: unknown): schema is StandardSchema {
-  // A schema may be a function, as ArkType's are.
+  // ArkType's schemas are functions.
   const known = (typeof schema === "object" && schema !== null) || typeof schema === "function";
   return known && typeof (schema as Partial<StandardSchema>)["~standard"]?.validate === "function";
 }

@@ -30,7 +30,7 @@ const strategyNames: readonly (keyof Strategies)[] = [
 
 const messageMethods = ["system", "user", "text", "toolCalls", "toolResult"] as const;
 
-/** Neither a list or a `Map`, nor what a function promises: there would be no tools in it, and nobody would notice. */
+/** Not a list, a `Map` or a promise: those would have no tools in them, and nobody would notice. */
 function isRecord(value: unknown): boolean {
   return (
     typeof value === "object" && value !== null && !(Symbol.iterator in value) && !(value instanceof Promise)
@@ -82,8 +82,8 @@ function checkOneOf(name: string, value: unknown, allowed: readonly string[]): v
 }
 
 /**
- * What some hosted provider takes. OpenAI takes 64 characters, none of them a dot or a colon; Anthropic takes 128; Gemini
- * takes dots and colons.
+ * A name that at least one hosted provider accepts. OpenAI takes 64 characters, without dots and colons; Anthropic
+ * takes 128; Gemini takes dots and colons.
  */
 const toolName = /^[\w.:-]{1,128}$/;
 
@@ -129,7 +129,7 @@ function jsonSchemaOf(name: string, { inputSchema, jsonSchema }: Tool): JsonSche
     );
   }
   try {
-    // The draft that providers' own documentation uses.
+    // The draft that the providers' documentation uses.
     const { $schema: _, ...schema } = converter.input({ target: "draft-07" });
     return schema;
   } catch (cause) {

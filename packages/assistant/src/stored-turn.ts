@@ -10,32 +10,32 @@ import { throwIfAborted } from "./abort.ts";
 import { AssistantError } from "./errors.ts";
 import type { AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
 
-/** An answer of the model with the results of its calls, by their place. */
+/** An answer of the model with the results of its calls, by call index. */
 export interface Step<M> {
   readonly message: M;
   readonly calls: readonly ToolCall[];
   readonly results: (ToolResult | undefined)[];
-  /** Whether it was read from the store: tools that nothing answered may have run. */
+  /** Whether it was read from the store: tools without a result may have run. */
   readonly stored: boolean;
-  /** Whether it has a result of which the format cannot tell what it was. */
+  /** Whether it has a result that the format cannot read back. */
   isUnread: boolean;
-  /** Whether the answer was cut off: then its last call may be one of which the arguments never came. */
+  /** Whether the answer was cut off, so that its last call may have lost its arguments. */
   readonly isCut?: boolean | undefined;
 }
 
 /** What is stored of a turn. */
 export interface StoredTurn<M> {
   readonly steps: Step<M>[];
-  /** The ids of its messages behind the user's, in order. */
+  /** The ids of its messages after the user's, in order. */
   readonly messageIds: readonly string[];
-  /** Above the number in each id that was ever made of the user's message's. */
+  /** Greater than every number that was ever used in an id made from the user's message's. */
   readonly count: number;
-  /** Whether the conversation has gone on with another user message. */
+  /** Whether another user message has followed in the conversation. */
   readonly followed: boolean;
 }
 
 /**
- * Reads the turn that begins with that message, newest messages first, so that its cost depends on what came after it.
+ * Reads the turn that begins with this message, newest messages first, so that the cost depends on what came after it.
  * Errors: `ID_CONFLICT` if the message was taken back (`rewind`, `set`), `UNSUPPORTED` if the store keeps no history.
  */
 export async function readTurn<M>(
@@ -60,11 +60,11 @@ export async function readTurn<M>(
       }
     }
   }
-  // A memory without history may have let go of it at once.
+  // A memory without history may have dropped it at once.
   return { steps: [], messageIds: [], count: 0, followed: false };
 }
 
-/** Whether another process has stored a step of the turn: something behind its question that is not among `own`. */
+/** Whether another process has stored a step of the turn: a message after its question that is not among `own`. */
 export async function isShared<M>(
   memory: ChatMemory<M>,
   id: string,
@@ -80,18 +80,18 @@ export async function isShared<M>(
   return false;
 }
 
-/** Whether a message is no step of the turn, but of one whose question was removed, and that has left its number taken. */
+/** Whether a message belongs to an earlier turn whose question was removed; its number stays taken. */
 export async function standsBefore<M>(memory: ChatMemory<M>, own: string, id: string): Promise<boolean> {
   const { messages } = await memory.history({ ids: [own, id] });
   return messages[0]?.id === own;
 }
 
-/** Adds to a memory that is there: a turn must not begin anew what somebody has deleted since its question was stored. */
+/** Adds to an existing memory: a turn must not begin anew what somebody deleted since its question was stored. */
 export function addBehind<M>(memory: ChatMemory<M>, entries: readonly Entry<M>[]): Promise<string[]> {
   return memory.transaction((transaction) => transaction.add(...entries), { mustExist: true });
 }
 
-/** The same for what nobody has added under that id before, be it equal. Errors: `ID_CONFLICT`, `ABORTED`. */
+/** The same, but only if nobody has used the id, even with equal content. Errors: `ID_CONFLICT`, `ABORTED`. */
 export async function addAlone<M>(
   memory: ChatMemory<M>,
   own: string,
@@ -162,7 +162,7 @@ function turnOf<M>(
   return { steps, messageIds };
 }
 
-/** Numbers are skipped where a message was not stored after all, so that their count says nothing. */
+/** Numbers are skipped if a message was not stored after all, so counting the messages is not enough. */
 function countOf<M>(behind: readonly HistoryMessage<M>[], id: string): number {
   const prefix = `${id}/`;
   return behind.reduce((count, message) => {
@@ -192,7 +192,7 @@ function takeResults<M>(
   }
 }
 
-/** The place of the first call of that id without a result. The format may have an id where the call has none. */
+/** The index of the first call of that id without a result. The format may report an id where the call has none. */
 function openCall<M>(step: Step<M>, id: string, format: MessageFormat<M>): number {
   const own = format.toolCalls(step.message).filter(({ providerExecuted }) => providerExecuted !== true);
   return step.calls.findIndex(

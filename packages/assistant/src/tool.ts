@@ -1,7 +1,7 @@
 import { checkUnlessInstance } from "@turnkeep/core/store-kit";
 import type { JsonSchema, OutputOf, StandardSchema } from "./schema.ts";
 
-/** What a running tool gets beside its input. */
+/** What a running tool is given beside its input. */
 export interface ToolContext {
   readonly memoryId: string;
   readonly toolCallId: string;
@@ -13,34 +13,34 @@ export interface ToolContext {
 export interface Tool<Input = unknown> {
   readonly description?: string | undefined;
   /**
-   * What the input looks like: a schema of any library that has Standard Schema, by which the input is checked and
-   * converted before the tool runs; or a JSON Schema, which is only sent to the model: then the input is any JSON object.
+   * The shape of the input: either a Standard Schema of any library, by which the input is checked and converted before
+   * the tool runs, or a JSON Schema, which is only sent to the model: the input may then be any JSON object.
    */
   readonly inputSchema: JsonSchema | StandardSchema<Input>;
-  /** Required where the library of `inputSchema` cannot write it as JSON Schema: at all, or a type such as a date. */
+  /** Required if `inputSchema`'s library cannot write it as JSON Schema: at all, or for a type such as a date. */
   readonly jsonSchema?: JsonSchema | undefined;
   /**
-   * Does the work. What it answers is shown to the model: text as text, anything else as JSON (nothing is `null`). If
-   * it throws, the strategy `toolError` decides. It must not wait for a chat of the memory that it runs for, which would
-   * wait for it.
+   * Does the work. The model is shown what it returns: text as text, anything else as JSON (nothing is `null`). If it
+   * throws, the strategy `toolError` decides. It must not wait for a chat of the memory that it runs for: that chat
+   * would wait for it.
    */
   execute(input: Input, context: ToolContext): unknown;
   /**
-   * Whether what the tool answers goes back to the model (`"model"`, the default) or ends the turn: `"immediate"` if all
-   * tools that the model called with it do, `"immediate-if-last"` also if it is the last call. A call that failed goes
-   * back to the model.
+   * Whether the tool's result goes back to the model (`"model"`, the default) or ends the turn. `"immediate"` ends it
+   * if all tools that the model called with it do so, `"immediate-if-last"` also if it is the last call. A failed call
+   * goes back to the model.
    */
   readonly returnBehavior?: "model" | "immediate" | "immediate-if-last" | undefined;
   /**
-   * Whether the tool may run twice for one call. Default `false`: a call that a crash left unanswered is answered as
-   * interrupted, and the model decides; `true`: it is run again.
+   * Whether the tool may run twice for one call. Default `false`: if a crash left a call unanswered, it is answered as
+   * interrupted, and the model decides. `true`: the tool runs again.
    */
   readonly idempotent?: boolean | undefined;
 }
 
 /**
- * Tools by the names that the model calls: 1 to 128 letters (a-z, A-Z), digits, `_`, `-`, `.` and `:`. What every
- * provider takes has 64 characters or fewer, begins with a letter, and has no dot or colon.
+ * Tools by the names that the model calls: 1 to 128 letters (a-z, A-Z), digits, `_`, `-`, `.` and `:`. For a name that
+ * every provider accepts, use at most 64 characters, start with a letter, and avoid dots and colons.
  */
 export type Tools = Readonly<Record<string, Tool>>;
 
@@ -54,9 +54,9 @@ const toolNames: readonly (keyof Tool)[] = [
 ];
 
 /**
- * A tool whose input has the type that its schema gives it.
+ * Defines a tool whose input type comes from its schema.
  *
- * Errors: `INVALID_OPTION` for a member that no tool has. An instance of a class may have more.
+ * Errors: `INVALID_OPTION` for an unknown member. A class instance may have more.
  *
  * @example
  * ```ts

@@ -2,10 +2,10 @@ import { CallQueue, onAbort } from "@turnkeep/core/store-kit";
 import { abortedError, throwIfAborted } from "./abort.ts";
 import { AssistantError } from "./errors.ts";
 
-/** By the memory, so that all assistants of a process share it and none cuts in. */
+/** Keyed by memory, so that all assistants of a process share one queue and keep their order. */
 const queues = new WeakMap<object, CallQueue>();
 
-/** How long a turn may take after its time is up, in milliseconds: what has to be taken back is some calls of the memory. */
+/** How long a turn may still take after its time-out, in milliseconds: taking it back needs some calls of the memory. */
 const undoMs = 30_000;
 
 /** When a turn runs, and for how long. */
@@ -15,8 +15,8 @@ export interface TurnRules {
 }
 
 /**
- * Runs a turn of that memory while no other does. Errors: `BUSY` if one does and `busy` is `"reject"`; `ABORTED` if the
- * signal fires while this one still waits.
+ * Runs a turn of that memory while no other runs. Errors: `BUSY` if another runs and `busy` is `"reject"`; `ABORTED` if
+ * the signal fires while this one still waits.
  */
 export async function whileFree<T>(
   memory: { readonly id: string },

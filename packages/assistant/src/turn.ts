@@ -29,7 +29,7 @@ import {
   standsBefore,
 } from "./stored-turn.ts";
 
-/** What begins a turn. */
+/** What a turn starts from. */
 export interface TurnRequest<M> {
   readonly memory: ChatMemory<M>;
   readonly memoryId: string;
@@ -38,16 +38,16 @@ export interface TurnRequest<M> {
   /** The caller's own id for the user's message. */
   readonly id: string | undefined;
   readonly signal: AbortSignal;
-  /** There if somebody follows the turn as it happens. */
+  /** Set if somebody follows the turn as it happens. */
   readonly emit: ((event: ChatEvent<M>) => void) | undefined;
 }
 
-/** What a model is told of a call that may have been carried out, or not. */
+/** What a model is told about a call that may or may not have run. */
 const interrupted =
   "The tool call was interrupted: it may or may not have been carried out. No result was recorded.";
 const notBegun = "The tool call was not carried out: the turn ended before it.";
 
-/** One turn: every step is stored before the next is begun. */
+/** One turn: every step is stored before the next begins. */
 export class Turn<M> {
   readonly #setup: Setup<M>;
   readonly #request: TurnRequest<M>;
@@ -59,7 +59,7 @@ export class Turn<M> {
   #messageIds: string[] = [];
   #count = 0;
   #continued = false;
-  /** Another process runs this turn too: what is stored of it must not be taken back. */
+  /** Another process runs this turn too, so what it has stored must not be taken back. */
   #isForeign = false;
   /** Somebody has deleted the conversation: what has begun anew since is another one. */
   #deleted: AssistantError | undefined;
@@ -79,7 +79,7 @@ export class Turn<M> {
     }
   }
 
-  /** Stores the user's message and finds out what is stored of the turn; answers the result of a finished one. */
+  /** Stores the user's message and finds out what is stored of the turn; returns the result of a finished one. */
   async #begin(): Promise<ChatResult<M> | undefined> {
     const { memory, system, user, id } = this.#request;
     const messages = [...(system === undefined ? [] : [system]), entry(user, { id })];
@@ -87,10 +87,10 @@ export class Turn<M> {
     this.#id = userId as string;
     this.#messageIds = [this.#id];
     if (id === undefined) return undefined;
-    // Without the signal: whoever gives up now takes the question back, and for that it must be known what is behind it.
+    // Without the signal: a turn that gives up now takes the question back, and must know what stands after it.
     const stored = await readTurn(memory, id, this.#setup.messages);
     this.#steps = stored.steps;
-    // A question that was answered before, and whose answer is made anew, is not this turn's to take back.
+    // A question that was answered before, and is answered anew, is not this turn's to take back.
     if (stored.count > 0) this.#messageIds = [];
     this.#messageIds.push(...stored.messageIds);
     this.#count = stored.count;
@@ -122,7 +122,7 @@ export class Turn<M> {
       const finishReason = cutOff(response) ?? "stop";
       if (calls.length > 0 && !mayCall) throw this.#tooManyRoundTrips();
       if (calls.length === 0 && saysNothing(message, memory.format)) {
-        // Providers refuse an empty message, and one that is reasoning alone. Behind results it means that nothing is left to say.
+        // Providers refuse an empty message, or reasoning alone. After results it means: nothing left to say.
         if (this.#steps.length > 0) return this.#result(finishReason, "");
         const why = finishReason === "stop" ? "" : ` (${finishReason})`;
         throw new AssistantError("EMPTY_ANSWER", `The model answered neither text nor a tool call${why}.`, {
@@ -189,7 +189,7 @@ export class Turn<M> {
     });
   }
 
-  /** What stands for a result that the memory does not take: to the model the tool has failed. */
+  /** Replaces a result that the memory refuses: for the model, the tool has failed. */
   async #unstorable(call: ToolCall, error: unknown): Promise<ToolResult> {
     try {
       return await failedCall(this.#setup, call, error);
@@ -222,8 +222,8 @@ export class Turn<M> {
   }
 
   /**
-   * Under an id made of the caller's, so that of two processes that run the turn at once only the first stores an answer;
-   * the other's is an `ID_CONFLICT`. The first goes with the question, which the other may have taken back.
+   * Uses an id made from the caller's, so that if two processes run the turn at once, only the first stores an answer;
+   * the other gets `ID_CONFLICT`. The first answer is stored with the question, which the other may have taken back.
    */
   async #store(message: M, model?: string | undefined): Promise<void> {
     if (this.#deleted !== undefined) throw this.#deleted;
@@ -249,7 +249,7 @@ export class Turn<M> {
     }
   }
 
-  /** Two processes may get one and the same answer (from a cache, say): whoever stores it runs its tools. */
+  /** Two processes may get the same answer, from a cache for example: only the one that stores it runs its tools. */
   #mustRunOnce(message: M): boolean {
     const { messages, tools } = this.#setup;
     if (this.#request.memory.format.role(message) !== "assistant") return false;
@@ -258,7 +258,7 @@ export class Turn<M> {
       .some(({ name }) => tools.has(name) && tools.get(name)?.idempotent !== true);
   }
 
-  /** The user's message under the caller's id, as long as nothing is stored behind it. */
+  /** The user's message under the caller's id, as long as nothing is stored after it. */
   #question(): Entry<M> | undefined {
     const { user, id } = this.#request;
     return id === undefined || this.#steps.length > 0 ? undefined : entry(user, { id });
@@ -271,7 +271,7 @@ export class Turn<M> {
     return behaviors.at(-1) === "immediate-if-last" || !behaviors.includes("model");
   }
 
-  /** Takes back what has to be; answers the error that the turn ends with. */
+  /** Takes back what must be taken back; returns the error that the turn ends with. */
   async #ended(error: unknown): Promise<unknown> {
     const { signal, memoryId } = this.#request;
     const cause = signal.aborted ? abortedError(signal) : error;
@@ -290,7 +290,7 @@ export class Turn<M> {
     }
   }
 
-  /** What a tool did stays, and every call gets a result; where none has run, nothing of the turn stays but others' steps. */
+  /** If a tool has run, the turn stays and every call gets a result; else only other processes' steps stay. */
   async #undo(): Promise<void> {
     const { id } = this.#request;
     const hasRun = this.#begun.size > 0 || this.#steps.some((step) => step.stored && step.calls.length > 0);
@@ -312,11 +312,11 @@ export class Turn<M> {
     for (const own of this.#messageIds.toReversed()) await this.#request.memory.remove(own, options);
   }
 
-  /** Another process may store a step of the turn at any time, and then the question is that one's. */
+  /** Another process may store a step of the turn at any time, which makes the question its own. */
   async #takeBackUnlessShared(id: string): Promise<void> {
     const { memory } = this.#request;
     for (;;) {
-      // A look, from which on whatever others write is a conflict, also where what it finds cannot be shown.
+      // A look: any later write by others is then a conflict, even if the view cannot be shown.
       await memory.messages().catch(() => undefined);
       if (await isShared(memory, id, this.#messageIds)) return;
       try {
@@ -340,7 +340,7 @@ export class Turn<M> {
   #result(finishReason: ChatResult<M>["finishReason"], given?: string): ChatResult<M> {
     const last = this.#steps.at(-1) as Step<M>;
     const text = given ?? this.#setup.messages.text(last.message);
-    // Nothing was told yet of an answer that was found in the store.
+    // An answer that was found in the store has not been reported yet.
     if (last.stored && text !== "") this.#request.emit?.({ type: "text", text });
     return {
       text,
@@ -366,7 +366,7 @@ function cutOff<M>({ finishReason }: ModelResponse<M>): "length" | "content-filt
   return finishReason === "length" || finishReason === "content-filter" ? finishReason : undefined;
 }
 
-/** A model that does not know, or a server that answers something else, adds nothing. */
+/** A missing or invalid count adds nothing. */
 function tokensOf(count: number | undefined): number {
   return Number.isFinite(count) ? (count as number) : 0;
 }

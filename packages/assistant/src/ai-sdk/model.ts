@@ -28,7 +28,7 @@ export interface AiSdkOptions {
     | undefined;
 }
 
-/** What both majors answer, as far as it is read here. */
+/** What both majors return, as far as it is read here. */
 interface Answer {
   readonly response: {
     readonly messages: readonly { readonly role: string; readonly content: unknown }[];
@@ -49,12 +49,12 @@ interface AnyPart {
 }
 
 /**
- * A language model of the AI SDK, by `generateText`, or `streamText` where somebody follows the answer. The SDK converts
- * messages, downloads files and retries as it always does; tools are run by the assistant.
+ * A language model of the AI SDK: uses `generateText`, or `streamText` if somebody follows the answer. The SDK converts
+ * messages, downloads files and retries as usual; the assistant runs the tools.
  *
- * Errors: `INVALID_OPTION` for options of the wrong kind. Of the model: the SDK's as they are, but for those of a provider
- * that says the messages are too long: `PROMPT_TOO_LONG` (an `AssistantError`) with the SDK's as its cause; and `MODEL_ERROR`
- * where the SDK says no more than that an answer ended by an error, or where a streamed one ended before its provider said why.
+ * Errors: `INVALID_OPTION` for options of the wrong kind. The SDK's own are passed on, except for two
+ * `AssistantError`s: `PROMPT_TOO_LONG`, with the SDK's as cause, if the provider says that the messages are too long;
+ * `MODEL_ERROR` if the SDK only says that an answer ended in an error, or a stream ended without a reason.
  *
  * @example
  * ```ts
@@ -90,7 +90,7 @@ export function aiSdkModel<M extends ModelMessageLike>(options: AiSdkOptions): M
   };
 }
 
-/** What there is of such an answer is not whole, and nobody asked for a part. */
+/** Such an answer is not whole, and nobody asked for a part. */
 function brokenOff<M>({ memoryId }: ModelRequest<M>, cause?: unknown): AssistantError {
   return new AssistantError("MODEL_ERROR", "The model's provider broke off its answer (error).", {
     cause,
@@ -98,7 +98,7 @@ function brokenOff<M>({ memoryId }: ModelRequest<M>, cause?: unknown): Assistant
   });
 }
 
-/** A stream that ended before its provider said why: the SDK takes what came for an answer, be it a call's half. */
+/** A stream that ended before its provider gave a reason: the SDK takes what came for an answer, even half a call. */
 function isEndless({ finishReason, rawFinishReason }: Answer): boolean {
   return rawFinishReason === undefined && (finishReason === "other" || finishReason === "unknown");
 }
@@ -108,7 +108,7 @@ async function generated<M>(options: AiSdkOptions, request: ModelRequest<M>): Pr
 }
 
 async function streamed<M>(options: AiSdkOptions, request: ModelRequest<M>): Promise<Answer> {
-  // The SDK keeps its connection when its stream is left: only a signal ends that.
+  // When its stream is left, the SDK keeps the connection: only a signal ends that.
   const connection = new AbortController();
   const close = (): void => connection.abort(request.signal.reason);
   if (request.signal.aborted) close();
@@ -147,9 +147,9 @@ function settingsOf<M>(
   return {
     ...settings,
     model,
-    // Of either major: a memory of the other one's messages does not fit a model function by its type.
+    // Works for both majors: messages of the other major do not fit a model function by type.
     messages: messages.map((message) => withSentNames(message, names)) as never,
-    // The system message stands where the memory has it.
+    // The system message stays where the memory has it.
     allowSystemInMessages: true,
     abortSignal: signal,
     ...(tools.length === 0
@@ -169,12 +169,12 @@ function settingsOf<M>(
   };
 }
 
-/** The message itself where a provider takes all names in it. */
+/** The message itself if providers accept all names in it. */
 function withSentNames<M>(message: M, tools: ReadonlySet<string>): M {
   const { role, content } = message as { readonly role?: unknown; readonly content?: unknown };
   if (!Array.isArray(content)) return message;
   const isOdd = ({ type, toolName, providerExecuted }: AnyPart): boolean =>
-    // Results in an assistant's message are the provider's own.
+    // Results in an assistant message are the provider's own.
     type === (role === "tool" ? "tool-result" : "tool-call") &&
     providerExecuted !== true &&
     sentName(toolName, tools) !== toolName;
@@ -185,15 +185,15 @@ function withSentNames<M>(message: M, tools: ReadonlySet<string>): M {
   return { ...message, content: parts };
 }
 
-/** The assistant's message alone: a result that the SDK made itself, of a call that it finds invalid, is none of ours. */
+/** The assistant message alone: a result that the SDK itself made for a call that it finds invalid is not ours. */
 function responseOf<M>({ response, toolCalls, usage, finishReason }: Answer): ModelResponse<M> {
   const { content = [] } = response.messages.find(({ role }) => role === "assistant") ?? {};
-  // In messages the SDK puts an empty object in the place of an input that it could not read.
+  // In messages the SDK replaces an input that it could not read with an empty object.
   const rest = [...toolCalls];
   const kept = Array.isArray(content)
     ? content.map((part: AnyPart) => {
         if (part.type !== "tool-call") return part;
-        // In order: calls of one answer may share an id.
+        // In order, because calls of one answer may share an id.
         const at = rest.findIndex(({ toolCallId }) => toolCallId === part.toolCallId);
         const [call] = at < 0 ? [] : rest.splice(at, 1);
         return call === undefined || isObject(call.input) ? part : withUnreadable(part, call.input);

@@ -1,8 +1,8 @@
 import type { AssistantMessages, ToolCall, ToolResult } from "../messages.ts";
 
 /**
- * What an assistant reads in a message of Anthropic's. `AnthropicMessage` of `@turnkeep/formats/anthropic` is one, and so
- * is the `@anthropic-ai/sdk` package's `MessageParam`.
+ * What an assistant reads in an Anthropic message. `AnthropicMessage` of `@turnkeep/formats/anthropic` has this shape,
+ * and so does `MessageParam` of the `@anthropic-ai/sdk` package.
  */
 export interface AnthropicMessageLike {
   readonly role: string;
@@ -15,11 +15,11 @@ interface AnyBlock {
 }
 
 /**
- * How an assistant reads and makes Anthropic's messages. Calls that the API runs itself (`server_tool_use`) are none of
- * the assistant's. Where it pauses at such calls (`stop_reason` `"pause_turn"`) the answer is not whole: the model function
- * asks again with what there is of it, and answers both contents as one. Of an answer that was cut off (`"max_tokens"` and
- * others) the last call may be a part that the client has made valid JSON of: say so by `finishReason`, and it is not carried
- * out.
+ * How an assistant reads and makes Anthropic's messages. It ignores calls that the API runs itself (`server_tool_use`).
+ * If the API pauses at such calls (`stop_reason` `"pause_turn"`), the answer is not whole: the model function must ask
+ * again with what it has, and return both contents as one. If an answer was cut off (`"max_tokens"` and others), its
+ * last call may be a fragment that the client completed to valid JSON: report the cut as `finishReason`, and the call
+ * is not run.
  *
  * @example
  * ```ts
@@ -47,7 +47,7 @@ interface AnyBlock {
 export function anthropicMessages<M extends AnthropicMessageLike>(): AssistantMessages<M> {
   return {
     completesInputs: true,
-    // What is made here is in the shape that every type of Anthropic's messages has.
+    // Made in the shape that every type of Anthropic's messages has.
     system: (text) => ({ role: "system", content: text }) as unknown as M,
     user: (text) => ({ role: "user", content: text }) as unknown as M,
     text: (message) =>

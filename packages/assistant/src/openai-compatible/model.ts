@@ -16,16 +16,16 @@ export interface ChatAssistantMessage {
 }
 
 /**
- * A model behind a server that speaks OpenAI's Chat Completions protocol (OpenAI, Azure, Mistral, Groq, OpenRouter, vLLM,
- * llama.cpp, Ollama and others), over a memory of the default format. Streams where somebody follows the answer.
+ * A model behind a server that speaks OpenAI's Chat Completions protocol (OpenAI, Azure, Mistral, Groq, OpenRouter,
+ * vLLM, llama.cpp, Ollama and others), over a memory of the default format. It streams if somebody follows the answer.
  *
- * The reasoning that a server wants back (`reasoning_content`, `reasoning_details`) is kept with the answer, and goes back to
- * the same host. A refusal is the answer's text.
+ * Reasoning that a server needs back (`reasoning_content`, `reasoning_details`) is kept with the answer, and sent only
+ * to the same host. A refusal becomes the answer's text.
  *
- * A request is made once: retries are the caller's matter, by the same message id.
+ * A request is sent once: to retry, call the chat again with the same message id.
  *
- * Errors: `INVALID_OPTION` when it is made; of `AssistantError` `PROMPT_TOO_LONG`, and `MODEL_ERROR` with `details.status`
- * if the server answered; `UNSUPPORTED` for content that the protocol has no place for. None holds the key.
+ * Errors: `INVALID_OPTION` at creation; of `AssistantError`, `PROMPT_TOO_LONG`, and `MODEL_ERROR` with `details.status`
+ * if the server responded; `UNSUPPORTED` for content that the protocol cannot carry. None contains the key.
  *
  * @example
  * ```ts
@@ -48,15 +48,15 @@ export function openaiCompatible<M extends ModelMessageLike>(options: OpenAIComp
       messages: toWire(request.messages, { server, tools: namesOf(request) }),
       tools: toolsOf(request),
     });
-    // A message of an assistant is in the shape that both majors of the AI SDK have.
+    // An assistant message has the same shape in both majors of the AI SDK.
     return responseOf(fromWire(answer.message, server) as unknown as M, answer);
   };
 }
 
 /**
- * The same over a memory of OpenAI's chat messages (`openaiFormat` of `@turnkeep/formats/openai`): messages go out as they
- * are stored, and answers are stored as they come, members that only one server knows among them. Only calls whose name or
- * arguments servers refuse, as the model made them up or was cut off, go out so that they take them.
+ * The same over a memory of OpenAI's chat messages (`openaiFormat` of `@turnkeep/formats/openai`). Messages are sent as
+ * they are stored, and answers stored as they come, with members that only one server knows. Only calls whose name or
+ * arguments servers refuse, because the model made them up or was cut off, are changed for sending.
  *
  * @example
  * ```ts

@@ -1,22 +1,22 @@
 import { TurnkeepError } from "@turnkeep/core";
 import { checkObject, wrongOption } from "@turnkeep/core/store-kit";
 
-/** Where the server is, and what is asked of it. */
+/** Which server to ask, and what to send. */
 export interface OpenAICompatibleOptions {
-  /** What stands before `/chat/completions`: `"https://api.openai.com/v1"`, `"http://localhost:11434/v1"`. */
+  /** The URL before `/chat/completions`: `"https://api.openai.com/v1"`, `"http://localhost:11434/v1"`. */
   readonly baseUrl: string;
   /** The model's name. */
   readonly model: string;
-  /** Sent as `Authorization: Bearer …`. No error holds it. */
+  /** Sent as `Authorization: Bearer …`. No error contains it. */
   readonly apiKey?: string | undefined;
   /** Further headers. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Further members of the request, `{ temperature: 0 }`; they win over those made here, and one that is `undefined` is
-   * left out: `{ stream_options: undefined }` for a server that does not know it.
+   * Further members of the request, such as `{ temperature: 0 }`. They override those made here. One that is
+   * `undefined` is left out: `{ stream_options: undefined }` for a server that does not know it.
    */
   readonly parameters?: Readonly<Record<string, unknown>> | undefined;
-  /** Instead of the global one. */
+  /** Used instead of the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
 
@@ -33,7 +33,7 @@ const optionNames: readonly (keyof OpenAICompatibleOptions)[] = [
 export function checkOptions(name: string, options: OpenAICompatibleOptions): void {
   checkObject(`${name}'s argument`, options, optionNames);
   const { baseUrl, model, apiKey, headers, parameters, fetch } = options;
-  // Errors show neither an address, which may hold a password, nor a key; and `fetch` would show both in its own.
+  // Errors show neither a URL, which may hold a password, nor a key; `fetch`'s own errors would show both.
   const url = typeof baseUrl === "string" && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username + url.password !== "") {
     throw fault(

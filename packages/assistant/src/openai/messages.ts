@@ -1,8 +1,8 @@
 import type { AssistantMessages, ToolCall } from "../messages.ts";
 
 /**
- * What an assistant reads in a chat message of OpenAI's. `ChatMessage` of `@turnkeep/formats/openai` is one, and so is the
- * `openai` package's `ChatCompletionMessageParam`.
+ * What an assistant reads in an OpenAI chat message. `ChatMessage` of `@turnkeep/formats/openai` has this shape, and so
+ * does `ChatCompletionMessageParam` of the `openai` package.
  */
 export interface ChatMessageLike {
   readonly role: string;
@@ -17,8 +17,8 @@ interface AnyCall {
 }
 
 /**
- * How an assistant reads and makes OpenAI's chat messages. They have no place for whether a result is an error: it is
- * read in its text.
+ * How an assistant reads and makes OpenAI's chat messages. They cannot mark a result as an error; that shows only in
+ * its text.
  *
  * @example
  * ```ts
@@ -46,10 +46,10 @@ interface AnyCall {
  */
 export function openaiMessages<M extends ChatMessageLike>(): AssistantMessages<M> {
   return {
-    // What is made here is in the shape that every type of chat messages has.
+    // Made in the shape that every type of chat message has.
     system: (text) => ({ role: "system", content: text }) as unknown as M,
     user: (text) => ({ role: "user", content: text }) as unknown as M,
-    // A refusal stands in the place of a content.
+    // A refusal takes the place of a content.
     text: ({ content, refusal }: ChatMessageLike & { readonly refusal?: unknown }) =>
       textOf(content, "text") || textOf(refusal, "text") || textOf(content, "refusal"),
     toolCalls: (message) =>
