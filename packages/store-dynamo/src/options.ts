@@ -13,31 +13,31 @@ import { ownAttributes } from "./items.ts";
 import type { TableNames } from "./table.ts";
 
 /**
- * Where the database is, one of:
+ * How to reach the database, one of:
  *
  * - `client`: a `DynamoDBClient` or `DynamoDB` of `@aws-sdk/client-dynamodb`.
- * - `url`: an endpoint, `https://dynamodb.eu-central-1.amazonaws.com`, or `http://key:secret@localhost:8000` for DynamoDB
- *   Local. Without credentials in it the driver looks for them where it always does.
- * - `config`: what `new DynamoDBClient(config)` takes; `{}` for the environment's settings.
+ * - `url`: an endpoint, `https://dynamodb.eu-central-1.amazonaws.com`, or `http://key:secret@localhost:8000` for
+ *   DynamoDB Local. Without credentials in the URL the driver looks for them in its usual places.
+ * - `config`: what `new DynamoDBClient(config)` takes; `{}` for the settings of the environment.
  */
 export type DynamoConnection = ConnectionOptions<DynamoClient>;
 
-/** Options of `dynamoStore`: one of `client`, `url` and `config`, see {@link DynamoConnection}, and these. */
+/** Options of `dynamoStore`: one of `client`, `url` and `config` (see {@link DynamoConnection}), and these. */
 export type DynamoStoreOptions = DynamoConnection & {
-  /** Default `"turnkeep"`. */
+  /** The name or ARN of the table. Default `"turnkeep"`. */
   readonly tableName?: string | undefined;
   /** The name of the table's partition key, a string. Default `"pk"`. */
   readonly partitionKey?: string | undefined;
   /** The name of the table's sort key, a string. Default `"sk"`. */
   readonly sortKey?: string | undefined;
-  /** The attribute of DynamoDB's own expiry (TTL). Default `"ttl"`. */
+  /** The attribute for DynamoDB's own expiry (TTL). Default `"ttl"`. */
   readonly ttlAttribute?: string | undefined;
   /**
-   * What partition keys begin with, so that others can share the table. Default `""`. Up to 512 UTF-8 bytes, without
-   * `memory:` and `owner:`, which follow it.
+   * The prefix of partition keys, so that others can share the table. Default `""`. Up to 512 UTF-8 bytes, without
+   * `memory:` and `owner:`, which follow the prefix.
    */
   readonly prefix?: string | undefined;
-  /** A memory untouched by writes for so many milliseconds is gone, by the clock of this process. Default: never. */
+  /** A memory expires after this many milliseconds without a write, by this process's clock. Default: never. */
   readonly ttlMs?: number | undefined;
 };
 
@@ -56,14 +56,14 @@ const connectionRules: ConnectionRules = {
   options: ["tableName", "partitionKey", "sortKey", "ttlAttribute", "prefix", "ttlMs"],
 };
 
-/** What partition keys go on with: a prefix with it could meet an id of who has a shorter prefix. */
+/** What follows the prefix in partition keys: a prefix that contains it could collide with a shorter one. */
 const prefixRules = {
   maxBytes: 512,
   forbidden: /memory:|owner:/,
   rule: 'without "memory:" and "owner:"',
 };
 
-/** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */
+/** Fills in the defaults. `INVALID_OPTION` for anything not documented above. */
 export function normalizeOptions(options: DynamoStoreOptions): NormalOptions {
   checkConnection(options, connectionRules);
   if (options.url !== undefined) parseUrl(options.url);

@@ -24,32 +24,32 @@ import { applyUpdate } from "./updates.ts";
 /** A store in DynamoDB. */
 export interface DynamoStore extends ChatMemoryStore {
   /**
-   * Creates the table, billed on demand, waits until it is active, and turns its expiry (TTL) on. Safe to run twice, and
-   * by several processes at once. A table that is there is checked: its keys, and whether its expiry is on.
+   * Creates the table, billed on demand, waits until it is active, and turns on its expiry (TTL). Safe to run twice,
+   * and by several processes at once. For an existing table, it checks the keys and whether expiry is on.
    *
-   * Errors: `INVALID_OPTION` if the table has other keys than the options say, or another attribute of expiry;
-   * `STORE_NOT_READY` if it is not active within five minutes; `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
+   * Errors: `INVALID_OPTION` if the table's keys or its TTL attribute differ from the options; `STORE_NOT_READY` if it
+   * is not active within five minutes; `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
    */
   migrate(options?: CallOptions): Promise<void>;
 }
 
-/** How often a read that met an update is repeated before the record is called corrupt. */
+/** How often a read that met an update is repeated before the record counts as corrupt. */
 const readsOfOneVersion = 6;
 
-/** How many memories the store remembers the heads of, so that an update need not ask for what was just read. */
+/** How many memories' heads the store remembers, so that an update need not read again what was just read. */
 const remembered = 1_000;
 
 /**
- * Keeps memories in DynamoDB, over the AWS SDK 3, in a table that `migrate()` creates or in one that is there. A memory
- * is one partition. An ordinary update is one conditional put of its head, which holds the newest messages; now and then
- * one transaction moves them into rows. What is above 32 KB is written first, and appears at once all the same. The
- * factory does no I/O.
+ * Keeps memories in DynamoDB, over the AWS SDK 3, in a table that `migrate()` creates or in an existing one. A memory
+ * is one partition. An ordinary update is one conditional put of its head, which holds the newest messages; now and
+ * then one transaction moves them into rows. Rows above 32 KB are written before it, and still appear at once. Creating
+ * the store does no I/O.
  *
  * A message may have 16 MiB. `signal` ends the wait at once; what the database was already sent may still take effect.
- * DynamoDB has no clock that a write could ask: expiry goes by the clock of the process that writes or reads.
+ * DynamoDB has no clock that a write could use: expiry goes by the clock of the process that writes or reads.
  *
- * Errors: `INVALID_OPTION` from the factory; in calls what the store contract names, `STORE_NOT_READY` before
- * `migrate()`, and `STORE_UNAVAILABLE` with the driver's error as `cause`, also when the database throttles for long.
+ * Errors: `INVALID_OPTION` at creation; in calls, those of the store contract, `STORE_NOT_READY` before `migrate()`,
+ * and `STORE_UNAVAILABLE` with the driver's error as `cause`, also if the database throttles for long.
  *
  * @example
  * ```ts
@@ -128,7 +128,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       if (expected !== null && base?.version !== expected) base = await look(table, memoryId);
       let invalid: unknown;
       let life: string | undefined;
-      // Again where the head that was remembered is of an earlier life, which began with this very version, too.
+      // Again if the remembered head is of an earlier life that began with the same version.
       while (base?.version === (expected ?? "") && base.life !== life) {
         life = base.life;
         invalid = undefined;
@@ -137,7 +137,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
           invalid = error;
         });
         if (after !== undefined) return remember(memoryId, after);
-        // Why nothing was changed, the head says, which may be another by now.
+        // The head tells why nothing was changed; by now it may be another one.
         base = await look(table, memoryId);
       }
       if (base?.version === version) return;
@@ -151,8 +151,8 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       const found = await table.get(headKey(memoryId));
       if (found === undefined) return;
       const { life = "", owner } = found.values as Partial<Head>;
-      // By its life: a delete that is late, or sent twice, must not meet the next memory of that id. A head that is damaged
-      // may have lost it: what belongs to its life is found by the listing then, by a sweep.
+      // By its life: a delete that is late, or sent twice, must not hit the next memory of that id. A damaged head may
+      // have lost its life; a later sweep then finds what belongs to it in the listing.
       const isThis =
         typeof found.values.life === "string"
           ? { expression: "life = :life", values: { ":life": life } }
@@ -167,7 +167,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
         const head = await look(table, memoryId);
         if (head === undefined) return { messages: [], hasMore: false };
         const { page, isWhole } = await readHistory(table, memoryId, head, normal);
-        // What is damaged does not hide the rest.
+        // Damaged messages do not hide the rest.
         if (isWhole || tries === readsOfOneVersion) return page;
         await waitForUpdate(tries, callOptions?.signal);
       }
@@ -189,12 +189,12 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
   };
 }
 
-/** The update that a read met is being applied, each item by itself. */
+/** The update that a read met is still being applied, one item at a time. */
 function waitForUpdate(tries: number, signal: AbortSignal | undefined): Promise<void> {
   return pause(Math.random() * 10 * 2 ** tries, signal);
 }
 
-/** What a memory begins from. */
+/** The head that a new memory starts from. */
 function headOfNone(owner: string | undefined): Head {
   return { version: "", nextSeq: 1, owner, live: "", recent: "", life: "", count: 0, updatedAt: 0 };
 }

@@ -8,28 +8,28 @@ import {
 } from "@turnkeep/core/store-kit";
 import type { MongoClient } from "./client.ts";
 
-/** The second takes what the driver takes, written out in place; the first the driver's own type. */
+/** The second form accepts the driver's options in a literal; the first accepts the driver's own type. */
 type MongoConfig = { readonly url: string } | { readonly url: string; readonly [option: string]: unknown };
 
 /**
- * Where the database is, one of:
+ * How to reach the database, one of:
  *
  * - `client`: a `MongoClient` of `mongodb`.
  * - `url`: `mongodb://user:password@host:27017/database`, or `mongodb+srv://`.
- * - `config`: an address as `url`, and what `new MongoClient(url, config)` takes.
+ * - `config`: what `new MongoClient(url, config)` takes, with the URL as its member `url`.
  */
 export type MongoConnection = ConnectionOptions<MongoClient, MongoConfig>;
 
-/** Options of `mongoStore`: one of `client`, `url` and `config`, see {@link MongoConnection}, and these. */
+/** Options of `mongoStore`: one of `client`, `url` and `config` (see {@link MongoConnection}), and these. */
 export type MongoStoreOptions = MongoConnection & {
-  /** The database of the collections. Default: the one that the address names, else `"turnkeep"`. */
+  /** The database of the collections. Default: the one that the URL names, else `"turnkeep"`. */
   readonly database?: string | undefined;
   /**
-   * What the names of the collections begin with. Default `"turnkeep_"`. Any text without `$`, of 100 bytes at most, that
-   * does not begin with `.` or `system.`, nor holds `.system.`.
+   * The prefix of the collections' names. Default `"turnkeep_"`. At most 100 bytes, without `$` and `.system.`, and not
+   * beginning with `.` or `system.`.
    */
   readonly prefix?: string | undefined;
-  /** A memory untouched by writes for so many milliseconds is gone, by the database's clock. Default: never. */
+  /** A memory expires after this many milliseconds without a write, by the database's clock. Default: never. */
   readonly ttlMs?: number | undefined;
 };
 
@@ -60,7 +60,7 @@ const prefixRules = {
   rule: 'without $, without ".system.", and without "system." or "." in front',
 };
 
-/** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */
+/** Fills in the defaults. `INVALID_OPTION` for anything not documented above. */
 export function normalizeOptions(options: MongoStoreOptions): NormalOptions {
   checkConnection(options, connectionRules);
   const { url, config } = options;
@@ -73,10 +73,10 @@ export function normalizeOptions(options: MongoStoreOptions): NormalOptions {
   return { connection: options, database, prefix, ttlMs };
 }
 
-/** The path of an address, which may name several hosts and then is no URL. */
+/** The path of a URL. A connection string with several hosts is not a valid URL, so it is not parsed as one. */
 function databaseOf(url: string | undefined): string | undefined {
   const path = /^[^:]+:\/\/[^/]*\/([^?]+)/.exec(url ?? "")?.[1];
-  // Then the slash is one of the password's, which no driver can read, and no error may show.
+  // Then the slash belongs to the password, which no driver can read and no error may show.
   if (path?.includes("@"))
     throw invalidOption("url cannot be read: percent-encode its user and password (not shown)");
   try {

@@ -33,25 +33,25 @@ import { applyUpdate } from "./updates.ts";
 /** A store in MongoDB. */
 export interface MongoStore extends ChatMemoryStore {
   /**
-   * Makes the collections' indexes or brings them up to date. Safe to run twice, and by several processes at once.
-   * Needs the right to create indexes; when all is in place, only to read.
+   * Creates the collections' indexes or brings them up to date. Safe to run twice, and by several processes at once.
+   * Needs permission to create indexes; if everything is in place, only to read.
    *
-   * Errors: `UNSUPPORTED_VERSION` if a later version of this package migrated them; `STORE_NOT_READY` if somebody made
-   * a collection with a collation of his own; `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
+   * Errors: `UNSUPPORTED_VERSION` if a later version of this package migrated them; `STORE_NOT_READY` if somebody
+   * created a collection with a collation; `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
    */
   migrate(options?: CallOptions): Promise<void>;
 }
 
 /**
- * Keeps memories in MongoDB, over `mongodb`, in collections that `migrate()` prepares. A memory is one document, which
- * one conditional command changes; messages above 16 KB and what has left memory long ago stand beside it. It needs no
- * transactions, so a standalone server will do. Writes wait for a majority, reads go to the primary, whatever the
- * client's own settings are. The factory does no I/O.
+ * Keeps memories in MongoDB, over `mongodb`, in collections that `migrate()` prepares. A memory is one document,
+ * changed by one conditional command; messages above 16 KB and those that left memory long ago are separate documents.
+ * It needs no transactions, so a standalone server is enough. Writes wait for a majority, and reads go to the primary,
+ * whatever the client's own settings are. Creating the store does no I/O.
  *
  * A message may have 15 MiB. `signal` ends the wait at once; what the database was already sent may still take effect.
  *
- * Errors: `INVALID_OPTION` from the factory; in calls what the store contract names, `STORE_NOT_READY` before
- * `migrate()`, and `STORE_UNAVAILABLE` with the driver's error as `cause`.
+ * Errors: `INVALID_OPTION` at creation; in calls, those of the store contract, `STORE_NOT_READY` before `migrate()`,
+ * and `STORE_UNAVAILABLE` with the driver's error as `cause`.
  *
  * @example
  * ```ts
@@ -120,7 +120,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
 
     async deleteMessages(memoryId, callOptions) {
       const run = ready(enterFor(memoryId, callOptions));
-      // By its life: a delete that is late must not meet the next memory of that id.
+      // By its life: a late delete must not hit the next memory of that id.
       const memory = await run(statements.peek(memoryId));
       if (memory !== null) await removeLife(run, { _id: memoryId, life: memory.life });
     },
@@ -139,7 +139,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
         const found = merged(entries, rows, normal);
         const page = found.slice(0, normal.limit);
         const messages = await messagesOf(run, page, memory, before);
-        // Else a row may have been deleted in between, and its message passed over: read again.
+        // Otherwise a row may have been deleted in between, and its message missed: read again.
         if (messages !== undefined && (await hasItsRows(run, memory))) {
           return {
             messages: messages.map((message, index) => withState(message, page[index]?.state ?? "live")),
@@ -178,15 +178,15 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
   };
 }
 
-/** A memory that is damaged is left as it is, and keeps nobody from settling the others. */
+/** A damaged memory is left as it is, and does not keep the others from being settled. */
 function leaveCorrupt(error: unknown): number {
   if (isTurnkeepError(error, "CORRUPT_RECORD")) return 0;
   throw error;
 }
 
 /**
- * The messages of entries, those that stand apart by one more statement. `undefined`: a row is missing, and the memory is
- * to be read again, since a write has deleted it; `CORRUPT_RECORD` if nobody wrote or settled since it was read before.
+ * The messages of entries; one more statement reads those that are stored apart. `undefined`: a write deleted a row, so
+ * read the memory again. `CORRUPT_RECORD` if a row is missing and nobody wrote or settled since the last read.
  */
 async function messagesOf(
   run: Run,

@@ -10,22 +10,22 @@ import type { PostgresClient } from "./client.ts";
 import { longestSuffix } from "./migrations.ts";
 
 /**
- * Where the database is, one of:
+ * How to reach the database, one of:
  *
  * - `client`: a `Pool` or `Client` of `pg`, a `PGlite`, or anything with their `query`. A single `Client` runs one
  *   statement at a time and must not be inside a transaction of yours; prefer a `Pool`.
- * - `url`: `postgres://user:password@host:5432/database`, for a `Pool` of the store's own.
+ * - `url`: `postgres://user:password@host:5432/database`; the store opens its own `Pool`.
  * - `config`: what `new Pool(config)` of `pg` takes.
  */
 export type PostgresConnection = ConnectionOptions<PostgresClient>;
 
-/** Options of `postgresStore`: one of `client`, `url` and `config`, see {@link PostgresConnection}, and these. */
+/** Options of `postgresStore`: one of `client`, `url` and `config` (see {@link PostgresConnection}), and these. */
 export type PostgresStoreOptions = PostgresConnection & {
-  /** The schema of the tables. Default `"public"`. Any name: it is always quoted. */
+  /** The schema of the tables. Default `"public"`. Any name works: it is always quoted. */
   readonly schema?: string | undefined;
-  /** What the names of tables and indexes begin with. Default `"turnkeep_"`. Any text: it is always quoted. */
+  /** The prefix of table and index names. Default `"turnkeep_"`. Any text works: it is always quoted. */
   readonly prefix?: string | undefined;
-  /** A memory untouched by writes for so many milliseconds is gone, by the database's clock. Default: never. */
+  /** A memory expires after this many milliseconds without a write, by the database's clock. Default: never. */
   readonly ttlMs?: number | undefined;
 };
 
@@ -37,7 +37,7 @@ export interface NormalOptions {
   readonly ttlMs: number | undefined;
 }
 
-/** Postgres cuts longer identifiers off without an error, so that two prefixes could share a table. */
+/** Postgres silently truncates longer identifiers, so that two prefixes could share a table. */
 const maxIdentifierBytes = 63;
 
 const connectionRules: ConnectionRules = {
@@ -48,7 +48,7 @@ const connectionRules: ConnectionRules = {
   options: ["schema", "prefix", "ttlMs"],
 };
 
-/** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */
+/** Fills in the defaults. `INVALID_OPTION` for anything not documented above. */
 export function normalizeOptions(options: PostgresStoreOptions): NormalOptions {
   checkConnection(options, connectionRules);
   const { schema = "public", prefix = "turnkeep_", ttlMs } = options;

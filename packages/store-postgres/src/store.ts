@@ -20,31 +20,31 @@ import { normalizeOptions, type PostgresStoreOptions } from "./options.ts";
 import { listedOf, messageOf, snapshotOf, storedOf } from "./records.ts";
 import { Statements, type SweepRow } from "./sql.ts";
 
-/** A memory's key, which stands in a cursor. */
+/** A memory's key, which a cursor contains. */
 const key = /^[1-9]\d{0,17}$/;
 
 /** A store in Postgres. */
 export interface PostgresStore extends ChatMemoryStore {
   /**
-   * Creates the tables or brings them up to date. Safe to run twice, and by several processes at once. Needs the right
-   * to create tables in the schema (and the schema, if it is missing); when all is in place, only to read.
+   * Creates the tables or brings them up to date. Safe to run twice, and by several processes at once. Needs permission
+   * to create tables in the schema (and the schema, if it is missing); if everything is in place, only to read.
    *
-   * Errors: `UNSUPPORTED_VERSION` if a later version of this package migrated them; `STORE_NOT_READY` if the
-   * database's encoding is not UTF8; `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
+   * Errors: `UNSUPPORTED_VERSION` if a later version of this package migrated them; `STORE_NOT_READY` if the database's
+   * encoding is not UTF8; `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
    */
   migrate(options?: CallOptions): Promise<void>;
 }
 
 /**
- * Keeps memories in Postgres, over `pg` or over PGlite, in tables that `migrate()` creates. Every call is one
- * statement, so it works behind PgBouncer in transaction mode; only a write that met another write, or came twice,
- * takes a second one. The factory does no I/O.
+ * Keeps memories in Postgres, over `pg` or PGlite, in tables that `migrate()` creates. Every call is one statement, so
+ * it works behind PgBouncer in transaction mode; only a write that met another write, or came twice, takes a second
+ * one. Creating the store does no I/O.
  *
  * A message may have 16 MiB. `signal` ends the wait at once; what the database was already sent may still take effect.
  * A pool that the store opened then drops that connection.
  *
- * Errors: `INVALID_OPTION` from the factory; in calls what the store contract names, `STORE_NOT_READY` before
- * `migrate()`, and `STORE_UNAVAILABLE` with the driver's error as `cause`.
+ * Errors: `INVALID_OPTION` at creation; in calls, those of the store contract, `STORE_NOT_READY` before `migrate()`,
+ * and `STORE_UNAVAILABLE` with the driver's error as `cause`.
  *
  * @example
  * ```ts
@@ -98,7 +98,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       const named = namedSeqs(folded);
       for (const statement of sql.update(memoryId, change, folded)) {
         if (await write(statement)) return;
-        // A statement that waited behind another write saw the state before it: why nothing was changed shows only now.
+        // A statement that waited behind another write saw the state before it: only now the reason shows.
         if (isInPlace(memoryId, change, ...storedOf(await run(sql.look(memoryId, named))))) return;
       }
       throw conflictError(memoryId, change.expected);

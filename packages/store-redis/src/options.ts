@@ -12,12 +12,12 @@ import {
 import type { RedisClient } from "./client.ts";
 
 /**
- * Where the database is, one of:
+ * How to reach the database, one of:
  *
- * - `client`: a `Redis` or `Cluster` of `ioredis`, or anything with its `call`. Give a `Redis`
- *   `autoResendUnfulfilledCommands: false`: otherwise the driver sends a write whose answer was lost once more by itself,
- *   at a time when somebody else may have deleted the memory that it begins. And with it `maxRetriesPerRequest: 0`,
- *   without which the driver then never answers a call whose connection broke.
+ * - `client`: a `Redis` or `Cluster` of `ioredis`, or anything with its `call`. Create a `Redis` with
+ *   `autoResendUnfulfilledCommands: false` and `maxRetriesPerRequest: 0`. Without the first, the driver resends a write
+ *   whose answer was lost, when somebody else may have deleted the memory that it begins. Without the second, it then
+ *   never answers a call whose connection broke.
  * - `url`: `redis://user:password@host:6379/0`, or `rediss://` for TLS.
  * - `config`: what `new Redis(config)` of `ioredis` takes.
  */
@@ -29,15 +29,15 @@ export interface WaitReplicas {
   readonly timeoutMs: number;
 }
 
-/** Options of `redisStore`: one of `client`, `url` and `config`, see {@link RedisConnection}, and these. */
+/** Options of `redisStore`: one of `client`, `url` and `config` (see {@link RedisConnection}), and these. */
 export type RedisStoreOptions = RedisConnection & {
-  /** What the names of all keys begin with. Default `"turnkeep:"`. Any text without braces, which choose a slot. */
+  /** The prefix of all keys. Default `"turnkeep:"`. Any text without braces, which would choose a hash slot. */
   readonly prefix?: string | undefined;
-  /** A memory untouched by writes for so many milliseconds is gone, by the database's clock. Default: never. */
+  /** A memory expires after this many milliseconds without a write, by the database's clock. Default: never. */
   readonly ttlMs?: number | undefined;
   /**
-   * Waits with `WAIT` after each write until so many replicas have it. With fewer in time the call is
-   * `STORE_UNAVAILABLE`, though the master has the write. Meanwhile the connection's other calls wait too. Default: the
+   * Waits with `WAIT` after each write until this many replicas have it. If fewer have it in time, the call is
+   * `STORE_UNAVAILABLE`, although the master has the write. Other calls on the connection wait meanwhile. Default: the
    * master alone.
    */
   readonly waitReplicas?: WaitReplicas | undefined;
@@ -59,7 +59,7 @@ const connectionRules: ConnectionRules = {
   options: ["prefix", "ttlMs", "waitReplicas"],
 };
 
-/** Fills in the defaults. `INVALID_OPTION` for anything that is not documented above. */
+/** Fills in the defaults. `INVALID_OPTION` for anything not documented above. */
 export function normalizeOptions(options: RedisStoreOptions): NormalOptions {
   checkConnection(options, connectionRules);
   if (options.url !== undefined) checkDatabase(parseUrl(options.url).url);
@@ -70,7 +70,7 @@ export function normalizeOptions(options: RedisStoreOptions): NormalOptions {
   return { connection: options, prefix, ttlMs, waitReplicas: waitReplicas && { ...waitReplicas } };
 }
 
-/** The driver takes what is no number for database 0. */
+/** The driver would take anything that is not a number for database 0. */
 function checkDatabase({ pathname, searchParams }: URL): void {
   for (const database of [pathname.slice(1), searchParams.get("db") ?? ""]) {
     if (!/^\d*\/?$/.test(database)) {
@@ -84,7 +84,7 @@ function checkDatabase({ pathname, searchParams }: URL): void {
 function checkReplicas(waitReplicas: WaitReplicas, client: RedisClient | undefined): void {
   checkObject("waitReplicas", waitReplicas, ["count", "timeoutMs"]);
   checkInteger("waitReplicas.count", waitReplicas.count, 1);
-  // A time of 0 would have Redis wait for ever.
+  // With a time of 0, Redis would wait forever.
   checkInteger("waitReplicas.timeoutMs", waitReplicas.timeoutMs, 1);
   if (client?.isCluster) {
     throw invalidOption(

@@ -42,21 +42,21 @@ import { normalizeOptions, type RedisStoreOptions } from "./options.ts";
 import { type Entry, entryOf, messagesOf } from "./records.ts";
 import { entryIsLeftBehindAfter } from "./scripts.ts";
 
-/** A place in the index, which stands in a cursor. */
+/** A place in the index, which a cursor contains. */
 const place = /^[1-9]\d{0,15}$/;
 
-/** How many memories `sweep` looks at together, and how many a listing at least. */
+/** How many memories `sweep` checks together, and the least that a listing does. */
 const batch = 100;
 
 /**
  * Keeps memories in Redis or Valkey, over `ioredis`. A read, a write and a page of history are one script each, in one
- * round trip; a write that begins a memory takes one more. All keys of a memory lie in one hash slot. The factory does
- * no I/O, and there is nothing to migrate.
+ * round trip; a write that begins a memory takes one more. All keys of a memory are in one hash slot. Creating the
+ * store does no I/O, and there is nothing to migrate.
  *
  * A message may have 16 MiB. `signal` ends the wait at once; what the database was already sent may still take effect.
  * How durable an acknowledged write is depends on the server's settings: see the README.
  *
- * Errors: `INVALID_OPTION` from the factory; in calls what the store contract names, and `STORE_UNAVAILABLE` with the
+ * Errors: `INVALID_OPTION` at creation; in calls, those of the store contract, and `STORE_UNAVAILABLE` with the
  * driver's error as `cause`.
  *
  * @example
@@ -92,20 +92,20 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     folded: FoldedUpdate,
   ): Promise<ChangeAnswer> {
     const entry = { memoryId, owner: update.owner, life: randomBytes(12).toString("base64url") };
-    // The index lies in another slot. What it lists too early is told apart by its life; what it lacked would be lost.
+    // The index is in another slot. A surplus entry is recognised by its life; a missing one would be lost.
     const entered = await run(lua.enter(entry));
     const [outcome, life, owner] = await run(lua.begin(entry, entered, update, folded));
     const expired = typeof life === "string" ? { memoryId, life, owner: owner ?? undefined } : undefined;
     const stale = outcome === "done" ? expired : entry;
-    // A driver that sent it twice has met what it began: the entry is that memory's. One that is not taken off now shows
-    // nowhere, and sweep finds it.
+    // If a driver sent the write twice, the second met what the first began: the entry is that memory's. An entry that
+    // cannot be removed now shows nowhere, and sweep finds it.
     if (stale !== undefined && life !== entry.life) await run(lua.leave(stale, 0)).catch(() => {});
     if (outcome === "late")
       throw storeError(storeName, new Error("The memory began too late after it was listed"));
     return outcome;
   }
 
-  /** Until enough replicas have what the call found in place, too, which another connection may have written. */
+  /** Waits for replicas even if the call found the update in place: another connection may have written it. */
   async function replicated({ run, wait }: Calls, hasWritten: boolean): Promise<void> {
     if (waitReplicas === undefined) return;
     if (!hasWritten) await run(lua.touch());
@@ -128,7 +128,7 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
       const folded = foldUpdate(change);
       const named = namedSeqs(folded);
       let outcome: ChangeAnswer | "other" = "other";
-      // Nobody but the look says what a memory that is not there yet would have to hold.
+      // Only the look tells what a memory that does not exist yet would have to hold.
       if (change.expected === null && named.length > 0) outcome = "disagrees";
       else if (change.expected === null) outcome = await begin(run, memoryId, change, folded);
       else if (isLean(folded)) outcome = await run(lua.plain(memoryId, change, folded));
@@ -144,7 +144,7 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     async deleteMessages(memoryId, callOptions) {
       const calls = enterFor(memoryId, callOptions);
       const { run } = calls;
-      // By its life: a delete that is late, or sent twice by the driver, must not meet the next memory of that id.
+      // By its life: a delete that is late, or sent twice by the driver, must not hit the next memory of that id.
       const [life = "", owner] = await run(lua.peek(memoryId));
       const removed = await run(lua.remove(memoryId, life));
       if (life !== "") await run(lua.leave({ memoryId, life, owner: owner ?? undefined }, 0));
@@ -181,11 +181,11 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
       const { run } = enter(callOptions);
       let removed = 0;
       async function settle(entry: Entry): Promise<void> {
-        // No entry of this store: nothing can be said of it, least of all which keys it has.
+        // Not an entry of this store: nothing is known about it, least of all its keys.
         if (entry.life === "") return;
         const outcome = await run(lua.remove(entry.memoryId, entry.life, "expired"));
         if (outcome === "present") return;
-        // What no memory answers for may be about to begin one.
+        // An entry without a memory may be one that is about to begin.
         const left = await run(lua.leave(entry, outcome === "removed" ? 0 : entryIsLeftBehindAfter));
         if (outcome === "removed" || left === "1") removed++;
       }
