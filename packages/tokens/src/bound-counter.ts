@@ -8,25 +8,25 @@ import { countMessage, type Framing, mediaRuleOf, type TokenCounterOptions } fro
 /** Providers that publish no tokenizer for the models they sell. */
 export type BoundName = "anthropic" | "gemini";
 
-/** How many tokens a text may be at most, from what OpenAI's `o200k_base` counts. */
+/** Bounds a text's tokens from above, given what OpenAI's `o200k_base` counts. */
 interface Bound {
-  /** Goes into the counter's name; another rule needs another number. */
+  /** Part of the counter's name; a changed rule needs another number. */
   readonly name: string;
-  /** Times the tokens of what is ASCII. */
+  /** Factor for the tokens of ASCII text. */
   readonly ascii: number;
-  /** Times the tokens of what is not ASCII, and no less than its UTF-8 bytes divided by `bytes`. */
+  /** Factor for the tokens of other text; at least its UTF-8 bytes divided by `bytes`. */
   readonly other: number;
   readonly bytes: number;
-  /** Whether a digit is a token. */
+  /** Whether each digit is a token. */
   readonly digits: boolean;
-  /** Characters that one token of a run of spaces stands for at least. */
+  /** The fewest characters that one token of a run of spaces stands for. */
   readonly spaces: number;
   readonly framing: Framing;
   readonly image: (size: ImageSize | undefined) => number;
   readonly bytesPerAudioToken: number;
 }
 
-/** Decision record 0016 says where the numbers come from and how far they were measured. */
+/** Decision record 0016 documents the sources of the numbers and how far they were measured. */
 const bounds: Readonly<Record<BoundName, Bound>> = {
   anthropic: {
     name: "anthropic-bound-1",
@@ -55,11 +55,11 @@ const bounds: Readonly<Record<BoundName, Bound>> = {
 };
 
 /**
- * A counter for a provider without a public tokenizer. It does not count tokens: it answers a number that they should
- * not exceed, from the tokens of `o200k_base` and, for text that is not ASCII, from UTF-8 bytes. It held for each kind of
- * text that it was measured on (decision record 0016), against the last tokenizers that were published, and is above
- * them by a half to three times. No rule but one token a byte holds for every text. The usage that the provider reports
- * is the truth: pass it to `memory.calibrate`, which also gives back the room that the bound takes too much.
+ * A counter for a provider without a public tokenizer. It does not count tokens but gives an upper bound, computed from
+ * the tokens of `o200k_base` and, for text that is not ASCII, from UTF-8 bytes. The bound held for every kind of text
+ * that it was measured on (decision record 0016), against the last published tokenizers, and is above them by a half to
+ * three times. Only one token per byte would hold for every text. The usage that the provider reports is the truth:
+ * pass it to `memory.calibrate`, which also gives back the room that the bound takes too much.
  *
  * Errors: `INVALID_OPTION` for an unknown provider or option and for a media rule as in `tokenCounter`.
  *

@@ -1,15 +1,15 @@
 /**
- * Byte-pair encoding, for counting only. A token is kept as a string of its bytes, one character a byte, so that one
- * map holds them all, whether or not they are whole UTF-8.
+ * Byte-pair encoding, for counting only. A token is stored as a string of its bytes, one character per byte, so that
+ * one map holds all tokens, whether or not they are valid UTF-8.
  */
 export interface BytePairEncoding {
   count(text: string): number;
 }
 
-/** Tokens by rank: text, or bytes where they are no whole UTF-8. May have holes. */
+/** Tokens by rank: text, or bytes if they are not valid UTF-8. May have holes. */
 export type Ranks = readonly (string | readonly number[])[];
 
-/** Pieces repeat within a conversation; their counts are kept, up to this many, while they are short. */
+/** Pieces repeat within a conversation: the counts of short ones are cached, up to this many. */
 const maxCachedPieces = 20_000;
 const maxCachedLength = 48;
 
@@ -68,8 +68,8 @@ function bytesOf(text: string): string {
 const none = -1;
 
 /**
- * How many tokens are left when, again and again, the pair of neighbours with the lowest rank has been joined, the
- * leftmost first. A heap finds that pair, so that a piece of a million bytes costs n log n, not its square.
+ * How many tokens remain after repeatedly joining the pair of neighbours with the lowest rank, leftmost first. A heap
+ * finds that pair, so that a piece of a million bytes costs n log n, not its square.
  */
 function mergedLength(bytes: string, rankOf: ReadonlyMap<string, number>, longest: number): number {
   const length = bytes.length;
@@ -99,7 +99,7 @@ function mergedLength(bytes: string, rankOf: ReadonlyMap<string, number>, longes
   let tokens = length;
   for (let top = heap.pop(); top !== undefined; top = heap.pop()) {
     const { rank, at } = top;
-    // An entry outlives its pair when a neighbour was joined first.
+    // An entry stays in the heap when its pair is gone because a neighbour was joined first.
     if (pairRank[at] !== rank) continue;
     const joined = next[at] as number;
     const after = next[joined] as number;

@@ -35,7 +35,7 @@ export function vocabularyOf(name: EncodingName): Vocabulary {
   return vocabularies[name];
 }
 
-/** The specifiers are literals, so that a bundler sees them and keeps each vocabulary in a file of its own. */
+/** The specifiers are literals, so that bundlers see them and keep each vocabulary in its own file. */
 const sources: Readonly<
   Record<Vocabulary, { readonly ranks: () => Promise<Ranks>; readonly pattern: string }>
 > = {
@@ -60,8 +60,8 @@ const sources: Readonly<
 const loaded = new Map<Vocabulary, Promise<() => BytePairEncoding>>();
 
 /**
- * Reads the vocabulary, once a process. The function it answers builds the lookup table when first called: a counter
- * that is never asked costs no more than the reading.
+ * Loads the vocabulary, once per process. The returned function builds the lookup table at its first call, so an unused
+ * counter costs no more than the loading.
  */
 export function loadEncoding(name: EncodingName): Promise<() => BytePairEncoding> {
   const vocabulary = vocabularies[name];
@@ -69,7 +69,7 @@ export function loadEncoding(name: EncodingName): Promise<() => BytePairEncoding
   if (loading === undefined) {
     loading = load(vocabulary);
     loaded.set(vocabulary, loading);
-    // A failed import may succeed later; it must not be kept.
+    // A failed import may succeed later, so it is not kept.
     loading.catch(() => loaded.delete(vocabulary));
   }
   return loading;

@@ -4,8 +4,8 @@ import type { ImageSize } from "./images.ts";
 export type MediumData = string | Uint8Array | ArrayBuffer;
 
 /**
- * Reads width and height from the header of a PNG, GIF, WebP or JPEG, without decoding more than it looks at.
- * `undefined` for whatever else it is given.
+ * Reads width and height from the header of a PNG, GIF, WebP or JPEG, decoding no more than it needs. `undefined` for
+ * anything else.
  */
 export function imageSizeOf(data: MediumData): ImageSize | undefined {
   const at = reader(data);
@@ -15,7 +15,7 @@ export function imageSizeOf(data: MediumData): ImageSize | undefined {
   return size !== undefined && size.width > 0 && size.height > 0 ? size : undefined;
 }
 
-/** The byte at a place; not a number where there is none. */
+/** The byte at a position; NaN if there is none. */
 type ByteAt = (place: number) => number;
 
 function sizeOf(at: ByteAt, text: (start: number, length: number) => string): ImageSize | undefined {
@@ -59,7 +59,7 @@ function jpegSize(at: ByteAt, big: (place: number, bytes: number) => number): Im
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
     if (isFrame) return { width: big(place + 7, 2), height: big(place + 5, 2) };
     const length = big(place + 2, 2);
-    // The picture itself, or a segment too short for its own length.
+    // The image data, or a segment too short for its own length.
     if (marker === 0xda || !(length >= 2)) return undefined;
     place += 2 + length;
   }
@@ -85,5 +85,5 @@ function reader(data: MediumData): ByteAt {
   };
 }
 
-/** Base64's, then the two that base64url has in place of the last two. */
+/** Base64's alphabet, then the two characters that base64url has in place of its last two. */
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_";

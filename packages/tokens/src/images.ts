@@ -2,21 +2,21 @@
 export type ImageRule = TileRule | PatchRule;
 
 /**
- * At high detail the image is made to fit 2,048 by 2,048 pixels, then its shorter side 768, and each square of 512
+ * At high detail the image is scaled to fit 2,048 by 2,048 pixels, then its shorter side to 768, and each square of 512
  * pixels costs `tile`, on top of `base`. At low detail it costs `base`.
  */
 export interface TileRule {
   readonly kind: "tiles";
-  /** Goes into the counter's name. */
+  /** Part of the counter's name. */
   readonly name: string;
   readonly base: number;
   readonly tile: number;
 }
 
-/** Each square of 32 pixels costs `multiplier`; an image of more squares than `most` is made smaller first. */
+/** Each square of 32 pixels costs `multiplier`; an image of more squares than `most` is scaled down first. */
 export interface PatchRule {
   readonly kind: "patches";
-  /** Goes into the counter's name. */
+  /** Part of the counter's name. */
   readonly name: string;
   readonly multiplier: number;
   readonly most: number;
@@ -32,7 +32,7 @@ export function patches(multiplier: number, most: number, original: number = mos
   return { kind: "patches", name: `patches-${multiplier}-${most}`, multiplier, most, original };
 }
 
-/** GPT-4o's rule; also of GPT-4.1, and assumed where nothing is known but an encoding. */
+/** GPT-4o's rule. Also used for GPT-4.1, and assumed if only an encoding is known. */
 export const defaultImages: TileRule = tiles(85, 170);
 
 /** An image's width and height in pixels. */
@@ -41,7 +41,7 @@ export interface ImageSize {
   readonly height: number;
 }
 
-/** What an image costs. Of unknown size: the most that one can cost. */
+/** The cost of an image. If its size is unknown: the most that one can cost. */
 export function imageTokens(rule: ImageRule, size: ImageSize | undefined, detail?: string): number {
   if (rule.kind === "tiles") {
     if (detail === "low") return rule.base;
@@ -70,7 +70,7 @@ function patchCount({ width, height }: ImageSize, most: number): number {
   if (columns * rows <= most) return columns * rows;
   const shrink = Math.sqrt((patchSide * patchSide * most) / (width * height));
   const [across, down] = [(width * shrink) / patchSide, (height * shrink) / patchSide];
-  // So that one side is a whole number of squares, and the area is not exceeded.
+  // Makes one side a whole number of squares without exceeding the area.
   const whole = Math.min(Math.max(1, Math.floor(across)) / across, Math.max(1, Math.floor(down)) / down);
   return Math.min(most, Math.ceil(across * whole - 1e-9) * Math.ceil(down * whole - 1e-9));
 }

@@ -2,7 +2,7 @@ import type { Piece } from "@turnkeep/core";
 import { imageSizeOf } from "./image-size.ts";
 import { defaultImages, type ImageSize, imageTokens } from "./images.ts";
 
-/** A medium in a message: its type, size, data and detail, where the message tells them. */
+/** A medium in a message: its type, size, data and detail, as far as the message has them. */
 export type MediaPiece = Extract<Piece, { readonly type: "media" }>;
 
 /** Ten tokens a second of speech, taken at 32 kbit/s, a low rate for compressed speech. */
@@ -12,10 +12,10 @@ const bytesPerAudioToken = 400;
 const bytesPerFileToken = 4;
 
 /**
- * What a counter takes media at if it is given no other rule, for a model whose images cost like GPT-4o's. An image
- * that the message carries (PNG, JPEG, GIF, WebP) costs by its width, height and detail, as OpenAI documents; one
- * behind a URL is taken at the most that an image can cost. No tokenizer can count other media: audio is taken at 400
- * bytes a token, anything else at four, and a medium of unknown size like an image of unknown size.
+ * The default estimate for media, for a model whose images cost like GPT-4o's. An image that the message carries (PNG,
+ * JPEG, GIF, WebP) costs by its width, height and detail, as OpenAI documents; one behind a URL counts as the most that
+ * an image can cost. No tokenizer can count other media: audio counts as one token per 400 bytes, anything else as one
+ * per four bytes, and a medium of unknown size as an image of unknown size.
  *
  * @example
  * ```ts
@@ -28,7 +28,7 @@ export function estimateMedia(piece: MediaPiece): number {
   return mediaTokens(piece, (size, detail) => imageTokens(defaultImages, size, detail));
 }
 
-/** What an image of that size costs, or one of unknown size. */
+/** The cost of an image of this size; `undefined`: of unknown size. */
 export type ImageCost = (size: ImageSize | undefined, detail: string | undefined) => number;
 
 /** The same for another model. */

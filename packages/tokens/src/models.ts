@@ -14,8 +14,8 @@ export interface ModelRule {
  * (`gpt-5.2` and later), by what OpenAI's API billed (community.openai.com/t/1377015), and for `original` detail by the
  * limit that OpenAI's own `codex` cites from the guide (github.com/openai/codex/pull/19865).
  *
- * A row holds for its name and for that name followed by `-…`, such as a date; the longest row decides. A row that ends
- * with a dot holds for whatever follows.
+ * A row applies to its name and to that name followed by `-…`, such as a date; the longest row wins. A row that ends
+ * with a dot applies to any continuation.
  */
 const models: Readonly<Record<string, readonly [EncodingName, ImageRule?]>> = {
   "gpt-5": ["o200k_base", tiles(70, 140)],
@@ -73,7 +73,7 @@ export function ruleOf(name: string): ModelRule {
   return { encoding: found[0], images: found[1] ?? defaultImages };
 }
 
-/** What was given as a name. */
+/** A given name, as errors show it. */
 export function shown(name: unknown): string {
   return typeof name === "string" ? JSON.stringify(name) : `(${name === null ? "null" : typeof name})`;
 }

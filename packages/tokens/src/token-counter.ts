@@ -5,7 +5,7 @@ import { defaultImages, imageTokens } from "./images.ts";
 import { type MediaPiece, mediaTokens } from "./media.ts";
 import { ruleOf } from "./models.ts";
 
-/** An encoding's name, or a model's. */
+/** The name of an encoding or of a model. */
 export type EncodingOrModel = EncodingName | (string & {});
 
 /** How a list of messages is framed, in tokens. */
@@ -25,11 +25,11 @@ const chat: Framing = { perMessage: 3, perName: 1, perAssistant: 0, reply: 3 };
 /** OpenAI cookbook, "OpenAI harmony response format": an assistant message names its channel too. */
 const harmony: Framing = { ...chat, perAssistant: 2 };
 
-/** A rule of one's own for media. */
+/** Your own rule for media. */
 export interface MediaRule {
   /** Becomes part of the counter's name, so that counts by another rule are not reused. */
   readonly name: string;
-  /** A non-negative integer. */
+  /** Returns a non-negative integer. */
   readonly count: (piece: MediaPiece) => number;
 }
 
@@ -39,16 +39,16 @@ export interface TokenCounterOptions {
 }
 
 /**
- * A counter of a window's tokens for one of OpenAI's encodings or models. Text is counted exactly as OpenAI's
- * `tiktoken` counts it, the text of special tokens (`<|endoftext|>`) as plain text. A message costs its texts, its role
- * and the overhead that OpenAI's cookbook documents in "How to count tokens with tiktoken": three tokens a message, one
- * a name; a list costs three beyond its messages, for the reply that it opens (`base`). Images cost by the model's
- * documented rule; other media are estimated. Models that count alike share a counter's name, and so stored counts.
+ * A token counter for a window, for one of OpenAI's encodings or models. Text is counted exactly as OpenAI's `tiktoken`
+ * counts it; special tokens in it (`<|endoftext|>`) count as plain text. A message costs its texts, its role and the
+ * overhead that OpenAI's cookbook documents in "How to count tokens with tiktoken": three tokens per message, one per
+ * name; a list costs three more, for the reply that it opens (`base`). Images cost by the model's documented rule;
+ * other media are estimated. Models that count alike share a counter's name, and so their stored counts.
  *
- * Only the vocabulary asked for is loaded, once a process.
+ * Loads only the requested vocabulary, once per process.
  *
- * Errors: `INVALID_OPTION` for an unknown encoding, model or option and a media rule without name or count, and when a
- * media rule answers no non-negative integer.
+ * Errors: `INVALID_OPTION` for an unknown encoding, model or option, a media rule without name or count, and a media
+ * rule that returns anything but a non-negative integer.
  *
  * @example
  * ```ts
@@ -84,8 +84,8 @@ export async function tokenCounter(
 }
 
 /**
- * Counts the tokens of a text by one of OpenAI's encodings or models, as `tiktoken` does with special tokens taken as
- * plain text.
+ * A function that counts the tokens of a text by one of OpenAI's encodings or models, as `tiktoken` does with special
+ * tokens taken as plain text.
  *
  * Errors: `INVALID_OPTION` for an unknown encoding or model.
  *

@@ -3,14 +3,14 @@ import { loadEncoding, vocabularyOf } from "./encoding.ts";
 import { ruleOf } from "./models.ts";
 import type { EncodingOrModel } from "./token-counter.ts";
 
-/** What is counted of a function that a model may call. `parameters` is a JSON Schema. */
+/** The counted members of a function that a model may call. `parameters` is a JSON Schema. */
 export interface FunctionDefinition {
   readonly name: string;
   readonly description?: string | null | undefined;
   readonly parameters?: object | null | undefined;
 }
 
-/** A tool as OpenAI's Chat Completions take it (`{ type: "function", function }`), or its Responses, or a bare function. */
+/** A tool as Chat Completions (`{ type: "function", function }`) or Responses take it, or a bare function. */
 export type ToolDefinition = FunctionDefinition | { readonly function: FunctionDefinition };
 
 /**
@@ -24,9 +24,9 @@ const perEnumValue = 3;
 const end = 12;
 
 /**
- * What tool definitions cost one of OpenAI's models, by the rule of OpenAI's cookbook: room to keep free with a
- * window's `reserve`. For functions whose parameters are a flat object the rule gives what the API counts; nested
- * schemas, which it does not describe, cost the JSON text of what is nested. No tools cost nothing.
+ * What tool definitions cost with one of OpenAI's models, by the rule of OpenAI's cookbook: pass it to a window as
+ * `reserve`. If the parameters are a flat object, the result is what the API counts. The rule does not describe nested
+ * schemas; they count as their JSON text. No tools cost nothing.
  *
  * Errors: `INVALID_OPTION` for an unknown encoding or model, and for what is no list of functions with names.
  *
@@ -94,7 +94,7 @@ function propertyTokens(key: string, schema: JsonSchema | boolean, count: (text:
   return tokens + nestedTokens(rest, [], count);
 }
 
-/** What the rule says nothing about: its JSON text. */
+/** Counts the JSON text of whatever the rule does not describe. */
 function nestedTokens(
   members: Readonly<Record<string, unknown>>,
   free: readonly string[],
