@@ -1,5 +1,5 @@
 /**
- * Chat memory over the messages of the AI SDK's user interface.
+ * Chat memory over the AI SDK's UI messages.
  *
  * @module
  */

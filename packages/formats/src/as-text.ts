@@ -1,4 +1,4 @@
-/** What a model reads of a value: a text itself, anything else as JSON. */
+/** A value as a model reads it: a string as it is, anything else as JSON. */
 export function asText(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return "";

@@ -7,8 +7,8 @@ import {
 } from "@turnkeep/core";
 
 /**
- * `encode` and `decode` of a format. `check` throws `INVALID_MESSAGE` for what the format could not work with; it is
- * asked on both ways, so that a record changed by other hands does not come as far as the other methods.
+ * `encode` and `decode` of a format. `check` throws `INVALID_MESSAGE` for what the format cannot work with. It is
+ * called in both directions, so that a record that somebody else changed does not reach the other methods.
  */
 export function checkedCodec<M>(
   name: string,

@@ -1,5 +1,5 @@
 /**
- * Messages of one format as those of another, with a report of what did not survive.
+ * Converts messages of one format to another, with a report of what did not survive.
  *
  * @module
  */

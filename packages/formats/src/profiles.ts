@@ -1,5 +1,5 @@
 /**
- * What providers accept, as tables of rules, and what makes a list of messages fit them.
+ * What providers accept, as tables of rules, and the code that makes a list of messages fit them.
  *
  * @module
  */

@@ -14,18 +14,18 @@ export function isLeftOut(text: unknown, which: "empty" | "blank"): boolean {
   return (which === "blank" ? shown.trim() : shown) === "";
 }
 
-/** The same list where each item stayed the same. */
+/** The same list if every item stayed the same. */
 export function mapList<T>(list: readonly T[], change: (item: T) => T): readonly T[] {
   const changed = list.map(change);
   return changed.every((item, at) => item === list[at]) ? list : changed;
 }
 
-/** The same object where the member stayed the same. */
+/** The same object if the member stayed the same. */
 export function withMember<T extends object>(of: T, member: string, value: unknown): T {
   return (of as Record<string, unknown>)[member] === value ? of : { ...of, [member]: value };
 }
 
-/** A copy whose member is what `change` answers for its text; anything but a text is given and taken as JSON. */
+/** A copy whose member is what `change` returns for its text; anything but a string is passed and taken as JSON. */
 export function mapMember<T extends object>(of: T, member: string, place: TextPlace, change: Change): T {
   return withMember(of, member, mapValue((of as Record<string, unknown>)[member], place, change));
 }
@@ -36,7 +36,7 @@ export function mapValue(value: unknown, of: TextPlace, change: Change, keepsKin
   return mapJsonText(value, asText(value), (text) => change(text, of), keepsKind);
 }
 
-/** What a tool of the provider's put out, it takes back as it gave it: JSON stays JSON, and what it encrypted as it was. */
+/** A provider's own tool output must go back as it came: JSON stays JSON, and encrypted content stays as it is. */
 export function mapProviderValue(value: unknown, change: Change): unknown {
   return holdsEncrypted(value) ? value : mapValue(value, "tool-result", change, true);
 }
@@ -48,7 +48,7 @@ function holdsEncrypted(value: unknown): boolean {
   );
 }
 
-/** A part of an unknown type is read and taken as its JSON; what is then no such part becomes what `asPart` makes. */
+/** A part of an unknown type is passed and taken back as JSON; if that is no such part, `asPart` makes one. */
 export function mapUnknownPart<T extends Typed>(
   part: T,
   of: TextPlace,
@@ -61,8 +61,8 @@ export function mapUnknownPart<T extends Typed>(
 }
 
 /**
- * The members of two messages beside those in `except`, where none of them is lost in one message: equal in both, or
- * absent in one. `undefined` where they disagree.
+ * The members of two messages besides those in `except`, if one message can hold them all: each is equal in both, or
+ * absent in one. `undefined` if they disagree.
  */
 export function joinedMembers(
   first: object,

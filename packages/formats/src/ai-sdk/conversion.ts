@@ -5,18 +5,18 @@ import { writeMessages } from "./from-neutral.ts";
 import type { UIMessageLike } from "./messages.ts";
 import { readMessages } from "./to-neutral.ts";
 
-/** How {@link uiMessageConversion} reads and writes what only the application knows. */
+/** Options of {@link uiMessageConversion}: what only the application knows. */
 export interface UIMessageConversionOptions extends UIMessageFormatOptions {
-  /** The id of each message that is written, by its place in the list. Default: `message-1` and so on. */
+  /** The id of each written message, by its index in the list. Default: `message-1` and so on. */
   readonly generateId?: ((index: number) => string) | undefined;
 }
 
 /**
- * For `convert` of `@turnkeep/formats/convert`. A UI message is read step by step, as the SDK sends it. What a model
- * answers is written as one message: its calls with their results, and what it says to them. Calls are written as parts
- * `tool-<name>`; a result that answers no call before it is lost.
+ * For `convert` of `@turnkeep/formats/convert`. A UI message is read step by step, as the SDK sends it. An answer is
+ * written as one message, with its calls, their results and what the model says after them. Calls are written as parts
+ * `tool-<name>`; a result without an earlier call is lost.
  *
- * Errors: `INVALID_OPTION` for an option that there is not.
+ * Errors: `INVALID_OPTION` for an unknown option.
  *
  * @example
  * ```ts

@@ -36,27 +36,27 @@ import { hasResponse, isEmptyMessage, withoutParts } from "./without.ts";
 const name = "ai-sdk-ui-message";
 const version = 1;
 
-/** How {@link uiMessageFormat} reads what only the application knows. */
+/** Options of {@link uiMessageFormat}: what only the application knows. */
 export interface UIMessageFormatOptions {
   /**
-   * What the application gives to the SDK's `convertToModelMessages` under this name. Without it data parts reach no
-   * model, and count nothing.
+   * The function that the application passes to the SDK's `convertToModelMessages` under this name. Without it, data
+   * parts reach no model and count nothing.
    */
   readonly convertDataPart?: ConvertDataPart | undefined;
 }
 
 /**
- * The AI SDK's `UIMessage`, held as it is: what `useChat` shows and what a message stream ends with, of major 6 or 7,
- * with the application's own metadata, data parts and tools. An assistant's message holds its calls, their approvals
- * and their results in one part each, and all steps of one answer. A call whose input still streams is no call yet.
- * Parts and members that are not known are kept.
+ * The AI SDK's `UIMessage`, kept as it is: what `useChat` shows and a message stream ends with, of major 6 or 7, with
+ * the application's own metadata, data parts and tools. An assistant message holds all steps of one answer; each call
+ * is one part with its approval and result. A call whose input still streams does not count as a call yet. Unknown
+ * parts and members are kept.
  *
- * A call that a crash left unanswered is shown with an error as its result, in the message that holds it.
+ * If a crash left a call unanswered, the view shows an error as its result, in the message that holds the call.
  *
- * Errors: `INVALID_OPTION` for an option that there is not.
+ * Errors: `INVALID_OPTION` for an unknown option.
  *
- * Its `encode` throws `INVALID_MESSAGE` for an unknown role, parts without a type, a text or a file without its text
- * or URL, a tool part without id or state.
+ * Its `encode` throws `INVALID_MESSAGE` for an unknown role, parts without a type, a text or a file without its text or
+ * URL, a tool part without id or state.
  *
  * @example
  * ```ts
@@ -117,7 +117,7 @@ function resultRef(part: ToolPart): ToolResultRef {
   return { id: part.toolCallId, name: toolNameOf(part) };
 }
 
-/** A part keeps its request after the response came, so that both stand in the same message. */
+/** A part keeps its request after the response came, so both are in the same message. */
 function approvalRefs(part: ToolPart): readonly ApprovalRef[] {
   if (!part.approval) return [];
   const approvalId = part.approval.id;

@@ -1,6 +1,6 @@
 /**
  * What the format holds: the AI SDK's `UIMessage` of major 6 and of major 7, with any metadata, data parts and tools,
- * and anything of that shape. Parts of a type that is not known here are kept as they are.
+ * and anything of that shape. Parts of unknown types are kept as they are.
  */
 export interface UIMessageLike {
   id: string;
@@ -14,7 +14,7 @@ export interface UIMessagePartLike {
   type: string;
 }
 
-/** A part of the application's own: its type begins with `data-`. */
+/** A part defined by the application: its type begins with `data-`. */
 export interface UIDataPartLike {
   type: `data-${string}`;
   id?: string;
@@ -22,7 +22,7 @@ export interface UIDataPartLike {
 }
 
 /**
- * What a data part becomes for the model, if anything. Written as a method's type, so that a function of the
- * application's own data parts fits.
+ * Converts a data part for the model; `undefined` if the model gets none. Declared through a method type, so that a
+ * function of the application's own data parts fits.
  */
 export type ConvertDataPart = { convert(part: UIDataPartLike): unknown }["convert"];

@@ -5,8 +5,8 @@ import type { AnthropicMessage } from "./messages.ts";
 import { readMessages } from "./to-neutral.ts";
 
 /**
- * For `convert` of `@turnkeep/formats/convert`. Documents of blocks and search results are read as their texts and images.
- * Thinking is written where it carries the signature that this API gave it; results of one answer share a message.
+ * For `convert` of `@turnkeep/formats/convert`. Documents made of blocks, and search results, are read as their texts
+ * and images. Thinking is written only with a signature that this API gave it; results of one answer share a message.
  *
  * @example
  * ```ts

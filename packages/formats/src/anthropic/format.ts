@@ -20,11 +20,11 @@ const name = "anthropic-messages";
 const version = 1;
 
 /**
- * The messages of Anthropic's Messages API, held as they are: what `add` takes is what
- * `client.messages.create({ messages })` takes, and `role` and `content` of what it answers. A user message that holds
- * nothing but `tool_result` blocks counts as a tool message. The system prompt is a message of role `system`, which
- * `prompt()` gives apart. Calls that the API runs itself need no result of yours. Blocks of the beta API
- * (`mcp_tool_use`, `compaction`) are understood; members and blocks that are not known are kept.
+ * The messages of Anthropic's Messages API, kept as they are: pass to `add` what `client.messages.create({ messages })`
+ * takes, and `role` and `content` of its response. A user message that holds only `tool_result` blocks counts as a tool
+ * message. The system prompt is a message of role `system`, which `prompt()` returns apart. Calls that the API runs
+ * itself need no result of yours. Blocks of the beta API (`mcp_tool_use`, `compaction`) are understood; unknown members
+ * and blocks are kept.
  *
  * Its `encode` throws `INVALID_MESSAGE` for an unknown role, a whole response, content that is neither text nor a list
  * of typed blocks, a call without id or name and a result without the id of its call.

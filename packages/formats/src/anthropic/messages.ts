@@ -53,7 +53,7 @@ export interface AnthropicSearchResultBlock {
   citations?: { enabled?: boolean };
 }
 
-/** What the model thought; goes back unmodified. */
+/** The model's reasoning; must go back unmodified. */
 export interface AnthropicThinkingBlock {
   type: "thinking";
   thinking: string;
@@ -157,7 +157,7 @@ export type AnthropicBlock =
   | AnthropicProviderResultBlock
   | AnthropicContainerUploadBlock;
 
-/** The system prompt: what `prompt()` gives apart, for the request's own `system`. */
+/** The system prompt: `prompt()` returns it apart, for the request's own `system`. */
 export interface AnthropicSystemMessage {
   role: "system";
   content: string | AnthropicTextBlock[];

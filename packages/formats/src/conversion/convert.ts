@@ -6,35 +6,35 @@ import type { NeutralMessage } from "./neutral.ts";
 import { settled } from "./settle.ts";
 
 /**
- * How the messages of one format become those of another: each format's entry has one, core's `ModelMessage` has
+ * How messages of one format are converted. Each format's entry point exports one; for core's `ModelMessage` it is
  * `modelMessageConversion`. `In` is what it reads, `Out` what it writes.
  */
 export interface Conversion<In, Out = In> {
   readonly format: MessageFormat<In>;
-  /** Reports what the neutral form has no place for. Given only messages that the format's `encode` takes. */
+  /** Reports what the neutral form cannot hold. Given only messages that the format's `encode` accepts. */
   read(messages: readonly In[], losses: Losses): NeutralMessage[];
-  /** Reports what the format has no place for. */
+  /** Reports what the format cannot hold. */
   write(messages: readonly NeutralMessage[], losses: Losses): Out[];
 }
 
-/** The messages in the other format, and what did not survive. */
+/** The converted messages, and what did not survive. */
 export interface Converted<M> {
   readonly messages: M[];
-  /** By message, each kind once. Empty: everything has its place. */
+  /** By message, each kind once. Empty: nothing was lost. */
   readonly lost: readonly Loss[];
 }
 
 /**
- * A conversation's messages in another format: texts, images and files, tool calls and their results, and reasoning
- * where it may stand. What has no place there is left out and reported, never passed over in silence: see
+ * Converts a conversation's messages to another format: texts, images and files, tool calls and their results, and
+ * reasoning where the format allows it. Whatever the format cannot hold is left out and always reported: see
  * `docs/conversions.md` for what survives between which formats. One message may become several, and several one.
  *
- * Not reported is what names messages and items to their own application or API, or tells how far they have come: `id`,
- * `status`, `state`. The arguments of a call are read as JSON, so that blanks between its tokens do not survive, nor digits
- * of a number beyond those of a double. Ids of calls stay as they are; calls that have none are given some.
+ * Members that identify messages and items in their own application or API, or tell their progress, are not reported:
+ * `id`, `status`, `state`. Arguments of a call are parsed as JSON, which loses whitespace between tokens and digits
+ * beyond a double's. Ids of calls stay as they are; calls without one get one.
  *
- * Errors: `INVALID_MESSAGE` for what the format of `from` refuses; `INVALID_OPTION` for what is no list of messages and
- * no conversion, and for other options.
+ * Errors: `INVALID_MESSAGE` for what the format of `from` refuses; `INVALID_OPTION` for anything but a list of messages
+ * and a conversion, and for other options.
  *
  * @example
  * ```ts
@@ -63,7 +63,7 @@ export function convert<In, Out>(
   const { from, to } = options;
   for (const message of messages) from.format.encode(message);
   if (from.format.name === to.format.name) {
-    // A format holds what it holds: the same name means the same messages.
+    // Messages of one format hold the same things: the same name means no conversion.
     return { messages: [...messages] as unknown[] as Out[], lost: [] };
   }
   const losses = new Losses();

@@ -1,11 +1,11 @@
 import type { ProviderSettings, SourcedPart } from "./neutral.ts";
 
-/** Something of a message that has no place in the other format. */
+/** Something of a message that the other format cannot hold. */
 export interface Loss {
-  /** The message, by its place in the list that was given. */
+  /** The index of the message in the given list. */
   readonly index: number;
   /**
-   * What of it: the type of a part or an item (`"thinking"`), a member of one (`"text.citations"`), a provider's
+   * What was lost: the type of a part or an item (`"thinking"`), a member of one (`"text.citations"`), a provider's
    * setting of one (`"text.anthropic.cacheControl"`), or a member of the message (`"message.name"`).
    */
   readonly kind: string;
@@ -17,7 +17,7 @@ export interface Source {
   readonly losses: Losses;
 }
 
-/** Collects what got lost, each kind once a message. */
+/** Collects what got lost, each kind once per message. */
 export class Losses {
   readonly #kinds = new Map<number, Set<string>>();
   readonly #calls = new Set<string>();
@@ -32,7 +32,7 @@ export class Losses {
     this.add(index, kind);
   }
 
-  /** A call whose result then has nothing to answer. */
+  /** A call that is lost, so that its result has nothing to answer. */
   call(index: number, kind: string, id: string): void {
     this.add(index, kind);
     this.#calls.add(id);
@@ -42,14 +42,14 @@ export class Losses {
     return this.#calls.has(id);
   }
 
-  /** The members of an object that the converter does not read. What is absent, null or an empty list says nothing. */
+  /** The members of an object that the converter does not read. Absent members, nulls and empty lists do not count. */
   members(index: number, kind: string, of: object, known: readonly string[]): void {
     for (const [name, value] of Object.entries(of)) {
       if (!known.includes(name) && !saysNothing(value)) this.add(index, `${kind}.${name}`);
     }
   }
 
-  /** The settings of a part beside those that the format has a place for, each `provider.name`. */
+  /** The settings of a part that the format cannot hold, each as `provider.name`. */
   options({ index, kind, part }: SourcedPart, kept: readonly string[] = []): void {
     const options = "options" in part ? part.options : undefined;
     for (const path of settingsOf(options)) {
@@ -57,7 +57,7 @@ export class Losses {
     }
   }
 
-  /** A medium's name, where the format has none for it. */
+  /** A medium's name, if the format cannot hold it. */
   filename({ index, kind, part }: SourcedPart): void {
     if ("medium" in part && part.medium.filename !== undefined) this.add(index, `${kind}.filename`);
   }
@@ -68,7 +68,7 @@ export class Losses {
   }
 }
 
-/** An item's id, which names it to the API that gave it. */
+/** The id by which an item is known to the API that gave it. */
 const itemId = "openai.itemId";
 
 function saysNothing(value: unknown): boolean {

@@ -5,8 +5,8 @@ import type { LangChain4jMessage } from "./messages.ts";
 import { readMessages } from "./to-neutral.ts";
 
 /**
- * For `convert` of `@turnkeep/formats/convert`. Calls without an id are given one, and so are the results that their tool's
- * name pairs with them. An answer's texts are written as one, and so is its reasoning.
+ * For `convert` of `@turnkeep/formats/convert`. Calls without an id get one, and so do the results that are paired with
+ * them by tool name. An answer's texts are written as one, and so is its reasoning.
  *
  * @example
  * ```ts

@@ -22,9 +22,9 @@ const roleOf: Readonly<Record<LangChain4jMessage["type"], Role>> = {
 
 /**
  * The messages of LangChain4j, in the shape of its JSON; `messagesFromJson` and `messagesToJson` read and write that
- * JSON itself. Calls without an id are paired with results by the tool's name. The attributes `thinking_signature` and
- * `redacted_thinking` belong to the reasoning. A custom message counts as the user's. Members and contents that are
- * not known are kept.
+ * JSON itself. Calls without an id are paired with results by tool name. The attributes `thinking_signature` and
+ * `redacted_thinking` belong to the reasoning. A custom message counts as the user's. Unknown members and contents are
+ * kept.
  *
  * Its `encode` throws `INVALID_MESSAGE` for what LangChain4j could not build: an unknown type, a blank system message,
  * a user message or a result without contents, an image without its object.

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What an attribute holds. A whole number beyond JavaScript's safe integers is a bigint. */
+/** The value of an attribute. A whole number beyond JavaScript's safe integers is a bigint. */
 export type LangChain4jValue =
   | null
   | string
@@ -14,7 +14,7 @@ export type LangChain4jValue =
   | readonly LangChain4jValue[]
   | LangChain4jAttributes;
 
-/** What an application keeps beside a message. A model does not see it. */
+/** What an application keeps beside a message. Models do not see it. */
 export interface LangChain4jAttributes {
   readonly [name: string]: LangChain4jValue | undefined;
 }
@@ -22,8 +22,8 @@ export interface LangChain4jAttributes {
 interface WithAttributes {
   attributes?: LangChain4jAttributes | undefined;
   /**
-   * The attributes whose value is whole here and a double in Java, as JSON pointers (`"/score"`), so that `2.0` is
-   * written as `2.0` again: JavaScript does not tell it from `2`.
+   * The attributes whose value is a whole number here and a double in Java, as JSON pointers (`"/score"`), so that
+   * `2.0` is written as `2.0` again: JavaScript cannot tell it from `2`.
    */
   attributeDoubles?: readonly string[] | undefined;
 }
@@ -114,7 +114,7 @@ export interface LangChain4jAiMessage extends WithAttributes {
 
 export interface LangChain4jToolResultMessage extends WithAttributes {
   type: "TOOL_EXECUTION_RESULT";
-  /** The call's id; a model that gives none has its results matched by `toolName`. */
+  /** The call's id. If a model gives none, results are matched by `toolName`. */
   id?: string | undefined;
   toolName?: string | undefined;
   /** At least one; LangChain4j lets `null` entries through. */

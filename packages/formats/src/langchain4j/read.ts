@@ -17,10 +17,10 @@ type Reader = (node: JsonNode, place: string) => unknown;
 type Readers = Readonly<Record<string, Reader>>;
 
 /**
- * Reads one message as LangChain4j's `ChatMessageDeserializer.messageFromJson` does, with what older versions wrote;
- * the text `null` is `null`, and what follows the first value is ignored.
+ * Reads one message as LangChain4j's `ChatMessageDeserializer.messageFromJson` does, including what older versions
+ * wrote. The text `null` gives `null`, and anything after the first value is ignored.
  *
- * Errors: `INVALID_MESSAGE` for what LangChain4j would not read; it names the place, never the content.
+ * Errors: `INVALID_MESSAGE` for what LangChain4j could not read; it names the place, never the content.
  *
  * @example
  * ```ts
@@ -35,9 +35,9 @@ export function messageFromJson(text: string): LangChain4jMessage | null {
 
 /**
  * Reads a list as LangChain4j's `ChatMessageDeserializer.messagesFromJson` does; see {@link messageFromJson}. No text,
- * and the text `null`, are an empty list. LangChain4j lets `null` entries through, so they may stand in the list.
+ * or the text `null`, gives an empty list. The list may contain `null`, because LangChain4j lets such entries through.
  *
- * Errors: `INVALID_MESSAGE` for what LangChain4j would not read; it names the place, never the content.
+ * Errors: `INVALID_MESSAGE` for what LangChain4j could not read; it names the place, never the content.
  *
  * @example
  * ```ts

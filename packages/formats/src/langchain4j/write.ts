@@ -11,11 +11,11 @@ type Writer = (value: unknown, place: string) => string;
 type Writers = readonly (readonly [name: string, write: Writer])[];
 
 /**
- * Writes one message as LangChain4j's `ChatMessageSerializer.messageToJson` does, to the character; `null` is `null`.
- * An empty `name` of a user message is left out, as LangChain4j leaves it out.
+ * Writes one message as LangChain4j's `ChatMessageSerializer.messageToJson` does, character for character; `null` gives
+ * `null`. An empty `name` of a user message is left out, as in LangChain4j.
  *
- * Errors: `INVALID_MESSAGE` for what LangChain4j could not read again: a member or a kind of content that it does not
- * know, a URL that is no URI. It names the place, never the content.
+ * Errors: `INVALID_MESSAGE` for what LangChain4j could not read back: an unknown member or kind of content, a URL that
+ * is not a URI. It names the place, never the content.
  *
  * @example
  * ```ts
@@ -31,7 +31,7 @@ export function messageToJson(message: LangChain4jMessage | null): string {
 /**
  * Writes a list as LangChain4j's `ChatMessageSerializer.messagesToJson` does; see {@link messageToJson}.
  *
- * Errors: `INVALID_MESSAGE` for what LangChain4j could not read again; it names the place, never the content.
+ * Errors: `INVALID_MESSAGE` for what LangChain4j could not read back; it names the place, never the content.
  *
  * @example
  * ```ts

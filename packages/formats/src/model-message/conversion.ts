@@ -5,7 +5,7 @@ import { readMessages } from "./to-neutral.ts";
 
 /**
  * For {@link convert}: core's default format, the AI SDK's `ModelMessage`. What only one provider knows (signatures,
- * cache breakpoints, the ids of items) stands in `providerOptions`, under the names that the SDK's packages read.
+ * cache breakpoints, item ids) goes into `providerOptions`, under the names that the SDK's packages read.
  *
  * @example
  * ```ts

@@ -5,8 +5,8 @@ import type { ResponsesItem } from "./items.ts";
 import { readItems } from "./to-neutral.ts";
 
 /**
- * For `convert` of `@turnkeep/formats/convert`. Items that the model put out in a row are read as one message; custom calls
- * are read as calls whose input is a text. Reasoning is written where it names the item that this API made of it.
+ * For `convert` of `@turnkeep/formats/convert`. Consecutive items of the model are read as one message, and custom
+ * calls as calls whose input is a text. Reasoning is written only if it names the item that this API made of it.
  *
  * @example
  * ```ts

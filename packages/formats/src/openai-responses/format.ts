@@ -14,13 +14,13 @@ const name = "openai-responses";
 const version = 1;
 
 /**
- * The items of OpenAI's Responses API, held as they are: what `add` takes is what
- * `client.responses.create({ input })` takes, and each item of the `output` that it answers. `developer` messages count
- * as system messages. Calls that the API runs itself need no result of yours; an approval that an MCP server's call
- * waits for is understood. Items, parts and members that the API's types do not name are kept.
+ * The items of OpenAI's Responses API, kept as they are: pass to `add` what `client.responses.create({ input })` takes,
+ * and each item of the `output` that it returns. `developer` messages count as system messages. Calls that the API runs
+ * itself need no result of yours; approvals that an MCP server's call waits for are understood. Items, parts and
+ * members that the API's types do not name are kept.
  *
- * Its `encode` throws `INVALID_MESSAGE` for what is no item, a whole response, an unknown role, content that is neither
- * text nor a list of typed parts, a call without its `call_id` and a result without that of its call.
+ * Its `encode` throws `INVALID_MESSAGE` for anything but an item, a whole response, an unknown role, content that is
+ * neither text nor a list of typed parts, a call without its `call_id` and a result without that of its call.
  *
  * @example
  * ```ts
@@ -48,7 +48,7 @@ export const openaiResponsesFormat: MessageFormat<ResponsesItem> = {
   textMessage: (role, text) => ({ role, content: text }),
   renameCalls,
   renameTools,
-  // Each item stands alone: the API takes any number of messages of one role.
+  // Items are never joined: the API takes any number of messages of one role.
   joined: () => undefined,
   withoutEmptyText,
   mapText,

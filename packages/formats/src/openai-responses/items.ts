@@ -55,7 +55,7 @@ export interface ResponsesInputMessage {
   status?: ResponsesStatus;
 }
 
-/** What the model said. */
+/** The model's text. */
 export interface ResponsesOutputMessage {
   type: "message";
   id: string;
@@ -65,7 +65,7 @@ export interface ResponsesOutputMessage {
   phase?: ResponsesPhase | null;
 }
 
-/** What the model thought; travels with the item that follows it. */
+/** The model's reasoning; goes with the item that follows it. */
 export interface ResponsesReasoning {
   type: "reasoning";
   id: string;
@@ -92,11 +92,11 @@ export interface ResponsesCompactionTrigger {
 export interface ResponsesItemReference {
   id: string;
   type?: "item_reference" | null;
-  /** A whole response is no item: its `output` holds them. */
+  /** A whole response is not an item: its `output` holds the items. */
   object?: never;
 }
 
-/** Tools that are there from here on. */
+/** Tools that are available from here on. */
 export interface ResponsesAdditionalTools {
   type: "additional_tools";
   role: "developer";
@@ -104,7 +104,7 @@ export interface ResponsesAdditionalTools {
   id?: string | null;
 }
 
-/** Settings that hold from here on. */
+/** Settings that apply from here on. */
 export interface ResponsesConfigurationUpdate {
   type: "configuration_update";
   id?: string | null;

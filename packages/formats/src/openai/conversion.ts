@@ -5,8 +5,8 @@ import type { ChatMessage } from "./messages.ts";
 import { readMessages } from "./to-neutral.ts";
 
 /**
- * For `convert` of `@turnkeep/formats/convert`. A developer's message is read as the system's, a custom call as a call
- * whose input is a text, `function_call` and its result as a call with an id.
+ * For `convert` of `@turnkeep/formats/convert`. A developer message is read as a system message, a custom call as a
+ * call whose input is a text, `function_call` and its result as a call with an id.
  *
  * @example
  * ```ts

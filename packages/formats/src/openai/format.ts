@@ -21,13 +21,13 @@ const roleOf: Readonly<Record<ChatMessage["role"], Role>> = {
 };
 
 /**
- * The messages of OpenAI's Chat Completions API, held as they are: what `add` takes is what
- * `client.chat.completions.create({ messages })` takes and what `choices[0].message` gives. `developer` messages count
- * as system messages. The older `function_call` and `function` messages are understood; members and content parts
- * that the API's types do not name are kept.
+ * The messages of OpenAI's Chat Completions API, kept as they are: pass to `add` what `client.chat.completions.create({
+ * messages })` takes, and `choices[0].message` of its response. `developer` messages count as system messages. The
+ * older `function_call` and `function` messages are understood; members and content parts that the API's types do not
+ * name are kept.
  *
- * Its `encode` throws `INVALID_MESSAGE` for an unknown role, content that is neither text nor a list of typed parts,
- * a tool call without an id and a result without the id of its call.
+ * Its `encode` throws `INVALID_MESSAGE` for an unknown role, content that is neither text nor a list of typed parts, a
+ * tool call without an id and a result without the id of its call.
  *
  * @example
  * ```ts

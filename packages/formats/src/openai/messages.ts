@@ -78,7 +78,7 @@ export interface ChatAssistantMessage {
   refusal?: string | null;
   audio?: { id: string } | null;
   tool_calls?: (ChatFunctionToolCall | ChatCustomToolCall)[];
-  /** The form of a call before `tool_calls`; answered by a message of role `function`. */
+  /** The older form of a call, before `tool_calls`; answered by a message of role `function`. */
   function_call?: { name: string; arguments: string } | null;
 }
 
@@ -88,7 +88,7 @@ export interface ChatToolMessage {
   tool_call_id: string;
 }
 
-/** The form of a result before `tool` messages. */
+/** The older form of a result, before `tool` messages. */
 export interface ChatFunctionMessage {
   role: "function";
   content: string | null;

@@ -10,8 +10,8 @@ export interface ProfileRules extends ProviderProfile {
 }
 
 /**
- * A profile of your own: of a provider that has none here, or of one that has changed. Errors: `INVALID_OPTION` for a rule
- * that there is not, that stands there twice, or whose fields are not those of its name.
+ * A profile of your own, for a provider that has none here or has changed. Errors: `INVALID_OPTION` for a rule that
+ * does not exist, occurs twice, or has fields that do not belong to it.
  *
  * @example
  * ```ts

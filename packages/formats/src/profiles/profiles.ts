@@ -158,7 +158,7 @@ export const openaiResponses: ProfileRules = profileOf("openai-responses", [
   { rule: "reasoning-alone", source: "https://github.com/openai/openai-node/issues/1567" },
 ]);
 
-/** Anthropic's Messages API, with a model that takes no prefilled answer and keeps its thinking to one conversation. */
+/** Anthropic's Messages API, with a model that takes no prefilled answer and ties its thinking to one conversation. */
 export const anthropic: ProfileRules = profileOf("anthropic", [
   { rule: "not-empty", source: anthropicApi },
   { rule: "tool-results", source: anthropicTools },
@@ -256,7 +256,7 @@ export const mistral: ProfileRules = profileOf("mistral", [
   toolNamesOfMistral,
 ]);
 
-/** All rules of all providers at once, each in its strictest form: for a list that any of them takes. */
+/** All rules of all providers at once, each in its strictest form: for a list that every provider accepts. */
 export const strict: ProfileRules = profileOf("strict", [
   { rule: "not-empty", source: openaiChatApi },
   { rule: "tool-results", source: anthropicTools },

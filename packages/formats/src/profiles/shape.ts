@@ -21,17 +21,17 @@ import { holdsOneOf, refusedProviderCalls } from "./provider-calls.ts";
 import { type ProviderRule, type RuleName, type RuleNamed, ruleOf } from "./rules.ts";
 import { withToolNames } from "./tool-names.ts";
 
-/** Opens a view whose first message would be the model's, where the provider wants the user's. */
+/** Opens a view that would start with the model's message, if the provider requires the user's. */
 export const openingText = "Here is our conversation so far.";
-/** Stands between two answers of the model, and behind the last message if that is one. */
+/** Goes between two answers of the model, and after the last message if that is an answer. */
 export const continueText = "Please continue.";
-/** Stands for the answer that never came, between tool results and the user's next message. */
+/** Stands in for an answer that never came, between tool results and the user's next message. */
 export const noAnswerText = "(No answer was given.)";
-/** Stands for a user's message without text. */
+/** Stands in for a user message without text. */
 export const emptyText = "(An empty message.)";
-/** Stands in a result that says that its tool failed, and no more. */
+/** Goes into a result that reports a failed tool and says nothing else. */
 export const errorText = "The tool failed and said nothing.";
-/** Stands beside a document that was sent without a text. */
+/** Goes beside a document that was sent without a text. */
 export const attachedText = "(A file is attached.)";
 
 type Change<M, N extends RuleName> = (
@@ -40,7 +40,7 @@ type Change<M, N extends RuleName> = (
   rule: RuleNamed<N>,
 ) => readonly M[];
 
-/** The rules by which all of a message may have to go. */
+/** The rules that may remove a whole message. */
 const contentRules: ReadonlySet<RuleName> = new Set([
   "reasoning",
   "provider-calls",
@@ -49,7 +49,7 @@ const contentRules: ReadonlySet<RuleName> = new Set([
   "reasoning-alone",
 ]);
 
-/** A list of messages whose calls and results are in order, in the shape that the rules ask for. */
+/** Brings a list of messages, whose calls and results are in order, into the shape that the rules require. */
 export function shape<M>(
   messages: readonly M[],
   format: MessageFormat<M>,
@@ -81,7 +81,7 @@ export function shape<M>(
   apply("first-message", (list, _, rule) => opened(list, messages, format, rule, leavesOut));
   apply("answer-after-results", answered);
   apply("last-message", continued);
-  // Before messages become one: calls of one message are told apart by their ids.
+  // Before messages are joined: calls of one message are told apart by their ids.
   apply("call-ids", withCallIds);
   apply("tool-names", withToolNames);
   apply("results-in-order", (list) => orderToolResults(list, { format }));
@@ -162,7 +162,7 @@ function withoutEmptyText<M>(
   });
 }
 
-/** Where an answer comes in parts, reasoning goes with the part that follows it; alone at its end, it belongs to none. */
+/** Where an answer comes in parts, reasoning goes with the part after it; at the answer's end it belongs to none. */
 function withoutReasoningAlone<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
   if (format.answersInParts !== true) {
     const answered = answeredRequests(messages, format);
@@ -186,8 +186,8 @@ function withoutReasoningAlone<M>(messages: readonly M[], format: MessageFormat<
 }
 
 /**
- * Reasoning that was stored apart from the answer right behind it becomes its beginning again. Elsewhere it was broken off
- * before the model was asked anew, and an answer with reasoning of its own was made without it.
+ * Reasoning that was stored apart from the answer directly after it becomes its beginning again. Elsewhere it was
+ * broken off before the model was asked again, and that answer was made without it.
  */
 function withReasoningJoined<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
   const isAssistant = (message: M | undefined): boolean =>

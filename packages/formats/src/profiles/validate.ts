@@ -29,15 +29,15 @@ export interface Violation {
   readonly index: number;
   /** What is wrong there, without the message's content. */
   readonly problem: string;
-  /** Where the rule is written down. */
+  /** Where the rule is documented. */
   readonly source: string;
 }
 
 /**
- * What a provider would refuse in a list of messages, in the rules' order; nothing for a list that it takes. A rule
- * about how reasoning came about (`bound`) cannot be checked in a list, so that it is left to the memory.
+ * What a provider would refuse in a list of messages, in the order of the rules; empty for a list that it accepts. The
+ * rule `bound`, on how reasoning came about, cannot be checked in a list; only the memory can apply it.
  *
- * Errors: `INVALID_OPTION`; `INVALID_MESSAGE` for what is no message of the format.
+ * Errors: `INVALID_OPTION`; `INVALID_MESSAGE` for what is not a message of the format.
  *
  * @example
  * ```ts
