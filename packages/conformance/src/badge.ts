@@ -3,8 +3,8 @@ import type { ConformanceReport } from "./report.ts";
 const colours = { good: "#2e7d32", part: "#9a6700", bad: "#c62828" } as const;
 
 /**
- * A badge for a README, as SVG text: `conforms` in green, how many cases failed in red, or, if not all of the kit's
- * cases were chosen, how many passed, in amber.
+ * A badge for a README, as SVG text: `conforms` in green; the number of failed cases in red; or, if not all of the
+ * kit's cases were chosen, the number that passed in amber.
  *
  * @example
  * ```ts

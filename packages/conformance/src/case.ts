@@ -31,21 +31,21 @@ export const conformanceGroups = [
   "model",
 ] as const;
 
-/** What a case is about. */
+/** The subject of a case. */
 export type ConformanceGroup = (typeof conformanceGroups)[number];
 
-/** What a store must declare for a case to make sense. A store that declares otherwise skips the case. */
+/** What a store must declare for a case to apply. A store that declares otherwise skips the case. */
 export interface CapabilityRequirement {
   readonly durable?: boolean | undefined;
   readonly shared?: boolean | undefined;
   readonly history?: boolean | undefined;
   readonly list?: boolean | undefined;
   readonly ttl?: boolean | undefined;
-  /** At most so many bytes. */
+  /** At most this many bytes. */
   readonly maxMessageBytes?: number | undefined;
 }
 
-/** An optional member of a harness without which a case cannot be made. */
+/** An optional member of a harness that some cases need. */
 export type HarnessRequirement = "rawRead" | "rawWrite" | "fault" | "given";
 
 /**
@@ -75,11 +75,11 @@ export interface ConformanceCase {
   readonly requires?: CapabilityRequirement | undefined;
   /** What the harness must offer. A harness without it skips the case, and the report says so. */
   readonly needs?: readonly HarnessRequirement[] | undefined;
-  /** Moves so much data, or waits so long, that it gets five times the usual time. */
+  /** Moves so much data, or waits so long, that it gets five times the usual time limit. */
   readonly heavy?: boolean | undefined;
   /** A rule that is new in this minor version: a failure is a warning and does not count yet. */
   readonly provisional?: boolean | undefined;
-  /** Returns if the store keeps the sentence, else throws an error that says what was expected and what was seen. */
+  /** Returns if the store keeps the sentence; otherwise throws an error that says what was expected and seen. */
   run(context: ConformanceContext): Promise<void>;
 }
 

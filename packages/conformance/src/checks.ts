@@ -26,7 +26,7 @@ const memberNames: Names<ConformanceHarness> = {
   given: true,
 };
 
-/** Options of these names and no others: a misspelt one would be without effect, and all cases would run. */
+/** Allows options of these names only: a misspelt option would do nothing, and all cases would run. */
 export function checkOptions(options: unknown, names: OptionNames): void {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
     throw new TypeError(`The options must be an object, not ${kindOf(options)}`);
@@ -40,7 +40,7 @@ export function checkOptions(options: unknown, names: OptionNames): void {
   }
 }
 
-/** A harness whose members are functions. Refuses a misspelt one: what it offers would be skipped, or waited for. */
+/** Checks that a harness's members are functions. A misspelt one is refused, as it would be skipped or waited for. */
 export function checkHarness(harness: unknown): asserts harness is ConformanceHarness {
   if (typeof (harness as ConformanceHarness | null | undefined)?.create !== "function") {
     throw new TypeError("A conformance harness must be an object with a function create()");
@@ -51,7 +51,7 @@ export function checkHarness(harness: unknown): asserts harness is ConformanceHa
     if (member === undefined || typeof member === "function") continue;
     throw new TypeError(`${name} of a conformance harness must be a function, not ${kindOf(member)}`);
   }
-  // Every member is a function; what else an object holds, or what a class has beside them, is its own affair.
+  // Every member must be a function; other members of an object or a class are not checked.
   if (isPlain(given)) {
     checkNames("A conformance harness has", given, memberNames, (value) => typeof value === "function");
   }

@@ -2,24 +2,24 @@ import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
 import type { GivenClient, HarnessCreateOptions } from "./harness.ts";
 import type { TestMemory } from "./memory.ts";
 
-/** What a case works with. Methods may be taken apart: none uses `this`. */
+/** What a case works with. Methods may be destructured: none uses `this`. */
 export interface ConformanceContext {
-  /** A client that lives as long as the run: a case does not close it. */
+  /** A client that lives as long as the run; a case must not close it. */
   readonly store: ChatMemoryStore;
   /** A second client of the same data; the same one again if the store declares `shared: false`. */
   readonly other: ChatMemoryStore;
   readonly capabilities: StoreCapabilities;
   /** The seed of the run. */
   readonly seed: number;
-  /** Where in the model's sequences to begin, as a failed case has printed it. */
+  /** Where to start in the model's sequences, as a failed case printed it. */
   readonly path: string | undefined;
-  /** Fires when the case has run out of time. */
+  /** Fires when the case runs out of time. */
   readonly signal: AbortSignal;
   /** From 0 to 1, from the seed and the case's name. */
   random(): number;
-  /** An id that no memory has. Deleted after the case. */
+  /** An id that no memory has. Its memory is deleted after the case. */
   memoryId(): string;
-  /** Says that the case uses exactly this id: it is deleted now and after the case. */
+  /** Reserves exactly this id: its memory is deleted now and after the case. */
   claim(memoryId: string): Promise<string>;
   /** A version, message id or owner that is used nowhere else. */
   unique(): string;
@@ -27,20 +27,20 @@ export interface ConformanceContext {
   memory(id?: string, client?: ChatMemoryStore): TestMemory;
   /** One more client, closed after the case. */
   create(options?: HarnessCreateOptions): Promise<ChatMemoryStore>;
-  /** Restarts what lies beneath: `store` and `other` are new clients afterwards. */
+  /** Restarts the database: `store` and `other` are new clients afterwards. */
   reopen(): Promise<void>;
   /** Milliseconds on the clock that `elapse` moves. */
   now(): number;
-  /** Lets so many milliseconds pass: by the harness's `advance`, or by waiting. */
+  /** Lets this many milliseconds pass: by the harness's `advance`, or by waiting. */
   elapse(ms: number): Promise<void>;
   /** Whether time passes only by `elapse`. */
   readonly clockIsMoved: boolean;
   /** What the database holds for a memory, joined; `undefined` if the harness cannot tell. */
   rawText(memoryId: string): Promise<string | undefined>;
-  /** Changes each text that the database holds for a memory; answers how many. Needs `rawRead` and `rawWrite`. */
+  /** Changes each text that the database holds for a memory; returns how many. Needs `rawRead` and `rawWrite`. */
   damage(memoryId: string, change: (text: string) => string): Promise<number>;
-  /** A client whose `step`-th write to the database does not take place, nor anything after. Needs `fault`. */
+  /** A client whose `step`-th write to the database, and everything after it, does not take place. Needs `fault`. */
   dying(step: number): Promise<ChatMemoryStore>;
-  /** A store over a client that it was given. Needs `given`. */
+  /** A store over a client that somebody else made. Needs `given`. */
   given(): Promise<GivenClient>;
 }

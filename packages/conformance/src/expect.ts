@@ -3,8 +3,8 @@ import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { brief, cut, difference } from "./brief.ts";
 
 /**
- * What a case throws when a store does not keep the contract. The message says what was looked at, what was expected
- * and what was seen, without long payloads.
+ * What a case throws if a store does not keep the contract. The message says what was tested, what was expected and
+ * what was seen, without long payloads.
  *
  * @example
  * ```ts
@@ -28,7 +28,7 @@ export function expectEqual(what: string, seen: unknown, expected: unknown): voi
   if (found !== undefined) throw new ConformanceError(`${what}: ${found}`);
 }
 
-/** Waits for a call that must fail with a code. Answers the error. */
+/** Waits for a call that must fail with a code. Returns the error. */
 export async function expectCode(
   what: string,
   code: TurnkeepErrorCode,
@@ -50,7 +50,7 @@ export async function expectCode(
 
 const calls = new WeakMap<object, string>();
 
-/** Remembers which call it was, should it fail: nobody expects it to, so nobody else says so. */
+/** Notes which call failed: the call was expected to succeed, so nothing else would say it. */
 export async function named<T>(call: string, running: Promise<T>): Promise<T> {
   try {
     return await running;
@@ -67,7 +67,7 @@ export function tell(error: unknown): string {
   return `${call ?? "a call that must succeed"}: expected an answer, saw ${describeError(error)}`;
 }
 
-/** Compares what `getMessages` answered with what it should have. */
+/** Compares the result of `getMessages` with the expected one. */
 export function expectSnapshot(what: string, seen: MemorySnapshot, expected: MemorySnapshot): void {
   expectEqual(`${what}, version`, seen.version, expected.version);
   expectMessages(what, seen.messages, expected.messages);
@@ -95,7 +95,7 @@ export function expectRead(
   expectSnapshot(what, seen, { ...expected, messages, unchanged: seen.unchanged });
 }
 
-/** Compares what `getHistory` answered with what it should have. */
+/** Compares the result of `getHistory` with the expected one. */
 export function expectPage(what: string, seen: HistoryPage, expected: HistoryPage): void {
   expectMessages(what, seen.messages, expected.messages);
   expectEqual(`${what}, hasMore`, seen.hasMore, expected.hasMore);
@@ -146,7 +146,7 @@ export function describeError(error: unknown): string {
   return `${name} (${cut(error.message, 160)})${caused}`;
 }
 
-/** Fails if an error holds a secret, its cause apart: that is the driver's, and may quote what was sent. */
+/** Fails if an error contains a secret. Its cause is not checked: it is the driver's, and may quote what was sent. */
 export function expectSecret(what: string, error: Error, secret: string): void {
   const members = Object.getOwnPropertyNames(error).filter((name) => name !== "cause" && name !== "stack");
   const telling = members.filter((name) =>

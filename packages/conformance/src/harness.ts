@@ -1,8 +1,8 @@
 import type { ChatMemoryStore } from "@turnkeep/core";
 
-/** What a store is to be made with. */
+/** Options for a new store. */
 export interface HarnessCreateOptions {
-  /** To be handed on as the store's option `ttlMs`. Given only if the store declares `ttl: true`. */
+  /** Pass it on as the store's option `ttlMs`. Set only if the store declares `ttl: true`. */
   readonly ttlMs?: number | undefined;
 }
 
@@ -25,46 +25,46 @@ export interface HarnessCreateOptions {
  */
 export interface ConformanceHarness {
   /**
-   * A new client, ready for use: tables made, indexes built. Each call answers another client of the same data, if the
-   * store declares `shared: true`: races run between two of them. The kit closes each.
+   * Returns a new client, ready for use: tables created, indexes built. If the store declares `shared: true`, each call
+   * must return another client of the same data: races run between two of them. The kit closes each.
    */
   create(options: HarnessCreateOptions): ChatMemoryStore | Promise<ChatMemoryStore>;
-  /** Ends what `create` made beyond what `close()` of a store ends: tables, pools, servers. Called once, at the end. */
+  /** Ends whatever `create` made that a store's `close()` does not: tables, pools, servers. Called once, at the end. */
   destroy?: (() => void | Promise<void>) | undefined;
   /**
-   * Restarts what lies beneath the stores, so that the next `create` finds only what has been made durable. Without it
-   * the kit closes a client and creates another.
+   * Restarts the database beneath the stores, so that the next `create` finds only durable data. Without it, the kit
+   * closes a client and creates another.
    */
   reopen?: (() => void | Promise<void>) | undefined;
   /**
-   * Moves the clock of all clients ahead. For stores with a clock of their own; without it the cases of the group
-   * `ttl` wait for short, real time.
+   * Moves the clock of all clients ahead, for stores with a clock of their own. Without it, the cases of the group
+   * `ttl` wait for short, real times.
    */
   advance?: ((ms: number) => void | Promise<void>) | undefined;
   /**
-   * Everything that the database holds for a memory, as text: rows, values, documents. With it the kit sees that what
-   * was deleted is gone from the database too, not only from the answers.
+   * Returns everything that the database holds for a memory, as text: rows, values, documents. It shows the kit that
+   * deleted data is gone from the database too, not only from the answers.
    */
   rawRead?: ((memoryId: string) => readonly string[] | Promise<readonly string[]>) | undefined;
   /**
-   * Damages a memory in the database: puts these texts in place of those that `rawRead` answers, in the same order, and
-   * past every check of the store. With it, and `rawRead`, the kit sees what a corrupt record does to the others.
+   * Damages a memory in the database: replaces the texts that `rawRead` returns by these, in the same order, bypassing
+   * every check of the store. With it and `rawRead`, the kit tests what a corrupt record does to others.
    */
   rawWrite?: ((memoryId: string, texts: readonly string[]) => void | Promise<void>) | undefined;
   /**
-   * A client of the same data that dies, as a process does: its `step`-th write to the database (from 1) does not take
-   * place, and neither does anything after it. What it held, a lock or an open transaction, ends with it, as a process's
-   * does. The call that meets it may reject with any error. The kit closes it.
+   * Returns a client of the same data that dies like a process: its `step`-th write to the database (from 1), and
+   * everything after it, does not take place. Locks and open transactions that it held end with it. The call that meets
+   * its death may reject with any error. The kit closes it.
    */
   fault?: ((options: { readonly step: number }) => ChatMemoryStore | Promise<ChatMemoryStore>) | undefined;
   /**
-   * A store made over a client, pool or connection that it was given, and whether that is still open. With it the kit
-   * sees that a store closes only what it opened.
+   * Returns a store over an existing client, pool or connection, and whether that is still open. It shows the kit that
+   * a store closes only what it opened.
    */
   given?: (() => GivenClient | Promise<GivenClient>) | undefined;
 }
 
-/** A store over somebody else's client. The harness ends the client itself, in `destroy`. */
+/** A store over a client that the harness made and ends itself, in `destroy`. */
 export interface GivenClient {
   readonly store: ChatMemoryStore;
   /** Asks the client, not the store. */

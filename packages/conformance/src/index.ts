@@ -1,5 +1,5 @@
 /**
- * The kit that any store of chat memories runs, to show that it keeps the contract.
+ * The conformance kit: cases that any store of chat memories runs to show that it keeps the contract.
  *
  * @module
  */

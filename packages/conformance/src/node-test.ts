@@ -5,9 +5,9 @@ import { type ConformanceOptions, normalizeOptions } from "./run.ts";
 import { ConformanceSession, caseTimeout } from "./session.ts";
 
 /**
- * Registers the kit as tests of `node:test`: one `describe` with a test for each case, run one after the other. A case
- * that the store's `capabilities` exclude is skipped with what was declared. `harness.create` is not called before the
- * first test runs, so it may use what a `before` has started.
+ * Registers the kit as tests of `node:test`: one `describe` with a test per case, run one after the other. A case that
+ * the store's `capabilities` exclude is skipped, with what was declared. `harness.create` is first called when the
+ * first test runs, so it may use what a `before` hook started.
  *
  * @example
  * ```ts
@@ -31,7 +31,7 @@ export function describeConformance(
       if (members.length === 0) continue;
       describe(group, { concurrency: 1 }, () => {
         for (const member of members) {
-          // The kit ends a case itself, with a better message; the runner's own limit is the second line.
+          // The kit ends a case itself, with a better message; the runner's own limit is only a fallback.
           const timeout = 2 * caseTimeout(member, normal.timeoutMs);
           test(member.name, { timeout }, (context: TestContext) =>
             session.runAsTest(member, (reason) => context.skip(reason)),

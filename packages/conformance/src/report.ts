@@ -2,7 +2,7 @@ import type { StoreCapabilities } from "@turnkeep/core";
 import { type ConformanceGroup, conformanceGroups } from "./case.ts";
 import { ConformanceError, describeError } from "./expect.ts";
 
-/** How one case ended. */
+/** The outcome of one case. */
 export type ConformanceResult = {
   readonly name: string;
   readonly group: ConformanceGroup;
@@ -10,7 +10,7 @@ export type ConformanceResult = {
   readonly sentence: string;
 } & (
   | { readonly status: "passed"; readonly durationMs: number }
-  /** `reason`: what the store declares, or its harness lacks; a text that goes on from "the store". */
+  /** `reason`: what the store declares, or its harness lacks; a text that continues "the store". */
   | { readonly status: "skipped"; readonly reason: string }
   /** `warned`: the rule is new in this minor version and does not count yet. */
   | {
@@ -34,7 +34,7 @@ export interface ConformanceCounts {
 export interface ConformanceReport {
   /** No case failed, and at least one passed. */
   readonly ok: boolean;
-  /** Run again with it to get the same chances. */
+  /** Pass it to another run to repeat the same random choices. */
   readonly seed: number;
   readonly capabilities: StoreCapabilities;
   readonly results: readonly ConformanceResult[];
@@ -65,8 +65,8 @@ function count(results: readonly ConformanceResult[]): ConformanceCounts {
 }
 
 /**
- * A report as text for a terminal: a line for each group, then what failed with the sentence of the contract and what
- * was seen, what was skipped with what the store declares, and the totals.
+ * A report as text for a terminal: a line per group, then each failure with the sentence of the contract and what was
+ * seen, each skipped case with what the store declares, and the totals.
  *
  * @example
  * ```ts
@@ -93,8 +93,8 @@ export function formatReport(report: ConformanceReport): string {
 }
 
 /**
- * What failed, or would have: each behind an empty line, with the sentence of the contract and what was seen. Where many
- * cases meet the same cause, as in a store that is half written, it is told with the first, and the others by name.
+ * Failures and warnings, separated by empty lines, with the sentence of the contract and what was seen. If many cases
+ * have the same cause, as in a half-written store, the first one tells it and the others are listed by name.
  */
 export function failureLines(results: readonly ConformanceResult[]): string[] {
   const alike = new Map<string, Failure[]>();

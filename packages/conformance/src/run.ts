@@ -6,24 +6,24 @@ import { newSeed } from "./random.ts";
 import { type ConformanceReport, type ConformanceResult, createReport } from "./report.ts";
 import { ConformanceSession } from "./session.ts";
 
-/** Which cases run, and how. */
+/** Which cases to run, and how. */
 export interface ConformanceOptions {
   /** Default: all. */
   readonly groups?: readonly ConformanceGroup[] | undefined;
   /** Only cases whose name contains one of these texts. */
   readonly names?: readonly string[] | undefined;
-  /** A whole number; default: a new one. The report tells it. */
+  /** A whole number; default: a new one, which the report shows. */
   readonly seed?: number | undefined;
-  /** Where in the model's sequences to begin, as a failed case has printed it. Goes with `seed`. */
+  /** Where to start in the model's sequences, as a failed case printed it. Use it with the same `seed`. */
   readonly path?: string | undefined;
-  /** How long one case may take, in milliseconds; heavy ones five times as long. Default 60,000. */
+  /** Time limit for one case, in milliseconds; heavy cases have five times as long. Default 60,000. */
   readonly timeoutMs?: number | undefined;
-  /** The cases to choose from; default: {@link cases}. For cases of your own beside or instead of the kit's. */
+  /** The cases to choose from; default: {@link cases}. Use it to add your own cases or replace the kit's. */
   readonly cases?: readonly ConformanceCase[] | undefined;
 }
 
 export interface RunOptions extends ConformanceOptions {
-  /** Ends the run before the next case; `runConformance` rejects with its reason. */
+  /** Ends the run before the next case; `runConformance` then rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
   /** Called after each case. */
   readonly onResult?: ((result: ConformanceResult) => void) | undefined;
@@ -38,10 +38,10 @@ export interface NormalOptions {
 }
 
 /**
- * Runs the cases one after the other over a store and answers a report. What is skipped follows from the store's
- * `capabilities`, and from what the harness lacks of `rawWrite`, `fault` and `given`. A store that fails does not make the call reject: the report says so. It rejects if the
- * harness fails, or with a `TypeError` for options that are not as described or name no case, and for a harness with a
- * misspelt member.
+ * Runs the cases over a store, one after the other, and returns a report. Skipped cases follow from the store's
+ * `capabilities` and from what the harness lacks of `rawWrite`, `fault` and `given`. A failing store does not make the
+ * call reject: the report shows it. The call rejects if the harness fails, and with a `TypeError` for invalid options,
+ * options that select no case, or a harness with a misspelt member.
  *
  * @example
  * ```ts

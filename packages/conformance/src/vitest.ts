@@ -4,13 +4,13 @@ import type { ConformanceHarness } from "./harness.ts";
 import { type ConformanceOptions, normalizeOptions } from "./run.ts";
 import { ConformanceSession, caseTimeout } from "./session.ts";
 
-/** Also where the configuration runs tests at the same time. Vitest 5 has no `describe.sequential`. */
+/** Even if the configuration runs tests concurrently. Vitest 5 has no `describe.sequential`. */
 const oneByOne = { concurrent: false };
 
 /**
- * Registers the kit as tests of vitest: one `describe` with a test for each case, run one after the other. A case that
- * the store's `capabilities` exclude is skipped with what was declared. `harness.create` is not called before the
- * first test runs, so it may use what a `beforeAll` has started.
+ * Registers the kit as tests of vitest: one `describe` with a test per case, run one after the other. A case that the
+ * store's `capabilities` exclude is skipped, with what was declared. `harness.create` is first called when the first
+ * test runs, so it may use what a `beforeAll` started.
  *
  * @example
  * ```ts
@@ -34,7 +34,7 @@ export function describeConformance(
       if (members.length === 0) continue;
       describe(group, oneByOne, () => {
         for (const member of members) {
-          // The kit ends a case itself, with a better message; vitest's own limit is the second line.
+          // The kit ends a case itself, with a better message; vitest's own limit is only a fallback.
           const timeout = 2 * caseTimeout(member, normal.timeoutMs);
           test(member.name, { timeout, retry: 0 }, (context: TestContext) =>
             session.runAsTest(member, (reason) => context.skip(reason)),
