@@ -1,13 +1,13 @@
-/** How much longer than its limit a call may take, for each that waits, until it counts as dropped. */
+/** How much longer than its limit a call may take, per waiting call, before it counts as dropped. */
 export const graceMs = 100;
 const longestTimer = 2 ** 31 - 1;
 
 /**
  * Runs calls one after the other, in the order in which they were made.
  *
- * A call that has a limit ends by it, unless the runtime has dropped it together with its timers, as Cloudflare's Workers
- * do with all that a request left behind whose client went away. Those behind it must not wait for ever, so each waits
- * by a timer of its own: the later it was made, the longer, so that those who wait keep their order.
+ * A call with a limit ends by that limit, unless the runtime drops the call together with its timers, as Cloudflare's
+ * Workers do with all work of a request whose client went away. Calls behind it must not wait forever, so each waits by
+ * its own timer: a later call waits longer, so that waiting calls keep their order.
  *
  * @example
  * ```ts
@@ -21,7 +21,7 @@ const longestTimer = 2 ** 31 - 1;
 export class CallQueue {
   /** Settles when the calls made so far have ended; `undefined`: none runs or waits. */
   #tail: Promise<unknown> | undefined;
-  /** How many calls were made, which of them was the newest to begin, and by when that one has ended. */
+  /** How many calls were made, which of them began last, and when that one must have ended. */
   #made = 0;
   #begun = 0;
   #until = 0;
@@ -32,8 +32,8 @@ export class CallQueue {
   }
 
   /**
-   * Makes the call when those made before it have ended, or cannot run any more. `limitMs`: by when it has ended, in
-   * milliseconds from when it begins; the call itself sees to that. Without one, those behind it wait until it ends.
+   * Makes the call when all earlier calls have ended or can no longer run. `limitMs`: how long it takes at most, from
+   * when it begins; the call itself must keep to it. Without a limit, later calls wait until it ends.
    */
   run<T>(call: () => Promise<T>, limitMs: number = Number.POSITIVE_INFINITY): Promise<T> {
     const place = ++this.#made;
@@ -44,7 +44,7 @@ export class CallQueue {
     let turn: Promise<T>;
     const before = this.#before(place);
     if (before === undefined) {
-      // At once: whoever comes in the same tick finds it under way.
+      // At once, so that a call in the same tick finds it running.
       begin();
       turn = Promise.resolve().then(call);
     } else {
@@ -61,7 +61,7 @@ export class CallQueue {
     return turn;
   }
 
-  /** Settles when the calls made so far have ended, or cannot run any more. */
+  /** Resolves when the calls made so far have ended or can no longer run. */
   async ended(): Promise<void> {
     await this.#before(this.#made + 1);
   }
@@ -71,15 +71,15 @@ export class CallQueue {
     return tail && endedOrDropped(tail, () => this.#left(place));
   }
 
-  /** How long it takes until the call that runs counts as dropped for the one at this place. */
+  /** How long until the running call counts as dropped for the one at this place. */
   #left(place: number): number {
     const ahead = place - this.#begun;
-    // Behind: it was given up by a later one although it lives. Its turn has passed, and comes no more.
+    // A later call gave this one up although it was alive: its turn has passed.
     return ahead < 0 ? 0 : this.#until + ahead * graceMs - performance.now();
   }
 }
 
-/** Settles when the work has ended, or once `left` has no milliseconds left for it. */
+/** Resolves when the work has ended, or when `left` has no milliseconds left for it. */
 export function endedOrDropped(work: Promise<unknown>, left: () => number): Promise<void> {
   return new Promise((resolve) => {
     let timer: ReturnType<typeof setTimeout> | undefined;

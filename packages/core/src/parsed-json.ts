@@ -1,4 +1,4 @@
-/** The value of JSON text; `undefined` for any other. No error comes of it: the parser's would quote the text, which is private. */
+/** The value of JSON text; else `undefined`. Never throws, since the parser's error would quote private text. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);

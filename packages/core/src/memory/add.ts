@@ -7,8 +7,8 @@ import type { Draft, Prepared } from "./draft.ts";
 import type { Policy } from "./policy.ts";
 
 /**
- * Adds messages to a draft and lets the window evict; answers their ids. Both may leave the draft unchanged. What is
- * added for a view alone (`forView`) has no time of its own: a view depends on no clock.
+ * Adds messages to a draft, lets the window evict, and returns their ids. The draft may stay unchanged. Messages added
+ * for one view only (`forView`) get no time, because a view must not depend on a clock.
  */
 export function addAll<M>(
   to: Windowed<M>,
@@ -20,16 +20,16 @@ export function addAll<M>(
   const isBound = policy.profile?.reasoning === "bound";
   const isLate = !forView && !isBound && isBehindCache(draft, messages, policy);
   const ids = messages.map((message) => addOne(to, message));
-  // A provider that binds reasoning to its beginning loses it by an eviction, and needs it most while the model works
-  // with tools: so the window makes room before that, when the user's message comes.
+  // If a provider binds reasoning to its beginning, an eviction loses it, and the model needs it most while it works
+  // with tools. So the window makes room earlier, when the user's message comes.
   const early = isLate || (isBound && messages.at(-1)?.facts.role === "user");
   if (draft.changed) evict(to, { early });
   return ids;
 }
 
 /**
- * A memory of messages of two formats could be read by neither. Errors: `CORRUPT_RECORD` where the newest message was
- * written by another format; one that is damaged otherwise hinders nobody from going on.
+ * Neither format could read a memory with messages of both. Errors: `CORRUPT_RECORD` if the newest message was written
+ * by another format. A message that is damaged in another way does not block the memory.
  */
 export function checkFormat<M>({ live }: Draft<M>, { reader }: Policy<M>): void {
   const newest = live.items.at(-1);
@@ -38,7 +38,7 @@ export function checkFormat<M>({ live }: Draft<M>, { reader }: Policy<M>): void 
   if (format !== undefined && format !== reader.format.name) throw newest.error;
 }
 
-/** Whether so much time has passed since the newest message that a provider has forgotten the prompt that held it. */
+/** Whether the newest message is so old that the provider has dropped the prompt with it from its cache. */
 function isBehindCache<M>(draft: Draft<M>, messages: readonly Prepared<M>[], policy: Policy<M>): boolean {
   const { cacheTtlMs } = policy.window;
   const [first] = messages;
@@ -47,7 +47,7 @@ function isBehindCache<M>(draft: Draft<M>, messages: readonly Prepared<M>[], pol
   return first.createdAt - newest.createdAt > cacheTtlMs;
 }
 
-/** Lets the window evict what does not fit; where it is to be summarized, that waits until the summary is there. */
+/** Lets the window evict what does not fit. With a summarizer, eviction waits for the summary. */
 export function evict<M>({ draft, policy, limits }: Windowed<M>, options: PlanOptions = {}): void {
   const forSummary = policy.window.summarize !== undefined;
   const plan = planWindow(draft.live, policy, limits, { forSummary, ...options });
@@ -56,7 +56,7 @@ export function evict<M>({ draft, policy, limits }: Windowed<M>, options: PlanOp
   draft.awaitsSummary = isDue ? (options.early === true ? "early" : "now") : undefined;
 }
 
-/** With unit `message` the window is applied before each message too, and not only behind the last: LangChain4j does. */
+/** With unit `message` the window is applied before each message too, not only after the last, as in LangChain4j. */
 function addOne<M>(to: Windowed<M>, message: Prepared<M>): string {
   const { draft, policy, limits } = to;
   const byMessage = policy.window.unit === "message";
@@ -79,7 +79,7 @@ export function isEqual<M>(item: Item<M>, message: Prepared<M>, policy: Policy<M
   return item.error === undefined && policy.reader.format.equals(item.message as M, message.facts.message);
 }
 
-/** Where an id may have been used. */
+/** Where to look for an id that may have been used. */
 type Place<M> = Asking<M> & Pick<Attempt<M>, "loaded">;
 
 /**
@@ -91,7 +91,7 @@ export async function withoutRepeated<M>(
   place: Place<M>,
 ): Promise<Prepared<M>[]> {
   const { policy } = place;
-  // An id made here is new; only the caller's own can have been used before.
+  // Ids made here are new; only the caller's own can have been used before.
   if (!messages.some(({ ownId }) => ownId)) return [...messages];
   const taken = await findIds(messages, place);
   const fresh: Prepared<M>[] = [];
@@ -110,7 +110,7 @@ export async function withoutRepeated<M>(
   return fresh;
 }
 
-/** The messages that bear the caller's own ids already, live or left. */
+/** The messages that already have the caller's own ids, live or not. */
 export async function findIds<M>(
   messages: readonly Prepared<M>[],
   { loaded, policy, call }: Place<M>,
@@ -123,7 +123,7 @@ export async function findIds<M>(
     else if (ownId) elsewhere.add(id);
   }
   const { store, memoryId, reader } = policy;
-  // Of as many places as messages are live, none was left.
+  // If as many messages are live as seqs were given out, none has left.
   const allLive = loaded.live.items.length === loaded.nextSeq - 1;
   if (allLive || !store.capabilities.history) return found;
   for (const ids of chunks([...elsewhere], 500)) {

@@ -3,7 +3,7 @@ import type { Call } from "./deadline.ts";
 import type { Draft, Loaded } from "./draft.ts";
 import type { Policy } from "./policy.ts";
 
-/** One attempt at a change: where it is made, and what it goes by. After a conflict comes another, on the new state. */
+/** One attempt at a change: what it changes and relies on. After a conflict comes another, on the new state. */
 export interface Attempt<M> {
   readonly draft: Draft<M>;
   /** The memory as it was read for this attempt. */
@@ -16,5 +16,5 @@ export interface Attempt<M> {
 /** What an attempt changes, and the window that it keeps. */
 export type Windowed<M> = Pick<Attempt<M>, "draft" | "policy" | "limits">;
 
-/** Of which memory an attempt asks the store. */
+/** Which memory an attempt asks the store about. */
 export type Asking<M> = Pick<Attempt<M>, "policy" | "call">;

@@ -7,7 +7,7 @@ import type { Draft, Prepared } from "./draft.ts";
 import { findKept } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 
-/** Adds under that id, unless it must exist, or replaces the live message that has it. */
+/** Replaces the live message with that id, or adds it unless it must exist. */
 export async function putMessage<M>(
   attempt: Attempt<M>,
   message: Prepared<M>,
@@ -37,7 +37,7 @@ export async function putMessage<M>(
   evict(attempt);
 }
 
-/** Replaces everything: what was there becomes superseded. */
+/** Replaces everything; what was there becomes superseded. */
 export async function replaceAll<M>(
   attempt: Attempt<M>,
   messages: readonly Prepared<M>[],
@@ -90,7 +90,7 @@ export interface Covered<M> {
   /** The derived messages that it replaces. */
   readonly derived: readonly Item<M>[];
   readonly covered: readonly Item<M>[];
-  /** It stands for what is covered up to this `seq`. */
+  /** The last `seq` that it stands for. */
   readonly through: number;
 }
 

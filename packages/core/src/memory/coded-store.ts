@@ -8,7 +8,7 @@ export type CodedStore = Pick<
   "capabilities" | "getMessages" | "updateMessages" | "deleteMessages" | "getHistory" | "listMemories"
 >;
 
-/** The store as memories call it: whatever it throws has a code, also where it is not one of ours. */
+/** The store as memories call it: every error has a code, even if the store throws one that is not ours. */
 export function codedStore(store: ChatMemoryStore): CodedStore {
   return {
     capabilities: store.capabilities,

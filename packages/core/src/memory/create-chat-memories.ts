@@ -43,14 +43,14 @@ export function createChatMemories<M>(options: ChatMemoriesOptions<M> & FormatOp
 
 class StoredChatMemories<M> implements ChatMemories<M> {
   readonly #options: ChatMemoriesOptions<M> & FormatOption<M>;
-  /** What holds for all memories alike. */
+  /** The part of the policy that is the same for all memories. */
   readonly #policy: Pick<Policy<M>, "store" | "timeoutMs">;
   readonly #maxLoaded: number;
-  /** The least recently asked for first. */
+  /** Least recently used first. */
   readonly #recent: Map<string, StoredChatMemory<M>> = new Map();
-  /** Also those that left `#recent` while somebody may still hold them: two instances of one id would not keep order. */
+  /** Also holds memories that left `#recent` but are still referenced: two instances of one id would not keep order. */
   readonly #held: Map<string, WeakRef<StoredChatMemory<M>>> = new Map();
-  /** `undefined` in runtimes without it, as Cloudflare's Workers of before May 2025: there those in `#recent` are all. */
+  /** `undefined` in runtimes without it (Cloudflare Workers before May 2025); then only `#recent` holds memories. */
   readonly #collected: FinalizationRegistry<string> | undefined =
     typeof FinalizationRegistry === "undefined"
       ? undefined
@@ -65,7 +65,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     checkInteger("maxLoaded", maxLoaded, 1);
     this.#options = options;
     this.#maxLoaded = maxLoaded;
-    // A function of owners is asked about the application's own ids alone.
+    // An `owner` function is called for the application's own ids only.
     this.#policy = policyOf({
       ...options,
       id: "any",
@@ -120,7 +120,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     const erased = new Set<string>();
     for (let before = -1; before < erased.size; ) {
       before = erased.size;
-      // Page by page: where the list is in the order of ids, what has begun anew stands in front of what is yet to go.
+      // Page by page: if the list is ordered by id, a memory that began anew can come before those still to delete.
       let cursor: string | undefined;
       do {
         const page = await this.#ask(signal, (call) =>
@@ -138,7 +138,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   }
 
   async close(): Promise<void> {
-    // Those too that have left `#recent` and that somebody still holds.
+    // Includes memories that left `#recent` but are still referenced.
     const held = [...this.#held.values()].map((memory) => memory.deref());
     const loaded = new Set([...this.#recent.values(), ...held]);
     this.#recent.clear();
@@ -150,7 +150,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     return this.close();
   }
 
-  /** One call of the store, which ends in time. */
+  /** One call of the store, with a time limit. */
   async #ask<T>(
     signal: AbortSignal | undefined,
     call: (options: MemoryCallOptions) => Promise<T>,

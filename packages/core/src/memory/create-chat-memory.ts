@@ -69,11 +69,11 @@ export function createChatMemory<M>(options: ChatMemoryOptions<M> & FormatOption
 }
 
 interface ChangeOptions {
-  /** What the change is based on, where it must be made on no other state. */
+  /** The state that the change must be based on, if it may be made on no other. */
   readonly base?: ((call: Call) => Base | undefined | Promise<Base>) | undefined;
-  /** Why messages leave memory by it. */
+  /** Why the change moves messages out of memory. */
   readonly reason?: "window" | "compact" | "shrink";
-  /** Called when it is made, before the next call of the memory begins. */
+  /** Called once it is made, before the next call of the memory begins. */
   readonly made?: () => void;
 }
 
@@ -251,7 +251,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
         call,
         async (draft, loaded) => {
           const ids = await removeStep({ draft, loaded, policy, call }, messageId);
-          // What an attempt was to delete whose answer was lost is not there any more.
+          // The messages are gone because an earlier attempt, whose answer was lost, deleted them.
           if (ids.length === 0 && call.isOpen) return before;
           before = ids;
           return ids;
@@ -298,7 +298,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     return this.close();
   }
 
-  /** What a change is based on that must not meet what its caller has not seen. Errors: `INVALID_OPTION`. */
+  /** The base of a change that must not affect what its caller has not seen. Errors: `INVALID_OPTION`. */
   #baseOf(onConflict: RemovalOptions["onConflict"]): ChangeOptions["base"] {
     checkOnConflict(onConflict);
     return onConflict === "throw" ? (call) => this.#session.lookedAt(call) : undefined;
@@ -325,7 +325,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     return this.#change(signal, add, { base: () => base, made: () => this.#views.added(prepared) });
   }
 
-  /** What the model reasoned behind something else than what stands before it now is bound to what it will not be shown again. */
+  /** Reasoning made after something else than what precedes it now is bound to what will not be sent with it. */
   #partFromView({ draft }: Attempt<M>, messages: readonly Prepared<M>[], isBehind: boolean): void {
     if (!isBehind) return;
     const isBound = ({ id, facts }: Prepared<M>): boolean =>
@@ -333,7 +333,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     if (messages.some(isBound)) draft.raiseEpoch();
   }
 
-  /** Makes a change, reports what left memory by it, and waits for the summary that is due because of it. */
+  /** Makes a change, reports what left memory by it, and waits for a summary that it made due. */
   async #change<T>(
     signal: AbortSignal | undefined,
     plan: (attempt: Attempt<M>) => T | Promise<T>,

@@ -8,24 +8,24 @@ export interface CallLimits {
   readonly signal: AbortSignal | undefined;
 }
 
-/** `INVALID_OPTION` for what is no signal. */
+/** `INVALID_OPTION` for anything but a signal. */
 export function wrongSignal(signal: AbortSignal | undefined): TurnkeepError | undefined {
   if (signal === undefined || typeof signal?.addEventListener === "function") return undefined;
   return wrongOption("signal", signal, "an AbortSignal");
 }
 
-/** What a running call checks and hands on. */
+/** What a running call checks and passes on. */
 export interface Call {
   readonly signal: AbortSignal;
-  /** What to report if time runs out while retrying: the newest conflict, or why it is open what an attempt has done. */
+  /** What to report if time runs out during retries: the newest conflict, or why an attempt's outcome is unknown. */
   conflict: TurnkeepError | undefined;
-  /** Whether an earlier attempt may have been made although it failed. */
+  /** Whether an earlier attempt may have taken effect although it failed. */
   isOpen: boolean;
 }
 
 /**
- * Runs a call that ends when the caller's signal or the time-out says so, whether what it waits for listens or not.
- * Errors: `ABORTED` by the caller; after the time-out the last `VERSION_CONFLICT`, else `STORE_UNAVAILABLE`.
+ * Runs a call that ends with the caller's signal or the time-out, even if what it waits for ignores them. Errors:
+ * `ABORTED` by the caller; after the time-out the last `VERSION_CONFLICT`, else `STORE_UNAVAILABLE`.
  */
 export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => Promise<T>): Promise<T> {
   const { timeoutMs, signal } = limits;
@@ -68,7 +68,7 @@ function unanswered(timeoutMs: number, cause: unknown): TurnkeepError {
   );
 }
 
-/** The same promise, ended by the caller's signal while it still waits for its turn. Errors: `ABORTED` then. */
+/** The same promise, but rejected with `ABORTED` if the caller's signal fires while it waits for its turn. */
 export async function endedBy<T>(signal: AbortSignal, turn: Promise<T>): Promise<T> {
   try {
     return await orAborted(turn, signal);
@@ -78,7 +78,7 @@ export async function endedBy<T>(signal: AbortSignal, turn: Promise<T>): Promise
   }
 }
 
-/** Waits before another attempt: longer each time, and at random, so that competing writers part. */
+/** Waits before another attempt: longer each time, and randomly, so that competing writers drift apart. */
 export function backOff(attempt: number, signal: AbortSignal): Promise<void> {
   const longest = Math.min(5 * 2 ** attempt, 100);
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -101,7 +101,7 @@ const definite = new Set([
   "CLOSED",
 ]);
 
-/** Whether a failed write leaves open if it was made. */
+/** Whether a failed write may have taken effect. */
 export function isOpenOutcome(error: unknown): boolean {
   return !(isTurnkeepError(error) && definite.has(error.code));
 }

@@ -9,7 +9,7 @@ import type { Policy } from "./policy.ts";
 export interface Loaded<M> {
   readonly version: string | null;
   readonly nextSeq: number;
-  /** Raised by whatever changes the view other than at its end. */
+  /** Raised by every change of the view other than at its end. */
   readonly epoch: number;
   readonly live: Live<M>;
 }
@@ -17,7 +17,7 @@ export interface Loaded<M> {
 /** A message that was checked, copied and counted, but has no place yet. */
 export interface Prepared<M> {
   readonly id: string;
-  /** Whether the id is the caller's own, which may have been used before. */
+  /** Whether the id is the caller's own and may have been used before. */
   readonly ownId: boolean;
   readonly createdAt: number;
   readonly payload: string;
@@ -25,16 +25,16 @@ export interface Prepared<M> {
   readonly facts: ItemFacts<M> & { readonly message: M };
 }
 
-/** As many as a page of history holds. */
+/** As many as one page of history holds. */
 const mostWitnesses = 1000;
 
 /**
- * One change to a memory: applies itself to the live messages at once and records what the store has to be told. Whoever
- * makes a draft gives up the state it was made from, unless nothing changed.
+ * One change to a memory. It applies itself to the live messages at once, and records what to tell the store. Whoever
+ * makes a draft must no longer use the state it was made from, unless nothing changed.
  */
 export class Draft<M> {
   readonly live: Live<M>;
-  /** Set where some of the live messages are to be summarized: `now`, because they do not fit, or already. */
+  /** Set if live messages are to be summarized: `now`, because they do not fit, or `early`. */
   awaitsSummary: "now" | "early" | undefined;
   readonly #from: Loaded<M>;
   readonly #policy: Policy<M>;
@@ -44,10 +44,10 @@ export class Draft<M> {
   readonly #moves: Map<number, MessageState | "removed"> = new Map();
   /** The messages that left memory for history, derived ones apart. */
   readonly evictedIds: string[] = [];
-  /** What was added, by whether the id is the caller's own. */
+  /** What was added, with whether the id is the caller's own. */
   readonly #made: Item<M>[] = [];
   readonly #own: Item<M>[] = [];
-  /** The newest of the live messages before this change: of those that it does not delete, if there are any. */
+  /** The newest message that was live before this change and is not deleted by it, if there is one. */
   newest: Item<M> | undefined;
   /** The `seq` of the first message that this change adds, if it adds any. */
   readonly firstSeq: number;
@@ -68,12 +68,12 @@ export class Draft<M> {
     return this.#appended.length + this.#replaced.length + this.#moves.size > 0;
   }
 
-  /** The messages that show whether this change was made: one under an id made here, else all that were added. */
+  /** The messages that prove this change was made: one with an id made here, else all that were added. */
   get witnesses(): readonly Item<M>[] {
     return this.ownIds ? this.#own.slice(0, mostWitnesses) : this.#made.slice(0, 1);
   }
 
-  /** Whether all that was added has ids of the caller's own. */
+  /** Whether all added messages have ids of the caller's own. */
   get ownIds(): boolean {
     return this.#made.length === 0;
   }
@@ -89,13 +89,13 @@ export class Draft<M> {
     this.#appended.push(item);
     (prepared.ownId ? this.#own : this.#made).push(item);
     this.live.append(item);
-    // A result in time for a step that others follow takes the place of what was shown in its stead.
+    // A timely result for a step that is not the last replaces what was shown in its place.
     const joins = late.length === 0 && this.live.stepOf(item) !== this.live.steps.at(-1);
     if (joins || this.live.items.at(-1) !== item) this.raiseEpoch();
     return item;
   }
 
-  /** Takes over another memory's messages, each with its id and `seq`; those of `evicted` do not become live. */
+  /** Takes over another memory's messages with their ids and `seq`s; those in `evicted` do not become live. */
   adopt(messages: readonly Item<M>[], evicted: ReadonlySet<Item<M>>, epoch: number): void {
     for (const item of messages) {
       this.#appended.push(item);
@@ -106,7 +106,7 @@ export class Draft<M> {
     this.#epoch = epoch;
   }
 
-  /** The same place and id with another message, once for a message that was there before. */
+  /** Replaces a message, keeping its place and id. A message that was there before may be replaced once. */
   replace(old: Item<M>, prepared: Prepared<M>): void {
     const { tokens: _, model: __, late: ___, ...kept } = old.meta;
     const late = this.live.lateAfterReplace(old, prepared.facts);
@@ -131,7 +131,7 @@ export class Draft<M> {
     this.raiseEpoch();
   }
 
-  /** Brings back to memory what had left it. */
+  /** Brings back messages that had left memory. */
   restore(items: readonly Item<M>[]): void {
     if (items.length === 0) return;
     for (const item of items) this.#moves.set(item.seq, "live");
@@ -183,7 +183,7 @@ export class Draft<M> {
   }
 }
 
-/** What is kept beside a message, while it is put together. */
+/** What is stored beside a message, while it is being built. */
 type NewMeta = { -readonly [Member in keyof ItemMeta]: ItemMeta[Member] };
 
 function newItem<M>(prepared: Prepared<M>, seq: number, meta: ItemMeta): Item<M> {

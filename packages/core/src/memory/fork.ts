@@ -11,7 +11,7 @@ import { allKept, findKept } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 import { chooseReturning } from "./refill.ts";
 
-/** What a fork takes over, read once, before anything is written. */
+/** What a fork copies, read once, before anything is written. */
 export interface ForkSource<M> {
   readonly owner: string | undefined;
   readonly epoch: number;
@@ -19,7 +19,7 @@ export interface ForkSource<M> {
   readonly evicted: ReadonlySet<Item<M>>;
 }
 
-/** Reads a memory up to and including message `at`, and decides what of it the fork's window shows. */
+/** Reads a memory up to and including message `at`, and decides which messages are live in the fork. */
 export async function readForkSource<M>(
   source: Policy<M>,
   at: string | undefined,
@@ -31,7 +31,7 @@ export async function readForkSource<M>(
   let snapshot = await store.getMessages(memoryId, { signal });
   for (;;) {
     const read = await readAsOf(snapshot, source, at, limits, call);
-    // Pages of history are no snapshot: what others changed meanwhile may have gone from one to the other, or be gone.
+    // History pages are not a snapshot: messages that others changed in the meantime may be missing or have moved.
     const now = await store.getMessages(memoryId, { signal, known: snapshot.version ?? undefined });
     signal.throwIfAborted();
     if (now.version === snapshot.version) return read;

@@ -1,10 +1,10 @@
 import { TurnkeepError } from "../errors.ts";
 import { parsedJson } from "../parsed-json.ts";
 
-/** The layout of a head that this package writes, and the latest that it reads. */
+/** The layout of heads that this package writes, and the latest that it can read. */
 const headVersion = 1;
 
-/** What core keeps of a memory itself, as the JSON text in the store's `head`: its epoch. */
+/** What core stores about the memory itself: its epoch, as the JSON text of the store's `head`. */
 export function encodeHead(epoch: number): string {
   return JSON.stringify({ v: headVersion, epoch });
 }

@@ -7,7 +7,7 @@ import type { Policy } from "./policy.ts";
 
 const defaultLimit = 100;
 
-/** A copy, which the caller cannot change while the call waits for others. What is no list, the store refuses. */
+/** A copy that the caller cannot change while the call waits. The store refuses values that are not lists. */
 export function copyQuery({ after, before, order, limit, states, ids }: MemoryHistoryQuery): HistoryQuery {
   const copy = <T>(list: readonly T[] | undefined): T[] | undefined =>
     Array.isArray(list) ? [...list] : (list as undefined);
@@ -15,8 +15,8 @@ export function copyQuery({ after, before, order, limit, states, ids }: MemoryHi
 }
 
 /**
- * One page of what was said: derived messages are no part of it. A record that cannot be read does not count towards
- * the limit, so that a page with more behind it always names a message to go on from.
+ * One page of what was said, without derived messages. A record that cannot be read does not count towards the limit,
+ * so that a page with more behind it always names a message to continue from.
  */
 export async function readHistory<M>(
   query: HistoryQuery,
@@ -45,7 +45,7 @@ export async function readHistory<M>(
   }
 }
 
-/** The query that goes on behind `seq`. */
+/** The query for what follows `seq`. */
 export function following<Q extends MemoryHistoryQuery | HistoryQuery>(query: Q, seq: number | undefined): Q {
   return query.order === "descending" ? { ...query, before: seq } : { ...query, after: seq };
 }

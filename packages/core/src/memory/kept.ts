@@ -7,9 +7,9 @@ import { following } from "./history.ts";
 export type Kept = StoredMessage & { readonly state: MessageState };
 
 /**
- * The message with that id, if it has one of these states. `undefined` also where the store keeps no history, and where the
- * memory was `loaded` as one that is not there: it may have begun since and end before a change, whose version is then
- * that of no memory again. Errors: `INVALID_OPTION` for what is no id, a message itself for one.
+ * The message with that id, if it is in one of these states. Also `undefined` if the store keeps no history, or if the
+ * memory was `loaded` as absent: it may have begun since and end before the change, whose expected version (`null`)
+ * then fits. Errors: `INVALID_OPTION` for anything but an id, such as a message.
  */
 export async function findKept<M>(
   id: string,
@@ -23,7 +23,7 @@ export async function findKept<M>(
   return page.messages[0];
 }
 
-/** Reads what the store keeps, page after page, until `done` says so. Nothing where the store keeps no history. */
+/** Reads what the store keeps, page by page, until `done` returns true. Reads nothing if the store keeps no history. */
 export async function scanKept<M>(
   query: HistoryQuery,
   { policy, call }: Asking<M>,
@@ -38,7 +38,7 @@ export async function scanKept<M>(
   }
 }
 
-/** All that the store keeps and that the query asks for, whatever its limit. */
+/** Everything the store keeps that matches the query, whatever its limit. */
 export async function allKept<M>(query: HistoryQuery, asking: Asking<M>): Promise<Kept[]> {
   const kept: Kept[] = [];
   await scanKept({ ...query, limit: 1000 }, asking, (page) => {

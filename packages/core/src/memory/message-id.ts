@@ -1,5 +1,5 @@
 const bytesOfId = 10;
-/** Random bytes are fetched for many ids at once: the call costs as much for one as for hundreds. */
+/** Random bytes are fetched for many ids at once: one call costs as much for one id as for hundreds. */
 const pool: Uint8Array<ArrayBuffer> = new Uint8Array(bytesOfId * 256);
 let used = pool.length;
 

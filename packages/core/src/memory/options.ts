@@ -74,7 +74,7 @@ export const sharedNames: readonly string[] = [
   "onEvent",
 ];
 
-/** Checks all options but the place. */
+/** Checks all options except where the memory is kept. */
 export function checkPolicy<M>(options: MemoryPolicy<M>): void {
   const { history, systemFirst, repair, timeoutMs, onEvent } = options;
   for (const [name, value] of Object.entries({ history, systemFirst, repair })) {
@@ -110,7 +110,7 @@ export function checkProfile(profile: ProviderProfile): void {
     throw wrongOption("profile.storedCallIds", storedCallIds, "a function");
 }
 
-/** A database's client, or its address, is no store yet. The value is not shown: an address may hold a password. */
+/** Catches a database client or URL passed as the store. The value is not shown: a URL may hold a password. */
 export function checkStore(factory: string, store: ChatMemoryStore | undefined): void {
   if (typeof store?.updateMessages !== "function") {
     throw invalidOption(`${factory} needs a store, such as inMemoryStore(); it was given ${kindOf(store)}.`);

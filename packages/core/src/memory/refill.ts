@@ -9,8 +9,8 @@ import { scanKept } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 
 /**
- * Brings back from history what the window now has room for, newest first, whole steps or turns only: of what stands
- * between the two, exclusive.
+ * Brings back from history what the window now has room for, newest first and only whole steps or turns, from the
+ * messages between the two seqs (exclusive).
  */
 export async function refill<M>(attempt: Attempt<M>, after: number, before: number): Promise<void> {
   const candidates = await readCandidates(attempt, after, before);
@@ -20,7 +20,7 @@ export async function refill<M>(attempt: Attempt<M>, after: number, before: numb
   draft.restore(chooseReturning(draft.live, candidates, policy, limits, covered));
 }
 
-/** The end of what a derived message stands for, from its last question on: a step of it may go on behind that. */
+/** The end of what a derived message stands for, from its last question on: a step in it may continue after that. */
 async function readBegun<M>(attempt: Attempt<M>, through: number): Promise<Item<M>[]> {
   const begun: Item<M>[] = [];
   if (through === 0) return begun;
@@ -37,7 +37,7 @@ async function readBegun<M>(attempt: Attempt<M>, through: number): Promise<Item<
   return begun;
 }
 
-/** Reads evicted messages, newest first, until they are more than could come back. */
+/** Reads evicted messages, newest first, until there are more than could come back. */
 async function readCandidates<M>(attempt: Attempt<M>, after: number, before: number): Promise<Item<M>[]> {
   const { policy, limits } = attempt;
   const { live } = attempt.draft;
@@ -58,8 +58,8 @@ async function readCandidates<M>(attempt: Attempt<M>, after: number, before: num
 }
 
 /**
- * Those of the candidates that the window would have kept. What belongs to a step that begins in what a derived message
- * covers stays away with it.
+ * The candidates that the window would have kept. Messages of a step that begins in what a derived message covers do
+ * not come back.
  */
 export function chooseReturning<M>(
   live: Live<M>,

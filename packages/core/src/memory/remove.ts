@@ -4,13 +4,13 @@ import type { MessageState } from "../store-contract.ts";
 import type { Attempt } from "./attempt.ts";
 import { findKept, type Kept, scanKept } from "./kept.ts";
 
-/** The rest of a step is rarely far: a page should hold it, and not much more. */
+/** The rest of a step is rarely far away: one page should hold it, and not much more. */
 const pageSize = 200;
 
-/** What no window decides. */
+/** Removal does not depend on the window. */
 type Removal<M> = Omit<Attempt<M>, "limits">;
 
-/** Deletes a message and the rest of its step, wherever they are kept; answers their ids. */
+/** Deletes a message and the rest of its step, wherever they are kept; returns their ids. */
 export async function removeStep<M>(removal: Removal<M>, messageId: string): Promise<string[]> {
   const { draft, policy } = removal;
   const live = draft.live.byId.get(messageId);
@@ -30,7 +30,7 @@ export async function removeStep<M>(removal: Removal<M>, messageId: string): Pro
   return step.map((item) => item.id);
 }
 
-/** All messages of a step by `seq`, live or not, as far before and behind the target as they have to be looked for. */
+/** All messages of a step by `seq`, live or not, searched before and after the target as far as needed. */
 async function findStep<M>(removal: Removal<M>, target: Item<M>, states: MessageState[]): Promise<Item<M>[]> {
   const { policy } = removal;
   const { live } = removal.draft;
@@ -43,7 +43,7 @@ async function findStep<M>(removal: Removal<M>, target: Item<M>, states: Message
     const items = page.map((kept) => readItem(kept, policy.reader));
     earlier.push(...items);
     if (!isComplete(items)) return false;
-    // The first part of an answer may stand on the next page.
+    // The first part of an answer may be on the next page.
     return grouped(earlier, target).stepOf(target).items[0] !== earlier.at(-1);
   });
   const found = grouped(earlier, target);
@@ -58,13 +58,13 @@ async function findStep<M>(removal: Removal<M>, target: Item<M>, states: Message
   return [...byId.values()].sort((a, b) => a.seq - b.seq);
 }
 
-/** Whether a message is a step of its own wherever it stands. */
+/** Whether a message is a step of its own wherever it is. */
 function isAlone<M>({ role, part, calls, results, approvals, meta }: Item<M>): boolean {
   if (calls.length + results.length + approvals.length > 0) return false;
   return !part || role !== "assistant" || meta.derived !== undefined;
 }
 
-/** Says of the messages before a target, newest first, whether they hold by now all that it answers. */
+/** Returns a function that tells whether the messages before a target, newest first, hold all that it answers. */
 function seekerOf<M>(target: Item<M>): (items: readonly Item<M>[]) => boolean {
   const calls = new Set(target.results.map(({ id }) => id));
   const requests = new Set<string>();

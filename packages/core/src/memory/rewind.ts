@@ -4,7 +4,7 @@ import { notFound } from "./change.ts";
 import { allKept, findKept } from "./kept.ts";
 import { refill } from "./refill.ts";
 
-/** That message and all later ones become superseded; what the window now has room for comes back. */
+/** Supersedes that message and all later ones; what the window now has room for comes back. */
 export async function rewindTo<M>(attempt: Attempt<M>, messageId: string): Promise<void> {
   const { draft, policy } = attempt;
   const live = draft.live.byId.get(messageId);
@@ -14,7 +14,7 @@ export async function rewindTo<M>(attempt: Attempt<M>, messageId: string): Promi
     throw notFound(messageId, policy, "it was superseded before, so there is nothing to go back to");
   }
   const derived = live?.meta.derived;
-  // What is later than a derived message begins behind all that it stands for.
+  // Everything after a derived message begins after all that it stands for.
   const from = derived === undefined ? target.seq : derived.through + 1;
   const isLater = (item: Item<M>): boolean =>
     item === live || (!policy.isFront(item) && (item.meta.derived?.through ?? item.seq) >= from);

@@ -13,30 +13,30 @@ import { isMade, isSameLife } from "./witness.ts";
 /** Applies a change to a draft. Called again on the new state after a conflict. */
 export type Plan<M, T> = (draft: Draft<M>, loaded: Loaded<M>) => T | Promise<T>;
 
-/** The state that a caller decided on: a change based on it is made on no other. */
+/** The state that a caller decided on. A change based on it is made on no other. */
 export interface Base {
   readonly version: string | null;
 }
 
-/** An event as it is told of: whose memory it is of, the session knows. */
+/** An event without its memory id, which the session adds. */
 type Reported<Event> = Event extends unknown ? Omit<Event, "memoryId"> : never;
 
-/** How often a write whose outcome is open is sent again before the caller is told. */
+/** How often a write with an unknown outcome is sent again before the caller is told. */
 const openAttempts = 3;
 
 /**
- * One memory's connection to its store: runs calls in order, keeps what it has read, commits changes against the
- * version they were computed from, and finds out what became of a commit that was not acknowledged.
+ * One memory's connection to its store. It runs calls in order, keeps what it has read, commits changes against the
+ * version they were computed from, and finds out whether an unacknowledged commit took effect.
  */
 export class Session<M> {
   readonly #policy: Policy<M>;
   readonly #calls = new CallQueue();
-  /** `undefined`: not known, and to be read before the next change. */
+  /** `undefined`: unknown; must be read before the next change. */
   #state: Loaded<M> | undefined;
-  /** The items of the newest state, current or not, to be used again where a read brings them unchanged. */
+  /** The items of the newest known state, reused if a read returns them unchanged. */
   #known: readonly Item<M>[] = [];
   /**
-   * The version the caller last looked at, or made its first change from, followed through changes of its own; `undefined`
+   * The version that the caller last looked at, or made its first change from, updated by its own changes; `undefined`
    * before either.
    */
   #looked: string | null | undefined;
@@ -51,7 +51,7 @@ export class Session<M> {
     return this.closed ? Promise.reject(this.#closedError()) : this.finish(signal, call);
   }
 
-  /** The same for what a call left to be done, which may run although the memory has been closed since. */
+  /** The same for work that a call left behind, which may run even after the memory was closed. */
   finish<T>(signal: AbortSignal | undefined, call: (call: Call) => Promise<T>): Promise<T> {
     const wrong = wrongSignal(signal);
     if (wrong !== undefined) return Promise.reject(wrong);
@@ -60,7 +60,7 @@ export class Session<M> {
     return signal === undefined ? turn : endedBy(signal, turn);
   }
 
-  /** Reads the memory as it is now and shows it to the caller, who from then on has looked at it, unless the call has ended. */
+  /** Reads the memory and shows it to the caller, which counts as a look unless the call has ended. */
   async look<T>(call: Call, show: (loaded: Loaded<M>) => T | Promise<T>): Promise<T> {
     const loaded = await this.load(call);
     try {
@@ -104,9 +104,9 @@ export class Session<M> {
   }
 
   /**
-   * Plans a change and commits it; nothing planned, nothing written. After a conflict the change is planned again on
-   * the new state; with a `base`, the conflict is thrown. A change that turns out to be none, or is refused, is planned
-   * again too if the memory has changed since it was read.
+   * Plans a change and commits it; if nothing is planned, nothing is written. After a conflict the change is planned
+   * again on the new state; with a `base`, the conflict is thrown. A change that is empty or refused is also planned
+   * again if the memory has changed since it was read.
    */
   async commit<T>(call: Call, plan: Plan<M, T>, base?: Base): Promise<T> {
     const { memoryId, store, owner } = this.#policy;
@@ -134,7 +134,7 @@ export class Session<M> {
         continue;
       }
       const update = draft.toUpdate(owner);
-      // While this is under way, an earlier conflict does not say that nothing was changed.
+      // During this write, an earlier conflict no longer proves that nothing was changed.
       call.conflict = undefined;
       try {
         await store.updateMessages(memoryId, update, { signal: call.signal });
@@ -163,16 +163,16 @@ export class Session<M> {
           if (++failures === openAttempts) throw open;
         }
         await backOff(attempt, call.signal);
-        // Who never rests has written again meanwhile, and would be ahead of every attempt on what was read before; and
-        // an update whose answer was lost may be there only now.
+        // A writer without pauses has written again by now, and would be ahead of every attempt based on the last read.
+        // And an update whose answer was lost may have arrived only now.
         if (await wasApplied()) return result;
       }
     }
   }
 
   /**
-   * Throws why a change was refused, unless the memory has changed since it was read: then it is planned again. Where an
-   * earlier attempt left open whether it was made, that attempt may be the reason, and its error is thrown instead.
+   * Throws why a change was refused, unless the memory has changed since it was read; then it is planned again. If the
+   * outcome of an earlier attempt is unknown, that attempt may be the reason, and its error is thrown instead.
    */
   async #refuse(
     call: Call,
@@ -191,7 +191,7 @@ export class Session<M> {
     return (await this.load(call)).version === version;
   }
 
-  /** What a replacement of everything has to be based on. */
+  /** The state that a change with `onConflict: "throw"`, or a `set`, must be based on. */
   async lookedAt(call: Call): Promise<Base> {
     if (this.#looked === undefined) this.#looked = (await this.load(call)).version;
     return { version: this.#looked };
@@ -207,10 +207,10 @@ export class Session<M> {
     this.#looked = null;
   }
 
-  /** Reports an event; what the listener throws must not change what the memory does. */
+  /** Reports an event. What the listener throws must not affect the memory. */
   emit(event: Reported<MemoryEvent>): void {
     const { memoryId, onEvent } = this.#policy;
-    // A listener's fault is the listener's, also that of one that turns out to be async.
+    // Errors are the listener's own, even if it turns out to be async.
     try {
       Promise.resolve(onEvent?.({ ...event, memoryId })).catch(() => {});
     } catch {}
@@ -225,7 +225,7 @@ export class Session<M> {
     if (this.closed) throw this.#closedError();
   }
 
-  /** Waits for the calls made so far and what they left to be done; every later one is `CLOSED`. */
+  /** Waits for the calls made so far and the work they left behind; later calls are `CLOSED`. */
   close(leftToDo: () => Promise<void> | undefined): Promise<void> {
     this.#closing ??= this.#calls.ended().then(leftToDo);
     return this.#closing;
@@ -236,8 +236,8 @@ export class Session<M> {
   }
 
   /**
-   * Whether an update that failed, or that met a conflict, has been made all the same. Leaves the new state loaded, and
-   * follows an update that was made. Throws the failure where nothing in the store can tell.
+   * Whether an update that failed, or met a conflict, has taken effect all the same. Leaves the new state loaded, and
+   * follows an update that was made. Throws the failure if the store cannot tell.
    */
   async #wasApplied(call: Call, draft: Draft<M>, update: MemoryUpdate, failure: unknown): Promise<boolean> {
     let loaded: Loaded<M>;
@@ -250,7 +250,7 @@ export class Session<M> {
     const made = loaded.version === update.version || (await isMade(draft, loaded, this.#policy, call));
     if (made === true) this.#follow(update);
     if (made === true || failure === undefined) return made === true;
-    // Made again it might stand twice, or bring back what others took away: the caller must know.
+    // A repeat might add it twice, or bring back what others removed: the caller must know.
     if (made === undefined || !(await isSameLife(draft, loaded, this.#policy, call))) throw failure;
     return false;
   }

@@ -4,8 +4,8 @@ import type { Prepared } from "./draft.ts";
 import type { Policy } from "./policy.ts";
 
 /**
- * The messages, with results under the ids of the stored calls where they bear those of a view: who runs a call of a view
- * knows no other. Depends on the live messages and the memory's profile alone, so that any process may add the result.
+ * Changes results that have call ids of a view to the ids of the stored calls: whoever runs a call from a view knows no
+ * other id. Depends only on the live messages and the memory's profile, so any process may add the result.
  */
 export function underStoredIds<M>(
   messages: readonly Prepared<M>[],

@@ -25,8 +25,8 @@ interface Totals {
 }
 
 /**
- * The plan of one shrink. Planned again after a conflict it aims at the size that its first attempt aimed at, so that
- * what somebody else took out meanwhile is no reason to take out more.
+ * Plans one shrink. After a conflict it aims at the same size as its first attempt, so that messages removed by
+ * somebody else in the meantime do not cause more removals.
  */
 export function shrinkOnce<M>(
   target: number,
@@ -51,7 +51,7 @@ export function shrinkOnce<M>(
       size -= sizeOf(items, reader);
     }
     if (leaving.size === 0 && !isSmaller) return false;
-    // What the window hid would be shown again in the room that is made here.
+    // Otherwise what the window hid would be shown again in the room that is made here.
     if (leaving.size > 0) draft.leave([...hidden, ...leaving], "evicted");
     const after = totalsOf(
       shown.filter((item) => !leaving.has(item)),
@@ -72,7 +72,7 @@ function totalsOf<M>(items: readonly Item<M>[], reader: ItemReader<M>): Totals {
   return { size, messages: items.length, tokens: reader.counter === undefined ? undefined : size };
 }
 
-/** What may leave a view, one group after another; a derived message only if there is no other group, and never the last. */
+/** What may leave a view, group by group, but never the last; a derived message only if there is no other. */
 function leavingInOrder<M>(shown: readonly Step<M>[], policy: Policy<M>): readonly (readonly Step<M>[])[] {
   const steps = shown.filter((step) => !isSystem(step));
   const said = steps.filter((step) => !isDerived(step));

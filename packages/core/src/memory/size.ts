@@ -1,6 +1,6 @@
 import type { ItemFacts, ItemReader } from "../steps/item.ts";
 
-/** What an image, a page or a few seconds of sound cost a model: about 1,000 tokens, as so many characters of text. */
+/** Roughly what an image, a page or a few seconds of sound cost a model (1,000 tokens), in characters of text. */
 const charactersOfMedium = 4000;
 
 /** How large messages are: in tokens where there is a counter, else in characters of text. */

@@ -11,16 +11,16 @@ import type { Policy } from "./policy.ts";
 import type { Session } from "./session.ts";
 import { acceptSummary, planSummary, putSummary, type SummaryPlan } from "./summary.ts";
 
-/** How often an answer may come too late before what does not fit leaves without one. */
+/** How often a summary may come too late before what does not fit leaves without one. */
 const maxConflicts = 3;
 
-/** At most so many occasions pass without the summarizer being asked. */
+/** The most occasions in a row at which the summarizer is not asked. */
 const longestRest = 15;
 
-/** A look, a question, its answer's place in the memory, what leaves without one: each ends within `timeoutMs`. */
+/** Four steps, each within `timeoutMs`: look, ask, store the summary, evict what leaves without one. */
 const stepsOfLook = 4;
 
-/** What a memory needs to summarize what leaves by its window. */
+/** What a memory needs to summarize the messages that its window evicts. */
 export interface SummarizerOptions<M> {
   readonly policy: Policy<M>;
   readonly session: Session<M>;
@@ -28,14 +28,14 @@ export interface SummarizerOptions<M> {
 }
 
 /**
- * Summarizes what leaves by a memory's window: one summary at a time, apart from the memory's calls, which go on
- * meanwhile. Nothing leaves before its summary is there, in the same change; what came of it is an event.
+ * Summarizes what a memory's window evicts: one summary at a time, while the memory's calls go on. Messages leave only
+ * in the change that adds their summary. The outcome is an event.
  */
 export class Summarizer<M> {
   readonly #options: SummarizerOptions<M>;
   readonly #summarize: Summarize<M>;
   #running: Promise<void> | undefined;
-  /** How often work began, and when the work under way last looked at what there is to do. */
+  /** How often work began, and when the running work last looked at what there is to do. */
   #begun = 0;
   #looked = 0;
   #failures = 0;
@@ -46,19 +46,19 @@ export class Summarizer<M> {
     this.#summarize = summarize;
   }
 
-  /** The work under way, if there is some. It never rejects. */
+  /** The running work, if any. It never rejects. */
   get running(): Promise<void> | undefined {
     const work = this.#running;
     return work && endedOrDropped(work, () => this.#left());
   }
 
-  /** How long the work under way may still take until it looks again; later, the runtime has dropped it with its timers. */
+  /** How long until the running work must have looked again; after that, the runtime has dropped it with its timers. */
   #left(): number {
     const { timeoutMs } = this.#options.policy;
     return this.#looked + stepsOfLook * (timeoutMs + graceMs) - performance.now();
   }
 
-  /** Sees to what is to be summarized, `early` or now. Answers what the caller has to wait for. */
+  /** Starts the work that is due, `early` or now. Returns what the caller has to wait for. */
   begin(when: "now" | "early", signal: AbortSignal | undefined): Promise<void> | undefined {
     const { waitUntil } = this.#options.policy.window;
     const begins = this.#running === undefined || this.#left() <= 0;
@@ -68,14 +68,14 @@ export class Summarizer<M> {
       if (begins) waitUntil(this.#running as Promise<void>);
       return undefined;
     } catch {
-      // Outside of a request, say: then the call itself is what keeps the process alive.
+      // `waitUntil` may throw outside a request; then the call itself keeps the process alive.
       return this.running;
     }
   }
 
   /**
-   * Goes on until everything fits, also what others have added meanwhile. It has ended before an add that follows its
-   * last look is stored, so that such an add finds nothing under way and begins again.
+   * Continues until everything fits, including what others add meanwhile. It ends before any add that follows its last
+   * look is stored, so such an add finds no running work and starts anew.
    */
   async #summarizeAll(isEarly: boolean, signal: AbortSignal | undefined, begun: number): Promise<void> {
     let plan: SummaryPlan<M> | undefined;
@@ -97,7 +97,7 @@ export class Summarizer<M> {
       }
       await this.#evict();
     } catch {
-      // Nothing has left: the view hides what does not fit, and the next add comes back to it.
+      // Nothing has left: the view hides what does not fit, and the next add tries again.
       this.#emitFailure(plan, "store");
     } finally {
       if (begun === this.#begun) this.#running = undefined;
@@ -114,7 +114,7 @@ export class Summarizer<M> {
     });
   }
 
-  /** One summary, from the question to its place in the memory. Answers why it came to nothing. */
+  /** One summary, from asking to storing. Returns why it failed. */
   async #summarizeOnce(
     plan: SummaryPlan<M>,
     signal: AbortSignal | undefined,
@@ -140,7 +140,7 @@ export class Summarizer<M> {
     return reason;
   }
 
-  /** Answers whether the summary has taken the place of what it was made of. */
+  /** Returns whether the summary has replaced the messages it was made of. */
   async #put(plan: SummaryPlan<M>, summary: Prepared<M>): Promise<boolean> {
     const { policy, session } = this.#options;
     const { made, evictedIds } = await this.#change((draft, limits) =>
@@ -178,14 +178,14 @@ export class Summarizer<M> {
     }
   }
 
-  /** What the model must not see, its summarizer must not either. Processors that look around would find other messages. */
+  /** The summarizer must not see what the model must not. Other processors would find other neighbours here. */
   #processed(messages: readonly M[], signal: AbortSignal): Promise<M[]> {
     const { processors, reader } = this.#options.policy;
     const eachAlone = processors.filter((processor) => processor.eachAlone === true);
     return applyProcessors<M>(messages, eachAlone, { format: reader.format, signal });
   }
 
-  /** What does not fit leaves without a summary; what fits stays. */
+  /** Evicts what does not fit, without a summary; what fits stays. */
   async #evict(): Promise<void> {
     const { policy } = this.#options;
     await this.#change((draft, limits) => {
@@ -193,7 +193,7 @@ export class Summarizer<M> {
     });
   }
 
-  /** Makes a change by itself, and reports what left memory by it. */
+  /** Makes a change of its own, and reports what left memory by it. */
   async #change<T>(
     plan: (draft: Draft<M>, limits: Limits) => T,
   ): Promise<{ readonly made: T; readonly evictedIds: readonly string[] }> {

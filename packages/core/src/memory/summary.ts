@@ -12,24 +12,24 @@ import type { Policy } from "./policy.ts";
 import { prepare } from "./prepare.ts";
 import { sizeOf } from "./size.ts";
 
-/** What is to be summarized, as it was when that was decided. */
+/** What to summarize, as it was when that was decided. */
 export interface SummaryPlan<M> {
   /** The derived messages that the summary replaces: one, or none. */
   readonly derived: readonly Item<M>[];
   /** Whole steps. */
   readonly items: readonly Item<M>[];
-  /** The same as the model was shown it: first the derived message, then the others, repaired. */
+  /** The same messages as the model was shown them: first the derived message, then the others, repaired. */
   readonly messages: readonly M[];
   readonly previous: M | undefined;
   readonly through: number;
   /** How large the summary may be: in tokens, or, without a counter, in characters. */
   readonly maxSize: number;
-  /** Why there is nothing to ask for. */
+  /** Why the summarizer is not asked. */
   readonly refusal: SummarizeFailure | undefined;
   readonly early: boolean;
 }
 
-/** Decides what leaves and is to be summarized, `early` or because it does not fit; `undefined` if nothing is. */
+/** Decides what to summarize, `early` or because it does not fit; `undefined` if nothing. */
 export function planSummary<M>(
   live: Live<M>,
   policy: Policy<M>,
@@ -64,17 +64,17 @@ export function planSummary<M>(
   return { derived, items, messages, previous, through, maxSize: Math.max(0, most), refusal, early };
 }
 
-/** Stands last, so that repair takes none of the steps before it for one that still waits for its results. */
+/** Goes last, so that repair does not take any real step for one that still waits for results. */
 const nothingMore: Step<never> = { items: [], calls: new Map(), approvals: new Map(), tokens: 0 };
 
-/** The messages of the steps that can be read, in the form in which a view shows them. */
+/** The readable messages of the steps, as a view shows them. */
 function asShown<M>(steps: readonly Step<M>[], policy: Policy<M>): readonly M[] {
   const readable = steps.filter((step) => step.items.every((item) => item.error === undefined));
   if (!policy.repair) return readable.flatMap((step) => step.items.map(messageOf));
   return repairSteps([...readable, nothingMore], policy.reader.format, "any").messages;
 }
 
-/** The answer as a message that can be stored in place of what was asked about, or why it cannot. */
+/** Turns the answer into a message that can be stored in place of its input, or says why it cannot. */
 export function acceptSummary<M>(
   answer: M | undefined,
   { maxSize }: SummaryPlan<M>,
@@ -93,10 +93,7 @@ export function acceptSummary<M>(
   return sizeOf([summary.facts], reader) > maxSize ? "too-long" : summary;
 }
 
-/**
- * Puts a summary in place of what it was made of, unless that is no longer as it was, or fits by now; then the draft is
- * left as it is.
- */
+/** Replaces messages by their summary, unless they have changed or fit by now; then the draft stays unchanged. */
 export function putSummary<M>(
   draft: Draft<M>,
   { derived, items, through, early }: SummaryPlan<M>,

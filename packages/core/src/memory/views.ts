@@ -33,23 +33,23 @@ interface Built<M> {
   readonly limits: Limits;
 }
 
-/** What tells whether memory still begins as it did when a view was handed out. */
+/** Tells whether memory still begins as it did when a view was returned. */
 interface Basis<M> {
   readonly epoch: number;
   readonly nextSeq: number;
   readonly newest: Item<M> | undefined;
   /** Whether the view held messages for that call only. */
   readonly hadExtra: boolean;
-  /** The ids of what this instance has added in answer to it. */
+  /** The ids of what this instance has added as the answer to it. */
   readonly answers: Set<string>;
 }
 
-/** What ends a turn. */
+/** Whether a message ends a turn. */
 function isAnswer<M>({ role, calls }: Pick<Item<M>, "role" | "calls">): boolean {
   return role === "assistant" && calls.every(({ providerExecuted }) => providerExecuted === true);
 }
 
-/** What a view is asked for: checked and copied, so that nobody changes it while the call waits for others. */
+/** Options of a view, checked and copied, so that nobody changes them while the call waits. */
 export interface AskedView<M> {
   readonly extra: readonly Prepared<M>[];
   readonly profile: ProviderProfile | undefined;
@@ -73,9 +73,9 @@ export class Views<M> {
   }
 
   /**
-   * Whether what is added now was made behind something else than what stands before it in memory: the last view held
-   * messages for that call only, or, until this instance has its answer, has changed, or the user has said more. Nothing is
-   * known of what was made behind a view that asks for no answer, or has one: the application has shown another list.
+   * Whether the added messages were made after something else than what precedes them in memory. That is so if the last
+   * view had messages for that call only or if, before this instance added the answer, memory changed or the user said
+   * more. Unknown if the view asked for no answer or has one already: the application has shown another list.
    */
   isBehind({ epoch, live }: Loaded<M>, added: readonly Prepared<M>[]): boolean {
     const basis = this.#basis;
@@ -87,12 +87,12 @@ export class Views<M> {
     if (epoch !== basis.epoch) return true;
     if (newest?.role === "user" && live.byId.get(newest.id)?.payload !== newest.payload) return true;
     const since = live.items.slice(live.items.findLastIndex((item) => item.seq < nextSeq) + 1);
-    // A result of a call in the view takes the place of what was shown in its stead.
+    // A result for a call in the view replaces what was shown in its place.
     const isShown = (item: Item<M>): boolean => (live.stepOf(item).items[0]?.seq ?? 0) < nextSeq;
     return since.some((item) => item.role === "user" || (item.role === "tool" && isShown(item)));
   }
 
-  /** What was added by this instance: the first answer is the last view's, unless a question came with it. */
+  /** Notes what this instance added: the first answer belongs to the last view, unless a question came with it. */
   added(messages: readonly Prepared<M>[]): void {
     const question = messages.findIndex(({ facts }) => facts.role === "user");
     const answer = messages.findIndex(({ facts }) => isAnswer(facts));
@@ -119,7 +119,7 @@ export class Views<M> {
   ): Promise<M[]> {
     const shown = { ...asked, extra: [...collected, ...asked.extra] };
     const { view, live } = await this.#build(loaded, call, shown, this.#policy);
-    // Nobody is shown the view of a call that has ended.
+    // A call that has ended shows nothing.
     call.signal.throwIfAborted();
     const { epoch, nextSeq } = loaded;
     const newest = loaded.live.items.at(-1);
@@ -128,7 +128,7 @@ export class Views<M> {
     const rules = stages.flatMap(({ by, name }) => (by === "rule" ? [name] : []));
     if (interruptedCalls.length + leftOut.length + rules.length > 0)
       this.#session.emit({ type: "repaired", interruptedCalls, leftOut, rules });
-    // Copies: the caller may change the array, and the next change the items.
+    // Copies, because the caller may change the array, and the next change may change the items.
     if (this.#policy.reader.counter !== undefined) {
       this.#shown = { messages: [...messages], items: [...live.items] };
     }
@@ -209,7 +209,7 @@ export class Views<M> {
   }
 }
 
-/** How many of the evicted messages are asked for. Errors: `INVALID_OPTION`. */
+/** How many of the evicted messages to return. Errors: `INVALID_OPTION`. */
 function evictedAsked<M>({ evicted = 100 }: ExplainOptions<M>): number {
   if (Number.isSafeInteger(evicted) && evicted >= 0 && evicted <= 1000) return evicted;
   throw wrongOption("explain's evicted", evicted, "an integer from 0 to 1000");

@@ -9,8 +9,8 @@ type Found = Pick<Item<unknown>, "id" | "seq" | "createdAt" | "payload">;
 type Place = Pick<Policy<never>, "memoryId" | "store">;
 
 /**
- * Whether a change was made, by what stands in the places of the messages that it added, now that somebody else has
- * written since. `undefined` where these say nothing: a place is empty again.
+ * Whether a change was made although somebody else has written since, told by what is stored at the seqs of the
+ * messages that it added. `undefined` if that cannot tell: one of them is gone again.
  */
 export async function isMade<M>(
   draft: Draft<M>,
@@ -24,12 +24,12 @@ export async function isMade<M>(
   if (last === undefined || now.nextSeq <= last.seq) return false;
   const found = await findAt(witnesses, now, place, call);
   if (found === undefined) return undefined;
-  // An id made here is enough. One of the caller's own may be there because somebody else has added it, at the same place
-  // even, and in the same millisecond.
+  // One id made here is proof enough. A message with the caller's own id may have been added by somebody else, even at
+  // the same seq and in the same millisecond.
   return witnesses.every((item, index) => isSame(found[index], item, ownIds));
 }
 
-/** Whether the memory that a change was planned for is known to be the one there is now. */
+/** Whether the memory that a change was planned for is certainly the one that exists now. */
 export async function isSameLife<M>(
   { newest, firstSeq }: Draft<M>,
   now: Loaded<M>,
@@ -48,7 +48,7 @@ function isSame(found: Found | undefined, item: Found, isWhole: boolean): boolea
   return !isWhole || (found.createdAt === item.createdAt && found.payload === item.payload);
 }
 
-/** What stands in the places of these messages, live or not; `undefined` if one of them is empty. */
+/** What is stored at the seqs of these messages, live or not; `undefined` if one of them is gone. */
 async function findAt<M>(
   items: readonly Item<M>[],
   now: Loaded<M>,
