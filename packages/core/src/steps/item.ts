@@ -6,7 +6,7 @@ import type { StoredMessage } from "../store-contract.ts";
 import { invalidOption } from "../stores/store-errors.ts";
 import type { TokenCounter } from "../window-options.ts";
 
-/** What core keeps beside a message, as JSON text in the store's `meta`. */
+/** What core stores beside a message, as JSON text in the store's `meta`. */
 export interface ItemMeta {
   /** Token counts by the counter's name. */
   readonly tokens?: Readonly<Record<string, number>> | undefined;
@@ -14,17 +14,17 @@ export interface ItemMeta {
   readonly epoch?: number | undefined;
   /** The model that made it. */
   readonly model?: string | undefined;
-  /** A derived message stands for everything up to this `seq`; it is no part of the history. */
+  /** Set for a derived message: it stands for everything up to this `seq`, and is not part of the history. */
   readonly derived?: { readonly through: number } | undefined;
   /** A system message that was put in front when it was added. */
   readonly front?: boolean | undefined;
-  /** Ids of calls whose result or approval came after the model had been shown them as interrupted. */
+  /** Ids of calls whose result or approval came after the model was shown them as interrupted. */
   readonly late?: readonly string[] | undefined;
 }
 
-/** What a memory asks the format of a message, once. */
+/** What a memory asks the format about a message, once. */
 export interface ItemFacts<M> {
-  /** `undefined` where the record cannot be read; then `error` says why. */
+  /** `undefined` if the record cannot be read; then `error` says why. */
   readonly message: M | undefined;
   readonly error: TurnkeepError | undefined;
   readonly role: Role;
@@ -46,18 +46,18 @@ export interface Item<M> extends ItemFacts<M> {
   readonly createdAt: number;
   readonly payload: string;
   readonly meta: ItemMeta;
-  /** `meta` as it stands in the store; `undefined` while the item has not been written as it is now. */
+  /** `meta` as stored; `undefined` while the item has not been written as it is now. */
   readonly metaText: string | undefined;
 }
 
-/** What decides how items are read: the same for all items of a memory. */
+/** Decides how items are read; the same for all items of a memory. */
 export interface ItemReader<M> {
   readonly format: MessageFormat<M>;
   readonly counter: TokenCounter | undefined;
   readonly pinned: ((message: M) => boolean) | undefined;
 }
 
-/** Asks format, counter and pin about a message. */
+/** Asks the format, the counter and `pinned` about a message. */
 export function factsOf<M>(
   message: M,
   reader: ItemReader<M>,
@@ -105,7 +105,7 @@ export function tokensOf<M>(
   return messages.reduce((sum, message) => sum + count(message), 0);
 }
 
-/** The tokens of a message of a view: as stored, where it is shown as it is kept, else counted. 0 without a counter. */
+/** The tokens of a message in a view: the stored count if it is shown unchanged, else counted. 0 without a counter. */
 export function tokensIn<M>(
   items: readonly Item<M>[],
   { counter, format }: ItemReader<M>,
@@ -115,13 +115,13 @@ export function tokensIn<M>(
   return (message) => stored.get(message) ?? countTokens(message, counter, format);
 }
 
-/** What an item is beside what the format says of its message. */
+/** The members of an item that do not come from the format. */
 type ItemPlace<M> = Omit<Item<M>, keyof ItemFacts<M>>;
 
 export function itemOf<M>(place: ItemPlace<M>, facts: ItemFacts<M>): Item<M> {
   const { id, seq, createdAt, payload, meta, metaText } = place;
   const { message, error, role, calls, results, approvals, boundary, part, pinned, tokens } = facts;
-  // Named one by one: this is made for every message, and a spread of so many members costs more than the rest.
+  // Listed one by one: this runs for every message, and a spread of so many members would cost more than the rest.
   return {
     message,
     error,

@@ -3,16 +3,16 @@ import type { Item } from "./item.ts";
 import type { Step } from "./step.ts";
 import { StepsById } from "./steps-by-id.ts";
 
-/** By which ids messages belong together: who made a call, who asked for an approval, whose result still has no call. */
+/** Links messages by ids: who made a call, who asked for an approval, whose result has no call yet. */
 export class Links<M> {
-  /** By call id, the steps that make such a call: some providers use an id again in every step. */
+  /** By call id, the steps that make such a call: some providers reuse ids in every step. */
   readonly #callers: StepsById<M> = new StepsById();
-  /** By call id, the steps of results that no call has asked for yet. */
+  /** By call id, the steps of results whose call has not come yet. */
   readonly #orphans: StepsById<M> = new StepsById();
   /** By approval id, the steps that ask for such an approval. */
   readonly #requests: StepsById<M> = new StepsById();
 
-  /** The step that a result belongs to: the newest that still waits for it, else the newest that ever asked. */
+  /** The step that a result belongs to: the newest that still waits for it, else the newest that made the call. */
   caller(callId: string): Step<M> | undefined {
     const callers = this.#callers.get(callId);
     return callers.findLast((step) => step.calls.get(callId)?.answered === false) ?? callers.at(-1);
@@ -24,8 +24,8 @@ export class Links<M> {
   }
 
   /**
-   * The steps that asked for a message's results and approvals, its own calls apart; `undefined` where none did. A request
-   * that stands apart from its call belongs to the step of the call.
+   * The steps that asked for a message's results and approvals, its own calls excluded; `undefined` where none did. A
+   * request that stands apart from its call belongs to the call's step.
    */
   askersOf(item: Item<M>, own: ReadonlySet<string>): (Step<M> | undefined)[] {
     const askers = item.results.filter(({ id }) => !own.has(id)).map(({ id }) => this.caller(id));
@@ -43,7 +43,7 @@ export class Links<M> {
     return this.#orphans.get(callId);
   }
 
-  /** Notes what a message that has joined a step calls, answers and asks; `own` are the ids of its calls. */
+  /** Records what a message that has joined a step calls, answers and asks; `own` are the ids of its calls. */
   enter(item: Item<M>, step: Step<M>, own: ReadonlySet<string>): void {
     if (own.size > 0) {
       const calls = new Map(step.calls);
@@ -69,7 +69,7 @@ export class Links<M> {
     step.approvals = approvals;
   }
 
-  /** The results of a step have found their call, or leave. */
+  /** Forgets a step's orphan results: they have found their call, or leave. */
   dropOrphans(step: Step<M>): void {
     for (const item of step.items) for (const { id } of item.results) this.#orphans.delete(id, step);
   }
@@ -81,7 +81,7 @@ export class Links<M> {
   }
 }
 
-/** The responses to requests of other messages: a message that holds calls with their results holds both. */
+/** Responses to requests in other messages: a message that holds calls with their results holds both. */
 export function foreignResponses<M>({ approvals }: Pick<Item<M>, "approvals">): readonly ApprovalRef[] {
   if (approvals.length === 0) return approvals;
   const own = new Set<string>();

@@ -3,14 +3,14 @@ import { type Item, itemsOf } from "./item.ts";
 import { foreignResponses, Links } from "./links.ts";
 import { isSettled, type Step } from "./step.ts";
 
-// Most steps have none of these, and a memory may hold many steps.
+// Shared, because most steps have none, and a memory may hold many steps.
 const noIds: ReadonlySet<string> = new Set();
 const noCalls: Step<never>["calls"] = new Map();
 const noApprovals: Step<never>["approvals"] = new Map();
 
 /**
- * The live messages of one memory, in the order of the view, grouped into steps, with running totals. Nothing here
- * asks the format or the counter: an item carries their answers.
+ * The live messages of one memory, in view order, grouped into steps, with running totals. Nothing here calls the
+ * format or the counter: items carry their answers.
  */
 export class Live<M> {
   /** System messages in front, then the derived message, then the others by `seq`. */
@@ -21,16 +21,16 @@ export class Live<M> {
   tokens = 0;
   /** How many items are a provider's compaction. */
   boundaries = 0;
-  /** The steps that a view may show larger than they are: repair answers what is open, and puts results behind calls. */
+  /** Steps that a view may show larger than they are: repair answers open calls and moves results after their calls. */
   readonly unsettled: Set<Step<M>> = new Set();
   readonly #isFront: (item: Item<M>) => boolean;
   readonly #stepOf: Map<Item<M>, Step<M>> = new Map();
   readonly #links: Links<M> = new Links();
-  /** Whether an item was met that may be a part of the answer that stands right before it: the format's items are. */
+  /** Whether an item was met that may continue the answer directly before it, as the format's items can. */
   #inParts = false;
   /**
-   * Items that a new reader may group otherwise once others have left, with the steps that asked for their results: which
-   * of these they joined, if any, depends on what stood before them when they came.
+   * Items that a new reader may group otherwise once others have left, with the steps that asked for their results.
+   * Which of these steps an item joined, if any, depends on what preceded it when it came.
    */
   readonly #loose: Map<Item<M>, readonly (Step<M> | undefined)[]> = new Map();
   #newestAssistant: Item<M> | undefined;
@@ -51,12 +51,12 @@ export class Live<M> {
     this.#enterAll(rest);
   }
 
-  /** A copy that can change without changing this one; items that had left come back, each to its place by `seq`. */
+  /** A copy that can change without changing this one; items that had left return, each to its place by `seq`. */
   copy(returning: readonly Item<M>[] = []): Live<M> {
     return new Live(this.#with(returning), this.#isFront);
   }
 
-  /** Takes items in that had left, each in its place by `seq`. */
+  /** Takes back items that had left, each to its place by `seq`. */
   restore(returning: readonly Item<M>[]): void {
     const all = this.#with(returning);
     this.#cut(0);
@@ -74,7 +74,7 @@ export class Live<M> {
     return step;
   }
 
-  /** Adds an item where it belongs: a front system message first, a derived one after it, any other last. */
+  /** Adds an item where it belongs: a front system message first, a derived message after it, any other last. */
   append(item: Item<M>): void {
     let index = this.items.length;
     if (this.#isFront(item)) index = 0;
@@ -112,8 +112,8 @@ export class Live<M> {
   }
 
   /**
-   * The same for a new form of an item that holds its results beside its calls: what it was late with, and the results
-   * that came after the model had gone on.
+   * The same for a new form of an item that holds its results beside its calls: the calls that were late before, and
+   * those whose results came after the model had gone on.
    */
   lateAfterReplace(old: Item<M>, facts: Pick<Item<M>, "results" | "calls">): string[] {
     const late = new Set(old.meta.late);
@@ -125,7 +125,7 @@ export class Live<M> {
     return [...late];
   }
 
-  /** Takes items out. Taking out a part of a step regroups what is left. */
+  /** Removes items. If only part of a step is removed, the rest is regrouped. */
   remove(victims: ReadonlySet<Item<M>>): void {
     if (victims.size === 0) return;
     const left = new Set<Step<M>>();
@@ -145,7 +145,7 @@ export class Live<M> {
     if (place !== undefined) this.#enterAll(this.#cut(place));
   }
 
-  /** The place from where on a new reader may group items otherwise, now that those steps have left. */
+  /** The index from which a new reader may group items otherwise, now that those steps have left. */
   #firstMoved(seams: readonly number[], left: ReadonlySet<Step<M>>): number | undefined {
     if (!this.#inParts && this.#loose.size === 0) return undefined;
     const places = seams.filter((place) => isSaid(this.items[place - 1])).slice(0, 1);
@@ -162,7 +162,7 @@ export class Live<M> {
     this.#enterAll(after.map((other) => (other === old ? item : other)));
   }
 
-  /** Takes out, to be grouped anew, the items from that place on; all of them, where a step reaches across it. */
+  /** Removes the items from that index on, to be grouped anew; all of them if a step reaches across it. */
   #cut(index: number): Item<M>[] {
     const after = this.items.slice(index);
     const steps = new Set(after.map((item) => this.stepOf(item)));
@@ -195,7 +195,7 @@ export class Live<M> {
     if (isLoose(item, askers)) this.#loose.set(item, askers);
     this.#inParts ||= item.part;
     const step = this.#homeOf(item, askers) ?? this.#newStep(index, last);
-    // Results that came before their call: they belong where the call stands.
+    // Results that came before their call belong to the call's step.
     for (const id of own) for (const orphan of this.#links.orphans(id)) this.#takeIn(step, orphan);
     step.items.push(item);
     step.tokens += item.tokens;
@@ -208,15 +208,15 @@ export class Live<M> {
 
   #newStep(index: number, last: boolean): Step<M> {
     const step: Step<M> = { items: [], calls: noCalls, approvals: noApprovals, tokens: 0 };
-    // What stands before a message that is not the last is a system or derived message, each a step of its own.
+    // An item inserted before the end is a system or derived message, each a step of its own.
     this.steps.splice(last ? this.steps.length : index, 0, step);
     return step;
   }
 
   /**
-   * The step that a message with results or approvals joins. In time it can answer only the newest assistant message;
-   * what comes later goes, and leaves memory, with the step that asked. An assistant message that holds results of
-   * its predecessor's calls continues that step only if nothing stands between.
+   * The step that a message with results or approvals joins. In time, it can only answer the newest assistant message;
+   * later ones belong to the step that asked, and leave memory with it. An assistant message that holds results of its
+   * predecessor's calls continues that step only if nothing is between them.
    */
   #homeOf(item: Item<M>, askers: readonly (Step<M> | undefined)[]): Step<M> | undefined {
     const newest = this.#newestAssistant === undefined ? undefined : this.stepOf(this.#newestAssistant);
@@ -224,7 +224,7 @@ export class Live<M> {
       if (newest !== undefined && askers.includes(newest)) return newest;
       return askers.find((step) => step !== undefined);
     }
-    // What else it says must not move to an earlier place, nor be left out with results that nothing waits for.
+    // Its other content must not move to an earlier place, nor be left out with results that nothing waits for.
     if (item.role !== "assistant") return newest !== undefined && awaits(newest, item) ? newest : undefined;
     const before = this.steps.at(-1);
     return before !== undefined && (askers.includes(before) || this.#continues(item, before))
@@ -233,8 +233,8 @@ export class Live<M> {
   }
 
   /**
-   * Whether a part of an answer belongs to the step before it: what stands right before is a part of the same answer, a
-   * result that the provider brought itself while it answered, or the approval that the answer waited for.
+   * Whether a part of an answer belongs to the step before it. Directly before it must be a part of the same answer, a
+   * result that the provider itself produced while answering, or the approval that the answer waited for.
    */
   #continues(item: Item<M>, before: Step<M>): boolean {
     const previous = this.items.at(-2);
@@ -279,7 +279,7 @@ export class Live<M> {
   }
 }
 
-/** Takes values out of a list that has them all. Answers the places where what stood apart now meets. */
+/** Removes values from a list that contains all of them. Returns the indices where separated values now meet. */
 function takeOut<T>(list: T[], victims: ReadonlySet<T>): number[] {
   const seams: number[] = [];
   let kept = 0;
@@ -293,7 +293,7 @@ function takeOut<T>(list: T[], victims: ReadonlySet<T>): number[] {
     left--;
     if (seams.at(-1) !== kept) seams.push(kept);
   }
-  // What stands behind the last of them moves up together.
+  // Everything after the last of them moves up together.
   list.splice(kept, index - kept);
   return seams;
 }
@@ -302,7 +302,7 @@ function isLoose<M>(item: Item<M>, askers: readonly (Step<M> | undefined)[]): bo
   return item.role === "tool" ? new Set(askers).size > 1 : askers.length > 0;
 }
 
-/** Whether the model said it: a derived message may bear its role. */
+/** Whether the model said it: a derived message may have its role. */
 function isAssistants<M>(item: Item<M>): boolean {
   return item.role === "assistant" && item.meta.derived === undefined;
 }
@@ -319,7 +319,7 @@ function awaits<M>(step: Step<M>, { results, approvals }: Item<M>): boolean {
   );
 }
 
-/** Messages that no memory holds, grouped into steps as a memory groups them; an item's `seq` is its message's index. */
+/** Messages outside a memory, grouped into steps as a memory groups them; an item's `seq` is its message's index. */
 export function stepsOf<M>(messages: readonly M[], format: MessageFormat<M>): readonly Step<M>[] {
   return new Live<M>(itemsOf(messages, { format, counter: undefined, pinned: undefined }), () => false).steps;
 }

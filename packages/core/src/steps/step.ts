@@ -30,7 +30,7 @@ export function isPinned<M>(step: Step<M>): boolean {
   return step.items.some((item) => item.pinned);
 }
 
-/** Whether a step is shown as it is: at most one message has calls, or parts of one answer, and each call is answered. */
+/** Whether a step is shown as it is: at most one message has calls or answer parts, and each call is answered. */
 export function isSettled<M>(step: Step<M>): boolean {
   if (step.items.some((item) => item.error !== undefined)) return true;
   const callers = step.items.filter((item) => item.calls.length > 0);

@@ -1,6 +1,6 @@
 import type { Step } from "./step.ts";
 
-/** Steps by an id that stands in them, oldest first: several may hold the same. */
+/** Steps by an id that they hold, oldest first: several may hold the same one. */
 export class StepsById<M> {
   readonly #steps: Map<string, Step<M>[]> = new Map();
 

@@ -34,7 +34,7 @@ export function explainView<M>(
   const count = tokensIn(live.items, reader);
   const messages = [...gone, ...traced].map(({ item, state, by, shown }): ExplainedMessage<M> => {
     return {
-      // What was given for this view alone has no place in memory, and no id there.
+      // A message given for this view only has no place in memory, and no id there.
       id: item !== undefined && item.seq < nextSeq ? item.id : undefined,
       state,
       by,
@@ -53,7 +53,7 @@ export function explainView<M>(
   };
 }
 
-/** What a stage did: which messages went on as they were, which were changed, left out, or put in. */
+/** Follows one stage: which messages passed unchanged, and which were changed, left out, or inserted. */
 function follow<M>(
   traced: readonly Traced<M>[],
   { by, name, messages }: View<M>["stages"][number],
@@ -70,7 +70,7 @@ function follow<M>(
   const isProcessor = by === "processor";
   const places = new Map(alive.map((one, place) => [one, place]));
   const placeOf = (one: Traced<M> | undefined): number => (one && places.get(one)) ?? -1;
-  // By message: where the next one behind it that was not changed stood.
+  // By message: the former place of the next unchanged message after it.
   const nexts: number[] = [];
   for (let index = messages.length - 1, next = -1; index >= 0; index--) {
     if (matched[index] !== undefined) next = placeOf(matched[index]);
@@ -79,7 +79,7 @@ function follow<M>(
   let previous = -1;
   const mayHaveBecome = (one: M, message: M): boolean => {
     if (format.role(one) !== format.role(message)) return false;
-    // A result that repair put in for a call is not what became of another call's.
+    // A result that repair inserted for one call is not the changed form of another call's result.
     if (by !== "repair" || format.role(message) !== "tool") return true;
     const ids = new Set(format.toolResults(one).map(({ id }) => id));
     const results = format.toolResults(message);
@@ -91,7 +91,7 @@ function follow<M>(
       previous = placeOf(same);
       return same;
     }
-    // What was changed stands between the same neighbours as before; repair alone also moves it.
+    // A changed message keeps its neighbours; only repair also moves messages.
     const next = nexts[index] as number;
     const source = firstOf(changed, (one) => {
       const place = placeOf(one);
@@ -119,7 +119,7 @@ function firstOf<T>(all: Iterable<T>, isIt: (one: T) => boolean): T | undefined 
   return undefined;
 }
 
-/** The messages that went on, in their new order, and each of the others behind the one that stood before it. */
+/** The messages that passed, in their new order, and each of the others after its former predecessor. */
 function inOrder<M>(
   before: readonly Traced<M>[],
   following: readonly Traced<M>[],
@@ -134,7 +134,7 @@ function inOrder<M>(
     if (found !== undefined) place = found;
     else {
       const left = one.shown === undefined ? one : leave(one);
-      // What stood in the view alone and left it again is nobody's message.
+      // What was inserted by one stage and removed by another is nobody's message.
       if (left.item !== undefined) behind.set(place, [...(behind.get(place) ?? []), left]);
     }
   }

@@ -3,18 +3,18 @@ import type { Processor } from "../processors/processor.ts";
 import type { Item } from "../steps/item.ts";
 import type { Step } from "../steps/step.ts";
 
-/** What decides which reasoning a provider still takes that binds it to what stood before it. */
+/** Decides which reasoning a provider still accepts if it binds reasoning to what stood before it. */
 export interface ReasoningRule<M> {
-  /** The epoch that the view is shown in. */
+  /** The epoch in which the view is shown. */
   readonly epoch: number;
-  /** The model that the view is for; reasoning that names another model as its maker is left out. */
+  /** The model that the view is for; reasoning by another named model is left out. */
   readonly model: string | undefined;
   readonly format: MessageFormat<M>;
 }
 
 /**
- * Leaves out the reasoning that was made behind a beginning that has changed since, or by another model: all of a step's
- * or none of it. It goes with everything older, since the provider lets only the first of a list be missing.
+ * Leaves out reasoning that was made after a beginning that has changed since, or by another model: all of a step's or
+ * none. All older reasoning goes with it, since the provider only accepts that the oldest is missing.
  */
 export function withoutStaleReasoning<M>(steps: readonly Step<M>[], rule: ReasoningRule<M>): Step<M>[] {
   const { format } = rule;
@@ -43,13 +43,13 @@ function hasReasoning<M>(step: Step<M>, format: MessageFormat<M>): boolean {
 }
 
 function itemReasons<M>(item: Item<M>, format: MessageFormat<M>): boolean {
-  // What cannot be read has the role of a user.
+  // A record that cannot be read has the role of a user.
   return item.role === "assistant" && format.hasReasoning(item.message as M);
 }
 
 function stepWithout<M>(step: Step<M>, format: MessageFormat<M>): Step<M> {
   const items = step.items.flatMap((item): Item<M>[] => {
-    // A part of an answer may be bound to the reasoning in another one.
+    // A part of an answer may be bound to reasoning in another part.
     const isPart = format.answersInParts === true && item.role === "assistant";
     if (!isPart && !itemReasons(item, format)) return [item];
     const message = format.without(item.message as M, { reasoning: true });
@@ -59,8 +59,8 @@ function stepWithout<M>(step: Step<M>, format: MessageFormat<M>): Step<M> {
 }
 
 /**
- * The messages that the processors answered, without the reasoning that stands behind a change of theirs: it was made
- * when what is changed now may still have been there. What processors do to each message alone they did then too.
+ * The messages that the processors returned, without the reasoning after a change of theirs: what they changed may have
+ * still been there when it was made. Changes by `eachAlone` processors do not count: they were made then too.
  */
 export function afterChanges<M>(
   stages: readonly { readonly messages: readonly M[] }[],

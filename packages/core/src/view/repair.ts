@@ -5,7 +5,7 @@ import { stepsOf } from "../steps/live.ts";
 import { answeredInTime, type Step } from "../steps/step.ts";
 import type { Cost } from "../window/room.ts";
 
-/** What stands in the place of a result that never came. */
+/** The result shown for a call whose result never came. */
 export const interruptedText = "The tool call was interrupted: no result was recorded.";
 
 /** A view's messages, and what was done to them. */
@@ -17,13 +17,13 @@ export interface Repaired<M> {
   readonly leftOut: readonly string[];
 }
 
-/** Which calls of the last step may stay open: those that wait for anything, or those alone that were approved. */
+/** Which calls of the last step may stay open: all that wait for something, or only approved ones. */
 export type OpenCalls = "any" | "approved";
 
 /**
- * The default repair: every result stands right behind its call, none stands without it, and every call before the
- * last step is answered. Approvals that came one by one are one message. What the model has once been shown as interrupted stays so, even if the result came late.
- * Depends on nothing but the steps: no clock, no chance.
+ * The default repair: every result is directly after its call, none is without its call, and every call before the last
+ * step is answered. Approvals that came one by one become one message. A call once shown to the model as interrupted
+ * stays so, even if its result came late. Depends on the steps only: no clock, no randomness.
  */
 export function repairSteps<M>(
   steps: readonly Step<M>[],
@@ -49,7 +49,7 @@ export function repairSteps<M>(
   return repaired;
 }
 
-/** Steps that are not the last, as repaired: a step only grows, and a memory has one format. */
+/** Cache for steps that are not the last: a step only grows, and a memory has one format. */
 const repairedSteps: WeakMap<object, { readonly size: number; readonly repaired: Repaired<unknown> }> =
   new WeakMap();
 
@@ -70,7 +70,7 @@ function repairedStep<M>(step: Step<M>, mayStay: MayStayOpen, format: MessageFor
   return repaired;
 }
 
-/** Repairs messages that no memory holds, or that were changed since they left it. */
+/** Repairs messages outside a memory, or messages that were changed after leaving it. */
 export function repairMessages<M>(
   messages: readonly M[],
   format: MessageFormat<M>,
@@ -87,8 +87,8 @@ const noneMay: MayStayOpen = () => false;
 /** Of the last step. */
 function mayStayOpen<M>(step: Step<M>, openCalls: OpenCalls): MayStayOpen {
   if (openCalls === "any") return () => true;
-  // Who runs approved calls looks for their approvals in the last message, where those that came one by one are shown. It
-  // may hold more than them: in some formats an answer has its calls and their approvals in one message.
+  // Whoever runs approved calls looks for the approvals in the last message, which shows those that came one by one. It
+  // may hold more: in some formats an answer has its calls and their approvals in one message.
   const behind = step.items.findLastIndex((item) => !isApproval(item)) + 1;
   const last = step.items.slice(Math.min(behind, step.items.length - 1));
   const responses = last.flatMap(({ approvals }) => approvals.filter(({ kind }) => kind === "response"));
@@ -96,15 +96,15 @@ function mayStayOpen<M>(step: Step<M>, openCalls: OpenCalls): MayStayOpen {
   return (callId) => approved.has(callId);
 }
 
-/** Whether a message answers requests for approval, and no call. */
+/** Whether a message answers approval requests and no calls. */
 function isApproval<M>({ calls, results, approvals }: Item<M>): boolean {
   const isAnswer = approvals.some(({ kind }) => kind === "response");
   return isAnswer && calls.length + results.length === 0;
 }
 
 /**
- * Counts what repair adds to an unsettled step, so that the window can make room for it: never less than nothing, so that what is
- * left out of the view still counts and leaves memory in its turn.
+ * Counts what repair adds to an unsettled step, so that the window can make room for it. Never negative, so that what
+ * the view leaves out still counts, and leaves memory in its turn.
  */
 export function addedByRepair<M>(
   reader: ItemReader<M>,
@@ -147,11 +147,11 @@ function repairStep<M>(
     const callIds = new Set(caller.calls.map((call) => call.id));
     const requests = answers.filter((item) => isRequest(item, callIds));
     for (const item of requests) shownResults.set(item, 0);
-    // A provider takes no message of a request alone.
+    // Providers refuse a message that holds only a request.
     const [first, ...apart] = joinNeighbours([caller, ...requests].map(messageOf), format);
     const message = first as M;
     const inPlace = open.length > 0 ? format.interrupted?.(message, open, interruptedText) : undefined;
-    // A late result may stand in the message of its call.
+    // A late result may be in the message of its call.
     const late = new Set(open.map((call) => call.id));
     const isLate = caller.results.some((result) => late.has(result.id));
     const timely = isLate ? format.without(message, { toolResults: (id) => late.has(id) }) : message;
@@ -177,11 +177,11 @@ function repairStep<M>(
       repaired.messages.push(both ?? answer);
     }
     if (open.length > 0 && inPlace === undefined) {
-      // Who runs approved calls looks for their approvals in the last message, and puts their results behind these.
+      // Whoever runs approved calls looks for the approvals in the last message, and puts the results after them.
       const place = firstApproval ?? repaired.messages.length;
       repaired.messages.splice(place, 0, ...format.interruptedResults(open, interruptedText));
     }
-    // A provider wants all results before what a user says beside one of them.
+    // Providers require all results before anything that the user says beside one of them.
     repaired.messages.push(...saidBeside);
   }
   for (const item of answers) {
@@ -203,8 +203,8 @@ function isRequest<M>(item: Item<M>, callIds: ReadonlySet<string>): boolean {
 }
 
 /**
- * A step whose answer may have several parts keeps their order, and that of the results: only a result that came before
- * its call moves, behind the last part, where the results stand that never came.
+ * A step whose answer may have several parts keeps their order and that of the results. Only a result that came before
+ * its call moves: after the last part, where inserted results go too.
  */
 function repairAnswer<M>(
   step: Step<M>,

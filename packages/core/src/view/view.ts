@@ -15,7 +15,7 @@ import { type OpenCalls, type Repaired, repairMessages, repairSteps } from "./re
 /** What a view is made of. */
 export interface ViewRequest<M> {
   readonly live: Live<M>;
-  /** The memory's epoch: reasoning of an earlier one was made behind a beginning that has changed since. */
+  /** The memory's epoch: reasoning of an earlier epoch was made after a beginning that has changed since. */
   readonly epoch: number;
   readonly policy: ViewPolicy<M>;
   readonly limits: Limits;
@@ -27,19 +27,19 @@ export interface ViewRequest<M> {
 
 /** What the model is shown, and how it came about. */
 export interface View<M> extends Repaired<M> {
-  /** What memory holds and the window does not show. */
+  /** What memory holds but the window does not show. */
   readonly hidden: readonly Item<M>[];
-  /** The messages of the window as repaired, then as each processor answered them, as repaired, and by each rule. */
+  /** The messages after repair, then after each processor, after the next repair, and after each rule. */
   readonly stages: readonly (ViewStage<M> & { readonly by: "repair" | "processor" | "rule" })[];
-  /** Set where the view is shown although it exceeds a limit. */
+  /** Set if the view is shown although it exceeds a limit. */
   readonly overflow: Overflow | undefined;
 }
 
 /**
- * What the model is shown: the window, repaired, then the processors, then the shape that the provider accepts. Leaves
- * `live` as it is. What processors and the profile add is measured, and the window makes room for it.
+ * What the model is shown: the window, repaired, then the processors, then the shape that the provider accepts. Does
+ * not change `live`. What processors and the profile add is measured, and the window makes room for it.
  *
- * Throws `WINDOW_OVERFLOW`, and what made a shown record unreadable.
+ * Throws `WINDOW_OVERFLOW`, and the errors of shown records that cannot be read.
  */
 export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
   const { live, policy, limits, profile } = request;
@@ -47,7 +47,7 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
   const isMeasured = profile !== undefined || policy.processors.length > 0;
   let slack = noCost;
   let larger: { readonly view: View<M>; readonly beyond: Overflow } | undefined;
-  // What is added may leave with what is older: the newest goes only if it does not fit without that.
+  // Older messages may make room for what is added: the newest goes only if that is not enough.
   let keepsNewest = overflow === "evict" && unit !== "message";
   for (let left = -1; ; ) {
     const planned = keepsNewest && larger !== undefined ? keeping(policy) : policy;
@@ -60,7 +60,7 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
     if (!isMeasured) return { ...view, overflow: exceeded };
     const cost = costOf(view.messages, request);
     const beyond = overflowOf(cost, limits);
-    // What remains may be nothing that is shown: a result without its call, say. Never empty in silence.
+    // What remains may be nothing that is shown, such as a result without its call. Never empty silently.
     const isEmptied =
       larger !== undefined && !saysAnything(view, policy) && saysAnything(larger.view, policy);
     if (larger !== undefined && isEmptied && overflow !== "evict") {
@@ -75,7 +75,7 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
     }
     left = plan.evict.length;
     larger = { view, beyond };
-    // As much more than what was planned for: so much must leave in its stead.
+    // So much more than planned must leave instead.
     slack = {
       messages: Math.max(slack.messages, cost.messages - plan.stays.messages + slack.messages),
       tokens: Math.max(slack.tokens, cost.tokens - plan.stays.tokens + slack.tokens),
@@ -83,13 +83,13 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
   }
 }
 
-/** LangChain4j's window protects its system message, however long that is; it knows no pins, which hold the limit. */
+/** LangChain4j's window keeps its system message, however long. It knows no pins, so those obey the limit. */
 function isShownAllTheSame<M>({ live, policy: { window } }: ViewRequest<M>): boolean {
   if (window.overflow !== "evict" || window.unit !== "message") return window.overflow === "keep";
   return !live.steps.some((step) => isPinned(step) && !isSystem(step));
 }
 
-/** The same, but that what does not fit is shown all the same. */
+/** The same policy, but what does not fit is shown all the same. */
 export function keeping<P extends { readonly window: { readonly overflow: WindowOverflow } }>(policy: P): P {
   return { ...policy, window: { ...policy.window, overflow: "keep" } };
 }
@@ -141,7 +141,7 @@ function shownByWindow<M>(
   }
   if (hidden.size > 0) steps = steps.map((step) => without(step, hidden));
   if (profile?.reasoning === "bound") {
-    // What the window hides, but memory still holds, was there when the reasoning was made.
+    // What the window hides but memory still holds was there when the reasoning was made.
     const changed = hidden.size > 0 ? Number.POSITIVE_INFINITY : epoch;
     steps = withoutStaleReasoning(steps, { epoch: changed, model, format: reader.format });
   }
@@ -178,9 +178,9 @@ function overflowError<M>({ memoryId, window }: ViewPolicy<M>, overflow: Overflo
 }
 
 /**
- * The steps of which a view shows something, where the window hides some messages. With unit `turn` it starts with a user
- * message after the system message, or with what a provider made of all before. A profile that wants the user's message
- * first opens the view itself, and loses nothing.
+ * The steps of which a view shows something, given the messages that the window hides. With unit `turn`, after the
+ * system message it starts with a user message or with a provider's compaction of what came before. A profile that
+ * requires the user's message first opens the view itself, and loses nothing.
  */
 export function shownSteps<M>(
   live: Live<M>,
@@ -198,7 +198,7 @@ export function shownSteps<M>(
   return [...steps.slice(0, first).filter(isSystem), ...steps.slice(first)];
 }
 
-/** The messages of those steps but for hidden ones, in the order of the view. */
+/** The messages of those steps without hidden ones, in view order. */
 export function itemsOfSteps<M>(
   steps: readonly Step<M>[],
   live: Live<M>,

@@ -3,17 +3,17 @@ import { checkObject, wrongOption } from "../option-checks.ts";
 import { type Item, type ItemReader, tokensOf } from "../steps/item.ts";
 import { invalidOption } from "../stores/store-errors.ts";
 
-/** The messages that a view showed, and the items that it was made of. */
+/** The messages that a view showed, and the items it was made of. */
 export interface Shown<M> {
   readonly messages: readonly M[];
   readonly items: readonly Item<M>[];
 }
 
 /**
- * What a provider counts for messages that the counter counts at `n` tokens: `n × reported / counted + extra`, rounded
- * up. A fraction of two whole numbers, so that the view it was made from comes out at exactly what was reported. A lower
- * number than the counter's is believed of as many tokens as it was reported for, and what is beyond them is taken as
- * counted: a short view is mostly framing, which says nothing of the text to come.
+ * What a provider counts for messages that the counter counts as `n` tokens: `n × reported / counted + extra`, rounded
+ * up. A fraction of two integers, so that the view it was made from gives exactly what was reported. A rate below 1
+ * applies only to as many tokens as it was reported for, and tokens beyond them count in full: a short view is mostly
+ * framing, which says nothing about the text to come.
  */
 export interface Correction {
   readonly reported: number;
@@ -29,25 +29,25 @@ export function corrected(tokens: number, { reported, counted, extra }: Correcti
 }
 
 /**
- * The rates that a difference between two tokenizers explains. Below, what was reported left something out, cached
- * tokens say; above, it held what no message of the view is.
+ * The range of rates that different tokenizers explain. Below it, the reported number left something out, such as
+ * cached tokens; above it, it included something that is not a message of the view.
  */
 const lowestRate = 0.5;
 const highestRate = 4;
 
 /**
- * Providers cache prompts of about that many tokens and more. A shorter one, whose cached tokens cannot be missing, is mostly
- * framing, of which a bound takes twice what there is.
+ * Providers cache prompts from about this many tokens on. A shorter prompt cannot lack cached tokens; it is mostly
+ * framing, for which a bound counts twice what there is.
  */
 const shortestCached = 1024;
 
-/** A correction, and whether the reported number had to be taken for something else than a rate. */
+/** A correction, and whether the reported number could be taken as a rate. */
 export interface Calibration {
   readonly correction: Correction;
   readonly plausible: boolean;
 }
 
-/** Never corrects the view below what was reported for it. */
+/** Never corrects the view to less than was reported for it. */
 export function calibration(counted: number, reported: number): Calibration {
   const lowest = Math.ceil(counted * lowestRate);
   if (reported < lowest) {
@@ -74,7 +74,7 @@ export function reportedTokens(options: CalibrateOptions): number {
   return inputTokens - otherTokens;
 }
 
-/** What the counter says of a view. Errors: `INVALID_OPTION` if there is none, or nothing in it. */
+/** What the counter counts for a view. Errors: `INVALID_OPTION` if there is none, or nothing in it. */
 export function countShown<M>(shown: Shown<M> | undefined, reader: ItemReader<M>): number {
   const { counter } = reader;
   if (counter === undefined) {

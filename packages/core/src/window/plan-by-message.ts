@@ -6,9 +6,9 @@ import type { Limits, WindowPolicy } from "./policy.ts";
 import { noCost, Room, type WindowPlan } from "./room.ts";
 
 /**
- * LangChain4j's algorithm (`MessageWindowChatMemory`, `TokenWindowChatMemory`, 1.19.0): the first message that is no
- * leading system message goes; after an assistant message with calls, the results that follow it directly go too,
- * whatever calls they answer. The system message is protected only while it stands first.
+ * LangChain4j's algorithm (`MessageWindowChatMemory`, `TokenWindowChatMemory`, 1.19.0): the oldest message that is not
+ * a leading system message goes. After an assistant message with calls, the results directly after it go too, whatever
+ * calls they answer. The system message is protected only while it is first.
  */
 export function planByMessage<M>(
   live: Live<M>,
@@ -22,7 +22,7 @@ export function planByMessage<M>(
   const evict: Item<M>[] = [];
   if (room.fits && !refill) return { evict, passed: [], stays: room.total };
   const reached = room.goal(target, refill ? 0 : 1);
-  // What is not to be torn: the newest message with the call that it answers, and all that came with that.
+  // Must stay together: the newest message, the call that it answers, and all that came with that call.
   const newest = items.at(-1);
   const kept = overflow === "evict" || newest === undefined ? undefined : live.stepOf(newest);
   const mayLeave = (item: Item<M>): boolean => {

@@ -6,29 +6,29 @@ import { planByMessage } from "./plan-by-message.ts";
 import type { Limits, WindowPolicy } from "./policy.ts";
 import { type Cost, noCost, Room, type WindowPlan } from "./room.ts";
 
-/** What a plan depends on beside the messages and the limits. */
+/** What a plan depends on besides the messages and the limits. */
 export interface PlanPolicy<M> {
   readonly window: WindowPolicy<M>;
   readonly repair: boolean;
-  /** What repair adds to an unsettled step, which may be the last one. */
+  /** What repair adds to an unsettled step; repair depends on whether the step is the last. */
   readonly addedByRepair: (step: Step<M>, isLast: boolean) => Cost;
 }
 
 /** How a plan is made. */
 export interface PlanOptions {
-  /** Down to the target at once, over the limit or not: to see what may come back from history. */
+  /** Plan down to the target even below the limit, to see what may come back from history. */
   readonly refill?: boolean;
   /** What the view takes beyond the live messages and their repair. */
   readonly slack?: Cost;
-  /** Half-way between target and limit counts as full already: for an eviction where it costs least. */
+  /** Half-way between target and limit already counts as full, to evict where it costs least. */
   readonly early?: boolean;
-  /** Of what is to be summarized: down to the target, with room for the message that will stand for it. */
+  /** Plan what to summarize: down to the target, with room for the summary. */
   readonly forSummary?: boolean;
 }
 
 /**
- * Decides what leaves: a pure function of the live messages and the limits. Asks format and counter for nothing but the
- * results that repair will put in for calls that stay open.
+ * Decides what leaves: a pure function of the live messages and the limits. It calls format and counter only for the
+ * results that repair will insert for open calls.
  */
 export function planWindow<M>(
   live: Live<M>,
@@ -76,7 +76,7 @@ function planBySteps<M>(
 
   const steps = beyond === 0 ? live.steps : live.steps.slice(beyond);
   const derived = summarizes ? steps.filter(isDerived) : [];
-  // Where a summary is to come, what fits stays to be shown, and to be summarized, until it does.
+  // If a summary is to come, what fits stays shown, and gets summarized, until then.
   const reached = room.goal(forSummary || refill || !summarizes ? window.target : 1, share);
   const summary = { messages: forSummary && derived.length === 0 ? 1 : 0, tokens: 0 };
   room.enter(summary);
@@ -85,7 +85,7 @@ function planBySteps<M>(
     if (reached()) break;
     if (!group.some(isPinned)) group.forEach(leave);
   }
-  // The newest turn alone is too long: what lies between its question and its newest step goes, oldest first.
+  // The newest turn alone is too long: the steps between its question and its newest step go, oldest first.
   if (!room.fits) {
     for (const step of withinTurn(newest)) {
       if (reached()) break;
@@ -93,7 +93,7 @@ function planBySteps<M>(
     }
   }
   room.leave(summary.messages, summary.tokens);
-  // A summary is no reason to show less than the newest step.
+  // A summary must not displace the newest step.
   if (!room.fits && summarizes) derived.forEach(leave);
   if (!room.fits && window.overflow === "evict" && !newest.some(isPinned)) {
     const gone = new Set(evict);
@@ -102,14 +102,14 @@ function planBySteps<M>(
   return { evict, passed, stays: room.total };
 }
 
-/** What leaves at once, oldest first, and what is the last to leave. */
+/** Groups that leave together, oldest first, and the group that leaves last. */
 export interface Groups<M> {
-  /** Made as they are asked for: a window looks no further than what leaves. */
+  /** Generated on demand: a window looks no further than what leaves. */
   readonly older: Iterable<readonly Step<M>[]>;
   readonly newest: readonly Step<M>[];
 }
 
-/** Steps in the groups that leave at once; system and derived messages are in none. */
+/** Steps in groups that leave together; system and derived messages are in none. */
 export function groupsOf<M>(steps: readonly Step<M>[], unit: WindowUnit): Groups<M> {
   const byTurn = unit === "turn";
   const first = steps.findLastIndex((step) => isSaid(step) && (!byTurn || isUser(step)));

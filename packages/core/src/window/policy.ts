@@ -26,11 +26,11 @@ export interface WindowPolicy<M> {
   readonly waitUntil: ((work: Promise<void>) => void) | undefined;
 }
 
-/** The limits of one call, asked once. */
+/** The limits of one call, resolved once. */
 export interface Limits {
   readonly maxMessages: number;
   readonly maxTokens: number;
-  /** What messages of so many tokens take of `maxTokens`: with the counter's base, as calibrated, and the reserve. */
+  /** What this many tokens of messages use of `maxTokens`, with the counter's base, as calibrated, and the reserve. */
   readonly taken: (tokens: number) => number;
 }
 
@@ -50,7 +50,7 @@ const optionNames: readonly (keyof WindowOptions<unknown>)[] = [
 const units: readonly WindowUnit[] = ["step", "turn", "message"];
 const overflows: readonly WindowOverflow[] = ["throw", "keep", "evict"];
 
-/** Checks the options; whatever is wrong is `INVALID_OPTION`, naming the option and the value. */
+/** Checks the options. Errors: `INVALID_OPTION`, naming the option and the value. */
 export function windowPolicy<M>(
   options: WindowOptions<M> | undefined,
   profile?: ProviderProfile | undefined,
@@ -172,14 +172,14 @@ function checkAnswer(name: string, value: unknown, least: 0 | 1): number {
 
 const unlimited: number = Number.POSITIVE_INFINITY;
 
-/** Asks the limits for one call. An answer that is no positive integer is `INVALID_OPTION`, and nothing is written. */
+/** Resolves the limits for one call. Anything but a positive integer is `INVALID_OPTION`; nothing is written. */
 export async function resolveLimits<M>(
   policy: WindowPolicy<M>,
   memoryId: string,
   correction: Correction = uncorrected,
   profile?: ProviderProfile | undefined,
 ): Promise<Limits> {
-  // Only a limit that is a function is waited for.
+  // Waits only for limits that are functions.
   const { maxMessages: messages, maxTokens: most, reserve: room } = policy;
   const ask = async (name: string, limit: (id: string) => number | Promise<number>, least: 0 | 1) =>
     checkAnswer(name, await limit(memoryId), least);

@@ -1,7 +1,7 @@
 import type { Item } from "../steps/item.ts";
 import type { Limits } from "./policy.ts";
 
-/** What messages take of a window: how many they are, and their tokens as the counter counts them. */
+/** What messages use of a window: their number, and their tokens as the counter counts them. */
 export interface Cost {
   readonly messages: number;
   readonly tokens: number;
@@ -42,7 +42,7 @@ export class Room {
     return { messages: this.messages, tokens: this.#tokens };
   }
 
-  /** What the messages take of the limit. */
+  /** What the messages use of the limit. */
   get tokens(): number {
     return this.#limits.taken(this.#tokens);
   }
@@ -51,13 +51,13 @@ export class Room {
     return this.fitsWithin(1);
   }
 
-  /** Whether no limit is used beyond that share of it. */
+  /** Whether every limit is used up to that share at most. */
   fitsWithin(share: number): boolean {
     const { maxMessages, maxTokens } = this.#limits;
     return this.messages <= maxMessages * share && this.tokens <= maxTokens * share;
   }
 
-  /** The same totals against lower limits: `target` of each limit that is used beyond that share of it now. */
+  /** The same totals against lower limits: `target` of each limit whose use exceeds that share now. */
   goal(target: number, share: number): () => boolean {
     const { maxMessages, maxTokens } = this.#limits;
     const lower = (total: number, limit: number): number =>
@@ -67,7 +67,7 @@ export class Room {
     return () => this.messages <= messages && this.tokens <= tokens;
   }
 
-  /** How many tokens, `most` at most, one more message may have; -1 if not even an empty one fits. */
+  /** How many tokens (at most `most`) one more message may have; -1 if not even an empty one fits. */
   tokensForOneMore(most: number): number {
     const { maxMessages, maxTokens, taken } = this.#limits;
     if (this.messages >= maxMessages || taken(this.#tokens) > maxTokens) return -1;
