@@ -15,18 +15,18 @@ import type { Statement } from "./sql.ts";
 
 export const storeName = "postgresStore";
 
-/** What the store needs of a client. A `Pool` and a `Client` of `pg` have it, a `PGlite` has it. */
+/** What the store needs from a client. A `Pool` or `Client` of `pg`, and a `PGlite`, provide it. */
 export interface PostgresClient {
   /**
-   * Runs one statement; parameters are texts or null, rows are objects by column name. How many rows a change has touched
-   * is `rowCount` in `pg` and `affectedRows` in a `PGlite`.
+   * Runs one statement. Parameters are texts or null; rows are objects by column name. The number of rows that a change
+   * touched is `rowCount` in `pg` and `affectedRows` in a `PGlite`.
    */
   query(text: string, values?: (string | null)[]): Promise<QueryAnswer>;
-  /** Where a `PGlite` keeps its data; without a folder nothing survives the process. */
+  /** The folder in which a `PGlite` keeps its data; without one, nothing survives the process. */
   readonly dataDir?: string | undefined;
 }
 
-/** What the store needs of an answer. */
+/** What the store needs from a result. */
 export interface QueryAnswer {
   readonly rows: unknown[];
   readonly rowCount?: number | null | undefined;
@@ -35,28 +35,28 @@ export interface QueryAnswer {
 
 export interface Calls {
   run<R>(statement: Statement<R>): Promise<R[]>;
-  /** Runs a statement that writes; whether it has written, or has answered a row. */
+  /** Runs a statement that writes; returns whether it wrote, or returned a row. */
   write(statement: Statement<unknown>): Promise<boolean>;
 }
 
-/** `name`: under which the connection keeps the statement, parsed and planned. */
+/** `name`: the name under which the connection keeps the statement, parsed and planned. */
 type Sent = Pick<Statement<unknown>, "text" | "values"> & { readonly name: string | undefined };
 
 /**
- * Refusals after which the statement is sent again: serialization failure and deadlock. Where the default isolation is
- * repeatable read or serializable, a statement that met a concurrent change is refused; nothing of it has happened.
+ * Errors after which the statement is sent again: serialization failure and deadlock. If the default isolation level is
+ * repeatable read or serializable, a statement that met a concurrent change is refused, and nothing of it has happened.
  */
 const sendAgain = new Set(["40001", "40P01"]);
 const maxAttempts = 20;
 
 /**
- * Refusals of a name, before anything has happened: no statement has it, another has, or its tables have changed. Behind
- * a pooler that moves clients between connections, such as PgBouncer before 1.21, a name that was given on one connection
- * is not known, or known already, on the next.
+ * Errors about a statement's name, before anything has happened: no statement has it, another has it, or its tables
+ * have changed. Behind a pooler that moves clients between connections, such as PgBouncer before 1.21, a name given on
+ * one connection may be unknown, or taken, on the next.
  */
 const nameRefused = new Set(["26000", "42P05", "0A000"]);
 
-/** What the driver says of an address that leads nowhere. */
+/** The driver's errors for a URL that cannot be used. */
 const unreadable = new Set(["ERR_INVALID_URL", "ERR_SOCKET_BAD_PORT"]);
 
 /** Undefined table and column. */
@@ -98,9 +98,9 @@ export function connect({ client, url, config }: PostgresConnection, place: stri
           continue;
         }
         if (unreadable.has(code)) {
-          // A pool whose client could not even begin to connect waits for it for ever when it ends.
+          // A pool whose client could not even begin to connect would wait for it forever when it ends.
           opened = undefined;
-          // Without the cause: what parses an address may quote it, with its password.
+          // Without the cause: a URL parser's error may quote the URL, with its password.
           throw invalidOption("pg cannot read the url or config: check its host and port");
         }
         if (notReady.has(code)) throw notReadyError(storeName, `a table or column of ${place}`, cause);
@@ -122,7 +122,7 @@ export function connect({ client, url, config }: PostgresConnection, place: stri
       };
     },
     async close() {
-      // A pool that ends forgets those who still wait for one of its connections.
+      // A pool that ends drops callers who still wait for one of its connections.
       await calls.settled();
       const pool = await opened?.catch(() => undefined);
       await calls.run(() => pool?.end(), undefined);
@@ -130,13 +130,13 @@ export function connect({ client, url, config }: PostgresConnection, place: stri
   };
 }
 
-/** The uses of a statement from which on it has another name. */
+/** The numbers of uses from which on a statement gets another name. */
 const plannedAnew = new Set([1, 10, 100, 1_000, 10_000]);
 
 /**
- * The names of statements: each stands for its text, so that it can never mean another. A database that has a plan for all
- * parameters keeps it until its tables are analyzed, even one that was made when they were empty; so a statement is
- * planned anew under another name once it has been used 10, 100, 1,000 and 10,000 times.
+ * The names of statements. Each name is derived from one text, so it never means another. Once Postgres has a plan for
+ * all parameters, it keeps it until its tables are analyzed, even one made when they were empty. So a statement is
+ * planned anew, under another name, after 10, 100, 1,000 and 10,000 uses.
  */
 class Names {
   readonly #byText = new Map<string, { readonly hash: string; uses: number; name: string }>();
@@ -153,7 +153,7 @@ class Names {
   }
 }
 
-/** A statement that nobody waits for any more must not keep a connection from others: its connection is cut. */
+/** A statement that nobody waits for must not keep its connection from others, so the connection is cut. */
 async function sendOverPool(
   pool: Pool,
   statement: Sent,
@@ -171,7 +171,7 @@ async function sendOverPool(
     healthy = true;
     return result;
   } catch (cause) {
-    // After other faults, the driver's time-out for one, the connection may still wait for an answer.
+    // After other errors, such as the driver's time-out, the connection may still wait for a result.
     healthy = sendAgain.has(errorCode(cause)) || nameRefused.has(errorCode(cause));
     throw cause;
   } finally {
@@ -180,7 +180,7 @@ async function sendOverPool(
   }
 }
 
-/** What a `Pool` or `Client` of `pg` can beside what the store needs. */
+/** What a `Pool` or `Client` of `pg` offers beyond what the store needs. */
 interface NamingClient {
   query(statement: Sent): Promise<QueryAnswer>;
 }
@@ -190,7 +190,7 @@ function query(client: PostgresClient, { name, text, values }: Sent): Promise<Qu
   return (client as unknown as NamingClient).query({ name, text, values });
 }
 
-/** A read comes before any write, so that a client that does not count has written nothing when it is refused. */
+/** A read comes before any write, so a client that does not count rows is refused before it has written. */
 function checkAnswer(answer: QueryAnswer): QueryAnswer {
   if (answer.rowCount === undefined && answer.affectedRows === undefined) {
     throw invalidOption("client must answer rowCount as pg does, or affectedRows as PGlite does");
@@ -198,17 +198,17 @@ function checkAnswer(answer: QueryAnswer): QueryAnswer {
   return answer;
 }
 
-/** Whether it takes statements with names: a PGlite, or what stands around a client of `pg`, may not. */
+/** Whether it takes named statements: a PGlite, or a wrapper around a client of `pg`, may not. */
 function isOfPg(client: PostgresClient): boolean {
   return ("totalCount" in client && "idleCount" in client) || isSingle(client);
 }
 
-/** A `Client` of `pg`, which warns of a statement that comes while another is under way, and of 9 will not take it. */
+/** A `Client` of `pg` warns of a statement sent while another is running, and from version 9 on refuses it. */
 function isSingle(client: PostgresClient): boolean {
   return "connectionParameters" in client;
 }
 
-/** Inside of a `try`, so that bundlers do without a driver that is not installed. */
+/** Inside a `try`, so that bundlers do without a driver that is not installed. */
 async function importDriver() {
   try {
     return await import("pg");
@@ -220,8 +220,8 @@ async function importDriver() {
 async function openPool(config: object): Promise<Pool> {
   const { default: pg } = await importDriver();
   const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, keepAlive: true, ...config });
-  // A connection that breaks is reported to these too, idle or in use, and ends the process if nobody listens. Who waits
-  // for its answer is told as well; the pool drops it, and the next statement opens another, or says what is wrong.
+  // A broken connection is also reported to these listeners, idle or in use; without one, the process would end.
+  // Whoever waits for its result is told too; the pool drops it, and the next statement opens another or says why not.
   pool.on("error", () => {});
   pool.on("connect", (client) => {
     client.on("error", () => {});
@@ -229,7 +229,7 @@ async function openPool(config: object): Promise<Pool> {
   return pool;
 }
 
-/** Whether what was acknowledged survives the process. A PGlite in memory has no folder; others have a server. */
+/** Whether acknowledged writes survive the process. Only a PGlite in memory has no folder; all others have a server. */
 export function isDurable({ client }: PostgresConnection): boolean {
   if (client === undefined || !("waitReady" in client)) return true;
   return client.dataDir !== undefined && !/^(memory:\/\/|$)/.test(client.dataDir);

@@ -8,11 +8,11 @@ export interface Names {
   readonly memories: string;
   readonly messages: string;
   readonly migrations: string;
-  /** The name of an index or a constraint, which stands in its table's schema. */
+  /** The name of an index or a constraint, which is in its table's schema. */
   readonly own: (suffix: string) => string;
 }
 
-/** In bytes: what a table prefix must leave room for in an identifier. */
+/** In bytes: the room that a table prefix must leave in an identifier. */
 export const longestSuffix: number = "memories_owner_idx".length;
 
 export function namesOf(schema: string, prefix: string): Names {
@@ -27,13 +27,13 @@ export function namesOf(schema: string, prefix: string): Names {
   };
 }
 
-/** The steps in order; step 1 is the first. A step that was released never changes. */
+/** The steps in order; step 1 is the first. A released step never changes. */
 export function migrationsOf({ schema, memories, messages, own }: Names): string[] {
   return [
-    // The key stands for one life of a memory id: what belonged to an earlier life can never show in a later one.
-    // Texts compare by their bytes, whatever the database's collation. Which messages are live stands here alone, as
-    // ranges of their seq. The room left in a page lets an append write the new head beside the old one without touching
-    // an index.
+    // The key identifies one life of a memory id, so what belonged to an earlier life can never show in a later one.
+    // Texts compare by their bytes, whatever the database's collation. Only this table tells which messages are live,
+    // as ranges of their seq. The free room in a page lets an append write the new head beside the old one without
+    // touching an index.
     `create table ${memories} (
       memory_key bigint generated always as identity constraint ${own("memories_pkey")} primary key,
       memory_id text collate "C" not null constraint ${own("memories_id_key")} unique,
@@ -71,14 +71,14 @@ const laterVersion = "TK001";
 const wrongEncoding = "TK002";
 const tooOld = "TK003";
 
-/** As `server_version_num` has it: the first Postgres with multiranges. */
+/** In the form of `server_version_num`: the first Postgres with multiranges. */
 const oldestServer = 140_000;
 
 /**
- * Brings the tables up to date: one statement, so one transaction on one connection, also behind PgBouncer. The lock
- * lets one of several in a schema run at a time. Where the isolation level shows the others the state before they waited,
- * a step's number that is there already refuses them as a serialization failure does, so that they are sent again. It
- * needs no rights to create when all is in place.
+ * Brings the tables up to date in one statement, and so in one transaction on one connection, also behind PgBouncer.
+ * The lock lets one migration per schema run at a time. At an isolation level that shows the others the state before
+ * they waited, the existing number of a step refuses them like a serialization failure, so they are sent again. If
+ * everything is in place, it needs no permission to create.
  */
 export function migrateStatement(
   names: Names,
@@ -118,7 +118,7 @@ export function migrateStatement(
   return { text: `do ${quoteLiteral(body)}`, values: [], recurs: false };
 }
 
-/** Throws what a failed migration throws: the migration's own refusals in Turnkeep's words, the rest as it came. */
+/** Throws the error of a failed migration: its own refusals in Turnkeep's words, the rest unchanged. */
 export function throwMigrationError(error: unknown): never {
   const cause = error instanceof Error ? error.cause : undefined;
   switch (errorCode(cause)) {

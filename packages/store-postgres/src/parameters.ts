@@ -2,7 +2,7 @@ import type { MessageState, StoredMessage } from "@turnkeep/core";
 import { runsOf } from "@turnkeep/core/store-kit";
 import type { Statement } from "./sql.ts";
 
-/** A message as a statement takes it; of one that only moves there are `seq` and `state`. */
+/** A message as a statement takes it; for a mere move, only `seq` and `state` are set. */
 export type GivenRow = Partial<StoredMessage> & {
   readonly seq: number;
   readonly state: MessageState | "removed";
@@ -12,14 +12,14 @@ export type GivenRow = Partial<StoredMessage> & {
 const rowColumns = "seq, id, state, created_at, payload, meta";
 const typedRowColumns = "seq bigint, id text, state text, created_at bigint, payload text, meta text";
 
-/** More rows travel as one JSON text: a statement takes 65,535 parameters at most. */
+/** More rows are sent as one JSON text: a statement takes at most 65,535 parameters. */
 const maxRowsAsParameters = 1000;
 
-/** Collects the parameters of one statement and answers how the statement names them. */
+/** Collects the parameters of one statement and returns how the statement refers to them. */
 export class Parameters {
   readonly values: (string | null)[] = [];
 
-  /** The statement of that text. `recurs`: the text is one of a few. */
+  /** The statement with that text. `recurs`: the text is one of a few. */
   statement<Row>(text: string, recurs = false): Statement<Row> {
     return { text, values: this.values, recurs };
   }
@@ -56,11 +56,11 @@ export class Parameters {
     return `(values ${list.join()}) as ${table} (${rowColumns})`;
   }
 
-  /** Changes of state as a table of that name; up to 16 of them in the same words for 1, for 4 and for 16. */
+  /** Changes of state as a table of that name. Up to 16 of them use one of three texts: for 1, for 4 and for 16. */
   moves(table: string, moves: readonly Pick<GivenRow, "seq" | "state">[]): string {
     const names = `${table} (seq, state)`;
     const size = [1, 4, 16].find((size) => moves.length <= size);
-    // A list and no array: the planner knows how long it is, and so that a plan for all parameters is as good.
+    // A list and not an array: the planner knows its length, so a plan for all parameters is as good.
     if (size !== undefined) {
       const rows = Array.from({ length: size }, (_, index) => moves[index]);
       const list = rows.map((row) => `(${this.integer(row?.seq)}, ${this.text(row?.state)})`);

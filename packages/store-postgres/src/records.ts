@@ -2,8 +2,8 @@ import type { MemorySnapshot, MessageState, StoredMessage } from "@turnkeep/core
 import { type ListedMemory, memorySnapshot, type StoredRows, storedRows } from "@turnkeep/core/store-kit";
 
 /**
- * A message, whose `key` is its seq, its time and its id; or the head, whose `key` is a mark, its next seq and its version,
- * and its owner, behind a mark, the `meta`. Drivers take their time by columns, so there are few.
+ * A message, whose `key` is its seq, time and id; or the head, whose `key` is a mark, its next seq and its version, and
+ * whose `meta` is a mark and the owner. Drivers take time for each column, so there are few.
  */
 export interface KeyedRow {
   readonly key: string;
@@ -11,13 +11,13 @@ export interface KeyedRow {
   readonly meta: string | null;
 }
 
-/** The head with one of the messages that were asked for, or with none. */
+/** The head with one of the requested messages, or with none. */
 export type LookRow = { readonly version: string; readonly next: string } & (
   | { readonly seq: null }
   | { readonly seq: string; readonly id: string; readonly state: MessageState }
 );
 
-/** A memory of a listing, `key` its place in it. */
+/** A memory in a listing; `key` is its position there. */
 export interface ListRow {
   readonly key: string;
   readonly id: string;
@@ -25,12 +25,12 @@ export interface ListRow {
   readonly updated: string;
 }
 
-/** A column that the statement answers behind a mark. */
+/** A column that the statement returns behind a mark. */
 function unmarked(text: string): string {
   return text.slice(1);
 }
 
-/** Of the rows of a read: the head's and those of live messages. */
+/** The snapshot from the rows of a read: the head's and those of live messages. */
 export function snapshotOf(rows: readonly KeyedRow[], known: string | undefined): MemorySnapshot {
   const isHead = ({ key }: KeyedRow): boolean => key.startsWith("=");
   const head = rows.find(isHead);
@@ -38,7 +38,7 @@ export function snapshotOf(rows: readonly KeyedRow[], known: string | undefined)
   const end = head.key.indexOf(" ");
   const version = head.key.slice(end + 1);
   const messages = rows.filter((row) => !isHead(row)).map(messageOf);
-  // They come from an index in this order; only the statement does not promise it.
+  // An index yields them in this order, but the statement does not promise it.
   messages.sort((a, b) => a.seq - b.seq);
   const owner = head.meta && unmarked(head.meta);
   const stored = { version, nextSeq: Number(head.key.slice(1, end)), owner, head: head.payload };
@@ -57,7 +57,7 @@ export function messageOf({ key, payload, meta }: KeyedRow): StoredMessage {
   return message;
 }
 
-/** Of the rows of a look: the version and what an update must agree with. */
+/** From the rows of a look: the version, and what an update must agree with. */
 export function storedOf(rows: readonly LookRow[]): [version: string | null, stored: StoredRows] {
   const [head] = rows;
   const found = rows.flatMap((row) =>

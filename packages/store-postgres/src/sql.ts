@@ -4,13 +4,13 @@ import type { Names } from "./migrations.ts";
 import { type GivenRow, Parameters } from "./parameters.ts";
 import type { KeyedRow, ListRow, LookRow } from "./records.ts";
 
-/** One statement. Parameters and columns are texts, which it casts itself, so that no driver's type rules matter. */
+/** One statement. Parameters and columns are texts that it casts itself, so that no driver's type rules matter. */
 export interface Statement<Row> {
   readonly text: string;
   readonly values: (string | null)[];
   /** Whether its text is one of a few, so that a connection may keep it parsed and planned. */
   readonly recurs: boolean;
-  /** Never there: the type of the rows that it answers. */
+  /** Never set: the type of the rows that it returns. */
   readonly row?: Row;
 }
 
@@ -27,22 +27,22 @@ const now = "statement_timestamp()";
 const present = `(h.expires_at is null or h.expires_at > ${now})`;
 
 /**
- * A PGlite drops a byte order mark at the beginning of a column, where an id may have one. So what is no JSON is
- * answered behind a mark of ours, which the reader takes off.
+ * A PGlite drops a byte order mark at the start of a column, and an id may begin with one. So columns that are not JSON
+ * are returned behind a mark of ours, which the reader removes.
  */
 const marked = (column: string, name: string): string => `'=' || ${column} as ${name}`;
 const columns = "m.seq || ' ' || m.created_at || ' ' || m.id as key, m.payload, m.meta";
 
-/** The state of a message `m`: the head says which are live, a row only how one has left that is not. */
+/** The state of a message `m`: the head says which are live; a row only says how a message left. */
 const stateBy = (live: string): string =>
   `case when ${live} @> m.seq then 'live' when m.superseded then 'superseded' else 'evicted' end`;
 
-/** The statements of the contract's methods. Each is a transaction of its own and needs no session. */
+/** The statements for the contract's methods. Each is its own transaction and needs no session. */
 export class Statements {
   readonly #memories: string;
   readonly #messages: string;
   readonly #expiry: string;
-  /** Those that recur, by what sets them apart: the very same text is found faster by its name. */
+  /** Recurring texts by what distinguishes them: an identical string is found faster by its name. */
   readonly #texts = new Map<string, string>();
 
   constructor({ memories, messages }: Names, ttlMs: number | undefined) {
@@ -51,7 +51,7 @@ export class Statements {
     this.#expiry = ttlMs === undefined ? "null" : `${now} + ${ttlMs} * interval '1 millisecond'`;
   }
 
-  /** No row: no such memory. The head alone: it has no live messages, or is at the version that is known. */
+  /** No row: no such memory. Only the head: no live messages, or the memory is at the known version. */
   read(memoryId: string, known: string | undefined): Statement<KeyedRow> {
     const p = new Parameters();
     const text = `
@@ -63,22 +63,22 @@ export class Statements {
     return this.#recurring("read", p, text);
   }
 
-  /** Of these one makes the update, the next only where the one before has changed nothing. */
+  /** One of these makes the update; the next is needed only if the one before changed nothing. */
   *update(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Generator<Statement<unknown>> {
     if (update.expected === null && namedSeqs(folded).length === 0) {
       return yield this.#begin(memoryId, update, folded);
     }
     if (isPlain(folded)) yield this.#append(memoryId, update, folded);
-    // What is evicted may be there without being live.
+    // An evicted message may exist without being live.
     yield this.#change(memoryId, update, folded);
   }
 
-  /** Begins a memory, over an expired one too. */
+  /** Begins a memory, also in place of an expired one. */
   #begin(memoryId: string, update: MemoryUpdate, { insert }: FoldedUpdate): Statement<never> {
     const p = new Parameters();
     const id = p.text(memoryId);
     const { owner, version, nextSeq, head } = update;
-    // The insert reads what the delete answers, so it comes after it.
+    // The insert reads what the delete returns, so it runs after it.
     const expired = `expired as (delete from ${this.#memories} h where h.memory_id = ${id} and not ${present} returning 1)`;
     const begun = `
       insert into ${this.#memories} as h (memory_id, owner, version, next_seq, head, live, updated_at, expires_at)
@@ -93,8 +93,8 @@ export class Statements {
   }
 
   /**
-   * Changes a memory that is at the expected version by new messages, and by evictions of live ones. That they are live
-   * shows that they are there, so only the head and the new rows are touched.
+   * Changes a memory at the expected version by new messages and evictions of live ones. A live message certainly
+   * exists, so only the head and the new rows are touched.
    */
   #append(memoryId: string, update: MemoryUpdate, { insert, setState }: FoldedUpdate): Statement<never> {
     const p = new Parameters();
@@ -121,7 +121,7 @@ export class Statements {
           and not exists (select from c where c.place is null or c.id <> c.stored_id)`
         : "not exists (select from c where c.place is null)";
     const parts = [
-      // `offset 0` has each row looked up by its key: the planner might search all of the history for them instead.
+      // `offset 0` makes it look up each row by its key: the planner might otherwise search the whole history for them.
       `c as materialized (
         select r.*, m.ctid as place, m.id as stored_id, m.superseded, r.state = 'superseded' as supersede
         from ${rows}
@@ -132,7 +132,7 @@ export class Statements {
           offset 0) as m on true)`,
       `head as (${head} and ${agrees} returning h.memory_key)`,
     ];
-    // Where a row lies holds for as long as the version does, which the head has just vouched for.
+    // A row's location is valid as long as the version is, which the head has just confirmed.
     if (rewrite.length + setState.length > 0) {
       const rewritten = `, created_at = coalesce(c.created_at, m.created_at),
           payload = coalesce(c.payload, m.payload), meta = case when c.id is null then m.meta else c.meta end`;
@@ -151,7 +151,7 @@ export class Statements {
     return p.statement(`with ${parts.join(",")} ${last}`, recurs);
   }
 
-  /** Version and next seq, with those of the named messages that are there. */
+  /** The version and next seq, with those of the named messages that exist. */
   look(memoryId: string, seqs: readonly number[]): Statement<LookRow> {
     const p = new Parameters();
     return p.statement(`select ${marked("h.version", "version")}, h.next_seq::text as next,
@@ -166,7 +166,7 @@ export class Statements {
     return p.statement(`delete from ${this.#memories} where memory_id = ${p.text(memoryId)}`);
   }
 
-  /** A row beyond the limit: there is more. */
+  /** One row more than the limit means that there are more. */
   history(memoryId: string, query: NormalHistoryQuery): Statement<KeyedRow & { state: MessageState }> {
     const { after, before, order, limit, states, ids } = query;
     const p = new Parameters();
@@ -187,17 +187,17 @@ export class Statements {
       evicted: `not (m.superseded or ${live} @> m.seq)`,
     };
     const wanted = states.length === 3 ? "true" : states.map((state) => isIn[state]).join(" or ") || "false";
-    // Subqueries and no join, so that rows come in the primary key's order and the limit ends the search.
+    // Subqueries and not a join, so that rows come in the order of the primary key and the limit ends the search.
     const matching = `
       select m.seq as position, ${stateBy(live)} as state, ${columns} from ${this.#messages} m
       where m.memory_key = (select h.memory_key from head h) and ${between} and (${wanted})`;
     if (ids === undefined) return p.statement(`${head} ${matching} ${page}`);
-    // `offset 0` has each id looked up by its index: the planner might search all of the history for them instead.
+    // `offset 0` makes it look up each id by its index: the planner might otherwise search the whole history for them.
     return p.statement(`${head} select found.* from unnest(${p.texts(ids)}) as wanted (id)
       cross join lateral (${matching} and m.id = wanted.id offset 0) as found ${page}`);
   }
 
-  /** In the order in which the memories began, after that key. A row beyond the limit: there is more. */
+  /** In the order in which the memories began, after that key. One row beyond the limit: there are more. */
   list(owner: string | undefined, after: string, limit: number): Statement<ListRow> {
     const p = new Parameters();
     return p.statement(`
@@ -243,8 +243,8 @@ export class Statements {
   }
 
   /**
-   * Joins the live messages `m` of the head `h`, range by range behind the primary key. The limits leave nothing out:
-   * they keep the planner from another way, and from taking the work for so much that it compiles the statement.
+   * Joins the live messages `m` of the head `h`, range by range over the primary key. The limits exclude nothing: they
+   * keep the planner from other plans, and from an estimate so high that it compiles the statement.
    */
   #joinLive(condition: string): string {
     return `
@@ -272,7 +272,7 @@ function liveIn(rows: readonly Pick<GivenRow, "seq" | "state">[]): number[] {
   return rows.filter(({ state }) => state === "live").map(({ seq }) => seq);
 }
 
-/** Those of more messages are too many statements for a connection to keep. */
+/** With more messages there are too many texts for a connection to keep. */
 function isFew(insert: FoldedUpdate["insert"]): boolean {
   return insert.length <= 4;
 }
