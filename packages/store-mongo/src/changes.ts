@@ -4,35 +4,35 @@ import type { Document } from "mongodb";
 import { atVersion, type Entry, present, states, tooLarge } from "./documents.ts";
 import { entryOf, freshId, type PlacedEntry } from "./records.ts";
 
-/** What a writer knows that has read the memory, and what it has staged. */
+/** What a writer that has read the memory knows, and what it has staged. */
 export interface Known {
   /** The messages that the update names, by seq. */
   readonly found: ReadonlyMap<number, PlacedEntry>;
-  /** What the document is to have of messages that stand apart, by seq. */
+  /** What the document will hold for messages stored apart, by seq. */
   readonly references: ReadonlyMap<number, Entry>;
-  /** Under which rows are staged, and the generation of memory and rows then. */
+  /** The name under which rows are staged, and the generation of memory and rows then. */
   readonly attempt: { readonly name: string; readonly generation: number | undefined } | undefined;
 }
 
-/** One conditional command on the memory's document. Paths are `live.7` and the like. */
+/** One conditional command on the memory's document. Paths look like `live.7`. */
 export interface Change {
-  /** The document is as the writer believes; else nothing changes. */
+  /** Matches if the document is as the writer believes; else nothing changes. */
   readonly filter: Document;
   readonly set: Readonly<Record<string, unknown>>;
   /** Old paths to new ones. */
   readonly rename: Readonly<Record<string, string>>;
   readonly unset: readonly string[];
-  /** Rows that count no more. */
+  /** Rows that no longer count. */
   readonly trash: readonly string[];
   /** An attempt that is over. */
   readonly attempt: string | undefined;
-  /** Whether the document may be made. */
+  /** Whether the document may be created. */
   readonly upsert: boolean;
 }
 
 /**
- * Begins a memory where there is none, or changes one that is at the expected version. Without `known`, nobody has read
- * the memory: the messages that the update names are taken for live ones inside the document, which must confirm it.
+ * Begins a memory if there is none, or changes one at the expected version. Without `known`, nobody has read the
+ * memory: the messages that the update names are assumed to be live inside the document, which must confirm it.
  */
 export function changeOf(
   memoryId: string,
@@ -57,12 +57,12 @@ export function changeOf(
     Object.assign(set, { owner, live: {}, evicted: {}, superseded: {}, trash: [] });
     if (attempt === undefined) Object.assign(set, { life: freshId(), staging: [], generation: 0 });
   } else if (known === undefined) {
-    // A writer that has read the document knows that it is sound, and settles what is left over. One that has not makes
-    // its change only where neither is needed.
+    // A writer that has read the document knows that it is sound, and settles leftovers. One that has not makes its
+    // change only if neither is needed.
     for (const state of states) filter[state] = { $type: "object" };
     Object.assign(filter, { staging: [], trash: [], $expr: { $and: [present, { $not: tooLarge }] } });
   }
-  /** Where a message stands, which the document must confirm: it may be moved out meanwhile. */
+  /** Where a message is stored. The document must confirm it: the message may be moved out meanwhile. */
   function sourceOf(seq: number): Pick<Partial<PlacedEntry>, "path" | "entry"> {
     const source = known?.found.get(seq) ?? { path: `live.${seq}` };
     if (source.path !== undefined) filter[`${source.path}.i`] = { $exists: true };

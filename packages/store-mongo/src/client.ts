@@ -6,11 +6,11 @@ import type { Statement } from "./statements.ts";
 
 export const storeName = "mongoStore";
 
-/** What the store needs of a client. A `MongoClient` of `mongodb` has it. */
+/** What the store needs from a client. A `MongoClient` of `mongodb` provides it. */
 export interface MongoClient {
-  /** Answers the driver's `Db`. */
+  /** Returns the driver's `Db`. */
   db(name: string): { collection(name: string, options: object): object };
-  /** The level `"linearizable"` is honoured where the store reads the head of a memory. */
+  /** The store honours the level `"linearizable"` when it reads the head of a memory. */
   readonly readConcern?: { readonly level?: string | undefined } | undefined;
 }
 
@@ -26,8 +26,8 @@ export interface Collections {
 export type Run = <A>(statement: Statement<A>) => Promise<A>;
 
 /**
- * Whatever the client's own settings are: a write is on the disks of a majority when it is acknowledged, everything is
- * read from the primary, and values come as the store knows them. What is undefined is not sent: statements rely on it.
+ * Independent of the client's own settings: an acknowledged write is on the disks of a majority, everything is read
+ * from the primary, and values come as the store knows them. Undefined members are not sent, which statements rely on.
  */
 const collectionOptions: CollectionOptions = {
   writeConcern: { w: "majority", journal: true },
@@ -50,7 +50,7 @@ export function connect(place: MongoConnection, database: string, prefix: string
   function clientOf(): MongoClient | Promise<MongoClient> {
     if (place.client !== undefined) return place.client;
     opened ??= open(place.url ?? place.config.url, place.config).catch((cause: unknown) => {
-      // A client that could not connect once never does again.
+      // A client that failed to connect once never connects again.
       opened = undefined;
       throw cause;
     });
@@ -83,10 +83,10 @@ export function connect(place: MongoConnection, database: string, prefix: string
   };
 }
 
-/** A frozen server would otherwise keep a call for ever; `config` may say otherwise. */
+/** Otherwise a frozen server would block a call forever. `config` may override these. */
 const settings = { serverSelectionTimeoutMS: 10_000, connectTimeoutMS: 10_000, socketTimeoutMS: 30_000 };
 
-/** Inside of a `try`, so that bundlers do without a driver that is not installed. */
+/** Inside a `try`, so that bundlers do without a driver that is not installed. */
 async function importDriver() {
   try {
     return await import("mongodb");
@@ -97,18 +97,18 @@ async function importDriver() {
 
 async function open(url: string, config: object | undefined): Promise<DriverClient> {
   const { MongoClient } = await importDriver();
-  // Names of parameters are the same in upper and lower case.
+  // Parameter names are case-insensitive.
   const parameters = new URLSearchParams(/\?(.*)$/s.exec(url)?.[1]);
   const named = new Set([...parameters.keys()].map((name) => name.toLowerCase()));
-  // The driver would put these before what the address says.
+  // The driver would let these override the URL.
   const own = Object.entries(settings).filter(([name]) => !named.has(name.toLowerCase()));
-  // What is undefined was not given.
+  // An undefined option counts as not given.
   const given = Object.entries({ ...config, url: undefined }).filter(([, value]) => value !== undefined);
   let client: DriverClient;
   try {
     client = new MongoClient(url, Object.fromEntries([...own, ...given]));
   } catch {
-    // Without the cause: what parses an address may quote it, with its password.
+    // Without the cause: a URL parser's error may quote the URL, with its password.
     throw invalidOption(
       "mongodb cannot read the url or its options: check the host, the port and each parameter",
     );
@@ -123,8 +123,8 @@ async function open(url: string, config: object | undefined): Promise<DriverClie
 }
 
 /**
- * The driver attaches what it sent to the error of a bulk write, content included; the server quotes a command that a
- * user may not run, and what a validator of its own refuses.
+ * The driver attaches what it sent, with content, to a bulk write error. The server quotes a command that a user may
+ * not run, and documents that its own validator refuses.
  */
 function throwWithoutContent(cause: unknown): never {
   if (!(cause instanceof Error)) throw cause;
@@ -135,7 +135,7 @@ function throwWithoutContent(cause: unknown): never {
   throw Object.assign(new Error(message), { name: cause.name, code, codeName });
 }
 
-/** An error of a write concern has a result too, whatever the command was, and says nothing of what was written. */
+/** A write concern error also has a result, whatever the command was, which does not say what was written. */
 function bulkMessage({ name }: Error): string {
   return name === "MongoWriteConcernError"
     ? "MongoDB wrote, and did not confirm that a majority has it"

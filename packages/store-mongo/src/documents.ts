@@ -1,7 +1,7 @@
 import type { MessageState } from "@turnkeep/core";
 import type { Document } from "mongodb";
 
-/** A message as the document of its memory has it: its content, or the row that has it. */
+/** A message inside its memory's document: its content, or a reference to the row that has it. */
 export interface Entry {
   /** Message id. */
   readonly i: string;
@@ -20,14 +20,14 @@ export const states: readonly MessageState[] = ["live", "evicted", "superseded"]
 export type Entries = Readonly<Record<string, Entry>>;
 
 /**
- * A memory. A row counts only when this document names it, or when the row itself says `evicted` or `superseded` and
- * this document does not override that by an entry or in `trash`. Who reads it has the fields that he asked for.
+ * A memory. A row counts only if this document names it, or if the row itself says `evicted` or `superseded` and this
+ * document does not override that by an entry or in `trash`. A query reads only the fields that it asked for.
  */
 export interface MemoryDocument {
   readonly _id: string;
-  /** Stands for one life of the id: rows belong to it. */
+  /** Identifies one life of the id: rows belong to it. */
   readonly life: string;
-  /** Absent: there is no memory, only somebody who stages rows to begin one. */
+  /** Absent: there is no memory, only a writer that stages rows to begin one. */
   readonly version?: string;
   readonly next?: number;
   readonly owner?: string;
@@ -35,20 +35,20 @@ export interface MemoryDocument {
   readonly updatedAt?: Date;
   readonly expiresAt?: Date;
   readonly live: Entries;
-  /** What left memory, and the rows do not say so yet. */
+  /** Messages that left memory, while the rows do not say so yet. */
   readonly evicted: Entries;
   readonly superseded: Entries;
-  /** Rows that count no more and are to be deleted. */
+  /** Rows that no longer count and are to be deleted. */
   readonly trash: readonly string[];
-  /** Attempts that stage rows now, or that have failed at it. */
+  /** Attempts that are staging rows, or that failed. */
   readonly staging: readonly string[];
-  /** Rises before rows are deleted, and no attempt outlives that. 0: this life has no rows. */
+  /** Increases before rows are deleted; no attempt survives that. 0: this life has no rows. */
   readonly generation: number;
-  /** Never stored, but answered: whether what lives together in the document is too much. */
+  /** Never stored, only computed: whether the document holds too much. */
   readonly tooLarge?: boolean;
 }
 
-/** Content of a message, under an id that is never used again. The content never changes. */
+/** Content of a message, under an id that is never used again. It never changes. */
 export interface RowDocument extends Pick<Entry, "i" | "a" | "p" | "m"> {
   readonly _id: string;
   readonly memory: string;
@@ -56,7 +56,7 @@ export interface RowDocument extends Pick<Entry, "i" | "a" | "p" | "m"> {
   readonly seq: number;
   /** `staged`: only the memory's document can tell. */
   readonly state: "staged" | Exclude<MessageState, "live">;
-  /** The memory's when the row was staged, later when its state was set. */
+  /** The memory's generation when the row was staged, later the one when its state was set. */
   readonly generation: number;
 }
 
@@ -65,11 +65,11 @@ export interface MigrationDocument {
   readonly number: number;
 }
 
-/** In bytes: what lives together in a document is moved out above it. */
+/** In bytes: above this, content is moved out of a document. */
 export const documentCap: number = 128 * 1024;
-/** In bytes: a message below it takes no more room inside than its reference would. */
+/** In bytes: a message below this takes no more room inside than a reference would. */
 export const smallestApart = 128;
-/** In bytes: what a live message takes at most beside its id, where its content is not to be moved out, or no more. */
+/** In bytes: the most that a live message that stays inside, or was moved out, takes besides its id. */
 const entryBytes = smallestApart + 56;
 
 /** Whether there is a memory, by the server's clock. */
@@ -88,8 +88,8 @@ const beyondCap = (allowed: Document): Document => ({
   $gt: [{ $subtract: [{ $bsonSize: "$$ROOT" }, allowed] }, documentCap],
 });
 /**
- * Whether what lives together in a document is too much. Ids are measured only where it might be: that takes some
- * milliseconds where thousands are live.
+ * Whether a document holds too much. Ids are measured only if it might, because that takes some milliseconds for
+ * thousands of live messages.
  */
 export const tooLarge: Document = {
   $and: [
@@ -98,7 +98,7 @@ export const tooLarge: Document = {
   ],
 };
 
-/** A memory that is there at that version; `null`: the place of one that is not. */
+/** Matches the memory at that version; `null`: the place of one that does not exist. */
 export function atVersion(memoryId: string, version: string | null): Document {
   if (version === null) return { _id: memoryId, version: { $exists: false } };
   return { _id: memoryId, version, $expr: present };

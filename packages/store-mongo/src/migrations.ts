@@ -2,20 +2,20 @@ import { laterVersionError, notReadyError } from "@turnkeep/core/store-kit";
 import { type Collections, storeName } from "./client.ts";
 import type { Statement } from "./statements.ts";
 
-/** The number of the newest step. A step that was released never changes. */
+/** The number of the newest step. A released step never changes. */
 const newest = 1;
 
 const record = "collections";
 
-/** Whether `migrate` has run: one read, and the store asks until the answer is yes. */
+/** Whether `migrate` has run: one read, repeated by the store until the answer is yes. */
 export const migrated: Statement<boolean> = async ({ migrations }) => {
   const found = await migrations.findOne({ _id: record });
   return typeof found?.number === "number" && found.number >= newest;
 };
 
 /**
- * Makes the indexes. Safe to run twice and at once: the server makes an index that is there already only once. The
- * number is written last, so that a store whose indexes are not all there is not ready.
+ * Creates the indexes. Safe to run twice and concurrently: the server does not recreate an existing index. The number
+ * is written last, so a store with missing indexes is not ready.
  */
 export const migrate: Statement<void> = async (collections) => {
   const { migrations } = collections;
@@ -39,7 +39,7 @@ async function first({ memories, messages }: Collections): Promise<void> {
     { key: { life: 1, generation: 1 }, name: "staged", partialFilterExpression: { state: "staged" } },
   ]);
   for (const collection of [memories, messages]) {
-    // A collection that somebody made with a collation of his own would take two ids for one.
+    // A collection with a collation could treat two ids as one.
     const { collation } = await collection.options();
     if (collation !== undefined && collation.locale !== "simple") {
       throw notReadyError(storeName, `the simple collation of ${collection.collectionName}`);

@@ -9,16 +9,16 @@ import {
 } from "@turnkeep/core/store-kit";
 import type { Entry, MemoryDocument, RowDocument } from "./documents.ts";
 
-/** A message that is stored, with the place and the state that it has. */
+/** A stored message, with its place and state. */
 export interface PlacedEntry {
   readonly seq: number;
   readonly state: MessageState;
   readonly entry: Entry;
-  /** In the document of its memory: `live.7`. Absent: only a row has it. */
+  /** Its path in the memory's document: `live.7`. Absent: only a row has it. */
   readonly path?: string;
 }
 
-/** One that the document of its memory names. */
+/** An entry that the memory's document names. */
 export type InsideEntry = Required<PlacedEntry>;
 
 /** Never used twice. */
@@ -40,7 +40,7 @@ export function rowOf(
   return { _id: freshId(), memory, life, seq, i, a, p, m, state: "staged", generation };
 }
 
-/** The entry of a message whose content a row has. */
+/** The entry of a message whose content is in a row. */
 export function referenceTo({ _id, i, a }: RowDocument): Entry {
   return { i, a, r: _id };
 }
@@ -68,7 +68,7 @@ export function entriesOf(memory: MemoryDocument, states: readonly MessageState[
   return found.sort((a, b) => a.seq - b.seq);
 }
 
-/** The rows of which the document says whether they count, whatever they say themselves. */
+/** The rows about which the document decides whether they count, whatever they say themselves. */
 export function overridden(
   { _id, life, generation, trash, staging }: MemoryDocument,
   entries: readonly PlacedEntry[],
@@ -106,9 +106,8 @@ export function messageFrom(
 }
 
 /**
- * One list of what the document has of the messages that a query asks for and of these rows, which count by themselves:
- * each seq once, in the order of the query. Of the rows there is one more than a page holds, if there are so many: so a
- * page of the list lacks none.
+ * Merges the document's matches of a query with rows that count by themselves: each seq once, in the order of the
+ * query. `rows` holds one row more than a page, if there are that many, so a page of the result lacks none.
  */
 export function merged(
   entries: readonly PlacedEntry[],

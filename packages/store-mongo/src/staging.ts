@@ -4,14 +4,14 @@ import { documentCap, type Entry, type MemoryDocument, smallestApart, states } f
 import { bytesOf, entriesOf, type InsideEntry, overridden, referenceTo, rowOf } from "./records.ts";
 import * as statements from "./statements.ts";
 
-/** Whether no row of the memory can have been deleted since its document was read. */
+/** Whether certainly no row of the memory was deleted since its document was read. */
 export async function hasItsRows(run: Run, { _id, life, generation }: MemoryDocument): Promise<boolean> {
   if (generation === 0) return true;
   const now = await run(statements.peek(_id));
   return now?.life === life && now?.generation === generation;
 }
 
-/** Deletes a document that is as the filter says, then the rows of that life. `false`: there is none. */
+/** Deletes a document that matches the filter, then the rows of that life. `false`: there is none. */
 export async function removeLife(run: Run, filter: Document): Promise<boolean> {
   const memory = await run(statements.remove(filter));
   if (typeof memory?.life === "string" && memory.generation !== 0) {
@@ -21,9 +21,9 @@ export async function removeLife(run: Run, filter: Document): Promise<boolean> {
 }
 
 /**
- * Deletes rows that count no more, and moves what left memory, and live messages if need be, out of a document that has
- * grown too large. Wherever it ends, readers see the same as before. Whoever writes meanwhile wins, and settles after
- * that. Answers how many rows it has deleted. `undefined`: that life of the memory is over.
+ * Deletes rows that no longer count. From a document that has grown too large, moves out messages that left memory, and
+ * live ones if needed. Wherever it stops, readers see the same as before. A concurrent writer wins, and settles
+ * afterwards. Returns how many rows it deleted. `undefined`: that life of the memory is over.
  */
 export async function settle(run: Run, memoryId: string, life: string): Promise<number | undefined> {
   const claimed = await run(statements.claim(memoryId, life));
@@ -32,7 +32,7 @@ export async function settle(run: Run, memoryId: string, life: string): Promise<
   const entries = entriesOf(claimed, states);
   const named = overridden(claimed, entries);
   if (tooLarge && !(await moveOut(run, claimed, entries))) return 0;
-  // What no attempt can have the document name any more, except what it names already.
+  // Rows that no attempt can make the document name any more, except those it names already.
   const forgotten = { life, state: "staged", generation: { $lt: claimed.generation }, _id: { $nin: named } };
   const removed = await run(statements.drop({ $or: [{ _id: { $in: trash } }, forgotten] }));
   await run(
@@ -44,7 +44,7 @@ export async function settle(run: Run, memoryId: string, life: string): Promise<
   return removed;
 }
 
-/** `false`: somebody else has changed the memory. Else all that left memory stands in rows, which say so themselves. */
+/** `false`: somebody else changed the memory. Otherwise all that left memory is in rows that say so themselves. */
 async function moveOut(run: Run, claimed: MemoryDocument, entries: readonly InsideEntry[]): Promise<boolean> {
   const rows = new Map(
     contentsToMove(entries).map(({ path, seq, entry }) => [path, rowOf(claimed, seq, entry)]),
@@ -65,7 +65,7 @@ async function moveOut(run: Run, claimed: MemoryDocument, entries: readonly Insi
   return true;
 }
 
-/** Everything that left memory, and live messages too where they alone take more than half of the room. */
+/** Everything that left memory, and live messages too if they alone take more than half of the room. */
 function contentsToMove(entries: readonly InsideEntry[]): InsideEntry[] {
   const inside = entries.filter(({ entry }) => entry.r === undefined);
   const live = inside.filter(({ state }) => state === "live");

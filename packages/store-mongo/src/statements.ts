@@ -4,10 +4,10 @@ import type { Change } from "./changes.ts";
 import type { Collections } from "./client.ts";
 import { atVersion, type MemoryDocument, present, type RowDocument, tooLarge } from "./documents.ts";
 
-/** One command to the database. It needs no session: its conditions alone make it safe beside others. */
+/** One command. It needs no session: its conditions alone make it safe to run concurrently. */
 export type Statement<Answer> = (collections: Collections) => Promise<Answer>;
 
-/** How long an attempt to begin a memory is kept at least. */
+/** The least time that an attempt to begin a memory is kept. */
 const attemptLastsMs = 60 * 60 * 1000;
 
 const lifeFields = { life: 1, generation: 1 };
@@ -16,7 +16,7 @@ const mapFields = { live: 1, evicted: 1, superseded: 1 };
 const ledgerFields = { ...lifeFields, ...mapFields, version: 1, next: 1, trash: 1, staging: 1, tooLarge };
 const answersLedger = { returnDocument: "after", projection: ledgerFields } as const;
 
-/** Without its messages where it is at the version that is known. */
+/** Leaves out the messages if the memory is at the known version. */
 export function read(memoryId: string, known: string | undefined): Statement<MemoryDocument | null> {
   const isKnown = { $eq: ["$version", { $literal: known ?? null }] };
   const live = known === undefined ? 1 : { $cond: [isKnown, "$$REMOVE", "$live"] };
@@ -36,7 +36,7 @@ export function rows(filter: Document, options: FindOptions = {}): Statement<Row
   return ({ messages }) => messages.find(filter, options).toArray();
 }
 
-/** Rows that count by themselves. One beyond the limit: there is more. */
+/** Rows that count by themselves. One more than the limit means that there are more. */
 export function history(
   life: string,
   { after, before, order, limit, states, ids }: NormalHistoryQuery,
@@ -53,14 +53,14 @@ export function history(
   return rows(filter, { hint, sort: { seq: order === "ascending" ? 1 : -1 }, limit: limit + 1 });
 }
 
-/** Announces an attempt that stages rows, and answers the ledger then. `null`: the memory is at another version. */
+/** Announces an attempt that stages rows, and returns the ledger then. `null`: the memory is at another version. */
 export function announce(
   memoryId: string,
   expected: string | null,
   attempt: string,
 ): Statement<MemoryDocument | null> {
   const options = { ...answersLedger, upsert: expected === null };
-  // Nobody else sees this document before the memory begins, so the client's clock will do.
+  // Nobody else sees this document before the memory begins, so the client's clock is enough.
   const expiresAt = expected === null ? new Date(Date.now() + attemptLastsMs) : undefined;
   const changed: Document = {
     $push: { staging: attempt },
@@ -81,7 +81,7 @@ export function write(change: Change, ttlMs: number | undefined): Statement<bool
   };
 }
 
-/** Plain operators touch nothing but what they name. */
+/** Plain operators touch only what they name. */
 function operators({ set, rename, unset, trash, attempt }: Change): Document {
   return {
     $set: set,
@@ -93,7 +93,7 @@ function operators({ set, rename, unset, trash, attempt }: Change): Document {
   };
 }
 
-/** The same as a pipeline, which alone can add to the server's clock. Values stay values, whatever they look like. */
+/** The same as a pipeline, which alone can add to the server's clock. Values are taken literally. */
 function pipeline({ set, rename, unset, trash, attempt }: Change, ttlMs: number): Document[] {
   const values = Object.entries(set).filter(([, value]) => value !== undefined);
   const changed: Document = {
@@ -108,7 +108,7 @@ function pipeline({ set, rename, unset, trash, attempt }: Change, ttlMs: number)
   return [{ $set: changed }];
 }
 
-/** `null` where somebody else has made the document, or an expired memory still has its place. */
+/** `null` if somebody else created the document, or an expired memory still occupies its place. */
 function nullIfTaken(cause: unknown): null {
   if (errorCode(cause) === "11000") return null;
   throw cause;
@@ -123,22 +123,22 @@ export function discard(rows: readonly RowDocument[]): Statement<number> {
   return drop({ _id: { $in: rows.map(({ _id }) => _id) } });
 }
 
-/** Removes rows; answers how many. */
+/** Removes rows; returns how many. */
 export function drop(filter: Document): Statement<number> {
   return async ({ messages }) => (await messages.deleteMany(filter)).deletedCount;
 }
 
-/** Which life a memory has, expired ones and attempts to begin one too, and which generation. */
+/** The life and generation of a memory, also of an expired one or an attempt to begin one. */
 export function peek(memoryId: string): Statement<MemoryDocument | null> {
   return ({ memories }) => memories.findOne({ _id: memoryId }, { projection: lifeFields });
 }
 
-/** Removes a memory's document that is as the filter says; answers what it was. */
+/** Removes a memory's document if it matches the filter; returns the document. */
 export function remove(filter: Document): Statement<MemoryDocument | null> {
   return ({ memories }) => memories.findOneAndDelete(filter, { projection: lifeFields });
 }
 
-/** In the order of their ids, after that one. One beyond the limit: there is more. */
+/** In the order of ids, after that id. One more than the limit means that there are more. */
 export function list(owner: string | undefined, after: string, limit: number): Statement<MemoryDocument[]> {
   const filter: Document = { _id: { $gt: after }, owner, $expr: present };
   const hint = owner === undefined ? "_id_" : "owner";
@@ -147,26 +147,26 @@ export function list(owner: string | undefined, after: string, limit: number): S
     memories.find(filter, { hint, sort: { _id: 1 }, limit: limit + 1, projection }).toArray();
 }
 
-/** A life after that one, of which there are rows. */
+/** The next life that has rows. */
 export function lifeAfter(life: string): Statement<Pick<RowDocument, "life" | "memory"> | null> {
   const options = { hint: "seq", sort: { life: 1 }, projection: { life: 1, memory: 1 } } as const;
   return ({ messages }) => messages.findOne({ life: { $gt: life } }, options);
 }
 
-/** Raises the generation: attempts and others who settle can change the document no more. `null`: the life is over. */
+/** Raises the generation: attempts and other settlers can no longer change the document. `null`: the life is over. */
 export function claim(memoryId: string, life: string): Statement<MemoryDocument | null> {
   const filter: Document = { _id: memoryId, life };
   return ({ memories }) => memories.findOneAndUpdate(filter, { $inc: { generation: 1 } }, answersLedger);
 }
 
-/** Changes a claimed document. `false`: somebody else has changed the memory, or has claimed it. */
+/** Changes a claimed document. `false`: somebody else changed or claimed the memory. */
 export function whileClaimed(claimed: MemoryDocument, changed: Document): Statement<boolean> {
   const { _id, version, generation } = claimed;
   const filter: Document = { _id, version: version ?? { $exists: false }, generation };
   return async ({ memories }) => (await memories.updateOne(filter, changed)).matchedCount === 1;
 }
 
-/** Has rows say themselves that they left, unless somebody who settled later has done so. */
+/** Makes rows say themselves that they left, unless a later settler has done so. */
 export function setState(
   rows: readonly string[],
   state: RowDocument["state"],

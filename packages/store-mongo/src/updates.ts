@@ -16,16 +16,16 @@ import {
 import { hasItsRows, removeLife, settle } from "./staging.ts";
 import * as statements from "./statements.ts";
 
-/** How often a write is tried again at the same version: others may settle or sweep meanwhile. */
+/** How often a write is retried at the same version: others may settle or sweep meanwhile. */
 const maxTries = 20;
 
-/** In bytes: a message above the first stands apart, and so do those of one update beyond the second together. */
+/** In bytes: a message above the first is stored apart, and so are those of an update beyond the second in all. */
 const largestInside = 16 * 1024;
 const largestUpdateInside = 64 * 1024;
 
 /**
- * Applies a checked update that nobody changes meanwhile: by one command, behind rows that were staged before it where
- * messages stand apart. Errors: as the contract names them.
+ * Applies a checked update by one command. Rows for messages that are stored apart are staged before it. Errors: those
+ * of the contract.
  */
 export async function applyUpdate(
   run: Run,
@@ -37,7 +37,7 @@ export async function applyUpdate(
   const folded = foldUpdate(update);
   const named = namedSeqs(folded);
   const apart = apartOf([...folded.insert, ...folded.rewrite]);
-  // An update that begins a memory can name no stored message: one that does is refused below.
+  // An update that begins a memory cannot name a stored message: one that does is refused below.
   const isPlain = apart.length === 0 && (expected !== null || named.length === 0);
   if (isPlain && (await run(statements.write(changeOf(memoryId, update, folded), ttlMs)))) return;
   for (let tries = 1; tries <= maxTries; tries++) {
@@ -48,7 +48,7 @@ export async function applyUpdate(
     if (found === undefined) continue;
     const stored = Array.from(found.values(), ({ seq, state, entry }) => ({ seq, state, id: entry.i }));
     if (isInPlace(memoryId, update, memory?.version ?? null, storedRows(memory?.next ?? 1, stored))) return;
-    // Nothing is there, and yet it could not begin: an expired memory has its place.
+    // No memory is there, and yet it could not begin: an expired one occupies its place.
     if (memory === null) await removeLife(run, { _id: memoryId, ...expired });
     if (apart.length > 0 && announced === null) continue;
     const rows = announced === null ? [] : apart.map((one) => rowOf(announced, one.seq, entryOf(one)));
@@ -61,13 +61,13 @@ export async function applyUpdate(
     if (await run(statements.write(change, ttlMs))) {
       return settleQuietly(run, memory, change);
     }
-    // Nobody has seen the rows; the next write or `sweep` deletes what is not deleted now.
+    // Nobody has seen these rows; the next write or `sweep` deletes what is not deleted now.
     if (rows.length > 0) await run(statements.discard(rows)).catch(() => {});
   }
   throw storeError(storeName, new Error("Sweeps undid the update each time before it was written"));
 }
 
-/** The update is in place. What is not settled now shows nowhere, and the next write or `sweep` settles it. */
+/** The update is in place. Anything not settled now is invisible; the next write or `sweep` settles it. */
 async function settleQuietly(
   run: Run,
   memory: MemoryDocument | null,
@@ -79,7 +79,7 @@ async function settleQuietly(
   if (memory.tooLarge || leftOver.length > 0) await settle(run, memory._id, memory.life).catch(() => {});
 }
 
-/** Those of the messages that the memory holds, inside its document or beside it. `undefined`: it is to be read again. */
+/** Those of the messages that the memory holds, inside its document or beside it. `undefined`: read it again. */
 async function findIn(
   run: Run,
   memory: MemoryDocument,
@@ -103,7 +103,7 @@ async function findIn(
   return rows.length === absent.length || (await hasItsRows(run, memory)) ? found : undefined;
 }
 
-/** Which messages of an update stand apart. */
+/** Which messages of an update are stored apart. */
 function apartOf(contents: readonly StoredMessage[]): StoredMessage[] {
   let room = largestUpdateInside;
   return contents.filter((message) => {
