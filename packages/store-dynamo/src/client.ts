@@ -14,7 +14,7 @@ import type { DynamoConnection } from "./options.ts";
 
 export const storeName = "dynamoStore";
 
-/** What the store needs of a client. A `DynamoDBClient` of `@aws-sdk/client-dynamodb` has it. */
+/** What the store needs from a client. A `DynamoDBClient` of `@aws-sdk/client-dynamodb` provides it. */
 export interface DynamoClient {
   /** Sends one command of that package. */
   send(command: never, options?: never): Promise<unknown>;
@@ -22,11 +22,11 @@ export interface DynamoClient {
 
 type Item = Record<string, AttributeValue>;
 
-/** One operation of the database: what is asked, by its name and input, and, as a type, what is answered. */
+/** One operation of the database: its name and input and, as a type, its result. */
 export interface Statement<A> {
   readonly operation: string;
   readonly input: object;
-  /** It must be done whoever else writes: a conflict with a transaction under way is waited out. */
+  /** Must succeed whoever else writes: waits out a conflict with a running transaction. */
   readonly insists?: boolean | undefined;
   readonly answers?: A | undefined;
 }
@@ -36,12 +36,12 @@ export type Run = <A>(statement: Statement<A>) => Promise<A>;
 type Driver = typeof import("@aws-sdk/client-dynamodb");
 type Send = (statement: Statement<unknown>, signal: AbortSignal | undefined) => Promise<unknown>;
 
-/** After so many the database is given up; with these waits that is some seconds. */
+/** After this many attempts the call fails; with these waits that takes some seconds. */
 const maxAttempts = 10;
 const firstWaitMs = 25;
 const longestWaitMs = 2_000;
 
-/** How long a client that the store opened waits for an answer, the driver's own attempts included. */
+/** How long a client that the store opened waits for an answer, including the driver's own retries. */
 const answerWithinMs = 30_000;
 
 /** The driver's codes, of its errors without `Exception`. */
@@ -50,11 +50,11 @@ const throttled = new Set([
   "Throttling",
   "ThrottlingError",
   "RequestLimitExceeded",
-  // The same transaction, sent before, is still under way.
+  // The same transaction, sent before, is still running.
   "TransactionInProgress",
 ]);
 
-/** How a request is refused whose keys the table does not have. */
+/** The error for a request whose keys the table does not have. */
 const otherKeys =
   /key (?:element|schema|condition)|missing the key|mismatch for key|(?:conditions on the|required) keys/i;
 
@@ -93,7 +93,7 @@ async function importDriver(): Promise<Driver> {
   }
 }
 
-/** What the driver takes for a URL of the options. */
+/** The driver's configuration for a URL of the options. */
 export function configOf(address: string): object {
   const { url, username: accessKeyId, password: secretAccessKey } = parseUrl(address);
   url.username = "";
@@ -128,7 +128,7 @@ function sender(driver: Driver, client: DynamoClient, timeoutMs: number | undefi
   };
 }
 
-/** Until the database has done all of it, or refused it; what it throttles, wholly or in part, is sent again. */
+/** Repeats until the database has done all of it, or refused it; throttled parts are sent again. */
 async function sendUntilDone(
   send: Send,
   statement: Statement<unknown>,
@@ -141,7 +141,7 @@ async function sendUntilDone(
     try {
       const answer = (await send({ ...statement, input }, signal)) as Answer;
       answers.push(answer);
-      // What a batch left undone for want of capacity.
+      // What a batch left undone for lack of capacity.
       const left = answer.UnprocessedItems ?? answer.UnprocessedKeys ?? {};
       if (Object.keys(left).length === 0) return answers.length === 1 ? answer : joined(answers);
       input = { ...input, RequestItems: left };
@@ -157,12 +157,12 @@ async function sendUntilDone(
       if (!again && (isCondition || isConflict)) return { refused: codes };
       if (!again || attempt === maxAttempts) throw explained(cause, tableName);
     }
-    // Of those that were refused together, not all come back together.
+    // Random, so that calls refused together do not all return together.
     await pause(Math.random() * Math.min(firstWaitMs * 2 ** attempt, longestWaitMs), signal);
   }
 }
 
-/** Waits so long, or until the signal ends the call with `ABORTED`. */
+/** Waits this long, or until the signal ends the call with `ABORTED`. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const wait = new Promise<void>((resolve) => {
@@ -188,7 +188,7 @@ interface Reason {
   Item?: unknown;
 }
 
-/** What each action of a transaction met that was not done. */
+/** Why each action of a transaction was not done. */
 function reasonsOf(cause: unknown): readonly Reason[] {
   return (cause as { CancellationReasons?: readonly Reason[] } | undefined)?.CancellationReasons ?? [];
 }
@@ -201,8 +201,8 @@ function codesOf(cause: unknown): readonly string[] {
 }
 
 /**
- * The driver's error with its name as its code, and without what was stored, which it may quote; in our words, what the
- * user of the store can mend.
+ * The driver's error with its name as code, and without stored data, which it may quote. Errors that the user of the
+ * store can fix are put in our words.
  */
 function explained(cause: unknown, tableName: string): unknown {
   for (const reason of reasonsOf(cause)) delete reason.Item;

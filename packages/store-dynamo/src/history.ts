@@ -5,10 +5,10 @@ import { beyond, decodeLive, type Line, linesOf, messageOf, type Row } from "./r
 import { readingOf, rowPages, rowsOf, rowsWith } from "./rows.ts";
 import { inTurn, type Table } from "./table.ts";
 
-/** How many messages a row holds, about. */
+/** Roughly how many messages a row holds. */
 const messagesOfRow = 4;
 
-/** A page, and whether nothing was missing that the head says is there, or that a row in parts has. */
+/** A page, and whether everything was found that the head, or a row in parts, promises. */
 export async function readHistory(
   table: Table,
   memoryId: string,
@@ -21,15 +21,15 @@ export async function readHistory(
   const memory = new Memory(table, memoryId, head.life);
   const live = decodeLive(memoryId, head.live);
   const recent = linesOf(memoryId, head.recent);
-  /** The greatest seq in rows, by the head: what moves from it into rows meanwhile is known, and nothing moves back. */
+  /** The greatest seq in rows, by the head. Later moves into rows are known, and nothing moves back. */
   const newest = (recent[0]?.seq ?? head.nextSeq) - 1;
   const from = after + 1;
   const to = Math.min(before - 1, newest);
   const asksRows = from <= to && states.length > 0;
-  // Pending rows may be many: who asks for no row asks for none of them.
+  // Pending rows may be many, so they are read only if the query needs rows.
   const reading = await readingOf(memory, asksRows ? head : {});
   const isInRows = (seq: number): boolean => seq >= from && seq <= to;
-  /** Live messages that are to be met in rows. */
+  /** Live messages that must be found in rows. */
   const due = new Set<number>();
 
   async function* rowsAsked(): AsyncGenerator<readonly Row[]> {
@@ -49,7 +49,7 @@ export async function readHistory(
     yield* rowPages(memory, reading, { from, to, last, limit: rows, descending });
   }
 
-  /** In the order of the query, what it asks for and what stands beside that. */
+  /** In the order of the query: what it asks for, and what is beside that. */
   async function* pages(): AsyncGenerator<readonly Line[]> {
     if (descending) yield recent;
     for await (const rows of rowsAsked()) yield rows.flatMap(({ lines }) => lines);
@@ -71,7 +71,7 @@ export async function readHistory(
     }
     if (messages.length > limit) break;
   }
-  // One beyond the limit was taken: what would stand behind it is on no such page.
+  // One message more than the limit was taken: anything after it is not on this page.
   const last = messages[limit]?.seq ?? sign * beyond;
   const isMissing = [...due, ...reading.due].some((seq) => sign * seq < sign * last);
   const page = { messages: messages.slice(0, limit), hasMore: messages.length > limit };
@@ -82,7 +82,7 @@ export async function readHistory(
 async function seqsOf(memory: Memory, ids: readonly string[]): Promise<number[]> {
   const found = await inTurn(ids, async (id) => {
     const from = memory.idKey(id).sort;
-    // An id may itself go on as another's key does: what follows then is no number, and in no range.
+    // One id may be the beginning of another's key; what follows is then not a number, and in no range.
     return (await memory.all(from)).map(({ sort }) => Number(sort.slice(from.length)));
   });
   return found.flat();

@@ -8,25 +8,25 @@ const headNumbers = ["nextSeq", "count", "updatedAt"] as const;
 const headOptional = ["owner", "head", "moved", "marked", "pending", "endsAt"] as const;
 const headAttributes: readonly string[] = [...headTexts, ...headNumbers, ...headOptional];
 
-/** The attributes of our items, which the table's keys must not be called like. */
+/** The attributes of our items; the table's keys must have other names. */
 export const ownAttributes: readonly string[] = [
   ...headAttributes,
   ...["rows", "parts", "token", "add", "drop", "memoryId", "stage", "prefixes"],
 ];
 
-/** Over how many partitions the entries of all memories and the work items are spread. */
+/** The number of partitions over which all listing entries and work items are spread. */
 export const shards = 8;
 
-/** What an item may hold of a text; it is limited to 400 KB. */
+/** How much text an item may hold; DynamoDB limits an item to 400 KB. */
 const partBytes = 380 * 1024;
 
-/** How many seqs the marks of an item are about. */
+/** How many seqs the marks of one item cover. */
 const seqsPerMark = 1_000;
 
 /** An item has 400 KB at most, and a prefix some 80 bytes. */
 const prefixesAtOnce = 4_000;
 
-/** The head of a memory: everything of it but what stands in rows. */
+/** The head of a memory: everything except what is in rows. */
 export interface Head {
   readonly version: string;
   readonly nextSeq: number;
@@ -34,38 +34,38 @@ export interface Head {
   readonly head?: string | undefined;
   /** Which messages are live, as `encodeLive` writes it. */
   readonly live: string;
-  /** The newest messages, as `textOf` writes it: all that stand in no row, each newer than all in rows. */
+  /** The newest messages, as `textOf` writes them: all that are in no row, each newer than all in rows. */
   readonly recent: string;
-  /** The rows that messages moved into last, as `encodeMoved` writes it: a reader must meet them. */
+  /** The rows that messages moved into last, as `encodeMoved` writes them: a reader must find them. */
   readonly moved?: string | undefined;
-  /** The count of the last update that marked messages, then which marks it made: a reader must meet these too. */
+  /** The count of the last update that marked messages, then its marks: a reader must find these too. */
   readonly marked?: string | undefined;
-  /** The token of the last update, if rows of it may not be in their places yet. */
+  /** The token of the last update, if some of its rows may not be in their places yet. */
   readonly pending?: string | undefined;
   readonly life: string;
-  /** How many updates there were. */
+  /** The number of updates so far. */
   readonly count: number;
   readonly updatedAt: number;
   readonly endsAt?: number | undefined;
 }
 
-/** What an update says of messages: that they are superseded, or no longer are. */
+/** What an update says about messages: that they are superseded, or no longer are. */
 export type Marks = Readonly<Record<"add" | "drop", readonly number[]>>;
 
-/** What an update of a memory must leave to a later step, or an interrupted one left behind. */
+/** What an update must leave to a later step, or an interrupted update left behind. */
 export interface Work {
   readonly token: string;
   /**
-   * `staging`: not committed, and to be removed unless it will be; `applying`: committed, and its pending rows are to be
-   * put in their places; `ending`: to be removed.
+   * `staging`: not committed, to be removed unless it gets committed; `applying`: committed, and its pending rows must
+   * be put in their places; `ending`: to be removed.
    */
   readonly stage: "staging" | "applying" | "ending";
-  /** Of the memory's partition: what begins so is to be removed. */
+  /** Key prefixes in the memory's partition: everything that begins with one is to be removed. */
   readonly prefixes: readonly string[];
   readonly updatedAt: number;
 }
 
-/** Of the same text length for every number, so that the order of keys is the order of numbers. */
+/** All numbers have the same length as text, so keys sort like numbers. */
 function padded(value: number, digits = 16): string {
   return String(value).padStart(digits, "0");
 }
@@ -76,7 +76,7 @@ function partitionOf(memoryId: string): string {
 export function headKey(memoryId: string): Key {
   return { partition: partitionOf(memoryId), sort: "head" };
 }
-/** The number in the sort key of a mark; of a row, of a part of one, or of a pending row: the row's key. */
+/** The number in a mark's sort key; for a row, a part of one, or a pending row: the row's key. */
 export function numberOf(sort: string): number {
   return Number(sort.split("/")[2]);
 }
@@ -102,15 +102,15 @@ export function isPresent({ endsAt }: Pick<Head, "endsAt">): boolean {
 }
 
 /**
- * Puts a head in place of the one of a version; or where there is none, or one that has expired, whose memory a sweep
- * removes. An item is replaced faster than it is changed.
+ * Puts a head in place of the one at a version, or where there is none or an expired one, whose memory a sweep removes.
+ * To replace an item is faster than to change it.
  */
 export function putHead(table: Table, memoryId: string, expected: string | null, head: Head): Action {
   const ttl = head.endsAt === undefined ? undefined : Math.ceil(head.endsAt / 1000);
   const entry = { values: { [table.ttlAttribute]: ttl, ...head }, ...headKey(memoryId) };
   const expression = "attribute_not_exists(#p) OR endsAt <= :now";
   if (expected === null) return table.put(entry, { expression, values: { ":now": Date.now() } });
-  // An update that begins a memory may be sent again after a delete: then its version has another life.
+  // An update that begins a memory may be resent after a delete: its version then has another life.
   const values = { ":expected": expected, ":life": head.life };
   return table.put(entry, { expression: "version = :expected AND life = :life", values });
 }
@@ -128,10 +128,10 @@ export function workOf(values: Values): Work {
 }
 
 /**
- * A memory from its beginning until it is deleted or expires: a life, whose name is never used twice. Its partition has
- * the head; then, beginning with the life, `m` rows of messages and their parts, an update's token its rows that are to
- * take the place of such, `i` where the messages with an id are or were, `s` marks of what is superseded. Elsewhere stand
- * its entries in the listings, and work items.
+ * A memory from its beginning until it is deleted or expires: a life, whose name is never used twice. Its partition
+ * holds the head and, with keys that begin with the life: `m`, rows of messages and their parts; an update's token,
+ * rows that will take the place of such rows; `i`, where the messages with an id are or were; `s`, marks of superseded
+ * messages. Its listing entries and work items are in other partitions.
  */
 export class Memory {
   readonly table: Table;
@@ -147,22 +147,22 @@ export class Memory {
   #key(rest: string): Key {
     return { partition: partitionOf(this.memoryId), sort: `${this.life}/${rest}` };
   }
-  /** What all keys of the life begin with. */
+  /** The prefix of all keys of the life. */
   get prefix(): string {
     return `${this.life}/`;
   }
   rowKey(key: number): Key {
     return this.#key(`m/${padded(key)}`);
   }
-  /** The key of a part of a row, or without a number what those of all begin with. */
+  /** The key of a part of a row; without a number, the prefix of all of them. */
   partKey(key: number, token: string, index?: number): Key {
     return this.#key(`m/${padded(key)}/${token}/${index === undefined ? "" : padded(index, 6)}`);
   }
-  /** Of a row that is not in its place yet, or without a number what those of all begin with. */
+  /** The key of a row that is not in its place yet; without a number, the prefix of all of them. */
   pendingKey(token: string, key?: number): Key {
     return this.#key(`${token}/${key === undefined ? "" : padded(key)}`);
   }
-  /** Where messages with an id are or were, or without a number what all that say so begin with. */
+  /** Where messages with an id are or were; without a number, the prefix of all such keys. */
   idKey(id: string, seq?: number): Key {
     return this.#key(`i/${id}/${seq === undefined ? "" : padded(seq)}`);
   }
@@ -174,18 +174,18 @@ export class Memory {
     return { partition: workPartition(shardOf(this.memoryId)), sort };
   }
 
-  /** What the partition holds, page by page. */
+  /** The items of the partition, page by page. */
   query(options: QueryOptions): AsyncGenerator<Page> {
     return this.table.query(partitionOf(this.memoryId), options);
   }
-  /** All keys that begin so. */
+  /** All items whose keys begin with `from`. */
   async all(from: string, options?: QueryOptions): Promise<Entry[]> {
     const entries: Entry[] = [];
     for await (const page of this.query({ ...options, from })) entries.push(...page.entries);
     return entries;
   }
 
-  /** The items of a row: itself, and what is too long for it in parts, which count because it names their token. */
+  /** The items of a row: the row itself, and parts if it is too long. Parts count because the row names their token. */
   rowEntries({ key, count, token }: Omit<Row, "lines">, rows: string): [Entry, ...Entry[]] {
     if (token === undefined) return [{ ...this.rowKey(key), values: { count, rows } }];
     const parts = cut(rows).map((piece, index) => {
@@ -198,7 +198,7 @@ export class Memory {
     return lines.map(({ id, seq }) => ({ ...this.idKey(id, seq), values: {} }));
   }
 
-  /** In the listings of all, which names the owner, and of its owner. */
+  /** In the listing of all memories, which names the owner, and in its owner's. */
   listEntries(owner: string | undefined): Entry[] {
     const sort = `${this.memoryId}/${this.life}`;
     const all = { partition: listPartition(undefined, shardOf(this.memoryId)), sort, values: { owner } };
@@ -216,7 +216,7 @@ export class Memory {
     return { ...this.workKey(token), values };
   }
 
-  /** What an update of that count says of superseded messages, in one item for each thousand seqs that it concerns. */
+  /** The marks of superseded messages by the update of that count, in one item per thousand seqs. */
   markEntries(count: number, marks: Marks): Entry[] {
     const numbers = new Set([...marks.add, ...marks.drop].map(markNumber));
     return [...numbers].map((mark) => {
@@ -226,8 +226,8 @@ export class Memory {
     });
   }
   /**
-   * Which of these seqs, none of them live, are superseded: what their marks say one after the other; and whether these are
-   * all that the head says there are.
+   * Which of these seqs, none of them live, are superseded, according to their marks in order; and whether these are
+   * all the marks that the head names.
    */
   async supersededOf(
     seqs: readonly number[],
@@ -250,7 +250,7 @@ export class Memory {
   }
 }
 
-/** What the head says of an update of that count that marks messages, by its items. */
+/** What the head stores about an update that marks messages, from its items. */
 export function encodeMarked(count: number, marks: readonly Entry[]): string | undefined {
   return marks.length === 0 ? undefined : [count, ...marks.map(({ sort }) => numberOf(sort))].join(" ");
 }
@@ -259,12 +259,12 @@ function markNumber(seq: number): number {
   return Math.floor(seq / seqsPerMark);
 }
 
-/** A partition of the listing, by the memory's id, so that many who begin at once do not meet in one. */
+/** A partition of the listing, by memory id, so that many concurrent beginnings do not hit the same one. */
 function shardOf(memoryId: string): number {
   return (createHash("sha256").update(memoryId).digest()[0] as number) % shards;
 }
 
-/** Pieces of so many bytes at most, none of which ends within a character. */
+/** Pieces of at most this many bytes, none ending within a character. */
 function cut(text: string): string[] {
   const bytes = Buffer.from(text);
   const pieces: string[] = [];

@@ -15,7 +15,7 @@ interface Expiry {
 /** How long a new table may take until it is active. */
 const activeWithinMs = 5 * 60 * 1000;
 
-/** Makes the table and its expiry as the options say, or finds them so. */
+/** Creates the table and its expiry as the options say, or checks existing ones. */
 export async function migrate(run: Run, table: TableNames, signal: AbortSignal | undefined): Promise<void> {
   const { tableName, partitionKey, sortKey } = table;
   if ((await described(run, tableName)) === undefined) {
@@ -31,14 +31,14 @@ export async function migrate(run: Run, table: TableNames, signal: AbortSignal |
         { AttributeName: sortKey, KeyType: "RANGE" },
       ],
     };
-    // Somebody else may be about it too.
+    // Another process may be creating it too.
     await run({ operation: "CreateTable", input: create }).catch(unless("ResourceInUseException"));
   }
   checkKeys(table, await activeTable(run, tableName, signal));
   await turnExpiryOn(run, table);
 }
 
-/** The table once it can be used. */
+/** The table, once it can be used. */
 async function activeTable(
   run: Run,
   tableName: string,
@@ -93,7 +93,7 @@ async function turnExpiryOn(run: Run, { tableName: TableName, ttlAttribute }: Ta
       await run({ operation: "UpdateTimeToLive", input: { TableName, TimeToLiveSpecification } });
       return;
     } catch (error) {
-      // Somebody else may have turned it on.
+      // Another process may have turned it on.
       attribute = await found();
       if (attribute === undefined) throw error;
     }
@@ -105,7 +105,7 @@ async function turnExpiryOn(run: Run, { tableName: TableName, ttlAttribute }: Ta
   }
 }
 
-/** Answers `undefined` for that error of the driver. */
+/** Returns `undefined` for that error of the driver. */
 function unless(name: string): (error: unknown) => undefined {
   return (error) => {
     if (error instanceof Error && nameOf(error.cause) === name) return undefined;

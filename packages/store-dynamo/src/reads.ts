@@ -20,8 +20,8 @@ export async function readHead(table: Table, memoryId: string): Promise<Head | u
 }
 
 /**
- * The live messages by seq. Or the seq of one that is not there as the head says, because an update took place in between
- * or takes place now.
+ * The live messages by seq; or the seq of one that is not where the head says, because an update happened in between or
+ * is happening now.
  */
 export async function readLive(
   table: Table,
@@ -44,19 +44,19 @@ export async function readLive(
   return messages;
 }
 
-/** The memories that are listed behind a cursor: one more than asked for, if there are so many. */
+/** The memories listed after a cursor: one more than requested, if there are that many. */
 export async function readList(
   table: Table,
   { owner, cursor, limit }: NormalListQuery,
 ): Promise<ListedMemory[]> {
   const found: ListedMemory[] = [];
-  // The shard, and in it the sort key, of the last memory of the page before.
+  // The shard and the sort key in it of the last memory of the previous page.
   const position = cursor === undefined ? "0/" : decodeCursor(cursor, /^[0-7]\/./s);
   let after = position.slice(2) || undefined;
   for (let shard = Number(position[0]); shard < (owner === undefined ? shards : 1); shard++) {
     const query = { after, limit: limit + 1 - found.length };
     for await (const { entries } of table.query(listPartition(owner, shard), query)) {
-      // A memory that began again where one had expired has an entry for each life, and a batch may name a key once.
+      // A memory that began again after expiry has an entry per life, and a batch may name a key only once.
       const memories = entries.map(({ sort }) => listedAs(table, sort));
       const ids = new Set(memories.map(({ memoryId }) => memoryId));
       const heads = await table.getAll([...ids].map(headKey));

@@ -2,24 +2,24 @@ import type { StoredMessage } from "@turnkeep/core";
 import { corruptError, runsOf, utf8Length } from "@turnkeep/core/store-kit";
 
 /**
- * The head holds the newest messages up to so many bytes: a head below 4 KB is read for one unit. More makes appends
- * dearer, less moves messages out more often.
+ * The head holds the newest messages up to this many bytes: reading a head below 4 KB costs one unit. More makes
+ * appends more expensive; less moves messages out more often.
  */
 export const recentBytes: number = 3 * 1024;
 
-/** Messages that are written together share rows of so many bytes, so that a read of one costs a unit. */
+/** Messages that are written together share rows of this size, so that reading one costs a unit. */
 const rowBytes = 4 * 1024;
 
-/** A longer row stands in parts, written before the transaction, which costs double. */
+/** A longer row is stored in parts, written before the transaction, which would cost double. */
 export const insideBytes: number = 32 * 1024;
 
 /** Greater than the seq of any message. */
 export const beyond: number = Number.MAX_SAFE_INTEGER;
 
-/** With more runs of live messages than that, rows do not separate live messages from others. */
+/** With more runs of live messages than this, rows do not separate live messages from others. */
 const separateRuns = 10;
 
-/** A message as text. What is asked of every message of a row stands in front, and is read without the rest. */
+/** A message as text. What is needed of every message of a row comes first, and is read without the rest. */
 export interface Line {
   readonly seq: number;
   /** The count of the update that replaced it in its row; 0: none did. */
@@ -28,17 +28,17 @@ export interface Line {
   readonly text: string;
 }
 
-/** Messages that stand together. The key is the seq of the newest of them when the row was made. */
+/** Messages that are stored together. The key is the seq of the newest of them when the row was made. */
 export interface Row {
   readonly key: number;
-  /** Of the update that wrote it. */
+  /** The count of the update that wrote it. */
   readonly count: number;
-  /** Where its parts are, if it is too long for an item. */
+  /** Identifies its parts, if it is too long for an item. */
   readonly token: string | undefined;
   readonly lines: readonly Line[];
 }
 
-/** What the head says of a live message: the count of its edit, and the row's key if that row is in parts, else 0. */
+/** What the head says about a live message: the count of its edit, and the row's key if the row is in parts, else 0. */
 export interface Place {
   readonly edit: number;
   readonly apart: number;
@@ -85,9 +85,9 @@ function parsed(text: string): unknown {
 }
 
 /**
- * Divides messages into rows, those that are live apart from others. The newest rows are small, so that a read takes
- * little more than it asks for; older ones have up to a quarter of what is newer, so that the rows of an update, however
- * large, fit into one transaction.
+ * Divides messages into rows, live ones apart from others. The newest rows are small, so that a read takes little more
+ * than it needs. Older rows hold up to a quarter of everything newer, so that the rows of an update, however large, fit
+ * into one transaction.
  */
 export function divided(
   lines: readonly Line[],
@@ -112,13 +112,13 @@ export function divided(
   return rows.map(({ key, lines }) => ({ key, lines: lines.reverse() }));
 }
 
-/** The keys of the rows that an update adds for these messages, behind the greatest seq that may stand in an older one. */
+/** The keys of the rows that an update adds for these messages, after the greatest seq that an older row may hold. */
 export function encodeMoved(lines: readonly Line[], rows: readonly { readonly key: number }[]): string {
   const older = (lines[0]?.seq ?? 1) - 1;
   return [older, ...rows.map(({ key }) => key)].sort((a, b) => a - b).join(" ");
 }
 
-/** The same when an update has left some rows without a message. */
+/** The same after an update has emptied some rows. */
 export function withoutRows(
   moved: string | undefined,
   rows: readonly Pick<Row, "key" | "lines">[],
@@ -130,7 +130,7 @@ export function withoutRows(
     .join(" ");
 }
 
-/** Those of the rows that {@link encodeMoved} names in which a reader of a range of seqs may find messages. */
+/** The rows named by {@link encodeMoved} in which a reader of a range of seqs may find messages. */
 export function movedRows(
   moved: string | undefined,
   { from, to }: { readonly from: number; readonly to: number },
@@ -153,7 +153,7 @@ export function encodeLive(live: ReadonlyMap<number, Place>): string {
   return runs.map(({ from, to, tail }) => `${from}${to > from ? `-${to}` : ""}${tail}`).join(" ");
 }
 
-/** `CORRUPT_RECORD` if the text is none of {@link encodeLive}. */
+/** `CORRUPT_RECORD` unless {@link encodeLive} made the text. */
 export function decodeLive(memoryId: string, text: string): Map<number, Place> {
   const live = new Map<number, Place>();
   for (const run of text === "" ? [] : text.split(" ")) {

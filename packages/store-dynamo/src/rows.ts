@@ -3,21 +3,21 @@ import { type Head, type Memory, numberOf } from "./items.ts";
 import { beyond, linesOf, movedRows, type Place, type Row } from "./records.ts";
 import { type Entry, inTurn, type Values } from "./table.ts";
 
-/** Where there are more runs of messages, those that are near each other are read together. */
+/** With more runs of messages than this, runs near each other are read together. */
 const runsApart = 8;
 
-/** So few messages stand in fewer rows than a query costs. */
+/** This few messages are in fewer rows than a query costs. */
 const near = 16;
 
 /** What a read of rows starts from, and what it finds out. */
 export interface Reading {
-  /** Of the head. */
+  /** From the head. */
   readonly moved: string | undefined;
-  /** By their keys, rows that the last update has not put in their places yet. */
+  /** Rows that the last update has not put in their places yet, by key. */
   readonly pending: ReadonlyMap<number, Values>;
   /**
-   * The keys of rows that were not met where they must be, or that lack a part, since an update took place in between or
-   * takes place now. What they hold may not be live.
+   * The keys of rows that were not found where they must be, or lack a part, because an update happened in between or
+   * is happening now. What they hold may not be live.
    */
   readonly due: Set<number>;
 }
@@ -26,13 +26,13 @@ export interface Reading {
 interface RowQuery {
   readonly from: number;
   readonly to: number;
-  /** The greatest key that is read. */
+  /** The greatest key to read. */
   readonly last?: number;
   readonly limit?: number;
   readonly descending?: boolean;
 }
 
-/** Pending rows are read before the rows in whose place they go: one that is gone by then is met in its place. */
+/** Pending rows are read before the rows that they replace: one that is gone by then is found in its place. */
 export async function readingOf(
   memory: Memory,
   { moved, pending }: Pick<Head, "moved" | "pending">,
@@ -42,7 +42,7 @@ export async function readingOf(
   return { moved, pending: byKey, due: new Set() };
 }
 
-/** The rows that hold messages with these seqs: those whose key the head names by it, each by itself, the others by runs. */
+/** The rows that hold messages with these seqs: one by one if the head names their key, the others by runs. */
 export async function rowsWith(
   memory: Memory,
   seqs: readonly number[],
@@ -61,7 +61,7 @@ export async function rowsWith(
   return [...byKey.values()].filter(({ lines }) => lines.some(({ seq }) => asked.has(seq)));
 }
 
-/** At once, those of {@link rowPages}. */
+/** All rows of {@link rowPages} at once. */
 export async function rowsOf(memory: Memory, reading: Reading, query: RowQuery): Promise<Row[]> {
   const found: Row[] = [];
   // There are no more rows than seqs.
@@ -71,8 +71,8 @@ export async function rowsOf(memory: Memory, reading: Reading, query: RowQuery):
 }
 
 /**
- * Rows by their keys, page by page. No seq of a row is above its key, so ascending the first that is found holds `from`;
- * descending, `last` must be the key of the one that holds `to`.
+ * Rows by key, page by page. No seq of a row is above its key. So ascending, the first row found holds `from`;
+ * descending, `last` must be the key of the row that holds `to`.
  */
 export async function* rowPages(
   memory: Memory,
@@ -84,13 +84,13 @@ export async function* rowPages(
   let found: readonly Entry[] = [];
   for await (const { entries, last } of memory.query({ ...span, limit, descending })) {
     found = [...found, ...entries];
-    // The parts of one row may go over a page's end.
+    // The parts of a row may span two pages.
     const open = last === undefined ? undefined : numberOf(last);
     const bySort = new Map(found.map(({ sort, values }) => [sort, values]));
     const rows: Row[] = [];
     for (const [sort, values] of bySort) {
       const key = numberOf(sort);
-      // Parts that no row names count nowhere.
+      // Parts that no row names do not count.
       if (sort !== memory.rowKey(key).sort) continue;
       const row = wholeRow(memory, key, reading.pending.get(key) ?? values, bySort);
       if (row !== undefined) {
@@ -99,13 +99,13 @@ export async function* rowPages(
       } else if (key !== open) reading.due.add(key);
     }
     found = rows.at(-1)?.key === open ? [] : found.filter(({ sort }) => numberOf(sort) === open);
-    // Last, for who asks for no further page.
+    // Yielded last, for readers that need no further page.
     yield rows;
     if (!descending && (rows.at(-1)?.key ?? -1) >= to) return;
   }
 }
 
-/** A row as the head means it. `undefined`: it lacks a part. */
+/** A row as the head means it. `undefined`: a part is missing. */
 function wholeRow(
   memory: Memory,
   key: number,

@@ -14,16 +14,16 @@ import {
 } from "./items.ts";
 import { type Action, type Condition, type Entry, inTurn, type Table } from "./table.ts";
 
-/** A staged update that is older is not being written any more. */
+/** A staged update older than this is no longer being written. */
 const isLeftBehindAfterMs = 60 * 60 * 1000;
 
 /** How many items a sweep reads at a time. */
 const sweptAtOnce = 100;
 
-/** Holds while no sweep has given up what was staged. */
+/** True while no sweep has given up the staged update. */
 export const isStaging: Condition = { expression: "stage = :staging", values: { ":staging": "staging" } };
 
-/** Writes, with other actions, that what a work item is about is to be removed, and does so. `false`: refused. */
+/** Records, with other actions, that a work item's target is to be removed, and removes it. `false`: refused. */
 async function end(
   memory: Memory,
   work: Omit<Work, "stage">,
@@ -37,7 +37,7 @@ async function end(
   return true;
 }
 
-/** Removes what an update staged that was refused: also what it wrote after a sweep had given it up. */
+/** Removes what a refused update staged, including anything written after a sweep gave it up. */
 export async function discard(memory: Memory, work: Work | undefined): Promise<void> {
   const { table, memoryId, life } = memory;
   if (work !== undefined) await end(memory, work, []);
@@ -46,13 +46,13 @@ export async function discard(memory: Memory, work: Work | undefined): Promise<v
   if (head?.values.life !== life) await table.deleteAll(await memory.all(memory.prefix, { keysOnly: true }));
 }
 
-/** Does what a work item is about, then removes it. Several may do so at once, and at any time. */
+/** Does what a work item says, then removes it. Several processes may do so, at any time. */
 export async function finish(memory: Memory, { token, stage, prefixes }: Work): Promise<void> {
   const { table, memoryId } = memory;
   if (stage === "applying") {
     const pending = await memory.all(memory.pendingKey(token).sort);
     await inTurn(pending, async (entry) => {
-      // Over an older row only: this one, or a later one, may be there already. A row without messages is removed.
+      // Replaces only an older row: this one, or a later one, may be there already. A row without messages is removed.
       const isOlder = { expression: "#c < :count", values: { ":count": entry.values.count } };
       const row = { ...memory.rowKey(numberOf(entry.sort)), values: entry.values };
       await table.write(
@@ -67,17 +67,17 @@ export async function finish(memory: Memory, { token, stage, prefixes }: Work): 
   await table.write([table.delete(memory.workKey(token))]);
 }
 
-/** Finishes what the last update left to do. Until then nothing that it changes may be changed again. */
+/** Finishes what the last update left to do. Until then, nothing that it changes may be changed again. */
 export async function catchUp(memory: Memory, { pending }: Head): Promise<void> {
   if (pending === undefined) return;
-  // By a plain read it might be seen as it was before the transaction that the head is from.
+  // A plain read might see it as it was before the transaction that wrote the head.
   const [values] = await memory.table.settled([memory.workKey(pending)]);
   if (values !== undefined) await finish(memory, workOf(values));
 }
 
 /**
- * Ends a life: from then on the memory is absent, and what it had goes. `false`: the action, which is about the head, was
- * refused.
+ * Ends a life: from then on the memory is absent, and its data is removed. `false`: the action, which concerns the
+ * head, was refused.
  */
 export function endLife(memory: Memory, owner: string | undefined, action: Action): Promise<boolean> {
   const entries = memory.listEntries(owner).map((entry) => memory.table.delete(entry));
@@ -85,7 +85,7 @@ export function endLife(memory: Memory, owner: string | undefined, action: Actio
   return end(memory, work, [action, ...entries]);
 }
 
-/** Removes what interrupted updates and deletes left behind, and memories that have expired. Answers how many it met. */
+/** Removes what interrupted updates and deletes left behind, and expired memories. Returns how many it found. */
 export async function sweep(table: Table): Promise<number> {
   let removed = 0;
   for (let shard = 0; shard < shards; shard++) {
@@ -106,7 +106,7 @@ async function settleWork(table: Table, { values }: Entry): Promise<boolean> {
   const memory = new Memory(table, String(values.memoryId), String(values.life));
   const work = workOf(values);
   if (work.stage === "staging") {
-    // Given up, it never will be committed; unless it has been.
+    // Once given up, it can no longer be committed; unless it has been already.
     return work.updatedAt <= Date.now() - isLeftBehindAfterMs && end(memory, work, [], isStaging);
   }
   await finish(memory, work);
@@ -123,7 +123,7 @@ async function settleListed(table: Table, { sort, values }: Entry): Promise<bool
     const isOver = { expression: "life = :life AND endsAt <= :now", values };
     return !isPresent(found as Pick<Head, "endsAt">) && endLife(memory, owner, table.delete(key, isOver));
   }
-  // Its head went by the table's own expiry. A head that cannot be read is left to who can restore it.
+  // The table's own expiry removed its head. A head that cannot be read is left, so that it can be restored.
   if (found !== undefined && headOf(found) === undefined) return false;
   const expression = "attribute_not_exists(life) OR life <> :life";
   return endLife(memory, owner, table.check(key, { expression, values: { ":life": memory.life } }));

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import type { Run } from "./client.ts";
 
-/** How the table and its keys are called, and what its partition keys begin with. */
+/** The names of the table and its keys, and the prefix of partition keys. */
 export interface TableNames {
   readonly tableName: string;
   readonly partitionKey: string;
@@ -16,7 +16,7 @@ export interface Key {
   readonly sort: string;
 }
 
-/** The attributes of an item, its keys excepted. What is `undefined` is not there. */
+/** The attributes of an item, without its keys. An `undefined` one is absent. */
 export type Values = Readonly<Record<string, string | number | undefined>>;
 
 export interface Entry extends Key {
@@ -25,19 +25,19 @@ export interface Entry extends Key {
 
 export type Action = { readonly [kind in "Put" | "Update" | "Delete" | "ConditionCheck"]?: object };
 
-/** What must hold of the item that is there. `#p` and `#c` stand for its partition key and its count. */
+/** What must be true of the existing item. `#p` and `#c` stand for its partition key and its count. */
 export interface Condition {
   readonly expression: string;
   readonly values?: Values;
 }
 
 export interface QueryOptions {
-  /** Sort keys that begin so, or with `to` those between both, included. */
+  /** Sort keys that begin with this or, with `to`, those between both, inclusive. */
   readonly from?: string;
   readonly to?: string;
-  /** Only what stands behind that sort key. */
+  /** Only items after that sort key. */
   readonly after?: string | undefined;
-  /** How many items the first page may have; each further one may have four times as many. */
+  /** How many items the first page may have; each further page may have four times as many. */
   readonly limit?: number | undefined;
   readonly descending?: boolean;
   readonly keysOnly?: boolean;
@@ -45,7 +45,7 @@ export interface QueryOptions {
 
 export interface Page {
   readonly entries: readonly Entry[];
-  /** The sort key behind which the next page begins; absent: there is none. */
+  /** The sort key after which the next page begins; absent: there is none. */
   readonly last: string | undefined;
 }
 
@@ -56,14 +56,14 @@ interface QueryAnswer {
   readonly LastEvaluatedKey?: Item;
 }
 
-/** How many operations of one call are under way at a time. */
+/** How many operations of one call run at a time. */
 const atOnce = 8;
 
-/** What the database takes in one transaction, and in one `BatchGetItem`. */
+/** The limits of one transaction, and of one `BatchGetItem`. */
 export const actionsAtOnce = 100;
 const keysAtOnce = 100;
 
-/** What the database takes in one `BatchWriteItem`: 25 items, and 16 MB, which as many of 400 KB never reach. */
+/** The limit of one `BatchWriteItem`: 25 items (and 16 MB, which 25 items of 400 KB never reach). */
 const writesAtOnce = 25;
 
 const longestPage = 1_000;
@@ -99,7 +99,7 @@ export class Table {
     return found.flatMap(({ Responses = {} }) => Object.values(Responses).flat()).map(this.#entryOf);
   }
 
-  /** Items as they are once no transaction is about to change them; of each but one attribute, if that is named. */
+  /** Items as they are when no transaction is about to change them; only one attribute of each, if it is named. */
   async settled(keys: readonly Key[], attribute?: string): Promise<(Values | undefined)[]> {
     const names = { ProjectionExpression: "#a", ExpressionAttributeNames: { "#a": attribute } };
     const found = await inTurn(chunks(keys, actionsAtOnce), async (some) => {
@@ -145,7 +145,7 @@ export class Table {
     } while (start !== undefined);
   }
 
-  /** Without a condition; what is there already is overwritten. */
+  /** Writes without a condition; existing items are overwritten. */
   async putAll(entries: readonly Entry[]): Promise<void> {
     await this.#batch(entries.map((entry) => ({ PutRequest: { Item: this.#itemOf(entry) } })));
   }
@@ -162,12 +162,12 @@ export class Table {
   }
 
   /**
-   * All or none; alone, an action costs half of what it costs in a transaction. Answers why nothing was done: a code for
-   * each action. `insists` waits out a conflict with a transaction under way.
+   * All or none; a single action costs half of what it costs in a transaction. Returns why nothing was done: a code for
+   * each action. `insists` waits out a conflict with a running transaction.
    */
   async write(actions: readonly Action[], insists = false): Promise<readonly string[] | undefined> {
     const [[kind, input] = []] = Object.entries(actions[0] ?? {});
-    // The token makes the driver's own repetitions, and those of the network, one.
+    // With the token, repetitions by the driver or the network count as one.
     const transaction = { TransactItems: actions, ClientRequestToken: randomUUID() };
     const { refused } = await this.#run<{ refused?: readonly string[] }>(
       actions.length === 1
@@ -186,7 +186,7 @@ export class Table {
   check(key: Key, condition: Condition): Action {
     return { ConditionCheck: this.#given({ Key: this.#keyOf(key) }, condition) };
   }
-  /** Takes one attribute out of an item. */
+  /** Removes one attribute from an item. */
   unset(key: Key, attribute: string, condition: Condition): Action {
     const input = { Key: this.#keyOf(key), UpdateExpression: `REMOVE ${attribute}` };
     return { Update: this.#given(input, condition) };
@@ -238,7 +238,7 @@ export function chunks<T>(list: readonly T[], size: number): T[][] {
   );
 }
 
-/** The answers in the order of the list, some calls at a time. */
+/** The results in the order of the list, with some calls at a time. */
 export async function inTurn<T, A>(list: readonly T[], call: (entry: T) => Promise<A>): Promise<A[]> {
   const answers: A[] = [];
   for (const some of chunks(list, atOnce)) answers.push(...(await Promise.all(some.map(call))));

@@ -31,13 +31,13 @@ import { actionsAtOnce, type Condition, type Table } from "./table.ts";
 /** An item has 400 KB at most, and the rest of a head some 20. */
 const liveBytes = 350 * 1024;
 
-/** How often an update is planned anew that met what a sweep or a transaction under way does to its rows. */
+/** How often an update is replanned after its rows were changed by a sweep or a running transaction. */
 const plansOfOneUpdate = 3;
 
-/** What an update comes to. */
+/** What an update does. */
 type Plan = NonNullable<Awaited<ReturnType<typeof planned>>>;
 
-/** Readers see all of an update at once, or nothing. Answers the head after it; `undefined`: it was refused, and the head says why. */
+/** Readers see all of an update or nothing. Returns the head after it; `undefined`: refused, and the head says why. */
 export async function applyUpdate(
   table: Table,
   memoryId: string,
@@ -57,7 +57,7 @@ export async function applyUpdate(
   return undefined;
 }
 
-/** `undefined`: what was read is not what the update was computed from. */
+/** `undefined`: the stored state is not the one that the update was computed from. */
 async function planned(memory: Memory, change: MemoryUpdate, base: Head, ttlMs: number | undefined) {
   const folded = foldUpdate(change);
   const before = decodeLive(memory.memoryId, base.live);
@@ -78,7 +78,7 @@ async function planned(memory: Memory, change: MemoryUpdate, base: Head, ttlMs: 
   const fits = utf8Length(textOf(kept)) <= recentBytes;
   const added = fits ? [] : divided(kept, live).map(({ key, lines }) => written(key, lines));
   const after = stored.map((old) => ({ old, lines: linesAfter(folded, old.lines, count) }));
-  /** Of the rows that were read, those that stay as they are. */
+  /** The rows that were read and stay as they are. */
   const unchanged = after.flatMap(({ old, lines }) => (lines === old.lines ? [old] : []));
   const rewritten = after.flatMap(({ old, lines }) =>
     lines === old.lines ? [] : [{ ...written(old.key, lines), old }],
@@ -114,8 +114,8 @@ async function planned(memory: Memory, change: MemoryUpdate, base: Head, ttlMs: 
 }
 
 /**
- * The rows with what the update names and the head does not hold, after the checks of what it names. `undefined`: a live
- * message, or a row, is not there as the head says.
+ * The rows that hold what the update names and the head does not hold, after checking the update against them.
+ * `undefined`: a live message, or a row, is not where the head says.
  */
 async function rowsNamed(
   memory: Memory,
@@ -134,7 +134,7 @@ async function rowsNamed(
   const lines = new Map(found.map((line) => [line.seq, line]));
   if (asked.some((seq) => before.has(seq) && lines.get(seq)?.edit !== before.get(seq)?.edit))
     return undefined;
-  // It may stand in a row that does not show yet, or in one that an update has replaced since.
+  // It may be in a row that does not show yet, or in one that an update has replaced since.
   if (reading.due.size > 0 && asked.some((seq) => !lines.has(seq))) return undefined;
   checkAgainstStored(memory.memoryId, change, {
     nextSeq,
@@ -162,7 +162,7 @@ function linesAfter(
   });
 }
 
-/** Which messages are live after an update; where, is known from the rows. */
+/** Which messages are live after an update. Their places come from the rows. */
 function liveAfter(
   { insert, rewrite, setState, remove }: FoldedUpdate,
   before: ReadonlyMap<number, Place>,
@@ -190,7 +190,7 @@ async function carriedOut(
 ): Promise<Head | "again" | undefined> {
   const { table } = memory;
   const { work, staged, actions, head, next, idsGone, unchecked } = writesOf(memory, change, plan);
-  // A query may see a transaction half applied: rows that the one below does not check are compared here.
+  // A query may see a half-applied transaction, so rows that the one below does not check are compared here.
   const now = await table.settled(
     unchecked.map(({ key }) => memory.rowKey(key)),
     "count",
@@ -198,11 +198,11 @@ async function carriedOut(
   if (unchecked.some(({ count }, index) => now[index]?.count !== count)) return undefined;
   if (work !== undefined) await table.write([table.put(memory.workEntry(work))]);
   await table.putAll(staged);
-  // Staging may have taken longer than the memory lives.
+  // The memory may have expired during staging.
   const refused = isPresent(base) ? await table.write(actions) : [];
   if (refused !== undefined) {
     if (staged.length > 0) await discard(memory, work);
-    // Nothing stands in the head's way: rows were not as they had been read, or a sweep gave up what was staged.
+    // The head is not the obstacle: rows had changed since they were read, or a sweep gave up the staged data.
     return refused[0] === "None" && refused.includes("ConditionalCheckFailed") ? "again" : undefined;
   }
   // The update is in place; what is left to do does not show, and the next update, a sweep or the memory's end does it.
