@@ -5,7 +5,7 @@ import type { RedisConnection, WaitReplicas } from "./options.ts";
 
 export const storeName = "redisStore";
 
-/** What the store needs of a client. A `Redis` of `ioredis` has it. */
+/** What the store needs from a client. A `Redis` of `ioredis` provides it. */
 export interface RedisClient {
   /** Sends one command; replies are texts, numbers, null, and lists of these. */
   call(command: string, args: (string | number)[]): Promise<unknown>;
@@ -15,7 +15,7 @@ export interface RedisClient {
 
 export interface Calls {
   readonly run: Run;
-  /** Until the replicas have what this connection wrote. */
+  /** Waits until the replicas have what this connection wrote. */
   wait(replicas: WaitReplicas): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ export type Run = <A>(statement: Statement<A>) => Promise<A>;
 
 interface Opened {
   readonly client: Redis;
-  /** Why it is not connected, as its listener was told last. */
+  /** Why it is not connected, as its listener was last told. */
   fault?: unknown;
 }
 
@@ -44,7 +44,7 @@ export function connect({ client, url, config }: RedisConnection): StoreConnecti
         if (opened === opening) opened = undefined;
         throw own.fault;
       }
-      // The driver says that it gave up, or has nowhere to send it, and tells only its listener why.
+      // The driver only reports that it gave up, or has nowhere to send the call; its listener gets the reason.
       throw isNamed(cause, "ReplyError") ? cause : (own.fault ?? cause);
     }
   }
@@ -54,7 +54,7 @@ export function connect({ client, url, config }: RedisConnection): StoreConnecti
     try {
       return (await send("EVALSHA", [script.sha, ...args])) as A;
     } catch (cause) {
-      // After a restart, a failover or SCRIPT FLUSH the server has no scripts; with its text it keeps it again.
+      // After a restart, a failover or SCRIPT FLUSH the server has no scripts; sending the text stores it again.
       if (codeOf(cause) !== "NOSCRIPT") throw cause;
       return (await send("EVAL", [script.text, ...args])) as A;
     }
@@ -86,8 +86,8 @@ export function connect({ client, url, config }: RedisConnection): StoreConnecti
 }
 
 /**
- * A server that is not there fails a call at once instead of after many attempts; the driver connects again for the
- * next one. Nothing is sent twice: see the option `client`.
+ * If the server is unreachable, a call fails at once instead of after many attempts; the driver reconnects for the next
+ * one. Nothing is sent twice: see the option `client`.
  */
 const settings = {
   maxRetriesPerRequest: 0,
@@ -95,11 +95,11 @@ const settings = {
   connectTimeout: 10_000,
   commandTimeout: 30_000,
   keepAlive: 10_000,
-  // A master that became a replica: the next connection leads to the new one, if the address does.
+  // For a master that became a replica: a new connection leads to the new master, if the address does.
   reconnectOnError: (error: Error): boolean => error.message.startsWith("READONLY"),
 };
 
-/** Inside of a `try`, so that bundlers do without a driver that is not installed. */
+/** Inside a `try`, so that bundlers do without a driver that is not installed. */
 async function importDriver() {
   try {
     return await import("ioredis");
@@ -110,34 +110,34 @@ async function importDriver() {
 
 async function open(url: string | undefined, config: object | undefined): Promise<Opened> {
   const driver = await importDriver();
-  // The first releases of 5 export the class as the module itself only.
+  // The first releases of 5 export the class only as the module itself.
   const Redis = driver.Redis ?? (driver.default as unknown as typeof driver.Redis);
-  // It is made at the first call: with `lazyConnect: false`, and no queue, it would refuse that one.
+  // Connected at the first call: with `lazyConnect: false` and no queue, the client would refuse that call.
   const options = { ...settings, ...config, lazyConnect: true };
   const client = url === undefined ? new Redis(options) : new Redis(url, options);
   const opened: Opened = { client };
   // Without a listener the driver prints to the console.
   client.on("error", (fault: unknown) => {
     opened.fault = fault;
-    // The driver would go on in database 0, where somebody else's data may be.
+    // Otherwise the driver would continue in database 0, where somebody else's data may be.
     if (isRefusedDatabase(fault)) client.disconnect();
   });
-  // What was wrong before says nothing of a connection that breaks later.
+  // What was wrong before says nothing about a connection that breaks later.
   client.on("connect", () => {
     opened.fault = undefined;
   });
-  // Without its queue the driver refuses what comes before it is connected. Why it cannot be, each call says.
+  // Without its queue the driver refuses calls before it is connected. If it cannot connect, each call says why.
   if (client.options.enableOfflineQueue === false) await client.connect().catch(() => {});
   return opened;
 }
 
-/** Whether the server refused the database that the connection is for: by its number, or to this user. */
+/** Whether the server refused the connection's database: because of its number, or for this user. */
 function isRefusedDatabase(fault: unknown): fault is Error {
   if (!isNamed(fault, "ReplyError")) return false;
   return (fault as { command?: { readonly name?: string } }).command?.name === "select";
 }
 
-/** The driver attaches what it sent, content and passwords included. A server's refusal begins with its code. */
+/** The driver attaches what it sent, with content and passwords. A server's refusal begins with its code. */
 function throwWithoutContent(cause: unknown): never {
   if (!(cause instanceof Error)) throw cause;
   if ("command" in cause) delete cause.command;

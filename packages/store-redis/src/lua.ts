@@ -3,12 +3,12 @@ import { type FoldedUpdate, isPlain, type NormalHistoryQuery } from "@turnkeep/c
 import { type Entry, memberOf, recordOf } from "./records.ts";
 import { mostPlainMoves, type Script, scripts } from "./scripts.ts";
 
-/** One call of a script: atomic, on keys of one slot. Answers are texts, null, and lists of these. */
+/** One call of a script: atomic, on keys of one slot. Results are texts, null, and lists of these. */
 export interface Statement<Answer> {
   readonly script: Script;
   readonly keys: readonly string[];
   readonly values: readonly (string | number)[];
-  /** Never there: the type of the answer. */
+  /** Never set: the type of the result. */
   readonly answer?: Answer;
 }
 
@@ -18,12 +18,12 @@ type Records = readonly (readonly (string | null)[])[];
 type HeadAnswer = readonly [version: string, next: string | null, owner: string | null, head: string | null];
 
 /**
- * The head, then the seqs that are live and their records in portions. Empty: no such memory. The head alone: it is at
- * the version that is known.
+ * The head, then the live seqs and their records in portions. Empty: no such memory. Only the head: the memory is at
+ * the known version.
  */
 export type SnapshotAnswer = readonly [head?: HeadAnswer, seqs?: readonly string[], ...records: Records];
 
-/** `done` brings the entry of an earlier life that had expired, a refusal the life that is in place. */
+/** `done` comes with the entry of an earlier life that had expired, a refusal with the current life. */
 export type BeginAnswer =
   | readonly ["done", ...replaced: [] | [life: string, owner: string | null]]
   | readonly ["replayed" | "conflict", life: string | null]
@@ -31,7 +31,7 @@ export type BeginAnswer =
 
 export type ChangeAnswer = "done" | "replayed" | "conflict" | "disagrees";
 
-/** The named messages that are there. Empty: no such memory. */
+/** The named messages that exist. Empty: no such memory. */
 export type LookAnswer = readonly [
   version?: string,
   next?: string | null,
@@ -45,7 +45,7 @@ export type HistoryAnswer = readonly [
   ...records: Records,
 ];
 
-/** What tells an entry of the index from one that was left behind; empty: no such memory. */
+/** Tells a valid index entry from one that was left behind. Empty: no such memory. */
 export type PeekAnswer = readonly [
   life?: string,
   owner?: string | null,
@@ -53,7 +53,7 @@ export type PeekAnswer = readonly [
   present?: "yes" | "no",
 ];
 
-/** Members of the index and their places in it. */
+/** Members of the index and their positions in it. */
 export type PageAnswer = readonly (readonly [member: string, place: string])[];
 
 /** The scripts' calls for the contract's methods. */
@@ -66,7 +66,7 @@ export class Statements {
     this.#ttl = ttlMs?.toString() ?? "";
   }
 
-  /** The head alone where the memory is at the version that is known. */
+  /** Only the head if the memory is at the known version. */
   read(memoryId: string, known = ""): Statement<SnapshotAnswer> {
     return { script: scripts.read, keys: this.#keysOf(memoryId, 3), values: [known] };
   }
@@ -80,7 +80,7 @@ export class Statements {
     return { script: scripts.begin, keys: this.#keysOf(entry.memoryId), values };
   }
 
-  /** A change that {@link isLean}, and that the database may yet find to be another: then it has done nothing. */
+  /** A change that {@link isLean}. If the database finds that it is not, it does nothing and returns `other`. */
   plain(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<ChangeAnswer | "other"> {
     const { insert, setState } = folded;
     const values = this.#changeOf(update, 2 * setState.length, 0);
@@ -98,12 +98,12 @@ export class Statements {
     return { script: scripts.change, keys: this.#keysOf(memoryId), values };
   }
 
-  /** What tells why an update was refused. */
+  /** Tells why an update was refused. */
   look(memoryId: string, seqs: readonly number[]): Statement<LookAnswer> {
     return { script: scripts.look, keys: this.#keysOf(memoryId), values: seqs };
   }
 
-  /** One message beyond the limit: there is more. */
+  /** One message more than the limit means that there are more. */
   history(memoryId: string, query: NormalHistoryQuery): Statement<HistoryAnswer> {
     const { after, before, order, limit, states, ids } = query;
     const range =
@@ -117,33 +117,33 @@ export class Statements {
     return { script: scripts.peek, keys: this.#keysOf(memoryId, 1), values: [] };
   }
 
-  /** Removes that life of a memory and no other; `""` stands for what is left where the head is gone. */
+  /** Removes that life of a memory and no other; `""` stands for what remains when the head is gone. */
   remove(memoryId: string, life: string, only?: "expired"): Statement<"removed" | "present" | "absent"> {
     return { script: scripts.remove, keys: this.#keysOf(memoryId), values: [life, only ?? ""] };
   }
 
-  /** Lists an entry before its memory begins. Answers its place, in microseconds of the server's clock. */
+  /** Lists an entry before its memory begins. Returns its position, in microseconds of the server's clock. */
   enter(entry: Entry): Statement<string> {
     const keys = [this.#index("last"), ...this.#listsOf(entry.owner)];
     return { script: scripts.enter, keys, values: [memberOf(entry)] };
   }
 
-  /** Takes an entry off if it is at least so old; `"1"` if it was. */
+  /** Removes an entry if it is at least this old; `"1"` if it was. */
   leave(entry: Entry, olderThan: number): Statement<"0" | "1"> {
     return { script: scripts.leave, keys: this.#listsOf(entry.owner), values: [memberOf(entry), olderThan] };
   }
 
-  /** Writes what is there already, by this connection: `WAIT` waits for no other's. */
+  /** Rewrites an existing value on this connection, because `WAIT` covers only a connection's own writes. */
   touch(): Statement<unknown> {
     return { script: scripts.touch, keys: [this.#index("last")], values: [] };
   }
 
-  /** In the order in which memories were begun, after that place. */
+  /** In the order in which the memories began, after that position. */
   page(owner: string | undefined, after: string, limit: number): Statement<PageAnswer> {
     return { script: scripts.page, keys: this.#listsOf(owner).slice(-1), values: [after, limit] };
   }
 
-  /** What every change begins with: what is expected, where its lists begin, and the head's fields. */
+  /** The beginning of every change: the expected version, where its lists begin, and the head's fields. */
   #changeOf(update: MemoryUpdate, moves: number, replacements: number): (string | number)[] {
     const { expected, append, nextSeq } = update;
     const fields = fieldsOf(update);
@@ -153,7 +153,7 @@ export class Statements {
     return [expected ?? "", first, this.#ttl, movedAt, replacedAt, replacedAt + replacements, ...fields];
   }
 
-  /** The first of a memory's keys. Encoded, so that an id's own braces cannot move them to another slot. */
+  /** The first of a memory's keys. The id is encoded, so that braces in it cannot move them to another slot. */
   #keysOf(memoryId: string, count: number = keyNames.length): string[] {
     const key = `${this.#prefix}memory:{${encoded(memoryId)}}:`;
     return keyNames.slice(0, count).map((name) => key + name);

@@ -14,7 +14,7 @@ export function recordOf({ createdAt, id, meta, payload }: StoredMessage): strin
   return `${createdAt}\0${id}\0${meta === undefined ? "" : `=${meta}`}\0${payload}`;
 }
 
-/** The messages of these seqs, by their records, which come in portions. */
+/** The messages with these seqs, from their records, which come in portions. */
 export function messagesOf(
   memoryId: string,
   seqs: readonly string[],

@@ -6,18 +6,18 @@ export interface Script {
   readonly sha: string;
 }
 
-/** In microseconds: an entry of the index is used within the first, and cleared away only after the second. */
+/** In microseconds: an index entry is used within the first, and cleared only after the second. */
 const entryIsUsedWithin = 10 * 60 * 1_000_000;
 export const entryIsLeftBehindAfter: number = 60 * 60 * 1_000_000;
 
-// Keys of a memory: its head, the seqs that are live, the records by seq, the seqs by message id, and the seqs that are
-// evicted and superseded. A change of state moves a seq, never a record. Seqs stay texts: a number of Lua loses its last
-// digits when it becomes a text, which also is slow. A script is given only the keys that it needs.
+// The keys of a memory: its head, its live seqs, the records by seq, the seqs by message id, and the evicted and
+// superseded seqs. A change of state moves a seq, never a record. Seqs stay texts: as a Lua number, a seq loses its
+// last digits when it becomes text, and the conversion is slow. A script is given only the keys that it needs.
 const keys = "local head, live, messages, ids = KEYS[1], KEYS[2], KEYS[3], KEYS[4]";
-/** How many values a script hands to a function at most: Lua takes fewer than 8,000. */
+/** The most values that a script passes to a function: Lua takes fewer than 8,000. */
 const portion = 4000;
 export const mostPlainMoves: number = portion / 2;
-// The time in milliseconds, as a text. One that cannot be read has not come: whoever reads the memory learns what is wrong.
+// The time in milliseconds, as text. An unreadable one counts as not reached, so that readers see what is wrong.
 const clock = `
 local time = redis.call('TIME')
 local now = time[1] .. string.sub(1000000 + time[2], 2, 4)
@@ -25,7 +25,7 @@ local function past(expires)
   local at = tonumber(expires)
   return at and at <= tonumber(now)
 end`;
-/** Whatever of `messages` these seqs have, behind what the answer holds already. */
+/** Adds those of `messages` with these seqs after what the result holds already. */
 const addRecords = `
 local function addRecords(answer, seqs)
   for from = 1, #seqs, ${portion} do
@@ -34,7 +34,7 @@ local function addRecords(answer, seqs)
   end
   return answer
 end`;
-/** What a script begins with that may look at any message. An id is `""` where the record is none. */
+/** The beginning of a script that may look at any message. An id is `""` if the value is not a record. */
 const memory = `
 ${keys}
 local states = { live = live, evicted = KEYS[5], superseded = KEYS[6] }
@@ -47,8 +47,8 @@ end
 local function idOf(seq)
   return (redis.call('HGET', messages, seq) or ''):match('^[^%z]*%z([^%z]*)%z') or ''
 end`;
-// `ARGV` of a change: what it expects, then where lists begin, then these: fields of the head, of which the first is the
-// version; moves; replacements; new messages.
+// `ARGV` of a change: the expected version, then where the lists begin, then: fields of the head, the first of which is
+// the version; moves; replacements; new messages.
 const change = `
 local expected, first, ttl = ARGV[1], ARGV[2], ARGV[3]
 local movedAt, replacedAt, appendedAt = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -58,9 +58,9 @@ if stored[1] == ARGV[8] then return 'replayed' end
 if stored[1] ~= expected then return 'conflict' end
 local nextSeq = tonumber(stored[2])
 if not nextSeq or tonumber(first) < nextSeq then return 'disagrees' end`;
-// A script does not roll back: it looks at everything before it writes anything. Its first write is an HSET, which Redis
-// refuses where it has no memory or no replicas left; once a script has written, Redis refuses it no more, but for what its
-// user has no right to. So each command is called in vain before one tells.
+// A script does not roll back, so it checks everything before it writes anything. Its first write is an HSET, which
+// Redis refuses if it is out of memory or lacks replicas. After a script's first write, Redis refuses only what its
+// user has no permission for, so each command is first called without effect.
 const changeHead = `
 redis.call('HSET', head, 'updated', now)
 redis.call('HDEL', head, '')
@@ -95,7 +95,7 @@ ${addRecords}
 local seqs = redis.call('ZRANGE', live, 0, -1)
 return addRecords({ stored, seqs }, seqs)`,
 
-  /** Places in `ARGV` as in a change. */
+  /** Indices in `ARGV` as for a change. */
   begin: `
 ${memory}
 local ttl, life, entered, appendedAt = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
@@ -114,8 +114,8 @@ if stored[2] then return { 'done', stored[2], stored[4] } end
 return { 'done' }`,
 
   /**
-   * The most frequent change, in fewer steps: new messages stay, and up to {@link mostPlainMoves} are evicted that are live,
-   * else it answers `other`. A move is its seq twice, as score and member; a new message seq, id and record.
+   * The most frequent change, in fewer steps: new messages stay, and up to {@link mostPlainMoves} live ones are
+   * evicted, else it returns `other`. A move is its seq twice (score and member), a new message its seq, id and record.
    */
   plain: `
 ${keys}
