@@ -82,7 +82,7 @@ async function decide<Answer>(
   if (typeof answer === "string" || (typeof answer === "object" && answer !== null)) return answer;
   throw new TurnkeepError(
     "INVALID_OPTION",
-    `The function strategies.${name} must answer what the model is told of the call (text, or { output }), or throw; it answered ${answer === null ? "null" : typeof answer}.`,
+    `The function strategies.${name} must return what the model is told about the call (text, or { output }), or throw; it returned ${answer === null ? "null" : typeof answer}.`,
     { cause: error },
   );
 }

@@ -162,7 +162,7 @@ export class Turn<M> {
     );
     const message = response?.message ?? undefined;
     if (message === undefined || memory.format.role(message) !== "assistant") {
-      throw wrongOption("what model answers", message ?? response, "{ message }, a message of the assistant");
+      throw wrongOption("The model's answer", message ?? response, "{ message }, a message of the assistant");
     }
     this.#usage.inputTokens += tokensOf(response.usage?.inputTokens);
     this.#usage.outputTokens += tokensOf(response.usage?.outputTokens);

@@ -123,7 +123,7 @@ describe("a turn whose model fails", () => {
     const chat = createAssistant({ model: async () => response as never, memory });
     await expect(chat.chat("Go")).rejects.toMatchObject({
       code: "INVALID_OPTION",
-      message: `what model answers must be { message }, a message of the assistant; it is ${is}.`,
+      message: `The model's answer must be { message }, a message of the assistant; it is ${is}.`,
     });
     expect(await memory.messages()).toEqual([]);
   });
@@ -319,7 +319,7 @@ test.each([
     await expect(ask()).rejects.toMatchObject({
       code: "INVALID_OPTION",
       message: expect.stringMatching(
-        new RegExp(`strategies\\.${name} must answer .* it answered ${shown}\\.$`),
+        new RegExp(`strategies\\.${name} must return .* it returned ${shown}\\.$`),
       ),
       cause: expect.any(Error),
     });

@@ -30,7 +30,7 @@ const counter = { name: "one", count: () => 1 };
 test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
   ["options", createChatMemory, "chat-1", /createChatMemory's argument .*"chat-1"/],
   ["options of many memories", createChatMemories, "chat-1", /createChatMemories' argument .*"chat-1"/],
-  ["entry's options", (options) => entry(user("a"), options), undefined, /entry .*undefined/],
+  ["entry's options", (options) => entry(user("a"), options), undefined, /entry's .*undefined/],
   ["extra messages", (extra) => memory.messages({ extra }), user("a"), /^extra .*an object/],
   ["extra messages to explain", (extra) => memory.explain({ extra }), user("a"), /^extra .*an object/],
   ["a view's profile", (profile) => memory.messages({ profile }), "openai", /^profile .*"openai"/],
@@ -100,7 +100,7 @@ test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
     "what pinned answers",
     (pinned) => createChatMemory({ window: { maxMessages: 9, pinned } }).add(user("a")),
     async () => true,
-    /window\.pinned answers .*a promise/,
+    /window\.pinned must be .*a promise/,
   ],
   [
     "a message to rewind to",
@@ -218,7 +218,7 @@ test.each<[string, (misspelt: never) => unknown, object]>([
   ],
   ["clear's options", (options) => memory.clear(options), { id: "a" }],
   ["erase's options", (options) => memories.erase({ owner: "a" }, options), { limit: 5 }],
-  ["What entry is given beside the message", (options) => entry(user("a"), options), { ids: "request-1" }],
+  ["entry's second argument", (options) => entry(user("a"), options), { ids: "request-1" }],
   ["list's argument", (query) => memories.list(query), { owners: "a" }],
   ["fork's third argument", (options) => memories.fork("a", "b", options), { until: "a" }],
   ["inMemoryStore's argument", inMemoryStore, { ttl: 60 }],
@@ -282,7 +282,7 @@ test("where a compaction cannot end is told, with the message's id", async () =>
   const again = own.compact({ through: summary, replacement: user("shorter") });
   await expect(again).rejects.toMatchObject({
     code: "INVALID_OPTION",
-    message: expect.stringContaining("is not where compact can end"),
+    message: expect.stringContaining("compact cannot end at"),
     details: { messageIds: [summary] },
   });
   await expect(own.compact({ through: "nobody's", replacement: user("b") })).rejects.toMatchObject({

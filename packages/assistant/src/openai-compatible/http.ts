@@ -142,7 +142,7 @@ function parsed(options: OpenAICompatibleOptions, text: string): WireAnswer {
     // Some servers send null now and then.
     return (JSON.parse(text) ?? {}) as WireAnswer;
   } catch {
-    throw broken(options, "answered what is no JSON");
+    throw broken(options, "did not answer with JSON");
   }
 }
 

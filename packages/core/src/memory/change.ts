@@ -112,7 +112,7 @@ export function checkReplacement<M>({ facts }: Prepared<M>, policy: Policy<M>): 
   if (allowed.includes(role) && calls.length + results.length + approvals.length === 0) return;
   throw new TurnkeepError(
     "INVALID_MESSAGE",
-    `What stands in place of other messages must be a message of role ${allowed.join(" or ")}, without tool calls, ` +
+    `The replacement must be a message of role ${allowed.join(" or ")}, without tool calls, ` +
       `results or approvals; this one has the role ${role}.`,
   );
 }
@@ -128,7 +128,7 @@ async function findThrough<M>(attempt: Attempt<M>, through: string): Promise<{ r
     policy,
     live === undefined
       ? "There is no such message in memory"
-      : "A system message, or one that stands for others already, is not where compact can end",
+      : "compact cannot end at a system message or at a derived message",
   );
 }
 

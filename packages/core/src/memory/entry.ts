@@ -31,7 +31,7 @@ export function entry<M extends ModelMessage | NonNullable<unknown> | null | und
     readonly createdAt?: number | undefined;
   },
 ): Entry<M> {
-  checkObject("What entry is given beside the message", options, ["id", "model", "createdAt"]);
+  checkObject("entry's second argument", options, ["id", "model", "createdAt"]);
   const { id, model, createdAt } = options;
   const wrapped = { message, id, model, createdAt };
   Object.defineProperty(wrapped, marker, { value: true });

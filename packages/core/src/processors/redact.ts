@@ -107,7 +107,7 @@ function changeOf(options: RedactOptions): Change {
     const checked: Change = (text, of) => {
       const after: unknown = change(text, of);
       if (typeof after === "string") return after;
-      throw wrongOption("What redact.change answers", after, "a text");
+      throw wrongOption("The result of redact.change", after, "a text");
     };
     return (text, of) => inLeaves(text, of, (leaf) => checked(leaf, of)) ?? checked(text, of);
   }

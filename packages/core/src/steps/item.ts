@@ -82,7 +82,7 @@ export function factsOf<M>(
 function isPinned<M>(message: M, { pinned }: ItemReader<M>): boolean {
   const answer: unknown = pinned?.(message);
   if (answer === undefined || typeof answer === "boolean") return answer === true;
-  throw wrongOption("What window.pinned answers", answer, "true or false");
+  throw wrongOption("The result of window.pinned", answer, "true or false");
 }
 
 export function countTokens<M>(message: M, counter: TokenCounter, format: MessageFormat<M>): number {

@@ -59,10 +59,10 @@ export const sweptValue: string = JSON.stringify({ turnkeep: layoutVersion, vers
  */
 export function decodeRecord(memoryId: string, value: string): KeyValueRecord | undefined {
   const parsed = parsedJson(value);
-  if (parsed === undefined) throw corruptError(memoryId, "the value is no JSON text");
+  if (parsed === undefined) throw corruptError(memoryId, "the value is not JSON text");
   const layout = (parsed ?? {}) as Readonly<Partial<Record<keyof Layout, unknown>>>;
   const { turnkeep: written, version, nextSeq, owner, head, updatedAt, expiresAt, messages } = layout;
-  if (!isWhole(written, 1)) throw corruptError(memoryId, "the value is no record of Turnkeep");
+  if (!isWhole(written, 1)) throw corruptError(memoryId, "the value is not a record of Turnkeep");
   if (written > layoutVersion) {
     throw new TurnkeepError(
       "UNSUPPORTED_VERSION",

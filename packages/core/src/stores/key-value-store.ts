@@ -138,7 +138,7 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
       const next = keys.at(-1);
       if (next === undefined) return;
       if (next === last) {
-        throw invalidOption(`${name}: the hook list() must answer keys that come after ${show(last)}`);
+        throw invalidOption(`${name}: the hook list() must return keys that come after ${show(last)}`);
       }
       last = next;
       yield keys;

@@ -35,7 +35,7 @@ export function singleSlotStore(options?: unknown): ChatMemoryStore {
     admit: (memoryId, held) => {
       if (held.size === 0 || held.has(memoryId)) return;
       throw invalidOption(
-        `singleSlotStore holds one memory, and another than ${show(memoryId)} has taken it: ` +
+        `singleSlotStore holds one memory, and one other than ${show(memoryId)} has taken its slot: ` +
           "give createChatMemory a store for many, such as inMemoryStore()",
       );
     },

@@ -84,7 +84,7 @@ export function countShown<M>(shown: Shown<M> | undefined, reader: ItemReader<M>
   }
   if (shown === undefined) {
     throw invalidOption(
-      "calibrate speaks of the last view: call messages() or prompt() on this memory before it.",
+      "calibrate refers to the last view: call messages() or prompt() on this memory first.",
     );
   }
   const tokens = tokensOf(shown.messages, shown.items, reader) + (counter.base ?? 0);

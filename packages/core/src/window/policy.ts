@@ -134,7 +134,7 @@ function checkSummarize(
     throw wrongOption("window.waitUntil", waitUntil, "a function");
   if (summarize === undefined) {
     if (waitUntil === undefined) return;
-    throw invalidOption("window.waitUntil is told of summaries: give window.summarize too, or leave it out.");
+    throw invalidOption("window.waitUntil is for summaries: give window.summarize too, or leave it out.");
   }
   if (typeof summarize !== "function") throw wrongOption("window.summarize", summarize, "a function");
   if (unit === "message")
