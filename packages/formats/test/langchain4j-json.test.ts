@@ -127,12 +127,15 @@ describe("writing", () => {
   });
 
   it.each([
-    [{ type: "SYSTEM", text: "s", vendor: "secret" }, "message.vendor is no member"],
+    [{ type: "SYSTEM", text: "s", vendor: "secret" }, "message.vendor is not a member"],
     [
       { type: "USER", contents: [{ type: "SMELL", of: "secret" }] },
       "message.contents[0].type must be one of",
     ],
-    [{ type: "USER", contents: [{ type: "TEXT", text: "t", x: 1 }] }, "message.contents[0].x is no member"],
+    [
+      { type: "USER", contents: [{ type: "TEXT", text: "t", x: 1 }] },
+      "message.contents[0].x is not a member",
+    ],
     [
       { type: "USER", contents: [{ type: "IMAGE", image: { url: "se cret" } }] },
       "message.contents[0].image.url",

@@ -86,7 +86,7 @@ export function snapshotOf(memory: MemoryDocument, messages: StoredMessage[] | u
   if (typeof version !== "string" || version === "") throw corruptError(_id, "it has no version");
   if (!Number.isSafeInteger(next)) throw corruptError(_id, "it has no next seq");
   for (const [name, text] of Object.entries({ owner, head })) {
-    if (text !== undefined && typeof text !== "string") throw corruptError(_id, `its ${name} is no text`);
+    if (text !== undefined && typeof text !== "string") throw corruptError(_id, `its ${name} is not text`);
   }
   return memorySnapshot({ version, nextSeq: next as number, owner, head }, messages);
 }
@@ -100,7 +100,7 @@ export function messageFrom(
   const texts = typeof id === "string" && typeof payload === "string";
   if (!texts || !Number.isSafeInteger(createdAt) || !(meta === undefined || typeof meta === "string")) {
     const messageIds = typeof id === "string" ? [id] : undefined;
-    throw corruptError(memoryId, `what is kept for seq ${seq} is no record of this store`, { messageIds });
+    throw corruptError(memoryId, `what is kept for seq ${seq} is not a record of this store`, { messageIds });
   }
   return meta === undefined ? { id, seq, createdAt, payload } : { id, seq, createdAt, payload, meta };
 }

@@ -32,7 +32,7 @@ function messageOf(memoryId: string, seq: string, record: string): StoredMessage
   const createdAt = Number(record.slice(0, Math.max(0, idAt - 1)));
   if (idAt < 2 || metaAt <= idAt || payloadAt <= metaAt || !Number.isSafeInteger(createdAt)) {
     const messageIds = metaAt > idAt && idAt > 1 ? [record.slice(idAt, metaAt - 1)] : undefined;
-    throw corruptError(memoryId, `what is kept for seq ${seq} is no record of this store`, { messageIds });
+    throw corruptError(memoryId, `what is kept for seq ${seq} is not a record of this store`, { messageIds });
   }
   const id = record.slice(idAt, metaAt - 1);
   const message: StoredMessage = { id, seq: Number(seq), createdAt, payload: record.slice(payloadAt) };

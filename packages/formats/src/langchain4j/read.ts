@@ -157,7 +157,7 @@ function objectOf(readers: Readers): Reader {
     for (const [name, value] of node.members) {
       const reader = Object.hasOwn(readers, name) ? readers[name] : undefined;
       const member = memberOf(place, name);
-      if (reader === undefined) throw refused(member, "is no member that LangChain4j knows.");
+      if (reader === undefined) throw refused(member, "is not a member that LangChain4j knows.");
       const item = reader(value, member);
       if (item === null) delete read[name];
       else read[name] = item;

@@ -150,7 +150,7 @@ function objectOf(writers: Writers): Writer {
     const members = value as Record<string, unknown>;
     const unknown = Object.keys(members).find((name) => !names.has(name) && members[name] !== undefined);
     if (unknown !== undefined)
-      throw refused(memberOf(place, unknown), "is no member that LangChain4j knows.");
+      throw refused(memberOf(place, unknown), "is not a member that LangChain4j knows.");
     const written = writers.flatMap(([name, write]) =>
       members[name] === undefined ? [] : [`"${name}":${write(members[name], memberOf(place, name))}`],
     );
