@@ -1,6 +1,6 @@
 import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
 import type { GivenClient, HarnessCreateOptions } from "./harness.ts";
-import type { TestMemory } from "./memory.ts";
+import type { TestMemory } from "./support/memory.ts";
 
 /** What a case works with. Methods may be destructured: none uses `this`. */
 export interface ConformanceContext {

@@ -14,9 +14,7 @@ export {
 } from "./case.ts";
 export { cases } from "./cases/index.ts";
 export type { ConformanceContext } from "./context.ts";
-export { ConformanceError } from "./expect.ts";
 export type { ConformanceHarness, GivenClient, HarnessCreateOptions } from "./harness.ts";
-export type { Change, TestMemory } from "./memory.ts";
 export {
   type ConformanceCounts,
   type ConformanceReport,
@@ -24,3 +22,5 @@ export {
   formatReport,
 } from "./report.ts";
 export { type ConformanceOptions, type RunOptions, runConformance } from "./run.ts";
+export { ConformanceError } from "./support/expect.ts";
+export type { Change, TestMemory } from "./support/memory.ts";

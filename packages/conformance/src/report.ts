@@ -1,6 +1,6 @@
 import type { StoreCapabilities } from "@turnkeep/core";
 import { type ConformanceGroup, conformanceGroups } from "./case.ts";
-import { ConformanceError, describeError } from "./expect.ts";
+import { ConformanceError, describeError } from "./support/expect.ts";
 
 /** The outcome of one case. */
 export type ConformanceResult = {

@@ -2,11 +2,11 @@ import type { ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
 import { type ConformanceCase, unmetNeed, unmetRequirement } from "./case.ts";
 import { checkHarness } from "./checks.ts";
 import type { ConformanceContext } from "./context.ts";
-import { ConformanceError, tell } from "./expect.ts";
 import type { ConformanceHarness, HarnessCreateOptions } from "./harness.ts";
-import { TestMemory } from "./memory.ts";
 import { createRandom, hex } from "./random.ts";
 import type { ConformanceResult } from "./report.ts";
+import { ConformanceError, tell } from "./support/expect.ts";
+import { TestMemory } from "./support/memory.ts";
 
 export interface SessionOptions {
   readonly seed: number;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { cases } from "../src/index.ts";
-import { sentences } from "../src/sentences.ts";
+import { sentences } from "../src/support/sentences.ts";
 
 const contract = readFileSync(new URL("../../core/src/store-contract.ts", import.meta.url), "utf8")
   .replace(/^\s*(\/\*\*|\*\/|\*( -)?)/gm, "")

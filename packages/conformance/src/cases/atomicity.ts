@@ -1,9 +1,9 @@
 import type { MemorySnapshot } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectErased } from "../erased.ts";
-import { expectEqual, expectSettled, expectThat } from "../expect.ts";
-import { race, readWhile } from "../races.ts";
-import { sentences } from "../sentences.ts";
+import { expectErased } from "../support/erased.ts";
+import { expectEqual, expectSettled, expectThat } from "../support/expect.ts";
+import { race, readWhile } from "../support/races.ts";
+import { sentences } from "../support/sentences.ts";
 
 const rounds = 20;
 

@@ -1,11 +1,11 @@
 import type { ChatMemoryStore } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { expectErased } from "../erased.ts";
-import { expectEqual, expectSettled, expectSnapshot, expectThat } from "../expect.ts";
-import type { TestMemory } from "../memory.ts";
-import { race } from "../races.ts";
-import { sentences } from "../sentences.ts";
+import { expectErased } from "../support/erased.ts";
+import { expectEqual, expectSettled, expectSnapshot, expectThat } from "../support/expect.ts";
+import type { TestMemory } from "../support/memory.ts";
+import { race } from "../support/races.ts";
+import { sentences } from "../support/sentences.ts";
 
 const methods = [
   "getMessages",

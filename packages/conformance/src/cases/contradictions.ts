@@ -1,9 +1,9 @@
 import type { MemoryUpdate, MessageState } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectSecret } from "../expect.ts";
-import { expectUnlisted } from "../listed.ts";
-import type { TestMemory } from "../memory.ts";
-import { sentences } from "../sentences.ts";
+import { expectSecret } from "../support/expect.ts";
+import { expectUnlisted } from "../support/listed.ts";
+import type { TestMemory } from "../support/memory.ts";
+import { sentences } from "../support/sentences.ts";
 
 export const contradictionsCases: readonly ConformanceCase[] = inGroup("errors", [
   {

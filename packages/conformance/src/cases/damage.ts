@@ -2,9 +2,9 @@ import type { ChatMemoryStore } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { describeError, expectEqual, expectSecret, expectThat } from "../expect.ts";
-import { listedIds, wholeList } from "../listed.ts";
-import { sentences } from "../sentences.ts";
+import { describeError, expectEqual, expectSecret, expectThat } from "../support/expect.ts";
+import { listedIds, wholeList } from "../support/listed.ts";
+import { sentences } from "../support/sentences.ts";
 
 /** What happens to a stored text: it is overwritten, lost, cut off as by a full disk, or of another kind. */
 const damages: readonly (readonly [what: string, change: (text: string) => string])[] = [

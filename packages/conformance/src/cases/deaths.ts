@@ -2,11 +2,11 @@ import type { MemoryUpdate } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { expectEqual, expectSecret, expectThat } from "../expect.ts";
-import { largeUpdate } from "../large.ts";
-import { expectListed, expectUnlisted } from "../listed.ts";
-import type { TestMemory } from "../memory.ts";
-import { sentences } from "../sentences.ts";
+import { expectEqual, expectSecret, expectThat } from "../support/expect.ts";
+import { largeUpdate } from "../support/large.ts";
+import { expectListed, expectUnlisted } from "../support/listed.ts";
+import type { TestMemory } from "../support/memory.ts";
+import { sentences } from "../support/sentences.ts";
 
 /**
  * More steps than any call of these cases takes, in a store that sends messages one by one or their texts in small

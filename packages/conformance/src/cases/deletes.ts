@@ -1,9 +1,9 @@
 import type { MemorySnapshot } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectEqual, expectSettled, expectSnapshot } from "../expect.ts";
-import { expectListed } from "../listed.ts";
-import { abortLater, race, readWhile, turns } from "../races.ts";
-import { sentences } from "../sentences.ts";
+import { expectEqual, expectSettled, expectSnapshot } from "../support/expect.ts";
+import { expectListed } from "../support/listed.ts";
+import { abortLater, race, readWhile, turns } from "../support/races.ts";
+import { sentences } from "../support/sentences.ts";
 
 export const deletesCases: readonly ConformanceCase[] = [
   ...inGroup("atomicity", [

@@ -1,14 +1,14 @@
 import type { MemoryUpdate } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
-import { everyCall } from "../calls.ts";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { expectCode, expectEqual, expectSecret, expectSettled, expectThat } from "../expect.ts";
-import { largeUpdate } from "../large.ts";
-import { expectUnlisted } from "../listed.ts";
-import type { TestMemory } from "../memory.ts";
-import { abortLater } from "../races.ts";
-import { sentences } from "../sentences.ts";
+import { everyCall } from "../support/calls.ts";
+import { expectCode, expectEqual, expectSecret, expectSettled, expectThat } from "../support/expect.ts";
+import { largeUpdate } from "../support/large.ts";
+import { expectUnlisted } from "../support/listed.ts";
+import type { TestMemory } from "../support/memory.ts";
+import { abortLater } from "../support/races.ts";
+import { sentences } from "../support/sentences.ts";
 
 export const errorsCases: readonly ConformanceCase[] = inGroup("errors", [
   {

@@ -1,9 +1,9 @@
 import type { ChatMemoryStore, HistoryQuery, MessageState } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectCode, expectEqual } from "../expect.ts";
-import type { TestMemory } from "../memory.ts";
-import { readWhile } from "../races.ts";
-import { sentences } from "../sentences.ts";
+import { expectCode, expectEqual } from "../support/expect.ts";
+import type { TestMemory } from "../support/memory.ts";
+import { readWhile } from "../support/races.ts";
+import { sentences } from "../support/sentences.ts";
 
 const requires = { history: true };
 

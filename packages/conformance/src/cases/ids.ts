@@ -1,12 +1,12 @@
 import type { ChatMemoryStore, MemoryUpdate } from "@turnkeep/core";
-import { quote } from "../brief.ts";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { expectCode, expectEqual } from "../expect.ts";
-import { expectListed, listedIds, wholeList } from "../listed.ts";
-import { inPortions } from "../races.ts";
-import { sentences } from "../sentences.ts";
-import { alike, hostilePieces, reservedIds } from "../texts.ts";
+import { quote } from "../support/brief.ts";
+import { expectCode, expectEqual } from "../support/expect.ts";
+import { expectListed, listedIds, wholeList } from "../support/listed.ts";
+import { inPortions } from "../support/races.ts";
+import { sentences } from "../support/sentences.ts";
+import { alike, hostilePieces, reservedIds } from "../support/texts.ts";
 
 const emoji = "🙂";
 

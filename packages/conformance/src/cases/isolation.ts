@@ -1,9 +1,9 @@
 import type { MemoryUpdate } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectEqual, expectPage } from "../expect.ts";
-import { listedIds } from "../listed.ts";
-import { all } from "../races.ts";
-import { sentences } from "../sentences.ts";
+import { expectEqual, expectPage } from "../support/expect.ts";
+import { listedIds } from "../support/listed.ts";
+import { all } from "../support/races.ts";
+import { sentences } from "../support/sentences.ts";
 
 export const isolationCases: readonly ConformanceCase[] = inGroup("isolation", [
   {

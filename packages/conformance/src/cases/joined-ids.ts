@@ -1,9 +1,9 @@
-import { quote } from "../brief.ts";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectListed } from "../listed.ts";
-import type { TestMemory } from "../memory.ts";
-import { inPortions } from "../races.ts";
-import { sentences } from "../sentences.ts";
+import { quote } from "../support/brief.ts";
+import { expectListed } from "../support/listed.ts";
+import type { TestMemory } from "../support/memory.ts";
+import { inPortions } from "../support/races.ts";
+import { sentences } from "../support/sentences.ts";
 
 /** What a key may be joined by. */
 const separators = [

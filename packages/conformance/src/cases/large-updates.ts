@@ -1,10 +1,10 @@
 import type { MemoryUpdate } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectSettled } from "../expect.ts";
-import { largeUpdate } from "../large.ts";
-import { race, turns } from "../races.ts";
-import { expectAppliedOnce, expectOneWins } from "../rivals.ts";
-import { sentences } from "../sentences.ts";
+import { expectSettled } from "../support/expect.ts";
+import { largeUpdate } from "../support/large.ts";
+import { race, turns } from "../support/races.ts";
+import { expectAppliedOnce, expectOneWins } from "../support/rivals.ts";
+import { sentences } from "../support/sentences.ts";
 
 /** Updates that a store may have to write on another path than small ones: in portions, staged, or in bulk. */
 export const largeUpdatesCases: readonly ConformanceCase[] = [

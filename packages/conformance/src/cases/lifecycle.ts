@@ -1,12 +1,12 @@
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
-import { everyCall } from "../calls.ts";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { describeError, expectCode, expectEqual, expectSettled, expectThat } from "../expect.ts";
-import { expectListed, listed } from "../listed.ts";
-import type { Change, TestMemory } from "../memory.ts";
-import { all, race, readWhile } from "../races.ts";
-import { sentences } from "../sentences.ts";
+import { everyCall } from "../support/calls.ts";
+import { describeError, expectCode, expectEqual, expectSettled, expectThat } from "../support/expect.ts";
+import { expectListed, listed } from "../support/listed.ts";
+import type { Change, TestMemory } from "../support/memory.ts";
+import { all, race, readWhile } from "../support/races.ts";
+import { sentences } from "../support/sentences.ts";
 
 export const lifecycleCases: readonly ConformanceCase[] = inGroup("lifecycle", [
   {

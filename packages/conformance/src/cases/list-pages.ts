@@ -1,12 +1,12 @@
 import type { ListQuery } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { expectEqual } from "../expect.ts";
-import { expectListed, idsOf, listedIds, pagesOf, wholeList } from "../listed.ts";
-import type { TestMemory } from "../memory.ts";
-import { inPortions } from "../races.ts";
-import { sentences } from "../sentences.ts";
-import { alike, hostilePieces } from "../texts.ts";
+import { expectEqual } from "../support/expect.ts";
+import { expectListed, idsOf, listedIds, pagesOf, wholeList } from "../support/listed.ts";
+import type { TestMemory } from "../support/memory.ts";
+import { inPortions } from "../support/races.ts";
+import { sentences } from "../support/sentences.ts";
+import { alike, hostilePieces } from "../support/texts.ts";
 
 const requires = { list: true };
 

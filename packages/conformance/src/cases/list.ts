@@ -1,12 +1,12 @@
 import type { ListPage } from "@turnkeep/core";
-import { quote } from "../brief.ts";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { expectCode, expectEqual, expectSettled, expectThat } from "../expect.ts";
-import { expectListed, idsOf, listed, listedIds, pagesOf, wholeList } from "../listed.ts";
-import type { Change, TestMemory } from "../memory.ts";
-import { all, inPortions, readWhile } from "../races.ts";
-import { sentences } from "../sentences.ts";
+import { quote } from "../support/brief.ts";
+import { expectCode, expectEqual, expectSettled, expectThat } from "../support/expect.ts";
+import { expectListed, idsOf, listed, listedIds, pagesOf, wholeList } from "../support/listed.ts";
+import type { Change, TestMemory } from "../support/memory.ts";
+import { all, inPortions, readWhile } from "../support/races.ts";
+import { sentences } from "../support/sentences.ts";
 
 const requires = { list: true };
 

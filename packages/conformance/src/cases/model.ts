@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { ConformanceError, tell } from "../expect.ts";
-import { sentences } from "../sentences.ts";
-import { anyQuery, operations, SequenceRun, toQuery } from "../sequences.ts";
+import { ConformanceError, tell } from "../support/expect.ts";
+import { sentences } from "../support/sentences.ts";
+import { anyQuery, operations, SequenceRun, toQuery } from "../support/sequences.ts";
 
 const sequencesName = "random sequences of calls by two clients leave what a plain model holds";
 const queriesName = "random queries of a history answer what a plain model answers";

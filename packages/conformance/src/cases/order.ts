@@ -1,5 +1,5 @@
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { sentences } from "../sentences.ts";
+import { sentences } from "../support/sentences.ts";
 
 export const orderCases: readonly ConformanceCase[] = inGroup("order", [
   {

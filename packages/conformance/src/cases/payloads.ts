@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { sentences } from "../sentences.ts";
-import { payloads } from "../texts.ts";
+import { sentences } from "../support/sentences.ts";
+import { payloads } from "../support/texts.ts";
 
 export const payloadsCases: readonly ConformanceCase[] = inGroup("payloads", [
   ...payloads.map(([what, text]) => ({

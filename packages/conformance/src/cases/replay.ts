@@ -1,6 +1,6 @@
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectAppliedOnce } from "../rivals.ts";
-import { sentences } from "../sentences.ts";
+import { expectAppliedOnce } from "../support/rivals.ts";
+import { sentences } from "../support/sentences.ts";
 
 export const replayCases: readonly ConformanceCase[] = inGroup("replay", [
   {

@@ -1,9 +1,9 @@
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { expectEqual } from "../expect.ts";
-import { expectUnlisted } from "../listed.ts";
-import type { TestMemory } from "../memory.ts";
-import { sentences } from "../sentences.ts";
+import { expectEqual } from "../support/expect.ts";
+import { expectUnlisted } from "../support/listed.ts";
+import type { TestMemory } from "../support/memory.ts";
+import { sentences } from "../support/sentences.ts";
 
 const megabyte = 1024 * 1024;
 /** What a case can still make and send. */

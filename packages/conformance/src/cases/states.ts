@@ -1,8 +1,8 @@
 import type { MessageState } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectErased } from "../erased.ts";
-import type { Change } from "../memory.ts";
-import { sentences } from "../sentences.ts";
+import { expectErased } from "../support/erased.ts";
+import type { Change } from "../support/memory.ts";
+import { sentences } from "../support/sentences.ts";
 
 export const statesCases: readonly ConformanceCase[] = inGroup("states", [
   {

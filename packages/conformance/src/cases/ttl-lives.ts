@@ -1,7 +1,7 @@
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectListed, expectUnlisted } from "../listed.ts";
-import { mortalClient } from "../lives.ts";
-import { sentences } from "../sentences.ts";
+import { expectListed, expectUnlisted } from "../support/listed.ts";
+import { mortalClient } from "../support/lives.ts";
+import { sentences } from "../support/sentences.ts";
 
 const year = 365 * 24 * 60 * 60 * 1000;
 

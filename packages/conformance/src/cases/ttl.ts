@@ -1,13 +1,13 @@
 import type { ChatMemoryStore, HistoryQuery } from "@turnkeep/core";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
-import { expectErased } from "../erased.ts";
-import { expectCode, expectEqual, expectSettled, expectThat } from "../expect.ts";
-import { expectListed, expectUnlisted } from "../listed.ts";
-import { inTime, mortalClient } from "../lives.ts";
-import type { Change, TestMemory } from "../memory.ts";
-import { all, race } from "../races.ts";
-import { sentences } from "../sentences.ts";
+import { expectErased } from "../support/erased.ts";
+import { expectCode, expectEqual, expectSettled, expectThat } from "../support/expect.ts";
+import { expectListed, expectUnlisted } from "../support/listed.ts";
+import { inTime, mortalClient } from "../support/lives.ts";
+import type { Change, TestMemory } from "../support/memory.ts";
+import { all, race } from "../support/races.ts";
+import { sentences } from "../support/sentences.ts";
 
 const requires = { ttl: true };
 

@@ -1,7 +1,7 @@
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectEqual, expectPage } from "../expect.ts";
-import { idsOf, listedIds } from "../listed.ts";
-import { sentences } from "../sentences.ts";
+import { expectEqual, expectPage } from "../support/expect.ts";
+import { idsOf, listedIds } from "../support/listed.ts";
+import { sentences } from "../support/sentences.ts";
 
 /** The contract's optional members admit `undefined`: it counts as absent, wherever it stands. */
 export const undefinedMembersCases: readonly ConformanceCase[] = [

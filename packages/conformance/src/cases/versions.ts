@@ -1,12 +1,12 @@
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
-import { expectEqual } from "../expect.ts";
-import { expectUnlisted } from "../listed.ts";
-import type { Change } from "../memory.ts";
-import { all, inPortions } from "../races.ts";
-import { expectOneWins } from "../rivals.ts";
-import { sentences } from "../sentences.ts";
-import { alike } from "../texts.ts";
+import { expectEqual } from "../support/expect.ts";
+import { expectUnlisted } from "../support/listed.ts";
+import type { Change } from "../support/memory.ts";
+import { all, inPortions } from "../support/races.ts";
+import { expectOneWins } from "../support/rivals.ts";
+import { sentences } from "../support/sentences.ts";
+import { alike } from "../support/texts.ts";
 
 const rounds = 20;
 

@@ -1,4 +1,4 @@
-import type { ConformanceContext } from "./context.ts";
+import type { ConformanceContext } from "../context.ts";
 import { expectThat } from "./expect.ts";
 
 /** Fails if the database, where it can be looked into, still holds a text of a memory. */

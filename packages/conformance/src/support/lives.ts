@@ -1,6 +1,6 @@
 import type { ChatMemoryStore, MemoryUpdate } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
-import type { ConformanceContext } from "./context.ts";
+import type { ConformanceContext } from "../context.ts";
 import { ConformanceError } from "./expect.ts";
 import type { Change, TestMemory } from "./memory.ts";
 

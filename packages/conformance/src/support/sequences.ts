@@ -1,6 +1,6 @@
 import type { ChatMemoryStore, HistoryQuery, MemoryUpdate, MessageState } from "@turnkeep/core";
 import fc from "fast-check";
-import type { ConformanceContext } from "./context.ts";
+import type { ConformanceContext } from "../context.ts";
 import { expectListed } from "./listed.ts";
 import { type Change, describeUpdate, type TestMemory } from "./memory.ts";
 import { expectOneWins } from "./rivals.ts";

@@ -1,5 +1,5 @@
 import type { MemoryUpdate } from "@turnkeep/core";
-import type { ConformanceContext } from "./context.ts";
+import type { ConformanceContext } from "../context.ts";
 import { expectEqual, expectSettled } from "./expect.ts";
 import type { TestMemory } from "./memory.ts";
 import { race } from "./races.ts";
