@@ -90,7 +90,7 @@ describe("turnkeep-conformance", () => {
     expect(ended.out).toContain("./my-store.ts: 35 cases, seed 42\n");
     expect(ended.out).toContain("✗ basic      15 passed, 1 failed\n✓ list       1 passed, 18 skipped\n");
     expect(ended.out).toContain(
-      'contract: Taken when the memory begins, ignored later.\n  seen:     getMessages after an owner was given, owner: expected "alice", saw undefined',
+      'contract: Set when the memory begins; ignored later.\n  seen:     getMessages after an owner was given, owner: expected "alice", saw undefined',
     );
     expect(ended.out).toContain("(the store declares list: false)");
     expect(ended.out.endsWith("Does not conform: 16 passed, 1 failed, 18 skipped; seed 42\n")).toBe(true);
@@ -142,7 +142,7 @@ export default referenceHarness();
     expect(failed.kit).toMatch(/^\d+\.\d+\.\d+/);
     const member = failed.results.find(({ status }) => status === "failed");
     expect(member).toMatchObject({
-      sentence: "Taken when the memory begins, ignored later.",
+      sentence: "Set when the memory begins; ignored later.",
       message: expect.stringContaining("saw undefined"),
     });
     expect(member).not.toHaveProperty("error");

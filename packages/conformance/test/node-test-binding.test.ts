@@ -63,7 +63,7 @@ describeConformance("a store that forgets the owner", { ...harness, create, dest
   expect(failed[0]).toContain("the owner is the one given at the beginning");
   const text = lines.join("\n");
   expect(text).toContain('owner: expected "alice", saw undefined');
-  expect(text).toContain("Contract: Taken when the memory begins, ignored later.");
+  expect(text).toContain("Contract: Set when the memory begins; ignored later.");
   expect(text).toContain("Seed: 42");
   expect(readFileSync(join(cwd, "destroyed"), "utf8")).toBe("once;");
 

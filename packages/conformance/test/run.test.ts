@@ -180,7 +180,7 @@ test("the report tells the sentence, what was seen, what was declared, and the s
     "✓ list       1 passed, 18 skipped",
     "",
     "FAILED basic: the owner is the one given at the beginning",
-    "  contract: Taken when the memory begins, ignored later.",
+    "  contract: Set when the memory begins; ignored later.",
     '  seen:     getMessages after an owner was given, owner: expected "alice", saw undefined',
     "",
   ]);

@@ -43,7 +43,7 @@ test("the binding registers a test for each case: passed, failed with the senten
   expect(failed.map(({ title }) => title)).toEqual(["the owner is the one given at the beginning"]);
   const text = failed[0]?.failureMessages.join("\n");
   expect(text).toContain('owner: expected "alice", saw undefined');
-  expect(text).toContain("Contract: Taken when the memory begins, ignored later.");
+  expect(text).toContain("Contract: Set when the memory begins; ignored later.");
   expect(text).toContain("Seed: 42");
   expect(code).toBe(1);
 
