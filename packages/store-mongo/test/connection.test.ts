@@ -2,7 +2,7 @@ import { type AddressInfo, createConnection, createServer } from "node:net";
 import { describeUnanswered, failure, message, said, update } from "@turnkeep/store-tests";
 import { MongoWriteConcernError } from "mongodb";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
-import { mongoStore } from "../src/index.ts";
+import { type MongoStoreOptions, mongoStore } from "../src/index.ts";
 import { intercepted, migrated, newDatabase, withClient } from "./support.ts";
 
 const url = inject("mongoUrl");
@@ -75,12 +75,14 @@ describeUnanswered((port, giveUpAfterMs) =>
   mongoStore({ url: `mongodb://app:s3cret@127.0.0.1:${port}/?serverSelectionTimeoutMS=${giveUpAfterMs}` }),
 );
 
-test("an address names what it sets in upper or lower case", async () => {
+test.each<[string, (address: string) => MongoStoreOptions]>([
+  ["an address, in lower case", (address) => ({ url: `${address}?serverselectiontimeoutms=200` })],
+  ["a config", (address) => ({ config: { url: address, serverSelectionTimeoutMS: 200 } })],
+])("what %s says of time-outs counts", async (_, optionsOf) => {
   const silent = createServer(() => {});
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void silent.close());
-  const address = `mongodb://127.0.0.1:${(silent.address() as AddressInfo).port}/?serverselectiontimeoutms=200`;
-  const store = mongoStore({ url: address });
+  const store = mongoStore(optionsOf(`mongodb://127.0.0.1:${(silent.address() as AddressInfo).port}/`));
   onTestFinished(() => store.close());
   const error = await failure(() => store.getMessages("a"));
   expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { name: "MongoServerSelectionError" } });

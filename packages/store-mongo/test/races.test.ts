@@ -98,6 +98,29 @@ test("of many who begin an expired memory anew, one does, and nothing of the old
   expect(raw.filter((text) => text.includes("next"))).toHaveLength(1);
 });
 
+test("a large update of a memory that has expired is VERSION_CONFLICT, and does not bring it back", async () => {
+  const memoryId = randomUUID();
+  const short = mongoStore({ client, database, ttlMs: 1 });
+  const begin = update(null, 2, { append: [message(1)] });
+  await short.updateMessages(memoryId, begin);
+  while ((await one.getMessages(memoryId)).version !== null);
+  const late = update(begin.version, 3, { append: [large(2, "late")] });
+  await expect(one.updateMessages(memoryId, late)).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+  expect((await one.getMessages(memoryId)).version).toBeNull();
+});
+
+test("who begins an expired memory anew, and comes late, leaves what another has begun meanwhile", async () => {
+  const memoryId = randomUUID();
+  const short = mongoStore({ client, database, ttlMs: 1 });
+  await short.updateMessages(memoryId, update(null, 2, { append: [message(1)] }));
+  while ((await one.getMessages(memoryId)).version !== null);
+  const theirs = update(null, 2, { append: [message(1, '"theirs"')] });
+  const slow = interrupted("findOneAndDelete", 1, () => other.updateMessages(memoryId, theirs));
+  const ours = slow.updateMessages(memoryId, update(null, 2, { append: [message(1, '"ours"')] }));
+  await expect(ours).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+  expect((await one.getMessages(memoryId)).messages).toEqual(theirs.append);
+});
+
 test.each(["begins", "goes on"])(
   "a sweep that meets an update half way: it %s all the same, whole",
   async (what) => {
@@ -158,6 +181,21 @@ test.each(["updateOne", "insertMany"])(
   },
 );
 
+test("an attempt to begin a memory ends by itself; neither it nor one to go on ends the memory", async () => {
+  const memoryId = randomUUID();
+  const memories = client.db(database).collection<{ _id: string; expiresAt?: Date }>("turnkeep_memories");
+  const document = () => memories.findOne({ _id: memoryId }, { projection: { expiresAt: 1 } });
+  const dying = () => interrupted("insertMany", 1, () => Promise.reject(new Error("the process has died")));
+  const begin = update(null, 2, { append: [large(1, "first")] });
+  await expect(dying().updateMessages(memoryId, begin)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  expect((await document())?.expiresAt?.getTime()).toBeGreaterThan(Date.now());
+  await one.updateMessages(memoryId, begin);
+  expect(await document()).toEqual({ _id: memoryId });
+  const lost = update(begin.version, 3, { append: [large(2, "second")] });
+  await expect(dying().updateMessages(memoryId, lost)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  expect(await document()).toEqual({ _id: memoryId });
+});
+
 test("rows of an update that lost are gone at once", async () => {
   const memoryId = randomUUID();
   const begin = update(null, 2, { append: [message(1)] });
@@ -181,6 +219,41 @@ test("what an update that died has staged is no message", async () => {
   await expect(dying.updateMessages(memoryId, lost)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   const naming = update(begin.version, 3, { move: [{ seq: 2, to: "evicted" }] });
   await expect(one.updateMessages(memoryId, naming)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+});
+
+test.each([undefined, 60_000])("whatever ttlMs is, an update writes the same: %j", async (ttlMs) => {
+  const memoryId = randomUUID();
+  const store = mongoStore({ client, database, ttlMs });
+  const begin = update(null, 7, { append: [large(1, "a"), large(2, "b"), large(3, "c"), ...messages(4, 6)] });
+  await store.updateMessages(memoryId, begin);
+  const memories = client.db(database).collection<{ _id: string }>("turnkeep_memories");
+  expect(await memories.findOne({ _id: memoryId })).toMatchObject({ trash: [], staging: [] });
+  const change = update(begin.version, 8, {
+    append: [large(7, "g")],
+    replace: [large(1, "new")],
+    move: [
+      { seq: 2, to: "removed" },
+      { seq: 3, to: "evicted" },
+      { seq: 4, to: "superseded" },
+      { seq: 5, to: "removed" },
+    ],
+  });
+  // It dies before it settles what it has left.
+  const dying = intercepted(client, (method) => {
+    if (method === "deleteMany") throw new Error("the process has died");
+  });
+  await mongoStore({ client: dying, database, ttlMs }).updateMessages(memoryId, change);
+  const live = [...change.replace, message(6), ...change.append];
+  expect((await one.getMessages(memoryId)).messages).toEqual(live);
+  const { messages: all } = await one.getHistory(memoryId, {});
+  expect(all.map(({ seq, state }) => `${seq} ${state}`)).toEqual([
+    ...["1 live", "3 evicted", "4 superseded", "6 live", "7 live"],
+  ]);
+  await store.updateMessages(memoryId, update(change.version, 8, { head: "{}" }));
+  const rows = client.db(database).collection("turnkeep_messages");
+  expect((await rows.distinct("seq", { memory: memoryId })).sort()).toEqual([1, 3, 7]);
+  expect(await rows.countDocuments({ memory: memoryId })).toBe(3);
+  expect(await memories.findOne({ _id: memoryId })).toMatchObject({ trash: [], staging: [] });
 });
 
 test("a sweep leaves a damaged memory as it is, and settles the others", async () => {
@@ -433,6 +506,20 @@ test("what is removed from history shows no more while its row is still there", 
   });
 });
 
+test("a sweep removes what an expired life had in history, though the id has begun anew", async () => {
+  const memoryId = randomUUID();
+  await one.updateMessages(memoryId, update(await crowded(memoryId, 3), 15, { append: [message(14)] }));
+  const rows = client.db(database).collection("turnkeep_messages");
+  expect(await rows.countDocuments({ memory: memoryId })).toBe(13);
+  // As the server does it where a memory has expired.
+  await client.db(database).collection<{ _id: string }>("turnkeep_memories").deleteOne({ _id: memoryId });
+  const next = update(null, 2, { append: [message(1, '"next life"')] });
+  await one.updateMessages(memoryId, next);
+  await one.sweep();
+  expect(await rows.countDocuments({ memory: memoryId })).toBe(0);
+  expect((await one.getHistory(memoryId, {})).messages).toMatchObject(next.append);
+});
+
 test("a page of history that meets a message on its way back to memory has it", async () => {
   const memoryId = randomUUID();
   const settled = update(await crowded(memoryId, 3), 15, { append: [message(14)] });
@@ -529,6 +616,76 @@ test("a content that is gone for good is CORRUPT_RECORD and hides no other", asy
     await expect(call()).rejects.toMatchObject({ code: "CORRUPT_RECORD", details: { memoryId } });
   }
   expect((await one.getHistory(memoryId, { after: 1 })).messages).toHaveLength(1);
+});
+
+/** A memory with one message, whose document has been damaged so. */
+async function damaged(damage: Record<string, unknown>): Promise<{ memoryId: string; version: string }> {
+  const memoryId = randomUUID();
+  const begin = update(null, 2, { owner: memoryId, head: "{}", append: [message(1)] });
+  await one.updateMessages(memoryId, begin);
+  const memories = client.db(database).collection<{ _id: string }>("turnkeep_memories");
+  await memories.updateOne({ _id: memoryId }, { $set: damage });
+  return { memoryId, version: begin.version };
+}
+
+test.each([
+  { version: "" },
+  { version: 7 },
+  { next: 1.5 },
+  { owner: 7 },
+  { head: {} },
+  { live: [] },
+  { live: { x: { i: "m1", a: 1, p: "1" } } },
+  { live: { 1: null } },
+])("a memory that is damaged so is CORRUPT_RECORD to who reads it: %j", async (damage) => {
+  const { memoryId } = await damaged(damage);
+  const corrupt = { code: "CORRUPT_RECORD", details: { memoryId } };
+  await expect(one.getMessages(memoryId)).rejects.toMatchObject(corrupt);
+});
+
+test.each([{ p: 7 }, { a: "1" }, { m: 7 }])(
+  "a message that is damaged so is CORRUPT_RECORD, which names it: %j",
+  async (damage) => {
+    const { memoryId } = await damaged({ "live.1": { i: "m1", a: 1, p: "1", ...damage } });
+    const corrupt = { code: "CORRUPT_RECORD", details: { memoryId, messageIds: ["m1"] } };
+    await expect(one.getMessages(memoryId)).rejects.toMatchObject(corrupt);
+    await expect(one.getHistory(memoryId, {})).rejects.toMatchObject(corrupt);
+  },
+);
+
+test.each([{ live: [] }, { evicted: [] }, { trash: null }, { staging: null }])(
+  "an append leaves a memory that is damaged so to who can restore it: %j",
+  async (damage) => {
+    const { memoryId, version } = await damaged(damage);
+    const append = update(version, 3, { append: [message(2)] });
+    const corrupt = { code: "CORRUPT_RECORD", details: { memoryId } };
+    await expect(one.updateMessages(memoryId, append)).rejects.toMatchObject(corrupt);
+    const memories = client.db(database).collection<{ _id: string }>("turnkeep_memories");
+    expect(await memories.findOne({ _id: memoryId })).toMatchObject({ version, ...damage });
+  },
+);
+
+test("a memory that has lost its life neither shows the messages of others nor takes them along", async () => {
+  const others = randomUUID();
+  const append = [large(1, "of others")];
+  const begin = update(null, 2, { append });
+  await one.updateMessages(others, begin);
+  await one.updateMessages(others, update(begin.version, 2, { move: [{ seq: 1, to: "evicted" }] }));
+  const { memoryId } = await damaged({ generation: 1 });
+  const memories = client.db(database).collection<{ _id: string }>("turnkeep_memories");
+  await memories.updateOne({ _id: memoryId }, { $unset: { life: "" } });
+  await expect(one.getHistory(memoryId, {})).rejects.toMatchObject({ code: "CORRUPT_RECORD" });
+  await one.deleteMessages(memoryId);
+  expect((await one.getMessages(memoryId)).version).toBeNull();
+  expect((await one.getHistory(others, {})).messages).toMatchObject(append);
+});
+
+test("an id that is damaged in a memory's document hides no message, however much it holds", async () => {
+  const memoryId = randomUUID();
+  await crowded(memoryId, 3);
+  const memories = client.db(database).collection<{ _id: string }>("turnkeep_memories");
+  await memories.updateOne({ _id: memoryId }, { $set: { "live.1.i": 7 } });
+  expect(await seqsIn(memoryId)).toEqual(span(1, 13));
 });
 
 test("a page of history ends, with CORRUPT_RECORD, where the generation is none", async () => {

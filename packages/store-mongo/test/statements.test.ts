@@ -1,6 +1,12 @@
 import { message, messages, update } from "@turnkeep/store-tests";
-import { BSON, type CommandStartedEvent, type CommandSucceededEvent, MongoClient } from "mongodb";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import {
+  BSON,
+  type CommandStartedEvent,
+  type CommandSucceededEvent,
+  MongoClient,
+  type MongoClientOptions,
+} from "mongodb";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { type MongoStore, mongoStore } from "../src/index.ts";
 import { migrated, newDatabase } from "./support.ts";
 
@@ -323,11 +329,36 @@ test("sequence numbers keep their last digit", async () => {
   const append = [last - 2, last - 1].map((seq) => ({ ...message(seq, kilobytes(20)), createdAt: 0 }));
   const begin = update(null, last, { append });
   await store.updateMessages("far", begin);
-  await store.updateMessages(
-    "far",
-    update(begin.version, last, { move: [{ seq: last - 2, to: "evicted" }] }),
-  );
+  const evict = update(begin.version, last, { move: [{ seq: last - 2, to: "evicted" }] });
+  await store.updateMessages("far", evict);
   expect(await store.getMessages("far")).toMatchObject({ nextSeq: last, messages: [append[1]] });
   const page = await store.getHistory("far", { after: last - 2 });
   expect(page.messages).toEqual([{ ...append[1], state: "live" }]);
+  const back = update(evict.version, last, { move: [{ seq: last - 2, to: "live" }] });
+  await store.updateMessages("far", back);
+  expect((await store.getMessages("far")).messages).toEqual(append);
 });
+
+test.each<MongoClientOptions>([{ promoteValues: false }, { raw: true }, { ignoreUndefined: false }])(
+  "the store does not depend on the client's settings: %j",
+  async (settings) => {
+    const own = new MongoClient(url, settings);
+    onTestFinished(() => own.close());
+    const memoryId = `settings ${JSON.stringify(settings)}`;
+    const append = [message(1, kilobytes(20)), message(2), message(3)];
+    const begin = update(null, 4, { owner: memoryId, head: "{}", append });
+    const given = mongoStore({ client: own, database });
+    await given.updateMessages(memoryId, begin);
+    const evict = update(begin.version, 4, { move: [{ seq: 1, to: "evicted" }] });
+    await given.updateMessages(memoryId, evict);
+    const read = await given.getMessages(memoryId);
+    expect(read).toEqual({
+      ...{ version: evict.version, nextSeq: 4, owner: memoryId, head: "{}", messages: append.slice(1) },
+    });
+    expect(read).toEqual(await store.getMessages(memoryId));
+    expect(await given.getHistory(memoryId, {})).toEqual(await store.getHistory(memoryId, {}));
+    expect(await given.listMemories({ owner: memoryId })).toEqual(
+      await store.listMemories({ owner: memoryId }),
+    );
+  },
+);
