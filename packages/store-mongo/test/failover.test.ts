@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type MongoServer, startMongo } from "@turnkeep/servers";
 import { message, update } from "@turnkeep/store-tests";
+import { MongoClient } from "mongodb";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type MongoStore, mongoStore } from "../src/index.ts";
 
@@ -13,6 +14,31 @@ beforeAll(async () => {
   await store.close();
 });
 afterAll(() => server?.stop());
+
+test.each([
+  ["linearizable", "linearizable"],
+  ["majority", "local"],
+  [undefined, "local"],
+] as const)(
+  "the head of a memory is read as a client with read concern %j wants it: %j",
+  async (level, sent) => {
+    const readConcern = level === undefined ? {} : { readConcern: { level } };
+    const client = new MongoClient(server.url, { ...readConcern, monitorCommands: true });
+    onTestFinished(() => client.close());
+    const levels = new Set<unknown>();
+    client.on("commandStarted", ({ command }) => {
+      if (command.find === "turnkeep_migrations" || command.find === undefined) return;
+      levels.add(`${command.find} ${command.readConcern?.level ?? "local"}`);
+    });
+    const append = [message(1, JSON.stringify("x".repeat(40_000)))];
+    const store = mongoStore({ client });
+    await store.updateMessages(`read ${level}`, update(null, 2, { append }));
+    expect((await store.getMessages(`read ${level}`)).messages).toEqual(append);
+    expect((await store.getHistory(`read ${level}`, {})).messages).toHaveLength(1);
+    // What stands beside it is found by what the head says, as soon as it is there.
+    expect(levels).toEqual(new Set([`turnkeep_memories ${sent}`, "turnkeep_messages local"]));
+  },
+);
 
 /** By the address, as an application would; and with each write sent once, so that more of them fail. */
 describe.each(["", "&retryWrites=false"])("a failover, with the address's %j", (parameter) => {
