@@ -1,5 +1,5 @@
 import type { MemoryUpdate } from "@turnkeep/core";
-import { changed, liveOf, message, update } from "@turnkeep/store-tests";
+import { changed, gate, liveOf, message, update } from "@turnkeep/store-tests";
 import { describe, expect, test } from "vitest";
 import { Memory } from "../src/items.ts";
 import { Table } from "../src/table.ts";
@@ -303,6 +303,36 @@ describe("an update of more rows than a transaction takes", () => {
     go();
     await writing;
     await expectState(store, last);
+    await store.sweep();
+    await expectClean(prefix, last);
+  });
+
+  test("is laid over the rest though an earlier one, when it is slow, ends at last", async () => {
+    const prefix = await copied("ends late/");
+    const change = replaces();
+    const replace = change.replace.map(({ seq }) => sized(seq, 300, "z"));
+    const more = update(change.version, 134, { replace });
+    const last = changed(changed(large().before, change), more);
+    const [reached, going] = [gate(), gate()];
+    const slow = wrapped(client, async (command, send) => {
+      if (command.operation === "UpdateItem") {
+        reached.open();
+        await going.opened;
+      }
+      return send();
+    });
+    const writing = open(prefix, slow).updateMessages(memoryId, change);
+    await reached.opened;
+    // Committed, and its process dies before any of its rows takes its place.
+    const { client: paused, reached: committed, go } = pausing(1);
+    const writingMore = open(prefix, paused).updateMessages(memoryId, more);
+    await committed;
+    going.open();
+    await writing;
+    const store = open(prefix);
+    await expectState(store, last);
+    go();
+    await writingMore;
     await store.sweep();
     await expectClean(prefix, last);
   });

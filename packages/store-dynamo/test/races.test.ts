@@ -154,6 +154,45 @@ test("an update from a version that began anew after a delete goes to the new li
   expect((await other.getMessages(memoryId)).messages.map(({ seq }) => seq)).toEqual([2, 3]);
 });
 
+test("an append to a version that began anew after a delete takes nothing of the old life along", async () => {
+  const memoryId = randomUUID();
+  const begin = update(null, 3, { append: inRows(1, 2) });
+  await one.updateMessages(memoryId, begin);
+  await other.deleteMessages(memoryId);
+  await other.updateMessages(memoryId, begin);
+  const next = update(begin.version, 4, { append: [message(3)] });
+  await one.updateMessages(memoryId, next);
+  expect((await other.getMessages(memoryId)).messages).toEqual([...begin.append, ...next.append]);
+});
+
+test("a sweep spares a memory that a process whose clock is behind has just prolonged", async () => {
+  const memoryId = randomUUID();
+  const ttlMs = 60 * 60 * 1000;
+  const start = Date.now();
+  const begin = update(null, 2, { append: [message(1)] });
+  const store = open({ ttlMs });
+  const next = update(begin.version, 3, { append: [message(2)] });
+  try {
+    vi.useFakeTimers({ toFake: ["Date"], now: start });
+    await store.updateMessages(memoryId, begin);
+    vi.setSystemTime(start + ttlMs + 1_000);
+    const sweeper = wrapped(client, async ({ operation, input }, send) => {
+      const answer = await send();
+      const key = input.Key as Item | undefined;
+      if (operation !== "GetItem" || key?.pk?.S !== `memory:${memoryId}`) return answer;
+      vi.setSystemTime(start + ttlMs - 1_000);
+      await store.updateMessages(memoryId, next);
+      vi.setSystemTime(start + ttlMs + 1_000);
+      return answer;
+    });
+    await dynamoStore({ client: sweeper, tableName }).sweep();
+    expect((await one.getMessages(memoryId)).messages).toEqual(messages(1, 2));
+  } finally {
+    vi.useRealTimers();
+    await one.deleteMessages(memoryId);
+  }
+});
+
 test("an update that meets a head newer than its rows is VERSION_CONFLICT, and loses nothing", async () => {
   const memoryId = randomUUID();
   const begin = update(null, 3, { append: messages(1, 2) });
@@ -214,17 +253,27 @@ test("an update that meets a row whose parts another update has just replaced is
   expect((await one.getMessages(memoryId)).messages.map(({ seq }) => seq)).toEqual([2, 5, 6]);
 });
 
-test("an update that another has made impossible is VERSION_CONFLICT", async () => {
-  const memoryId = randomUUID();
-  const move = [{ seq: 1, to: "evicted" as const }];
-  const begin = update(null, 3, { append: inRows(1, 2), move });
-  await one.updateMessages(memoryId, begin);
-  await other.getMessages(memoryId);
-  const removes = { move: [{ seq: 1, to: "removed" as const }] };
-  await one.updateMessages(memoryId, update(begin.version, 3, removes));
-  const call = other.updateMessages(memoryId, update(begin.version, 3, removes));
-  await expect(call).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
-});
+test.each([
+  ["just moved out of the head", false],
+  ["stood in a row for long", true],
+])(
+  "an update that another has made impossible is VERSION_CONFLICT: what it names has %s",
+  async (_, isOld) => {
+    const memoryId = randomUUID();
+    const move = [{ seq: 1, to: "evicted" as const }];
+    let last = update(null, 3, { append: inRows(1, 2), move });
+    await one.updateMessages(memoryId, last);
+    if (isOld) {
+      last = update(last.version, 5, { append: inRows(3, 4) });
+      await one.updateMessages(memoryId, last);
+    }
+    await other.getMessages(memoryId);
+    const removes = { move: [{ seq: 1, to: "removed" as const }] };
+    await one.updateMessages(memoryId, update(last.version, 5, removes));
+    const call = other.updateMessages(memoryId, update(last.version, 5, removes));
+    await expect(call).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
+  },
+);
 
 /** Too much for the head: each in a row of its own. */
 function inRows(from: number, to: number): StoredMessage[] {

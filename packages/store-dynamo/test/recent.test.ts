@@ -110,7 +110,10 @@ describe("messages that move out of the head", () => {
       const begin = update(null, 4, { append });
       await one.updateMessages(memoryId, begin);
       const move = [{ seq: 2, to: "superseded" as const }];
-      await one.updateMessages(memoryId, update(begin.version, 4, { move }));
+      const mark = update(begin.version, 4, { move });
+      await one.updateMessages(memoryId, mark);
+      // What marks nothing itself says still which marks the last one made.
+      await one.updateMessages(memoryId, update(mark.version, 4, { head: "{}" }));
       for (const states of [["superseded"], ["live", "superseded"]] as MessageState[][]) {
         const half = halfWithout(({ add }) => add !== undefined);
         expect((await half.store.getHistory(memoryId, { states })).messages).toContainEqual({
