@@ -307,6 +307,24 @@ describe("a conflict with another transaction", () => {
   });
 });
 
+test("an update that is in place succeeds though the database refuses what is left to do", async () => {
+  const append = [message(1, `"${"x".repeat(40_000)}"`), message(2, `"${"x".repeat(3_000)}"`), message(3)];
+  const begin = update(null, 4, { append });
+  await dynamoStore({ client, tableName }).updateMessages("left to do", begin);
+  const store = faulty("BatchWriteItem", fault("InternalServerError"), { times: Number.POSITIVE_INFINITY });
+  // Leaves the parts of a row behind, then what led to a message by its id.
+  const replace = update(begin.version, 4, { replace: [message(1, '"new"')] });
+  await store.updateMessages("left to do", replace);
+  const remove = update(replace.version, 4, { move: [{ seq: 2, to: "removed" }] });
+  await store.updateMessages("left to do", remove);
+  expect(store.sent.filter(({ operation }) => operation === "BatchWriteItem")).toHaveLength(2);
+  expect(await store.getMessages("left to do")).toMatchObject({
+    version: remove.version,
+    messages: [message(1, '"new"'), message(3)],
+  });
+  expect((await store.getHistory("left to do", { ids: ["m2"] })).messages).toEqual([]);
+});
+
 describe("an answer that is lost", () => {
   test("leaves the update in place, and sending it again changes nothing", async () => {
     const store = faulty("TransactWriteItems", fault("TimeoutError"), { after: true });

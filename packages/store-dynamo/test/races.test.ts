@@ -291,6 +291,36 @@ async function movedEvicted(memoryId: string): Promise<{ version: string }> {
   return moving;
 }
 
+test("an update that meets a row as it was before another one brings nothing back that is removed", async () => {
+  for (const [change, seqs] of [
+    [{ move: [{ seq: 3, to: "removed" as const }] }, [1, 2, 5]],
+    [{ move: [{ seq: 4, to: "live" as const }] }, [1, 2, 3, 5]],
+  ] as const) {
+    const memoryId = randomUUID();
+    const { version } = await movedEvicted(memoryId);
+    const items = await itemsIn(client, tableName, `memory:${memoryId}`);
+    const stale = items.find(({ rows }) => rows?.S?.includes('"m4"')) as Item;
+    const removing = update(version, 6, { move: [{ seq: 4, to: "removed" }] });
+    await one.updateMessages(memoryId, removing);
+    let isMet = false;
+    const early = wrapped(client, async ({ operation }, send) => {
+      const answer = (await send()) as { Items?: Item[] };
+      if (isMet || !answer.Items?.some(({ sk }) => sk?.S === stale.sk?.S)) return answer;
+      isMet = operation === "Query";
+      return { ...answer, Items: answer.Items.map((item) => (item.sk?.S === stale.sk?.S ? stale : item)) };
+    });
+    const call = dynamoStore({ client: early, tableName }).updateMessages(
+      memoryId,
+      update(removing.version, 6, change),
+    );
+    if (change.move[0].to === "removed") await call;
+    else await expect(call).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    expect(isMet).toBe(true);
+    expect((await other.getHistory(memoryId, {})).messages.map(({ seq }) => seq)).toEqual(seqs);
+    expect((await other.getMessages(memoryId)).messages.map(({ seq }) => seq)).toEqual([5]);
+  }
+});
+
 describe("a read that meets an update", () => {
   /** Reads the head, then lets an update take place before the messages are read. */
   test("is repeated: after a replacement, an append with an eviction, a removal, moving out, a staged one", async () => {
