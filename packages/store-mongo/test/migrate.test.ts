@@ -63,12 +63,15 @@ test("collections of a later version are refused, and left alone", async () => {
   expect(await migrations.findOne()).toMatchObject({ number: 99 });
 });
 
-test("a collection that takes upper case for lower case is refused", async () => {
-  const collation = { locale: "en", strength: 1 };
-  await client.db(database).createCollection("turnkeep_memories", { collation });
-  await expect(store.migrate()).rejects.toMatchObject({ code: "STORE_NOT_READY" });
-  await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_NOT_READY" });
-});
+test.each(["turnkeep_memories", "turnkeep_messages"])(
+  "a collection that takes upper case for lower case is refused: %s",
+  async (name) => {
+    const collation = { locale: "en", strength: 1 };
+    await client.db(database).createCollection(name, { collation });
+    await expect(store.migrate()).rejects.toMatchObject({ code: "STORE_NOT_READY" });
+    await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_NOT_READY" });
+  },
+);
 
 test("the server deletes an expired memory by itself, and a sweep what stood beside it", async () => {
   await store.migrate();
