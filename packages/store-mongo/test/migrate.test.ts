@@ -61,6 +61,8 @@ test("collections of a later version are refused, and left alone", async () => {
   await migrations.updateMany({}, { $set: { number: 99 } });
   await expect(store.migrate()).rejects.toMatchObject({ code: "UNSUPPORTED_VERSION" });
   expect(await migrations.findOne()).toMatchObject({ number: 99 });
+  // While an application is brought up to date, those of the version before go on.
+  expect((await mongoStore({ client, database }).getMessages("a")).version).toBeNull();
 });
 
 test.each(["turnkeep_memories", "turnkeep_messages"])(
