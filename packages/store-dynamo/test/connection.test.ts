@@ -1,4 +1,4 @@
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, createConnection, createServer, type Server, type Socket } from "node:net";
 import { type DynamoServer, startDynamo } from "@turnkeep/servers";
 import { message, messages, said, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
@@ -58,6 +58,28 @@ describe("a client that the store opened", () => {
       expect((await store.getMessages("a")).version).toBeNull();
       await store.close();
     }
+  });
+
+  test("is one for all calls, and its connections end when the store closes", async () => {
+    const { hostname, port } = new URL(url);
+    const sockets: Socket[] = [];
+    const between = createServer((socket) => {
+      sockets.push(socket);
+      const onward = createConnection(Number(port), hostname);
+      for (const end of [socket, onward]) end.on("error", () => {});
+      socket.pipe(onward);
+      // The server would end a connection that nobody uses.
+      onward.pipe(socket, { end: false });
+    });
+    await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void between.close());
+    const address = `http://local:local@127.0.0.1:${(between.address() as AddressInfo).port}`;
+    const store = dynamoStore({ url: address, tableName });
+    for (let times = 0; times < 3; times++) await store.getMessages("a");
+    expect(sockets).toHaveLength(1);
+    const ended = new Promise((resolve) => sockets[0]?.on("close", resolve));
+    await store.close();
+    await ended;
   });
 
   test("a signal that has fired stops a call before anything is sent", async () => {
