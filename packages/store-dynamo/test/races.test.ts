@@ -109,6 +109,29 @@ test.each(["REMOVE life", "SET life = :damaged"])(
   },
 );
 
+test.each([
+  ["live", "x"],
+  ["live", "1-20000000"],
+  ["recent", '[1,0,7,1,"1"]'],
+  ["recent", '[1,0,"m1","1","1"]'],
+  ["recent", '[1,0,"m1",1,"1",7]'],
+])("a memory whose head is damaged so is CORRUPT_RECORD: %s is %s", async (name, text) => {
+  const memoryId = randomUUID();
+  await one.updateMessages(memoryId, update(null, 2, { append: [message(1)] }));
+  await client.send(
+    new UpdateItemCommand({
+      TableName: tableName,
+      Key: { pk: { S: `memory:${memoryId}` }, sk: { S: "head" } },
+      UpdateExpression: "SET #n = :text",
+      ExpressionAttributeNames: { "#n": name },
+      ExpressionAttributeValues: { ":text": { S: text } },
+    }),
+  );
+  const corrupt = { code: "CORRUPT_RECORD", details: { memoryId } };
+  await expect(other.getMessages(memoryId)).rejects.toMatchObject(corrupt);
+  await expect(other.getHistory(memoryId, {})).rejects.toMatchObject(corrupt);
+});
+
 test("a sweep leaves a memory whose head cannot be read to who can restore it", async () => {
   const memoryId = randomUUID();
   const begin = update(null, 3, { append: inRows(1, 2) });
