@@ -179,6 +179,22 @@ describe("a table that is there", () => {
     await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_NOT_READY" });
   });
 
+  test("is ready while DynamoDB changes it and turns its expiry on", async () => {
+    const tableName = newTableName();
+    await createTable(tableName, "pk", "sk");
+    const asked: string[] = [];
+    const changing = wrapped(client, async ({ operation }, send) => {
+      asked.push(operation);
+      if (operation === "DescribeTimeToLive")
+        return { TimeToLiveDescription: { TimeToLiveStatus: "ENABLING", AttributeName: "ttl" } };
+      const answer = (await send()) as { Table: object };
+      return { Table: { ...answer.Table, TableStatus: "UPDATING" } };
+    });
+    // Would wait for minutes, else.
+    await dynamoStore({ client: changing, tableName }).migrate({ signal: AbortSignal.timeout(30_000) });
+    expect(new Set(asked)).toEqual(new Set(["DescribeTable", "DescribeTimeToLive"]));
+  });
+
   test("with another expiry is refused, and keeps it", async () => {
     const tableName = newTableName();
     await createTable(tableName, "pk", "sk");

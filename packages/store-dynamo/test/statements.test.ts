@@ -315,6 +315,13 @@ test("a store remembers the heads of the last 1,000 memories, and no more", asyn
   const call = many.updateMessages("0", update(begins[0]?.version ?? "", 1, { head: "2" }));
   await expect(call).rejects.toMatchObject({ code: "VERSION_CONFLICT" });
   expect(asked).toEqual(["PutItemCommand", "GetItemCommand"]);
+  // What was written last is not the first to be forgotten.
+  const again = update(null, 1);
+  await many.updateMessages("1", again);
+  await many.updateMessages("another", update(null, 1));
+  asked.length = 0;
+  await many.updateMessages("1", update(again.version, 1, { head: "3" }));
+  expect(asked).toEqual(["PutItemCommand"]);
 });
 
 test("sequence numbers keep their last digit", async () => {
