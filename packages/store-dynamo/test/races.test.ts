@@ -315,9 +315,9 @@ async function movedEvicted(memoryId: string): Promise<{ version: string }> {
 }
 
 test("an update that meets a row as it was before another one brings nothing back that is removed", async () => {
-  for (const [change, seqs] of [
-    [{ move: [{ seq: 3, to: "removed" as const }] }, [1, 2, 5]],
-    [{ move: [{ seq: 4, to: "live" as const }] }, [1, 2, 3, 5]],
+  for (const [seq, to, seqs] of [
+    [3, "removed", [1, 2, 5]],
+    [4, "live", [1, 2, 3, 5]],
   ] as const) {
     const memoryId = randomUUID();
     const { version } = await movedEvicted(memoryId);
@@ -334,9 +334,9 @@ test("an update that meets a row as it was before another one brings nothing bac
     });
     const call = dynamoStore({ client: early, tableName }).updateMessages(
       memoryId,
-      update(removing.version, 6, change),
+      update(removing.version, 6, { move: [{ seq, to }] }),
     );
-    if (change.move[0].to === "removed") await call;
+    if (to === "removed") await call;
     else await expect(call).rejects.toMatchObject({ code: "INVALID_OPTION" });
     expect(isMet).toBe(true);
     expect((await other.getHistory(memoryId, {})).messages.map(({ seq }) => seq)).toEqual(seqs);
