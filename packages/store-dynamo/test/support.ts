@@ -9,7 +9,7 @@ import {
 import type { StoredMessage } from "@turnkeep/core";
 // Brings the type of `inject("dynamoUrl")` with it.
 import type {} from "@turnkeep/servers";
-import { message } from "@turnkeep/store-tests";
+import { message, messages } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, inject, vi } from "vitest";
 import { type DynamoClient, type DynamoStore, type DynamoStoreOptions, dynamoStore } from "../src/index.ts";
 import { chunks } from "../src/table.ts";
@@ -297,4 +297,9 @@ export async function rawWrite(
   for (const Item of new Set(places.map(([item]) => item))) {
     await client.send(new PutItemCommand({ TableName: table, Item }));
   }
+}
+
+/** Too much for the head: each in a row of its own. */
+export function inRows(from: number, to: number): StoredMessage[] {
+  return messages(from, to).map(({ seq }) => message(seq, `"${"x".repeat(3_000)}"`));
 }

@@ -1,0 +1,66 @@
+import { randomUUID } from "node:crypto";
+import { PutItemCommand, UpdateItemCommand } from "@aws-sdk/client-dynamodb";
+import { message, update } from "@turnkeep/store-tests";
+import { expect, test } from "vitest";
+import { type Item, inRows, itemsBeside, itemsIn, useOwnTable } from "./support.ts";
+
+const { tableName, client, open } = useOwnTable();
+const [one, other] = [open(), open()];
+
+test.each(["REMOVE life", "SET life = :damaged"])(
+  "a memory whose head has no life left can be deleted: %s",
+  async (damage) => {
+    const memoryId = randomUUID();
+    await one.updateMessages(memoryId, update(null, 3, { owner: memoryId, append: inRows(1, 2) }));
+    const Key = { pk: { S: `memory:${memoryId}` }, sk: { S: "head" } };
+    const values = damage.startsWith("SET") ? { ExpressionAttributeValues: { ":damaged": { L: [] } } } : {};
+    await client.send(
+      new UpdateItemCommand({ TableName: tableName, Key, UpdateExpression: damage, ...values }),
+    );
+    await expect(other.getMessages(memoryId)).rejects.toMatchObject({ code: "CORRUPT_RECORD" });
+    await other.deleteMessages(memoryId);
+    expect((await other.getMessages(memoryId)).version).toBeNull();
+    await one.sweep();
+    expect(await itemsIn(client, tableName, `memory:${memoryId}`)).toEqual([]);
+    expect(await itemsBeside(client, tableName, memoryId)).toEqual([]);
+  },
+);
+
+test.each([
+  ["live", "x"],
+  ["live", "1-20000000"],
+  ["recent", '[1,0,7,1,"1"]'],
+  ["recent", '[1,0,"m1","1","1"]'],
+  ["recent", '[1,0,"m1",1,"1",7]'],
+])("a memory whose head is damaged so is CORRUPT_RECORD: %s is %s", async (name, text) => {
+  const memoryId = randomUUID();
+  await one.updateMessages(memoryId, update(null, 2, { append: [message(1)] }));
+  await client.send(
+    new UpdateItemCommand({
+      TableName: tableName,
+      Key: { pk: { S: `memory:${memoryId}` }, sk: { S: "head" } },
+      UpdateExpression: "SET #n = :text",
+      ExpressionAttributeNames: { "#n": name },
+      ExpressionAttributeValues: { ":text": { S: text } },
+    }),
+  );
+  const corrupt = { code: "CORRUPT_RECORD", details: { memoryId } };
+  await expect(other.getMessages(memoryId)).rejects.toMatchObject(corrupt);
+  await expect(other.getHistory(memoryId, {})).rejects.toMatchObject(corrupt);
+});
+
+test("a sweep leaves a memory whose head cannot be read to who can restore it", async () => {
+  const memoryId = randomUUID();
+  const begin = update(null, 3, { append: inRows(1, 2) });
+  await one.updateMessages(memoryId, begin);
+  const items = await itemsIn(client, tableName, `memory:${memoryId}`);
+  const head = items.find(({ sk }) => sk?.S === "head") as Item;
+  for (const lost of ["life", "count"]) {
+    const { [lost]: _, ...damaged } = head;
+    await client.send(new PutItemCommand({ TableName: tableName, Item: damaged }));
+    await expect(other.getMessages(memoryId)).rejects.toMatchObject({ code: "CORRUPT_RECORD" });
+    expect(await one.sweep()).toEqual({ removed: 0 });
+  }
+  await client.send(new PutItemCommand({ TableName: tableName, Item: head }));
+  expect((await other.getMessages(memoryId)).messages).toEqual(begin.append);
+});
