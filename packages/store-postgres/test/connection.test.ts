@@ -1,11 +1,17 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer, Socket } from "node:net";
+import { Socket } from "node:net";
 import { PGlite } from "@electric-sql/pglite";
 import { createChatMemory, user } from "@turnkeep/core";
 import { type PostgresServer, startPostgres } from "@turnkeep/servers";
-import { describeUnanswered, failure, message, said, update } from "@turnkeep/store-tests";
+import {
+  describeUnanswered,
+  expectGivesUpAfter,
+  failure,
+  message,
+  said,
+  update,
+} from "@turnkeep/store-tests";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
 import { openPool, withClient } from "./support.ts";
@@ -293,26 +299,11 @@ describe("a pool that the store opened", () => {
   test.each([
     ["10 seconds", 10_000, {}],
     ["what its config says", 3_000, { connectionTimeoutMillis: 3_000 }],
-  ] as const)("gives up connecting after %s", async (_what, ms, over) => {
-    const silent = createServer(() => {});
-    await once(silent.listen(0, "127.0.0.1"), "listening");
-    const { port } = silent.address() as AddressInfo;
-    onTestFinished(() => void silent.close());
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    onTestFinished(() => void vi.useRealTimers());
-    const store = postgresStore({
-      config: { connectionString: `postgres://app@127.0.0.1:${port}/chat`, ...over },
-    });
-    const ended = vi.fn();
-    const call = failure(() => store.getMessages("a")).finally(ended);
-    await once(silent, "connection");
-    await vi.advanceTimersByTimeAsync(ms - 1);
-    expect(ended).not.toHaveBeenCalled();
-    await vi.advanceTimersByTimeAsync(1);
-    expect(await call).toMatchObject({ code: "STORE_UNAVAILABLE" });
-    vi.useRealTimers();
-    await store.close();
-  });
+  ] as const)("gives up connecting after %s", (_what, ms, over) =>
+    expectGivesUpAfter(ms, (port) =>
+      postgresStore({ config: { connectionString: `postgres://app@127.0.0.1:${port}/chat`, ...over } }),
+    ),
+  );
 
   test("gives up the connection of a statement that nobody waits for any more", async () => {
     const store = postgresStore({ config: { connectionString: url, max: 1 } });

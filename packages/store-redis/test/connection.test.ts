@@ -3,9 +3,17 @@ import { readFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer } from "node:net";
 import type { MemoryUpdate } from "@turnkeep/core";
 import { type RedisServer, startRedis } from "@turnkeep/servers";
-import { describeUnanswered, failure, message, messages, said, update } from "@turnkeep/store-tests";
+import {
+  describeUnanswered,
+  expectGivesUpAfter,
+  failure,
+  message,
+  messages,
+  said,
+  update,
+} from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { redisStore } from "../src/index.ts";
 import { newPrefix, withClient } from "./support.ts";
 
@@ -154,24 +162,9 @@ describe("a server that takes a connection and drops it", () => {
 test.each([
   ["30 seconds", 30_000, {}],
   ["what its config says", 3_000, { commandTimeout: 3_000 }],
-] as const)("a command that nobody answers is given up after %s", async (_what, ms, over) => {
-  const silent = createServer((socket) => socket.on("error", () => {}));
-  await once(silent.listen(0, "127.0.0.1"), "listening");
-  const { port } = silent.address() as AddressInfo;
-  onTestFinished(() => void silent.close());
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  onTestFinished(() => void vi.useRealTimers());
-  const store = redisStore({ config: { host: "127.0.0.1", port, ...over } });
-  const ended = vi.fn();
-  const call = failure(() => store.getMessages("a")).finally(ended);
-  await once(silent, "connection");
-  await vi.advanceTimersByTimeAsync(ms - 1);
-  expect(ended).not.toHaveBeenCalled();
-  await vi.advanceTimersByTimeAsync(1);
-  expect(await call).toMatchObject({ code: "STORE_UNAVAILABLE" });
-  vi.useRealTimers();
-  await store.close();
-});
+] as const)("a command that nobody answers is given up after %s", (_what, ms, over) =>
+  expectGivesUpAfter(ms, (port) => redisStore({ config: { host: "127.0.0.1", port, ...over } })),
+);
 
 test.each([true, false])(
   "each call says what is wrong with its connection, with the driver's queue %s",

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createConnection, createServer, type Server, type Socket } from "node:net";
 import type { ChatMemoryStore } from "@turnkeep/core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { callsOf, failure, said } from "./calls.ts";
 import { message, update } from "./updates.ts";
 
@@ -94,4 +94,26 @@ export function describeUnanswered(open: OpenStore): void {
       await store.close();
     });
   });
+}
+
+/**
+ * A call of a store whose server accepts and never answers is `STORE_UNAVAILABLE` after so many milliseconds, by a clock
+ * that is moved.
+ */
+export async function expectGivesUpAfter(ms: number, open: (port: number) => ChatMemoryStore): Promise<void> {
+  const silent = createServer((socket) => socket.on("error", () => {}));
+  await once(silent.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void silent.close());
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const store = open((silent.address() as AddressInfo).port);
+  const ended = vi.fn();
+  const call = failure(() => store.getMessages("a")).finally(ended);
+  await once(silent, "connection");
+  await vi.advanceTimersByTimeAsync(ms - 1);
+  expect(ended).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await call).toMatchObject({ code: "STORE_UNAVAILABLE" });
+  vi.useRealTimers();
+  await store.close();
 }

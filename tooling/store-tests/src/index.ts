@@ -1,6 +1,6 @@
 export { callsOf, failure, said } from "./calls.ts";
 export { type Fault, findFault } from "./checker.ts";
-export { describeUnanswered, type OpenStore } from "./connections.ts";
+export { describeUnanswered, expectGivesUpAfter, type OpenStore } from "./connections.ts";
 export { type CrashTarget, describeCrashes } from "./crash.ts";
 export { describeFaults } from "./faults.ts";
 export { gate } from "./gate.ts";
