@@ -43,6 +43,7 @@ export type {
 } from "./memory-view.ts";
 export type {
   ApprovalRef,
+  CallPlace,
   MessageFormat,
   Omission,
   Piece,

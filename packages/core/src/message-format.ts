@@ -26,6 +26,9 @@ export type ApprovalRef =
 /** Where a text of a message stands. */
 export type TextPlace = "content" | "reasoning" | "tool-call" | "tool-result";
 
+/** What bears the id of a call: the call itself, its result, or the request to approve it. */
+export type CallPlace = "call" | "result" | "request";
+
 /** What a token counter counts: every text of a message, and every medium with what is known of its size. */
 export type Piece =
   | {
@@ -89,11 +92,12 @@ export interface MessageFormat<M> {
   pieces(message: M): readonly Piece[];
   /** A copy without those parts; `undefined` if a provider would see nothing; the message itself if unchanged. */
   without(message: M, omission: Omission): M | undefined;
-  /** Messages that answer each of the calls with an error result that has this text. */
+  /** Messages that answer each of the calls with an error result that has this text. Several calls may share an id. */
   interruptedResults(calls: readonly ToolCallRef[], text: string): readonly M[];
   /**
    * Only for formats where one message holds calls together with their results; then called instead of
    * `interruptedResults`. A copy in which an error with this text answers each of these calls, whatever did before.
+   * If more calls of the message have an id than are given, those without a result come first, then the last ones.
    */
   interrupted?(message: M, calls: readonly ToolCallRef[], text: string): M;
   /** A message of this role with this text and nothing else. Used by provider profiles. */
@@ -102,8 +106,12 @@ export interface MessageFormat<M> {
    * A copy with every tool-call id, in calls, results and approval requests alike, replaced by what `rename` returns
    * for it; the message itself if nothing changed. Calls that the provider runs itself keep their ids, which are the
    * provider's, and so do their results and requests. Used by provider profiles.
+   *
+   * `rename` is called once for each of them, in order, with what has the id. Some models give several calls of one answer
+   * the same id; then the nth result or request belongs to the nth call. A part that holds a call and its result counts
+   * as the call. A format that passes no second argument gives all calls that share an id, and their results, one new id.
    */
-  renameCalls?(message: M, rename: (id: string) => string): M;
+  renameCalls?(message: M, rename: (id: string, of?: CallPlace) => string): M;
   /**
    * A copy with every tool name, in calls and results alike, replaced by what `rename` returns for it; the message
    * itself if nothing changed. Calls that the provider runs itself keep their names, and so do their results. Where a

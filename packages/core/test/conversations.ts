@@ -9,7 +9,12 @@ export type ConversationEvent =
   | { readonly kind: "calls"; readonly calls: readonly number[]; readonly length: number }
   | { readonly kind: "results"; readonly calls: readonly number[]; readonly length: number };
 
-const callNumbers = fc.uniqueArray(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 3 });
+const someCalls = { minLength: 1, maxLength: 3 } as const;
+/** Calls of one message may share their id, and results of one message too. */
+const callNumbers = fc.oneof(
+  { weight: 3, arbitrary: fc.uniqueArray(fc.integer({ min: 1, max: 6 }), someCalls) },
+  { weight: 1, arbitrary: fc.array(fc.integer({ min: 1, max: 3 }), someCalls) },
+);
 export const conversationEvent: fc.Arbitrary<ConversationEvent> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("user" as const), length: fc.nat(12) }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("assistant" as const), length: fc.nat(12) }) },

@@ -25,6 +25,7 @@ export type ReferenceOptions = WindowOptions<ModelMessageLike> & { readonly syst
 
 const callIds = (said: Said): string[] => format.toolCalls(said.message).map((call) => call.id);
 const resultIds = (said: Said): string[] => format.toolResults(said.message).map((result) => result.id);
+const times = (ids: readonly string[], id: string): number => ids.filter((one) => one === id).length;
 const isTool = (said: Said): boolean => said.message.role === "tool";
 const tokensOf = (message: ModelMessageLike): number => characterCounter.count(message, format);
 
@@ -34,14 +35,14 @@ const tokensOf = (message: ModelMessageLike): number => characterCounter.count(m
  */
 export function stepsOf(live: readonly Said[]): Said[][] {
   const steps: Said[][] = [];
-  const answers = (step: readonly Said[], id: string): boolean =>
-    step.some((said) => resultIds(said).includes(id));
-  const asks = (step: readonly Said[], id: string): boolean =>
-    step.some((said) => callIds(said).includes(id));
+  const resultsOf = (step: readonly Said[], id: string): number => times(step.flatMap(resultIds), id);
+  const callsOf = (step: readonly Said[], id: string): number => times(step.flatMap(callIds), id);
+  const answers = (step: readonly Said[], id: string): boolean => resultsOf(step, id) > 0;
+  const asks = (step: readonly Said[], id: string): boolean => callsOf(step, id) > 0;
   for (const [index, said] of live.entries()) {
     const askers = resultIds(said).map((id) => {
       const asking = steps.filter((step) => asks(step, id));
-      return asking.findLast((step) => !answers(step, id)) ?? asking.at(-1);
+      return asking.findLast((step) => resultsOf(step, id) < callsOf(step, id)) ?? asking.at(-1);
     });
     const newest = live.slice(0, index).findLast(({ message }) => message.role === "assistant");
     const home =
@@ -68,20 +69,29 @@ export function stepsOf(live: readonly Said[]): Said[][] {
 function shownOf(step: readonly Said[], isLast: boolean): ModelMessageLike[] {
   const shown: ModelMessageLike[] = [];
   const callers = step.filter((said) => callIds(said).length > 0);
-  const answered = new Set<string>();
   for (const caller of callers) {
     shown.push(caller.message);
+    // One result for each call, the first that came.
+    const waiting = callIds(caller);
     for (const said of step) {
-      const timely = resultIds(said).filter(
-        (id) => callIds(caller).includes(id) && !answered.has(id) && !said.late.includes(id),
-      );
-      for (const id of timely) answered.add(id);
-      const part = format.without(said.message, { toolResults: (id) => !timely.includes(id) });
-      if (timely.length > 0 && part !== undefined) shown.push(part);
+      let count = 0;
+      const isShown = (id: string): boolean => {
+        const place = said.late.includes(id) ? -1 : waiting.indexOf(id);
+        if (place < 0) return false;
+        waiting.splice(place, 1);
+        count++;
+        return true;
+      };
+      const part = format.without(said.message, { toolResults: (id) => !isShown(id) });
+      if (count > 0 && part !== undefined) shown.push(part);
     }
     if (isLast && caller === callers.at(-1)) continue;
-    const inTime = step.flatMap((said) => resultIds(said).filter((id) => !said.late.includes(id)));
-    const open = format.toolCalls(caller.message).filter((call) => !inTime.includes(call.id));
+    const left = [...waiting].reverse();
+    const open = format
+      .toolCalls(caller.message)
+      .toReversed()
+      .filter((call) => left.includes(call.id) && left.splice(left.indexOf(call.id), 1).length > 0)
+      .reverse();
     if (open.length > 0) shown.push(...format.interruptedResults(open, interruptedText));
   }
   return callers.length > 0
@@ -162,15 +172,18 @@ export function inViewOrder(live: readonly Said[], systemFirst: boolean): Said[]
 /** What is wrong with a view that claims to be fit for a provider; empty if nothing is. */
 export function faultsOf(view: readonly ModelMessageLike[]): string[] {
   const faults: string[] = [];
-  let open = new Map<string, string>();
+  let open: string[] = [];
   for (const [index, message] of view.entries()) {
     const results = format.toolResults(message).map((result) => result.id);
     if (message.role === "tool") {
-      for (const id of results) if (!open.delete(id)) faults.push(`[${index}] result ${id} without its call`);
+      for (const id of results) {
+        if (!open.includes(id)) faults.push(`[${index}] result ${id} without its call`);
+        else open.splice(open.indexOf(id), 1);
+      }
       continue;
     }
-    if (open.size > 0) faults.push(`[${index}] calls ${[...open.keys()].join()} unanswered before it`);
-    open = new Map(format.toolCalls(message).map((call) => [call.id, call.name]));
+    if (open.length > 0) faults.push(`[${index}] calls ${open.join()} unanswered before it`);
+    open = format.toolCalls(message).map((call) => call.id);
   }
   return faults;
 }

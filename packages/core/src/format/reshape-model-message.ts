@@ -1,11 +1,15 @@
+import type { CallPlace } from "../message-format.ts";
 import { type AnyPart, isBoundary, isCompaction, isUnseen, partsOf, withParts } from "./any-part.ts";
 import { equalContent } from "./equal-content.ts";
 import type { ModelMessageLike } from "./model-message.ts";
 
 /** See `MessageFormat.renameCalls`. */
-export function renameCalls(message: ModelMessageLike, rename: (id: string) => string): ModelMessageLike {
+export function renameCalls(
+  message: ModelMessageLike,
+  rename: (id: string, of?: CallPlace) => string,
+): ModelMessageLike {
   return mapCalls(message, (part) => {
-    const toolCallId = rename(part.toolCallId as string);
+    const toolCallId = rename(part.toolCallId as string, places[part.type]);
     return toolCallId === part.toolCallId ? part : { ...part, toolCallId };
   });
 }
@@ -34,8 +38,14 @@ function mapCalls(message: ModelMessageLike, change: (part: AnyPart) => AnyPart)
   return withParts(message, parts);
 }
 
+const places: Readonly<Record<string, CallPlace>> = {
+  "tool-call": "call",
+  "tool-result": "result",
+  "tool-approval-request": "request",
+};
+
 function namesCall({ type }: AnyPart): boolean {
-  return type === "tool-call" || type === "tool-result" || type === "tool-approval-request";
+  return Object.hasOwn(places, type);
 }
 
 /** See `MessageFormat.renameDocuments`. */

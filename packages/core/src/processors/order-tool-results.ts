@@ -58,18 +58,41 @@ function inOrderOf<M>(
   answers: readonly M[],
   format: MessageFormat<M>,
 ): readonly M[] {
-  const placeOf = ({ id }: { readonly id: string }): number => {
-    const place = calls.indexOf(id);
-    return place < 0 ? calls.length : place;
-  };
-  const places = answers.flatMap((answer) => format.toolResults(answer).map(placeOf));
+  const places = placesOf(calls, answers, format).flat();
   if (places.every((place, index) => index === 0 || place >= (places[index - 1] as number))) return answers;
-  const isResult = (message: M): boolean => format.toolResults(message).length > 0;
-  const firstPlace = (message: M): number => Math.min(...format.toolResults(message).map(placeOf));
   const apart = answers.flatMap((answer) => oneResultEach(answer, format));
-  const results = apart.filter(isResult).sort((a, b) => firstPlace(a) - firstPlace(b));
-  const sorted = apart.map((message) => (isResult(message) ? (results.shift() as M) : message));
+  const placed = placesOf(calls, apart, format).map(([place], index) => ({
+    place,
+    message: apart[index] as M,
+  }));
+  const results = placed.filter(isResult).sort((a, b) => a.place - b.place);
+  const sorted = placed.map((one) => (isResult(one) ? (results.shift() as Placed<M>) : one).message);
   return apart.length > answers.length ? joinNeighbours(sorted, format) : sorted;
+}
+
+interface Placed<M> {
+  readonly message: M;
+  /** The place of the call that it answers. */
+  readonly place: number;
+}
+
+function isResult<M>(one: { readonly message: M; readonly place: number | undefined }): one is Placed<M> {
+  return one.place !== undefined;
+}
+
+/** For each message the places of the calls that its results answer. The nth result of an id answers its nth call. */
+function placesOf<M>(calls: readonly string[], answers: readonly M[], format: MessageFormat<M>): number[][] {
+  const places = new Map<string, number[]>();
+  for (const [place, id] of calls.entries()) {
+    const same = places.get(id);
+    if (same === undefined) places.set(id, [place]);
+    else same.push(place);
+  }
+  const placeOf = ({ id }: { readonly id: string }): number => {
+    const left = places.get(id) ?? [calls.length];
+    return left.length > 1 ? (left.shift() as number) : (left[0] as number);
+  };
+  return answers.map((answer) => format.toolResults(answer).map(placeOf));
 }
 
 /** Splits a message into one message per result; anything else in it (approvals) goes before them. */

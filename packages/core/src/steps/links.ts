@@ -47,14 +47,17 @@ export class Links<M> {
   enter(item: Item<M>, step: Step<M>, own: ReadonlySet<string>): void {
     if (own.size > 0) {
       const calls = new Map(step.calls);
-      for (const id of own) if (!calls.has(id)) calls.set(id, { answered: false });
+      for (const { id } of item.calls) {
+        calls.set(id, { made: (calls.get(id)?.made ?? 0) + 1, results: 0, answered: false });
+      }
       step.calls = calls;
     }
+    for (const call of step.calls.values()) call.results = 0;
     for (const id of own) this.#callers.add(id, step);
     for (const member of step.items) {
       for (const result of member.results) {
         const call = step.calls.get(result.id);
-        if (call !== undefined) call.answered = true;
+        if (call !== undefined) call.answered = ++call.results >= call.made;
         else if (item.role === "tool" && step.items.length === 1 && this.caller(result.id) === undefined)
           this.#orphans.add(result.id, step);
       }

@@ -7,8 +7,8 @@ import type { Item } from "./item.ts";
 export interface Step<M> {
   /** In the order of the view; results that stand before their call come first. */
   readonly items: Item<M>[];
-  /** Each call of the step, and whether a result for it has come. */
-  calls: ReadonlyMap<string, { answered: boolean }>;
+  /** By id, how many calls of the step bear it, how many results have come, and whether those are enough. */
+  calls: ReadonlyMap<string, { readonly made: number; results: number; answered: boolean }>;
   /** Approval request id → call id. */
   approvals: ReadonlyMap<string, string>;
   tokens: number;
@@ -35,16 +35,20 @@ export function isSettled<M>(step: Step<M>): boolean {
   if (step.items.some((item) => item.error !== undefined)) return true;
   const callers = step.items.filter((item) => item.calls.length > 0);
   const inOrder = callers.length === 1 || callers.every((item) => item.part);
-  return inOrder && answeredInTime(step).size === step.calls.size;
+  if (!inOrder) return false;
+  const answers = answersInTime(step);
+  for (const [id, { made }] of step.calls) if ((answers.get(id) ?? 0) < made) return false;
+  return true;
 }
 
-/** The ids of a step's calls that a result answers in time. */
-export function answeredInTime<M>(step: Step<M>): Set<string> {
-  const answered = new Set<string>();
+/** By id of a step's calls, how many results answer them in time. */
+export function answersInTime<M>(step: Step<M>): Map<string, number> {
+  const answers = new Map<string, number>();
   for (const item of step.items) {
     for (const { id } of item.results) {
-      if (step.calls.has(id) && item.meta.late?.includes(id) !== true) answered.add(id);
+      if (!step.calls.has(id) || item.meta.late?.includes(id) === true) continue;
+      answers.set(id, (answers.get(id) ?? 0) + 1);
     }
   }
-  return answered;
+  return answers;
 }

@@ -1,8 +1,8 @@
 import { joinNeighbours } from "../format/join-neighbours.ts";
-import type { MessageFormat, ToolCallRef } from "../message-format.ts";
+import type { MessageFormat, ToolCallRef, ToolResultRef } from "../message-format.ts";
 import { deepFreeze, type Item, type ItemReader, messageOf, tokensOf } from "../steps/item.ts";
 import { stepsOf } from "../steps/live.ts";
-import { answeredInTime, type Step } from "../steps/step.ts";
+import { answersInTime, type Step } from "../steps/step.ts";
 import type { Cost } from "../window/room.ts";
 
 /** The result shown for a call whose result never came. */
@@ -138,36 +138,43 @@ function repairStep<M>(
 ): void {
   const callers = step.items.filter((item) => item.calls.length > 0);
   const answers = step.items.filter((item) => item.calls.length === 0);
-  const answered = new Set(callers.flatMap((caller) => caller.results.map((result) => result.id)));
-  const inTime = answeredInTime(step);
-  const shownResults = new Map<Item<M>, number>();
+  const inTime = answersInTime(step);
+  const wanted = wantedOf(callers);
+  const shown = new Set<Item<M>>();
   for (const caller of callers) {
     const open = unanswered(caller.calls, inTime, (id) => caller === callers.at(-1) && mayStay(id));
     repaired.interruptedCalls.push(...open.map((call) => call.id));
+    add(wanted.results, caller.calls);
     const callIds = new Set(caller.calls.map((call) => call.id));
     const requests = answers.filter((item) => isRequest(item, callIds));
-    for (const item of requests) shownResults.set(item, 0);
+    for (const item of requests) shown.add(item);
     // Providers refuse a message that holds only a request.
     const [first, ...apart] = joinNeighbours([caller, ...requests].map(messageOf), format);
     const message = first as M;
     const inPlace = open.length > 0 ? format.interrupted?.(message, open, interruptedText) : undefined;
+    const openIds = new Set(open.map((call) => call.id));
     // A late result may be in the message of its call.
-    const late = new Set(open.map((call) => call.id));
-    const isLate = caller.results.some((result) => late.has(result.id));
-    const timely = isLate ? format.without(message, { toolResults: (id) => late.has(id) }) : message;
-    if (isLate) repaired.leftOut.push(caller.id);
+    const isLate = (id: string): boolean => openIds.has(id) && caller.meta.late?.includes(id) === true;
+    const hasLate = caller.results.some((result) => isLate(result.id));
+    const timely = hasLate ? format.without(message, { toolResults: isLate }) : message;
+    if (hasLate) repaired.leftOut.push(caller.id);
     repaired.messages.push(inPlace ?? timely ?? message, ...apart);
     const saidBeside: M[] = [];
+    const besideIds = new Set<string>();
+    // Results of one id keep their order: an interrupted one goes after the others.
+    let behindShared = 0;
     let approval: M | undefined;
     let firstApproval: number | undefined;
     for (const item of answers) {
-      const timely = timelyAnswers(item, step, callIds, answered);
+      const timely = timelyAnswers(item, step, callIds, wanted);
       if (timely.count === 0) continue;
-      shownResults.set(item, (shownResults.get(item) ?? 0) + timely.results.size);
+      const ids = [...timely.results].map((result) => result.id);
+      shown.add(item);
       const answer = withOnly(item, timely.results, format);
       if (answer === undefined) continue;
-      if (item.role === "user") {
+      if (item.role === "user" || ids.some((id) => besideIds.has(id))) {
         saidBeside.push(answer);
+        for (const id of ids) besideIds.add(id);
         continue;
       }
       const both = isApproval(item) && approval !== undefined ? format.joined?.(approval, answer) : undefined;
@@ -175,19 +182,21 @@ function repairStep<M>(
       approval = isApproval(item) ? (both ?? answer) : undefined;
       if (approval !== undefined) firstApproval ??= repaired.messages.length;
       repaired.messages.push(both ?? answer);
+      if (ids.some((id) => openIds.has(id))) behindShared = repaired.messages.length;
     }
-    if (open.length > 0 && inPlace === undefined) {
-      // Whoever runs approved calls looks for the approvals in the last message, and puts the results after them.
-      const place = firstApproval ?? repaired.messages.length;
-      repaired.messages.splice(place, 0, ...format.interruptedResults(open, interruptedText));
-    }
+    // Whoever runs approved calls looks for the approvals in the last message, and puts the results after them.
+    const behind = Math.max(firstApproval ?? repaired.messages.length, behindShared);
     // Providers require all results before anything that the user says beside one of them.
     repaired.messages.push(...saidBeside);
+    if (open.length > 0 && inPlace === undefined) {
+      const place = open.some((call) => besideIds.has(call.id)) ? repaired.messages.length : behind;
+      repaired.messages.splice(place, 0, ...format.interruptedResults(open, interruptedText));
+    }
   }
   for (const item of answers) {
     if (callers.length > 0 || item.role === "tool") {
-      const shown = shownResults.get(item);
-      if (shown === undefined || shown < item.results.length) repaired.leftOut.push(item.id);
+      const isWhole = item.results.every((result) => wanted.shown.has(result));
+      if (!shown.has(item) || !isWhole) repaired.leftOut.push(item.id);
       continue;
     }
     const message = withOnly(item, new Set(), format);
@@ -214,59 +223,87 @@ function repairAnswer<M>(
 ): void {
   const parts = step.items.filter((item) => item.role === "assistant");
   const callIds = new Set(step.calls.keys());
-  const answered = new Set(parts.flatMap((part) => part.results.map(({ id }) => id)));
-  const inTime = answeredInTime(step);
-  const made = new Set<string>();
+  const calls = parts.flatMap((part) => part.calls);
+  const wanted = wantedOf(parts);
+  add(wanted.results, calls);
+  const made: Counts = new Map();
   const early: M[] = [];
+  const earlyIds = new Set<string>();
   for (const item of step.items) {
     if (item.role === "assistant") {
-      for (const { id } of item.calls) made.add(id);
+      add(made, item.calls);
       repaired.messages.push(messageOf(item));
       continue;
     }
-    const timely = timelyAnswers(item, step, callIds, answered);
+    const timely = timelyAnswers(item, step, callIds, wanted);
     if (timely.results.size < item.results.length || timely.count === 0) repaired.leftOut.push(item.id);
     const message = timely.count === 0 ? undefined : withOnly(item, timely.results, format);
     if (message === undefined) continue;
-    const isEarly = [...timely.results].some((id) => !made.has(id));
+    const ids = [...timely.results].map((result) => result.id);
+    // Results of one id keep their order.
+    const isEarly = ids.filter((id) => !take(made, id) || earlyIds.has(id)).length > 0;
+    if (isEarly) for (const id of ids) earlyIds.add(id);
     (isEarly ? early : repaired.messages).push(message);
   }
   repaired.messages.push(...early);
-  const calls = parts.flatMap((part) => part.calls);
-  const open = unanswered(calls, inTime, mayStay);
+  const open = unanswered(calls, answersInTime(step), mayStay);
   if (open.length === 0) return;
   repaired.messages.push(...format.interruptedResults(open, interruptedText));
   repaired.interruptedCalls.push(...open.map((call) => call.id));
 }
 
-/** The calls that need an "interrupted" result, one for each id. */
-function unanswered(
-  calls: readonly ToolCallRef[],
-  inTime: ReadonlySet<string>,
-  mayStay: MayStayOpen,
-): ToolCallRef[] {
-  const open = new Map<string, ToolCallRef>();
-  for (const call of calls) {
-    if (inTime.has(call.id) || call.providerExecuted === true || mayStay(call.id) || open.has(call.id))
-      continue;
-    open.set(call.id, call);
-  }
-  return [...open.values()];
+/** How often each id is there: calls of one message may share theirs. */
+type Counts = Map<string, number>;
+
+function add(counts: Counts, refs: readonly { readonly id: string }[], times = 1): void {
+  for (const { id } of refs) counts.set(id, (counts.get(id) ?? 0) + times);
 }
 
-/** The results and approvals of `item` that answer those calls in time, the first result of a call only. */
+/** Whether the id was there, once less now. */
+function take(counts: Counts, id: string): boolean {
+  const count = counts.get(id) ?? 0;
+  if (count > 0) counts.set(id, count - 1);
+  return count > 0;
+}
+
+/** What the results of a step may still answer. */
+interface Wanted {
+  /** By call id, how many. */
+  readonly results: Counts;
+  readonly shown: Set<ToolResultRef>;
+}
+
+/** Where nothing is asked for yet: a result in the message of a call takes the place of any other. */
+function wantedOf<M>(callers: readonly Item<M>[]): Wanted {
+  const results: Counts = new Map();
+  for (const caller of callers) add(results, caller.results, -1);
+  return { results, shown: new Set() };
+}
+
+/** The calls that need an "interrupted" result. The first of an id are those that its results `inTime` answer. */
+function unanswered(
+  calls: readonly ToolCallRef[],
+  inTime: Counts,
+  mayStay: MayStayOpen,
+): readonly ToolCallRef[] {
+  return calls.filter(
+    (call) => !take(inTime, call.id) && call.providerExecuted !== true && !mayStay(call.id),
+  );
+}
+
+/** The results and approvals of `item` that answer those calls in time, as many results as calls. */
 function timelyAnswers<M>(
   item: Item<M>,
   step: Step<M>,
   callIds: ReadonlySet<string>,
-  answered: Set<string>,
-): { readonly results: ReadonlySet<string>; readonly count: number } {
+  wanted: Wanted,
+): { readonly results: ReadonlySet<ToolResultRef>; readonly count: number } {
   const late = new Set(item.meta.late);
-  const results = new Set<string>();
-  for (const { id } of item.results) {
-    if (!callIds.has(id) || answered.has(id) || late.has(id)) continue;
-    answered.add(id);
-    results.add(id);
+  const results = new Set<ToolResultRef>();
+  for (const result of item.results) {
+    if (wanted.shown.has(result) || late.has(result.id) || !take(wanted.results, result.id)) continue;
+    wanted.shown.add(result);
+    results.add(result);
   }
   const approvals = item.approvals.filter((approval) => {
     const callId = approval.kind === "response" ? step.approvals.get(approval.approvalId) : undefined;
@@ -275,10 +312,14 @@ function timelyAnswers<M>(
   return { results, count: results.size + approvals.length };
 }
 
-/** The message with these of its results, each once, and no other. */
-function withOnly<M>(item: Item<M>, results: ReadonlySet<string>, format: MessageFormat<M>): M | undefined {
+/** The message with these of its results, and no other. */
+function withOnly<M>(
+  item: Item<M>,
+  results: ReadonlySet<ToolResultRef>,
+  format: MessageFormat<M>,
+): M | undefined {
   const message = messageOf(item);
-  if (item.results.length === results.size && item.results.every(({ id }) => results.has(id))) return message;
-  const kept = new Set(results);
-  return format.without(message, { toolResults: (id) => !kept.delete(id) });
+  if (item.results.every((result) => results.has(result))) return message;
+  let next = 0;
+  return format.without(message, { toolResults: () => !results.has(item.results[next++] as ToolResultRef) });
 }

@@ -1,6 +1,6 @@
 import type { ToolCallRef } from "@turnkeep/core";
 import type { UIMessageLike } from "./messages.ts";
-import { isCall, partsOf, type ToolPart } from "./parts.ts";
+import { type AnyPart, isAnswered, isCall, partsOf, type ToolPart } from "./parts.ts";
 import { withoutResult } from "./without.ts";
 
 /** A copy in which those calls are answered with an error of that text; one that the user denied stays denied. */
@@ -9,9 +9,20 @@ export function interrupted<M extends UIMessageLike>(
   calls: readonly ToolCallRef[],
   text: string,
 ): M {
-  const ids = new Set(calls.map(({ id }) => id));
+  const left = calls.map(({ id }) => id);
+  const all = partsOf(message).filter(isCall);
+  // Calls may share an id: then those without a result, or the last.
+  const candidates = [...all.filter((part) => !isAnswered(part)), ...all.filter(isAnswered).reverse()];
+  const open = new Set(
+    candidates.filter(({ toolCallId }) => {
+      const place = left.indexOf(toolCallId);
+      if (place >= 0) left.splice(place, 1);
+      return place >= 0;
+    }),
+  );
+  const isOpen = (part: AnyPart): part is ToolPart => open.has(part as ToolPart);
   const parts = partsOf(message).map((part) =>
-    isCall(part) && ids.has(part.toolCallId) ? interruptedPart(withoutResult(part), text) : part,
+    isOpen(part) ? interruptedPart(withoutResult(part), text) : part,
   );
   return { ...message, parts };
 }

@@ -1,7 +1,9 @@
+import type { CallPlace } from "@turnkeep/core";
 import { isLeftOut, joinedMembers, mapList, withMember } from "../reshape.ts";
 import type { ConvertDataPart, UIMessageLike } from "./messages.ts";
 import {
   type AnyPart,
+  isCall,
   isCompaction,
   isData,
   isFile,
@@ -20,10 +22,14 @@ export function textMessage(role: "user" | "assistant", text: string): UIMessage
   return { id: "", role, parts: [{ type: "text", text } as AnyPart] };
 }
 
-export function renameCalls<M extends UIMessageLike>(message: M, rename: (id: string) => string): M {
+/** A call that still streams is none yet, so that it takes the name of no other. */
+export function renameCalls<M extends UIMessageLike>(
+  message: M,
+  rename: (id: string, of?: CallPlace) => string,
+): M {
   const parts = mapList(partsOf(message), (part) =>
     isTool(part) && part.providerExecuted !== true
-      ? withMember(part, "toolCallId", rename(part.toolCallId))
+      ? withMember(part, "toolCallId", rename(part.toolCallId, isCall(part) ? "call" : undefined))
       : part,
   );
   return withMember(message, "parts", parts);

@@ -1,15 +1,19 @@
+import type { CallPlace } from "@turnkeep/core";
 import { isLeftOut, joinedMembers, mapList, withMember } from "../reshape.ts";
 import { type AnyBlock, blocksOf, isCompaction, isResult, listOf } from "./blocks.ts";
 import type { AnthropicMessage } from "./messages.ts";
 
 /** Only of the application's calls: `server_tool_use` and its like, and what answers them, have ids of the API's. */
-export function renameCalls(message: AnthropicMessage, rename: (id: string) => string): AnthropicMessage {
+export function renameCalls(
+  message: AnthropicMessage,
+  rename: (id: string, of?: CallPlace) => string,
+): AnthropicMessage {
   return withBlocks(
     message,
     mapList(blocksOf(message), (block) => {
-      if (block.type === "tool_use") return withMember(block, "id", rename(block.id as string));
+      if (block.type === "tool_use") return withMember(block, "id", rename(block.id as string, "call"));
       if (block.type !== "tool_result") return block;
-      return withMember(block, "tool_use_id", rename(block.tool_use_id as string));
+      return withMember(block, "tool_use_id", rename(block.tool_use_id as string, "result"));
     }),
   );
 }

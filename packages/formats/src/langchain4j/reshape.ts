@@ -1,3 +1,4 @@
+import type { CallPlace } from "@turnkeep/core";
 import { isLeftOut, joinedMembers, mapList, withMember } from "../reshape.ts";
 import { resultName } from "./calls.ts";
 import type { LangChain4jContent, LangChain4jMessage } from "./messages.ts";
@@ -8,12 +9,17 @@ export function textMessage(role: "user" | "assistant", text: string): LangChain
 }
 
 /** A call without an id is paired by its tool's name: there is nothing to rename. */
-export function renameCalls(message: LangChain4jMessage, rename: (id: string) => string): LangChain4jMessage {
-  const renamed = <T extends { readonly id?: string | undefined }>(of: T): T =>
-    of.id ? withMember(of, "id", rename(of.id)) : of;
-  if (message.type === "TOOL_EXECUTION_RESULT") return renamed(message);
+export function renameCalls(
+  message: LangChain4jMessage,
+  rename: (id: string, of?: CallPlace) => string,
+): LangChain4jMessage {
+  const renamed = <T extends { readonly id?: string | undefined }>(of: T, place: CallPlace): T =>
+    of.id ? withMember(of, "id", rename(of.id, place)) : of;
+  if (message.type === "TOOL_EXECUTION_RESULT") return renamed(message, "result");
   if (message.type !== "AI" || message.toolExecutionRequests === undefined) return message;
-  const calls = mapList(message.toolExecutionRequests, (call) => (call === null ? null : renamed(call)));
+  const calls = mapList(message.toolExecutionRequests, (call) =>
+    call === null ? null : renamed(call, "call"),
+  );
   return withMember(message, "toolExecutionRequests", calls);
 }
 

@@ -1,3 +1,4 @@
+import type { CallPlace } from "@turnkeep/core";
 import { isLeftOut, withMember } from "../reshape.ts";
 import { type AnyItem, itemOf, partsOf } from "./any-item.ts";
 import { namedItems } from "./calls.ts";
@@ -14,14 +15,18 @@ const ownItems: ReadonlySet<string> = new Set(
  * What joins a call and its result is `call_id`, not the item's `id`. Of a shell call only the call tells who runs it,
  * so that both are renamed, whoever does.
  */
-export function renameCalls(message: ResponsesItem, rename: (id: string) => string): ResponsesItem {
+export function renameCalls(
+  message: ResponsesItem,
+  rename: (id: string, of?: CallPlace) => string,
+): ResponsesItem {
   const item = itemOf(message);
   const isSearch = item.type === "tool_search_call" || item.type === "tool_search_output";
   if (!ownItems.has(item.type) && !(isSearch && item.execution === "client")) return message;
-  if (typeof item.call_id === "string") return withMember(message, "call_id", rename(item.call_id));
+  const place = item.type.endsWith("_output") ? "result" : "call";
+  if (typeof item.call_id === "string") return withMember(message, "call_id", rename(item.call_id, place));
   // The types of the local shell's output know only the id, which then is the call's.
   const isOwnId = item.type === "local_shell_call_output" && typeof item.id === "string";
-  return isOwnId ? withMember(message, "id", rename(item.id as string)) : message;
+  return isOwnId ? withMember(message, "id", rename(item.id as string, place)) : message;
 }
 
 export function renameTools(message: ResponsesItem, rename: (name: string) => string): ResponsesItem {

@@ -1,3 +1,4 @@
+import type { CallPlace } from "@turnkeep/core";
 import { isLeftOut, joinedMembers, mapList, withMember } from "../reshape.ts";
 import { callsOf } from "./calls.ts";
 import type { ChatMessage } from "./messages.ts";
@@ -6,14 +7,18 @@ import { reasoningOf } from "./reasoning.ts";
 import { isEmptyMessage } from "./without.ts";
 
 /** A `function_call` and its result have no id on the wire: there is nothing to rename. */
-export function renameCalls(message: ChatMessage, rename: (id: string) => string): ChatMessage {
-  if (message.role === "tool") return withMember(message, "tool_call_id", rename(message.tool_call_id));
+export function renameCalls(
+  message: ChatMessage,
+  rename: (id: string, of?: CallPlace) => string,
+): ChatMessage {
+  if (message.role === "tool")
+    return withMember(message, "tool_call_id", rename(message.tool_call_id, "result"));
   const calls = callsOf(message);
   if (calls.length === 0) return message;
   return withMember(
     message,
     "tool_calls",
-    mapList(calls, (call) => withMember(call, "id", rename(call.id))),
+    mapList(calls, (call) => withMember(call, "id", rename(call.id, "call"))),
   );
 }
 

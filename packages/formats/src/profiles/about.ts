@@ -29,6 +29,13 @@ function endsInResults<M>(message: M, format: MessageFormat<M>): boolean {
     .some(({ id, providerExecuted }) => id === last && providerExecuted !== true);
 }
 
+/** Takes the id out of the list, once; answers whether it was there. Several calls of a message may share theirs. */
+export function takeOut(ids: string[], id: string): boolean {
+  const place = ids.indexOf(id);
+  if (place >= 0) ids.splice(place, 1);
+  return place >= 0;
+}
+
 export function isSystem<M>(message: M, format: MessageFormat<M>): boolean {
   return format.role(message) === "system";
 }
@@ -44,10 +51,10 @@ export function isAnswer<M>(
   { paused }: RuleNamed<"last-message">,
 ): boolean {
   if (format.role(message) !== "assistant" || format.isBoundary(message)) return false;
-  const answered = new Set(format.toolResults(message).map(({ id }) => id));
+  const answers = format.toolResults(message).map(({ id }) => id);
   const calls = format.toolCalls(message);
   const waits = (call: ToolCallRef): boolean => paused === true || call.providerExecuted !== true;
-  if (calls.some((call) => !answered.has(call.id) && waits(call))) return false;
+  if (calls.some((call) => !takeOut(answers, call.id) && waits(call))) return false;
   const last = format.pieces(message).at(-1)?.of;
   if (last !== "tool-result") return true;
   const lastCall = calls.at(-1);

@@ -1,4 +1,4 @@
-import type { MessageFormat } from "@turnkeep/core";
+import type { CallPlace, MessageFormat } from "@turnkeep/core";
 import { methodOf } from "./method-of.ts";
 
 /** How a provider wants the ids of calls to look. */
@@ -10,6 +10,7 @@ export interface CallIdRule {
 /**
  * The messages with ids that the provider takes, call and results alike. An id that it takes stays; any other becomes
  * nine letters and digits that depend on the id and, where ids must be unique, on how many calls before it bore the same.
+ * Where calls of one answer bear the same, the nth result is that of the nth.
  */
 export function withCallIds<M>(
   messages: readonly M[],
@@ -21,22 +22,49 @@ export function withCallIds<M>(
   if (taken.size === all.length) return [...messages];
   const seen = new Map<string, number>();
   const names = new Map<string, string>();
-  const current = new Map<string, string>();
+  /** By id, the name of the newest call: for what belongs to none of those that wait, or does not say what it is. */
+  const newest = new Map<string, string>();
+  /** By id, the names of the calls whose results are still to come. */
+  const waiting: Names = new Map();
   return messages.map((message) => {
     const calls = format.toolCalls(message);
+    const own: Names = new Map();
     for (const { id, providerExecuted } of calls) {
       const times = unique ? (seen.get(id) ?? 0) : 0;
       seen.set(id, times + 1);
       const stays = providerExecuted === true || (pattern.test(id) && times === 0);
       const key = `${times}:${id}`;
       if (!stays && !names.has(key)) names.set(key, made(key, taken));
-      current.set(id, names.get(key) ?? id);
+      const name = names.get(key) ?? id;
+      newest.set(id, name);
+      if (providerExecuted !== true) append(own, id, name);
+    }
+    for (const [id, added] of own) {
+      const earlier = format.answersInParts === true ? (waiting.get(id) ?? []) : [];
+      waiting.set(id, [...earlier, ...added]);
     }
     const results = format.toolResults(message);
-    const isNamed = ({ id }: { id: string }): boolean => (current.get(id) ?? id) !== id;
+    const answers: Names = new Map();
+    for (const { id } of results) {
+      const name = waiting.get(id)?.shift();
+      if (name !== undefined) append(answers, id, name);
+    }
+    const isNamed = ({ id }: { id: string }): boolean => (newest.get(id) ?? id) !== id;
     if (!calls.some(isNamed) && !results.some(isNamed)) return message;
-    return methodOf(format, "renameCalls")(message, (id) => current.get(id) ?? id);
+    const requests: Names = new Map([...own].map(([id, all]) => [id, [...all]]));
+    const left: Readonly<Record<CallPlace, Names>> = { call: own, result: answers, request: requests };
+    const nameOf = (id: string, of?: CallPlace): string | undefined => of && left[of].get(id)?.shift();
+    return methodOf(format, "renameCalls")(message, (id, of) => nameOf(id, of) ?? newest.get(id) ?? id);
   });
+}
+
+/** By id, names for the calls that bear it, or for what belongs to them, in their order. */
+type Names = Map<string, string[]>;
+
+function append(names: Names, id: string, name: string): void {
+  const all = names.get(id);
+  if (all === undefined) names.set(id, [name]);
+  else all.push(name);
 }
 
 /** The ids of the calls, by those that they bear in a view. */

@@ -15,6 +15,7 @@ import {
   mayNotBeFirst,
   mediaOf,
   standsBehindResults,
+  takeOut,
 } from "./about.ts";
 import { withDocumentNames } from "./document-names.ts";
 import type { ProfileRules } from "./profile-of.ts";
@@ -209,10 +210,10 @@ function unpaired<M>(messages: readonly M[], format: MessageFormat<M>): Finding[
   const findings: Finding[] = [];
   const providers = callsOfProvider(messages, format);
   let asked = -1;
-  let open = new Set<string>();
+  let open: string[] = [];
   const close = (): void => {
     for (const _ of open) findings.push([asked, "a call has no result right behind it"]);
-    open = new Set();
+    open = [];
   };
   for (const [index, message] of messages.entries()) {
     const calls = format.toolCalls(message).filter((call) => call.providerExecuted !== true);
@@ -222,15 +223,16 @@ function unpaired<M>(messages: readonly M[], format: MessageFormat<M>): Finding[
     const isAnswering = foreign.length > 0 || approves;
     if (!isAnswering) close();
     for (const { id } of foreign) {
-      if (!open.delete(id)) findings.push([index, "a result has no call right before it"]);
+      if (!takeOut(open, id)) findings.push([index, "a result has no call right before it"]);
     }
     if (isAnswering && calls.length > 0) close();
     if (calls.length === 0) continue;
     asked = index;
-    const answeredHere = new Set(format.toolResults(message).map(({ id }) => id));
-    open = new Set(calls.map(({ id }) => id).filter((id) => !answeredHere.has(id)));
+    const answeredHere = format.toolResults(message).map(({ id }) => id);
+    open = calls.map(({ id }) => id).filter((id) => !takeOut(answeredHere, id));
   }
-  for (const id of approvedAtEnd(messages, format)) open.delete(id);
+  const approved = new Set(approvedAtEnd(messages, format));
+  open = open.filter((id) => !approved.has(id));
   close();
   return findings;
 }
@@ -239,33 +241,34 @@ function unpaired<M>(messages: readonly M[], format: MessageFormat<M>): Finding[
 function unpairedParts<M>(messages: readonly M[], format: MessageFormat<M>): Finding[] {
   const findings: Finding[] = [];
   const providers = callsOfProvider(messages, format);
-  const open = new Map<string, number>();
+  const open = new Map<string, number[]>();
   for (const [index, message] of messages.entries()) {
     for (const { id, providerExecuted } of format.toolCalls(message)) {
-      if (providerExecuted !== true) open.set(id, index);
+      if (providerExecuted !== true) open.set(id, [...(open.get(id) ?? []), index]);
     }
     const own = format.role(message) === "assistant";
     for (const { id } of format.toolResults(message)) {
-      if (!open.delete(id) && !own && !providers.has(id))
-        findings.push([index, "a result has no call before it"]);
+      const isAnswer = open.get(id)?.shift() !== undefined;
+      if (!isAnswer && !own && !providers.has(id)) findings.push([index, "a result has no call before it"]);
     }
   }
-  for (const index of open.values()) findings.push([index, "a call has no result"]);
+  for (const index of [...open.values()].flat()) findings.push([index, "a call has no result"]);
   return findings;
 }
 
 /** The messages with results that stand behind the result of a later call of the same answer. */
 function outOfOrder<M>(messages: readonly M[], format: MessageFormat<M>): number[] {
-  let places = new Map<string, number>();
+  let places = new Map<string, number[]>();
+  let count = 0;
   let furthest = -1;
   return messages.flatMap((message, index) => {
     if (format.role(message) !== "tool") {
       if (furthest >= 0) places = new Map();
       furthest = -1;
-      for (const { id } of format.toolCalls(message)) places.set(id, places.get(id) ?? places.size);
+      for (const { id } of format.toolCalls(message)) places.set(id, [...(places.get(id) ?? []), count++]);
       return [];
     }
-    const found = format.toolResults(message).map(({ id }) => places.get(id) ?? furthest);
+    const found = format.toolResults(message).map(({ id }) => places.get(id)?.shift() ?? furthest);
     const isBehind = found.some((place, at) => place < Math.max(furthest, ...found.slice(0, at)));
     furthest = Math.max(furthest, ...found);
     return isBehind ? [index] : [];
