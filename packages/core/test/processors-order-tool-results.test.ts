@@ -48,6 +48,16 @@ describe("results stand in the order of their calls", () => {
     ]);
   });
 
+  test("where calls share an id, the first result of it with the first of them", () => {
+    const [first, second] = [result("a", "1"), result("a", "2")];
+    expect(order(calls("a", "b", "a"), result("b"), first, second)).toEqual([
+      calls("a", "b", "a"),
+      first,
+      result("b"),
+      second,
+    ]);
+  });
+
   test("across messages of which one holds several", () => {
     expect(order(calls("a", "b", "c"), together("c", "a"), result("b"))).toEqual([
       calls("a", "b", "c"),

@@ -17,6 +17,10 @@ const results = (...ids: string[]): ModelMessage => ({
   role: "tool",
   content: ids.flatMap((id) => toolResult(id, "look", `result ${id}`).content),
 });
+const both = (...ids: string[]): ModelMessage =>
+  assistant(ids.flatMap((id) => toolCall(id, "look", {}).content));
+/** An answer that holds the result of a call before it, and calls again. */
+const goingOn = assistant([...result("b").content, ...call("a").content] as never);
 const text = { type: "text" as const, text: "It is this." };
 const ownCall = {
   type: "tool-call" as const,
@@ -41,6 +45,9 @@ const response: ModelMessage = {
 };
 const interrupted = (id: string, name = "look"): unknown =>
   expect.objectContaining({ content: [expect.objectContaining({ toolCallId: id, toolName: name })] });
+const interruptedBoth = expect.objectContaining({
+  content: ["a", "a"].map((toolCallId) => expect.objectContaining({ toolCallId })),
+});
 
 /** What a memory shows of messages that are called by their places, and what it reports of that. */
 async function shownOf(
@@ -108,6 +115,36 @@ describe("repair", () => {
       { interruptedCalls: ["a"] },
     ],
     [
+      "calls that share an id, of which one is answered",
+      [both("a", "a"), result("a"), user("b")],
+      [both("a", "a"), result("a"), interrupted("a"), user("b")],
+      { interruptedCalls: ["a"] },
+    ],
+    [
+      "calls that share an id, of which none is answered",
+      [both("a", "a"), user("b")],
+      [both("a", "a"), interruptedBoth, user("b")],
+      { interruptedCalls: ["a", "a"] },
+    ],
+    [
+      "more results than calls that share an id",
+      [both("a", "a"), results("a", "a", "a"), user("b")],
+      [both("a", "a"), results("a", "a"), user("b")],
+      { leftOut: ["1"] },
+    ],
+    [
+      "a late result of calls that share an id",
+      [both("a", "a"), result("a"), assistant("b"), result("a")],
+      [both("a", "a"), result("a"), interrupted("a"), assistant("b")],
+      { leftOut: ["3"], interruptedCalls: ["a"] },
+    ],
+    [
+      "a call of two answers in one step, of which the first is answered",
+      [both("a", "b"), goingOn, result("a"), user("b")],
+      [both("a", "b"), result("a"), goingOn, interrupted("a"), user("b")],
+      { interruptedCalls: ["a"] },
+    ],
+    [
       "a call that is interrupted beside a result that is left out",
       [result("x"), call("a"), user("b")],
       [call("a"), interrupted("a"), user("b")],
@@ -126,11 +163,19 @@ describe("repair", () => {
 
   test.each<[string, ModelMessage[]]>([
     ["an answered call", [call("a"), result("a"), user("b")]],
+    ["calls that share an id", [both("a", "a"), results("a", "a"), user("b")]],
+    ["calls that share an id, answered one by one", [both("a", "a"), result("a"), result("a"), user("b")]],
     ["results of several messages", [call("a"), result("a"), call("b"), results("b"), user("c")]],
     ["an approval and its result", [request, response, toolResult("c", "pay", "paid"), user("b")]],
     ["a call that still waits", [user("a"), call("a")]],
   ])("changes nothing of %s, and reports nothing", async (_, messages) => {
     expect(await shownOf(messages)).toEqual({ view: messages, told: [] });
+  });
+
+  test("puts results that came before their calls behind them, in their order", async () => {
+    const [first, second] = [toolResult("a", "look", "first"), toolResult("a", "look", "second")];
+    const messages = [first, second, both("a", "a"), user("b")];
+    expect((await shownOf(messages)).view).toEqual([both("a", "a"), first, second, user("b")]);
   });
 
   test("names the rules of the profile that asked for a change", async () => {

@@ -992,6 +992,19 @@ it("names a call without a result before a message that answers another and call
   expect(validate(messages, profiles.openai, { format })).toMatchObject([{ rule: "tool-results", index: 1 }]);
 });
 
+it("names a call that shares its id with another, where there is one result for both", () => {
+  const calls = assistant([...toolCall("a", "t", {}).content, ...toolCall("a", "t", {}).content] as never);
+  const result = toolResult("a", "t", "ok");
+  const rulesOf = (...results: ModelMessage[]) =>
+    validate([user("a"), calls, ...results], profiles.openai, { format }).map(({ rule, index }) => [
+      rule,
+      index,
+    ]);
+  expect(rulesOf(result)).toEqual([["tool-results", 1]]);
+  expect(rulesOf(result, result)).toEqual([]);
+  expect(rulesOf(result, result, result)).toEqual([["tool-results", 4]]);
+});
+
 it("says that an answer comes first, or that one with calls does", () => {
   const problems = (profile: profiles.ProfileRules) =>
     validate([call, result, user("a")], profile, { format }).flatMap(({ rule, problem }) =>
