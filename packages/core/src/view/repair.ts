@@ -320,6 +320,14 @@ function withOnly<M>(
 ): M | undefined {
   const message = messageOf(item);
   if (item.results.every((result) => results.has(result))) return message;
-  let next = 0;
-  return format.without(message, { toolResults: () => !results.has(item.results[next++] as ToolResultRef) });
+  // Asked by id: of those that share one, in their order.
+  const stays = new Map<string, boolean[]>();
+  for (const result of item.results)
+    stays.set(result.id, [...(stays.get(result.id) ?? []), results.has(result)]);
+  const isLeftOut = (id: string): boolean => {
+    const [next = false, ...later] = stays.get(id) ?? [];
+    if (later.length > 0) stays.set(id, later);
+    return !next;
+  };
+  return format.without(message, { toolResults: isLeftOut });
 }
