@@ -119,8 +119,9 @@ export interface ChatMemory<M> {
    */
   messages(options?: ViewOptions<M>): Promise<M[]>;
   /**
-   * What became of each message in the view that `messages` returns: use it to find out what the model saw, or why a
-   * message is missing. Never writes, and does not count as a look at the memory (see {@link ChatMemory.set}).
+   * What the view that `messages` returns is made of, and what became of each message, shown or not: use it to find out
+   * what the model saw, or why a message is missing. Never writes, and does not count as a look at the memory (see
+   * {@link ChatMemory.set}).
    *
    * Errors: as `messages`, except that `WINDOW_OVERFLOW` is part of the result; `INVALID_OPTION`.
    *
@@ -147,8 +148,9 @@ export interface ChatMemory<M> {
   set(messages: readonly (M | Entry<M>)[], options?: MemoryCallOptions): Promise<string[]>;
   /**
    * Replaces everything up to and including `through`, with the rest of its step, by one derived message (a summary),
-   * which stands after the system message. The system message, pinned steps and messages added meanwhile stay. The next
-   * `compact` replaces it. History keeps the messages that it stands for, never the derived message. Returns its id.
+   * which stands after the system message, until the next `compact` replaces it. The system message, pinned steps and
+   * messages added meanwhile stay. History keeps what the derived message stands for, never that message itself.
+   * Returns its id.
    *
    * Errors: `INVALID_MESSAGE` (the replacement is a system or tool message, holds calls or approvals, or, with unit
    * `turn`, is not a user message), `INVALID_OPTION` (no such message), `VERSION_CONFLICT` (a later compact reached
@@ -243,7 +245,10 @@ export interface ChatMemory<M> {
    * ```
    */
   shrink(options?: ShrinkOptions): Promise<Shrunk | false>;
-  /** Waits for running calls and summaries; later calls are `CLOSED`. Idempotent. Closes only a store of its own. */
+  /**
+   * Waits for the calls made so far, summaries included; later calls are `CLOSED`. Idempotent. Closes the store only if
+   * the memory made it.
+   */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
