@@ -31,7 +31,7 @@ export interface MemorySnapshot {
   head?: string | undefined;
   /** The live messages, by `seq`. */
   messages: StoredMessage[];
-  /** Set when the memory is still at {@link ReadOptions.known}; `messages` is then empty. */
+  /** Set only if the memory is still at {@link ReadOptions.known}; `messages` is then empty. */
   unchanged?: true | undefined;
 }
 
@@ -128,8 +128,8 @@ export interface StoreCapabilities {
 }
 
 /**
- * A database as a memory sees it. Every store has every method; one that it cannot serve is declared in `capabilities`
- * and throws `UNSUPPORTED`.
+ * A database as a memory sees it. Every store has every method; one that it cannot serve is declared so in
+ * `capabilities` and throws `UNSUPPORTED`.
  *
  * - `updateMessages` is atomic: readers see all of it or none. It applies only if the stored version is `expected`;
  *   otherwise it throws `VERSION_CONFLICT` and nothing has changed. The same update sent twice is one update: while its
@@ -138,8 +138,8 @@ export interface StoreCapabilities {
  * - A history page is not a snapshot, but a message that is not removed while a reader pages appears exactly once.
  * - Memory ids and owners are 1 to 512 UTF-8 bytes, message ids 1 to 256, of well-formed Unicode without U+0000;
  *   anything else is `INVALID_OPTION`. Two ids never share data.
- * - A message above `maxMessageBytes` is `MESSAGE_TOO_LARGE` before anything is written. Every store accepts a message
- *   of 1 MB (1,048,576 bytes), and a hundred of them live at once.
+ * - A message above `maxMessageBytes` is `MESSAGE_TOO_LARGE` before anything is written. A message of 1 MB
+ *   (1,048,576 bytes) works in every store, and a hundred of them live at once.
  * - An update that breaks the rules described here is `INVALID_OPTION` before anything is written. So is one that
  *   contradicts what is stored: `nextSeq` never decreases, no `seq` is reused, a replaced message is live and keeps its
  *   id, a moved message exists.
@@ -164,7 +164,10 @@ export interface ChatMemoryStore {
   deleteMessages(memoryId: string, options?: CallOptions): Promise<void>;
   /** One page of everything that is kept, by `seq`. */
   getHistory(memoryId: string, query: HistoryQuery, options?: CallOptions): Promise<HistoryPage>;
-  /** One page of the memories. Misses none whose creation was acknowledged before the call. The cursor is stable. */
+  /**
+   * One page of the listing. The listing misses no memory whose creation was acknowledged before the call. The cursor
+   * is stable.
+   */
   listMemories(query: ListQuery, options?: CallOptions): Promise<ListPage>;
   /** Removes what interrupted updates and expiry left behind; returns how many memories or records it removed. */
   sweep(options?: CallOptions): Promise<{ removed: number }>;

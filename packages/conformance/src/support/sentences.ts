@@ -24,7 +24,7 @@ export const sentences = {
   limit: "1 to 1,000; default 100.",
   byIds: "Only these message ids; up to 1,000.",
   allStates: "Default: all.",
-  list: "Misses none whose creation was acknowledged before the call.",
+  list: "The listing misses no memory whose creation was acknowledged before the call.",
   cursor: "The cursor is stable.",
   ofOwner: "Only memories of this owner.",
   updatedAt: "`updatedAt`: milliseconds since the epoch.",
@@ -44,7 +44,8 @@ export const sentences = {
   ids: "Memory ids and owners are 1 to 512 UTF-8 bytes, message ids 1 to 256, of well-formed Unicode without U+0000; anything else is `INVALID_OPTION`.",
   apart: "Two ids never share data.",
   tooLarge: "A message above `maxMessageBytes` is `MESSAGE_TOO_LARGE` before anything is written.",
-  oneMegabyte: "Every store accepts a message of 1 MB (1,048,576 bytes), and a hundred of them live at once.",
+  oneMegabyte:
+    "A message of 1 MB (1,048,576 bytes) works in every store, and a hundred of them live at once.",
   largest: "The largest message, as UTF-8 bytes of `payload` and `meta` together.",
   invalid: "An update that breaks the rules described here is `INVALID_OPTION` before anything is written.",
   agrees:
@@ -61,7 +62,7 @@ export const sentences = {
     "Errors are `TurnkeepError`s with the driver's error as `cause`, and never contain content, passwords or keys.",
   corrupt: "One corrupt record does not hide the others: `CORRUPT_RECORD` names its id.",
   everyMethod:
-    "Every store has every method; one that it cannot serve is declared in `capabilities` and throws `UNSUPPORTED`.",
+    "Every store has every method; one that it cannot serve is declared so in `capabilities` and throws `UNSUPPORTED`.",
   delete: "Deletes the memory and its history. Succeeds if there is none.",
   sweep:
     "Removes what interrupted updates and expiry left behind; returns how many memories or records it removed.",
