@@ -11,7 +11,7 @@ export type MemoryEvent =
   | {
       readonly type: "summarized";
       readonly memoryId: string;
-      /** What this summary moved out of memory. It stands for this and for all that the previous one covered. */
+      /** The messages that left memory by this summary. It stands for them and for all that the previous one did. */
       readonly messageIds: readonly string[];
       readonly summaryId: string;
     }

@@ -33,7 +33,7 @@ export interface ViewOptions<M> extends MemoryCallOptions {
 
 /** Options of `explain`: those of the view that it explains, and more. */
 export interface ExplainOptions<M> extends ViewOptions<M> {
-  /** How many of the messages that have left memory to include, newest first. 0 to 1,000; default 100. */
+  /** How many of the messages that have left memory to include: the newest ones. 0 to 1,000; default 100. */
   readonly evicted?: number | undefined;
 }
 

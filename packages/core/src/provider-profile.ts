@@ -3,7 +3,7 @@ import type { MessageFormat } from "./message-format.ts";
 /** A view in the shape that a provider accepts. */
 export interface ShapedView<M> {
   readonly messages: M[];
-  /** The rules that required a change, each with the messages after it. */
+  /** The rules that required a change, each with the messages as they were after that change. */
   readonly stages: readonly ViewStage<M>[];
 }
 
@@ -33,8 +33,8 @@ export interface ProviderProfile {
    * The view as the provider accepts it. The given view already has every call answered directly after it and no result
    * without its call. Must be pure: no clock, no randomness. Messages that need no change are returned as they are.
    *
-   * Errors: `WINDOW_OVERFLOW` with `details.needed` and `details.limit` if the view is too large and nothing can be
-   * left out, `UNSUPPORTED` if the format lacks a method that a change needs.
+   * Errors: `WINDOW_OVERFLOW` with `details.needed` and `details.limit` if there is too much of something that
+   * cannot be left out, `UNSUPPORTED` if the format lacks a method that a change needs.
    */
   shape<M>(messages: readonly M[], format: MessageFormat<M>): ShapedView<M>;
   /**

@@ -146,7 +146,7 @@ export interface WindowOptions<M> {
    * The call that made it due (`add`, `put`, `set`, `compact`, a transaction) waits for it, up to `timeoutMs` more for
    * each attempt, unless {@link WindowOptions.waitUntil} is given. It does not fail if the summary does
    * ({@link SummarizeFailure}): the messages that fit then stay, and the others leave without one. After the second
-   * failure in a row it skips the next occasion, after later ones 3, 7, then 15 at a time. Not with unit `message`.
+   * failure in a row the next occasion is skipped, after later ones 3, 7, then 15. Not with unit `message`.
    *
    * It must not wait for an `add` to this memory, which would wait for it. A summary may still mention what you remove
    * later: `remove` the summary too (`summaryId` of the event `summarized`).

@@ -45,7 +45,7 @@ import { entryIsLeftBehindAfter } from "./scripts.ts";
 /** A place in the index, which a cursor contains. */
 const place = /^[1-9]\d{0,15}$/;
 
-/** How many memories `sweep` checks together, and the least that a listing does. */
+/** How many memories `sweep` checks together, and the fewest that a listing checks together. */
 const batch = 100;
 
 /**

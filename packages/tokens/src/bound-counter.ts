@@ -55,11 +55,11 @@ const bounds: Readonly<Record<BoundName, Bound>> = {
 };
 
 /**
- * A counter for a provider without a public tokenizer. It does not count tokens but gives an upper bound, computed from
- * the tokens of `o200k_base` and, for text that is not ASCII, from UTF-8 bytes. The bound held for every kind of text
- * that it was measured on (decision record 0016), against the last published tokenizers, and is above them by a half to
- * three times. Only one token per byte would hold for every text. The usage that the provider reports is the truth:
- * pass it to `memory.calibrate`, which also gives back the room that the bound takes too much.
+ * A counter for a provider without a public tokenizer. It does not count tokens but gives a number that they should not
+ * exceed, computed from the tokens of `o200k_base` and, for text that is not ASCII, from UTF-8 bytes. The bound held
+ * for every kind of text that it was measured on (decision record 0016), against the last published tokenizers, and is
+ * above them by a half to three times. Only one token per byte would hold for every text. The usage that the provider
+ * reports is the truth: pass it to `memory.calibrate`, which also gives back the room that the bound takes too much.
  *
  * Errors: `INVALID_OPTION` for an unknown provider or option and for a media rule as in `tokenCounter`.
  *

@@ -187,7 +187,7 @@ function withoutReasoningAlone<M>(messages: readonly M[], format: MessageFormat<
 
 /**
  * Reasoning that was stored apart from the answer directly after it becomes its beginning again. Elsewhere it was
- * broken off before the model was asked again, and that answer was made without it.
+ * broken off before the model was asked again; an answer with reasoning of its own was made without it.
  */
 function withReasoningJoined<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
   const isAssistant = (message: M | undefined): boolean =>
