@@ -36,8 +36,8 @@ const charactersPerToken = 4;
 
 /**
  * Corrects the window's counter by what the provider counted for the view just sent. Tool definitions are not part of
- * that view: without them, messages in a short request would count several times what they are. If the model does not
- * report what the tools took, it is guessed, and used only if it is at most a tenth of the whole.
+ * that view: if what they took were not subtracted, messages in a short request would count several times what they
+ * are. If the model does not report it, it is guessed, and used only if it is at most a tenth of the whole.
  */
 export async function calibrate<M>(
   memory: ChatMemory<M>,

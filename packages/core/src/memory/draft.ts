@@ -47,7 +47,7 @@ export class Draft<M> {
   /** What was added, with whether the id is the caller's own. */
   readonly #made: Item<M>[] = [];
   readonly #own: Item<M>[] = [];
-  /** The newest message that was live before this change and is not deleted by it, if there is one. */
+  /** The newest message that was live before this change: of those that it does not delete, if there are any. */
   newest: Item<M> | undefined;
   /** The `seq` of the first message that this change adds, if it adds any. */
   readonly firstSeq: number;

@@ -76,7 +76,7 @@ function planBySteps<M>(
 
   const steps = beyond === 0 ? live.steps : live.steps.slice(beyond);
   const derived = summarizes ? steps.filter(isDerived) : [];
-  // If a summary is to come, what fits stays shown, and gets summarized, until then.
+  // If a summary is to come, what fits stays until then: to be shown, and to be summarized.
   const reached = room.goal(forSummary || refill || !summarizes ? window.target : 1, share);
   const summary = { messages: forSummary && derived.length === 0 ? 1 : 0, tokens: 0 };
   room.enter(summary);
