@@ -183,7 +183,8 @@ export interface ChatMemory<M> {
    */
   rewind(messageId: string, options?: RemovalOptions): Promise<void>;
   /**
-   * Deletes a message and the rest of its step, from memory and history. Returns the ids it deleted, perhaps none.
+   * Deletes a message and the rest of its step, from memory and history. Returns the ids it deleted, perhaps none; if an
+   * attempt's outcome stayed unknown, the ids it was to delete that are gone.
    * Errors: `VERSION_CONFLICT` by {@link RemovalOptions.onConflict}.
    */
   remove(messageId: string, options?: RemovalOptions): Promise<string[]>;

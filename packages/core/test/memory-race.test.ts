@@ -123,9 +123,9 @@ async function explained(
   effects: readonly { before: Stored }[],
   about: string,
 ): Promise<void> {
-  const isLost = running.act.fates.includes("lost");
-  // What it answers is by its first attempt, or, if that was made and others wrote before it was known, by its last.
-  if (running.act.kind === "shrink" || (running.act.kind === "remove" && isLost)) return;
+  // What it answers is by its first attempt, or, if others wrote before it was known whether that was made, by its last.
+  const isInDoubt = running.act.fates.some((fate) => fate !== "fine");
+  if (running.act.kind === "shrink" || (running.act.kind === "remove" && isInDoubt)) return;
   const moments =
     effects.length > 0
       ? effects.map(({ before }) => before)
