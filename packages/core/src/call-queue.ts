@@ -42,7 +42,7 @@ export class CallQueue {
       this.#until = performance.now() + limitMs;
     };
     let turn: Promise<T>;
-    const before = this.#before(place);
+    const before = this.#before(place, begin);
     if (before === undefined) {
       // At once, so that a call in the same tick finds it running.
       begin();
@@ -66,9 +66,15 @@ export class CallQueue {
     await this.#before(this.#made + 1);
   }
 
-  #before(place: number): Promise<void> | undefined {
+  #before(place: number, begin?: () => void): Promise<void> | undefined {
     const tail = this.#tail;
-    return tail && endedOrDropped(tail, () => this.#left(place));
+    const left = (): number => {
+      const ms = this.#left(place);
+      // At once, so that a call in the same tick waits for this one, not for the dropped one before it.
+      if (ms <= 0) begin?.();
+      return ms;
+    };
+    return tail && endedOrDropped(tail, left);
   }
 
   /** How long until the running call counts as dropped for the one at this place. */

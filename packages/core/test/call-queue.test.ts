@@ -87,6 +87,24 @@ describe("a queue of calls", () => {
     expect(await queue.run(async () => "next")).toBe("next");
   });
 
+  it("runs calls of one tick one by one behind a call that was dropped long ago", async () => {
+    vi.useFakeTimers();
+    const queue = new CallQueue();
+    const begun: string[] = [];
+    queue.run(held(begun, "dropped").call, 1);
+    await vi.advanceTimersByTimeAsync(1000);
+    const [second, third] = [held(begun, "second"), held(begun, "third")];
+    const two = queue.run(second.call, 1000);
+    const three = queue.run(third.call, 1000);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(begun).toEqual(["dropped", "second"]);
+    second.end();
+    await two;
+    third.end();
+    expect(await three).toBe("third");
+    expect(begun).toEqual(["dropped", "second", "third"]);
+  });
+
   it("waits as long as it takes for a call without a limit", async () => {
     vi.useFakeTimers();
     const queue = new CallQueue();
