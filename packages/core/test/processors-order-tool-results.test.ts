@@ -174,6 +174,19 @@ describe("what stays", () => {
     );
   });
 
+  test("keeps all results of a format that asks more than once of each", () => {
+    const asking: typeof format = {
+      ...format,
+      without: (message, omission) => {
+        for (const { id } of format.toolResults(message)) omission.toolResults?.(id);
+        return format.without(message, omission);
+      },
+    };
+    const messages = [calls("a", "b", "c"), together("c", "a", "b")];
+    expect(orderToolResults(messages, { format: asking })).toEqual(order(...messages));
+    expect(order(...messages)[1]).toEqual(together("a", "b", "c"));
+  });
+
   test("takes the format of what has one, as a memory has, and refuses to be given none", () => {
     expect(orderToolResults([calls("a")], createChatMemory<ModelMessageLike>())).toEqual([calls("a")]);
     expect(() => orderToolResults([], undefined as never)).toThrow(

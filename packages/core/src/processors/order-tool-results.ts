@@ -46,6 +46,8 @@ export function orderToolResults<M>(
       continue;
     }
     endAnswers();
+    // In some formats a user's message holds the results beside what the user says.
+    if (format.role(message) === "user" && format.toolResults(message).length > 0) calls = [];
     calls.push(...format.toolCalls(message).map(({ id }) => id));
     ordered.push(message);
   }
@@ -97,13 +99,17 @@ function placesOf<M>(calls: readonly string[], answers: readonly M[], format: Me
 
 /** Splits a message into one message per result; anything else in it (approvals) goes before them. */
 function oneResultEach<M>(message: M, format: MessageFormat<M>): readonly M[] {
-  const { length } = format.toolResults(message);
+  const ids = format.toolResults(message).map(({ id }) => id);
+  const { length } = ids;
   if (length === 0) return [message];
   const rest = format.without(message, { toolResults: () => true });
   if (length === 1 && rest === undefined) return [message];
+  const isShared = new Set(ids).size < length;
   const results = Array.from({ length }, (_, kept) => {
     let index = 0;
-    return format.without(message, { toolResults: () => index++ !== kept, approvals: () => true });
+    // Asked by id, in their order only where results share one.
+    const isLeftOut = (id: string): boolean => (isShared ? index++ !== kept : id !== ids[kept]);
+    return format.without(message, { toolResults: isLeftOut, approvals: () => true });
   });
   return [rest, ...results].filter((part): part is M => part !== undefined);
 }
