@@ -91,8 +91,15 @@ function mayStayOpen<M>(step: Step<M>, openCalls: OpenCalls): MayStayOpen {
   // may hold more: in some formats an answer has its calls and their approvals in one message.
   const behind = step.items.findLastIndex((item) => !isApproval(item)) + 1;
   const last = step.items.slice(Math.min(behind, step.items.length - 1));
-  const responses = last.flatMap(({ approvals }) => approvals.filter(({ kind }) => kind === "response"));
-  const approved = new Set(responses.map(({ approvalId }) => step.approvals.get(approvalId)));
+  // A late approval is not shown: its call was shown as interrupted.
+  const approved = new Set(
+    last.flatMap(({ approvals, meta }) =>
+      approvals
+        .filter(({ kind }) => kind === "response")
+        .map(({ approvalId }) => step.approvals.get(approvalId))
+        .filter((callId) => callId !== undefined && meta.late?.includes(callId) !== true),
+    ),
+  );
   return (callId) => approved.has(callId);
 }
 

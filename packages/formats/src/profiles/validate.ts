@@ -263,7 +263,8 @@ function outOfOrder<M>(messages: readonly M[], format: MessageFormat<M>): number
   let furthest = -1;
   return messages.flatMap((message, index) => {
     if (format.role(message) !== "tool") {
-      if (furthest >= 0) places = new Map();
+      const saidBeside = format.role(message) === "user" && format.toolResults(message).length > 0;
+      if (furthest >= 0 || saidBeside) places = new Map();
       furthest = -1;
       for (const { id } of format.toolCalls(message)) places.set(id, [...(places.get(id) ?? []), count++]);
       return [];
