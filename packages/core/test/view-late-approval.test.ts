@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { assistant, createChatMemory, entry, type ModelMessageLike, type ProviderProfile, user } from "../src/index.ts";
+import {
+  assistant,
+  createChatMemory,
+  entry,
+  type ModelMessageLike,
+  type ProviderProfile,
+  user,
+} from "../src/index.ts";
 
 const profile: ProviderProfile = {
   name: "p",
