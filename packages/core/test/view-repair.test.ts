@@ -63,6 +63,14 @@ async function shownOf(
   return { view: await memory.messages(), told };
 }
 
+/** Accepts everything. */
+const any: ProviderProfile = {
+  name: "any",
+  firstMessage: "any",
+  reasoning: "any",
+  shape: (messages) => ({ messages: [...messages], stages: [] }),
+};
+
 describe("repair", () => {
   test.each<[string, ModelMessage[], unknown[], { leftOut?: string[]; interruptedCalls?: string[] }]>([
     ["a result without its call", [user("a"), result("x")], [user("a")], { leftOut: ["1"] }],
@@ -204,13 +212,6 @@ describe("approvals that come one by one", () => {
     role: "tool",
     content: ids.map((id) => ({ type: "tool-approval-response", approvalId: `ok ${id}`, approved: true })),
   });
-  const any: ProviderProfile = {
-    name: "any",
-    firstMessage: "any",
-    reasoning: "any",
-    shape: (messages) => ({ messages: [...messages], stages: [] }),
-  };
-
   test.each([
     ["without a profile", undefined],
     ["for a provider", any],
@@ -248,17 +249,22 @@ describe("approvals that come one by one", () => {
     const { told } = await shownOf([asked("a", "b", "c"), approved("a"), approved("c")], any);
     expect(told).toEqual([expect.objectContaining({ interruptedCalls: ["b"] })]);
   });
+
+  test("a call whose approval came too late is not left open once its step is the last again", async () => {
+    const memory = createChatMemory();
+    const call = { type: "tool-call" as const, toolCallId: "a", toolName: "t", input: {} };
+    const request = { type: "tool-approval-request" as const, approvalId: "ok", toolCallId: "a" };
+    await memory.add(user("Go"), assistant([call, request]), entry(assistant("Meanwhile"), { id: "said" }));
+    const response = { type: "tool-approval-response" as const, approvalId: "ok", approved: true };
+    await memory.add({ role: "tool", content: [response] });
+    await memory.remove("said");
+    const shown = await memory.messages({ profile: any });
+    expect(JSON.stringify(shown.at(-1))).toContain("interrupted");
+  });
 });
 
 describe("the beginning of a view in turns", () => {
   const window = { maxMessages: 10, unit: "turn" as const };
-  const any: ProviderProfile = {
-    name: "any",
-    firstMessage: "any",
-    reasoning: "any",
-    shape: (messages) => ({ messages: [...messages], stages: [] }),
-  };
-
   test.each([true, false])("is a user's message (repair: %s)", async (repair) => {
     const memory = createChatMemory({ window, repair });
     await memory.add(assistant("a"));

@@ -14,6 +14,13 @@ export function isLeftOut(text: unknown, which: "empty" | "blank"): boolean {
   return (which === "blank" ? shown.trim() : shown) === "";
 }
 
+/** Takes the id out of the list, once; answers whether it was there. Several calls of a message may share theirs. */
+export function takeOut(ids: string[], id: string): boolean {
+  const place = ids.indexOf(id);
+  if (place >= 0) ids.splice(place, 1);
+  return place >= 0;
+}
+
 /** The same list if every item stayed the same. */
 export function mapList<T>(list: readonly T[], change: (item: T) => T): readonly T[] {
   const changed = list.map(change);

@@ -290,11 +290,16 @@ test("an append finds room for the new head beside the old one, and so touches n
   await own.end();
 });
 
-test("what is evicted without being live takes a look and a second write", async () => {
-  const version = await memoryOfLength(10);
-  const superseded = update(version, 11, { move: [{ seq: 9, to: "superseded" }] });
+/** Of ten messages the ninth is superseded. */
+async function memoryWithSuperseded(): Promise<string> {
+  const superseded = update(await memoryOfLength(10), 11, { move: [{ seq: 9, to: "superseded" }] });
   await store.updateMessages(memoryId, superseded);
-  const evicted = update(superseded.version, 12, {
+  return superseded.version;
+}
+
+test("what is evicted without being live takes a look and a second write", async () => {
+  const version = await memoryWithSuperseded();
+  const evicted = update(version, 12, {
     append: [message(11)],
     move: [8, 9].map((seq) => ({ seq, to: "evicted" as const })),
   });
@@ -307,10 +312,8 @@ test("what is evicted without being live takes a look and a second write", async
 });
 
 test("a write that takes a second statement keeps to what it was given", async () => {
-  const version = await memoryOfLength(10);
-  const superseded = update(version, 11, { move: [{ seq: 9, to: "superseded" }] });
-  await store.updateMessages(memoryId, superseded);
-  const evicted = update(superseded.version, 12, {
+  const version = await memoryWithSuperseded();
+  const evicted = update(version, 12, {
     append: [message(11)],
     move: [{ seq: 9, to: "evicted" }],
   });

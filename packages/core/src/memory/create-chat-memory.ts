@@ -87,6 +87,10 @@ const queryNames: readonly (keyof MemoryHistoryQuery)[] = [
   "signal",
 ];
 
+function checkMustExist(value: unknown): void {
+  if (typeof value !== "boolean") throw wrongOption("mustExist", value, "true or false");
+}
+
 function checkOnConflict(value: TransactionOptions["onConflict"]): void {
   if (value !== undefined && value !== "merge" && value !== "throw")
     throw wrongOption("onConflict", value, "merge or throw");
@@ -124,7 +128,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   async put(id: string, message: M | Entry<M>, options?: PutOptions): Promise<void> {
     checkOptions("put's options", options, ["mustExist", "signal"]);
     const { mustExist = false } = options ?? {};
-    if (typeof mustExist !== "boolean") throw wrongOption("mustExist", mustExist, "true or false");
+    checkMustExist(mustExist);
     checkMessageId(id); // A forgotten one would add the message anew each time.
     const prepared = prepare(message, this.#policy.reader, id);
     const put = async (attempt: Attempt<M>): Promise<void> => {
@@ -192,7 +196,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     if (typeof run !== "function") throw wrongOption("transaction's argument", run, "a function");
     checkOptions("transaction's options", options, ["mustExist", "onConflict", "signal"]);
     const { mustExist = false, onConflict, signal } = options ?? {};
-    if (typeof mustExist !== "boolean") throw wrongOption("mustExist", mustExist, "true or false");
+    checkMustExist(mustExist);
     checkOnConflict(onConflict);
     const collected: Prepared<M>[] = [];
     let base: Base | undefined;

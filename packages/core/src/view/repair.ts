@@ -91,15 +91,14 @@ function mayStayOpen<M>(step: Step<M>, openCalls: OpenCalls): MayStayOpen {
   // may hold more: in some formats an answer has its calls and their approvals in one message.
   const behind = step.items.findLastIndex((item) => !isApproval(item)) + 1;
   const last = step.items.slice(Math.min(behind, step.items.length - 1));
-  // A late approval is not shown: its call was shown as interrupted.
-  const approved = new Set(
-    last.flatMap(({ approvals, meta }) =>
-      approvals
-        .filter(({ kind }) => kind === "response")
-        .map(({ approvalId }) => step.approvals.get(approvalId))
-        .filter((callId) => callId !== undefined && meta.late?.includes(callId) !== true),
-    ),
-  );
+  const approved = new Set<string>();
+  for (const { approvals, meta } of last) {
+    for (const { kind, approvalId } of approvals) {
+      const callId = kind === "response" ? step.approvals.get(approvalId) : undefined;
+      // A late approval is not shown: its call was shown as interrupted.
+      if (callId !== undefined && meta.late?.includes(callId) !== true) approved.add(callId);
+    }
+  }
   return (callId) => approved.has(callId);
 }
 

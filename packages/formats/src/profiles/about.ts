@@ -1,4 +1,5 @@
 import type { MessageFormat, Piece, ToolCallRef } from "@turnkeep/core";
+import { takeOut } from "../reshape.ts";
 import type { RuleNamed } from "./rules.ts";
 
 /** Whether a message holds results of calls that another message makes. */
@@ -27,13 +28,6 @@ function endsInResults<M>(message: M, format: MessageFormat<M>): boolean {
   return format
     .toolCalls(message)
     .some(({ id, providerExecuted }) => id === last && providerExecuted !== true);
-}
-
-/** Takes the id out of the list, once; answers whether it was there. Several calls of a message may share theirs. */
-export function takeOut(ids: string[], id: string): boolean {
-  const place = ids.indexOf(id);
-  if (place >= 0) ids.splice(place, 1);
-  return place >= 0;
 }
 
 export function isSystem<M>(message: M, format: MessageFormat<M>): boolean {

@@ -1,6 +1,7 @@
 import { type MessageFormat, type Piece, TurnkeepError } from "@turnkeep/core";
 import { checkObject } from "@turnkeep/core/store-kit";
 import { kindOf } from "../checks.ts";
+import { takeOut } from "../reshape.ts";
 import {
   answeredRequests,
   answersCalls,
@@ -15,7 +16,6 @@ import {
   mayNotBeFirst,
   mediaOf,
   standsBehindResults,
-  takeOut,
 } from "./about.ts";
 import { withDocumentNames } from "./document-names.ts";
 import type { ProfileRules } from "./profile-of.ts";
