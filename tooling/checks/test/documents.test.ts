@@ -11,8 +11,8 @@ const packages = workspacePackages();
 const publicFolders = packages
   .filter(({ manifest }) => manifest.private !== true)
   .map(({ folder }) => folder);
-/** Examples at the top of the repository may use what the command uses: every package and driver. */
-const workspace = { top: root, packages, fallback: "packages/cli" };
+/** Examples at the top of the repository may use every package of ours, and the providers' that formats are tested with. */
+const workspace = { top: root, packages, fallback: "packages/formats" };
 
 describe("the code blocks of a Markdown document", () => {
   it("are those in TypeScript that can stand alone", () => {
@@ -95,7 +95,7 @@ describe("the type check of code blocks", () => {
 describe("what the repository shows", () => {
   const blocks = readTree(root).files.flatMap((file) => {
     const read = () => readFileSync(join(root, file), "utf8");
-    if (/(?:^|\/)README\.md$|^docs\/coming-from-.*\.md$/.test(file)) return blocksOfMarkdown(file, read());
+    if (/(?:^|\/)README\.md$|^docs\/[^/]+\.md$/.test(file)) return blocksOfMarkdown(file, read());
     const inSources = publicFolders.some((folder) => file.startsWith(`${folder}/src/`));
     return inSources && file.endsWith(".ts") ? blocksOfSource(file, read()) : [];
   });
