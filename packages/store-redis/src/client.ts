@@ -96,7 +96,7 @@ const settings = {
   commandTimeout: 30_000,
   keepAlive: 10_000,
   // For a master that became a replica: a new connection leads to the new master, if the address does.
-  reconnectOnError: (error: Error): boolean => error.message.startsWith("READONLY"),
+  reconnectOnError: (error: Error): boolean => codeOf(error) === "READONLY",
 };
 
 /** Inside a `try`, so that bundlers do without a driver that is not installed. */
@@ -146,9 +146,13 @@ function throwWithoutContent(cause: unknown): never {
   throw cause;
 }
 
-/** `READONLY`, `NOSCRIPT` and the like, `""` if the message begins with no such word. */
+/**
+ * `READONLY`, `NOSCRIPT` and the like, `""` if the message begins with no such word. Before Redis 7, and in servers that
+ * answer as those did, a command that a script calls is refused as `ERR Error running script (…): … -READONLY …`.
+ */
 function codeOf(cause: unknown): string {
-  return cause instanceof Error ? (/^[A-Z]{3,}(?= |$)/.exec(cause.message)?.[0] ?? "") : "";
+  if (!(cause instanceof Error)) return "";
+  return /^(?:ERR Error running script .*? -)?([A-Z]{3,})(?= |$)/.exec(cause.message)?.[1] ?? "";
 }
 
 function isNamed(cause: unknown, name: string): boolean {

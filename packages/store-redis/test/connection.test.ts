@@ -435,35 +435,47 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
     }
   });
 
-  test("an address that leads from a replica to the master is connected to anew", async () => {
-    const master = await startRedis({ engine, sources: ["machine", "cache"] });
-    onTestFinished(() => master.stop());
-    await withClient(server.url, (client) =>
-      client.call("REPLICAOF", ["127.0.0.1", new URL(master.url).port]),
-    );
-    onTestFinished(() =>
-      withClient(server.url, async (client) => void (await client.call("REPLICAOF", ["NO", "ONE"]))),
-    );
-    let target = server.url;
-    const address = createServer((socket) => {
-      const upstream = connect(Number(new URL(target).port), "127.0.0.1");
-      socket.on("error", () => {}).on("close", () => upstream.destroy());
-      upstream.on("error", () => {}).on("close", () => socket.destroy());
-      socket.pipe(upstream).pipe(socket);
-    });
-    await once(address.listen(0, "127.0.0.1"), "listening");
-    onTestFinished(() => void address.close());
-    const store = redisStore({ url: `redis://127.0.0.1:${(address.address() as AddressInfo).port}`, prefix });
-    onTestFinished(() => store.close());
-    const begin = update(null, 2, { append: [message(1)] });
-    const write = (): Promise<void> => store.updateMessages("moved", begin);
-    await expect(write()).rejects.toMatchObject({ cause: { code: "READONLY" } });
-    target = master.url;
-    // The call that is refused has the connection dropped; the one that meets the dropping may fail.
-    await write().catch(() => {});
-    await write().catch(write);
-    expect((await store.getMessages("moved")).version).toBe(begin.version);
-  });
+  test.each([
+    ["Redis 7", "-$1"],
+    ["Redis 6.2", "-ERR Error running script (call to f_00ff): @user_script:7: @user_script: 7: -$1"],
+  ])(
+    "an address that leads from a replica to the master is connected to anew, with %s",
+    async (of, words) => {
+      const id = `moved ${of}`;
+      const master = await startRedis({ engine, sources: ["machine", "cache"] });
+      onTestFinished(() => master.stop());
+      await withClient(server.url, (client) =>
+        client.call("REPLICAOF", ["127.0.0.1", new URL(master.url).port]),
+      );
+      onTestFinished(() =>
+        withClient(server.url, async (client) => void (await client.call("REPLICAOF", ["NO", "ONE"]))),
+      );
+      let target = server.url;
+      const address = createServer((socket) => {
+        const upstream = connect(Number(new URL(target).port), "127.0.0.1");
+        socket.on("error", () => {}).on("close", () => upstream.destroy());
+        upstream.on("error", () => {}).on("close", () => socket.destroy());
+        socket.pipe(upstream).on("data", (data) => {
+          socket.write(data.toString("latin1").replace(/^-(READONLY [^\r]*)/, words), "latin1");
+        });
+      });
+      await once(address.listen(0, "127.0.0.1"), "listening");
+      onTestFinished(() => void address.close());
+      const store = redisStore({
+        url: `redis://127.0.0.1:${(address.address() as AddressInfo).port}`,
+        prefix,
+      });
+      onTestFinished(() => store.close());
+      const begin = update(null, 2, { append: [message(1)] });
+      const write = (): Promise<void> => store.updateMessages(id, begin);
+      await expect(write()).rejects.toMatchObject({ cause: { code: "READONLY" } });
+      target = master.url;
+      // The call that is refused has the connection dropped; the one that meets the dropping may fail.
+      await write().catch(() => {});
+      await write().catch(write);
+      expect((await store.getMessages(id)).version).toBe(begin.version);
+    },
+  );
 
   test("waits for replicas, and says so when there are too few", async () => {
     const options = { url: server.url, prefix, waitReplicas: { count: 1, timeoutMs: 50 } };

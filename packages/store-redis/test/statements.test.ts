@@ -504,5 +504,30 @@ for (const [name, engine, url] of [
         expect(await rawRead(own, prefix, "full")).toEqual(before);
       },
     );
+
+    test("a policy that evicts only keys that expire evicts nothing of a memory, with ttlMs too", async () => {
+      const server = await startRedis({ engine, sources: ["machine", "cache"] });
+      onTestFinished(() => server.stop());
+      const own = new Redis(server.url);
+      onTestFinished(() => own.disconnect());
+      const used = Number(/used_memory:(\d+)/.exec(await own.info("memory"))?.[1]);
+      await own.config("SET", "maxmemory", String(used + 4_000_000));
+      await own.config("SET", "maxmemory-policy", "volatile-lru");
+      const store = redisStore({ client: own, prefix, ttlMs: 3_600_000 });
+      const written: string[] = [];
+      let refusal: unknown;
+      for (let n = 1; refusal === undefined; n++) {
+        const begin = update(null, 2, { append: [message(1, `"${"x".repeat(100_000)}"`)] });
+        const write = store.updateMessages(`full ${n}`, begin).then(() => void written.push(`full ${n}`));
+        refusal = await write.then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+      }
+      expect(refusal).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "OOM" } });
+      expect(written.length).toBeGreaterThan(5);
+      for (const id of written) expect((await store.getMessages(id)).messages).toHaveLength(1);
+      expect((await store.listMemories({ limit: 1_000 })).memories).toHaveLength(written.length);
+    });
   });
 }
