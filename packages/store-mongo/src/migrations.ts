@@ -1,11 +1,18 @@
-import { laterVersionError, notReadyError } from "@turnkeep/core/store-kit";
+import { errorCode, laterVersionError, notReadyError, TurnkeepError } from "@turnkeep/core/store-kit";
 import { type Collections, storeName } from "./client.ts";
-import type { Statement } from "./statements.ts";
+import { ledger, read, type Statement } from "./statements.ts";
 
 /** The number of the newest step. A released step never changes. */
 const newest = 1;
 
 const record = "collections";
+
+/**
+ * Errors about an operator or a variable that the server does not have: MongoDB's own, and those of services that speak
+ * its protocol.
+ */
+const notThere = new Set(["9", "115", "168", "238", "303", "304", "15983", "17276", "31325", "40324"]);
+const unauthorized = "13";
 
 /** Whether `migrate` has run: one read, repeated by the store until the answer is yes. */
 export const migrated: Statement<boolean> = async ({ migrations }) => {
@@ -17,16 +24,40 @@ export const migrated: Statement<boolean> = async ({ migrations }) => {
  * Creates the indexes. Safe to run twice and concurrently: the server does not recreate an existing index. The number
  * is written last, so a store with missing indexes is not ready.
  */
-export const migrate: Statement<void> = async (collections) => {
+export const migrate: Statement<void> = (collections) => prepare(collections).catch(explained);
+
+async function prepare(collections: Collections): Promise<void> {
   const { migrations } = collections;
   const found = await migrations.findOne({ _id: record });
   if (found !== null && found.number > newest) {
     throw laterVersionError(storeName, "the collections", "@turnkeep/store-mongo");
   }
   if (found?.number === newest) return;
+  await checkServer(collections);
   await first(collections);
   await migrations.updateOne({ _id: record }, { $max: { number: newest } }, { upsert: true });
-};
+}
+
+/** Reads as every call does, and finds nothing: a server that lacks an operator says so before anything is made. */
+async function checkServer(collections: Collections): Promise<void> {
+  await read("", "")(collections);
+  await ledger("")(collections);
+}
+
+/** A server or a user that lacks something is told in Turnkeep's words, the rest unchanged. */
+function explained(cause: unknown): never {
+  const code = errorCode(cause);
+  let lacks: string | undefined;
+  if (notThere.has(code)) {
+    lacks =
+      "the server lacks an operator of MongoDB 4.4 (see the cause): use MongoDB itself, of that version or later, not a service that only speaks its protocol";
+  } else if (code === unauthorized) {
+    lacks =
+      "this user may not prepare the collections (see the cause): grant it the role readWrite on the database, or call migrate() as a user that has it";
+  }
+  if (lacks === undefined) throw cause;
+  throw new TurnkeepError("STORE_NOT_READY", `${storeName}: ${lacks}`, { cause });
+}
 
 async function first({ memories, messages }: Collections): Promise<void> {
   await memories.createIndexes([

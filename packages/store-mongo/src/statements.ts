@@ -2,7 +2,7 @@ import { errorCode, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
 import type { Document, FindOptions } from "mongodb";
 import type { Change } from "./changes.ts";
 import type { Collections } from "./client.ts";
-import { atVersion, type MemoryDocument, present, type RowDocument, tooLarge } from "./documents.ts";
+import { atVersion, expired, type MemoryDocument, present, type RowDocument, tooLarge } from "./documents.ts";
 
 /** One command. It needs no session: its conditions alone make it safe to run concurrently. */
 export type Statement<Answer> = (collections: Collections) => Promise<Answer>;
@@ -131,6 +131,12 @@ export function drop(filter: Document): Statement<number> {
 /** The life and generation of a memory, also of an expired one or an attempt to begin one. */
 export function peek(memoryId: string): Statement<MemoryDocument | null> {
   return ({ memories }) => memories.findOne({ _id: memoryId }, { projection: lifeFields });
+}
+
+/** The ids of some expired memories: before MongoDB 7, a sharded cluster removes a single document only by its key. */
+export function someExpired(): Statement<string[]> {
+  const options = { projection: { _id: 1 }, limit: 100 } as const;
+  return async ({ memories }) => (await memories.find(expired, options).toArray()).map(({ _id }) => _id);
 }
 
 /** Removes a memory's document if it matches the filter; returns the document. */

@@ -37,7 +37,8 @@ export interface MongoStore extends ChatMemoryStore {
    * Needs permission to create indexes; if everything is in place, only to read.
    *
    * Errors: `UNSUPPORTED_VERSION` if a later version of this package migrated them; `STORE_NOT_READY` if somebody
-   * created a collection with a collation; `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
+   * created a collection with a collation, if the server lacks an operator of MongoDB 4.4, or if the user lacks the
+   * right; `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
    */
   migrate(options?: CallOptions): Promise<void>;
 }
@@ -162,7 +163,10 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
     async sweep(callOptions) {
       const run = ready(enter(callOptions));
       let removed = 0;
-      while (await removeLife(run, expired)) removed++;
+      for (let ids = [""]; ids.length > 0; ) {
+        ids = await run(statements.someExpired());
+        for (const _id of ids) if (await removeLife(run, { _id, ...expired })) removed++;
+      }
       for (let life = ""; ; ) {
         const next = await run(statements.lifeAfter(life));
         if (next === null) return { removed };

@@ -71,6 +71,18 @@ test("a user who may only read is told so, and neither error nor cause tells the
   await store.close();
 });
 
+test("a user who may not prepare the collections is told so by migrate()", async () => {
+  for (const user of ["reader", "app"]) {
+    const store = open(user, password, "unprepared_");
+    await expect(store.migrate()).rejects.toMatchObject({
+      code: "STORE_NOT_READY",
+      message: expect.stringContaining("readWrite"),
+      cause: { code: 13 },
+    });
+    await store.close();
+  }
+});
+
 test("a wrong password is STORE_UNAVAILABLE, and none shows anywhere", async () => {
   const store = open("app", "wr0ng");
   const error = await failure(() => store.getMessages("a"));

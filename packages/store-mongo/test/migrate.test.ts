@@ -1,8 +1,8 @@
 import { callsOf, message, update } from "@turnkeep/store-tests";
-import { MongoClient } from "mongodb";
+import { MongoClient, MongoServerError } from "mongodb";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
 import { type MongoStore, mongoStore } from "../src/index.ts";
-import { newDatabase } from "./support.ts";
+import { intercepted, newDatabase } from "./support.ts";
 
 const url = inject("mongoUrl");
 let database: string;
@@ -43,6 +43,25 @@ test("twice, and by many at once, it is the same", async () => {
   expect(made).toHaveLength(7);
   await store.migrate();
   expect(await indexes()).toEqual(made);
+});
+
+test.each([
+  [
+    "does not know an operator",
+    { code: 168, errmsg: "Unrecognized expression '$bsonSize'" },
+    "STORE_NOT_READY",
+  ],
+  ["does not have a feature", { code: 303, errmsg: "Feature not supported: $$REMOVE" }, "STORE_NOT_READY"],
+  ["is not a primary", { code: 10107, errmsg: "not primary" }, "STORE_UNAVAILABLE"],
+])("a server that %s is told as what it is, and nothing is made", async (_, answer, code) => {
+  let reads = 0;
+  const other = intercepted(client, (method) => {
+    // The first asks for the migration.
+    if (method === "findOne" && ++reads > 1) throw new MongoServerError({ ok: 0, ...answer });
+  });
+  const refused = mongoStore({ client: other, database });
+  await expect(refused.migrate()).rejects.toMatchObject({ code, cause: { code: answer.code } });
+  expect(await client.db(database).listCollections().toArray()).toEqual([]);
 });
 
 test("two prefixes in one database share nothing", async () => {

@@ -41,6 +41,38 @@ const read = "find turnkeep_memories";
 const [readRows, insertRows] = ["find turnkeep_messages", "insert turnkeep_messages"];
 const deleteRows = "delete turnkeep_messages";
 
+test("what changes one document names the key by which its collection may be sharded", async () => {
+  const place = { client, database: await migrated(url, newDatabase()) };
+  onTestFinished(async () => void (await client.db(place.database).dropDatabase()));
+  const own = mongoStore(place);
+  commands.length = 0;
+  const large = (seq: number) => message(seq, kilobytes(100));
+  const begin = update(null, 5, { owner: "o", append: [large(1), large(2), message(3), message(4)] });
+  await own.updateMessages("sharded", begin);
+  const move = [1, 3].map((seq) => ({ seq, to: seq === 1 ? ("removed" as const) : ("evicted" as const) }));
+  await own.updateMessages("sharded", update(begin.version, 5, { move, replace: [message(2), large(4)] }));
+  await own.deleteMessages("sharded");
+  const expiring = mongoStore({ ...place, ttlMs: 1 });
+  for (const id of ["a", "b"]) await expiring.updateMessages(id, update(null, 2, { append: [large(1)] }));
+  while ((await own.sweep()).removed === 0);
+  const keyOf: Record<string, string> = { turnkeep_memories: "_id", turnkeep_messages: "life" };
+  const seen = new Set<string>();
+  for (const { commandName, command } of commands) {
+    const collection = String(command[commandName]);
+    const one = {
+      findAndModify: [command.query],
+      insert: command.documents,
+      update: command.updates?.filter(({ multi }: { multi?: boolean }) => multi !== true),
+      delete: command.deletes?.filter(({ limit }: { limit: number }) => limit === 1),
+    }[commandName] as { q?: object }[] | undefined;
+    for (const filter of one ?? []) {
+      seen.add(`${commandName} ${collection}`);
+      expect(filter.q ?? filter, commandName).toHaveProperty([keyOf[collection] ?? ""], expect.any(String));
+    }
+  }
+  expect([...seen].sort()).toEqual([writeAnswered, insertRows, write].sort());
+});
+
 describe("round trips", () => {
   test("a beginning, a write, a read and a page of history are one", async () => {
     const begin = update(null, 4, { owner: "o", append: messages(1, 3) });
