@@ -58,6 +58,13 @@ const throttled = new Set([
 const otherKeys =
   /key (?:element|schema|condition)|missing the key|mismatch for key|(?:conditions on the|required) keys/i;
 
+/**
+ * The host of an endpoint of AWS, which names its region: by service or account, for IPv6 too, or of an endpoint in a
+ * network of its user's (PrivateLink).
+ */
+const regional =
+  /\b(?:dynamodb(?:-fips)?|ddb)\.([a-z0-9-]+)\.(?:vpce\.)?(?:amazonaws|api\.aws|api\.amazonwebservices)\b/;
+
 /** Does no I/O. */
 export function connect({ client, url, config }: DynamoConnection, tableName: string): StoreConnection<Run> {
   let opened: Promise<{ send: Send; destroy: () => void }> | undefined;
@@ -99,7 +106,7 @@ export function configOf(address: string): object {
   url.username = "";
   url.password = "";
   const endpoint = url.href;
-  const region = /\bdynamodb(?:-fips)?\.([a-z0-9-]+)\.amazonaws\./.exec(url.hostname)?.[1];
+  const region = regional.exec(url.hostname)?.[1];
   if (accessKeyId === "") return region === undefined ? { endpoint } : { endpoint, region };
   return {
     endpoint,

@@ -4,6 +4,7 @@ import type { TableNames } from "./table.ts";
 
 interface Description {
   readonly TableStatus?: string;
+  readonly MultiRegionConsistency?: string;
   readonly KeySchema?: { readonly AttributeName?: string; readonly KeyType?: string }[];
   readonly AttributeDefinitions?: { readonly AttributeName?: string; readonly AttributeType?: string }[];
 }
@@ -16,7 +17,19 @@ interface Expiry {
 const activeWithinMs = 5 * 60 * 1000;
 
 /** Creates the table and its expiry as the options say, or checks existing ones. */
-export async function migrate(run: Run, table: TableNames, signal: AbortSignal | undefined): Promise<void> {
+export function migrate(run: Run, table: TableNames, signal: AbortSignal | undefined): Promise<void> {
+  return prepare(run, table, signal).catch((error: unknown) => {
+    const cause = error instanceof Error ? error.cause : undefined;
+    if (nameOf(cause) !== "AccessDeniedException") throw error;
+    const actions = "CreateTable, DescribeTable, DescribeTimeToLive and UpdateTimeToLive";
+    throw unfit(
+      `these credentials may not prepare the table ${show(table.tableName)} (see the cause): allow them ${actions}, or call migrate() with others`,
+      cause,
+    );
+  });
+}
+
+async function prepare(run: Run, table: TableNames, signal: AbortSignal | undefined): Promise<void> {
   const { tableName, partitionKey, sortKey } = table;
   if ((await described(run, tableName)) === undefined) {
     const create = {
@@ -34,7 +47,7 @@ export async function migrate(run: Run, table: TableNames, signal: AbortSignal |
     // Another process may be creating it too.
     await run({ operation: "CreateTable", input: create }).catch(unless("ResourceInUseException"));
   }
-  checkKeys(table, await activeTable(run, tableName, signal));
+  checkTable(table, await activeTable(run, tableName, signal));
   await turnExpiryOn(run, table);
 }
 
@@ -49,10 +62,12 @@ async function activeTable(
     const found = await described(run, tableName);
     const status = found?.TableStatus;
     if (found !== undefined && (status === "ACTIVE" || status === "UPDATING")) return found;
-    if (Date.now() > deadline) {
-      throw new TurnkeepError(
-        "STORE_NOT_READY",
-        `${storeName}: the table ${show(tableName)} is still ${status ?? "missing"}: wait until it is active, then call migrate() again`,
+    // Any other status than of a new table (archived, without its key, on the way to be deleted) does not pass soon.
+    const isNew = found === undefined || status === "CREATING";
+    if (!isNew || Date.now() > deadline) {
+      const is = isNew ? `still ${status ?? "missing"}: wait` : `${status}: have it restored, or wait`;
+      throw unfit(
+        `the table ${show(tableName)} is ${is} until it is active or gone, then call migrate() again`,
       );
     }
     await pause(waitMs, signal);
@@ -65,7 +80,16 @@ async function described(run: Run, TableName: string): Promise<Description | und
   return (await run(describe).catch(unless("ResourceNotFoundException")))?.Table;
 }
 
-function checkKeys({ tableName, partitionKey, sortKey }: TableNames, found: Description): void {
+function unfit(why: string, cause?: unknown): TurnkeepError {
+  return new TurnkeepError("STORE_NOT_READY", `${storeName}: ${why}`, { cause });
+}
+
+function checkTable({ tableName, partitionKey, sortKey }: TableNames, found: Description): void {
+  if (found.MultiRegionConsistency === "STRONG") {
+    throw unfit(
+      `the table ${show(tableName)} has multi-Region strong consistency, and DynamoDB then refuses transactions: use a table of one Region, or a global table with eventual consistency`,
+    );
+  }
   for (const [option, name, type] of [
     ["partitionKey", partitionKey, "HASH"],
     ["sortKey", sortKey, "RANGE"],

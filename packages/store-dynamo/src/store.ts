@@ -28,7 +28,8 @@ export interface DynamoStore extends ChatMemoryStore {
    * and by several processes at once. For an existing table, it checks the keys and whether expiry is on.
    *
    * Errors: `INVALID_OPTION` if the table's keys or its TTL attribute differ from the options; `STORE_NOT_READY` if it
-   * is not active within five minutes; `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
+   * is not active within five minutes, has multi-Region strong consistency, or if the credentials lack a right;
+   * `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
    */
   migrate(options?: CallOptions): Promise<void>;
 }

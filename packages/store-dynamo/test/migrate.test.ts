@@ -8,7 +8,7 @@ import {
 import { message, messages, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { type DynamoStore, dynamoStore } from "../src/index.ts";
-import { newClient, newTableName, wrapped } from "./support.ts";
+import { fault, newClient, newTableName, wrapped } from "./support.ts";
 
 const url = inject("dynamoUrl");
 let client: DynamoDBClient;
@@ -142,6 +142,50 @@ test("a table that is not active after five minutes is not ready", async () => {
     vi.restoreAllMocks();
   }
 });
+
+/** A table that is there and of which DynamoDB says this too. */
+async function described(as: object): Promise<DynamoStore> {
+  const tableName = newTableName();
+  await createTable(tableName, "pk", "sk");
+  const other = wrapped(client, async ({ operation }, send) => {
+    const answer = (await send()) as { Table?: object };
+    return operation === "DescribeTable" ? { Table: { ...answer.Table, ...as } } : answer;
+  });
+  return dynamoStore({ client: other, tableName });
+}
+
+test.each(["DELETING", "ARCHIVED", "INACCESSIBLE_ENCRYPTION_CREDENTIALS"])(
+  "a table that is %s is not ready, and not waited for",
+  async (TableStatus) => {
+    await expect((await described({ TableStatus })).migrate()).rejects.toMatchObject({
+      code: "STORE_NOT_READY",
+      message: expect.stringMatching(`is ${TableStatus}: .*migrate\\(\\) again`),
+    });
+  },
+);
+
+test("a global table with strong consistency, which has no transactions, is not ready", async () => {
+  await expect((await described({ MultiRegionConsistency: "STRONG" })).migrate()).rejects.toMatchObject({
+    code: "STORE_NOT_READY",
+    message: expect.stringContaining("transactions"),
+  });
+  await (await described({ MultiRegionConsistency: "EVENTUAL" })).migrate();
+});
+
+test.each(["DescribeTable", "CreateTable", "DescribeTimeToLive", "UpdateTimeToLive"])(
+  "credentials that may not %s are told so",
+  async (denied) => {
+    const other = wrapped(client, async ({ operation }, send) => {
+      if (operation === denied) throw fault("AccessDeniedException");
+      return send();
+    });
+    await expect(dynamoStore({ client: other, tableName: newTableName() }).migrate()).rejects.toMatchObject({
+      code: "STORE_NOT_READY",
+      message: expect.stringContaining(denied),
+      cause: { name: "AccessDeniedException" },
+    });
+  },
+);
 
 describe("a table that is there", () => {
   test("is used by its names, whatever they are, and shared by prefixes", async () => {

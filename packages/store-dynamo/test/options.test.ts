@@ -41,6 +41,9 @@ test("a url says the endpoint, the region of one of AWS, and credentials", () =>
     ["dynamodb.eu-central-1.amazonaws.com", "eu-central-1"],
     ["dynamodb-fips.us-gov-west-1.amazonaws.com", "us-gov-west-1"],
     ["dynamodb.cn-north-1.amazonaws.com.cn", "cn-north-1"],
+    ["123456789012.ddb.eu-west-1.amazonaws.com", "eu-west-1"],
+    ["dynamodb.us-west-2.api.aws", "us-west-2"],
+    ["vpce-0a1b2c-3d4e.dynamodb.ap-south-1.vpce.amazonaws.com", "ap-south-1"],
   ]) {
     const endpoint = `https://${host}/`;
     expect(configOf(`https://${host}`)).toEqual({ endpoint, region });
