@@ -71,6 +71,13 @@ const laterVersion = "TK001";
 const wrongEncoding = "TK002";
 const tooOld = "TK003";
 
+/**
+ * What a server says that only speaks Postgres's protocol and lacks something of it: a feature, syntax, a type, a
+ * function.
+ */
+const notPostgres = new Set(["0A000", "42601", "42704", "42883"]);
+const noRight = "42501";
+
 /** In the form of `server_version_num`: the first Postgres with multiranges. */
 const oldestServer = 140_000;
 
@@ -78,7 +85,7 @@ const oldestServer = 140_000;
  * Brings the tables up to date in one statement, and so in one transaction on one connection, also behind PgBouncer.
  * The lock lets one migration per schema run at a time. At an isolation level that shows the others the state before
  * they waited, the existing number of a step refuses them like a serialization failure, so they are sent again. If
- * everything is in place, it needs no permission to create.
+ * everything is in place, it needs no permission to create. A server without `ctid`, which updates need, is refused here.
  */
 export function migrateStatement(
   names: Names,
@@ -111,6 +118,7 @@ export function migrateStatement(
         applied_at timestamptz not null default statement_timestamp()
       );
     end if;
+    perform ctid from ${migrations} limit 0;
     if exists (select from ${migrations} where number > ${steps.length}) then
       raise exception 'a later migration was applied' using errcode = '${laterVersion}';
     end if;${numbered.join("")}
@@ -121,13 +129,18 @@ export function migrateStatement(
 /** Throws the error of a failed migration: its own refusals in Turnkeep's words, the rest unchanged. */
 export function throwMigrationError(error: unknown): never {
   const cause = error instanceof Error ? error.cause : undefined;
-  switch (errorCode(cause)) {
+  const code = errorCode(cause);
+  switch (notPostgres.has(code) ? tooOld : code) {
     case laterVersion:
       throw laterVersionError(storeName, "the tables", "@turnkeep/store-postgres", cause);
     case wrongEncoding:
       throw notReadyError(storeName, "a database with the encoding UTF8", cause);
     case tooOld: {
-      const message = `${storeName} needs Postgres 14 or later, which has multiranges: upgrade the server`;
+      const message = `${storeName} needs Postgres 14 or later, with PL/pgSQL, multiranges and ctid (see the cause): upgrade the server, or use Postgres itself, not a database that only speaks its protocol`;
+      throw new TurnkeepError("STORE_NOT_READY", message, { cause });
+    }
+    case noRight: {
+      const message = `${storeName}: this role may not create the tables or read them (see the cause; since Postgres 15, only the owner of a database creates in schema public): grant it that, name another schema in the options, or call migrate() as a role that may`;
       throw new TurnkeepError("STORE_NOT_READY", message, { cause });
     }
     default:

@@ -50,7 +50,8 @@ export class Parameters {
   rows(table: string, rows: readonly GivenRow[]): string {
     if (rows.length > maxRowsAsParameters) {
       const list = rows.map(({ createdAt, ...row }) => ({ ...row, created_at: createdAt }));
-      return `json_to_recordset(${this.#add(JSON.stringify(list), "json")}) as ${table} (${typedRowColumns})`;
+      // Sent as a text: drivers that ask for a parameter's type, such as postgres.js, would encode JSON once more.
+      return `json_to_recordset(${this.text(JSON.stringify(list))}::json) as ${table} (${typedRowColumns})`;
     }
     const list = rows.map((row) => `(${this.#row(row)})`);
     return `(values ${list.join()}) as ${table} (${rowColumns})`;

@@ -30,7 +30,8 @@ export interface PostgresStore extends ChatMemoryStore {
    * to create tables in the schema (and the schema, if it is missing); if everything is in place, only to read.
    *
    * Errors: `UNSUPPORTED_VERSION` if a later version of this package migrated them; `STORE_NOT_READY` if the database's
-   * encoding is not UTF8; `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
+   * encoding is not UTF8, if the server is older than Postgres 14 or lacks something of it, or if the role lacks the
+   * permission; `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
    */
   migrate(options?: CallOptions): Promise<void>;
 }

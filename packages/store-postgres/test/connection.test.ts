@@ -358,6 +358,21 @@ describe("a pool that the store opened", () => {
     await store.close();
   });
 
+  test("gives up a connection to a server that has become read-only, as after a failover", async () => {
+    const { sockets, stream } = overSockets();
+    const options = "-c default_transaction_read_only=on";
+    const store = postgresStore({ config: { connectionString: url, max: 1, stream, options } });
+    const begin = update(null, 2, { append: [message(1)] });
+    for (const connections of [1, 2]) {
+      await expect(store.updateMessages("read-only", begin)).rejects.toMatchObject({
+        code: "STORE_UNAVAILABLE",
+        cause: { code: "25006" },
+      });
+      expect(sockets).toHaveLength(connections);
+    }
+    await store.close();
+  });
+
   test("need not have been made for the store to close", async () => {
     const config = {
       get password(): string {

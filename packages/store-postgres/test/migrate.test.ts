@@ -229,6 +229,54 @@ test("a role with rights on the rows alone can do everything, migrate() of a fin
   await pool.query(`drop owned by ${role}; drop role ${role}`);
 });
 
+test("a role that may not create the tables is told so, and so is one that may not read them", async () => {
+  const role = `app_${randomUUID().replaceAll("-", "")}`;
+  await pool.query(`create role ${role} login password 'app'`);
+  const restricted = new URL(url);
+  restricted.username = role;
+  restricted.password = "app";
+  // As managed servers do it since Postgres 15.
+  await pool.query("revoke create on schema public from public");
+  for (const make of [async () => {}, () => postgresStore({ client: pool }).migrate()]) {
+    await make();
+    const store = postgresStore({ url: restricted.href });
+    await expect(store.migrate()).rejects.toMatchObject({
+      code: "STORE_NOT_READY",
+      message: expect.stringMatching(/role .*grant/),
+      cause: expect.objectContaining({ code: "42501" }),
+    });
+    await store.close();
+  }
+  await pool.query(`drop owned by ${role}; drop role ${role}`);
+});
+
+test("a database that speaks the protocol and lacks something is refused before anything is made", async () => {
+  /** Refuses whatever contains that word, as such a database does, and passes the rest on. */
+  function without(word: string, code: string) {
+    return {
+      query(text: string, values?: (string | null)[]) {
+        if (text.includes(word)) throw Object.assign(new Error(`no ${word}`), { code });
+        return pool.query(text, values);
+      },
+    };
+  }
+  for (const [word, code] of [
+    // Aurora DSQL has no PL/pgSQL, YugabyteDB no ctid, others no multiranges.
+    ["do E'", "0A000"],
+    ["do E'", "42601"],
+    ["ctid", "0A000"],
+    ["int8multirange", "42704"],
+    ["hashtextextended", "42883"],
+  ] as const) {
+    await expect(postgresStore({ client: without(word, code) }).migrate()).rejects.toMatchObject({
+      code: "STORE_NOT_READY",
+      message: expect.stringContaining("only speaks its protocol"),
+      cause: expect.objectContaining({ code }),
+    });
+  }
+  expect(await catalog()).toEqual([]);
+});
+
 test("a server that is too old is refused before anything is made", async () => {
   const names = namesOf("public", "turnkeep_");
   // No server is as new as this.

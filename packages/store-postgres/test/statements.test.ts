@@ -75,6 +75,29 @@ describe.each([10, 3000])("statements for a memory of %i messages", (length) => 
   });
 });
 
+test("no parameter has a type for which a driver may have a form of its own, such as JSON", async () => {
+  const begin = update(null, 2001, { owner: "o", head: "{}", append: messages(1, 2000) });
+  const replaced = update(begin.version, 2001, { replace: messages(101, 1500) });
+  const move = messages(1, 100).map(({ seq }) => ({ seq, to: "removed" as const }));
+  client.statements.length = 0;
+  await store.updateMessages(memoryId, begin);
+  await store.updateMessages(memoryId, replaced);
+  await store.updateMessages(memoryId, update(replaced.version, 2001, { move }));
+  await store.getHistory(memoryId, { ids: ["m1"] });
+  const types = new Set<string>();
+  const single = await pool.connect();
+  for (const { text } of client.statements) {
+    await single.query(`prepare given as ${text}`);
+    const found = await single.query(
+      "select unnest(parameter_types)::text as type from pg_prepared_statements where name = 'given'",
+    );
+    for (const { type } of found.rows) types.add(type);
+    await single.query("deallocate given");
+  }
+  single.release();
+  expect([...types].sort()).toEqual(["bigint", "bigint[]", "int8multirange", "text", "text[]"]);
+});
+
 describe("statements that a connection keeps", () => {
   let single: pg.Pool;
   let keeping: PostgresStore;
