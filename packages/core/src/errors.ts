@@ -11,7 +11,7 @@
  * | `VERSION_CONFLICT` | somebody else wrote in between; nothing was changed | read again, then repeat |
  * | `CORRUPT_RECORD` | a stored record cannot be read; its id is named | `remove` it or restore it |
  * | `UNSUPPORTED_VERSION` | a record was written by a later version | upgrade |
- * | `STORE_NOT_READY` | tables or indexes are missing | run `migrate()` |
+ * | `STORE_NOT_READY` | tables or indexes are missing, or cannot be made | run `migrate()`, which says what it lacks |
  * | `STORE_UNAVAILABLE` | the database did not answer, or answered with a fault | retry; with the same message ids nothing is added twice |
  * | `UNSUPPORTED` | the store declares that it cannot do this | choose another store or do without |
  * | `ABORTED` | the caller's signal ended the call | nothing |
