@@ -208,8 +208,8 @@ function codesOf(cause: unknown): readonly string[] {
 }
 
 /**
- * The driver's error with its name as code, and without stored data, which it may quote. Errors that the user of the
- * store can fix are put in our words.
+ * The driver's error with its name as code (or the first reason for which a transaction was refused), and without stored
+ * data, which it may quote. Errors that the user of the store can fix are put in our words.
  */
 function explained(cause: unknown, tableName: string): unknown {
   for (const reason of reasonsOf(cause)) delete reason.Item;
@@ -226,7 +226,9 @@ function explained(cause: unknown, tableName: string): unknown {
       cause,
     );
   }
-  if (cause instanceof Error && !("code" in cause) && name !== "Error") Object.assign(cause, { code: name });
+  // Of a transaction that was refused, the reasons say why.
+  const [code = name] = reasonsOf(cause).flatMap(({ Code }) => (Code === "None" ? [] : (Code ?? [])));
+  if (cause instanceof Error && !("code" in cause) && name !== "Error") Object.assign(cause, { code });
   return cause;
 }
 

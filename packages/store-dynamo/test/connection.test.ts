@@ -235,6 +235,21 @@ describe("throttling", () => {
     expect((await store.getMessages("put off")).version).toBeNull();
   });
 
+  test.each(["AccessDenied", "ValidationError", "ItemCollectionSizeLimitExceeded"])(
+    "is not what a transaction was refused for by %s, which is STORE_UNAVAILABLE at once and says so",
+    async (reason) => {
+      const store = faulty("TransactWriteItems", canceled("None", reason, "None"), { times: 1 });
+      const begin = update(null, 2, { append: [message(1)] });
+      await expect(store.updateMessages(reason, begin)).rejects.toMatchObject({
+        code: "STORE_UNAVAILABLE",
+        message: expect.stringContaining(reason),
+        cause: { code: reason },
+      });
+      expect(store.sent).toHaveLength(1);
+      expect((await store.getMessages(reason)).version).toBeNull();
+    },
+  );
+
   test("ends with the caller's signal", async () => {
     const controller = new AbortController();
     const store = faulty("GetItem", fault("ThrottlingException"), { times: Number.POSITIVE_INFINITY });
@@ -278,6 +293,30 @@ describe("throttling", () => {
     expect((await store.listMemories({ owner: "partly" })).memories).toHaveLength(3);
     expect(gets).toBe(2);
   });
+});
+
+test.each([
+  ...[
+    "InternalServerError",
+    "ServiceUnavailable",
+    "LimitExceededException",
+    "ReplicatedWriteConflictException",
+  ],
+  ...["AccessDeniedException", "ExpiredTokenException", "UnrecognizedClientException"],
+  ...["ItemCollectionSizeLimitExceededException", "IdempotentParameterMismatchException"],
+])("%s is STORE_UNAVAILABLE, whatever was asked, and is not sent again", async (name) => {
+  const begin = update(null, 3, { append: messages(1, 2) });
+  await dynamoStore({ client, tableName }).updateMessages(`refused ${name}`, begin);
+  for (const [operation, call] of [
+    ["GetItem", (store: DynamoStore) => store.getMessages(`refused ${name}`)],
+    ["PutItem", (store: DynamoStore) => store.updateMessages(`refused ${name}`, update(begin.version, 3))],
+    ["TransactWriteItems", (store: DynamoStore) => store.deleteMessages(`refused ${name}`)],
+    ["Query", (store: DynamoStore) => store.listMemories({ owner: "nobody" })],
+  ] as const) {
+    const store = faulty(operation, fault(name));
+    await expect(call(store)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: name } });
+    expect(store.sent.filter((sent) => sent.operation === operation)).toHaveLength(1);
+  }
 });
 
 describe("a conflict with another transaction", () => {

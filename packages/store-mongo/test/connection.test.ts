@@ -1,6 +1,6 @@
 import { type AddressInfo, createConnection, createServer } from "node:net";
 import { describeUnanswered, failure, message, said, update } from "@turnkeep/store-tests";
-import { MongoWriteConcernError } from "mongodb";
+import { MongoServerError, MongoWriteConcernError } from "mongodb";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { type MongoStoreOptions, mongoStore } from "../src/index.ts";
 import { intercepted, migrated, newDatabase, withClient } from "./support.ts";
@@ -102,6 +102,28 @@ test("a write that no majority confirms is not called a refused insert", async (
     expect(said(error)).not.toContain("refused");
   });
 });
+
+// As a server answers that steps down, shuts down, has no majority in time, throttles (Cosmos DB, Atlas) or meets a conflict.
+test.each([10107, 13435, 189, 91, 11600, 11602, 64, 16500, 8000, 112, 50])(
+  "the server's error %i is STORE_UNAVAILABLE, and the update is sent once",
+  async (code) => {
+    await withClient(url, async (client) => {
+      let sent = 0;
+      const refusing = intercepted(client, (method) => {
+        if (method !== "updateOne") return;
+        sent++;
+        throw new MongoServerError({ ok: 0, code, errmsg: "refused { payload: 'private words' }" });
+      });
+      const store = mongoStore({ client: refusing, database });
+      const error = await failure(() =>
+        store.updateMessages(`refused ${code}`, update(null, 2, { append: [message(1)] })),
+      );
+      expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code } });
+      expect(said(error)).not.toContain("private words");
+      expect(sent).toBe(1);
+    });
+  },
+);
 
 test("an insert that the server refuses tells no content", async () => {
   await withClient(url, async (client) => {

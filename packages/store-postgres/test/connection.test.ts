@@ -12,7 +12,7 @@ import {
 } from "@turnkeep/store-tests";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { postgresStore } from "../src/index.ts";
+import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
 import { openPool, withClient } from "./support.ts";
 
@@ -170,6 +170,28 @@ describe("a client that was given", () => {
       });
       await pool.end();
     });
+
+    // Out of connections, starting, shutting down, cut off, read-only, without the right, out of time, without room.
+    test.each(["53300", "57P03", "57P01", "08006", "25006", "42501", "57014", "55P03", "53100"])(
+      "in another way (%s) is STORE_UNAVAILABLE at once",
+      async (code) => {
+        const pool = openPool(url);
+        const begin = update(null, 2, { append: [message(1)] });
+        for (const call of [
+          (store: PostgresStore) => store.getMessages(code),
+          (store: PostgresStore) => store.updateMessages(code, begin),
+          (store: PostgresStore) => store.deleteMessages(code),
+        ]) {
+          const client = refusing(code, 2, pool);
+          await expect(call(postgresStore({ client }))).rejects.toMatchObject({
+            code: "STORE_UNAVAILABLE",
+            cause: { code },
+          });
+          expect(client.refused).toBe(1);
+        }
+        await pool.end();
+      },
+    );
 
     test.each(["26000", "42P05", "0A000"])(
       "is not asked again for a name that it was not given (%s)",

@@ -222,6 +222,34 @@ describe.each(["redisUrl", "redis70Url", "valkeyUrl"] as const)("a database that
   });
 });
 
+test.each([
+  "LOADING Redis is loading the dataset in memory",
+  "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+  "TRYAGAIN Multiple keys request during rehashing of slot",
+  "CLUSTERDOWN The cluster is down",
+  "MOVED 3999 127.0.0.1:6381",
+  "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.",
+  "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+  "NOPERM User chat has no permissions to run the 'evalsha' command",
+  "ERR max single record size exceeded",
+])("a server that answers %s is STORE_UNAVAILABLE, and is asked once", async (answer) => {
+  const client = {
+    asked: 0,
+    async call() {
+      client.asked++;
+      throw Object.assign(new Error(answer), { name: "ReplyError", command: { name: "evalsha" } });
+    },
+  };
+  const store = redisStore({ client });
+  const begin = update(null, 2, { append: [message(1)] });
+  const calls = [() => store.getMessages("a"), () => store.updateMessages("a", begin), () => store.sweep()];
+  for (const [index, call] of calls.entries()) {
+    const code = answer.split(" ")[0];
+    await expect(call()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code } });
+    expect(client.asked).toBe(index + 1);
+  }
+});
+
 test("a store closes whose client could not be made", async () => {
   const store = redisStore({ config: { sentinels: [], name: "none" } });
   await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
