@@ -4,7 +4,7 @@ import type { ChatMemoryOptions } from "../chat-memory-options.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import type { MemoryCallOptions } from "../memory-call-options.ts";
-import type { MessageFormat } from "../message-format.ts";
+import type { AnyMessage, MessageFormat } from "../message-format.ts";
 import { checkInteger, checkObject, checkOptions } from "../option-checks.ts";
 import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
@@ -33,7 +33,7 @@ const defaultMaxLoaded = 1000;
 export function createChatMemories<M extends ModelMessageLike = ModelMessage>(
   options: ChatMemoriesOptions<NoInfer<M>> & { readonly format?: undefined },
 ): ChatMemories<M>;
-export function createChatMemories<M>(
+export function createChatMemories<M extends AnyMessage>(
   options: ChatMemoriesOptions<NoInfer<M>> & { readonly format: MessageFormat<M> },
 ): ChatMemories<M>;
 export function createChatMemories<M>(options: ChatMemoriesOptions<M> & FormatOption<M>): ChatMemories<M> {

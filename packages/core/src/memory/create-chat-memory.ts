@@ -20,7 +20,7 @@ import type {
   SystemOf,
   ViewOptions,
 } from "../memory-view.ts";
-import type { MessageFormat } from "../message-format.ts";
+import type { AnyMessage, MessageFormat } from "../message-format.ts";
 import { checkObject, checkOptions, wrongOption } from "../option-checks.ts";
 import { checkMessageId } from "../stores/checks.ts";
 import { invalidOption } from "../stores/store-errors.ts";
@@ -60,7 +60,7 @@ import { Views } from "./views.ts";
 export function createChatMemory<M extends ModelMessageLike = ModelMessage>(
   options?: ChatMemoryOptions<NoInfer<M>> & { readonly format?: undefined },
 ): ChatMemory<M>;
-export function createChatMemory<M>(
+export function createChatMemory<M extends AnyMessage>(
   options: ChatMemoryOptions<NoInfer<M>> & { readonly format: MessageFormat<M> },
 ): ChatMemory<M>;
 export function createChatMemory<M>(options: ChatMemoryOptions<M> & FormatOption<M> = {}): ChatMemory<M> {
