@@ -21,9 +21,9 @@ export interface FoldedUpdate {
 }
 
 /** What becomes of a row. */
-interface Folded {
+type Folded = {
   readonly state: MessageState | "removed";
-}
+};
 
 /**
  * Folds `append`, `replace` and `move` of a checked update into the final change of each row. A move may name a message

@@ -1,0 +1,70 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import ts from "typescript6";
+import { afterAll, describe, expect, inject, it } from "vitest";
+import { execute } from "../src/runner/execute.mjs";
+
+const top = mkdtempSync(join(tmpdir(), "turnkeep-declarations-"));
+afterAll(() => rmSync(top, { recursive: true, force: true }));
+
+describe.each(inject("packed"))("$name", ({ folder, tarball }) => {
+  it("exports every interface and class that a user's own declarations may have to name", async () => {
+    const { declared, exported } = await declarationsOf(folder, tarball);
+    const inherited = new Set(declared.flatMap(({ extended }) => extended));
+    const unnamed = declared.filter(({ name, symbol }) => !exported.has(symbol) && !inherited.has(name));
+    expect(unnamed.map(({ name }) => name)).toEqual([]);
+  });
+});
+
+interface Declared {
+  readonly name: string;
+  readonly symbol: ts.Symbol | undefined;
+  /** The names of what it extends: its members are named there without it. */
+  readonly extended: readonly string[];
+}
+
+/** The interfaces and classes in a package's declarations, and what its entries export. */
+async function declarationsOf(
+  folder: string,
+  tarball: string,
+): Promise<{ declared: Declared[]; exported: ReadonlySet<ts.Symbol | undefined> }> {
+  const unpacked = join(top, folder);
+  mkdirSync(unpacked, { recursive: true });
+  const { ok, output } = await execute("tar", ["-xzf", tarball, "-C", unpacked, "--strip-components", "1"]);
+  if (!ok) throw new Error(output);
+  const files = readdirSync(join(unpacked, "dist"))
+    .filter((file) => file.endsWith(".d.ts"))
+    .map((file) => join(unpacked, "dist", file));
+  const program = ts.createProgram(files, { module: ts.ModuleKind.NodeNext, types: [] });
+  const checker = program.getTypeChecker();
+  const { exports } = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8"));
+  const entries: string[] = Object.values<{ types?: string }>(exports).flatMap(({ types }) => types ?? []);
+  const exported = entries.flatMap((entry) => {
+    const module_ = checker.getSymbolAtLocation(sourceOf(program, join(unpacked, entry)));
+    if (module_ === undefined) throw new Error(`${entry} is no module.`);
+    return checker.getExportsOfModule(module_).map((symbol) => aliased(symbol, checker));
+  });
+  const declared = files.flatMap((file) =>
+    sourceOf(program, file).statements.flatMap((statement) => {
+      if (!ts.isInterfaceDeclaration(statement) && !ts.isClassDeclaration(statement)) return [];
+      const { name, heritageClauses = [] } = statement;
+      if (name === undefined) return [];
+      const extended = heritageClauses.flatMap(({ types }) =>
+        types.map(({ expression }) => expression.getText()),
+      );
+      return [{ name: name.text, symbol: checker.getSymbolAtLocation(name), extended }];
+    }),
+  );
+  return { declared, exported: new Set(exported) };
+}
+
+function sourceOf(program: ts.Program, file: string): ts.SourceFile {
+  const source = program.getSourceFile(file);
+  if (source === undefined) throw new Error(`There is no ${file}.`);
+  return source;
+}
+
+function aliased(symbol: ts.Symbol, checker: ts.TypeChecker): ts.Symbol {
+  return (symbol.flags & ts.SymbolFlags.Alias) === 0 ? symbol : checker.getAliasedSymbol(symbol);
+}
