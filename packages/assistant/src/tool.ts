@@ -3,6 +3,7 @@ import type { JsonSchema, OutputOf, StandardSchema } from "./schema.ts";
 
 /** What a running tool is given beside its input. */
 export interface ToolContext {
+  /** The id of the memory that the turn belongs to. */
   readonly memoryId: string;
   readonly toolCallId: string;
   /** Fires when the turn is aborted. */
@@ -11,6 +12,7 @@ export interface ToolContext {
 
 /** A function that the model may call. */
 export interface Tool<Input = unknown> {
+  /** What the tool does and when to call it, as the model is told. */
   readonly description?: string | undefined;
   /**
    * The shape of the input: either a Standard Schema of any library, by which the input is checked and converted before

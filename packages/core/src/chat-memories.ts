@@ -14,6 +14,7 @@ export type ChatMemoriesOptions<M> = MemoryPolicy<M> & {
 
 /** Which memories to list, and how many per page. */
 export interface MemoryListQuery extends MemoryCallOptions {
+  /** Only memories of this owner. */
   readonly owner?: string | undefined;
   /** The `cursor` of the previous page. */
   readonly cursor?: string | undefined;
@@ -51,5 +52,6 @@ export interface ChatMemories<M> {
   ): Promise<{ readonly erased: string[] }>;
   /** Closes the memories, not the store. Idempotent. */
   close(): Promise<void>;
+  /** Calls `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -81,6 +81,7 @@ export interface Omission {
    * Leave out reasoning and, where one answer is several messages, what binds this one to reasoning in another.
    */
   readonly reasoning?: boolean | undefined;
+  /** Leave out images, audio and files. */
   readonly media?: boolean | undefined;
 }
 

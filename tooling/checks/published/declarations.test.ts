@@ -15,11 +15,23 @@ describe.each(inject("packed"))("$name", ({ folder, tarball }) => {
     const unnamed = declared.filter(({ name, symbol }) => !exported.has(symbol) && !inherited.has(name));
     expect(unnamed.map(({ name }) => name)).toEqual([]);
   });
+
+  it("explains whatever it exports", async () => {
+    const { exported, checker } = await declarationsOf(folder, tarball);
+    const bare = [...exported].filter((symbol) => symbol.getDocumentationComment(checker).length === 0);
+    const names = bare.map(({ name }) => name).filter((name) => !isProviders(folder, name));
+    expect(names).toEqual([]);
+  });
 });
+
+/** The messages of a provider and their parts, in its own words: its reference explains them. */
+function isProviders(folder: string, name: string): boolean {
+  return folder === "packages/formats" && /^(?:Anthropic|Chat|LangChain4j|Responses)[A-Z]/.test(name);
+}
 
 interface Declared {
   readonly name: string;
-  readonly symbol: ts.Symbol | undefined;
+  readonly symbol: ts.Symbol;
   /** The names of what it extends: its members are named there without it. */
   readonly extended: readonly string[];
 }
@@ -28,7 +40,7 @@ interface Declared {
 async function declarationsOf(
   folder: string,
   tarball: string,
-): Promise<{ declared: Declared[]; exported: ReadonlySet<ts.Symbol | undefined> }> {
+): Promise<{ declared: Declared[]; exported: ReadonlySet<ts.Symbol>; checker: ts.TypeChecker }> {
   const unpacked = join(top, folder);
   mkdirSync(unpacked, { recursive: true });
   const { ok, output } = await execute("tar", ["-xzf", tarball, "-C", unpacked, "--strip-components", "1"]);
@@ -41,9 +53,12 @@ async function declarationsOf(
   const { exports } = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8"));
   const entries: string[] = Object.values<{ types?: string }>(exports).flatMap(({ types }) => types ?? []);
   const exported = entries.flatMap((entry) => {
-    const module_ = checker.getSymbolAtLocation(sourceOf(program, join(unpacked, entry)));
-    if (module_ === undefined) throw new Error(`${entry} is no module.`);
-    return checker.getExportsOfModule(module_).map((symbol) => aliased(symbol, checker));
+    const module_ = symbolAt(sourceOf(program, join(unpacked, entry)), checker);
+    // What another package declares is that package's.
+    return checker
+      .getExportsOfModule(module_)
+      .map((symbol) => aliased(symbol, checker))
+      .filter(({ declarations }) => declarations !== undefined);
   });
   const declared = files.flatMap((file) =>
     sourceOf(program, file).statements.flatMap((statement) => {
@@ -53,16 +68,22 @@ async function declarationsOf(
       const extended = heritageClauses.flatMap(({ types }) =>
         types.map(({ expression }) => expression.getText()),
       );
-      return [{ name: name.text, symbol: checker.getSymbolAtLocation(name), extended }];
+      return [{ name: name.text, symbol: symbolAt(name, checker), extended }];
     }),
   );
-  return { declared, exported: new Set(exported) };
+  return { declared, exported: new Set(exported), checker };
 }
 
 function sourceOf(program: ts.Program, file: string): ts.SourceFile {
   const source = program.getSourceFile(file);
   if (source === undefined) throw new Error(`There is no ${file}.`);
   return source;
+}
+
+function symbolAt(node: ts.Node, checker: ts.TypeChecker): ts.Symbol {
+  const symbol = checker.getSymbolAtLocation(node);
+  if (symbol === undefined) throw new Error(`${node.getSourceFile().fileName} is no module.`);
+  return symbol;
 }
 
 function aliased(symbol: ts.Symbol, checker: ts.TypeChecker): ts.Symbol {

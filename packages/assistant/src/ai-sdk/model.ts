@@ -10,6 +10,7 @@ import { sentName } from "../openai-compatible/sent-calls.ts";
 
 /** Which model, and the SDK's own settings for it. */
 export interface AiSdkOptions {
+  /** A model of the SDK, or the id of one. */
   readonly model: LanguageModel;
   /** Passed on to `generateText` and `streamText` as they are. */
   readonly settings?:
