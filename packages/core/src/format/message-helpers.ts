@@ -28,6 +28,15 @@ type TypedToolResult<T> = {
     : { type: "json" | "error-json"; value: T };
 };
 
+/** A type of JSON values with its interfaces written out: `JsonObject` takes none. `never` where JSON holds no such value. */
+type WrittenOut<T> = T extends JsonValue | undefined
+  ? T
+  : T extends object
+    ? T extends (...args: never) => unknown
+      ? never
+      : { [K in keyof T]: WrittenOut<T[K]> }
+    : never;
+
 /**
  * A system message of the default format.
  *
@@ -135,6 +144,13 @@ export function toolResult<T extends JsonValue>(
   output: T,
   options?: { readonly isError?: boolean | undefined },
 ): { role: "tool"; content: TypedToolResult<T>[] };
+/** The same for an output whose type is, or holds, an interface. */
+export function toolResult<T extends object>(
+  toolCallId: string,
+  toolName: string,
+  output: T & WrittenOut<T>,
+  options?: { readonly isError?: boolean | undefined },
+): { role: "tool"; content: TypedToolResult<WrittenOut<T>>[] };
 export function toolResult(
   toolCallId: string,
   toolName: string,
