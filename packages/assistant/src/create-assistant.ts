@@ -26,10 +26,24 @@ import { whileFree } from "./turn-queue.ts";
 
 /** Only messages of the default format need no `messages`. */
 type OwnMessages<M> = [M] extends [ModelMessageLike]
-  ? { readonly messages?: AssistantMessages<NoInfer<M>> | undefined }
-  : { readonly messages: AssistantMessages<NoInfer<M>> };
-type OfOne<M> = { readonly memory?: ChatMemory<M> | undefined; readonly memories?: undefined };
-type OfMany<M> = { readonly memories: ManyMemories<M>; readonly memory?: undefined };
+  ? {
+      /** How messages are read and made. Default: as those of the default format. */
+      readonly messages?: AssistantMessages<NoInfer<M>> | undefined;
+    }
+  : {
+      /** How messages are read and made: `openaiMessages<ChatMessage>()`, `anthropicMessages<AnthropicMessage>()`. */
+      readonly messages: AssistantMessages<NoInfer<M>>;
+    };
+type OfOne<M> = {
+  /** The one memory that the assistant works over. Default: each chat starts empty and keeps nothing. */
+  readonly memory?: ChatMemory<M> | undefined;
+  readonly memories?: undefined;
+};
+type OfMany<M> = {
+  /** Many memories, such as `createChatMemories({ store })`: each chat names its own. */
+  readonly memories: ManyMemories<M>;
+  readonly memory?: undefined;
+};
 
 /**
  * Creates an assistant over one memory, or over many (`memories`, with the id that each chat names). With neither, each

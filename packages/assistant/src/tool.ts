@@ -77,10 +77,16 @@ const toolNames: readonly (keyof Tool)[] = [
  * ```
  */
 export function tool<S extends StandardSchema>(
-  definition: Omit<Tool<OutputOf<S>>, "inputSchema"> & { readonly inputSchema: S },
+  definition: Omit<Tool<OutputOf<S>>, "inputSchema"> & {
+    /** The shape of the input, in any library of Standard Schema: Zod, Valibot, ArkType and others. */
+    readonly inputSchema: S;
+  },
 ): Tool<OutputOf<S>>;
 export function tool<Input = Readonly<Record<string, unknown>>>(
-  definition: Omit<Tool<Input>, "inputSchema"> & { readonly inputSchema: JsonSchema },
+  definition: Omit<Tool<Input>, "inputSchema"> & {
+    /** The shape of the input, which the model is told; the input may be any JSON object all the same. */
+    readonly inputSchema: JsonSchema;
+  },
 ): Tool<Input>;
 export function tool<Input>(definition: Tool<Input>): Tool<Input> {
   checkUnlessInstance("tool's argument", definition, toolNames);

@@ -5,6 +5,7 @@ import type { ChatMemoryStore, ListPage } from "./store-contract.ts";
 
 /** Where an application keeps its memories, and the policy that all of them share. */
 export type ChatMemoriesOptions<M> = MemoryPolicy<M> & {
+  /** Where the memories are kept. */
   readonly store: ChatMemoryStore;
   /** The owner that a memory gets when it begins: one for all, or a function of the memory's id. */
   readonly owner?: string | ((id: string) => string | undefined) | undefined;

@@ -22,7 +22,37 @@ describe.each(inject("packed"))("$name", ({ folder, tarball }) => {
     const names = bare.map(({ name }) => name).filter((name) => !isProviders(folder, name));
     expect(names).toEqual([]);
   });
+
+  it("explains every option", async () => {
+    const { exported, checker } = await declarationsOf(folder, tarball);
+    const bare = [...exported].flatMap((symbol) => optionsOf(symbol, checker));
+    const names = bare.filter(({ told }) => !told).map(({ name }) => name);
+    expect([...new Set(names)]).toEqual([]);
+  });
+
+  it("has no docstring behind something else on its line, where no editor finds it", async () => {
+    const { texts } = await declarationsOf(folder, tarball);
+    expect(texts.flatMap((text) => text.match(/^ *\S.*\/\*\* .*$/gm) ?? [])).toEqual([]);
+  });
 });
+
+/** The members of the last argument of a function, where that is its options. */
+function optionsOf(symbol: ts.Symbol, checker: ts.TypeChecker): { name: string; told: boolean }[] {
+  const signatures = checker.getTypeOfSymbol(symbol).getCallSignatures();
+  return signatures.flatMap(({ parameters }) => {
+    const last = parameters.at(-1);
+    if (last === undefined || !/^(?:options|definition)$/.test(last.name)) return [];
+    const type = checker.getNonNullableType(checker.getTypeOfSymbol(last));
+    const variants = type.isUnion() ? type.types : [type];
+    const members = variants.flatMap((variant) => checker.getPropertiesOfType(variant));
+    return members
+      .filter((member) => (checker.getTypeOfSymbol(member).flags & ts.TypeFlags.Undefined) === 0)
+      .map((member) => ({
+        name: `${symbol.name}: ${member.name}`,
+        told: member.getDocumentationComment(checker).length > 0,
+      }));
+  });
+}
 
 /** The messages of a provider and their parts, in its own words: its reference explains them. */
 function isProviders(folder: string, name: string): boolean {
@@ -40,7 +70,12 @@ interface Declared {
 async function declarationsOf(
   folder: string,
   tarball: string,
-): Promise<{ declared: Declared[]; exported: ReadonlySet<ts.Symbol>; checker: ts.TypeChecker }> {
+): Promise<{
+  declared: Declared[];
+  exported: ReadonlySet<ts.Symbol>;
+  checker: ts.TypeChecker;
+  texts: readonly string[];
+}> {
   const unpacked = join(top, folder);
   mkdirSync(unpacked, { recursive: true });
   const { ok, output } = await execute("tar", ["-xzf", tarball, "-C", unpacked, "--strip-components", "1"]);
@@ -48,7 +83,7 @@ async function declarationsOf(
   const files = readdirSync(join(unpacked, "dist"))
     .filter((file) => file.endsWith(".d.ts"))
     .map((file) => join(unpacked, "dist", file));
-  const program = ts.createProgram(files, { module: ts.ModuleKind.NodeNext, types: [] });
+  const program = ts.createProgram(files, { module: ts.ModuleKind.NodeNext, strict: true, types: [] });
   const checker = program.getTypeChecker();
   const { exports } = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8"));
   const entries: string[] = Object.values<{ types?: string }>(exports).flatMap(({ types }) => types ?? []);
@@ -71,7 +106,8 @@ async function declarationsOf(
       return [{ name: name.text, symbol: symbolAt(name, checker), extended }];
     }),
   );
-  return { declared, exported: new Set(exported), checker };
+  const texts = files.map((file) => readFileSync(file, "utf8"));
+  return { declared, exported: new Set(exported), checker, texts };
 }
 
 function sourceOf(program: ts.Program, file: string): ts.SourceFile {

@@ -45,7 +45,10 @@ type Folded = {
  */
 export function foldUpdate(
   update: MemoryUpdate,
-  options?: { readonly history?: boolean | undefined },
+  options?: {
+    /** `false`: the store keeps live messages only. Default `true`. */
+    readonly history?: boolean | undefined;
+  },
 ): FoldedUpdate {
   const keepsHistory = options?.history !== false;
   const targets = new Map<number, MessageState | "removed">();
