@@ -12,5 +12,21 @@ export function library(platform: "neutral" | "node", ...entry: string[]): UserC
     // `Symbol.asyncDispose`, whatever `lib` a user's project has.
     banner: { dts: '/// <reference lib="esnext.disposable" />' },
     clean: true,
+    plugins: [docsOfTheirOwnLine],
   });
 }
+
+type Plugin = Extract<UserConfig["plugins"], readonly unknown[]>[number];
+
+/**
+ * The declarations are printed with a member's docstring behind the member before it, where no editor finds it: a
+ * comment on a line belongs to what stands there before it.
+ */
+const docsOfTheirOwnLine: Plugin = {
+  name: "docs-of-their-own-line",
+  renderChunk: {
+    order: "post",
+    handler: (code, { fileName }) =>
+      fileName.endsWith(".d.ts") ? code.replace(/; (\/\*\* .* \*\/\n)( *)/g, ";\n$2$1$2") : null,
+  },
+};

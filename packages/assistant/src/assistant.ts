@@ -33,6 +33,7 @@ export interface Strategies {
   readonly tooManyRoundTrips?: "throw" | "answer" | undefined;
 }
 
+/** What the model is told first: text, a message, or a function of the memory's id that returns either or nothing. */
 export type SystemMessage<M> =
   | string
   | M
@@ -40,7 +41,9 @@ export type SystemMessage<M> =
 
 /** The options of an assistant, except where its conversations are kept. */
 export interface AssistantPolicy<M> {
+  /** Asks the model: `aiSdkModel`, `openaiCompatible`, or a function of your own. */
   readonly model: Model<M>;
+  /** What the model may call, by name. Default: nothing. */
   readonly tools?: Tools | undefined;
   /**
    * Set at the beginning of each turn: text, a message, or a function of the memory's id. If the function returns
@@ -51,6 +54,7 @@ export interface AssistantPolicy<M> {
   readonly maxRoundTrips?: number | undefined;
   /** How many tools of one answer run at once. Default 4; 1 runs them one after another, in order. */
   readonly toolConcurrency?: number | undefined;
+  /** What to do when something goes wrong. Each has a default of its own. */
   readonly strategies?: Strategies | undefined;
   /** What a chat does while another turn of its memory runs in this process. Default `"enqueue"`. */
   readonly busy?: "reject" | "enqueue" | undefined;
@@ -127,6 +131,7 @@ export type ChatEvent<M> =
 
 /** The arguments of `chat` and `stream` after the message, for an assistant with one memory: optional. */
 export type OfOneMemory = [options?: ChatOptions];
+/** The arguments of `chat` and `stream` after the message, for an assistant with `memories`: each chat names its own. */
 export type OfManyMemories = [options: ChatOptions & { readonly memoryId: string }];
 
 /**

@@ -1,4 +1,5 @@
 import {
+  type AnyMessage,
   type ChatMemory,
   createChatMemory,
   type ModelMessage,
@@ -23,11 +24,26 @@ import { type Setup, setupOf } from "./setup.ts";
 import { Turn } from "./turn.ts";
 import { whileFree } from "./turn-queue.ts";
 
-type DefaultMessages = { readonly messages?: undefined };
-type OwnMessages<M> = { readonly messages: AssistantMessages<NoInfer<M>> };
-type OfOne<M> = { readonly memory: ChatMemory<M>; readonly memories?: undefined };
-type OfMany<M> = { readonly memories: ManyMemories<M>; readonly memory?: undefined };
-type OfNone = { readonly memory?: undefined; readonly memories?: undefined };
+/** Only messages of the default format need no `messages`. */
+type OwnMessages<M> = [M] extends [ModelMessageLike]
+  ? {
+      /** How messages are read and made. Default: as those of the default format. */
+      readonly messages?: AssistantMessages<NoInfer<M>> | undefined;
+    }
+  : {
+      /** How messages are read and made: `openaiMessages<ChatMessage>()`, `anthropicMessages<AnthropicMessage>()`. */
+      readonly messages: AssistantMessages<NoInfer<M>>;
+    };
+type OfOne<M> = {
+  /** The one memory that the assistant works over. Default: each chat starts empty and keeps nothing. */
+  readonly memory?: ChatMemory<M> | undefined;
+  readonly memories?: undefined;
+};
+type OfMany<M> = {
+  /** Many memories, such as `createChatMemories({ store })`: each chat names its own. */
+  readonly memories: ManyMemories<M>;
+  readonly memory?: undefined;
+};
 
 /**
  * Creates an assistant over one memory, or over many (`memories`, with the id that each chat names). With neither, each
@@ -56,19 +72,10 @@ type OfNone = { readonly memory?: undefined; readonly memories?: undefined };
  * const { text } = await assistant.chat("Do I need a coat in Oslo?");
  * ```
  */
-export function createAssistant<M extends ModelMessageLike = ModelMessage>(
-  options: AssistantPolicy<NoInfer<M>> & DefaultMessages & OfOne<M>,
-): Assistant<M>;
-export function createAssistant<M extends ModelMessageLike = ModelMessage>(
-  options: AssistantPolicy<NoInfer<M>> & DefaultMessages & OfMany<M>,
-): Assistant<M, OfManyMemories>;
-export function createAssistant(
-  options: AssistantPolicy<ModelMessage> & DefaultMessages & OfNone,
-): Assistant<ModelMessage>;
-export function createAssistant<M>(
+export function createAssistant<M extends AnyMessage = ModelMessage>(
   options: AssistantPolicy<NoInfer<M>> & OwnMessages<M> & OfOne<M>,
 ): Assistant<M>;
-export function createAssistant<M>(
+export function createAssistant<M extends AnyMessage = ModelMessage>(
   options: AssistantPolicy<NoInfer<M>> & OwnMessages<M> & OfMany<M>,
 ): Assistant<M, OfManyMemories>;
 export function createAssistant<M>(

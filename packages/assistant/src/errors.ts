@@ -91,7 +91,10 @@ export class AssistantError extends Error {
  * isAssistantError(new AssistantError("BUSY", "busy"), "BUSY"); // true
  * ```
  */
-export function isAssistantError(error: unknown, code?: AssistantErrorCode): error is AssistantError {
+export function isAssistantError<Code extends AssistantErrorCode = AssistantErrorCode>(
+  error: unknown,
+  code?: Code,
+): error is AssistantErrorCode extends Code ? AssistantError : AssistantError & { readonly code: Code } {
   return (
     typeof error === "object" &&
     error !== null &&

@@ -17,9 +17,11 @@ export interface ModelDelta {
 export interface ModelRequest<M> {
   /** Never empty. The messages are frozen: copy one to change it. */
   readonly messages: readonly M[];
+  /** What the model may call; empty without tools. */
   readonly tools: readonly ToolDefinition[];
   /** `"none"`: answer without calls. The tools are still listed: some providers refuse calls of unlisted ones. */
   readonly toolChoice: "auto" | "none";
+  /** Fires when the turn is aborted. Pass it on to the request. */
   readonly signal: AbortSignal;
   readonly memoryId: string;
   /**

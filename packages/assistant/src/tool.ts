@@ -3,6 +3,7 @@ import type { JsonSchema, OutputOf, StandardSchema } from "./schema.ts";
 
 /** What a running tool is given beside its input. */
 export interface ToolContext {
+  /** The id of the memory that the turn belongs to. */
   readonly memoryId: string;
   readonly toolCallId: string;
   /** Fires when the turn is aborted. */
@@ -11,6 +12,7 @@ export interface ToolContext {
 
 /** A function that the model may call. */
 export interface Tool<Input = unknown> {
+  /** What the tool does and when to call it, as the model is told. */
   readonly description?: string | undefined;
   /**
    * The shape of the input: either a Standard Schema of any library, by which the input is checked and converted before
@@ -75,10 +77,16 @@ const toolNames: readonly (keyof Tool)[] = [
  * ```
  */
 export function tool<S extends StandardSchema>(
-  definition: Omit<Tool<OutputOf<S>>, "inputSchema"> & { readonly inputSchema: S },
+  definition: Omit<Tool<OutputOf<S>>, "inputSchema"> & {
+    /** The shape of the input, in any library of Standard Schema: Zod, Valibot, ArkType and others. */
+    readonly inputSchema: S;
+  },
 ): Tool<OutputOf<S>>;
 export function tool<Input = Readonly<Record<string, unknown>>>(
-  definition: Omit<Tool<Input>, "inputSchema"> & { readonly inputSchema: JsonSchema },
+  definition: Omit<Tool<Input>, "inputSchema"> & {
+    /** The shape of the input, which the model is told; the input may be any JSON object all the same. */
+    readonly inputSchema: JsonSchema;
+  },
 ): Tool<Input>;
 export function tool<Input>(definition: Tool<Input>): Tool<Input> {
   checkUnlessInstance("tool's argument", definition, toolNames);

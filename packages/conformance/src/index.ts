@@ -24,3 +24,4 @@ export {
 export { type ConformanceOptions, type RunOptions, runConformance } from "./run.ts";
 export { ConformanceError } from "./support/expect.ts";
 export type { Change, TestMemory } from "./support/memory.ts";
+export type { MemoryModel } from "./support/model.ts";

@@ -24,6 +24,7 @@ export type ConformanceResult = {
 
 type Failure = Extract<ConformanceResult, { readonly status: "failed" | "warned" }>;
 
+/** How many cases ended in which way. */
 export interface ConformanceCounts {
   readonly passed: number;
   readonly failed: number;
@@ -31,6 +32,7 @@ export interface ConformanceCounts {
   readonly skipped: number;
 }
 
+/** What a run of the kit found. */
 export interface ConformanceReport {
   /** No case failed, and at least one passed. */
   readonly ok: boolean;

@@ -22,6 +22,7 @@ export interface ConformanceOptions {
   readonly cases?: readonly ConformanceCase[] | undefined;
 }
 
+/** Options of {@link runConformance}. */
 export interface RunOptions extends ConformanceOptions {
   /** Ends the run before the next case; `runConformance` then rejects with its reason. */
   readonly signal?: AbortSignal | undefined;

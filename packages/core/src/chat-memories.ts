@@ -5,6 +5,7 @@ import type { ChatMemoryStore, ListPage } from "./store-contract.ts";
 
 /** Where an application keeps its memories, and the policy that all of them share. */
 export type ChatMemoriesOptions<M> = MemoryPolicy<M> & {
+  /** Where the memories are kept. */
   readonly store: ChatMemoryStore;
   /** The owner that a memory gets when it begins: one for all, or a function of the memory's id. */
   readonly owner?: string | ((id: string) => string | undefined) | undefined;
@@ -14,6 +15,7 @@ export type ChatMemoriesOptions<M> = MemoryPolicy<M> & {
 
 /** Which memories to list, and how many per page. */
 export interface MemoryListQuery extends MemoryCallOptions {
+  /** Only memories of this owner. */
   readonly owner?: string | undefined;
   /** The `cursor` of the previous page. */
   readonly cursor?: string | undefined;
@@ -51,5 +53,6 @@ export interface ChatMemories<M> {
   ): Promise<{ readonly erased: string[] }>;
   /** Closes the memories, not the store. Idempotent. */
   close(): Promise<void>;
+  /** Calls `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -35,8 +35,20 @@ export interface MemoryPolicy<M> {
 
 /** Where a memory is kept: in this process only, or in a store under an id. */
 export type MemoryPlace =
-  | { readonly id?: string | undefined; readonly store?: undefined; readonly owner?: undefined }
-  | { readonly id: string; readonly store: ChatMemoryStore; readonly owner?: string | undefined };
+  | {
+      /** The memory's name in errors and events. Default `"default"`. */
+      readonly id?: string | undefined;
+      readonly store?: undefined;
+      readonly owner?: undefined;
+    }
+  | {
+      /** The id under which the store keeps the memory. */
+      readonly id: string;
+      /** Where the memory is kept. Default: in this process. */
+      readonly store: ChatMemoryStore;
+      /** Who owns the memory, for `list` and `erase` of `createChatMemories`. Taken when the memory begins. */
+      readonly owner?: string | undefined;
+    };
 
 /** What a memory does, and where it is kept. */
 export type ChatMemoryOptions<M> = MemoryPolicy<M> & MemoryPlace;

@@ -84,7 +84,9 @@ export interface MemoryTransaction<M> {
  * ```
  */
 export interface ChatMemory<M> {
+  /** The id in the store; `"default"` if none was given. */
   readonly id: string;
+  /** How the messages are read and stored; `modelMessageFormat` if none was given. */
   readonly format: MessageFormat<M>;
   /**
    * Adds messages, all or none, and evicts what no longer fits. Returns their ids, in order. Without arguments it does
@@ -251,5 +253,6 @@ export interface ChatMemory<M> {
    * the memory made it.
    */
   close(): Promise<void>;
+  /** Calls `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }

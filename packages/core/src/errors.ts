@@ -91,7 +91,10 @@ export class TurnkeepError extends Error {
  * isTurnkeepError(new TurnkeepError("CLOSED", "closed"), "CLOSED"); // true
  * ```
  */
-export function isTurnkeepError(error: unknown, code?: TurnkeepErrorCode): error is TurnkeepError {
+export function isTurnkeepError<Code extends TurnkeepErrorCode = TurnkeepErrorCode>(
+  error: unknown,
+  code?: Code,
+): error is TurnkeepErrorCode extends Code ? TurnkeepError : TurnkeepError & { readonly code: Code } {
   return (
     typeof error === "object" &&
     error !== null &&

@@ -42,6 +42,7 @@ export type {
   ViewOptions,
 } from "./memory-view.ts";
 export type {
+  AnyMessage,
   ApprovalRef,
   CallPlace,
   MessageFormat,

@@ -1,3 +1,23 @@
+/**
+ * The bound for a type parameter that stands for a message of any type. Every type meets it; unlike without a bound,
+ * TypeScript keeps the literals of a message that is written where the type is inferred (`role: "user"`, not `string`).
+ *
+ * @example
+ * ```ts
+ * import { type AnyMessage, type ChatMemory, createChatMemory, type MessageFormat } from "@turnkeep/core";
+ *
+ * function shortMemory<M extends AnyMessage>(format: MessageFormat<M>, opening: () => NoInfer<M>): ChatMemory<M> {
+ *   return createChatMemory({ format, window: { maxMessages: 10, summarize: opening } });
+ * }
+ * ```
+ */
+export type AnyMessage =
+  | ""
+  | { readonly [member: string]: AnyMessage }
+  | NonNullable<unknown>
+  | null
+  | undefined;
+
 /** The part a message plays in a conversation, whatever a provider calls it. */
 export type Role = "system" | "user" | "assistant" | "tool";
 
@@ -61,6 +81,7 @@ export interface Omission {
    * Leave out reasoning and, where one answer is several messages, what binds this one to reasoning in another.
    */
   readonly reasoning?: boolean | undefined;
+  /** Leave out images, audio and files. */
   readonly media?: boolean | undefined;
 }
 

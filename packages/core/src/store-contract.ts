@@ -9,6 +9,7 @@
 /** `live`: shown to the model. `evicted`: left memory for history. `superseded`: replaced, edited or regenerated. */
 export type MessageState = "live" | "evicted" | "superseded";
 
+/** A message as a store keeps it: ids, times and text, whatever the format. */
 export interface StoredMessage {
   /** Unique within its memory: 1 to 256 UTF-8 bytes. Core looks ids up before it commits; a store need not enforce it. */
   id: string;
@@ -22,6 +23,7 @@ export interface StoredMessage {
   meta?: string | undefined;
 }
 
+/** What `getMessages` returns: one memory as it was at one moment. */
 export interface MemorySnapshot {
   /** `null`: no such memory (never was, deleted, or expired); then `nextSeq` is 1 and nothing else is set. */
   version: string | null;
@@ -35,6 +37,7 @@ export interface MemorySnapshot {
   unchanged?: true | undefined;
 }
 
+/** One change of a memory, which applies as a whole or not at all. */
 export interface MemoryUpdate {
   /** The version this change was computed from; `null` begins the memory. */
   expected: string | null;
@@ -56,6 +59,7 @@ export interface MemoryUpdate {
   move: { seq: number; to: MessageState | "removed" }[];
 }
 
+/** Which messages `getHistory` returns. */
 export interface HistoryQuery {
   /** Only messages with a greater `seq`. */
   after?: number | undefined;
@@ -71,11 +75,13 @@ export interface HistoryQuery {
   ids?: string[] | undefined;
 }
 
+/** One page of a memory's messages, live ones included, in the order that was asked for. */
 export interface HistoryPage {
   messages: (StoredMessage & { state: MessageState })[];
   hasMore: boolean;
 }
 
+/** Which memories `listMemories` returns. */
 export interface ListQuery {
   /** Only memories of this owner. */
   owner?: string | undefined;
@@ -85,6 +91,7 @@ export interface ListQuery {
   limit?: number | undefined;
 }
 
+/** One page of the memories in a store. */
 export interface ListPage {
   /** `updatedAt`: milliseconds since the epoch. The order is the store's. */
   memories: { memoryId: string; owner?: string | undefined; updatedAt: number }[];
@@ -92,10 +99,13 @@ export interface ListPage {
   cursor?: string | undefined;
 }
 
+/** Options of every call to a store. */
 export interface CallOptions {
+  /** Ends the call with `ABORTED`. */
   signal?: AbortSignal | undefined;
 }
 
+/** Options of `getMessages`. */
 export interface ReadOptions extends CallOptions {
   /**
    * The version that the caller has read or written, and still holds. If it is current, a store may leave the messages

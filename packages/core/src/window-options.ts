@@ -38,8 +38,7 @@ export interface SummarizeContext<M> {
 /**
  * Summarizes the messages that leave, oldest first, into one message; `undefined` if it cannot. The messages are
  * repaired, and the memory's `eachAlone` processors (such as `redact`) have run over them; others have not. Return a
- * user message or, unless the unit is `turn`, an assistant message, without tool calls. An object literal needs its
- * type stated: `async (evicted): Promise<MyMessage> => …`, or `createChatMemory<MyMessage>(…)`.
+ * user message or, unless the unit is `turn`, an assistant message, without tool calls.
  */
 export type Summarize<M> = (
   evicted: readonly M[],

@@ -1,3 +1,3 @@
 export type { RedisClient } from "./client.ts";
-export type { RedisStoreOptions } from "./options.ts";
+export type { RedisStoreOptions, WaitReplicas } from "./options.ts";
 export { redisStore } from "./store.ts";

@@ -33,6 +33,7 @@ export interface MediaRule {
   readonly count: (piece: MediaPiece) => number;
 }
 
+/** Options of {@link tokenCounter}. */
 export interface TokenCounterOptions {
   /** Default: the model's documented rule for images, {@link estimateMedia}'s for other media. */
   readonly media?: MediaRule | undefined;

@@ -1,12 +1,17 @@
-import { it } from "vitest";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { root } from "../src/runner/workspace.mjs";
 import { inProject } from "./in-project.ts";
 
 /** What a page in a browser may import: every entry, so that all declarations are read. */
-const entries = [
+const webEntries = [
   "@turnkeep/core",
   "@turnkeep/core/processors",
   "@turnkeep/core/store-kit",
   "@turnkeep/assistant",
+  "@turnkeep/assistant/anthropic",
+  "@turnkeep/assistant/openai",
+  "@turnkeep/assistant/openai-compatible",
   "@turnkeep/formats/ai-sdk",
   "@turnkeep/formats/anthropic",
   "@turnkeep/formats/convert",
@@ -16,11 +21,47 @@ const entries = [
   "@turnkeep/formats/profiles",
   "@turnkeep/tokens",
 ];
-const packages = ["@turnkeep/core", "@turnkeep/assistant", "@turnkeep/formats", "@turnkeep/tokens"];
+const webPackages = ["@turnkeep/core", "@turnkeep/assistant", "@turnkeep/formats", "@turnkeep/tokens"];
+const stores = ["dynamo", "mongo", "postgres", "redis"].map((name) => `@turnkeep/store-${name}`);
+const entries = [
+  ...webEntries,
+  ...stores,
+  "@turnkeep/conformance",
+  "@turnkeep/conformance/node-test",
+  "@turnkeep/conformance/vitest",
+];
+const packages = [...webPackages, ...stores, "@turnkeep/conformance"];
 
-it("types hold in a project for browsers, without Node's types and the newest library of TypeScript", async () => {
-  const code = entries.map((entry, index) => `export * as entry${index} from "${entry}";`).join("\n");
-  await inProject(packages, async (project) => {
-    await project.compile(code, {}, { types: [], target: "ES2022", lib: ["ES2022", "DOM"] });
+describe("types", () => {
+  it("hold in a project for browsers, without Node's types and the newest library of TypeScript", async () => {
+    await inProject(webPackages, async (project) => {
+      await project.compile(
+        exportsOf(webEntries),
+        {},
+        { types: [], target: "ES2022", lib: ["ES2022", "DOM"] },
+      );
+    });
+  });
+
+  it("hold for the oldest compiler, and in a CommonJS module, which loads every entry", async () => {
+    const names = entries.map((_, index) => `entry${index}`);
+    const consumer = [
+      ...entries.map((entry, index) => `import * as ${names[index]} from "${entry}";`),
+      `const loaded = [${names.join(", ")}].filter((entry) => Object.keys(entry).length > 0);`,
+      "console.log(loaded.length);",
+    ].join("\n");
+    // Only a test run of vitest may load its entry.
+    const loading = consumer.replace(/^.*conformance\/vitest.*$/m, `const entry${entries.length - 1} = {};`);
+    await inProject(packages, async (project) => {
+      const oldest = join(root, "tooling/checks/node_modules/typescript5");
+      const known = { target: "ES2022", rewriteRelativeImportExtensions: undefined };
+      await project.compile(exportsOf(entries), {}, known, oldest);
+      const program = await project.compile('import "./consumer.cts";', { "consumer.cts": loading });
+      expect(await project.run(program, process.env)).toBe(`${entries.length - 1}\n`);
+    });
   });
 });
+
+function exportsOf(names: readonly string[]): string {
+  return names.map((name, index) => `export * as entry${index} from "${name}";`).join("\n");
+}

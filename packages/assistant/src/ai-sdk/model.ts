@@ -1,4 +1,4 @@
-import type { ModelMessageLike } from "@turnkeep/core";
+import type { ModelMessage, ModelMessageLike } from "@turnkeep/core";
 import { checkObject, onAbort, wrongOption } from "@turnkeep/core/store-kit";
 import { generateText, jsonSchema, type LanguageModel, streamText } from "ai";
 import { newCallId } from "../call-id.ts";
@@ -10,6 +10,7 @@ import { sentName } from "../openai-compatible/sent-calls.ts";
 
 /** Which model, and the SDK's own settings for it. */
 export interface AiSdkOptions {
+  /** A model of the SDK, or the id of one. */
   readonly model: LanguageModel;
   /** Passed on to `generateText` and `streamText` as they are. */
   readonly settings?:
@@ -69,7 +70,7 @@ interface AnyPart {
  * });
  * ```
  */
-export function aiSdkModel<M extends ModelMessageLike>(options: AiSdkOptions): Model<M> {
+export function aiSdkModel<M extends ModelMessageLike = ModelMessage>(options: AiSdkOptions): Model<M> {
   checkObject("aiSdkModel's argument", options, ["model", "settings"]);
   const { model } = options;
   if ((typeof model !== "string" || model === "") && (typeof model !== "object" || model === null))

@@ -1,4 +1,4 @@
-import type { ModelMessageLike } from "@turnkeep/core";
+import type { ModelMessage, ModelMessageLike } from "@turnkeep/core";
 import type { Model, ModelRequest, ModelResponse } from "../model.ts";
 import type { ChatMessageLike } from "../openai/messages.ts";
 import { fromWire, toWire } from "./convert.ts";
@@ -39,7 +39,9 @@ export interface ChatAssistantMessage {
  * });
  * ```
  */
-export function openaiCompatible<M extends ModelMessageLike>(options: OpenAICompatibleOptions): Model<M> {
+export function openaiCompatible<M extends ModelMessageLike = ModelMessage>(
+  options: OpenAICompatibleOptions,
+): Model<M> {
   checkOptions("openaiCompatible", options);
   const server = new URL(options.baseUrl).host;
   return async (request) => {

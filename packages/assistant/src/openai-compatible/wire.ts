@@ -7,11 +7,11 @@ export interface WireMessage {
   [member: string]: unknown;
 }
 
-export interface WireCall {
+export type WireCall = {
   id: string;
   type: "function";
   function: { name: string; arguments: string };
-}
+};
 
 export interface WireUsage {
   readonly prompt_tokens?: number | undefined;

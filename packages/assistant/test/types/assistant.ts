@@ -1,7 +1,13 @@
 /** Compiled by the type check, never run: what an assistant infers and refuses. */
 
 import type Anthropic from "@anthropic-ai/sdk";
-import { createChatMemories, createChatMemory, inMemoryStore, type ModelMessage } from "@turnkeep/core";
+import {
+  type ChatMemory,
+  createChatMemories,
+  createChatMemory,
+  inMemoryStore,
+  type ModelMessage,
+} from "@turnkeep/core";
 import { type AnthropicMessage, anthropicFormat } from "@turnkeep/formats/anthropic";
 import { type ChatMessage, openaiFormat } from "@turnkeep/formats/openai";
 import type { LanguageModel as LanguageModel6, ModelMessage as ModelMessage6 } from "ai6";
@@ -10,7 +16,16 @@ import type OpenAI from "openai";
 import { z } from "zod";
 import { aiSdkModel } from "../../src/ai-sdk.ts";
 import { anthropicMessages } from "../../src/anthropic.ts";
-import { type ChatResult, createAssistant, type Model, type Tools, tool } from "../../src/index.ts";
+import {
+  type AssistantError,
+  type AssistantMessages,
+  type ChatResult,
+  createAssistant,
+  isAssistantError,
+  type Model,
+  type Tools,
+  tool,
+} from "../../src/index.ts";
 import { openaiMessages } from "../../src/openai.ts";
 import { openaiCompatible, openaiCompatibleChat } from "../../src/openai-compatible.ts";
 
@@ -37,6 +52,26 @@ export async function theMemoryDecidesTheType(): Promise<void> {
   same<Awaited<ReturnType<typeof own.chat>>, ChatResult<ModelMessage>>();
   const none = createAssistant({ model: openaiCompatible(server) });
   same<Awaited<ReturnType<typeof none.chat>>, ChatResult<ModelMessage>>();
+}
+
+export function aModelOfItsOwn(): void {
+  const model = openaiCompatible(server);
+  same<typeof model, Model<ModelMessage>>();
+  const sdk = aiSdkModel({ model: sdk7 });
+  same<typeof sdk, Model<ModelMessage>>();
+  createAssistant({ model, memory: createChatMemory() });
+  createAssistant({ model: sdk, memory: createChatMemory<ModelMessage7>() });
+}
+
+export function perhapsNoMemory(
+  model: Model<ModelMessage>,
+  memory: ChatMemory<ModelMessage> | undefined,
+  messages: AssistantMessages<ModelMessage> | undefined,
+): void {
+  createAssistant({ model, memory });
+  createAssistant({ model, memory, messages });
+  createAssistant({ model, ...(memory && { memory }) });
+  createAssistant({ model, memory: undefined, memories: undefined, messages: undefined });
 }
 
 export async function otherFormats(chatModel: Model<ChatMessage>): Promise<void> {
@@ -142,4 +177,13 @@ export function policies(model: Model<ModelMessage>): void {
   createAssistant({ model, busy: "wait" });
   // @ts-expect-error no such option
   createAssistant({ model, maxSteps: 5 });
+}
+
+export function errorsByTheirCode(error: unknown, found: AssistantError): void {
+  if (isAssistantError(error)) same<typeof error, AssistantError>();
+  if (isAssistantError(error, "BUSY")) same<typeof error.code, "BUSY">();
+  if (isAssistantError(found, "BUSY")) same<typeof found.code, "BUSY">();
+  else same<typeof found, AssistantError>();
+  // @ts-expect-error no such code
+  isAssistantError(error, "BUZY");
 }

@@ -12,6 +12,7 @@ export interface ReplayOptions {
   readonly files?: readonly string[] | undefined;
   /** Default 600, unless `maxMessages` is given alone. */
   readonly maxTokens?: number | undefined;
+  /** Default: no limit in messages. */
   readonly maxMessages?: number | undefined;
   /** Default `step`. */
   readonly unit?: WindowUnit | undefined;

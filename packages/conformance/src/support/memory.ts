@@ -25,12 +25,12 @@ export interface Change {
   readonly nextSeq?: number | undefined;
 }
 
-export interface TestMemoryOptions {
+export type TestMemoryOptions = {
   readonly id: string;
   /** The client that writes and reads unless another is named. */
   readonly client: () => ChatMemoryStore;
   readonly version: () => string;
-}
+};
 
 /** One memory in the store, beside the model of what it should hold. */
 export class TestMemory {

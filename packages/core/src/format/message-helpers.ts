@@ -28,6 +28,20 @@ type TypedToolResult<T> = {
     : { type: "json" | "error-json"; value: T };
 };
 
+type ResultOptions = {
+  /** Whether the tool failed. Default `false`. */
+  readonly isError?: boolean | undefined;
+};
+
+/** A type of JSON values with its interfaces written out: `JsonObject` takes none. `never` where JSON holds no such value. */
+type WrittenOut<T> = T extends JsonValue | undefined
+  ? T
+  : T extends object
+    ? T extends (...args: never) => unknown
+      ? never
+      : { [K in keyof T]: WrittenOut<T[K]> }
+    : never;
+
 /**
  * A system message of the default format.
  *
@@ -133,13 +147,20 @@ export function toolResult<T extends JsonValue>(
   toolCallId: string,
   toolName: string,
   output: T,
-  options?: { readonly isError?: boolean | undefined },
+  options?: ResultOptions,
 ): { role: "tool"; content: TypedToolResult<T>[] };
+/** The same for an output whose type is, or holds, an interface. */
+export function toolResult<T extends object>(
+  toolCallId: string,
+  toolName: string,
+  output: T & WrittenOut<T>,
+  options?: ResultOptions,
+): { role: "tool"; content: TypedToolResult<WrittenOut<T>>[] };
 export function toolResult(
   toolCallId: string,
   toolName: string,
   output: JsonValue,
-  options?: { readonly isError?: boolean | undefined },
+  options?: ResultOptions,
 ): ToolModelMessage {
   const isError = options !== undefined && isErrorOf(options);
   const value =
@@ -151,7 +172,7 @@ export function toolResult(
 }
 
 /** A misspelt option would turn an error into a success. Errors: `INVALID_OPTION`. */
-function isErrorOf(options: { readonly isError?: boolean | undefined }): boolean {
+function isErrorOf(options: ResultOptions): boolean {
   checkObject("toolResult's options", options, ["isError"]);
   const { isError = false } = options;
   if (typeof isError !== "boolean") throw wrongOption("isError", isError, "true or false");

@@ -4,7 +4,7 @@ import type { ChatMemoryOptions } from "../chat-memory-options.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import type { MemoryCallOptions } from "../memory-call-options.ts";
-import type { MessageFormat } from "../message-format.ts";
+import type { AnyMessage } from "../message-format.ts";
 import { checkInteger, checkObject, checkOptions } from "../option-checks.ts";
 import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
@@ -12,7 +12,14 @@ import { resolveLimits } from "../window/policy.ts";
 import { StoredChatMemory } from "./create-chat-memory.ts";
 import { withDeadline, wrongSignal } from "./deadline.ts";
 import { readForkSource, writeFork } from "./fork.ts";
-import { checkStore, type FormatOption, policyOf, sharedNames } from "./options.ts";
+import {
+  checkStore,
+  type DefaultFormat,
+  type FormatOption,
+  type OwnFormat,
+  policyOf,
+  sharedNames,
+} from "./options.ts";
 import type { Policy } from "./policy.ts";
 import { Session } from "./session.ts";
 
@@ -31,10 +38,10 @@ const defaultMaxLoaded = 1000;
  * ```
  */
 export function createChatMemories<M extends ModelMessageLike = ModelMessage>(
-  options: ChatMemoriesOptions<NoInfer<M>> & { readonly format?: undefined },
+  options: ChatMemoriesOptions<NoInfer<M>> & DefaultFormat,
 ): ChatMemories<M>;
-export function createChatMemories<M>(
-  options: ChatMemoriesOptions<NoInfer<M>> & { readonly format: MessageFormat<M> },
+export function createChatMemories<M extends AnyMessage>(
+  options: ChatMemoriesOptions<NoInfer<M>> & OwnFormat<M>,
 ): ChatMemories<M>;
 export function createChatMemories<M>(options: ChatMemoriesOptions<M> & FormatOption<M>): ChatMemories<M> {
   checkObject("createChatMemories' argument", options, [...sharedNames, "maxLoaded"]);

@@ -20,7 +20,7 @@ import type {
   SystemOf,
   ViewOptions,
 } from "../memory-view.ts";
-import type { MessageFormat } from "../message-format.ts";
+import type { AnyMessage, MessageFormat } from "../message-format.ts";
 import { checkObject, checkOptions, wrongOption } from "../option-checks.ts";
 import { checkMessageId } from "../stores/checks.ts";
 import { invalidOption } from "../stores/store-errors.ts";
@@ -30,7 +30,7 @@ import { checkReplacement, compactThrough, missing, putMessage, replaceAll } fro
 import type { Call } from "./deadline.ts";
 import type { Draft, Prepared } from "./draft.ts";
 import { copyQuery, following, readHistory } from "./history.ts";
-import { type FormatOption, policyOf, sharedNames } from "./options.ts";
+import { type DefaultFormat, type FormatOption, type OwnFormat, policyOf, sharedNames } from "./options.ts";
 import type { Policy } from "./policy.ts";
 import { prepare, prepareAll } from "./prepare.ts";
 import { removeStep } from "./remove.ts";
@@ -58,10 +58,10 @@ import { Views } from "./views.ts";
  * ```
  */
 export function createChatMemory<M extends ModelMessageLike = ModelMessage>(
-  options?: ChatMemoryOptions<NoInfer<M>> & { readonly format?: undefined },
+  options?: ChatMemoryOptions<NoInfer<M>> & DefaultFormat,
 ): ChatMemory<M>;
-export function createChatMemory<M>(
-  options: ChatMemoryOptions<NoInfer<M>> & { readonly format: MessageFormat<M> },
+export function createChatMemory<M extends AnyMessage>(
+  options: ChatMemoryOptions<NoInfer<M>> & OwnFormat<M>,
 ): ChatMemory<M>;
 export function createChatMemory<M>(options: ChatMemoryOptions<M> & FormatOption<M> = {}): ChatMemory<M> {
   checkObject("createChatMemory's argument", options, ["id", ...sharedNames]);

@@ -26,8 +26,11 @@ const marker: unique symbol = Symbol.for("turnkeep.entry") as never;
 export function entry<M extends ModelMessage | NonNullable<unknown> | null | undefined>(
   message: M,
   options: {
+    /** Your own id, at most 256 UTF-8 bytes. Default: a new UUID. */
     readonly id?: string | undefined;
+    /** The model that made the message: see {@link ViewOptions.model}. */
     readonly model?: string | undefined;
+    /** When it was said, in milliseconds since the epoch. Default: now. */
     readonly createdAt?: number | undefined;
   },
 ): Entry<M> {

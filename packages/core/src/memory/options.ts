@@ -16,9 +16,17 @@ import type { Policy } from "./policy.ts";
 const defaultTimeoutMs = 30_000;
 
 /** How the messages of a memory are read; the default format where none is given. */
-export interface FormatOption<M> {
-  readonly format?: MessageFormat<M> | undefined;
-}
+export type FormatOption<M> = DefaultFormat | OwnFormat<M>;
+
+export type DefaultFormat = {
+  /** How to read messages of another type. Default `modelMessageFormat`. */
+  readonly format?: undefined;
+};
+
+export type OwnFormat<M> = {
+  /** How to read the messages. */
+  readonly format: MessageFormat<M>;
+};
 
 /** A memory's options, checked. Errors: `INVALID_OPTION`, naming the option, its value and what it must be. */
 export function policyOf<M>(options: ChatMemoryOptions<M> & FormatOption<M>): Policy<M> {

@@ -7,6 +7,7 @@ import { asGiven, givenTo } from "./given.ts";
 import type { Processor } from "./processor.ts";
 import { runProcessor } from "./run-processor.ts";
 
+/** Options of {@link applyProcessors}. */
 export interface ApplyOptions<M> {
   /** Default: `modelMessageFormat`, for messages of the AI SDK. */
   readonly format?: MessageFormat<M> | undefined;

@@ -25,7 +25,10 @@ import { wrongOption } from "../option-checks.ts";
  */
 export function orderToolResults<M>(
   messages: readonly M[],
-  options: { readonly format: MessageFormat<M> },
+  options: {
+    /** How to read the messages: `modelMessageFormat` for those of the AI SDK. */
+    readonly format: MessageFormat<M>;
+  },
 ): M[] {
   // A memory, for example, is accepted too: it has a format.
   if (typeof options?.format !== "object")

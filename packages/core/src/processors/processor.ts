@@ -1,5 +1,6 @@
 import type { MessageFormat } from "../message-format.ts";
 
+/** What a processor is given beside the messages. */
 export interface ProcessorContext<M> {
   readonly format: MessageFormat<M>;
   /** Fires when the call that asked for the view ends. */

@@ -6,6 +6,7 @@ import { copiesPerMessage } from "./per-message.ts";
 import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 import { shownEach } from "./shown.ts";
 
+/** Options of {@link redact}: patterns, or a function. */
 export type RedactOptions =
   | {
       /** What to replace, wherever it occurs: regular expressions, or strings that are taken literally. */

@@ -3,6 +3,7 @@ import { checkInteger, checkObject, wrongOption } from "../option-checks.ts";
 import type { AnyProcessor } from "./processor.ts";
 import { stripper } from "./strip.ts";
 
+/** Options of {@link stripMedia}. */
 export interface StripMediaOptions {
   /**
    * How many of the newest steps with media keep them; the border moves by a quarter of that number at a time. Default

@@ -2,6 +2,7 @@ import { checkInteger, checkObject } from "../option-checks.ts";
 import type { AnyProcessor } from "./processor.ts";
 import { stripper } from "./strip.ts";
 
+/** Options of {@link stripReasoning}. */
 export interface StripReasoningOptions {
   /**
    * How many of the newest steps with reasoning keep it; the border moves by a quarter of that number at a time.

@@ -7,6 +7,7 @@ import { statePerList } from "./growing-list.ts";
 import { perMessage } from "./per-message.ts";
 import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 
+/** Options of {@link tokenLimiter}. */
 export interface TokenLimiterOptions {
   /** At most this many tokens by `counter`, its `base` and `reserve` included. A positive integer. */
   readonly limit: number;

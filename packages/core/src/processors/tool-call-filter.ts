@@ -8,6 +8,7 @@ import { copiesPerMessage } from "./per-message.ts";
 import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 import { Shown } from "./shown.ts";
 
+/** Options of {@link toolCallFilter}. */
 export interface ToolCallFilterOptions {
   /** The names of the tools to leave out. Default: all. An empty list leaves out nothing. */
   readonly exclude?: readonly string[] | undefined;

@@ -7,6 +7,7 @@ import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 import { shownEach } from "./shown.ts";
 import { textTokens } from "./text-tokens.ts";
 
+/** Options of {@link truncateToolResults}. */
 export interface TruncateToolResultsOptions {
   /** Texts of tool results with more tokens than this are cut. */
   readonly maxTokens: number;
@@ -14,6 +15,7 @@ export interface TruncateToolResultsOptions {
   readonly head?: number | undefined;
   /** Tokens kept from the end. Default: what `maxTokens` leaves beside `head` and the notice. */
   readonly tail?: number | undefined;
+  /** Counts the texts. */
   readonly counter: TokenCounter;
 }
 

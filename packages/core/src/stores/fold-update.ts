@@ -21,9 +21,9 @@ export interface FoldedUpdate {
 }
 
 /** What becomes of a row. */
-interface Folded {
+type Folded = {
   readonly state: MessageState | "removed";
-}
+};
 
 /**
  * Folds `append`, `replace` and `move` of a checked update into the final change of each row. A move may name a message
@@ -45,7 +45,10 @@ interface Folded {
  */
 export function foldUpdate(
   update: MemoryUpdate,
-  options?: { readonly history?: boolean | undefined },
+  options?: {
+    /** `false`: the store keeps live messages only. Default `true`. */
+    readonly history?: boolean | undefined;
+  },
 ): FoldedUpdate {
   const keepsHistory = options?.history !== false;
   const targets = new Map<number, MessageState | "removed">();

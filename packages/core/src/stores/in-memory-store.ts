@@ -2,6 +2,7 @@ import { checkObject } from "../option-checks.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
 import { processStore } from "./process-store.ts";
 
+/** Options of {@link inMemoryStore}. */
 export interface InMemoryStoreOptions {
   /** A memory expires after this many milliseconds without a write. Default: never. */
   readonly ttlMs?: number | undefined;

@@ -66,6 +66,7 @@ export interface KeyValueStoreOptions<R extends {}> {
   readonly now?: (() => number) | undefined;
 }
 
+/** Which keys to list: up to `limit` after the key `after`, or the first ones. */
 export interface KeyValuePage {
   readonly after: string | undefined;
   readonly limit: number;

@@ -58,7 +58,12 @@ export function unsupportedError(store: string, method: string): TurnkeepError {
 export function corruptError(
   memoryId: string,
   reason: string,
-  options?: { readonly messageIds?: readonly string[] | undefined; readonly cause?: unknown },
+  options?: {
+    /** The messages whose record it is. */
+    readonly messageIds?: readonly string[] | undefined;
+    /** What reading it threw. */
+    readonly cause?: unknown;
+  },
 ): TurnkeepError {
   const { messageIds, cause } = options ?? {};
   const which = messageIds === undefined ? "" : `, message ${messageIds.map(show).join(", ")}`;

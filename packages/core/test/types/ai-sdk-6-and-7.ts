@@ -39,6 +39,38 @@ export async function withPartsOfTheHelpers(): Promise<void> {
   );
 }
 
+interface Day {
+  readonly celsius: number;
+  readonly wind?: string;
+}
+interface Weather {
+  city: string | null;
+  days: Day[];
+  byHour: Record<string, Day>;
+}
+
+/** What a library returns is often typed by interfaces, which no index signature takes. */
+export async function withOutputsOfInterfaces(
+  weather: Weather,
+  when: { at: Date; of: Weather },
+): Promise<void> {
+  await add(core.toolResult("1", "weather", weather), core.toolResult("1", "weather", weather.days));
+  await add(core.toolResult("1", "weather", { now: weather, later: [weather] }, { isError: true }));
+  // @ts-expect-error no JSON value
+  core.toolResult("1", "weather", when);
+  // @ts-expect-error no JSON value
+  core.toolResult("1", "weather", new Date());
+  // @ts-expect-error no JSON value
+  core.toolResult("1", "weather", { of: weather, next: () => 1 });
+  // @ts-expect-error nothing is null
+  core.toolResult("1", "weather", undefined);
+}
+
+export async function ofAnyJsonValue<T extends core.JsonValue>(output: T): Promise<void> {
+  const result = core.toolResult("1", "weather", output);
+  await core.createChatMemory().add({ role: result.role, content: [] });
+}
+
 /** Were it one of any message, nothing above would say anything. */
 export async function withWhatIsNoMessageOfBoth(): Promise<void> {
   // @ts-expect-error a custom part, which major 6 has not

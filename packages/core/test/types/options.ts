@@ -1,7 +1,14 @@
 /** Compiled by the type check, never run: what the options of a memory infer and refuse. */
 
 import type * as core from "../../src/index.ts";
-import { createChatMemories, createChatMemory, entry, inMemoryStore, user } from "../../src/index.ts";
+import {
+  createChatMemories,
+  createChatMemory,
+  entry,
+  inMemoryStore,
+  isTurnkeepError,
+  user,
+} from "../../src/index.ts";
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const same = <A, B>(..._proof: Same<A, B> extends true ? [] : [never]): void => undefined;
@@ -41,6 +48,35 @@ export async function aFormatDecidesTheType(): Promise<void> {
 
   const memories = createChatMemories({ store: inMemoryStore(), format: notes });
   same<typeof memories, core.ChatMemories<Note>>();
+}
+
+/** Inline, as they are written in an editor: nothing states their type. */
+export function literalsOfAnyFormatKeepTheirKind(store: core.ChatMemoryStore): void {
+  const policy: core.MemoryPolicy<Note> = {
+    window: { maxMessages: 4, summarize: async () => ({ by: "me", note: "sum" }) },
+  };
+  createChatMemory({ ...policy, format: notes });
+  createChatMemory({
+    format: notes,
+    window: { maxMessages: 4, summarize: async (evicted) => evicted[0] ?? { by: "me", note: "sum" } },
+    processors: [{ name: "last", process: (messages) => [...messages, { by: "you", note: "Answer." }] }],
+  });
+  createChatMemories({
+    store,
+    format: deep,
+    window: { maxMessages: 4, summarize: (_) => ({ parts: [{ kind: "text", of: { kind: "me" } }] }) },
+  });
+  createChatMemory({
+    format: notes,
+    // @ts-expect-error not who it can be by
+    window: { maxMessages: 4, summarize: async (_evicted) => ({ by: "us", note: "sum" }) },
+  });
+}
+
+declare const deep: core.MessageFormat<{ parts: { kind: "text" | "file"; of: { kind: "me" | "you" } }[] }>;
+
+export function ofAnyTypeOfMessage<M>(format: core.MessageFormat<M>, more: core.MemoryPolicy<M>): void {
+  createChatMemory({ ...more, format });
 }
 
 export function onlyTheFormatDecidesTheType(): void {
@@ -150,4 +186,20 @@ export async function anEntryIsWrittenBeforeItIsAdded(): Promise<void> {
 /** Of any type, with no bound of its own. */
 function wrapped<M>(message: M): core.Entry<M> {
   return entry(message, { id: "x" });
+}
+
+export function errorsByTheirCode(
+  error: unknown,
+  found: core.TurnkeepError,
+  code?: core.TurnkeepErrorCode,
+): void {
+  if (isTurnkeepError(error)) same<typeof error, core.TurnkeepError>();
+  if (isTurnkeepError(error, code)) same<typeof error, core.TurnkeepError>();
+  if (isTurnkeepError(error, "WINDOW_OVERFLOW")) same<typeof error.code, "WINDOW_OVERFLOW">();
+  if (isTurnkeepError(found, "CORRUPT_RECORD")) same<typeof found.code, "CORRUPT_RECORD">();
+  else same<typeof found, core.TurnkeepError>();
+  // @ts-expect-error no such code
+  isTurnkeepError(error, "WINDOW_OVERFLOWS");
+  // @ts-expect-error filter gives the index as the code
+  [error].filter(isTurnkeepError);
 }

@@ -14,11 +14,11 @@ export type AnthropicToolCaller =
   | { type: "code_execution_20250825"; tool_id: string }
   | { type: "code_execution_20260120"; tool_id: string };
 
-interface CitedDocument {
+type CitedDocument = {
   cited_text: string;
   document_index: number;
   document_title: string | null;
-}
+};
 
 /** Where a text comes from. */
 export type AnthropicCitations =
@@ -42,35 +42,35 @@ export type AnthropicCitations =
       end_block_index: number;
     };
 
-interface ProviderResult<Type extends string, Content> {
+type ProviderResult<Type extends string, Content> = {
   type: Type;
   tool_use_id: string;
   content: Content;
   cache_control?: AnthropicCacheControl | null;
-}
+};
 
-interface CalledProviderResult<Type extends string, Content> extends ProviderResult<Type, Content> {
+type CalledProviderResult<Type extends string, Content> = ProviderResult<Type, Content> & {
   caller?: AnthropicToolCaller;
-}
+};
 
 type ErrorCode = "invalid_tool_input" | "unavailable" | "too_many_requests";
 
-interface Failure<Type extends string, Code extends string> {
+type Failure<Type extends string, Code extends string> = {
   type: Type;
   error_code: Code;
-}
+};
 
-interface ToldFailure<Type extends string, Code extends string> extends Failure<Type, Code> {
+type ToldFailure<Type extends string, Code extends string> = Failure<Type, Code> & {
   error_message?: string | null;
-}
+};
 
-interface CodeResult<Type extends string, Output extends string> {
+type CodeResult<Type extends string, Output extends string> = {
   type: Type;
   content: { type: Output; file_id: string }[];
   return_code: number;
   stderr: string;
   stdout: string;
-}
+};
 
 export interface AnthropicWebSearchResult {
   type: "web_search_result";

@@ -51,7 +51,12 @@ export interface Converted<M> {
  */
 export function convert<In, Out>(
   messages: readonly NoInfer<In>[],
-  options: { readonly from: Conversion<In, unknown>; readonly to: Conversion<unknown, Out> },
+  options: {
+    /** The format of the given messages. */
+    readonly from: Conversion<In, unknown>;
+    /** The format to write. */
+    readonly to: Conversion<unknown, Out>;
+  },
 ): Converted<Out> {
   if (!Array.isArray(messages)) {
     throw new TurnkeepError("INVALID_OPTION", `convert takes a list of messages, not ${kindOf(messages)}.`);

@@ -9,6 +9,7 @@ export interface NeutralMessage {
   readonly parts: readonly SourcedPart[];
 }
 
+/** A part, with where it comes from. */
 export interface SourcedPart {
   /** The message that it came from, by its place in the list. */
   readonly index: number;
@@ -21,6 +22,7 @@ export function sourced({ index }: { readonly index: number }, kind: string, par
   return { index, kind, part };
 }
 
+/** One piece of a message. */
 export type NeutralPart =
   | ({ readonly type: "text"; readonly text: string } & WithOptions)
   | ({ readonly type: "media"; readonly medium: Medium } & WithOptions)
@@ -32,6 +34,7 @@ export type NeutralPart =
   | NeutralResponse
   | ({ readonly type: "custom"; readonly name: string } & WithOptions);
 
+/** A tool call. */
 export interface NeutralCall extends WithOptions {
   readonly type: "call";
   readonly id: string;
@@ -42,6 +45,7 @@ export interface NeutralCall extends WithOptions {
   readonly providerExecuted?: boolean;
 }
 
+/** The result of the call with that id. */
 export interface NeutralResult extends WithOptions {
   readonly type: "result";
   readonly id: string;
@@ -58,6 +62,7 @@ export interface NeutralRequest {
   readonly more: Readonly<Record<string, unknown>>;
 }
 
+/** The user's answer to the request with that id. `more` has the other members of the SDK's part. */
 export interface NeutralResponse {
   readonly type: "response";
   readonly approvalId: string;
@@ -65,6 +70,7 @@ export interface NeutralResponse {
   readonly more: Readonly<Record<string, unknown>>;
 }
 
+/** What a tool returned, or why it did not. */
 export interface Output {
   readonly value:
     | { readonly type: "text"; readonly text: string }
@@ -73,15 +79,18 @@ export interface Output {
   readonly failed?: "error" | "denied";
 }
 
+/** A part of a result of several parts. */
 export type OutputPart =
   | ({ readonly type: "text"; readonly text: string } & WithOptions)
   | ({ readonly type: "media"; readonly medium: Medium } & WithOptions);
 
+/** A part that a provider may have settings for. */
 export interface WithOptions {
   /** What only one provider knows, under the names that the AI SDK's packages give it. */
   readonly options?: ProviderSettings;
 }
 
+/** Settings by the provider's name. */
 export type ProviderSettings = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /** An image or a file, by the one way in which it is at hand. */

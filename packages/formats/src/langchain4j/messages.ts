@@ -58,11 +58,11 @@ export interface LangChain4jAudioContent {
     | undefined;
 }
 
-interface MediaFile {
+type MediaFile = {
   url?: string | undefined;
   base64Data?: string | undefined;
   mimeType?: string | undefined;
-}
+};
 
 export interface LangChain4jVideoContent {
   type: "VIDEO";

@@ -60,10 +60,10 @@ export interface ResponsesCustomToolCallOutput {
   caller?: ResponsesCaller | null;
 }
 
-interface Point {
+type Point = {
   x: number;
   y: number;
-}
+};
 
 export type ResponsesComputerAction =
   | ({
@@ -80,11 +80,11 @@ export type ResponsesComputerAction =
   | { type: "type"; text: string }
   | { type: "wait" };
 
-interface SafetyCheck {
+type SafetyCheck = {
   id: string;
   code?: string | null;
   message?: string | null;
-}
+};
 
 export interface ResponsesComputerCall {
   type: "computer_call";

@@ -69,11 +69,11 @@ export type ResponsesAnnotation =
     }
   | { type: "file_path"; file_id: string; index: number };
 
-interface Logprob {
+type Logprob = {
   token: string;
   bytes: number[];
   logprob: number;
-}
+};
 
 export interface ResponsesOutputTextPart {
   type: "output_text";

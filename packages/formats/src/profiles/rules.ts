@@ -102,6 +102,7 @@ export type ProviderRule = { readonly source: string } & (
     }
 );
 
+/** The name of a rule of {@link ProviderRule}. */
 export type RuleName = ProviderRule["rule"];
 
 /** The rule of that name. */

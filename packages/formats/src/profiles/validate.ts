@@ -53,7 +53,10 @@ export interface Violation {
 export function validate<M>(
   messages: readonly M[],
   profile: ProfileRules,
-  options: { readonly format: MessageFormat<M> },
+  options: {
+    /** How to read the messages: `modelMessageFormat` for those of the AI SDK. */
+    readonly format: MessageFormat<M>;
+  },
 ): Violation[] {
   if (!Array.isArray(messages)) {
     throw new TurnkeepError("INVALID_OPTION", `validate takes a list of messages, not ${kindOf(messages)}.`);

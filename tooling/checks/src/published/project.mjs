@@ -95,9 +95,10 @@ export class UserProject {
    * @param {string} code
    * @param {Readonly<Record<string, string>>} [beside] further files that it imports, by their names
    * @param {Readonly<Record<string, unknown>>} [own] the project's own compiler options
+   * @param {string} [compiler] the folder of another compiler than the workspace's
    * @returns {Promise<string>} the compiled file
    */
-  async compile(code, beside = {}, own = {}) {
+  async compile(code, beside = {}, own = {}, compiler = join(root, "node_modules", "typescript")) {
     const options = {
       target: "ES2023",
       lib: ["ES2023"],
@@ -120,7 +121,7 @@ export class UserProject {
       join(this.folder, "tsconfig.json"),
       JSON.stringify({ compilerOptions: options, files: ["example.ts"] }),
     );
-    const tsc = [join(root, "node_modules", "typescript", "bin", "tsc"), "-p", ".", "--pretty", "false"];
+    const tsc = [join(compiler, "bin", "tsc"), "-p", ".", "--pretty", "false"];
     const { ok, output, end } = await execute(process.execPath, tsc, { cwd: this.folder });
     const errors = complaintsOf(output);
     if (errors.length > 0) throw new Error(`The types do not hold:\n${errors.join("\n")}`);
