@@ -11,30 +11,20 @@ export function throwIfAborted(signal: AbortSignal | undefined): void {
 }
 
 /** Those who wait for a signal. */
-class Waiting {
-  readonly callbacks: Set<() => void> = new Set();
-  /** Whether {@link ownSignal} made the signal, and tells them itself, without a listener. */
-  readonly isOwn: boolean;
-
-  constructor(isOwn: boolean) {
-    this.isOwn = isOwn;
-  }
-
-  readonly tell = (): void => {
-    for (const callback of [...this.callbacks]) {
-      if (!this.callbacks.has(callback)) continue;
-      try {
-        callback();
-      } catch (error) {
-        // As with a listener: the error is reported, and the others are still told.
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
-  };
+interface Waiting {
+  readonly callbacks: Set<() => void>;
+  /** For when nobody waits any more. */
+  readonly forget?: () => void;
 }
 
+const ownWaiting: unique symbol = Symbol("waiting");
+
+/** Bears those who wait for it: an entry in a `WeakMap` for every call would cost the collector more than the signal. */
+interface OwnSignal extends AbortSignal {
+  [ownWaiting]?: Waiting;
+}
+
+/** By signals that others made. */
 const waiting = new WeakMap<AbortSignal, Waiting>();
 
 /**
@@ -43,12 +33,12 @@ const waiting = new WeakMap<AbortSignal, Waiting>();
  */
 export function ownSignal(): { readonly signal: AbortSignal; readonly abort: (reason: unknown) => void } {
   const controller = new AbortController();
-  const { signal } = controller;
-  const own = new Waiting(true);
-  waiting.set(signal, own);
+  const signal: OwnSignal = controller.signal;
+  const callbacks = new Set<() => void>();
+  signal[ownWaiting] = { callbacks };
   const abort = (reason: unknown): void => {
     controller.abort(reason);
-    own.tell();
+    tell(callbacks);
   };
   return { signal, abort };
 }
@@ -68,22 +58,40 @@ export function ownSignal(): { readonly signal: AbortSignal; readonly abort: (re
  * ```
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
-  const { callbacks, tell, isOwn } = waiting.get(signal) ?? listenTo(signal);
+  const { callbacks, forget } = (signal as OwnSignal)[ownWaiting] ?? waiting.get(signal) ?? listenTo(signal);
   // A function for each call, in case two pass the same one.
   const own = (): void => callback();
   callbacks.add(own);
   return () => {
-    if (!callbacks.delete(own) || callbacks.size > 0 || isOwn) return;
-    waiting.delete(signal);
-    signal.removeEventListener("abort", tell);
+    if (callbacks.delete(own) && callbacks.size === 0) forget?.();
   };
 }
 
 function listenTo(signal: AbortSignal): Waiting {
-  const made = new Waiting(false);
+  const callbacks = new Set<() => void>();
+  const listener = (): void => tell(callbacks);
+  const forget = (): void => {
+    waiting.delete(signal);
+    signal.removeEventListener("abort", listener);
+  };
+  const made = { callbacks, forget };
   waiting.set(signal, made);
-  signal.addEventListener("abort", made.tell, { once: true });
+  signal.addEventListener("abort", listener, { once: true });
   return made;
+}
+
+function tell(callbacks: ReadonlySet<() => void>): void {
+  for (const callback of [...callbacks]) {
+    if (!callbacks.has(callback)) continue;
+    try {
+      callback();
+    } catch (error) {
+      // As with a listener: the error is reported, and the others are still told.
+      queueMicrotask(() => {
+        throw error;
+      });
+    }
+  }
 }
 
 /** Settles with the promise, or rejects with the signal's reason as soon as it fires. */

@@ -112,10 +112,11 @@ export function checkUnlessInstance(name: string, value: object, names: readonly
 }
 
 export function checkNames(name: string, options: object, names: readonly string[]): void {
-  const given = Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [key]));
-  const unknown = given.filter((key) => !names.includes(key)).map((key) => JSON.stringify(key));
+  const others = Object.keys(options).filter((key) => !names.includes(key));
+  const unknown = others.filter((key) => options[key as keyof typeof options] !== undefined);
   if (unknown.length === 0) return;
-  const message = `${name} takes ${names.join(", ") || "no options"}; it was given ${unknown.join(", ")}.`;
+  const given = unknown.map((key) => JSON.stringify(key)).join(", ");
+  const message = `${name} takes ${names.join(", ") || "no options"}; it was given ${given}.`;
   throw invalidOption(message);
 }
 

@@ -96,11 +96,11 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       checkUpdate(update, capabilities);
       const change = copyUpdate(update);
       const folded = foldUpdate(change);
-      const named = namedSeqs(folded);
       for (const statement of sql.update(memoryId, change, folded)) {
         if (await write(statement)) return;
         // A statement that waited behind another write saw the state before it: only now the reason shows.
-        if (isInPlace(memoryId, change, ...storedOf(await run(sql.look(memoryId, named))))) return;
+        const found = await run(sql.look(memoryId, namedSeqs(folded)));
+        if (isInPlace(memoryId, change, ...storedOf(found))) return;
       }
       throw conflictError(memoryId, change.expected);
     },

@@ -18,10 +18,10 @@ type Path = (string | number)[];
  */
 export function toPlain(message: unknown): unknown {
   if (message === undefined) throw refused([], "undefined");
-  return valueToPlain(message, [], new Set());
+  return valueToPlain(message, [], []);
 }
 
-function valueToPlain(value: unknown, path: Path, above: Set<object>): unknown {
+function valueToPlain(value: unknown, path: Path, above: object[]): unknown {
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -39,16 +39,16 @@ function valueToPlain(value: unknown, path: Path, above: Set<object>): unknown {
   }
 }
 
-function objectToPlain(value: object, path: Path, above: Set<object>): unknown {
-  if (above.has(value)) throw refused(path, "a reference to an object that contains it");
+function objectToPlain(value: object, path: Path, above: object[]): unknown {
+  if (above.includes(value)) throw refused(path, "a reference to an object that contains it");
   try {
     const isArray = Array.isArray(value);
     // Nearly every object is a plain record, so this comes first.
     if (!isArray && (ArrayBuffer.isView(value) || !isRecord(value))) return leafToPlain(value, path);
-    if (above.size >= maxDepth) throw refused(path, `nested deeper than ${maxDepth}`);
-    above.add(value);
+    if (above.length >= maxDepth) throw refused(path, `nested deeper than ${maxDepth}`);
+    above.push(value);
     const plain = isArray ? arrayToPlain(value, path, above) : recordToPlain(value, path, above);
-    above.delete(value);
+    above.pop();
     return plain;
   } catch (cause) {
     if (cause instanceof TurnkeepError) throw cause;
@@ -95,7 +95,7 @@ function isBytes(value: object): value is Uint8Array {
   return ArrayBuffer.isView(value) && nameOfView?.call(value) === "Uint8Array";
 }
 
-function arrayToPlain(value: readonly unknown[], path: Path, above: Set<object>): unknown[] {
+function arrayToPlain(value: readonly unknown[], path: Path, above: object[]): unknown[] {
   if (!Array.isArray(Object.getPrototypeOf(value))) throw refused(path, instanceOf(value));
   const copy: unknown[] = [];
   for (let index = 0; index < value.length; index++) {
@@ -110,7 +110,7 @@ function arrayToPlain(value: readonly unknown[], path: Path, above: Set<object>)
   return copy;
 }
 
-function recordToPlain(value: object, path: Path, above: Set<object>): object {
+function recordToPlain(value: object, path: Path, above: object[]): object {
   refuseSymbolKeys(value, path);
   const copy: Record<string, unknown> = {};
   for (const key of Object.keys(value)) {

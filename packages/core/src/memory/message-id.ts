@@ -19,9 +19,11 @@ export function uuidv7(now: number = Date.now()): string {
   used += bytesOfId;
   const byte = (index: number): number => pool[at + index] as number;
   const digits = (index: number): string => hex[byte(index)] as string;
-  const time = now.toString(16).padStart(12, "0");
+  // Byte by byte: engines are slow to write a number of more than 32 bits in hexadecimal.
+  const time = (bit: number): string => hex[Math.floor(now / 2 ** bit) & 0xff] as string;
+  const high = time(40) + time(32) + time(24) + time(16);
   const version = hex[0x70 | (byte(0) & 0x0f)] as string;
   const variant = hex[0x80 | (byte(2) & 0x3f)] as string;
   const node = digits(4) + digits(5) + digits(6) + digits(7) + digits(8) + digits(9);
-  return `${time.slice(0, 8)}-${time.slice(8)}-${version}${digits(1)}-${variant}${digits(3)}-${node}`;
+  return `${high}-${time(8)}${time(0)}-${version}${digits(1)}-${variant}${digits(3)}-${node}`;
 }

@@ -39,6 +39,6 @@ export function prepare<M>(value: M | Entry<M>, reader: ItemReader<M>, id?: stri
 }
 
 export function prepareAll<M>(values: readonly (M | Entry<M>)[], reader: ItemReader<M>): Prepared<M>[] {
-  // A hole in the list is a message that is undefined.
-  return Array.from(values, (value) => prepare(value, reader));
+  // Copied, so that a hole in the list is a message that is undefined.
+  return [...values].map((value) => prepare(value, reader));
 }

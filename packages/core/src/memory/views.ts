@@ -82,8 +82,8 @@ export class Views<M> {
     if (basis === undefined) return false;
     const { nextSeq, newest, hadExtra, answers } = basis;
     if (hadExtra) return true;
-    const own = new Set(added.map(({ id }) => id));
-    if ((newest !== undefined && isAnswer(newest)) || [...answers].some((id) => !own.has(id))) return false;
+    const isOther = (answer: string): boolean => !added.some(({ id }) => id === answer);
+    if ((newest !== undefined && isAnswer(newest)) || [...answers].some(isOther)) return false;
     if (epoch !== basis.epoch) return true;
     if (newest?.role === "user" && live.byId.get(newest.id)?.payload !== newest.payload) return true;
     const since = live.items.slice(live.items.findLastIndex((item) => item.seq < nextSeq) + 1);
