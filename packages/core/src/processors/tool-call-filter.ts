@@ -1,5 +1,6 @@
 import type { MessageFormat } from "../message-format.ts";
 import { checkInteger, checkObject, wrongOption } from "../option-checks.ts";
+import { isOpen } from "../steps/step.ts";
 import { beforeBorder } from "./border.ts";
 import { statePerList } from "./growing-list.ts";
 import { GrowingSteps, Places } from "./growing-steps.ts";
@@ -185,10 +186,10 @@ class Calls<M> {
 
   #isRunning(): boolean {
     if (this.#length === 0) return false;
-    const { calls } = this.#steps.stepWith(this.#length - 1);
-    if (calls.size === 0) return false;
+    const step = this.#steps.stepWith(this.#length - 1);
+    if (step.calls.size === 0) return false;
     // A message that holds its calls with their results may end in the model's answer to them.
-    const isAnswered = [...calls.values()].every(({ answered }) => answered);
+    const isAnswered = [...step.calls.keys()].every((id) => !isOpen(step, id));
     const newest = this.#newest as M;
     const ends = this.#format.role(newest) === "assistant" && this.#format.pieces(newest).at(-1)?.of;
     return !isAnswered || ends !== "content";
@@ -236,9 +237,12 @@ function saysSomething<M>(message: M, format: MessageFormat<M>): boolean {
 }
 
 function without<M>(message: M, gone: Gone, format: MessageFormat<M>): M | undefined {
+  const [calls, results, approvals] = [gone.calls, gone.results, gone.approvals].map(
+    (ids) => new Set(ids),
+  ) as [Set<string>, Set<string>, Set<string>];
   return format.without(message, {
-    toolCalls: (id) => gone.calls.includes(id),
-    toolResults: (id) => gone.results.includes(id),
-    approvals: (id) => gone.approvals.includes(id),
+    toolCalls: (id) => calls.has(id),
+    toolResults: (id) => results.has(id),
+    approvals: (id) => approvals.has(id),
   });
 }

@@ -2,8 +2,8 @@ import { joinNeighbours } from "../format/join-neighbours.ts";
 import type { MessageFormat, ToolCallRef, ToolResultRef } from "../message-format.ts";
 import { deepFreeze, type Item, type ItemReader, messageOf, tokensOf } from "../steps/item.ts";
 import { stepsOf } from "../steps/live.ts";
-import { answersInTime, type Step } from "../steps/step.ts";
-import type { Cost } from "../window/room.ts";
+import { answersInTime, isOneAnswer, type Step } from "../steps/step.ts";
+import { type Cost, noCost } from "../window/room.ts";
 
 /** The result shown for a call whose result never came. */
 export const interruptedText = "The tool call was interrupted: no result was recorded.";
@@ -121,6 +121,8 @@ export function addedByRepair<M>(
     { readonly size: number; readonly isLast: boolean; readonly cost: Cost }
   >();
   const measure = (step: Step<M>, isLast: boolean): Cost => {
+    // All its calls may stay open, and nothing is joined: what grows with each of many results is not repaired anew.
+    if (isLast && openCalls === "any" && isOneAnswer(step) && step.approvals.size === 0) return noCost;
     const { messages } = repairedStep(step, isLast ? mayStayOpen(step, openCalls) : noneMay, reader.format);
     const tokens = tokensOf(messages, step.items, reader) - step.tokens;
     return { messages: Math.max(0, messages.length - step.items.length), tokens: Math.max(0, tokens) };
@@ -155,7 +157,7 @@ function repairStep<M>(
     const requests = answers.filter((item) => isRequest(item, callIds));
     for (const item of requests) shown.add(item);
     // Providers refuse a message that holds only a request.
-    const [first, ...apart] = joinNeighbours([caller, ...requests].map(messageOf), format);
+    const [first, ...apart] = joinNeighbours([caller, ...requests].map(messageOf), { format });
     const message = first as M;
     const inPlace = open.length > 0 ? format.interrupted?.(message, open, interruptedText) : undefined;
     const openIds = new Set(open.map((call) => call.id));
@@ -169,8 +171,12 @@ function repairStep<M>(
     const besideIds = new Set<string>();
     // Results of one id keep their order: an interrupted one goes after the others.
     let behindShared = 0;
-    let approval: M | undefined;
+    let approvals: M[] = [];
     let firstApproval: number | undefined;
+    const endApprovals = (): void => {
+      repaired.messages.push(...joinNeighbours(approvals, { format }));
+      approvals = [];
+    };
     for (const item of answers) {
       const timely = timelyAnswers(item, step, callIds, wanted);
       if (timely.count === 0) continue;
@@ -183,13 +189,16 @@ function repairStep<M>(
         for (const id of ids) besideIds.add(id);
         continue;
       }
-      const both = isApproval(item) && approval !== undefined ? format.joined?.(approval, answer) : undefined;
-      if (both !== undefined) repaired.messages.pop();
-      approval = isApproval(item) ? (both ?? answer) : undefined;
-      if (approval !== undefined) firstApproval ??= repaired.messages.length;
-      repaired.messages.push(both ?? answer);
+      if (isApproval(item)) {
+        firstApproval ??= repaired.messages.length;
+        approvals.push(answer);
+        continue;
+      }
+      endApprovals();
+      repaired.messages.push(answer);
       if (ids.some((id) => openIds.has(id))) behindShared = repaired.messages.length;
     }
+    endApprovals();
     // Whoever runs approved calls looks for the approvals in the last message, and puts the results after them.
     const behind = Math.max(firstApproval ?? repaired.messages.length, behindShared);
     // Providers require all results before anything that the user says beside one of them.
@@ -328,12 +337,14 @@ function withOnly<M>(
   if (item.results.every((result) => results.has(result))) return message;
   // Asked by id: of those that share one, in their order.
   const stays = new Map<string, boolean[]>();
-  for (const result of item.results)
-    stays.set(result.id, [...(stays.get(result.id) ?? []), results.has(result)]);
+  for (const result of item.results.toReversed()) {
+    const flags = stays.get(result.id);
+    if (flags === undefined) stays.set(result.id, [results.has(result)]);
+    else flags.push(results.has(result));
+  }
   const isLeftOut = (id: string): boolean => {
-    const [next = false, ...later] = stays.get(id) ?? [];
-    if (later.length > 0) stays.set(id, later);
-    return !next;
+    const flags = stays.get(id) ?? [];
+    return !((flags.length > 1 ? flags.pop() : flags[0]) ?? false);
   };
   return format.without(message, { toolResults: isLeftOut });
 }
