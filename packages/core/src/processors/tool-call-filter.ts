@@ -68,12 +68,16 @@ export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcesso
         return copyOf(message, format, () => without(message, gone, format), JSON.stringify(gone));
       };
       const inParts = format.answersInParts === true;
-      const show = (at: number): M | undefined =>
-        inParts && isLeftAlone(messages, at, format, filtered) ? undefined : filtered(at);
+      const showing = (): ((at: number) => M | undefined) => {
+        if (!inParts) return filtered;
+        const isLeftAlone = leftAlone(messages, format, filtered);
+        return (at) => (isLeftAlone(at) ? undefined : filtered(at));
+      };
       const until = inParts ? Math.min(border.decided, openAnswer(messages, format)) : border.decided;
-      const shown = decided.of(messages.length, until, show);
+      const shown = decided.of(messages.length, until, showing());
       if (shown.some((message) => saysSomething(message, format))) return shown;
       const newest = calls.newestStep();
+      const show = showing();
       return messages.flatMap((message, at) => {
         const left = newest.has(at) ? message : show(at);
         return left === undefined ? [] : [left];
@@ -89,24 +93,29 @@ function openAnswer<M>(messages: readonly M[], format: MessageFormat<M>): number
 
 /**
  * Whether a message is reasoning whose answer (the parts after it, up to the next reasoning) is left out: providers
- * refuse the one without the other.
+ * refuse the one without the other. Asked in ascending order: reasoning in a row has one answer.
  */
-function isLeftAlone<M>(
+function leftAlone<M>(
   messages: readonly M[],
-  at: number,
   format: MessageFormat<M>,
   filtered: (at: number) => M | undefined,
-): boolean {
+): (at: number) => boolean {
   const isReasoning = (place: number): boolean => format.hasReasoning(messages[place] as M);
-  if (!isReasoning(at)) return false;
-  let from = at + 1;
-  while (from < messages.length && isReasoning(from)) from++;
-  let to = from;
-  while (to < messages.length && format.role(messages[to] as M) === "assistant" && !isReasoning(to)) {
-    if (filtered(to) !== undefined) return false;
-    to++;
-  }
-  return to > from;
+  let from = 0;
+  let isAlone = false;
+  return (at) => {
+    if (at < from || !isReasoning(at)) return at < from && isAlone;
+    from = at + 1;
+    while (from < messages.length && isReasoning(from)) from++;
+    let to = from;
+    while (to < messages.length && format.role(messages[to] as M) === "assistant" && !isReasoning(to)) {
+      isAlone = filtered(to) === undefined;
+      if (!isAlone) return false;
+      to++;
+    }
+    isAlone = to > from;
+    return isAlone;
+  };
 }
 
 function checkedOptions(options: ToolCallFilterOptions): {
