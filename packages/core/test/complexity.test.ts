@@ -170,3 +170,12 @@ test("renaming the calls of a message finds each by its id", () => {
   modelMessageFormat.renameCalls?.({ role: "assistant", content: parts }, (id) => id);
   expect(looks).toBeLessThan(10 * 300);
 });
+
+test("an answer of more calls than a function may have arguments is repaired and sorted", async () => {
+  const calls = callsOf(150_000);
+  const memory = createChatMemory();
+  await memory.add(calls, user("?"));
+  const [, interrupted] = await memory.messages();
+  expect(interrupted?.content).toHaveLength(150_000);
+  expect(orderToolResults([calls, user("?")], { format: modelMessageFormat })).toHaveLength(2);
+});

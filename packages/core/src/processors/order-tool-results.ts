@@ -1,6 +1,7 @@
 import { joinNeighbours } from "../format/join-neighbours.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { wrongOption } from "../option-checks.ts";
+import { pushAll } from "../steps/push-all.ts";
 
 /**
  * Sorts the tool results of each answer into the order of its calls. Parallel tools finish in any order, and if a call
@@ -36,7 +37,7 @@ export function orderToolResults<M>(
   let answers: M[] = [];
   const endAnswers = (): void => {
     if (answers.length === 0) return;
-    ordered.push(...inOrderOf(calls, answers, format));
+    pushAll(ordered, inOrderOf(calls, answers, format));
     calls = [];
     answers = [];
   };
@@ -48,7 +49,7 @@ export function orderToolResults<M>(
     endAnswers();
     // In some formats a user's message holds the results beside what the user says.
     if (format.role(message) === "user" && format.toolResults(message).length > 0) calls = [];
-    calls.push(...format.toolCalls(message).map(({ id }) => id));
+    for (const { id } of format.toolCalls(message)) calls.push(id);
     ordered.push(message);
   }
   endAnswers();

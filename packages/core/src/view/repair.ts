@@ -2,6 +2,7 @@ import { joinNeighbours } from "../format/join-neighbours.ts";
 import type { MessageFormat, ToolCallRef, ToolResultRef } from "../message-format.ts";
 import { deepFreeze, type Item, type ItemReader, messageOf, tokensOf } from "../steps/item.ts";
 import { stepsOf } from "../steps/live.ts";
+import { pushAll } from "../steps/push-all.ts";
 import { answersInTime, isOneAnswer, type Step } from "../steps/step.ts";
 import { type Cost, noCost } from "../window/room.ts";
 
@@ -41,9 +42,9 @@ export function repairSteps<M>(
         step === last
           ? repairedStep(step, mayStayOpen(step, openCalls), format)
           : repairedEarlier(step, format);
-      repaired.messages.push(...messages);
-      repaired.interruptedCalls.push(...interruptedCalls);
-      repaired.leftOut.push(...leftOut);
+      pushAll(repaired.messages, messages);
+      pushAll(repaired.interruptedCalls, interruptedCalls);
+      pushAll(repaired.leftOut, leftOut);
     }
   }
   return repaired;
@@ -151,7 +152,10 @@ function repairStep<M>(
   const shown = new Set<Item<M>>();
   for (const caller of callers) {
     const open = unanswered(caller.calls, inTime, (id) => caller === callers.at(-1) && mayStay(id));
-    repaired.interruptedCalls.push(...open.map((call) => call.id));
+    pushAll(
+      repaired.interruptedCalls,
+      open.map((call) => call.id),
+    );
     add(wanted.results, caller.calls);
     const callIds = new Set(caller.calls.map((call) => call.id));
     const requests = answers.filter((item) => isRequest(item, callIds));
@@ -174,7 +178,7 @@ function repairStep<M>(
     let approvals: M[] = [];
     let firstApproval: number | undefined;
     const endApprovals = (): void => {
-      repaired.messages.push(...joinNeighbours(approvals, { format }));
+      pushAll(repaired.messages, joinNeighbours(approvals, { format }));
       approvals = [];
     };
     for (const item of answers) {
@@ -202,10 +206,12 @@ function repairStep<M>(
     // Whoever runs approved calls looks for the approvals in the last message, and puts the results after them.
     const behind = Math.max(firstApproval ?? repaired.messages.length, behindShared);
     // Providers require all results before anything that the user says beside one of them.
-    repaired.messages.push(...saidBeside);
+    pushAll(repaired.messages, saidBeside);
     if (open.length > 0 && inPlace === undefined) {
       const place = open.some((call) => besideIds.has(call.id)) ? repaired.messages.length : behind;
-      repaired.messages.splice(place, 0, ...format.interruptedResults(open, interruptedText));
+      const after = repaired.messages.splice(place);
+      pushAll(repaired.messages, format.interruptedResults(open, interruptedText));
+      pushAll(repaired.messages, after);
     }
   }
   for (const item of answers) {
@@ -260,11 +266,14 @@ function repairAnswer<M>(
     if (isEarly) for (const id of ids) earlyIds.add(id);
     (isEarly ? early : repaired.messages).push(message);
   }
-  repaired.messages.push(...early);
+  pushAll(repaired.messages, early);
   const open = unanswered(calls, answersInTime(step), mayStay);
   if (open.length === 0) return;
-  repaired.messages.push(...format.interruptedResults(open, interruptedText));
-  repaired.interruptedCalls.push(...open.map((call) => call.id));
+  pushAll(repaired.messages, format.interruptedResults(open, interruptedText));
+  pushAll(
+    repaired.interruptedCalls,
+    open.map((call) => call.id),
+  );
 }
 
 /** How often each id is there: calls of one message may share theirs. */
