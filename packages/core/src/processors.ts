@@ -4,6 +4,7 @@
  *
  * @module
  */
+export { joinNeighbours } from "./format/join-neighbours.ts";
 export { type ApplyOptions, applyProcessors } from "./processors/apply-processors.ts";
 export { orderToolResults } from "./processors/order-tool-results.ts";
 export type { AnyProcessor, Processor, ProcessorContext } from "./processors/processor.ts";

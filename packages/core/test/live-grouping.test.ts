@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { assistant, type ModelMessage, toolCall } from "../src/index.ts";
 import { type Item, itemsOf } from "../src/steps/item.ts";
 import { Live } from "../src/steps/live.ts";
+import { isOpen } from "../src/steps/step.ts";
 import { both, continued, formatWith, messages } from "./step-messages.ts";
 
 type Act =
@@ -40,7 +41,9 @@ function shape(live: Live<ModelMessage>): unknown {
     items: live.items.map(({ seq }) => seq),
     steps: live.steps.map((step) => ({
       items: step.items.map(({ seq }) => seq),
-      calls: [...step.calls].map(([id, { answered }]) => `${id} ${answered}`),
+      calls: [...step.calls].map(([id, { made }]) => `${id} ${made} ${isOpen(step, id)}`),
+      answers: [...step.answers].map(([id, { results, inTime }]) => `${id} ${results} ${inTime}`),
+      counts: [step.unanswered, step.callers, step.wholeCallers],
       approvals: [...step.approvals.keys()],
       tokens: step.tokens,
       unsettled: live.unsettled.has(step),

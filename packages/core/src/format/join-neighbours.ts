@@ -1,11 +1,51 @@
 import type { MessageFormat } from "../message-format.ts";
 
-/** The messages, with neighbours as one message where the format can join them. */
-export function joinNeighbours<M>(messages: readonly M[], format: MessageFormat<M>): M[] {
+/**
+ * The messages, with neighbours as one message where the format can join them. For authors of profiles, with
+ * `mayJoin`, only those that it allows.
+ *
+ * @example
+ * ```ts
+ * import { modelMessageFormat, user } from "@turnkeep/core";
+ * import { joinNeighbours } from "@turnkeep/core/processors";
+ *
+ * joinNeighbours([user("Hello."), user("Who are you?")], { format: modelMessageFormat }).length; // 1
+ * ```
+ */
+export function joinNeighbours<M>(
+  messages: readonly M[],
+  options: {
+    readonly format: Pick<MessageFormat<M>, "joined">;
+    readonly mayJoin?: ((first: M, second: M) => boolean) | undefined;
+  },
+): M[] {
+  const { format, mayJoin = () => true } = options;
+  return joinedHalves(messages, (first, second) =>
+    mayJoin(first, second) ? format.joined?.(first, second) : undefined,
+  );
+}
+
+type Join<M> = (first: M, second: M) => M | undefined;
+
+/** Halves first: each joining copies both messages, so that one by one, n of them would cost their square. */
+function joinedHalves<M>(messages: readonly M[], join: Join<M>): M[] {
+  if (messages.length < 2) return [...messages];
+  const middle = messages.length >> 1;
+  const before = joinedHalves(messages.slice(0, middle), join);
+  const after = joinedHalves(messages.slice(middle), join);
+  const [last, next, begins] = [before.at(-1) as M, after[0] as M, messages[middle] as M];
+  const both = join(last, next);
+  if (both !== undefined) return [...before.slice(0, -1), both, ...after.slice(1)];
+  if (next === begins || join(last, begins) === undefined) return [...before, ...after];
+  // The first of a group can be joined with what stands before it, and the others of the group cannot.
+  return joinedOneByOne(messages, join);
+}
+
+function joinedOneByOne<M>(messages: readonly M[], join: Join<M>): M[] {
   const joined: M[] = [];
   for (const message of messages) {
     const before = joined.at(-1);
-    const both = before === undefined ? undefined : format.joined?.(before, message);
+    const both = before === undefined ? undefined : join(before, message);
     if (both === undefined) joined.push(message);
     else joined.splice(-1, 1, both);
   }

@@ -28,9 +28,11 @@ export function renameTools(message: ModelMessageLike, rename: (name: string) =>
  * message a result is the provider's, unless it answers a call in the same message.
  */
 function mapCalls(message: ModelMessageLike, change: (part: AnyPart) => AnyPart): ModelMessageLike {
-  const calls = partsOf(message).filter((part) => part.type === "tool-call");
+  const calls = new Map<unknown, AnyPart>();
+  for (const part of partsOf(message))
+    if (part.type === "tool-call" && !calls.has(part.toolCallId)) calls.set(part.toolCallId, part);
   const isProviders = (part: AnyPart): boolean => {
-    const call = calls.find((candidate) => candidate.toolCallId === part.toolCallId);
+    const call = calls.get(part.toolCallId);
     if (call !== undefined) return call.providerExecuted === true;
     return part.type === "tool-result" && message.role === "assistant";
   };

@@ -1,5 +1,6 @@
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
+import { isOpen } from "../steps/step.ts";
 import type { MessageState } from "../store-contract.ts";
 import type { Attempt } from "./attempt.ts";
 import { findKept, type Kept, scanKept } from "./kept.ts";
@@ -51,7 +52,7 @@ async function findStep<M>(removal: Removal<M>, target: Item<M>, states: Message
     for (const kept of page) found.append(readItem(kept, policy.reader));
     const step = found.stepOf(target);
     return (
-      step.items.at(-1) !== found.items.at(-1) && [...step.calls.values()].every((call) => call.answered)
+      step.items.at(-1) !== found.items.at(-1) && [...step.calls.keys()].every((id) => !isOpen(step, id))
     );
   });
   const byId = new Map([...known, ...found.stepOf(target).items].map((item) => [item.id, item]));

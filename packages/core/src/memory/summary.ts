@@ -1,6 +1,6 @@
 import { type Item, messageOf } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
-import type { Step } from "../steps/step.ts";
+import { newStep, type Step } from "../steps/step.ts";
 import { repairSteps } from "../view/repair.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
@@ -65,7 +65,7 @@ export function planSummary<M>(
 }
 
 /** Goes last, so that repair does not take any real step for one that still waits for results. */
-const nothingMore: Step<never> = { items: [], calls: new Map(), approvals: new Map(), tokens: 0 };
+const nothingMore: Step<never> = newStep();
 
 /** The readable messages of the steps, as a view shows them. */
 function asShown<M>(steps: readonly Step<M>[], policy: Policy<M>): readonly M[] {

@@ -1,5 +1,6 @@
 import type { Role } from "../message-format.ts";
 import type { ItemReader } from "../steps/item.ts";
+import { pushAll } from "../steps/push-all.ts";
 import type { Step } from "../steps/step.ts";
 import { GrowingSteps } from "./growing-steps.ts";
 import type { Bond } from "./pairs.ts";
@@ -128,7 +129,7 @@ export class Grouping<M> {
     if (one === other) return;
     const [older, newer] = one.at < other.at ? [one, other] : [other, one];
     for (const step of newer.steps) this.#groupOf.set(step, older);
-    older.steps.push(...newer.steps);
+    pushAll(older.steps, newer.steps);
     this.#groups[newer.at] = undefined;
     this.#changed(older.at);
   }

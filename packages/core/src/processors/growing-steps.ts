@@ -1,5 +1,6 @@
 import { type Item, type ItemReader, itemsOf } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
+import { pushAll } from "../steps/push-all.ts";
 import type { Step } from "../steps/step.ts";
 import { type Bond, Pairing, type Pairs } from "./pairs.ts";
 
@@ -48,7 +49,10 @@ export class GrowingSteps<M> {
         if (step.items[0]?.role === "user") this.questions.push(at);
       }
       const pairs = this.#pairing.enter(item);
-      this.early.push(...pairs.bonds.filter(([one, callAt]) => callAt === at && one < at));
+      pushAll(
+        this.early,
+        pairs.bonds.filter(([one, callAt]) => callAt === at && one < at),
+      );
       yield { item, pairs };
     }
   }
@@ -64,8 +68,9 @@ export class GrowingSteps<M> {
 
   /** How many of the oldest messages have nothing to do with steps from a place on. */
   before(place: number): number {
-    const early = this.early.filter(([, callAt]) => this.placeOf(callAt) >= place);
-    return Math.min(place, ...early.map(([at]) => at));
+    let before = place;
+    for (const [at, callAt] of this.early) if (at < before && this.placeOf(callAt) >= place) before = at;
+    return before;
   }
 }
 

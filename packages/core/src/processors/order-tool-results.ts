@@ -1,6 +1,7 @@
 import { joinNeighbours } from "../format/join-neighbours.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { wrongOption } from "../option-checks.ts";
+import { pushAll } from "../steps/push-all.ts";
 
 /**
  * Sorts the tool results of each answer into the order of its calls. Parallel tools finish in any order, and if a call
@@ -39,7 +40,7 @@ export function orderToolResults<M>(
   let answers: M[] = [];
   const endAnswers = (): void => {
     if (answers.length === 0) return;
-    ordered.push(...inOrderOf(calls, answers, format));
+    pushAll(ordered, inOrderOf(calls, answers, format));
     calls = [];
     answers = [];
   };
@@ -51,7 +52,7 @@ export function orderToolResults<M>(
     endAnswers();
     // In some formats a user's message holds the results beside what the user says.
     if (format.role(message) === "user" && format.toolResults(message).length > 0) calls = [];
-    calls.push(...format.toolCalls(message).map(({ id }) => id));
+    for (const { id } of format.toolCalls(message)) calls.push(id);
     ordered.push(message);
   }
   endAnswers();
@@ -71,8 +72,9 @@ function inOrderOf<M>(
     message: apart[index] as M,
   }));
   const results = placed.filter(isResult).sort((a, b) => a.place - b.place);
-  const sorted = placed.map((one) => (isResult(one) ? (results.shift() as Placed<M>) : one).message);
-  return apart.length > answers.length ? joinNeighbours(sorted, format) : sorted;
+  let next = 0;
+  const sorted = placed.map((one) => (isResult(one) ? (results[next++] as Placed<M>) : one).message);
+  return apart.length > answers.length ? joinNeighbours(sorted, { format }) : sorted;
 }
 
 interface Placed<M> {
@@ -87,15 +89,17 @@ function isResult<M>(one: { readonly message: M; readonly place: number | undefi
 
 /** For each message the places of the calls that its results answer. The nth result of an id answers its nth call. */
 function placesOf<M>(calls: readonly string[], answers: readonly M[], format: MessageFormat<M>): number[][] {
+  /** By id, the places of its calls that are left, the last first. */
   const places = new Map<string, number[]>();
-  for (const [place, id] of calls.entries()) {
+  for (let place = calls.length - 1; place >= 0; place--) {
+    const id = calls[place] as string;
     const same = places.get(id);
     if (same === undefined) places.set(id, [place]);
     else same.push(place);
   }
   const placeOf = ({ id }: { readonly id: string }): number => {
     const left = places.get(id) ?? [calls.length];
-    return left.length > 1 ? (left.shift() as number) : (left[0] as number);
+    return left.length > 1 ? (left.pop() as number) : (left[0] as number);
   };
   return answers.map((answer) => format.toolResults(answer).map(placeOf));
 }
@@ -108,11 +112,19 @@ function oneResultEach<M>(message: M, format: MessageFormat<M>): readonly M[] {
   const rest = format.without(message, { toolResults: () => true });
   if (length === 1 && rest === undefined) return [message];
   const isShared = new Set(ids).size < length;
-  const results = Array.from({ length }, (_, kept) => {
-    let index = 0;
-    // Asked by id, in their order only where results share one.
-    const isLeftOut = (id: string): boolean => (isShared ? index++ !== kept : id !== ids[kept]);
-    return format.without(message, { toolResults: isLeftOut, approvals: () => true });
-  });
-  return [rest, ...results].filter((part): part is M => part !== undefined);
+  /** Halves of halves: to take each result out of the whole would cost the square of their number. */
+  const split = (part: M | undefined, held: readonly string[]): M[] => {
+    if (part === undefined || held.length === 1) return part === undefined ? [] : [part];
+    const middle = held.length >> 1;
+    return [held.slice(0, middle), held.slice(middle)].flatMap((kept, half) => {
+      const own = new Set(kept);
+      let index = 0;
+      // Asked by id, in their order only where results share one.
+      const isLeftOut = (id: string): boolean =>
+        isShared ? index++ < middle !== (half === 0) : !own.has(id);
+      return split(format.without(part, { toolResults: isLeftOut }), kept);
+    });
+  };
+  const results = split(format.without(message, { approvals: () => true }), ids);
+  return rest === undefined ? results : [rest, ...results];
 }

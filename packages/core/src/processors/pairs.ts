@@ -5,7 +5,6 @@ export interface PairedCall {
   readonly name: string;
   /** Its message's index. */
   readonly at: number;
-  answered: boolean;
 }
 
 /** How a message relates to calls. */
@@ -32,7 +31,10 @@ interface Early {
  * the newest, since some providers reuse ids. A result that came too early goes with the first call after it.
  */
 export class Pairing {
-  readonly #asked: Map<string, PairedCall[]> = new Map();
+  /** By id, the newest call. */
+  readonly #asked: Map<string, PairedCall> = new Map();
+  /** By id, the calls that wait for an answer, the newest last. */
+  readonly #waiting: Map<string, PairedCall[]> = new Map();
   readonly #requests: Map<string, PairedCall> = new Map();
   readonly #early: Map<string, Early[]> = new Map();
 
@@ -43,9 +45,10 @@ export class Pairing {
     const calls = new Map<string, PairedCall>();
     for (const { id, name } of item.calls) {
       const early = this.#early.get(id) ?? [];
-      const call = { name, at, answered: early.length > 0 };
+      const call = { name, at };
       calls.set(id, call);
-      listIn(this.#asked, id).push(call);
+      this.#asked.set(id, call);
+      if (early.length === 0) listIn(this.#waiting, id).push(call);
       for (const { at: before, results } of early) {
         results.set(id, call);
         bonds.push([before, at]);
@@ -54,17 +57,15 @@ export class Pairing {
     }
     const results = new Map<string, PairedCall | undefined>();
     for (const { id } of item.results) {
-      const all = this.#asked.get(id);
-      const call = all?.findLast(({ answered }) => !answered) ?? all?.at(-1);
+      const call = this.#waiting.get(id)?.pop() ?? this.#asked.get(id);
       results.set(id, call);
-      if (call !== undefined) call.answered = true;
-      else listIn(this.#early, id).push({ at, results });
+      if (call === undefined) listIn(this.#early, id).push({ at, results });
     }
     const approvals = new Map<string, PairedCall | undefined>();
     for (const approval of item.approvals) {
       const { approvalId } = approval;
       if (approval.kind === "request") {
-        const call = this.#asked.get(approval.toolCallId)?.at(-1);
+        const call = this.#asked.get(approval.toolCallId);
         if (call !== undefined) this.#requests.set(approvalId, call);
         continue;
       }

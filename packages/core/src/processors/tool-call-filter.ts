@@ -1,5 +1,6 @@
 import type { MessageFormat } from "../message-format.ts";
 import { checkInteger, checkObject, wrongOption } from "../option-checks.ts";
+import { isOpen } from "../steps/step.ts";
 import { beforeBorder } from "./border.ts";
 import { statePerList } from "./growing-list.ts";
 import { GrowingSteps, Places } from "./growing-steps.ts";
@@ -68,12 +69,16 @@ export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcesso
         return copyOf(message, format, () => without(message, gone, format), JSON.stringify(gone));
       };
       const inParts = format.answersInParts === true;
-      const show = (at: number): M | undefined =>
-        inParts && isLeftAlone(messages, at, format, filtered) ? undefined : filtered(at);
+      const showing = (): ((at: number) => M | undefined) => {
+        if (!inParts) return filtered;
+        const isLeftAlone = leftAlone(messages, format, filtered);
+        return (at) => (isLeftAlone(at) ? undefined : filtered(at));
+      };
       const until = inParts ? Math.min(border.decided, openAnswer(messages, format)) : border.decided;
-      const shown = decided.of(messages.length, until, show);
+      const shown = decided.of(messages.length, until, showing());
       if (shown.some((message) => saysSomething(message, format))) return shown;
       const newest = calls.newestStep();
+      const show = showing();
       return messages.flatMap((message, at) => {
         const left = newest.has(at) ? message : show(at);
         return left === undefined ? [] : [left];
@@ -89,24 +94,29 @@ function openAnswer<M>(messages: readonly M[], format: MessageFormat<M>): number
 
 /**
  * Whether a message is reasoning whose answer (the parts after it, up to the next reasoning) is left out: providers
- * refuse the one without the other.
+ * refuse the one without the other. Asked in ascending order: reasoning in a row has one answer.
  */
-function isLeftAlone<M>(
+function leftAlone<M>(
   messages: readonly M[],
-  at: number,
   format: MessageFormat<M>,
   filtered: (at: number) => M | undefined,
-): boolean {
+): (at: number) => boolean {
   const isReasoning = (place: number): boolean => format.hasReasoning(messages[place] as M);
-  if (!isReasoning(at)) return false;
-  let from = at + 1;
-  while (from < messages.length && isReasoning(from)) from++;
-  let to = from;
-  while (to < messages.length && format.role(messages[to] as M) === "assistant" && !isReasoning(to)) {
-    if (filtered(to) !== undefined) return false;
-    to++;
-  }
-  return to > from;
+  let from = 0;
+  let isAlone = false;
+  return (at) => {
+    if (at < from || !isReasoning(at)) return at < from && isAlone;
+    from = at + 1;
+    while (from < messages.length && isReasoning(from)) from++;
+    let to = from;
+    while (to < messages.length && format.role(messages[to] as M) === "assistant" && !isReasoning(to)) {
+      isAlone = filtered(to) === undefined;
+      if (!isAlone) return false;
+      to++;
+    }
+    isAlone = to > from;
+    return isAlone;
+  };
 }
 
 function checkedOptions(options: ToolCallFilterOptions): {
@@ -186,10 +196,10 @@ class Calls<M> {
 
   #isRunning(): boolean {
     if (this.#length === 0) return false;
-    const { calls } = this.#steps.stepWith(this.#length - 1);
-    if (calls.size === 0) return false;
+    const step = this.#steps.stepWith(this.#length - 1);
+    if (step.calls.size === 0) return false;
     // A message that holds its calls with their results may end in the model's answer to them.
-    const isAnswered = [...calls.values()].every(({ answered }) => answered);
+    const isAnswered = [...step.calls.keys()].every((id) => !isOpen(step, id));
     const newest = this.#newest as M;
     const ends = this.#format.role(newest) === "assistant" && this.#format.pieces(newest).at(-1)?.of;
     return !isAnswered || ends !== "content";
@@ -237,9 +247,12 @@ function saysSomething<M>(message: M, format: MessageFormat<M>): boolean {
 }
 
 function without<M>(message: M, gone: Gone, format: MessageFormat<M>): M | undefined {
+  const [calls, results, approvals] = [gone.calls, gone.results, gone.approvals].map(
+    (ids) => new Set(ids),
+  ) as [Set<string>, Set<string>, Set<string>];
   return format.without(message, {
-    toolCalls: (id) => gone.calls.includes(id),
-    toolResults: (id) => gone.results.includes(id),
-    approvals: (id) => gone.approvals.includes(id),
+    toolCalls: (id) => calls.has(id),
+    toolResults: (id) => results.has(id),
+    approvals: (id) => approvals.has(id),
   });
 }

@@ -1,12 +1,14 @@
 import type { ApprovalRef } from "../message-format.ts";
 import type { Item } from "./item.ts";
-import type { Step } from "./step.ts";
+import { isOpen, joinStep, type Step } from "./step.ts";
 import { StepsById } from "./steps-by-id.ts";
 
 /** Links messages by ids: who made a call, who asked for an approval, whose result has no call yet. */
 export class Links<M> {
   /** By call id, the steps that make such a call: some providers reuse ids in every step. */
   readonly #callers: StepsById<M> = new StepsById();
+  /** Those of them that still wait for a result. */
+  readonly #open: StepsById<M> = new StepsById();
   /** By call id, the steps of results whose call has not come yet. */
   readonly #orphans: StepsById<M> = new StepsById();
   /** By approval id, the steps that ask for such an approval. */
@@ -14,8 +16,7 @@ export class Links<M> {
 
   /** The step that a result belongs to: the newest that still waits for it, else the newest that made the call. */
   caller(callId: string): Step<M> | undefined {
-    const callers = this.#callers.get(callId);
-    return callers.findLast((step) => step.calls.get(callId)?.answered === false) ?? callers.at(-1);
+    return this.#open.get(callId).at(-1) ?? this.#callers.get(callId).at(-1);
   }
 
   /** The newest step that asked for an approval. */
@@ -43,33 +44,23 @@ export class Links<M> {
     return this.#orphans.get(callId);
   }
 
-  /** Records what a message that has joined a step calls, answers and asks; `own` are the ids of its calls. */
-  enter(item: Item<M>, step: Step<M>, own: ReadonlySet<string>): void {
-    if (own.size > 0) {
-      const calls = new Map(step.calls);
-      for (const { id } of item.calls) {
-        calls.set(id, { made: (calls.get(id)?.made ?? 0) + 1, results: 0, answered: false });
-      }
-      step.calls = calls;
+  /** Adds a message to a step, and records what it calls, answers and asks; `own` are the ids of its calls. */
+  join(step: Step<M>, item: Item<M>, own: ReadonlySet<string>): void {
+    for (const id of own) {
+      if (!step.calls.has(id)) this.#callers.add(id, step);
+      if (!isOpen(step, id)) this.#open.add(id, step);
     }
-    for (const call of step.calls.values()) call.results = 0;
-    for (const id of own) this.#callers.add(id, step);
-    for (const member of step.items) {
-      for (const result of member.results) {
-        const call = step.calls.get(result.id);
-        if (call !== undefined) call.answered = ++call.results >= call.made;
-        else if (item.role === "tool" && step.items.length === 1 && this.caller(result.id) === undefined)
-          this.#orphans.add(result.id, step);
-      }
-    }
-    const requests = item.approvals.filter((approval) => approval.kind === "request");
-    if (requests.length === 0) return;
-    const approvals = new Map(step.approvals);
-    for (const { approvalId, toolCallId } of requests) {
-      approvals.set(approvalId, toolCallId);
-      this.#requests.add(approvalId, step);
-    }
-    step.approvals = approvals;
+    const waiting = own.size + item.results.length === 0 ? own : new Set(own);
+    for (const { id } of item.results) if (isOpen(step, id)) (waiting as Set<string>).add(id);
+    for (const { kind, approvalId } of item.approvals)
+      if (kind === "request" && !step.approvals.has(approvalId)) this.#requests.add(approvalId, step);
+    joinStep(step, item);
+    for (const id of waiting) if (!isOpen(step, id)) this.#open.delete(id, step);
+  }
+
+  /** Records that a step is a message with results, those whose call is to come. */
+  awaitCalls(step: Step<M>, { results }: Item<M>): void {
+    for (const { id } of results) if (this.caller(id) === undefined) this.#orphans.add(id, step);
   }
 
   /** Forgets a step's orphan results: they have found their call, or leave. */
@@ -79,7 +70,10 @@ export class Links<M> {
 
   leave(step: Step<M>): void {
     this.dropOrphans(step);
-    for (const id of step.calls.keys()) this.#callers.delete(id, step);
+    for (const id of step.calls.keys()) {
+      this.#callers.delete(id, step);
+      if (isOpen(step, id)) this.#open.delete(id, step);
+    }
     for (const id of step.approvals.keys()) this.#requests.delete(id, step);
   }
 }

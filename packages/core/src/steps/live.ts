@@ -1,12 +1,9 @@
 import type { MessageFormat } from "../message-format.ts";
 import { type Item, itemsOf } from "./item.ts";
 import { foreignResponses, Links } from "./links.ts";
-import { isSettled, type Step } from "./step.ts";
+import { isOpen, isSettled, newStep, type Step } from "./step.ts";
 
-// Shared, because most steps have none, and a memory may hold many steps.
 const noIds: ReadonlySet<string> = new Set();
-const noCalls: Step<never>["calls"] = new Map();
-const noApprovals: Step<never>["approvals"] = new Map();
 
 /**
  * The live messages of one memory, in view order, grouped into steps, with running totals. Nothing here calls the
@@ -149,8 +146,11 @@ export class Live<M> {
   #firstMoved(seams: readonly number[], left: ReadonlySet<Step<M>>): number | undefined {
     if (!this.#inParts && this.#loose.size === 0) return undefined;
     const places = seams.filter((place) => isSaid(this.items[place - 1])).slice(0, 1);
+    // In the order of the view, so the first is enough.
     for (const [item, askers] of this.#loose) {
-      if (askers.some((step) => step !== undefined && left.has(step))) places.push(this.items.indexOf(item));
+      if (!askers.some((step) => step !== undefined && left.has(step))) continue;
+      places.push(this.items.indexOf(item));
+      break;
     }
     return places.length === 0 ? undefined : Math.min(...places);
   }
@@ -195,19 +195,17 @@ export class Live<M> {
     if (isLoose(item, askers)) this.#loose.set(item, askers);
     this.#inParts ||= item.part;
     const step = this.#homeOf(item, askers) ?? this.#newStep(index, last);
-    // Results that came before their call belong to the call's step.
-    for (const id of own) for (const orphan of this.#links.orphans(id)) this.#takeIn(step, orphan);
-    step.items.push(item);
-    step.tokens += item.tokens;
+    this.#takeIn(step, own);
     this.#stepOf.set(item, step);
-    this.#links.enter(item, step, own);
+    this.#links.join(step, item, own);
+    if (item.role === "tool" && step.items.length === 1) this.#links.awaitCalls(step, item);
     if (step.calls.size > 0 && !isSettled(step)) this.unsettled.add(step);
     else this.unsettled.delete(step);
     if (isAssistants(item)) this.#newestAssistant = item;
   }
 
   #newStep(index: number, last: boolean): Step<M> {
-    const step: Step<M> = { items: [], calls: noCalls, approvals: noApprovals, tokens: 0 };
+    const step = newStep<M>();
     // An item inserted before the end is a system or derived message, each a step of its own.
     this.steps.splice(last ? this.steps.length : index, 0, step);
     return step;
@@ -248,22 +246,23 @@ export class Live<M> {
       )
     )
       return true;
-    const providers = new Set(
-      before.items.flatMap(({ calls }) =>
-        calls.filter((call) => call.providerExecuted === true).map(({ id }) => id),
-      ),
-    );
-    return previous.results.length > 0 && previous.results.every(({ id }) => providers.has(id));
+    const { results } = previous;
+    return results.length > 0 && results.every(({ id }) => before.calls.get(id)?.providerExecuted === true);
   }
 
-  #takeIn(step: Step<M>, orphan: Step<M>): void {
-    for (const item of orphan.items) {
-      step.items.push(item);
-      this.#stepOf.set(item, step);
+  /** Results that came before their call belong to the call's step. */
+  #takeIn(step: Step<M>, callIds: ReadonlySet<string>): void {
+    const orphans = new Set<Step<M>>();
+    for (const id of callIds) for (const orphan of this.#links.orphans(id)) orphans.add(orphan);
+    if (orphans.size === 0) return;
+    for (const orphan of orphans) {
+      for (const item of orphan.items) {
+        this.#links.join(step, item, noIds);
+        this.#stepOf.set(item, step);
+      }
+      this.#links.dropOrphans(orphan);
     }
-    this.#links.dropOrphans(orphan);
-    step.tokens += orphan.tokens;
-    this.steps.splice(this.steps.indexOf(orphan), 1);
+    takeOut(this.steps, orphans);
   }
 
   #leave(step: Step<M>): void {
@@ -314,7 +313,7 @@ function isSaid<M>(item: Item<M> | undefined): boolean {
 /** Whether a step still waits for one of the message's results, or for its approval. */
 function awaits<M>(step: Step<M>, { results, approvals }: Item<M>): boolean {
   return (
-    results.some(({ id }) => step.calls.get(id)?.answered === false) ||
+    results.some(({ id }) => isOpen(step, id)) ||
     approvals.some(({ kind, approvalId }) => kind === "response" && step.approvals.has(approvalId))
   );
 }

@@ -7,11 +7,100 @@ import type { Item } from "./item.ts";
 export interface Step<M> {
   /** In the order of the view; results that stand before their call come first. */
   readonly items: Item<M>[];
-  /** By id, how many calls of the step bear it, how many results have come, and whether those are enough. */
-  calls: ReadonlyMap<string, { readonly made: number; results: number; answered: boolean }>;
+  /** Its calls by id: several may bear the same one. */
+  calls: ReadonlyMap<string, StepCalls>;
+  /** By call id, how many results the step holds, whether it makes such a call or not. */
+  answers: ReadonlyMap<string, Answers>;
   /** Approval request id → call id. */
   approvals: ReadonlyMap<string, string>;
   tokens: number;
+  /** How many of its calls no result answers in time. */
+  unanswered: number;
+  /** How many of its messages make calls, and how many of those are no part of an answer. */
+  callers: number;
+  wholeCallers: number;
+}
+
+interface StepCalls {
+  made: number;
+  /** Whether the provider runs one of them itself. */
+  providerExecuted: boolean;
+}
+
+interface Answers {
+  results: number;
+  inTime: number;
+}
+
+// Shared, because most steps have none, and a memory may hold many steps.
+const noCalls: Step<never>["calls"] = new Map();
+const noAnswers: Step<never>["answers"] = new Map();
+const noApprovals: Step<never>["approvals"] = new Map();
+
+export function newStep<M>(): Step<M> {
+  return {
+    items: [],
+    calls: noCalls,
+    answers: noAnswers,
+    approvals: noApprovals,
+    tokens: 0,
+    unanswered: 0,
+    callers: 0,
+    wholeCallers: 0,
+  };
+}
+
+/** Adds a message to a step. Costs what the message holds, never what the step holds. */
+export function joinStep<M>(step: Step<M>, item: Item<M>): void {
+  step.items.push(item);
+  step.tokens += item.tokens;
+  joinCalls(step, item);
+  joinResults(step, item);
+  const requests = item.approvals.filter((approval) => approval.kind === "request");
+  if (requests.length === 0) return;
+  const approvals = grown(step.approvals, noApprovals);
+  for (const { approvalId, toolCallId } of requests) approvals.set(approvalId, toolCallId);
+  step.approvals = approvals;
+}
+
+function joinCalls<M>(step: Step<M>, { calls: made, part }: Item<M>): void {
+  if (made.length === 0) return;
+  step.callers++;
+  if (!part) step.wholeCallers++;
+  const calls = grown(step.calls, noCalls);
+  for (const { id, providerExecuted } of made) {
+    const before = calls.get(id) ?? { made: 0, providerExecuted: false };
+    before.made++;
+    before.providerExecuted ||= providerExecuted === true;
+    calls.set(id, before);
+    if (before.made > (step.answers.get(id)?.inTime ?? 0)) step.unanswered++;
+  }
+  step.calls = calls;
+}
+
+function joinResults<M>(step: Step<M>, { results, meta }: Item<M>): void {
+  if (results.length === 0) return;
+  const late = new Set(meta.late);
+  const answers = grown(step.answers, noAnswers);
+  for (const { id } of results) {
+    const before = answers.get(id) ?? { results: 0, inTime: 0 };
+    before.results++;
+    if (!late.has(id)) {
+      if (before.inTime < (step.calls.get(id)?.made ?? 0)) step.unanswered--;
+      before.inTime++;
+    }
+    answers.set(id, before);
+  }
+  step.answers = answers;
+}
+
+function grown<T>(map: ReadonlyMap<string, T>, none: ReadonlyMap<string, T>): Map<string, T> {
+  return map === none ? new Map() : (map as Map<string, T>);
+}
+
+/** Whether a step makes such a call that still waits for its result. */
+export function isOpen<M>({ calls, answers }: Step<M>, callId: string): boolean {
+  return (answers.get(callId)?.results ?? 0) < (calls.get(callId)?.made ?? 0);
 }
 
 export function isSystem<M>(step: Step<M>): boolean {
@@ -32,21 +121,21 @@ export function isPinned<M>(step: Step<M>): boolean {
 
 /** Whether a step is shown as it is: at most one message has calls or answer parts, and each call is answered. */
 export function isSettled<M>(step: Step<M>): boolean {
-  if (step.items.some((item) => item.error !== undefined)) return true;
-  const callers = step.items.filter((item) => item.calls.length > 0);
-  const inOrder = callers.length === 1 || callers.every((item) => item.part);
-  if (!inOrder) return false;
-  const answers = answersInTime(step);
-  for (const [id, { made }] of step.calls) if ((answers.get(id) ?? 0) < made) return false;
-  return true;
+  return step.unanswered === 0 && isOneAnswer(step);
+}
+
+/** Whether its calls are in one message, or in several that are parts of one answer. */
+export function isOneAnswer<M>({ callers, wholeCallers }: Step<M>): boolean {
+  return callers <= 1 || wholeCallers === 0;
 }
 
 /** By id of a step's calls, how many results answer them in time. */
 export function answersInTime<M>(step: Step<M>): Map<string, number> {
   const answers = new Map<string, number>();
-  for (const item of step.items) {
-    for (const { id } of item.results) {
-      if (!step.calls.has(id) || item.meta.late?.includes(id) === true) continue;
+  for (const { results, meta } of step.items) {
+    const late = new Set(meta.late);
+    for (const { id } of results) {
+      if (!step.calls.has(id) || late.has(id)) continue;
       answers.set(id, (answers.get(id) ?? 0) + 1);
     }
   }

@@ -2,6 +2,7 @@ import type { ExplainedMessage, Explanation } from "../memory-view.ts";
 import { type Item, tokensIn } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import type { Limits } from "../window/policy.ts";
+import { ChangedMessages } from "./changed-messages.ts";
 import type { ViewPolicy } from "./policy.ts";
 import type { View } from "./view.ts";
 
@@ -66,7 +67,6 @@ function follow<M>(
     waiting.delete(message);
     return same;
   });
-  const changed = new Set(waiting.values());
   const isProcessor = by === "processor";
   const places = new Map(alive.map((one, place) => [one, place]));
   const placeOf = (one: Traced<M> | undefined): number => (one && places.get(one)) ?? -1;
@@ -77,14 +77,16 @@ function follow<M>(
     nexts[index] = next;
   }
   let previous = -1;
-  const mayHaveBecome = (one: M, message: M): boolean => {
-    if (format.role(one) !== format.role(message)) return false;
-    // A result that repair inserted for one call is not the changed form of another call's result.
-    if (by !== "repair" || format.role(message) !== "tool") return true;
-    const ids = new Set(format.toolResults(one).map(({ id }) => id));
-    const results = format.toolResults(message);
-    return results.length === 0 || results.some(({ id }) => ids.has(id));
-  };
+  // A result that repair inserted for one call is not the changed form of another call's result.
+  const idsOf = (message: M): string[] =>
+    by === "repair" && format.role(message) === "tool"
+      ? format.toolResults(message).map(({ id }) => `result ${id}`)
+      : [];
+  const changed = new ChangedMessages<Traced<M>>();
+  for (const one of waiting.values()) {
+    const before = one.shown as M;
+    changed.add(one, placeOf(one), [format.role(before), ...idsOf(before)]);
+  }
   const following = messages.map((message, index): Traced<M> => {
     const same = matched[index];
     if (same !== undefined) {
@@ -93,13 +95,13 @@ function follow<M>(
     }
     // A changed message keeps its neighbours; only repair also moves messages.
     const next = nexts[index] as number;
-    const source = firstOf(changed, (one) => {
-      const place = placeOf(one);
-      const isBetween = (by === "repair" || place > previous) && (next < 0 || place < next);
-      return isBetween && mayHaveBecome(one.shown as M, message);
-    });
+    const ids = idsOf(message);
+    const source = changed.take(
+      ids.length > 0 ? ids : [format.role(message)],
+      by === "repair" ? -1 : previous,
+      next < 0 ? Number.POSITIVE_INFINITY : next,
+    );
     if (source === undefined) return { item: undefined, state: "repaired", by: name, shown: message };
-    changed.delete(source);
     const isReasoning =
       by === "repair" && format.hasReasoning(source.shown as M) && !format.hasReasoning(message);
     return {
@@ -112,11 +114,6 @@ function follow<M>(
   return inOrder(traced, following, (one) => {
     return { ...one, state: isProcessor ? "filtered" : "repaired", by: name, shown: undefined };
   });
-}
-
-function firstOf<T>(all: Iterable<T>, isIt: (one: T) => boolean): T | undefined {
-  for (const one of all) if (isIt(one)) return one;
-  return undefined;
 }
 
 /** The messages that passed, in their new order, and each of the others after its former predecessor. */
@@ -135,7 +132,10 @@ function inOrder<M>(
     else {
       const left = one.shown === undefined ? one : leave(one);
       // What was inserted by one stage and removed by another is nobody's message.
-      if (left.item !== undefined) behind.set(place, [...(behind.get(place) ?? []), left]);
+      if (left.item === undefined) continue;
+      const others = behind.get(place);
+      if (others === undefined) behind.set(place, [left]);
+      else others.push(left);
     }
   }
   return [

@@ -2,8 +2,9 @@ import { joinNeighbours } from "../format/join-neighbours.ts";
 import type { MessageFormat, ToolCallRef, ToolResultRef } from "../message-format.ts";
 import { deepFreeze, type Item, type ItemReader, messageOf, tokensOf } from "../steps/item.ts";
 import { stepsOf } from "../steps/live.ts";
-import { answersInTime, type Step } from "../steps/step.ts";
-import type { Cost } from "../window/room.ts";
+import { pushAll } from "../steps/push-all.ts";
+import { answersInTime, isOneAnswer, type Step } from "../steps/step.ts";
+import { type Cost, noCost } from "../window/room.ts";
 
 /** The result shown for a call whose result never came. */
 export const interruptedText = "The tool call was interrupted: no result was recorded.";
@@ -41,9 +42,9 @@ export function repairSteps<M>(
         step === last
           ? repairedStep(step, mayStayOpen(step, openCalls), format)
           : repairedEarlier(step, format);
-      repaired.messages.push(...messages);
-      repaired.interruptedCalls.push(...interruptedCalls);
-      repaired.leftOut.push(...leftOut);
+      pushAll(repaired.messages, messages);
+      pushAll(repaired.interruptedCalls, interruptedCalls);
+      pushAll(repaired.leftOut, leftOut);
     }
   }
   return repaired;
@@ -121,6 +122,8 @@ export function addedByRepair<M>(
     { readonly size: number; readonly isLast: boolean; readonly cost: Cost }
   >();
   const measure = (step: Step<M>, isLast: boolean): Cost => {
+    // All its calls may stay open, and nothing is joined: what grows with each of many results is not repaired anew.
+    if (isLast && openCalls === "any" && isOneAnswer(step) && step.approvals.size === 0) return noCost;
     const { messages } = repairedStep(step, isLast ? mayStayOpen(step, openCalls) : noneMay, reader.format);
     const tokens = tokensOf(messages, step.items, reader) - step.tokens;
     return { messages: Math.max(0, messages.length - step.items.length), tokens: Math.max(0, tokens) };
@@ -149,13 +152,16 @@ function repairStep<M>(
   const shown = new Set<Item<M>>();
   for (const caller of callers) {
     const open = unanswered(caller.calls, inTime, (id) => caller === callers.at(-1) && mayStay(id));
-    repaired.interruptedCalls.push(...open.map((call) => call.id));
+    pushAll(
+      repaired.interruptedCalls,
+      open.map((call) => call.id),
+    );
     add(wanted.results, caller.calls);
     const callIds = new Set(caller.calls.map((call) => call.id));
     const requests = answers.filter((item) => isRequest(item, callIds));
     for (const item of requests) shown.add(item);
     // Providers refuse a message that holds only a request.
-    const [first, ...apart] = joinNeighbours([caller, ...requests].map(messageOf), format);
+    const [first, ...apart] = joinNeighbours([caller, ...requests].map(messageOf), { format });
     const message = first as M;
     const inPlace = open.length > 0 ? format.interrupted?.(message, open, interruptedText) : undefined;
     const openIds = new Set(open.map((call) => call.id));
@@ -169,8 +175,12 @@ function repairStep<M>(
     const besideIds = new Set<string>();
     // Results of one id keep their order: an interrupted one goes after the others.
     let behindShared = 0;
-    let approval: M | undefined;
+    let approvals: M[] = [];
     let firstApproval: number | undefined;
+    const endApprovals = (): void => {
+      pushAll(repaired.messages, joinNeighbours(approvals, { format }));
+      approvals = [];
+    };
     for (const item of answers) {
       const timely = timelyAnswers(item, step, callIds, wanted);
       if (timely.count === 0) continue;
@@ -183,20 +193,25 @@ function repairStep<M>(
         for (const id of ids) besideIds.add(id);
         continue;
       }
-      const both = isApproval(item) && approval !== undefined ? format.joined?.(approval, answer) : undefined;
-      if (both !== undefined) repaired.messages.pop();
-      approval = isApproval(item) ? (both ?? answer) : undefined;
-      if (approval !== undefined) firstApproval ??= repaired.messages.length;
-      repaired.messages.push(both ?? answer);
+      if (isApproval(item)) {
+        firstApproval ??= repaired.messages.length;
+        approvals.push(answer);
+        continue;
+      }
+      endApprovals();
+      repaired.messages.push(answer);
       if (ids.some((id) => openIds.has(id))) behindShared = repaired.messages.length;
     }
+    endApprovals();
     // Whoever runs approved calls looks for the approvals in the last message, and puts the results after them.
     const behind = Math.max(firstApproval ?? repaired.messages.length, behindShared);
     // Providers require all results before anything that the user says beside one of them.
-    repaired.messages.push(...saidBeside);
+    pushAll(repaired.messages, saidBeside);
     if (open.length > 0 && inPlace === undefined) {
       const place = open.some((call) => besideIds.has(call.id)) ? repaired.messages.length : behind;
-      repaired.messages.splice(place, 0, ...format.interruptedResults(open, interruptedText));
+      const after = repaired.messages.splice(place);
+      pushAll(repaired.messages, format.interruptedResults(open, interruptedText));
+      pushAll(repaired.messages, after);
     }
   }
   for (const item of answers) {
@@ -251,11 +266,14 @@ function repairAnswer<M>(
     if (isEarly) for (const id of ids) earlyIds.add(id);
     (isEarly ? early : repaired.messages).push(message);
   }
-  repaired.messages.push(...early);
+  pushAll(repaired.messages, early);
   const open = unanswered(calls, answersInTime(step), mayStay);
   if (open.length === 0) return;
-  repaired.messages.push(...format.interruptedResults(open, interruptedText));
-  repaired.interruptedCalls.push(...open.map((call) => call.id));
+  pushAll(repaired.messages, format.interruptedResults(open, interruptedText));
+  pushAll(
+    repaired.interruptedCalls,
+    open.map((call) => call.id),
+  );
 }
 
 /** How often each id is there: calls of one message may share theirs. */
@@ -328,12 +346,14 @@ function withOnly<M>(
   if (item.results.every((result) => results.has(result))) return message;
   // Asked by id: of those that share one, in their order.
   const stays = new Map<string, boolean[]>();
-  for (const result of item.results)
-    stays.set(result.id, [...(stays.get(result.id) ?? []), results.has(result)]);
+  for (const result of item.results.toReversed()) {
+    const flags = stays.get(result.id);
+    if (flags === undefined) stays.set(result.id, [results.has(result)]);
+    else flags.push(results.has(result));
+  }
   const isLeftOut = (id: string): boolean => {
-    const [next = false, ...later] = stays.get(id) ?? [];
-    if (later.length > 0) stays.set(id, later);
-    return !next;
+    const flags = stays.get(id) ?? [];
+    return !((flags.length > 1 ? flags.pop() : flags[0]) ?? false);
   };
   return format.without(message, { toolResults: isLeftOut });
 }

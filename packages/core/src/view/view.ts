@@ -3,6 +3,7 @@ import { applyProcessors } from "../processors/apply-processors.ts";
 import type { ProviderProfile, ViewStage } from "../provider-profile.ts";
 import { deepFreeze, type Item, messageOf, tokensOf } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
+import { pushAll } from "../steps/push-all.ts";
 import { isDerived, isPinned, isSystem, isUser, type Step } from "../steps/step.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
@@ -109,7 +110,7 @@ async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<
     if (profile?.reasoning === "bound") messages = afterChanges(stages, policy.processors, format);
     if (policy.repair || profile !== undefined) {
       const repaired = repairMessages(messages, format, openCalls(profile));
-      interruptedCalls.push(...repaired.interruptedCalls);
+      pushAll(interruptedCalls, repaired.interruptedCalls);
       messages = repaired.messages;
     }
     stages.push({ by: "repair", name: "repair", messages });

@@ -1,5 +1,6 @@
 import type { Item } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
+import { pushAll } from "../steps/push-all.ts";
 import { isDerived, isPinned, isSystem, isUser, type Step } from "../steps/step.ts";
 import type { WindowUnit } from "../window-options.ts";
 import { planByMessage } from "./plan-by-message.ts";
@@ -65,7 +66,7 @@ function planBySteps<M>(
   const share = refill ? 0 : early ? (1 + window.target) / 2 : 1;
   const leave = (step: Step<M>): void => {
     const added = addedTo(step);
-    evict.push(...step.items);
+    pushAll(evict, step.items);
     room.leave(step.items.length + added.messages, step.tokens + added.tokens);
   };
   const beyond =

@@ -27,7 +27,7 @@ export function settled(messages: readonly NeutralMessage[], losses: Losses): Ne
     });
     const shown = withoutEmptyTexts(kept, losses);
     const last = written.at(-1);
-    if (role === "tool" && last?.role === "tool") last.parts.push(...shown);
+    if (role === "tool" && last?.role === "tool") for (const part of shown) last.parts.push(part);
     else if (shown.length > 0) written.push({ role, parts: [...shown] });
   }
   return written;
@@ -43,6 +43,7 @@ function withoutEmptyTexts(parts: readonly SourcedPart[], losses: Losses): reado
   const isEmpty = ({ part }: SourcedPart): boolean => part.type === "text" && part.text === "";
   const full = parts.filter((sourced) => !isEmpty(sourced));
   const kept = full.length > 0 ? full : parts.slice(0, 1);
-  for (const sourced of parts) if (!kept.includes(sourced)) losses.options(sourced);
+  const isKept = new Set(kept);
+  for (const sourced of parts) if (!isKept.has(sourced)) losses.options(sourced);
   return kept;
 }

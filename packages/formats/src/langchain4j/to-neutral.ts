@@ -9,6 +9,7 @@ import {
   sourced,
 } from "../conversion/neutral.ts";
 import { inputOf, outputOf } from "../conversion/outputs.ts";
+import { append } from "../reshape.ts";
 import type { LangChain4jContent, LangChain4jMessage } from "./messages.ts";
 import { contentsOf, mediaKinds } from "./pieces.ts";
 
@@ -74,7 +75,7 @@ function readAnswer(
     source.losses.members(source.index, "call", call, ["id", "name", "arguments"]);
     const { name = "" } = call;
     const id = call.id || `tool_${source.index}_${at}`;
-    if (!call.id) open.set(name, [...(open.get(name) ?? []), id]);
+    if (!call.id) append(open, name, id);
     const input = inputOf(call.arguments ?? "");
     return [sourced(source, "call", { type: "call", id, name, input })];
   });

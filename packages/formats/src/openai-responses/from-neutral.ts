@@ -93,12 +93,15 @@ function outputItems(parts: readonly SourcedPart[], losses: Losses): ResponsesIt
 
 /** The API refuses reasoning without the item that it led to, and what the API ran itself has no place here. */
 function withoutReasoningOfRuns(parts: readonly SourcedPart[], losses: Losses): readonly SourcedPart[] {
-  return parts.filter((sourced, index) => {
-    if (sourced.part.type !== "reasoning") return true;
-    const led = parts.slice(index + 1).find(({ part }) => part.type !== "reasoning")?.part;
-    const isLost = led?.type === "call" && led.providerExecuted === true;
-    if (isLost) losses.part(sourced);
-    return !isLost;
+  const lost = new Set<SourcedPart>();
+  let led: SourcedPart["part"] | undefined;
+  for (const sourced of parts.toReversed()) {
+    if (sourced.part.type !== "reasoning") led = sourced.part;
+    else if (led?.type === "call" && led.providerExecuted === true) lost.add(sourced);
+  }
+  return parts.filter((sourced) => {
+    if (lost.has(sourced)) losses.part(sourced);
+    return !lost.has(sourced);
   });
 }
 

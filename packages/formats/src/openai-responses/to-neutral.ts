@@ -18,8 +18,9 @@ import type { ResponsesItem } from "./items.ts";
 /** See `Conversion.read`. What the model put out in a row is one message. */
 export function readItems(items: readonly ResponsesItem[], losses: Losses): NeutralMessage[] {
   const messages: { role: NeutralMessage["role"]; parts: SourcedPart[] }[] = [];
+  const lost = ledToLost(items);
   items.forEach((item, index) => {
-    if (ledToLost(items, index)) {
+    if (lost.has(item)) {
       losses.add(index, "reasoning");
       return;
     }
@@ -32,15 +33,16 @@ export function readItems(items: readonly ResponsesItem[], losses: Losses): Neut
   return messages;
 }
 
-/** Whether an item is reasoning that led to what the API ran itself: it refuses the one without the other. */
-function ledToLost(items: readonly ResponsesItem[], index: number): boolean {
-  const isReasoning = (item: ResponsesItem | undefined): boolean =>
-    item !== undefined && itemOf(item).type === "reasoning";
-  if (!isReasoning(items[index])) return false;
-  let at = index + 1;
-  while (isReasoning(items[at])) at++;
-  const led = items[at];
-  return led !== undefined && roleOf(led) === "assistant" && !answerTypes.has(itemOf(led).type);
+/** The reasoning that led to what the API ran itself: it refuses the one without the other. */
+function ledToLost(items: readonly ResponsesItem[]): ReadonlySet<ResponsesItem> {
+  const lost = new Set<ResponsesItem>();
+  let isRun = false;
+  for (const item of items.toReversed()) {
+    const { type } = itemOf(item);
+    if (type !== "reasoning") isRun = roleOf(item) === "assistant" && !answerTypes.has(type);
+    else if (isRun) lost.add(item);
+  }
+  return lost;
 }
 
 /** What the model puts out that means something to another API. */

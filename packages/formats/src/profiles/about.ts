@@ -1,5 +1,5 @@
 import type { MessageFormat, Piece, ToolCallRef } from "@turnkeep/core";
-import { takeOut } from "../reshape.ts";
+import { IdCounts } from "../reshape.ts";
 import type { RuleNamed } from "./rules.ts";
 
 /** Whether a message holds results of calls that another message makes. */
@@ -45,10 +45,10 @@ export function isAnswer<M>(
   { paused }: RuleNamed<"last-message">,
 ): boolean {
   if (format.role(message) !== "assistant" || format.isBoundary(message)) return false;
-  const answers = format.toolResults(message).map(({ id }) => id);
+  const answers = new IdCounts(format.toolResults(message).map(({ id }) => id));
   const calls = format.toolCalls(message);
   const waits = (call: ToolCallRef): boolean => paused === true || call.providerExecuted !== true;
-  if (calls.some((call) => !takeOut(answers, call.id) && waits(call))) return false;
+  if (calls.some((call) => !answers.take(call.id) && waits(call))) return false;
   const last = format.pieces(message).at(-1)?.of;
   if (last !== "tool-result") return true;
   const lastCall = calls.at(-1);

@@ -1,4 +1,5 @@
 import type { CallPlace, MessageFormat } from "@turnkeep/core";
+import { append } from "../reshape.ts";
 import { methodOf } from "./method-of.ts";
 
 /** How a provider wants the ids of calls to look. */
@@ -40,8 +41,8 @@ export function withCallIds<M>(
       if (providerExecuted !== true) append(own, id, name);
     }
     for (const [id, added] of own) {
-      const earlier = format.answersInParts === true ? (waiting.get(id) ?? []) : [];
-      waiting.set(id, [...earlier, ...added]);
+      if (format.answersInParts !== true) waiting.delete(id);
+      for (const name of added) append(waiting, id, name);
     }
     const results = format.toolResults(message);
     const answers: Names = new Map();
@@ -60,12 +61,6 @@ export function withCallIds<M>(
 
 /** By id, names for the calls that bear it, or for what belongs to them, in their order. */
 type Names = Map<string, string[]>;
-
-function append(names: Names, id: string, name: string): void {
-  const all = names.get(id);
-  if (all === undefined) names.set(id, [name]);
-  else all.push(name);
-}
 
 /** The ids of the calls, by those that they bear in a view. */
 export function storedCallIds<M>(

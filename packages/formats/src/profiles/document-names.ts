@@ -8,10 +8,15 @@ export function withDocumentNames<M>(messages: readonly M[], format: MessageForm
   const { renameDocuments } = format;
   if (renameDocuments === undefined) return messages;
   const taken = new Set<string>();
+  /** By what is sent of a name, the next number to try: the lower ones are taken for good. */
+  const numbers = new Map<string, number>();
   const unique = (name: string): string => {
     if (sentOf(name) === "") return name;
+    const sent = sentOf(name);
     let free = name;
-    for (let number = 2; taken.has(sentOf(free)); number++) free = `(${number}) ${name}`;
+    let number = numbers.get(sent) ?? 2;
+    for (; taken.has(sentOf(free)); number++) free = `(${number}) ${name}`;
+    numbers.set(sent, number);
     taken.add(sentOf(free));
     return free;
   };

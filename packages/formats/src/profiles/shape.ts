@@ -1,5 +1,5 @@
 import { type MessageFormat, type ShapedView, TurnkeepError, type ViewStage } from "@turnkeep/core";
-import { orderToolResults } from "@turnkeep/core/processors";
+import { joinNeighbours, orderToolResults } from "@turnkeep/core/processors";
 import {
   answeredRequests,
   answersCalls,
@@ -285,17 +285,10 @@ function joined<M>(
   format: MessageFormat<M>,
   rule: RuleNamed<"same-role">,
 ): readonly M[] {
-  const together: M[] = [];
-  for (const message of messages) {
-    const before = together.at(-1);
-    const one =
-      before !== undefined && belongTogether(before, message, format, rule)
-        ? methodOf(format, "joined")(before, message)
-        : undefined;
-    if (one === undefined) together.push(message);
-    else together.splice(-1, 1, one);
-  }
-  return together;
+  const mayJoin = (first: M, second: M): boolean => belongTogether(first, second, format, rule);
+  // A format without the method is refused only where two messages belong together.
+  const join = (first: M, second: M): M | undefined => methodOf(format, "joined")(first, second);
+  return joinNeighbours(messages, { format: { joined: join }, mayJoin });
 }
 
 /** What is too much and cannot be left out. Errors: `WINDOW_OVERFLOW`. */
@@ -341,7 +334,9 @@ export function excesses<M>(
   const measures: Readonly<Record<Exclude<LimitRule, "messages">, (message: M) => number>> = {
     calls: (message) => format.toolCalls(message).length,
     "text-length": (message) =>
-      Math.max(0, ...format.pieces(message).map((piece) => (piece.type === "text" ? piece.text.length : 0))),
+      format
+        .pieces(message)
+        .reduce((most, piece) => (piece.type === "text" ? Math.max(most, piece.text.length) : most), 0),
     images: (message) => mediaOf(message, format, "image"),
     documents: (message) => mediaOf(message, format, "document"),
   };

@@ -1,7 +1,7 @@
 import { type MessageFormat, type Piece, TurnkeepError } from "@turnkeep/core";
 import { checkObject } from "@turnkeep/core/store-kit";
 import { kindOf } from "../checks.ts";
-import { takeOut } from "../reshape.ts";
+import { append, IdCounts } from "../reshape.ts";
 import {
   answeredRequests,
   answersCalls,
@@ -141,9 +141,10 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
       }, "the user's message stands right behind tool results");
     case "reasoning-alone": {
       const requests = answeredRequests(messages, format);
+      const isPartOfMore = partsOfMore(messages, format);
       return messages.flatMap((message, index): Finding[] => {
         if (isReasoningAlone(message, format, requests)) {
-          if (isPartOfMore(messages.slice(index + 1), format)) return [];
+          if (isPartOfMore[index] === true) return [];
           return [[index, "the message is reasoning and nothing else"]];
         }
         const isCutOff = format.answersInParts !== true && endsInReasoning(message, format);
@@ -201,11 +202,18 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
   }
 }
 
-/** Whether what follows goes on with an answer that comes in parts. */
-function isPartOfMore<M>(following: readonly M[], format: MessageFormat<M>): boolean {
-  if (format.answersInParts !== true) return false;
-  const next = following.find((message) => !isReasoningAlone(message, format));
-  return next !== undefined && format.role(next) === "assistant";
+/** Of each message whether what follows it, reasoning alone apart, goes on with an answer that comes in parts. */
+function partsOfMore<M>(messages: readonly M[], format: MessageFormat<M>): readonly boolean[] {
+  if (format.answersInParts !== true) return [];
+  let isFollowed = false;
+  return messages
+    .toReversed()
+    .map((message) => {
+      const isPart = isFollowed;
+      if (!isReasoningAlone(message, format)) isFollowed = format.role(message) === "assistant";
+      return isPart;
+    })
+    .reverse();
 }
 
 /** Calls without a result right behind them, and results without such a call. */
@@ -213,10 +221,10 @@ function unpaired<M>(messages: readonly M[], format: MessageFormat<M>): Finding[
   const findings: Finding[] = [];
   const providers = callsOfProvider(messages, format);
   let asked = -1;
-  let open: string[] = [];
+  let open = new IdCounts();
   const close = (): void => {
-    for (const _ of open) findings.push([asked, "a call has no result right behind it"]);
-    open = [];
+    for (const _ of open.left()) findings.push([asked, "a call has no result right behind it"]);
+    open = new IdCounts();
   };
   for (const [index, message] of messages.entries()) {
     const calls = format.toolCalls(message).filter((call) => call.providerExecuted !== true);
@@ -226,16 +234,16 @@ function unpaired<M>(messages: readonly M[], format: MessageFormat<M>): Finding[
     const isAnswering = foreign.length > 0 || approves;
     if (!isAnswering) close();
     for (const { id } of foreign) {
-      if (!takeOut(open, id)) findings.push([index, "a result has no call right before it"]);
+      if (!open.take(id)) findings.push([index, "a result has no call right before it"]);
     }
     if (isAnswering && calls.length > 0) close();
     if (calls.length === 0) continue;
     asked = index;
-    const answeredHere = format.toolResults(message).map(({ id }) => id);
-    open = calls.map(({ id }) => id).filter((id) => !takeOut(answeredHere, id));
+    const answeredHere = new IdCounts(format.toolResults(message).map(({ id }) => id));
+    open = new IdCounts(calls.map(({ id }) => id).filter((id) => !answeredHere.take(id)));
   }
   const approved = new Set(approvedAtEnd(messages, format));
-  open = open.filter((id) => !approved.has(id));
+  open = new IdCounts([...open.left()].filter((id) => !approved.has(id)));
   close();
   return findings;
 }
@@ -247,7 +255,7 @@ function unpairedParts<M>(messages: readonly M[], format: MessageFormat<M>): Fin
   const open = new Map<string, number[]>();
   for (const [index, message] of messages.entries()) {
     for (const { id, providerExecuted } of format.toolCalls(message)) {
-      if (providerExecuted !== true) open.set(id, [...(open.get(id) ?? []), index]);
+      if (providerExecuted !== true) append(open, id, index);
     }
     const own = format.role(message) === "assistant";
     for (const { id } of format.toolResults(message)) {
@@ -269,12 +277,16 @@ function outOfOrder<M>(messages: readonly M[], format: MessageFormat<M>): number
       const saidBeside = format.role(message) === "user" && format.toolResults(message).length > 0;
       if (furthest >= 0 || saidBeside) places = new Map();
       furthest = -1;
-      for (const { id } of format.toolCalls(message)) places.set(id, [...(places.get(id) ?? []), count++]);
+      for (const { id } of format.toolCalls(message)) append(places, id, count++);
       return [];
     }
-    const found = format.toolResults(message).map(({ id }) => places.get(id)?.shift() ?? furthest);
-    const isBehind = found.some((place, at) => place < Math.max(furthest, ...found.slice(0, at)));
-    furthest = Math.max(furthest, ...found);
+    const before = furthest;
+    let isBehind = false;
+    for (const { id } of format.toolResults(message)) {
+      const place = places.get(id)?.shift() ?? before;
+      isBehind ||= place < furthest;
+      furthest = Math.max(furthest, place);
+    }
     return isBehind ? [index] : [];
   });
 }
