@@ -4,9 +4,7 @@ import { deepFreeze, type Item, type ItemReader, messageOf, tokensOf } from "../
 import { stepsOf } from "../steps/live.ts";
 import { answersInTime, type Step } from "../steps/step.ts";
 import type { Cost } from "../window/room.ts";
-
-/** The result shown for a call whose result never came. */
-export const interruptedText = "The tool call was interrupted: no result was recorded.";
+import { answeredInPlace, resultsOf } from "./missing-results.ts";
 
 /** A view's messages, and what was done to them. */
 export interface Repaired<M> {
@@ -157,7 +155,7 @@ function repairStep<M>(
     // Providers refuse a message that holds only a request.
     const [first, ...apart] = joinNeighbours([caller, ...requests].map(messageOf), format);
     const message = first as M;
-    const inPlace = open.length > 0 ? format.interrupted?.(message, open, interruptedText) : undefined;
+    const inPlace = answeredInPlace(message, step, open, format);
     const openIds = new Set(open.map((call) => call.id));
     // A late result may be in the message of its call.
     const isLate = (id: string): boolean => openIds.has(id) && caller.meta.late?.includes(id) === true;
@@ -196,7 +194,7 @@ function repairStep<M>(
     repaired.messages.push(...saidBeside);
     if (open.length > 0 && inPlace === undefined) {
       const place = open.some((call) => besideIds.has(call.id)) ? repaired.messages.length : behind;
-      repaired.messages.splice(place, 0, ...format.interruptedResults(open, interruptedText));
+      repaired.messages.splice(place, 0, ...resultsOf(step, open, format));
     }
   }
   for (const item of answers) {
@@ -254,7 +252,7 @@ function repairAnswer<M>(
   repaired.messages.push(...early);
   const open = unanswered(calls, answersInTime(step), mayStay);
   if (open.length === 0) return;
-  repaired.messages.push(...format.interruptedResults(open, interruptedText));
+  repaired.messages.push(...resultsOf(step, open, format));
   repaired.interruptedCalls.push(...open.map((call) => call.id));
 }
 
