@@ -75,12 +75,11 @@ describe("needsApproval as a function", () => {
       controller.abort();
       return new Promise(() => undefined);
     };
-    const { process } = conversation({
-      tools: { pay: { inputSchema: {}, needsApproval, execute: () => 1 } },
-    });
-    const { chat, memory } = process(paying);
+    const pay = { inputSchema: {}, needsApproval, idempotent: true, execute: () => 1 };
+    const { chat, memory } = conversation({ tools: { pay }, keepFailedTurns: true }).process(paying);
     await expect(chat.chat("Go", { signal: controller.signal })).rejects.toMatchObject({ code: "ABORTED" });
-    expect(await memory.messages()).toEqual([]);
+    // The answer that nobody was asked about is not stored, even to be kept.
+    expect((await memory.history()).messages).toHaveLength(1);
   });
 });
 

@@ -148,6 +148,14 @@ describe("a call that needs approval", () => {
     expect(more).toEqual(["tool-result", "tool-result", "text", "finish"]);
   });
 
+  test("goes on waiting when the stream is left at its request", async () => {
+    const { process } = conversation();
+    const { chat, memory } = process(paying);
+    for await (const event of chat.stream("Go", { id })) if (event.type === "tool-approval-request") break;
+    expect(await memory.messages()).toHaveLength(2);
+    expect((await process().chat.chat("Go", { id })).approvalRequests).toHaveLength(1);
+  });
+
   test("waits under the id of its question, also one that the memory made", async () => {
     const { process, runs } = conversation();
     const waiting = await process(paying).chat.chat("Go");
