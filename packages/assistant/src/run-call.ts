@@ -13,6 +13,8 @@ interface Running {
   readonly onStart: () => void;
   /** Whether the answer was cut off after the call, so that a call without arguments may have lost them. */
   readonly isCut: boolean;
+  /** Why {@link needsApproval} found the input invalid. It stays so: if it were valid now, the tool would run unasked. */
+  readonly invalid?: { readonly error: unknown } | undefined;
 }
 
 /** Runs one call; what its strategies throw ends the turn. */
@@ -20,7 +22,7 @@ export async function runCall<M>(
   setup: Setup<M>,
   call: ToolCall,
   context: Omit<ToolContext, "toolCallId">,
-  { onStart, isCut }: Running,
+  { onStart, isCut, invalid }: Running,
 ): Promise<ToolResult> {
   const { strategies, tools } = setup;
   const tool = tools.get(call.name);
@@ -32,6 +34,7 @@ export async function runCall<M>(
   }
   let input: unknown;
   try {
+    if (invalid !== undefined) throw invalid.error;
     input = await givenInput(setup, call, tool, isCut);
   } catch (error) {
     const decision = await decide("invalidInput", strategies.invalidInput, error, call);
@@ -58,20 +61,23 @@ export function mayNeedApproval({ needsApproval = false }: Tool): boolean {
   return needsApproval !== false;
 }
 
-/** Whether the user must approve the call; not if no tool would run. Throws what `needsApproval` throws. */
+/**
+ * Whether the user must approve the call; not if the tool does not take its input, which is returned as `invalid`.
+ * Throws what the tool's `needsApproval` throws.
+ */
 export async function needsApproval<M>(
   setup: Setup<M>,
   call: ToolCall,
   context: Omit<ToolContext, "toolCallId">,
   isCut: boolean,
-): Promise<boolean> {
+): Promise<boolean | { readonly invalid: { readonly error: unknown } }> {
   const tool = setup.tools.get(call.name);
   if (tool === undefined || !mayNeedApproval(tool)) return false;
   let input: unknown;
   try {
     input = await givenInput(setup, call, tool, isCut);
-  } catch {
-    return false;
+  } catch (error) {
+    return { invalid: { error } };
   }
   if (typeof tool.needsApproval !== "function") return true;
   const answer: unknown = await tool.needsApproval(input, { ...context, toolCallId: call.id });

@@ -53,6 +53,8 @@ export class Turn<M> {
   readonly #failed = new Map<ToolCall, unknown>();
   /** Calls of which nobody could tell whether the user must approve them, and why not. */
   readonly #unasked = new Map<ToolCall, unknown>();
+  /** Calls that the user was not asked about because their tools do not take the input. */
+  readonly #invalid = new Map<ToolCall, { readonly error: unknown }>();
   #id = "";
   #steps: Step<M>[] = [];
   #continued = false;
@@ -195,7 +197,10 @@ export class Turn<M> {
   async #mustAsk(call: ToolCall, isCut: boolean): Promise<boolean> {
     const { memoryId, signal } = this.#request;
     try {
-      return await orAborted(needsApproval(this.#setup, call, { memoryId, signal }, isCut), signal);
+      const needed = await orAborted(needsApproval(this.#setup, call, { memoryId, signal }, isCut), signal);
+      if (typeof needed === "boolean") return needed;
+      this.#invalid.set(call, needed.invalid);
+      return false;
     } catch (error) {
       throwIfAborted(signal);
       this.#unasked.set(call, error);
@@ -246,7 +251,12 @@ export class Turn<M> {
       const onStart = (): unknown => this.#begun.add(call);
       const running = this.#unasked.has(call)
         ? failedCall(this.#setup, call, this.#unasked.get(call))
-        : runCall(this.#setup, call, { memoryId, signal }, { onStart, isCut });
+        : runCall(
+            this.#setup,
+            call,
+            { memoryId, signal },
+            { onStart, isCut, invalid: this.#invalid.get(call) },
+          );
       return await orAborted(running, signal);
     } catch (error) {
       if (!signal.aborted) this.#failed.set(call, error);

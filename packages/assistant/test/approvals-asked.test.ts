@@ -115,6 +115,20 @@ describe("nobody is asked about a call that no tool would run", () => {
     });
   });
 
+  test("even if the tool would take its input a moment later", async () => {
+    let isOpen = false;
+    const opening = z.object({ amount: z.number() }).refine(() => {
+      const was = isOpen;
+      isOpen = true;
+      return was;
+    }, "closed");
+    const { process } = conversation({ tools: { pay: { ...pay, inputSchema: opening } } });
+    const call = toolCall("c", "pay", { amount: 1 });
+    expect(await process(call, assistant("Sorry.")).chat.chat("Go", { id })).toMatchObject({
+      toolResults: [{ isError: true, output: expect.stringMatching(/closed/) }],
+    });
+  });
+
   test("and no input that a strategy has repaired is run without approval", async () => {
     const strategies = { invalidInput: () => ({ input: { amount: 1000 } }) };
     const { process } = conversation({ tools: { pay }, strategies });

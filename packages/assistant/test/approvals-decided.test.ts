@@ -131,6 +131,18 @@ describe("a decision that is stored", () => {
     expect(model.requests).toHaveLength(1);
   });
 
+  test("is the first one, where the application has stored another behind it", async () => {
+    const { process, runs } = conversation();
+    const waiting = await process(paying).chat.chat("Go", { id });
+    await process().memory.add(decided(all(waiting, true)), decided(all(waiting, false)));
+    expect(
+      await process(assistant("Hm.")).chat.chat({ approvals: all(waiting, true) }, { id }),
+    ).toMatchObject({
+      toolResults: [{ output: expect.stringContaining("interrupted") }],
+    });
+    expect(runs).toEqual([]);
+  });
+
   test("lets an idempotent tool run again", async () => {
     const runs: string[] = [];
     const send = { inputSchema: {}, needsApproval: true, idempotent: true, execute: () => runs.push("send") };

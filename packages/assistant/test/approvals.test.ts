@@ -196,6 +196,7 @@ describe("a call that needs approval", () => {
     const waiting = await chat.chat("Go", { id });
     await chat.chat({ approvals: [decision(waiting, "c-pay", true)] }, { id });
     expect((await memory.messages())[0]?.content).toBe("It is 9.");
+    expect(time).toBe(10);
   });
 
   test("is one of many memories' conversations", async () => {
