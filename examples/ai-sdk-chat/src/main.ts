@@ -2,7 +2,7 @@
 // MODEL_BASE_URL=http://localhost:11434/v1 MODEL_NAME=llama3.2 npx tsx main.ts "Weather in Oslo?"
 
 import { createInterface } from "node:readline";
-import { createAssistant, tool } from "@turnkeep/assistant";
+import { type ChatResult, createAssistant, tool } from "@turnkeep/assistant";
 import { aiSdkModel } from "@turnkeep/assistant/ai-sdk";
 import { createChatMemory } from "@turnkeep/core";
 import type { ModelMessage } from "ai";
@@ -17,21 +17,34 @@ const assistant = createAssistant({
     weather: tool({
       description: "The weather in a city",
       inputSchema: z.object({ city: z.string() }),
+      needsApproval: ({ city }) => city === "Rome", // a request that costs something, say
       execute: async ({ city }) => `${city}: 4 °C, rain`, // ask a weather service here
     }),
   },
 });
 
-for await (const question of questions()) {
+/** The turn that waits for the user's approval. */
+let waiting: ChatResult<ModelMessage> | undefined;
+
+for await (const said of questions()) {
   try {
-    for await (const event of assistant.stream(question)) {
+    const events = waiting === undefined ? assistant.stream(said) : decide(waiting, said === "yes");
+    waiting = undefined;
+    for await (const event of events) {
       if (event.type === "text") process.stdout.write(event.text);
       if (event.type === "tool-call") console.log(`[${event.call.name} ${JSON.stringify(event.call.input)}]`);
+      if (event.type === "tool-approval-request") process.stdout.write("May it? yes or no");
       if (event.type === "finish") console.log();
+      if (event.type === "finish" && event.result.finishReason === "approval") waiting = event.result;
     }
   } catch (error) {
     console.log(`(${error instanceof Error ? error.message : error})`);
   }
+}
+
+function decide({ id, approvalRequests }: ChatResult<ModelMessage>, approved: boolean) {
+  const approvals = approvalRequests.map(({ approvalId }) => ({ approvalId, approved }));
+  return assistant.stream({ approvals }, { id });
 }
 
 /** The program's arguments, or else what is typed. */

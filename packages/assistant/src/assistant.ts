@@ -1,5 +1,5 @@
 import type { ChatMemory } from "@turnkeep/core";
-import type { ToolCall, ToolResult } from "./messages.ts";
+import type { ApprovalRequest, ApprovalResponse, ToolCall, ToolResult } from "./messages.ts";
 import type { Model } from "./model.ts";
 import type { Tools } from "./tool.ts";
 
@@ -91,16 +91,25 @@ export interface ChatOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** What the user decides about calls of a turn that waits, in place of a message. */
+export interface Approvals {
+  /** Decisions about at least one of the turn's `approvalRequests`. The calls without one go on waiting. */
+  readonly approvals: readonly ApprovalResponse[];
+}
+
 /** The outcome of a turn. */
 export interface ChatResult<M> {
-  /** The model's final text; after an immediate return, the text beside the calls, usually none. */
+  /** The model's final text; after an immediate return, or while calls wait, the text beside the calls, usually none. */
   readonly text: string;
   /**
-   * `"stop"`: the model's answer. `"tool"`: an immediate return, whose `toolResults` are the answer. If the model
-   * reports that the answer was cut off: `"length"` (out of tokens) or `"content-filter"` (the provider withheld the
-   * rest). These two are not stored: a turn that was finished before returns `"stop"`.
+   * `"stop"`: the model's answer. `"tool"`: an immediate return, whose `toolResults` are the answer. `"approval"`: calls
+   * wait for the user, see `approvalRequests`. If the model reports that the answer was cut off: `"length"` (out of
+   * tokens) or `"content-filter"` (the provider withheld the rest). These two are not stored: a turn that was finished
+   * before returns `"stop"`.
    */
-  readonly finishReason: "stop" | "tool" | "length" | "content-filter";
+  readonly finishReason: "stop" | "tool" | "approval" | "length" | "content-filter";
+  /** The calls that wait for the user's approval, in call order; empty unless the finish reason is `"approval"`. */
+  readonly approvalRequests: readonly ApprovalRequest[];
   /** The id of the user's message in memory. */
   readonly id: string;
   readonly memoryId: string;
@@ -126,6 +135,8 @@ export type ChatEvent<M> =
   | { readonly type: "tool-call"; readonly call: ToolCall }
   /** The result is stored. */
   | { readonly type: "tool-result"; readonly result: ToolResult }
+  /** A call waits for the user. The turn ends with these events. */
+  | { readonly type: "tool-approval-request"; readonly request: ApprovalRequest }
   /** The last event. */
   | { readonly type: "finish"; readonly result: ChatResult<M> };
 
@@ -133,6 +144,11 @@ export type ChatEvent<M> =
 export type OfOneMemory = [options?: ChatOptions];
 /** The arguments of `chat` and `stream` after the message, for an assistant with `memories`: each chat names its own. */
 export type OfManyMemories = [options: ChatOptions & { readonly memoryId: string }];
+/** The same after {@link Approvals}: they need the `id` of the turn's message. */
+export type OfTurn<Args extends readonly unknown[]> = [
+  options: (Args extends OfManyMemories ? { readonly memoryId: string } : unknown) &
+    ChatOptions & { readonly id: string },
+];
 
 /**
  * A chat loop with tools over a memory.
@@ -147,11 +163,43 @@ export type OfManyMemories = [options: ChatOptions & { readonly memoryId: string
  * `ID_CONFLICT` if the id was used for another message, its turn cannot continue, or another process runs it too (then
  * ask again); `UNSUPPORTED` for an id if the store keeps no history; `INVALID_OPTION` for arguments, or a model's answer,
  * of the wrong shape; and of {@link AssistantError}: `BUSY`, `EMPTY_ANSWER`, `MEMORY_DELETED`, `TOO_MANY_ROUND_TRIPS`,
- * `UNKNOWN_TOOL`, `INVALID_TOOL_INPUT` and `UNDO_FAILED`.
+ * `UNKNOWN_TOOL`, `INVALID_TOOL_INPUT` and `UNDO_FAILED`; with approvals also `UNKNOWN_APPROVAL` and `APPROVAL_CONFLICT`.
  */
 export interface Assistant<M, Args extends readonly unknown[] = OfOneMemory> {
+  /**
+   * Continues a turn that waits for the user (`finishReason` `"approval"`), in any process, at any later time. `id` is
+   * the one of the turn's message, also `result.id`. The decisions are stored before a tool runs: the same ones again
+   * change nothing, and return what is stored. Send the next ones once these are answered.
+   *
+   * Errors besides those above: `UNKNOWN_APPROVAL` for an id that no call of the turn has; `APPROVAL_CONFLICT` if the
+   * user decided otherwise before, the call has a result without a decision, or the conversation has gone on;
+   * `ID_CONFLICT` if another process stored a step of the turn first, perhaps the same decision (then ask again);
+   * `MEMORY_DELETED` if nothing is stored any more.
+   *
+   * @example
+   * ```ts
+   * import { createAssistant, type Model, tool } from "@turnkeep/assistant";
+   * import { assistant, createChatMemory, type ModelMessage, toolCall } from "@turnkeep/core";
+   *
+   * const model: Model<ModelMessage> = async ({ messages }) => ({
+   *   message: messages.at(-1)?.role === "user" ? toolCall("call-1", "pay", { amount: 90 }) : assistant("Paid."),
+   * });
+   * const pay = tool<{ amount: number }>({
+   *   inputSchema: { type: "object", properties: { amount: { type: "number" } }, required: ["amount"] },
+   *   needsApproval: ({ amount }) => amount > 50,
+   *   execute: ({ amount }) => `paid ${amount}`,
+   * });
+   * const chat = createAssistant({ model, memory: createChatMemory(), tools: { pay } });
+   * const { id, approvalRequests } = await chat.chat("Pay the bill.");
+   * const approvals = approvalRequests.map(({ approvalId }) => ({ approvalId, approved: true }));
+   * console.log((await chat.chat({ approvals }, { id })).text); // Paid.
+   * ```
+   */
+  chat(approvals: Approvals, ...options: OfTurn<Args>): Promise<ChatResult<M>>;
   /** Runs one turn: the user's message, the tools that the model calls, its answer. */
   chat(message: string | M, ...options: Args): Promise<ChatResult<M>>;
+  /** Continues a turn that waits for the user, as events. */
+  stream(approvals: Approvals, ...options: OfTurn<Args>): AsyncIterableIterator<ChatEvent<M>>;
   /**
    * The same, as events. Nothing runs before the first event is requested; leaving the loop aborts the turn.
    *

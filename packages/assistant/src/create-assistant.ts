@@ -8,7 +8,9 @@ import {
 } from "@turnkeep/core";
 import { checkObject, onAbort, wrongOption } from "@turnkeep/core/store-kit";
 import { orAborted, withTimeout } from "./abort.ts";
+import { isApprovals, responsesOf } from "./approvals.ts";
 import type {
+  Approvals,
   Assistant,
   AssistantPolicy,
   ChatEvent,
@@ -100,6 +102,13 @@ export function createAssistant<M>(
     throw wrongOption("messages", messages, "the methods of your messages, such as openaiMessages()");
   }
   const setup = setupOf(options, messages ?? (modelMessages as unknown as AssistantMessages<M>));
+  const asks = [...setup.tools].find(([, { needsApproval = false }]) => needsApproval !== false);
+  if (asks !== undefined && memory === undefined && memories === undefined) {
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      `tools[${JSON.stringify(asks[0])}].needsApproval: give memory or memories. Without one, nothing keeps the call until the user approves it.`,
+    );
+  }
   return new MemoryAssistant(setup, memory, memories);
 }
 
@@ -178,14 +187,14 @@ class MemoryAssistant<M> implements Assistant<M> {
     this.#memories = memories;
   }
 
-  async chat(message: string | M, options: ChatOptions = {}): Promise<ChatResult<M>> {
+  async chat(said: string | M | Approvals, options: ChatOptions = {}): Promise<ChatResult<M>> {
     checkChat(options);
-    return this.#turn(message, options, options.signal ?? new AbortController().signal, undefined);
+    return this.#turn(said, options, options.signal ?? new AbortController().signal, undefined);
   }
 
-  stream(message: string | M, options: ChatOptions = {}): AsyncIterableIterator<ChatEvent<M>> {
+  stream(said: string | M | Approvals, options: ChatOptions = {}): AsyncIterableIterator<ChatEvent<M>> {
     const reader = new Reader();
-    const events = this.#events(message, options, reader);
+    const events = this.#events(said, options, reader);
     const end = events.return.bind(events);
     // While a generator waits for an event, `return` reaches it only after that event.
     events.return = (value) => {
@@ -196,14 +205,14 @@ class MemoryAssistant<M> implements Assistant<M> {
   }
 
   async *#events(
-    message: string | M,
+    said: string | M | Approvals,
     options: ChatOptions,
     reader: Reader,
   ): AsyncGenerator<ChatEvent<M>, void> {
     checkChat(options);
     reader.follow(options.signal);
     const queue = new EventQueue<ChatEvent<M>>();
-    const turn = this.#turn(message, options, reader.signal, (event) => queue.push(event));
+    const turn = this.#turn(said, options, reader.signal, (event) => queue.push(event));
     const over = (): void => {
       reader.over();
       queue.end();
@@ -221,20 +230,24 @@ class MemoryAssistant<M> implements Assistant<M> {
   }
 
   async #turn(
-    message: string | M,
+    said: string | M | Approvals,
     options: ChatOptions,
     signal: AbortSignal,
     emit: ((event: ChatEvent<M>) => void) | undefined,
   ): Promise<ChatResult<M>> {
     const { id } = options;
     const { memory, memoryId } = this.#memoryOf(options.memoryId);
-    const user = this.#userMessage(message, memory);
+    const responses = isApprovals(said) ? responsesOf(said) : undefined;
+    const user = isApprovals(said) ? undefined : this.#userMessage(said, memory);
+    if (user === undefined && id === undefined)
+      throw wrongOption("id", id, "the id of the message whose turn waits for these approvals");
     if (id !== undefined && (id === "" || new TextEncoder().encode(id).length > longestId)) {
       throw wrongOption("id", id, `a text of 1 to ${longestId} bytes`);
     }
     const run = async (signal: AbortSignal): Promise<ChatResult<M>> => {
-      const system = await orAborted(this.#systemMessage(memoryId, memory), signal);
-      return new Turn(this.#setup, { memory, memoryId, system, user, id, signal, emit }).run();
+      // Approvals go on with a turn, whose system message was set when it began.
+      const system = user && (await orAborted(this.#systemMessage(memoryId, memory), signal));
+      return new Turn(this.#setup, { memory, memoryId, system, user, responses, id, signal, emit }).run();
     };
     const { timeoutMs } = this.#setup;
     return whileFree(memory, this.#setup, signal, () => withTimeout(timeoutMs, signal, run));
@@ -264,7 +277,7 @@ class MemoryAssistant<M> implements Assistant<M> {
   #userMessage(message: string | M, { format }: ChatMemory<M>): M {
     if (typeof message === "string") return this.#setup.messages.user(message);
     if (typeof message === "object" && message !== null && format.role(message) === "user") return message;
-    throw wrongOption("message", message, "text, or a message of the user");
+    throw wrongOption("message", message, "text, a message of the user, or { approvals }");
   }
 
   async #systemMessage(memoryId: string, { format }: ChatMemory<M>): Promise<M | undefined> {

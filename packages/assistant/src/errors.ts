@@ -3,6 +3,7 @@
  *
  * | code | what happened | what to do |
  * |---|---|---|
+ * | `APPROVAL_CONFLICT` | the user has decided otherwise before, the call was answered without a decision, or the conversation has gone on | show the user what is stored |
  * | `BUSY` | a turn of that memory is running, and `busy` is `"reject"` | wait for it, or set `busy: "enqueue"` |
  * | `EMPTY_ANSWER` | the model returned neither text nor a tool call; its tokens may have run out while it reasoned | ask again, allow it more tokens |
  * | `INVALID_TOOL_INPUT` | the arguments of a call do not match the tool's schema | choose another strategy, or ask again |
@@ -11,9 +12,11 @@
  * | `PROMPT_TOO_LONG` | the messages exceed what the model can read | shrink the memory's window, then ask again |
  * | `TOO_MANY_ROUND_TRIPS` | the model still calls tools after `maxRoundTrips` rounds | raise it, or set `tooManyRoundTrips: "answer"` |
  * | `UNDO_FAILED` | a turn failed, and so did taking it back; `errors` has both errors | look at the store |
+ * | `UNKNOWN_APPROVAL` | no call of the turn waits under that approval id | use an id of the result's `approvalRequests` |
  * | `UNKNOWN_TOOL` | the model calls a tool that does not exist | choose another strategy, or ask again |
  */
 export type AssistantErrorCode =
+  | "APPROVAL_CONFLICT"
   | "BUSY"
   | "EMPTY_ANSWER"
   | "INVALID_TOOL_INPUT"
@@ -22,6 +25,7 @@ export type AssistantErrorCode =
   | "PROMPT_TOO_LONG"
   | "TOO_MANY_ROUND_TRIPS"
   | "UNDO_FAILED"
+  | "UNKNOWN_APPROVAL"
   | "UNKNOWN_TOOL";
 
 /** Facts about an error, for programs. Never a message's content or a key. */
@@ -33,6 +37,7 @@ export interface AssistantErrorDetails {
   readonly retryAfterMs?: number | undefined;
   readonly toolName?: string | undefined;
   readonly toolCallId?: string | undefined;
+  readonly approvalId?: string | undefined;
 }
 
 const marker: unique symbol = Symbol.for("turnkeep.assistant.error") as never;

@@ -4,6 +4,7 @@
  * @module
  */
 export type {
+  Approvals,
   Assistant,
   AssistantPolicy,
   CallStrategy,
@@ -13,6 +14,7 @@ export type {
   ManyMemories,
   OfManyMemories,
   OfOneMemory,
+  OfTurn,
   Strategies,
   SystemMessage,
   ToolAnswer,
@@ -24,7 +26,14 @@ export {
   type AssistantErrorDetails,
   isAssistantError,
 } from "./errors.ts";
-export type { AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
+export type {
+  ApprovalMessages,
+  ApprovalRequest,
+  ApprovalResponse,
+  AssistantMessages,
+  ToolCall,
+  ToolResult,
+} from "./messages.ts";
 export type {
   Model,
   ModelDelta,

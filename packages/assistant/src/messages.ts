@@ -13,12 +13,38 @@ export interface ToolResult {
   /** Text, or a JSON value. */
   readonly output: unknown;
   readonly isError: boolean;
+  /** Whether no tool ran because the user denied the call. */
+  readonly isDenied?: boolean | undefined;
+}
+
+/** A call that waits until the user approves or denies it. */
+export interface ApprovalRequest {
+  readonly approvalId: string;
+  readonly call: ToolCall;
+}
+
+/** What the user decides about the call behind an {@link ApprovalRequest}. */
+export interface ApprovalResponse {
+  readonly approvalId: string;
+  readonly approved: boolean;
+  /** Kept with the decision. The model is told the reason of a denial. */
+  readonly reason?: string | undefined;
+}
+
+/** How approvals stand in messages of type `M`. The memory's `MessageFormat` reads the requests. */
+export interface ApprovalMessages<M> {
+  /** The same answer with requests to approve some of its calls: one message, so that none is stored without them. */
+  request(answer: M, requests: readonly { readonly approvalId: string; readonly toolCallId: string }[]): M;
+  /** One message that holds these decisions. Its role is `tool`. */
+  response(responses: readonly ApprovalResponse[]): M;
+  /** The decisions in a message. */
+  responses(message: M): readonly ApprovalResponse[];
 }
 
 /**
  * How an assistant reads and makes messages of type `M`, beyond what the memory's `MessageFormat` knows.
  * Implementations exist for the default format, for OpenAI's chat messages (`@turnkeep/assistant/openai`) and for
- * Anthropic's (`@turnkeep/assistant/anthropic`). For a format of your own, write five functions.
+ * Anthropic's (`@turnkeep/assistant/anthropic`). For a format of your own, write five functions, and `approvals` if tools need them.
  */
 export interface AssistantMessages<M> {
   system(text: string): M;
@@ -36,4 +62,9 @@ export interface AssistantMessages<M> {
    * answer that was cut off may look whole although it is not, and is not run.
    */
   readonly completesInputs?: boolean | undefined;
+  /**
+   * Required for tools with `needsApproval`. OpenAI's and Anthropic's own messages have no place for approvals. A
+   * request names its call by id, so no two calls of an answer may share one.
+   */
+  readonly approvals?: ApprovalMessages<M> | undefined;
 }

@@ -6,7 +6,7 @@ import {
   toolResult,
   user,
 } from "@turnkeep/core";
-import type { AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
+import type { ApprovalResponse, AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
 
 /**
  * A call whose input is not a JSON object. Providers take back objects only, so the message holds an empty one and,
@@ -47,9 +47,49 @@ export const modelMessages: AssistantMessages<ModelMessageLike> = {
         ? [{ id: part.toolCallId as string, name: part.toolName as string, input: inputOf(part) }]
         : [],
     ),
-  toolResult: ({ toolCallId, toolName, output, isError }) =>
-    toolResult(toolCallId, toolName, output as JsonValue, { isError }) satisfies ModelMessage,
+  toolResult: ({ toolCallId, toolName, output, isError, isDenied }) =>
+    isDenied === true
+      ? ({
+          role: "tool",
+          content: [
+            {
+              type: "tool-result",
+              toolCallId,
+              toolName,
+              output: { type: "execution-denied", reason: output as string },
+            },
+          ],
+        } satisfies ModelMessage)
+      : (toolResult(toolCallId, toolName, output as JsonValue, { isError }) satisfies ModelMessage),
   toolResults: (message) => partsOf(message).flatMap(resultOf),
+  approvals: {
+    request: (answer, requests) => {
+      const parts = requests.map((request) => ({ type: "tool-approval-request", ...request }));
+      return { ...answer, content: [...partsOf(answer), ...parts] } as ModelMessageLike;
+    },
+    response: (responses) =>
+      ({
+        role: "tool",
+        content: responses.map(({ approvalId, approved, reason }) => ({
+          type: "tool-approval-response",
+          approvalId,
+          approved,
+          ...(reason === undefined ? {} : { reason }),
+        })),
+      }) satisfies ModelMessage,
+    responses: (message) =>
+      partsOf(message).flatMap(({ type, approvalId, approved, reason }): ApprovalResponse[] =>
+        type === "tool-approval-response"
+          ? [
+              {
+                approvalId: approvalId as string,
+                approved: approved as boolean,
+                reason: reason as string | undefined,
+              },
+            ]
+          : [],
+      ),
+  },
 };
 
 function partsOf(message: ModelMessageLike): readonly AnyPart[] {
@@ -64,13 +104,15 @@ function inputOf({ input, providerOptions }: AnyPart): unknown {
 
 function resultOf(part: AnyPart): ToolResult[] {
   if (part.type !== "tool-result") return [];
-  const { type, value } = part.output as { type: string; value?: unknown };
+  const { type, value, reason } = part.output as { type: string; value?: unknown; reason?: unknown };
+  const isDenied = type === "execution-denied";
   return [
     {
       toolCallId: part.toolCallId as string,
       toolName: part.toolName as string,
-      output: value ?? null,
-      isError: type.startsWith("error-") || type === "execution-denied",
+      output: (isDenied ? reason : value) ?? null,
+      isError: isDenied || type.startsWith("error-"),
+      ...(isDenied ? { isDenied } : {}),
     },
   ];
 }

@@ -1,4 +1,5 @@
 import { TurnkeepError } from "@turnkeep/core";
+import { wrongOption } from "@turnkeep/core/store-kit";
 import type { CallStrategy, ToolAnswer } from "./assistant.ts";
 import { AssistantError } from "./errors.ts";
 import type { ToolCall, ToolResult } from "./messages.ts";
@@ -12,6 +13,8 @@ interface Running {
   readonly onStart: () => void;
   /** Whether the answer was cut off after the call, so that a call without arguments may have lost them. */
   readonly isCut: boolean;
+  /** Why {@link needsApproval} found the input invalid. It stays so: if it were valid now, the tool would run unasked. */
+  readonly invalid?: { readonly error: unknown } | undefined;
 }
 
 /** Runs one call; what its strategies throw ends the turn. */
@@ -19,7 +22,7 @@ export async function runCall<M>(
   setup: Setup<M>,
   call: ToolCall,
   context: Omit<ToolContext, "toolCallId">,
-  { onStart, isCut }: Running,
+  { onStart, isCut, invalid }: Running,
 ): Promise<ToolResult> {
   const { strategies, tools } = setup;
   const tool = tools.get(call.name);
@@ -31,13 +34,13 @@ export async function runCall<M>(
   }
   let input: unknown;
   try {
-    if (isCut && isNothing(call.input)) throw invalidInput(call, "the answer was cut off before them");
-    if (isCut && setup.messages.completesInputs === true)
-      throw invalidInput(call, "the answer was cut off, perhaps within them");
-    input = await readInput(call, call.input, tool);
+    if (invalid !== undefined) throw invalid.error;
+    input = await givenInput(setup, call, tool, isCut);
   } catch (error) {
     const decision = await decide("invalidInput", strategies.invalidInput, error, call);
     if (typeof decision === "string" || !("input" in decision)) return decided(call, decision);
+    // Nobody has approved a repaired input. The model may make the call anew.
+    if (mayNeedApproval(tool)) return decided(call, { output: errorText(error) });
     try {
       input = await readInput(call, decision.input, tool);
     } catch (again) {
@@ -52,6 +55,38 @@ export async function runCall<M>(
     context.signal.throwIfAborted();
     return failedCall(setup, call, error);
   }
+}
+
+export function mayNeedApproval({ needsApproval = false }: Tool): boolean {
+  return needsApproval !== false;
+}
+
+/**
+ * Whether the user must approve the call; not if the tool does not take its input, which is returned as `invalid`.
+ * Throws what the tool's `needsApproval` throws.
+ */
+export async function needsApproval<M>(
+  setup: Setup<M>,
+  call: ToolCall,
+  context: Omit<ToolContext, "toolCallId">,
+  isCut: boolean,
+): Promise<boolean | { readonly invalid: { readonly error: unknown } }> {
+  const tool = setup.tools.get(call.name);
+  if (tool === undefined || !mayNeedApproval(tool)) return false;
+  let input: unknown;
+  try {
+    input = await givenInput(setup, call, tool, isCut);
+  } catch (error) {
+    return { invalid: { error } };
+  }
+  if (typeof tool.needsApproval !== "function") return true;
+  const answer: unknown = await tool.needsApproval(input, { ...context, toolCallId: call.id });
+  if (typeof answer === "boolean") return answer;
+  throw wrongOption(
+    `The result of tools[${JSON.stringify(call.name)}].needsApproval`,
+    answer,
+    "true or false",
+  );
 }
 
 /** Applies the strategy for failing tools to an error. */
@@ -93,6 +128,12 @@ function decided(call: ToolCall, answer: ToolAnswer): ToolResult {
     : resultOf(call, asJson(answer.output), answer.isError ?? true);
 }
 
+/** The result of a call that the user has denied. */
+export function deniedResult(call: ToolCall, reason: string | undefined): ToolResult {
+  const text = reason === undefined || reason.trim() === "" ? "." : `: ${reason}`;
+  return { ...resultOf(call, `The user denied this tool call${text}`, true), isDenied: true };
+}
+
 export function resultOf({ id, name }: ToolCall, output: unknown, isError: boolean): ToolResult {
   return { toolCallId: id, toolName: name, output, isError };
 }
@@ -102,6 +143,19 @@ function asJson(output: unknown): unknown {
   if (typeof output === "string") return output;
   const text = JSON.stringify(output);
   return text === undefined ? null : JSON.parse(text);
+}
+
+/** What the tool takes as the call's input. Throws `INVALID_TOOL_INPUT`. */
+async function givenInput<M>(
+  { messages }: Setup<M>,
+  call: ToolCall,
+  tool: Tool,
+  isCut: boolean,
+): Promise<unknown> {
+  if (isCut && isNothing(call.input)) throw invalidInput(call, "the answer was cut off before them");
+  if (isCut && messages.completesInputs === true)
+    throw invalidInput(call, "the answer was cut off, perhaps within them");
+  return readInput(call, call.input, tool);
 }
 
 /** Throws `INVALID_TOOL_INPUT`. */

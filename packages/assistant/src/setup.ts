@@ -61,11 +61,13 @@ export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessag
   checkTimeout(timeoutMs);
   if (typeof keepFailedTurns !== "boolean")
     throw wrongOption("keepFailedTurns", keepFailedTurns, "true or false");
+  const definitions = definitionsOf(tools);
+  for (const [name, tool] of Object.entries(tools)) checkApproval(name, tool, messages);
   return {
     model,
     messages,
     tools: new Map(Object.entries(tools)),
-    definitions: definitionsOf(tools),
+    definitions,
     systemMessage: policy.systemMessage,
     maxRoundTrips,
     toolConcurrency,
@@ -109,6 +111,26 @@ function definitionsOf(tools: Tools): ToolDefinition[] {
       description === undefined ? { name, inputSchema } : { name, description, inputSchema },
     );
   });
+}
+
+const approvalMethods = ["request", "response", "responses"] as const;
+
+function checkApproval<M>(name: string, { needsApproval }: Tool, { approvals }: AssistantMessages<M>): void {
+  const option = `tools[${JSON.stringify(name)}].needsApproval`;
+  if (needsApproval === undefined || needsApproval === false) return;
+  if (needsApproval !== true && typeof needsApproval !== "function")
+    throw wrongOption(option, needsApproval, "true, false or a function");
+  if (approvals === undefined) {
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      `${option}: these messages have no place for approvals. Use a memory of the default format (ModelMessage, the AI ` +
+        "SDK's too), whose model may be openaiCompatible or aiSdkModel, or give messages.approvals of your own.",
+    );
+  }
+  for (const method of approvalMethods) {
+    if (typeof approvals[method] !== "function")
+      throw wrongOption(`messages.approvals.${method}`, approvals[method], "a function");
+  }
 }
 
 function jsonSchemaOf(name: string, { inputSchema, jsonSchema }: Tool): JsonSchema {

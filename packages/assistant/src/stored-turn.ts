@@ -8,19 +8,30 @@ import {
 } from "@turnkeep/core";
 import { throwIfAborted } from "./abort.ts";
 import { AssistantError } from "./errors.ts";
-import type { AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
+import type { ApprovalResponse, AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
 
 /** An answer of the model with the results of its calls, by call index. */
 export interface Step<M> {
   readonly message: M;
   readonly calls: readonly ToolCall[];
   readonly results: (ToolResult | undefined)[];
+  /** By call index, what the user is asked about a call. */
+  readonly approvals: readonly (Approval | undefined)[];
   /** Whether it was read from the store: tools without a result may have run. */
   readonly stored: boolean;
   /** Whether it has a result that the format cannot read back. */
   isUnread: boolean;
   /** Whether the answer was cut off, so that its last call may have lost its arguments. */
   readonly isCut?: boolean | undefined;
+}
+
+/** A question to the user about a call. */
+export interface Approval {
+  readonly approvalId: string;
+  /** `undefined`: the call waits. */
+  response: ApprovalResponse | undefined;
+  /** Whether this process stored the response, so that no other can have begun the call. */
+  isNew: boolean;
 }
 
 /** What is stored of a turn. */
@@ -91,12 +102,15 @@ export function addBehind<M>(memory: ChatMemory<M>, entries: readonly Entry<M>[]
   return memory.transaction((transaction) => transaction.add(...entries), { mustExist: true });
 }
 
-/** The same, but only if nobody has used the id, even with equal content. Errors: `ID_CONFLICT`, `ABORTED`. */
+/**
+ * The same, but only if nobody has used the id, even with equal content, and `check`, which may read the memory, throws
+ * nothing about the state that the entries are added to. Errors: `ID_CONFLICT`, `ABORTED`.
+ */
 export async function addAlone<M>(
   memory: ChatMemory<M>,
   own: string,
   entries: readonly Entry<M>[],
-  signal: AbortSignal,
+  { signal, check }: { readonly signal: AbortSignal; readonly check?: (() => Promise<void>) | undefined },
 ): Promise<string[]> {
   for (;;) {
     throwIfAborted(signal);
@@ -105,6 +119,7 @@ export async function addAlone<M>(
         async (transaction) => {
           const { messages } = await memory.history({ ids: [own] });
           if (messages.length > 0) throw conflict(memory.id, own, "was stored by another process");
+          await check?.();
           return transaction.add(...entries);
         },
         { onConflict: "throw", mustExist: true },
@@ -115,7 +130,7 @@ export async function addAlone<M>(
   }
 }
 
-export function deleted(memoryId: string, cause: TurnkeepError): AssistantError {
+export function deleted(memoryId: string, cause?: TurnkeepError): AssistantError {
   return new AssistantError(
     "MEMORY_DELETED",
     `Memory ${JSON.stringify(memoryId)} was deleted (clear, erase), or expired, under a turn. Nothing more of the turn was stored.`,
@@ -154,12 +169,40 @@ function turnOf<M>(
     messageIds.push(id);
     if (role === "assistant") {
       const calls = messages.toolCalls(message);
-      steps.push({ message, calls, results: calls.map(() => undefined), stored: true, isUnread: false });
+      const approvals = requestsOf(message, calls, format, messages);
+      const results = calls.map(() => undefined);
+      steps.push({ message, calls, results, approvals, stored: true, isUnread: false });
     } else {
       takeResults(steps, message, format, messages);
+      takeResponses(steps, message, messages);
     }
   }
   return { steps, messageIds };
+}
+
+/** By call index. A format that the assistant cannot write decisions in has no calls that wait for them. */
+function requestsOf<M>(
+  message: M,
+  calls: readonly ToolCall[],
+  format: MessageFormat<M>,
+  messages: AssistantMessages<M>,
+): readonly (Approval | undefined)[] {
+  if (messages.approvals === undefined) return calls.map(() => undefined);
+  const requests = format.approvals(message).filter((approval) => approval.kind === "request");
+  return calls.map(({ id }) => {
+    const request = requests.find(({ toolCallId }) => toolCallId === id);
+    return request && { approvalId: request.approvalId, response: undefined, isNew: false };
+  });
+}
+
+/** The first response to a request counts. */
+function takeResponses<M>(steps: readonly Step<M>[], message: M, messages: AssistantMessages<M>): void {
+  for (const response of messages.approvals?.responses(message) ?? []) {
+    for (const { approvals } of steps) {
+      const approval = approvals.find((each) => each?.approvalId === response.approvalId);
+      if (approval !== undefined) approval.response ??= response;
+    }
+  }
 }
 
 /** Numbers are skipped if a message was not stored after all, so counting the messages is not enough. */

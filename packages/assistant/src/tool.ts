@@ -38,6 +38,19 @@ export interface Tool<Input = unknown> {
    * interrupted, and the model decides. `true`: the tool runs again.
    */
   readonly idempotent?: boolean | undefined;
+  /**
+   * Whether a call waits for the user's approval before the tool runs: `true`, or a function of its input, which is
+   * asked once for each call, before the answer with it is stored. If that throws, the call fails (strategy
+   * `toolError`). The turn ends with `approvalRequests`, and goes on with the user's
+   * decisions (see `Approvals`). An input that the tool does not take goes back to the model unasked, also one that
+   * `strategies.invalidInput` repairs. A call that was stored unasked does not run again after a crash.
+   */
+  readonly needsApproval?: boolean | NeedsApproval<Input>["ask"] | undefined;
+}
+
+/** A method, so that a tool with any input is one of {@link Tools}. */
+interface NeedsApproval<Input> {
+  ask(input: Input, context: ToolContext): boolean | Promise<boolean>;
 }
 
 /**
@@ -53,6 +66,7 @@ const toolNames: readonly (keyof Tool)[] = [
   "execute",
   "returnBehavior",
   "idempotent",
+  "needsApproval",
 ];
 
 /**

@@ -1,40 +1,36 @@
-import {
-  type ChatMemory,
-  type Entry,
-  entry,
-  isTurnkeepError,
-  type MessageFormat,
-  type RemovalOptions,
-} from "@turnkeep/core";
+import { type ChatMemory, type Entry, entry, isTurnkeepError, type MessageFormat } from "@turnkeep/core";
 import { wrongOption } from "@turnkeep/core/store-kit";
 import { abortedError, orAborted, throwIfAborted } from "./abort.ts";
 import { AnswerEvents } from "./answer-events.ts";
+import { isWaiting, newDecisions, waitingIn } from "./approvals.ts";
 import type { ChatEvent, ChatResult } from "./assistant.ts";
 import { eachBounded } from "./bounded.ts";
+import { newApprovalId } from "./call-id.ts";
 import { AssistantError } from "./errors.ts";
-import type { ToolCall, ToolResult } from "./messages.ts";
+import type { ApprovalResponse, ToolCall, ToolResult } from "./messages.ts";
 import type { ModelResponse } from "./model.ts";
 import { calibrate, requestMessages } from "./request.ts";
-import { errorText, failedCall, resultOf, runCall } from "./run-call.ts";
-import type { Setup } from "./setup.ts";
 import {
-  addAlone,
-  addBehind,
-  conflict,
-  deleted,
-  isShared,
-  overtaken,
-  readTurn,
-  type Step,
-  standsBefore,
-} from "./stored-turn.ts";
+  deniedResult,
+  errorText,
+  failedCall,
+  mayNeedApproval,
+  needsApproval,
+  resultOf,
+  runCall,
+} from "./run-call.ts";
+import type { Setup } from "./setup.ts";
+import { type Approval, conflict, deleted, readTurn, type Step, type StoredTurn } from "./stored-turn.ts";
+import { TurnRecord } from "./turn-record.ts";
 
 /** What a turn starts from. */
 export interface TurnRequest<M> {
   readonly memory: ChatMemory<M>;
   readonly memoryId: string;
   readonly system: M | undefined;
-  readonly user: M;
+  /** `undefined`: the turn goes on with `responses`. */
+  readonly user: M | undefined;
+  readonly responses: readonly ApprovalResponse[] | undefined;
   /** The caller's own id for the user's message. */
   readonly id: string | undefined;
   readonly signal: AbortSignal;
@@ -51,22 +47,22 @@ const notBegun = "The tool call was not carried out: the turn ended before it.";
 export class Turn<M> {
   readonly #setup: Setup<M>;
   readonly #request: TurnRequest<M>;
+  readonly #record: TurnRecord<M>;
   readonly #usage = { inputTokens: 0, outputTokens: 0 };
   readonly #begun = new Set<ToolCall>();
   readonly #failed = new Map<ToolCall, unknown>();
+  /** Calls of which nobody could tell whether the user must approve them, and why not. */
+  readonly #unasked = new Map<ToolCall, unknown>();
+  /** Calls that the user was not asked about because their tools do not take the input. */
+  readonly #invalid = new Map<ToolCall, { readonly error: unknown }>();
   #id = "";
   #steps: Step<M>[] = [];
-  #messageIds: string[] = [];
-  #count = 0;
   #continued = false;
-  /** Another process runs this turn too, so what it has stored must not be taken back. */
-  #isForeign = false;
-  /** Somebody has deleted the conversation: what has begun anew since is another one. */
-  #deleted: AssistantError | undefined;
 
   constructor(setup: Setup<M>, request: TurnRequest<M>) {
     this.#setup = setup;
     this.#request = request;
+    this.#record = new TurnRecord(setup, request);
   }
 
   async run(): Promise<ChatResult<M>> {
@@ -79,22 +75,17 @@ export class Turn<M> {
     }
   }
 
-  /** Stores the user's message and finds out what is stored of the turn; returns the result of a finished one. */
+  /** Stores what the user says and finds out what is stored of the turn; returns the result of a finished one. */
   async #begin(): Promise<ChatResult<M> | undefined> {
-    const { memory, system, user, id } = this.#request;
-    const messages = [...(system === undefined ? [] : [system]), entry(user, { id })];
-    const [userId] = (await memory.add(...messages)).slice(-1);
-    this.#id = userId as string;
-    this.#messageIds = [this.#id];
+    const { memory, system, user, responses, id } = this.#request;
+    this.#id = user === undefined ? (id as string) : await this.#record.begin(system, user);
     if (id === undefined) return undefined;
     // Without the signal: a turn that gives up now takes the question back, and must know what stands after it.
     const stored = await readTurn(memory, id, this.#setup.messages);
     this.#steps = stored.steps;
-    // A question that was answered before, and is answered anew, is not this turn's to take back.
-    if (stored.count > 0) this.#messageIds = [];
-    this.#messageIds.push(...stored.messageIds);
-    this.#count = stored.count;
+    this.#record.continue(stored);
     this.#continued = stored.messageIds.length > 0;
+    if (responses !== undefined) await this.#decide(stored, responses, id);
     const last = this.#steps.at(-1);
     if (last?.calls.length === 0) return this.#result("stop");
     if (last !== undefined && this.#isImmediate(last)) return this.#result("tool");
@@ -104,6 +95,23 @@ export class Turn<M> {
     return undefined;
   }
 
+  /** Stores the user's decisions that are not stored yet. From then on, the calls that they allow may have run. */
+  async #decide(stored: StoredTurn<M>, responses: readonly ApprovalResponse[], id: string): Promise<void> {
+    const { memory } = this.#request;
+    const { messages } = this.#setup;
+    const place = { memoryId: memory.id, id };
+    if (this.#steps.length === 0 && (await memory.history({ limit: 1 })).messages.length === 0)
+      throw deleted(memory.id);
+    const decisions = newDecisions(stored, responses, place);
+    if (decisions.length === 0) return;
+    const message = messages.approvals?.response(decisions.map(({ response }) => response)) as M;
+    const check = async (): Promise<void> => {
+      newDecisions(await readTurn(memory, id, messages), responses, place);
+    };
+    await this.#record.store(message, { check });
+    for (const { approval, response } of decisions) Object.assign(approval, { response, isNew: true });
+  }
+
   async #loop(): Promise<ChatResult<M>> {
     const { maxRoundTrips, strategies, messages } = this.#setup;
     const { memory, emit } = this.#request;
@@ -111,6 +119,7 @@ export class Turn<M> {
       const open = this.#steps.at(-1);
       if (open !== undefined) {
         await this.#answer(open);
+        if (waitingIn(open).length > 0) return this.#result("approval");
         if (this.#isImmediate(open)) return this.#result("tool");
       }
       const mayCall = this.#steps.length < maxRoundTrips;
@@ -129,15 +138,9 @@ export class Turn<M> {
           details: { memoryId: this.#request.memoryId },
         });
       }
-      await this.#store(message, response.model);
-      this.#steps.push({
-        message,
-        calls,
-        results: calls.map(() => undefined),
-        stored: false,
-        isUnread: false,
-        isCut: finishReason !== "stop",
-      });
+      const step = await this.#stepOf(message, calls, finishReason !== "stop");
+      await this.#record.store(step.message, { model: response.model, question: this.#question() });
+      this.#steps.push(step);
       events?.whole(messages.text(message));
       if (calls.length === 0) return this.#result(finishReason);
       for (const call of calls) emit?.({ type: "tool-call", call });
@@ -170,14 +173,48 @@ export class Turn<M> {
     return response;
   }
 
-  /** Answers the calls of a step that have no result yet, and stores each result. */
+  /** An answer as it is stored: with the requests for the user to approve calls of it. */
+  async #stepOf(message: M, calls: readonly ToolCall[], isCut: boolean): Promise<Step<M>> {
+    const { messages, toolConcurrency } = this.#setup;
+    const approvals: (Approval | undefined)[] = calls.map(() => undefined);
+    await eachBounded([...calls.entries()], toolConcurrency, async ([place, call]) => {
+      if (!(await this.#mustAsk(call, isCut && place === calls.length - 1))) return;
+      approvals[place] = { approvalId: newApprovalId(), response: undefined, isNew: false };
+    });
+    const requests = approvals.flatMap((approval, place) => {
+      const { id: toolCallId } = calls[place] as ToolCall;
+      return approval === undefined ? [] : [{ approvalId: approval.approvalId, toolCallId }];
+    });
+    for (const { toolCallId } of requests) {
+      if (calls.filter(({ id }) => id === toolCallId).length === 1 && toolCallId !== "") continue;
+      throw wrongOption("The id of a call that needs approval", toolCallId, "one that no other call has");
+    }
+    const results = calls.map(() => undefined);
+    const stored = requests.length === 0 ? message : messages.approvals?.request(message, requests);
+    return { message: stored as M, calls, results, approvals, stored: false, isUnread: false, isCut };
+  }
+
+  async #mustAsk(call: ToolCall, isCut: boolean): Promise<boolean> {
+    const { memoryId, signal } = this.#request;
+    try {
+      const needed = await orAborted(needsApproval(this.#setup, call, { memoryId, signal }, isCut), signal);
+      if (typeof needed === "boolean") return needed;
+      this.#invalid.set(call, needed.invalid);
+      return false;
+    } catch (error) {
+      throwIfAborted(signal);
+      this.#unasked.set(call, error);
+      return false;
+    }
+  }
+
+  /** Answers the calls of a step that have no result yet and do not wait for the user, and stores each result. */
   async #answer(step: Step<M>): Promise<void> {
     const open = step.calls
       .map((call, place) => ({ call, place }))
-      .filter(({ place }) => !step.results[place]);
+      .filter(({ place }) => !step.results[place] && !isWaiting(step, place));
     await eachBounded(open, this.#setup.toolConcurrency, async ({ call, place }) => {
-      const isCut = step.isCut === true && place === step.calls.length - 1;
-      const result = await this.#run(call, step.stored, isCut);
+      const result = await this.#run(step, call, place);
       try {
         await this.#storeResult(step, place, result);
       } catch (error) {
@@ -199,15 +236,27 @@ export class Turn<M> {
     }
   }
 
-  async #run(call: ToolCall, mayHaveRun: boolean, isCut: boolean): Promise<ToolResult> {
+  async #run(step: Step<M>, call: ToolCall, place: number): Promise<ToolResult> {
     const { memoryId, signal } = this.#request;
+    const approval = step.approvals[place];
+    if (approval?.response?.approved === false) return deniedResult(call, approval.response.reason);
     const tool = this.#setup.tools.get(call.name);
-    if (mayHaveRun && tool !== undefined && tool.idempotent !== true)
-      return resultOf(call, interrupted, true);
+    // Not if it stands without a request although its tool needs one: then nobody has said that it may run.
+    const mayRunAgain =
+      tool === undefined || (tool.idempotent === true && (approval !== undefined || !mayNeedApproval(tool)));
+    if (mayHaveRun(step, place) && !mayRunAgain) return resultOf(call, interrupted, true);
     throwIfAborted(signal);
+    const isCut = step.isCut === true && place === step.calls.length - 1;
     try {
       const onStart = (): unknown => this.#begun.add(call);
-      const running = runCall(this.#setup, call, { memoryId, signal }, { onStart, isCut });
+      const running = this.#unasked.has(call)
+        ? failedCall(this.#setup, call, this.#unasked.get(call))
+        : runCall(
+            this.#setup,
+            call,
+            { memoryId, signal },
+            { onStart, isCut, invalid: this.#invalid.get(call) },
+          );
       return await orAborted(running, signal);
     } catch (error) {
       if (!signal.aborted) this.#failed.set(call, error);
@@ -216,52 +265,15 @@ export class Turn<M> {
   }
 
   async #storeResult(step: Step<M>, place: number, result: ToolResult): Promise<void> {
-    await this.#store(this.#setup.messages.toolResult(result));
+    await this.#record.store(this.#setup.messages.toolResult(result));
     step.results[place] = result;
     this.#request.emit?.({ type: "tool-result", result });
-  }
-
-  /**
-   * Uses an id made from the caller's, so that if two processes run the turn at once, only the first stores an answer;
-   * the other gets `ID_CONFLICT`. The first answer is stored with the question, which the other may have taken back.
-   */
-  async #store(message: M, model?: string | undefined): Promise<void> {
-    if (this.#deleted !== undefined) throw this.#deleted;
-    const { memory, id } = this.#request;
-    const own = id === undefined ? undefined : `${id}/${this.#count++}`;
-    const question = this.#question();
-    try {
-      const entries = [...(question === undefined ? [] : [question]), entry(message, { id: own, model })];
-      const stored =
-        own !== undefined && this.#mustRunOnce(message)
-          ? await addAlone(memory, own, entries, this.#request.signal)
-          : await addBehind(memory, entries);
-      this.#messageIds.push(stored.at(-1) as string);
-    } catch (error) {
-      if (isTurnkeepError(error) && error.details.missing === true) {
-        this.#deleted = deleted(memory.id, error);
-        throw this.#deleted;
-      }
-      if (id === undefined || own === undefined || !isTurnkeepError(error, "ID_CONFLICT")) throw error;
-      if (await standsBefore(memory, own, id)) return this.#store(message, model);
-      this.#isForeign = true;
-      throw overtaken(memory.id, id, error);
-    }
-  }
-
-  /** Two processes may get the same answer, from a cache for example: only the one that stores it runs its tools. */
-  #mustRunOnce(message: M): boolean {
-    const { messages, tools } = this.#setup;
-    if (this.#request.memory.format.role(message) !== "assistant") return false;
-    return messages
-      .toolCalls(message)
-      .some(({ name }) => tools.has(name) && tools.get(name)?.idempotent !== true);
   }
 
   /** The user's message under the caller's id, as long as nothing is stored after it. */
   #question(): Entry<M> | undefined {
     const { user, id } = this.#request;
-    return id === undefined || this.#steps.length > 0 ? undefined : entry(user, { id });
+    return id === undefined || user === undefined || this.#steps.length > 0 ? undefined : entry(user, { id });
   }
 
   /** A result that cannot be read may be an error. */
@@ -275,12 +287,12 @@ export class Turn<M> {
   async #ended(error: unknown): Promise<unknown> {
     const { signal, memoryId } = this.#request;
     const cause = signal.aborted ? abortedError(signal) : error;
-    if (this.#setup.keepFailedTurns || this.#isForeign) return cause;
+    if (this.#setup.keepFailedTurns || this.#record.isForeign) return cause;
     try {
       await this.#undo();
       return cause;
     } catch (undoing) {
-      if (this.#isForeign || this.#deleted !== undefined) return cause;
+      if (this.#record.isForeign || this.#record.isDeleted) return cause;
       return new AssistantError(
         "UNDO_FAILED",
         `A turn of memory ${JSON.stringify(memoryId)} failed, and then the store when the turn was to be taken back; ` +
@@ -290,41 +302,28 @@ export class Turn<M> {
     }
   }
 
-  /** If a tool has run, the turn stays and every call gets a result; else only other processes' steps stay. */
+  /**
+   * If a tool has run, the turn stays and every call gets a result, except those that wait for the user; else only
+   * other processes' steps stay.
+   */
   async #undo(): Promise<void> {
-    const { id } = this.#request;
     const hasRun = this.#begun.size > 0 || this.#steps.some((step) => step.stored && step.calls.length > 0);
-    if (!hasRun) return id === undefined ? this.#takeBack() : this.#takeBackUnlessShared(id);
+    if (!hasRun) return this.#record.takeBack();
     for (const step of this.#steps) {
       for (const [place, call] of step.calls.entries()) {
-        if (step.results[place] !== undefined) continue;
-        const text = this.#failed.has(call)
-          ? errorText(this.#failed.get(call))
-          : step.stored || this.#begun.has(call)
-            ? interrupted
-            : notBegun;
-        await this.#storeResult(step, place, resultOf(call, text, true));
+        if (step.results[place] !== undefined || isWaiting(step, place)) continue;
+        await this.#storeResult(step, place, this.#endedCall(step, call, place));
       }
     }
   }
 
-  async #takeBack(options?: RemovalOptions): Promise<void> {
-    for (const own of this.#messageIds.toReversed()) await this.#request.memory.remove(own, options);
-  }
-
-  /** Another process may store a step of the turn at any time, which makes the question its own. */
-  async #takeBackUnlessShared(id: string): Promise<void> {
-    const { memory } = this.#request;
-    for (;;) {
-      // A look: any later write by others is then a conflict, even if the view cannot be shown.
-      await memory.messages().catch(() => undefined);
-      if (await isShared(memory, id, this.#messageIds)) return;
-      try {
-        return await this.#takeBack({ onConflict: "throw" });
-      } catch (error) {
-        if (!isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
-      }
-    }
+  /** What the model is told about a call that the turn ended before. */
+  #endedCall(step: Step<M>, call: ToolCall, place: number): ToolResult {
+    const response = step.approvals[place]?.response;
+    if (response?.approved === false) return deniedResult(call, response.reason);
+    if (this.#failed.has(call)) return resultOf(call, errorText(this.#failed.get(call)), true);
+    const isOpen = this.#begun.has(call) || mayHaveRun(step, place);
+    return resultOf(call, isOpen ? interrupted : notBegun, true);
   }
 
   #tooManyRoundTrips(): AssistantError {
@@ -342,9 +341,12 @@ export class Turn<M> {
     const text = given ?? this.#setup.messages.text(last.message);
     // An answer that was found in the store has not been reported yet.
     if (last.stored && text !== "") this.#request.emit?.({ type: "text", text });
+    const approvalRequests = finishReason === "approval" ? waitingIn(last) : [];
+    for (const request of approvalRequests) this.#request.emit?.({ type: "tool-approval-request", request });
     return {
       text,
       finishReason,
+      approvalRequests,
       id: this.#id,
       memoryId: this.#request.memoryId,
       messages: this.#steps.map(({ message }) => message),
@@ -353,6 +355,11 @@ export class Turn<M> {
       continued: this.#continued,
     };
   }
+}
+
+/** Whether another process may have begun the call: it read the step, or the user's approval, from the store too. */
+function mayHaveRun<M>({ stored, approvals }: Step<M>, place: number): boolean {
+  return stored && approvals[place]?.isNew !== true;
 }
 
 function saysNothing<M>(message: M, format: MessageFormat<M>): boolean {

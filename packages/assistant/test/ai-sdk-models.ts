@@ -1,7 +1,15 @@
-import { createChatMemory, type ModelMessage, modelMessageFormat } from "@turnkeep/core";
+import { createChatMemory, type ModelMessage, modelMessageFormat, toolResult } from "@turnkeep/core";
+import { strict } from "@turnkeep/formats/profiles";
 import { expect, test } from "vitest";
 import { type AiSdkOptions, aiSdkModel } from "../src/ai-sdk.ts";
-import { createAssistant, tool } from "../src/index.ts";
+import {
+  type Approvals,
+  type ChatResult,
+  createAssistant,
+  type JsonSchema,
+  type ToolContext,
+  tool,
+} from "../src/index.ts";
 
 export type Content = { readonly type: string; readonly [member: string]: unknown };
 
@@ -287,6 +295,86 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
     await expect(aiSdkModel<ModelMessage>({ model })(request)).rejects.toThrow("enough");
     expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
   });
+
+  test.each([
+    [false, true],
+    [true, true],
+    [false, false],
+    [true, false],
+  ])(
+    "a call that waits for the user is the assistant's matter, streamed: %j, approved: %j",
+    async (...given) => {
+      const [isStreamed, approved] = given;
+      const other = { ...call, toolCallId: "c2", toolName: "clock" };
+      const { model, requests } = mock([[call, other], [text]]);
+      const memory = createChatMemory({ profile: strict });
+      const runs: string[] = [];
+      const execute = (_: unknown, { toolCallId }: ToolContext): string => `ran ${runs.push(toolCallId)}`;
+      const { inputSchema } = weather;
+      const tools = {
+        weather: tool({ inputSchema: inputSchema as JsonSchema, needsApproval: true, execute }),
+        clock: tool({ inputSchema: {}, execute }),
+      };
+      const chat = createAssistant({ model: aiSdkModel({ model }), memory, tools });
+      const ask = async (said: string | Approvals): Promise<ChatResult<ModelMessage>> => {
+        if (!isStreamed) return chat.chat(said as string, { id: "q-1" });
+        for await (const event of chat.stream(said as string, { id: "q-1" }))
+          if (event.type === "finish") return event.result;
+        throw new Error("no result");
+      };
+      const waiting = await ask("Weather?");
+      expect(waiting).toMatchObject({
+        finishReason: "approval",
+        approvalRequests: [{ call: { id: "c1", name: "weather", input: { city: "Oslo" } } }],
+      });
+      const approvals = waiting.approvalRequests.map(({ approvalId }) => ({ approvalId, approved }));
+      expect(await ask({ approvals })).toMatchObject({
+        text: "4 degrees.",
+        finishReason: "stop",
+      });
+      expect(runs).toEqual(approved ? ["c2", "c1"] : ["c2"]);
+      const prompt = requests()[1]?.prompt as unknown as readonly { content: readonly Content[] }[];
+      const sent = prompt.slice(1).flatMap(({ content }) => content);
+      expect(sent.map(({ type }) => type)).toEqual(["tool-call", "tool-call", "tool-result", "tool-result"]);
+      expect(sent[2]).toMatchObject({
+        toolName: "weather",
+        output: approved
+          ? { type: "text", value: "ran 2" }
+          : { type: "execution-denied", reason: "The user denied this tool call." },
+      });
+    },
+  );
+
+  test.each([true, false])(
+    "what a list says last of approvals is neither run nor refused by the SDK (%s)",
+    async (approved) => {
+      const { model, requests } = mock([[text]]);
+      const request = { type: "tool-approval-request", approvalId: "ok", toolCallId: "c1" } as const;
+      const response = (approvalId: string) =>
+        ({ type: "tool-approval-response", approvalId, approved }) as const;
+      const asking = {
+        type: "tool-call",
+        toolCallId: "c1",
+        toolName: "weather",
+        input: { city: "Oslo" },
+      } as const;
+      const messages: ModelMessage[] = [
+        { role: "user", content: "Weather?" },
+        { role: "assistant", content: [asking, request] },
+        toolResult("c1", "weather", "4 degrees"),
+        { role: "tool", content: [response("ok"), response("of another list")] },
+      ];
+      await aiSdkModel<ModelMessage>({ model })({
+        messages,
+        tools: [{ name: "weather", inputSchema: { type: "object" } }],
+        toolChoice: "auto",
+        signal: new AbortController().signal,
+        memoryId: "m",
+      });
+      expect(requests()[0]?.prompt.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+      expect(JSON.stringify(requests()[0]?.prompt).match(/tool-result/g)).toHaveLength(1);
+    },
+  );
 
   test("an answer of nothing", async () => {
     const chat = createAssistant({ model: aiSdkModel<ModelMessage>({ model: mock([[]]).model }) });

@@ -26,6 +26,7 @@ describe("a turn", () => {
     expect(result).toEqual({
       text: "Cold.",
       finishReason: "stop",
+      approvalRequests: [],
       id: expect.any(String),
       memoryId: "default",
       messages: [toolCall("c1", "weather", { city: "Oslo" }), assistant("Cold.")],

@@ -145,6 +145,7 @@ describe("a chat with an id that was used before", () => {
     expect(await ask()).toEqual({
       text: "Done.",
       finishReason: "stop",
+      approvalRequests: [],
       id: "q-1",
       memoryId: "chat",
       messages: [done[1], done[3]],

@@ -3,10 +3,13 @@ import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { type ChatMemoryStore, keyValueStore, type ModelMessage } from "@turnkeep/core";
 import { postgresStore } from "@turnkeep/store-postgres";
+import { approve, type Client } from "./crash-approvals-turn.ts";
 import { ask, lookAt, type Stored } from "./crash-turn.ts";
 
 /** What one process of the test does: a turn, until it kills itself at the n-th await, or to its end. */
 export interface ChildTask {
+  /** Whether tools wait for the user's approval. */
+  readonly isApproved: boolean;
   readonly kind: "file" | "pglite";
   readonly folder: string;
   readonly idempotent: boolean;
@@ -55,7 +58,9 @@ const store = await open(task);
 const before = await lookAt(store);
 const requests: ModelMessage[][] = [];
 let awaits = 0;
-const { text } = await ask({
+const clientPath = join(task.folder, "client.json");
+const client: Client = existsSync(clientPath) ? JSON.parse(readFileSync(clientPath, "utf8")) : { decided: 0 };
+const { text } = await (task.isApproved ? approve : ask)({
   store,
   requests,
   idempotent: task.idempotent,
@@ -66,6 +71,8 @@ const { text } = await ask({
     process.kill(process.pid, "SIGKILL");
     await new Promise(() => undefined);
   },
+  client,
+  onAnswer: () => writeFileSync(clientPath, JSON.stringify(client), { flush: true }),
 });
 const report: ChildReport = { before, after: await lookAt(store), text, requests };
 writeFileSync(join(task.folder, "report.json"), JSON.stringify(report));

@@ -72,9 +72,15 @@ async function killedAt(task: Omit<ChildTask, "folder">): Promise<boolean> {
     expect(after.answers, at).toBe(1);
     expect(after.results.slice(0, before.results.length), at).toEqual(before.results);
     expect(after.results, at).toHaveLength(3);
+    if (task.isApproved) expect(after.results.filter((result) => result.includes("denied"))).toHaveLength(1);
     expect(unpaired(after.messages), at).toEqual([]);
     expect(requests.flatMap(refusals), at).toEqual([]);
     const runs = readFileSync(join(folder, "runs"), "utf8").trim().split("\n");
+    if (task.isApproved)
+      expect(
+        runs.filter((id) => !/^call-(?:room|taxi)$/.test(id)),
+        at,
+      ).toEqual([]);
     if (!task.idempotent) expect(new Set(runs).size, at).toBe(runs.length);
     return true;
   } finally {
@@ -92,7 +98,18 @@ const minutes = 60_000;
 test.concurrent(
   "kill -9 at each await of a turn over files",
   async () => {
-    expect(await deathsOf({ kind: "file", idempotent: false, among: "" })).toBeGreaterThan(30);
+    expect(await deathsOf({ kind: "file", isApproved: false, idempotent: false, among: "" })).toBeGreaterThan(
+      30,
+    );
+  },
+  5 * minutes,
+);
+
+test.concurrent(
+  "kill -9 behind each write and each tool of a turn whose calls the user approves and denies, over files",
+  async () => {
+    const among = "^behind (?:updateMessages|call-)";
+    expect(await deathsOf({ kind: "file", isApproved: true, idempotent: false, among })).toBe(10);
   },
   5 * minutes,
 );
@@ -100,7 +117,14 @@ test.concurrent(
 test.concurrent(
   "kill -9 behind each write of a turn over PGlite",
   async () => {
-    expect(await deathsOf({ kind: "pglite", idempotent: false, among: "^behind updateMessages" })).toBe(7);
+    expect(
+      await deathsOf({
+        kind: "pglite",
+        isApproved: false,
+        idempotent: false,
+        among: "^behind updateMessages",
+      }),
+    ).toBe(7);
   },
   5 * minutes,
 );

@@ -87,7 +87,7 @@ function travelAgent(tick: Tick, requests: ModelMessage[][]): Model<ModelMessage
   };
 }
 
-function ticking(store: ChatMemoryStore, tick: Tick): ChatMemoryStore {
+export function ticking(store: ChatMemoryStore, tick: Tick): ChatMemoryStore {
   const methods = new Set(["getMessages", "updateMessages", "deleteMessages", "getHistory"]);
   return new Proxy(store, {
     get(target, name) {
@@ -122,7 +122,7 @@ export async function lookAt(store: ChatMemoryStore): Promise<Stored> {
   return {
     messages,
     results: kept.flatMap(({ message }) =>
-      message.role === "tool" ? [JSON.stringify(message.content)] : [],
+      modelMessageFormat.toolResults(message).length > 0 ? [JSON.stringify(message.content)] : [],
     ),
     answers: kept.filter(({ message }) => message.content === "Done.").length,
     questions: kept.filter(

@@ -1,23 +1,7 @@
 import { type ChatMemoryStore, inMemoryStore, type ModelMessage } from "@turnkeep/core";
 import { describe, expect, test } from "vitest";
-import { ask, lookAt, refusals, type Tick, unpaired } from "./crash-turn.ts";
-
-/** A process that dies at its n-th tick: from then on nothing that it waits for comes back. */
-function process(dieAt: number): { readonly tick: Tick; readonly died: Promise<"died"> } {
-  let ticks = 0;
-  let die: ((how: "died") => void) | undefined;
-  const died = new Promise<"died">((resolve) => {
-    die = resolve;
-  });
-  const tick: Tick = async () => {
-    if (++ticks < dieAt) return;
-    die?.("died");
-    await new Promise(() => undefined);
-  };
-  return { tick, died };
-}
-
-const lives: Tick = async () => undefined;
+import { dying, lives } from "./crash-process.ts";
+import { ask, lookAt, refusals, unpaired } from "./crash-turn.ts";
 
 interface Run {
   readonly store: ChatMemoryStore;
@@ -33,7 +17,7 @@ async function dyingAt(
   const store = inMemoryStore();
   const runs: string[] = [];
   const requests: ModelMessage[][] = [];
-  const { tick, died } = process(dieAt);
+  const { tick, died } = dying(dieAt);
   const turn = ask({ store, tick, onRun: (id) => runs.push(id), requests, ...options });
   const end = await Promise.race([turn, died]);
   return { store, isDead: end === "died", runs, requests };
@@ -102,7 +86,7 @@ test("a process that dies again and again while it goes on ends the turn all the
   };
   let dieAt = 4;
   for (;;) {
-    const { tick, died } = process(dieAt++);
+    const { tick, died } = dying(dieAt++);
     const end = await Promise.race([ask({ ...options, tick }), died]);
     if (end !== "died") break;
   }

@@ -77,10 +77,14 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
   });
 
   test.each([
-    ["message must be text, or a message of the user; it is 7.", 7, {}],
-    ["message must be text, or a message of the user; it is null.", null, {}],
-    ["message must be text, or a message of the user; it is undefined.", undefined, {}],
-    ["message must be text, or a message of the user; it is an object.", assistant("I am no user"), {}],
+    ["message must be text, a message of the user, or { approvals }; it is 7.", 7, {}],
+    ["message must be text, a message of the user, or { approvals }; it is null.", null, {}],
+    ["message must be text, a message of the user, or { approvals }; it is undefined.", undefined, {}],
+    [
+      "message must be text, a message of the user, or { approvals }; it is an object.",
+      assistant("I am no user"),
+      {},
+    ],
     ["id", "Go", { id: "" }],
     ["id", "Go", { id: "é".repeat(121) }],
     ["memoryId", "Go", { memoryId: "other" }],
@@ -98,12 +102,12 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
   test.each([
     ["inputSchem", { inputSchem: {}, execute: run }],
     ["idempotnet", { inputSchema: {}, execute: run, idempotnet: true }],
-    ["needsApproval", { inputSchema: {}, execute: run, needsApproval: true }],
+    ["needApproval", { inputSchema: {}, execute: run, needApproval: true }],
   ])("a member that no tool has: %s", (name, definition) => {
     expect(() => tool(definition as never)).toThrow(
       expect.objectContaining({
         code: "INVALID_OPTION",
-        message: `tool's argument takes description, inputSchema, jsonSchema, execute, returnBehavior, idempotent; it was given "${name}".`,
+        message: `tool's argument takes description, inputSchema, jsonSchema, execute, returnBehavior, idempotent, needsApproval; it was given "${name}".`,
       }),
     );
   });

@@ -173,7 +173,7 @@ test.each([
     const answer = calling(["call-1", "book"]);
     const stored = async (): Promise<boolean> => {
       const [found] = (await open().history({ ids: ["q-1/0"] })).messages;
-      return found !== undefined && found.createdAt < Date.now();
+      return found !== undefined;
     };
     // Who begins late, after a conflict about the question, would find the turn finished.
     let asked = 0;

@@ -31,7 +31,7 @@ export type MemoryEvent =
   | {
       readonly type: "repaired";
       readonly memoryId: string;
-      /** The calls that got an "interrupted" result in the view. */
+      /** The calls without a result that got one in the view: "interrupted", or that the user has not approved it. */
       readonly interruptedCalls: readonly string[];
       /** The messages from which something was left out: results without a call, late or repeated results. */
       readonly leftOut: readonly string[];

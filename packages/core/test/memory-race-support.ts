@@ -343,14 +343,15 @@ export async function alone(
   return { ...outcome, after: await race.stored() };
 }
 
-/** What is stored, but for what two runs of one call differ in: versions, times and ids of what it added. */
+/** What is stored, but for what two runs of one call differ in: versions, and times, ids and marks of what it added. */
 export function essence({ snapshot, rows }: Stored, before: Stored): unknown {
   const known = new Set(before.rows.map((row) => row.id));
   return {
     nextSeq: snapshot.nextSeq,
     head: snapshot.head,
-    rows: rows.map(({ id: messageId, createdAt, ...row }) => ({
+    rows: rows.map(({ id: messageId, createdAt, meta, ...row }) => ({
       ...row,
+      meta: known.has(messageId) ? meta : meta?.replace(/"by":"[^"]*"/, ""),
       ...(messageId.length > 1 && !known.has(messageId) ? {} : { id: messageId }),
       ...(known.has(messageId) ? { createdAt } : {}),
     })),

@@ -10,6 +10,7 @@ import {
   type MemoryEvent,
   type ModelMessage,
   system,
+  TurnkeepError,
   toolCall,
   toolResult,
   user,
@@ -176,6 +177,54 @@ test("in the same millisecond: two batches under the callers' own ids that begin
   } finally {
     time.mockRestore();
   }
+});
+
+describe.each([
+  ["that is still live", false],
+  ["that has left memory", true],
+])("in the same millisecond: a message %s", (_, left) => {
+  test("is added under the caller's own id by one of two transactions that begin alike", async () => {
+    const store = inMemoryStore();
+    const window = left ? { maxMessages: 1 } : undefined;
+    const theirs = createChatMemory({ id: "m", store, window });
+    await theirs.add(user("start"));
+    const add = (memory: ChatMemory<ModelMessage>): Promise<void> =>
+      memory.transaction((all) => void all.add(entry(user("once"), { id: "once", createdAt: 1000 })), {
+        onConflict: "throw",
+      });
+    const racing: ChatMemoryStore = {
+      ...store,
+      updateMessages: async (id, update, options) => {
+        await add(theirs);
+        if (left) await theirs.add(user("more"));
+        await store.updateMessages(id, update, options);
+      },
+    };
+    await expect(add(createChatMemory({ id: "m", store: racing, window }))).rejects.toMatchObject({
+      code: "VERSION_CONFLICT",
+    });
+    expect((await theirs.history()).messages.filter(({ id }) => id === "once")).toHaveLength(1);
+  });
+
+  test("is recognised by the transaction that added it and lost the answer", async () => {
+    const store = inMemoryStore();
+    const window = left ? { maxMessages: 1 } : undefined;
+    const theirs = createChatMemory({ id: "m", store, window });
+    await theirs.add(user("start"));
+    const losing: ChatMemoryStore = {
+      ...store,
+      updateMessages: async (id, update, options) => {
+        await store.updateMessages(id, update, options);
+        await theirs.add(user("more"));
+        throw new TurnkeepError("STORE_UNAVAILABLE", "lost");
+      },
+    };
+    await createChatMemory({ id: "m", store: losing, window }).transaction(
+      (all) => void all.add(entry(user("once"), { id: "once" })),
+      { onConflict: "throw" },
+    );
+    expect((await theirs.history()).messages.filter(({ id }) => id === "once")).toHaveLength(1);
+  });
 });
 
 test("a view holds nothing of a call that ended while it waited for a limit", async () => {

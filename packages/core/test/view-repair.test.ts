@@ -259,7 +259,26 @@ describe("approvals that come one by one", () => {
     await memory.add({ role: "tool", content: [response] });
     await memory.remove("said");
     const shown = await memory.messages({ profile: any });
-    expect(JSON.stringify(shown.at(-1))).toContain("interrupted");
+    expect(JSON.stringify(shown.at(-1))).toContain("the user has not approved it");
+  });
+
+  test("a call that nobody has approved is told apart from one that may have run", async () => {
+    const textOf = (view: readonly ModelMessage[], id: string): unknown =>
+      view
+        .flatMap(({ role, content }) => (role === "tool" ? content : []))
+        .flatMap((part) => (part.type === "tool-result" && part.toolCallId === id ? [part.output] : []));
+    const unapproved = [
+      { type: "error-text", value: "The tool call was not carried out: the user has not approved it." },
+    ];
+    const unknown = [{ type: "error-text", value: "The tool call was interrupted: no result was recorded." }];
+    const waits = [user("Pay."), asked("a", "b"), approved("b")];
+    const waiting = (await shownOf(waits, any)).view;
+    expect([textOf(waiting, "a"), textOf(waiting, "b")]).toEqual([unapproved, []]);
+    const left = (await shownOf([...waits, user("Never mind.")])).view;
+    expect([textOf(left, "a"), textOf(left, "b")]).toEqual([unapproved, unknown]);
+    // Once the model has gone on, an approval changes nothing of what it was shown.
+    const late = (await shownOf([...waits, user("Never mind."), assistant("Fine."), approved("a")])).view;
+    expect(late).toEqual([...left, assistant("Fine.")]);
   });
 });
 

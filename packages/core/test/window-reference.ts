@@ -1,6 +1,6 @@
 import type { ModelMessageLike } from "../src/format/model-message.ts";
 import { modelMessageFormat as format } from "../src/format/model-message-format.ts";
-import { interruptedText } from "../src/view/repair.ts";
+import { interruptedText } from "../src/view/missing-results.ts";
 import type { TokenCounter, WindowOptions } from "../src/window-options.ts";
 
 /** Counts characters, three more a message: every message costs something, and the sums are easy to follow. */

@@ -136,6 +136,19 @@ describe("calls, results and approvals", () => {
     expect(sent.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user", "assistant"]);
   });
 
+  it("says of a call that nobody approved that it did not run, and keeps to that when the approval comes late", async () => {
+    const memory = createChatMemory({ format });
+    await memory.add(user(text("?")), entry(assistant(asked), { id: "m" }));
+    await memory.add(user(text("!")), { ...assistant(text("Well.")), id: "m-2" });
+    const told = async (): Promise<unknown> => (await memory.messages())[1]?.parts;
+    const errorText = "The tool call was not carried out: the user has not approved it.";
+    expect(await told()).toEqual([expect.objectContaining({ state: "output-error", errorText })]);
+    for (const late of [approved, { ...answered, toolCallId: "c", approval: approved.approval }] as const) {
+      await memory.put("m", assistant(late));
+      expect(await told()).toEqual([expect.objectContaining({ state: "output-error", errorText })]);
+    }
+  });
+
   it("takes a result in time that is put before the model goes on", async () => {
     const memory = createChatMemory({ format });
     await memory.add(user(text("?")), entry(assistant(available), { id: "m" }), user(text("!")));

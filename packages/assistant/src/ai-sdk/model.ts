@@ -149,7 +149,7 @@ function settingsOf<M>(
     ...settings,
     model,
     // Works for both majors: messages of the other major do not fit a model function by type.
-    messages: messages.map((message) => withSentNames(message, names)) as never,
+    messages: messages.flatMap((message) => withoutApprovals(withSentNames(message, names))) as never,
     // The system message stays where the memory has it.
     allowSystemInMessages: true,
     abortSignal: signal,
@@ -168,6 +168,20 @@ function settingsOf<M>(
           ),
         }),
   };
+}
+
+/**
+ * The message itself if it holds no approvals of the assistant's calls. The SDK would carry out, or refuse, what the last
+ * message approves. Those of calls that the provider runs are sent.
+ */
+function withoutApprovals<M>(message: M): M[] {
+  const { role, content } = message as { readonly role?: unknown; readonly content?: unknown };
+  if (role !== "tool" || !Array.isArray(content)) return [message];
+  const parts = content.filter(
+    ({ type, providerExecuted }: AnyPart) => type !== "tool-approval-response" || providerExecuted === true,
+  );
+  if (parts.length === content.length) return [message];
+  return parts.length === 0 ? [] : [{ ...message, content: parts }];
 }
 
 /** The message itself if providers accept all names in it. */

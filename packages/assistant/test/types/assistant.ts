@@ -17,8 +17,11 @@ import { z } from "zod";
 import { aiSdkModel } from "../../src/ai-sdk.ts";
 import { anthropicMessages } from "../../src/anthropic.ts";
 import {
+  type ApprovalRequest,
+  type ApprovalResponse,
   type AssistantError,
   type AssistantMessages,
+  type ChatOptions,
   type ChatResult,
   createAssistant,
   isAssistantError,
@@ -153,6 +156,47 @@ export function tools(model: Model<ModelMessage>): void {
   tool({ inputSchema: {} });
   // @ts-expect-error no such behavior
   tool({ inputSchema: {}, execute: () => 1, returnBehavior: "now" });
+}
+
+export async function approvals(model: Model<ModelMessage>, response: ApprovalResponse): Promise<void> {
+  const pay = tool({
+    inputSchema: z.object({ amount: z.number() }),
+    needsApproval: ({ amount }, { toolCallId, memoryId, signal }) => {
+      same<
+        [typeof amount, typeof toolCallId, typeof memoryId, typeof signal],
+        [number, string, string, AbortSignal]
+      >();
+      return amount > 50;
+    },
+    execute: ({ amount }) => amount,
+  });
+  const always = tool({ inputSchema: {}, needsApproval: true, execute: () => 1 });
+  const tools = { pay, always } satisfies Tools;
+  // @ts-expect-error neither true or false nor a function that tells
+  tool({ inputSchema: {}, needsApproval: "always", execute: () => 1 });
+  // @ts-expect-error the same
+  tool({ inputSchema: {}, needsApproval: () => "yes", execute: () => 1 });
+  const chat = createAssistant({ model, memory: createChatMemory(), tools });
+  const result = await chat.chat("Hi");
+  same<typeof result.approvalRequests, readonly ApprovalRequest[]>();
+  const given = [{ ...response, reason: undefined }];
+  same<ReturnType<typeof chat.chat>, Promise<ChatResult<ModelMessage>>>();
+  await chat.chat({ approvals: given }, { id: result.id });
+  for await (const event of chat.stream({ approvals: given }, { id: result.id })) {
+    if (event.type === "tool-approval-request") same<typeof event.request, ApprovalRequest>();
+  }
+  // @ts-expect-error of which turn?
+  await chat.chat({ approvals: given });
+  // @ts-expect-error the same
+  chat.stream({ approvals: given }, {});
+  // @ts-expect-error a decision
+  await chat.chat({ approvals: [{ approvalId: "a" }] }, { id: result.id });
+  const many = createAssistant({ model, memories: createChatMemories({ store: inMemoryStore() }), tools });
+  await many.chat({ approvals: given }, { memoryId: "a", id: result.id });
+  // @ts-expect-error of which memory?
+  await many.chat({ approvals: given }, { id: result.id });
+  // A caller that passes on what it is given sees the messages.
+  same<Parameters<typeof chat.chat>, [message: string | ModelMessage, options?: ChatOptions]>();
 }
 
 export function policies(model: Model<ModelMessage>): void {

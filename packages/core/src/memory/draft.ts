@@ -53,10 +53,14 @@ export class Draft<M> {
   readonly firstSeq: number;
   #nextSeq: number;
   #epoch: number;
+  /** See {@link ItemMeta.by}. */
+  readonly #by: string | undefined;
 
-  constructor(from: Loaded<M>, policy: Policy<M>) {
+  /** `isAlone`: the change must fail if somebody else has made one, be it the same. */
+  constructor(from: Loaded<M>, policy: Policy<M>, isAlone = false) {
     this.#from = from;
     this.#policy = policy;
+    this.#by = isAlone ? uuidv7().slice(-12) : undefined;
     this.live = from.live;
     this.newest = from.live.items.at(-1);
     this.firstSeq = from.nextSeq;
@@ -85,6 +89,7 @@ export class Draft<M> {
     if (place.front === true) meta.front = true;
     if (place.derived !== undefined) meta.derived = place.derived;
     if (late.length > 0) meta.late = late;
+    if (this.#by !== undefined && prepared.ownId) meta.by = this.#by;
     const item = newItem(prepared, this.#nextSeq++, meta);
     this.#appended.push(item);
     (prepared.ownId ? this.#own : this.#made).push(item);

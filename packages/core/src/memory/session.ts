@@ -118,7 +118,7 @@ export class Session<M> {
       call.signal.throwIfAborted();
       if (this.#looked === undefined) this.#looked = loaded.version;
       if (base !== undefined && base.version !== loaded.version) throw open ?? this.#conflict();
-      const draft = new Draft(loaded, this.#policy);
+      const draft = new Draft(loaded, this.#policy, base !== undefined);
       this.#state = undefined;
       let result: T;
       try {

@@ -1,9 +1,9 @@
-import type { Item } from "../steps/item.ts";
+import { type Item, type ItemMeta, parseMeta } from "../steps/item.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Loaded } from "./draft.ts";
 import type { Policy } from "./policy.ts";
 
-type Found = Pick<Item<unknown>, "id" | "seq" | "createdAt" | "payload">;
+type Found = Pick<Item<unknown>, "id" | "seq" | "createdAt" | "payload" | "meta">;
 
 /** Where to look. */
 type Place = Pick<Policy<never>, "memoryId" | "store">;
@@ -45,7 +45,10 @@ export async function isSameLife<M>(
 
 function isSame(found: Found | undefined, item: Found, isWhole: boolean): boolean {
   if (found?.id !== item.id) return false;
-  return !isWhole || (found.createdAt === item.createdAt && found.payload === item.payload);
+  const { createdAt, payload, meta } = item;
+  return (
+    !isWhole || (found.createdAt === createdAt && found.payload === payload && found.meta.by === meta.by)
+  );
 }
 
 /** What is stored at the seqs of these messages, live or not; `undefined` if one of them is gone. */
@@ -61,8 +64,17 @@ async function findAt<M>(
   if (isMissing && first !== undefined && last !== undefined && store.capabilities.history) {
     const query = { after: first.seq - 1, before: last.seq + 1, limit: 1000 };
     const page = await store.getHistory(memoryId, query, { signal: call.signal });
-    for (const message of page.messages) bySeq.set(message.seq, message);
+    for (const message of page.messages) bySeq.set(message.seq, { ...message, meta: metaOf(message.meta) });
   }
   const found = items.flatMap(({ seq }) => bySeq.get(seq) ?? []);
   return found.length === items.length ? found : undefined;
+}
+
+/** A damaged record proves nothing. */
+function metaOf(text: string | undefined): ItemMeta {
+  try {
+    return parseMeta(text);
+  } catch {
+    return {};
+  }
 }

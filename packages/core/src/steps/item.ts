@@ -20,6 +20,8 @@ export interface ItemMeta {
   readonly front?: boolean | undefined;
   /** Ids of calls whose result or approval came after the model was shown them as interrupted. */
   readonly late?: readonly string[] | undefined;
+  /** What tells a change that must not be mistaken for another's, which may add the same under the caller's own id. */
+  readonly by?: string | undefined;
 }
 
 /** What a memory asks the format about a message, once. */

@@ -109,16 +109,18 @@ export class Live<M> {
   }
 
   /**
-   * The same for a new form of an item that holds its results beside its calls: the calls that were late before, and
-   * those whose results came after the model had gone on.
+   * The same for a new form of an item that holds its results and approvals beside its calls: the calls that were late
+   * before, and those whose results or approvals came after the model had gone on.
    */
-  lateAfterReplace(old: Item<M>, facts: Pick<Item<M>, "results" | "calls">): string[] {
+  lateAfterReplace(old: Item<M>, facts: Pick<Item<M>, "results" | "calls" | "approvals">): string[] {
     const late = new Set(old.meta.late);
     const newest = this.#newestAssistant;
     if (newest === undefined || this.stepOf(newest) === this.stepOf(old)) return [...late];
     const own = new Set(facts.calls.map((call) => call.id));
     const before = new Set(old.results.map((result) => result.id));
     for (const { id } of facts.results) if (own.has(id) && !before.has(id)) late.add(id);
+    const approved = approvedIn(old);
+    for (const id of approvedIn(facts)) if (own.has(id) && !approved.has(id)) late.add(id);
     return [...late];
   }
 
@@ -299,6 +301,16 @@ function takeOut<T>(list: T[], victims: ReadonlySet<T>): number[] {
 
 function isLoose<M>(item: Item<M>, askers: readonly (Step<M> | undefined)[]): boolean {
   return item.role === "tool" ? new Set(askers).size > 1 : askers.length > 0;
+}
+
+/** The calls about which a message holds both a request and its response. */
+function approvedIn<M>({ approvals }: Pick<Item<M>, "approvals">): Set<string> {
+  const responses = new Set(approvals.flatMap((each) => (each.kind === "response" ? each.approvalId : [])));
+  return new Set(
+    approvals.flatMap((each) =>
+      each.kind === "request" && responses.has(each.approvalId) ? each.toolCallId : [],
+    ),
+  );
 }
 
 /** Whether the model said it: a derived message may have its role. */

@@ -5,9 +5,7 @@ import { stepsOf } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
 import { answersInTime, isOneAnswer, type Step } from "../steps/step.ts";
 import { type Cost, noCost } from "../window/room.ts";
-
-/** The result shown for a call whose result never came. */
-export const interruptedText = "The tool call was interrupted: no result was recorded.";
+import { answeredInPlace, resultsOf } from "./missing-results.ts";
 
 /** A view's messages, and what was done to them. */
 export interface Repaired<M> {
@@ -163,7 +161,7 @@ function repairStep<M>(
     // Providers refuse a message that holds only a request.
     const [first, ...apart] = joinNeighbours([caller, ...requests].map(messageOf), { format });
     const message = first as M;
-    const inPlace = open.length > 0 ? format.interrupted?.(message, open, interruptedText) : undefined;
+    const inPlace = answeredInPlace(message, step, open, format);
     const openIds = new Set(open.map((call) => call.id));
     // A late result may be in the message of its call.
     const isLate = (id: string): boolean => openIds.has(id) && caller.meta.late?.includes(id) === true;
@@ -210,7 +208,7 @@ function repairStep<M>(
     if (open.length > 0 && inPlace === undefined) {
       const place = open.some((call) => besideIds.has(call.id)) ? repaired.messages.length : behind;
       const after = repaired.messages.splice(place);
-      pushAll(repaired.messages, format.interruptedResults(open, interruptedText));
+      pushAll(repaired.messages, resultsOf(step, open, format));
       pushAll(repaired.messages, after);
     }
   }
@@ -269,7 +267,7 @@ function repairAnswer<M>(
   pushAll(repaired.messages, early);
   const open = unanswered(calls, answersInTime(step), mayStay);
   if (open.length === 0) return;
-  pushAll(repaired.messages, format.interruptedResults(open, interruptedText));
+  pushAll(repaired.messages, resultsOf(step, open, format));
   pushAll(
     repaired.interruptedCalls,
     open.map((call) => call.id),

@@ -1,0 +1,104 @@
+import { checkObject, wrongOption } from "@turnkeep/core/store-kit";
+import type { Approvals } from "./assistant.ts";
+import { AssistantError } from "./errors.ts";
+import type { ApprovalRequest, ApprovalResponse, ToolCall } from "./messages.ts";
+import type { Approval, Step, StoredTurn } from "./stored-turn.ts";
+
+/** Whether a chat is given decisions in place of a message. */
+export function isApprovals(said: unknown): said is Approvals {
+  return typeof said === "object" && said !== null && Object.hasOwn(said, "approvals");
+}
+
+/** Errors: `INVALID_OPTION`. */
+export function responsesOf(said: Approvals): readonly ApprovalResponse[] {
+  checkObject("what a chat is given in place of a message", said, ["approvals"]);
+  const { approvals } = said;
+  if (!Array.isArray(approvals) || approvals.length === 0)
+    throw wrongOption("approvals", approvals, "a list of at least one { approvalId, approved }");
+  const ids = new Set<string>();
+  return approvals.map((response: ApprovalResponse, index) => {
+    const place = `approvals[${index}]`;
+    checkObject(place, response, ["approvalId", "approved", "reason"]);
+    const { approvalId, approved, reason } = response;
+    if (typeof approvalId !== "string" || approvalId === "" || ids.has(approvalId))
+      throw wrongOption(`${place}.approvalId`, approvalId, "a text that no other of them has");
+    if (typeof approved !== "boolean") throw wrongOption(`${place}.approved`, approved, "true or false");
+    if (reason !== undefined && typeof reason !== "string")
+      throw wrongOption(`${place}.reason`, typeof reason, "a text");
+    ids.add(approvalId);
+    return { approvalId, approved, reason };
+  });
+}
+
+/** The calls of a step that wait for the user. */
+export function waitingIn<M>(step: Step<M>): ApprovalRequest[] {
+  return step.calls.flatMap((call, place) => {
+    const { approvalId } = (isWaiting(step, place) && step.approvals[place]) || {};
+    return approvalId === undefined ? [] : [{ approvalId, call }];
+  });
+}
+
+export function isWaiting<M>({ approvals, results }: Step<M>, place: number): boolean {
+  const approval = approvals[place];
+  return approval !== undefined && approval.response === undefined && results[place] === undefined;
+}
+
+/** Where a turn is, for errors. */
+interface TurnPlace {
+  readonly memoryId: string;
+  readonly id: string;
+}
+
+/** A decision that is not stored yet, with what it is about. */
+interface Decision {
+  readonly approval: Approval;
+  readonly response: ApprovalResponse;
+}
+
+/** The decisions that are not stored yet. Errors: `UNKNOWN_APPROVAL`, `APPROVAL_CONFLICT`. */
+export function newDecisions<M>(
+  { steps, followed }: Pick<StoredTurn<M>, "steps" | "followed">,
+  responses: readonly ApprovalResponse[],
+  place: TurnPlace,
+): Decision[] {
+  return responses.flatMap((response): Decision[] => {
+    const { approvalId } = response;
+    const isIt = (approval: Approval | undefined): boolean => approval?.approvalId === approvalId;
+    const step = steps.find(({ approvals }) => approvals.some(isIt));
+    if (step === undefined) throw unknownApproval(approvalId, place);
+    const at = step.approvals.findIndex(isIt);
+    const approval = step.approvals[at] as Approval;
+    const conflict = (what: string): AssistantError =>
+      approvalConflict(approvalId, step.calls[at] as ToolCall, what, place);
+    if (approval.response !== undefined) {
+      if (approval.response.approved === response.approved) return [];
+      throw conflict(approval.response.approved ? "was approved before" : "was denied before");
+    }
+    if (followed || step !== steps.at(-1)) throw conflict("waits no longer: the conversation has gone on");
+    if (!isWaiting(step, at)) throw conflict("was answered without a decision");
+    return [{ approval, response }];
+  });
+}
+
+function unknownApproval(approvalId: string, { memoryId, id }: TurnPlace): AssistantError {
+  return new AssistantError(
+    "UNKNOWN_APPROVAL",
+    `Memory ${JSON.stringify(memoryId)}: no call in the turn of message ${JSON.stringify(id)} waits under the approval id ` +
+      `${JSON.stringify(approvalId)}. Use the ids of the result's approvalRequests.`,
+    { details: { memoryId, approvalId } },
+  );
+}
+
+function approvalConflict(
+  approvalId: string,
+  { id: toolCallId, name: toolName }: ToolCall,
+  what: string,
+  { memoryId, id }: TurnPlace,
+): AssistantError {
+  return new AssistantError(
+    "APPROVAL_CONFLICT",
+    `Memory ${JSON.stringify(memoryId)}: the call behind the approval id ${JSON.stringify(approvalId)}, in the turn of message ` +
+      `${JSON.stringify(id)}, ${what}. The decision was not stored, and changes nothing.`,
+    { details: { memoryId, approvalId, toolCallId, toolName } },
+  );
+}
