@@ -45,13 +45,13 @@ export interface Tool<Input = unknown> {
    * decisions (see `Approvals`). An input that the tool does not take goes back to the model unasked, also one that
    * `strategies.invalidInput` repairs. A call that was stored unasked does not run again after a crash.
    */
-  readonly needsApproval?: boolean | NeedsApproval<Input>["ask"] | undefined;
+  readonly needsApproval?: boolean | NeedsApproval<Input> | undefined;
 }
 
 /** A method, so that a tool with any input is one of {@link Tools}. */
-interface NeedsApproval<Input> {
+type NeedsApproval<Input> = {
   ask(input: Input, context: ToolContext): boolean | Promise<boolean>;
-}
+}["ask"];
 
 /**
  * Tools by the names that the model calls: 1 to 128 letters (a-z, A-Z), digits, `_`, `-`, `.` and `:`. For a name that

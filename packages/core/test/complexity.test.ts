@@ -103,6 +103,16 @@ test("neighbours are joined as one after the other, where the next group disagre
   ]);
 });
 
+test("neighbours are joined by the format of what has one, as a memory has, and by none if it is forgotten", () => {
+  expect(joinNeighbours([user("a"), user("b")], createChatMemory<ModelMessageLike>())).toHaveLength(1);
+  expect(() => joinNeighbours([], undefined as never)).toThrow(
+    expect.objectContaining({
+      code: "INVALID_OPTION",
+      message: expect.stringContaining("joinNeighbours' second argument"),
+    }),
+  );
+});
+
 test("sorting the results of one message splits it by halves", () => {
   const format = counting("without");
   const results = upTo(512, (index) => toolResult(`${511 - index}`, "t", index).content[0]);

@@ -1,8 +1,11 @@
 import type { MessageFormat } from "../message-format.ts";
+import { wrongOption } from "../option-checks.ts";
 
 /**
  * The messages, with neighbours as one message where the format can join them. For authors of profiles, with
  * `mayJoin`, only those that it allows.
+ *
+ * Errors: `INVALID_OPTION` if no format is given.
  *
  * @example
  * ```ts
@@ -15,10 +18,15 @@ import type { MessageFormat } from "../message-format.ts";
 export function joinNeighbours<M>(
   messages: readonly M[],
   options: {
+    /** What joins two messages; without `joined`, none are. */
     readonly format: Pick<MessageFormat<M>, "joined">;
+    /** Which neighbours may become one, as far as the format can join them. Default: all. */
     readonly mayJoin?: ((first: M, second: M) => boolean) | undefined;
   },
 ): M[] {
+  // A memory, for example, is accepted too: it has a format.
+  if (typeof options?.format !== "object")
+    throw wrongOption("joinNeighbours' second argument", options, "an object with a format");
   const { format, mayJoin = () => true } = options;
   return joinedHalves(messages, (first, second) =>
     mayJoin(first, second) ? format.joined?.(first, second) : undefined,
