@@ -23,6 +23,7 @@ import { EventQueue } from "./event-queue.ts";
 import type { AssistantMessages } from "./messages.ts";
 import { modelMessages } from "./model-messages.ts";
 import { type Setup, setupOf } from "./setup.ts";
+import { mayNeedApproval } from "./tool.ts";
 import { Turn } from "./turn.ts";
 import { whileFree } from "./turn-queue.ts";
 
@@ -102,7 +103,7 @@ export function createAssistant<M>(
     throw wrongOption("messages", messages, "the methods of your messages, such as openaiMessages()");
   }
   const setup = setupOf(options, messages ?? (modelMessages as unknown as AssistantMessages<M>));
-  const asks = [...setup.tools].find(([, { needsApproval = false }]) => needsApproval !== false);
+  const asks = [...setup.tools].find(([, tool]) => mayNeedApproval(tool));
   if (asks !== undefined && memory === undefined && memories === undefined) {
     throw new TurnkeepError(
       "INVALID_OPTION",

@@ -6,7 +6,7 @@ import type { ToolCall, ToolResult } from "./messages.ts";
 import { isObject } from "./model-messages.ts";
 import { isStandardSchema, issuesText } from "./schema.ts";
 import type { Setup } from "./setup.ts";
-import type { Tool, ToolContext } from "./tool.ts";
+import { mayNeedApproval, type Tool, type ToolContext } from "./tool.ts";
 
 interface Running {
   /** Called when the tool itself starts: from then on, its effects cannot be undone. */
@@ -55,10 +55,6 @@ export async function runCall<M>(
     context.signal.throwIfAborted();
     return failedCall(setup, call, error);
   }
-}
-
-export function mayNeedApproval({ needsApproval = false }: Tool): boolean {
-  return needsApproval !== false;
 }
 
 /**

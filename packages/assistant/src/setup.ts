@@ -4,7 +4,7 @@ import type { AssistantPolicy, Strategies } from "./assistant.ts";
 import type { AssistantMessages } from "./messages.ts";
 import type { Model, ToolDefinition } from "./model.ts";
 import { isStandardSchema, type JsonSchema } from "./schema.ts";
-import type { Tool, Tools } from "./tool.ts";
+import { mayNeedApproval, type Tool, type Tools } from "./tool.ts";
 
 /** An assistant's options, checked and with every default in place. */
 export interface Setup<M> {
@@ -115,9 +115,10 @@ function definitionsOf(tools: Tools): ToolDefinition[] {
 
 const approvalMethods = ["request", "response", "responses"] as const;
 
-function checkApproval<M>(name: string, { needsApproval }: Tool, { approvals }: AssistantMessages<M>): void {
+function checkApproval<M>(name: string, tool: Tool, { approvals }: AssistantMessages<M>): void {
+  if (!mayNeedApproval(tool)) return;
+  const { needsApproval } = tool;
   const option = `tools[${JSON.stringify(name)}].needsApproval`;
-  if (needsApproval === undefined || needsApproval === false) return;
   if (needsApproval !== true && typeof needsApproval !== "function")
     throw wrongOption(option, needsApproval, "true, false or a function");
   if (approvals === undefined) {

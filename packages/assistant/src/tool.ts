@@ -53,6 +53,11 @@ type NeedsApproval<Input> = {
   ask(input: Input, context: ToolContext): boolean | Promise<boolean>;
 }["ask"];
 
+/** Whether any call of the tool may have to wait for the user. */
+export function mayNeedApproval({ needsApproval = false }: Tool): boolean {
+  return needsApproval !== false;
+}
+
 /**
  * Tools by the names that the model calls: 1 to 128 letters (a-z, A-Z), digits, `_`, `-`, `.` and `:`. For a name that
  * every provider accepts, use at most 64 characters, start with a letter, and avoid dots and colons.

@@ -10,17 +10,10 @@ import { AssistantError } from "./errors.ts";
 import type { ApprovalResponse, ToolCall, ToolResult } from "./messages.ts";
 import type { ModelResponse } from "./model.ts";
 import { calibrate, requestMessages } from "./request.ts";
-import {
-  deniedResult,
-  errorText,
-  failedCall,
-  mayNeedApproval,
-  needsApproval,
-  resultOf,
-  runCall,
-} from "./run-call.ts";
+import { deniedResult, errorText, failedCall, needsApproval, resultOf, runCall } from "./run-call.ts";
 import type { Setup } from "./setup.ts";
 import { type Approval, conflict, deleted, readTurn, type Step, type StoredTurn } from "./stored-turn.ts";
+import { mayNeedApproval } from "./tool.ts";
 import { TurnRecord } from "./turn-record.ts";
 
 /** What a turn starts from. */
