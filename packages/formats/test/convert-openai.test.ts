@@ -277,6 +277,18 @@ describe("Responses items", () => {
     expect(written.lost.map(({ kind }) => kind).sort()).toEqual(["reasoning", "tool-call", "tool-result"]);
   });
 
+  it("lose reasoning where it led to what the API ran, and not where the same object stands elsewhere", () => {
+    const thought: ResponsesItem = { type: "reasoning", id: "rs_1", summary: [] };
+    const ran = { type: "web_search_call", id: "ws_1", status: "completed" } as ResponsesItem;
+    const called: ResponsesItem = { type: "function_call", call_id: "a", name: "f", arguments: "{}" };
+    const items = [thought, ran, thought, called];
+    const { lost } = convert(items, { from: openaiResponsesConversion, to: modelMessageConversion });
+    expect(lost).toMatchObject([
+      { index: 0, kind: "reasoning" },
+      { index: 1, kind: "web_search_call" },
+    ]);
+  });
+
   it("are read without the reasoning that led to what the API ran, which means nothing elsewhere", () => {
     const thought = (id: string): ResponsesItem => ({ type: "reasoning", id, summary: [] });
     const ran = { type: "web_search_call", id: "ws_1", status: "completed" } as ResponsesItem;

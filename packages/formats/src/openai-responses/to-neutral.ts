@@ -20,7 +20,7 @@ export function readItems(items: readonly ResponsesItem[], losses: Losses): Neut
   const messages: { role: NeutralMessage["role"]; parts: SourcedPart[] }[] = [];
   const lost = ledToLost(items);
   items.forEach((item, index) => {
-    if (lost.has(item)) {
+    if (lost.has(index)) {
       losses.add(index, "reasoning");
       return;
     }
@@ -33,14 +33,15 @@ export function readItems(items: readonly ResponsesItem[], losses: Losses): Neut
   return messages;
 }
 
-/** The reasoning that led to what the API ran itself: it refuses the one without the other. */
-function ledToLost(items: readonly ResponsesItem[]): ReadonlySet<ResponsesItem> {
-  const lost = new Set<ResponsesItem>();
+/** The places of reasoning that led to what the API ran itself: it refuses the one without the other. */
+function ledToLost(items: readonly ResponsesItem[]): ReadonlySet<number> {
+  const lost = new Set<number>();
   let isRun = false;
-  for (const item of items.toReversed()) {
+  for (let index = items.length - 1; index >= 0; index--) {
+    const item = items[index] as ResponsesItem;
     const { type } = itemOf(item);
     if (type !== "reasoning") isRun = roleOf(item) === "assistant" && !answerTypes.has(type);
-    else if (isRun) lost.add(item);
+    else if (isRun) lost.add(index);
   }
   return lost;
 }
