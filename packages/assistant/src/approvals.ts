@@ -50,7 +50,7 @@ interface TurnPlace {
 }
 
 /** A decision that is not stored yet, with what it is about. */
-interface Decision {
+export interface Decision {
   readonly approval: Approval;
   readonly response: ApprovalResponse;
 }
@@ -78,6 +78,20 @@ export function newDecisions<M>(
     if (!isWaiting(step, at)) throw conflict("was answered without a decision");
     return [{ approval, response }];
   });
+}
+
+export function callRuns(
+  { id: toolCallId, name: toolName }: ToolCall,
+  { memoryId, id }: TurnPlace,
+): AssistantError {
+  return new AssistantError(
+    "BUSY",
+    `Memory ${JSON.stringify(memoryId)}: the call ${JSON.stringify(toolCallId)} of the tool ${JSON.stringify(toolName)}, in the ` +
+      `turn of message ${JSON.stringify(id)}, has no result yet: another process runs it, or has ended without one. Send the ` +
+      "decisions again later. If nothing runs the call any more, chat with the message and its id: the call then counts as " +
+      "interrupted.",
+    { details: { memoryId, toolCallId, toolName } },
+  );
 }
 
 function unknownApproval(approvalId: string, { memoryId, id }: TurnPlace): AssistantError {

@@ -150,7 +150,7 @@ export function overtaken(memoryId: string, id: string, cause: unknown): Turnkee
   return new TurnkeepError(
     "ID_CONFLICT",
     `Memory ${JSON.stringify(memoryId)}: another process runs the turn of message ${JSON.stringify(id)} too, and stored ` +
-      "its next step first. Ask again with the same id: it goes on from what is stored.",
+      "its next step first. Send the same again, with the same id: it goes on from what is stored.",
     { cause, details: { memoryId, messageIds: [id] } },
   );
 }
