@@ -57,25 +57,24 @@ export interface Decision {
 
 /** The decisions that are not stored yet. Errors: `UNKNOWN_APPROVAL`, `APPROVAL_CONFLICT`. */
 export function newDecisions<M>(
-  { steps, followed }: Pick<StoredTurn<M>, "steps" | "followed">,
+  { asked, steps, followed }: StoredTurn<M>,
   responses: readonly ApprovalResponse[],
-  place: TurnPlace,
+  turn: TurnPlace,
 ): Decision[] {
   return responses.flatMap((response): Decision[] => {
     const { approvalId } = response;
-    const isIt = (approval: Approval | undefined): boolean => approval?.approvalId === approvalId;
-    const step = steps.find(({ approvals }) => approvals.some(isIt));
-    if (step === undefined) throw unknownApproval(approvalId, place);
-    const at = step.approvals.findIndex(isIt);
-    const approval = step.approvals[at] as Approval;
+    const found = asked.get(approvalId);
+    if (found === undefined) throw unknownApproval(approvalId, turn);
+    const { step, place } = found;
+    const approval = step.approvals[place] as Approval;
     const conflict = (what: string): AssistantError =>
-      approvalConflict(approvalId, step.calls[at] as ToolCall, what, place);
+      approvalConflict(approvalId, step.calls[place] as ToolCall, what, turn);
     if (approval.response !== undefined) {
       if (approval.response.approved === response.approved) return [];
       throw conflict(approval.response.approved ? "was approved before" : "was denied before");
     }
     if (followed || step !== steps.at(-1)) throw conflict("waits no longer: the conversation has gone on");
-    if (!isWaiting(step, at)) throw conflict("was answered without a decision");
+    if (!isWaiting(step, place)) throw conflict("was answered without a decision");
     return [{ approval, response }];
   });
 }

@@ -193,8 +193,9 @@ export class Turn<M> {
       const { id: toolCallId } = calls[place] as ToolCall;
       return approval === undefined ? [] : [{ approvalId: approval.approvalId, toolCallId }];
     });
+    const repeated = repeatedIds(calls);
     for (const { toolCallId } of requests) {
-      if (calls.filter(({ id }) => id === toolCallId).length === 1 && toolCallId !== "") continue;
+      if (toolCallId !== "" && !repeated.has(toolCallId)) continue;
       throw wrongOption("The id of a call that needs approval", toolCallId, "one that no other call has");
     }
     const results = calls.map(() => undefined);
@@ -374,6 +375,13 @@ export class Turn<M> {
 /** Whether another process may have begun the call: it read the step, or the user's approval, from the store too. */
 function mayHaveRun<M>({ stored, approvals }: Step<M>, place: number): boolean {
   return stored && approvals[place]?.isNew !== true;
+}
+
+function repeatedIds(calls: readonly ToolCall[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const { id } of calls) (seen.has(id) ? repeated : seen).add(id);
+  return repeated;
 }
 
 function saysNothing<M>(message: M, format: MessageFormat<M>): boolean {
