@@ -1,19 +1,16 @@
-import { type ChatMemory, type Entry, entry, isTurnkeepError, type MessageFormat } from "@turnkeep/core";
+import { type ChatMemory, type Entry, entry, type MessageFormat } from "@turnkeep/core";
 import { wrongOption } from "@turnkeep/core/store-kit";
 import { abortedError, orAborted, throwIfAborted } from "./abort.ts";
 import { AnswerEvents } from "./answer-events.ts";
-import { callRuns, type Decision, isWaiting, newDecisions, waitingIn } from "./approvals.ts";
+import { callRuns, type Decision, newDecisions, waitingIn } from "./approvals.ts";
 import type { ChatEvent, ChatResult } from "./assistant.ts";
-import { eachBounded } from "./bounded.ts";
-import { newApprovalId } from "./call-id.ts";
 import { AssistantError } from "./errors.ts";
-import type { ApprovalResponse, ToolCall, ToolResult } from "./messages.ts";
+import type { ApprovalResponse } from "./messages.ts";
 import type { ModelResponse } from "./model.ts";
 import { calibrate, requestMessages } from "./request.ts";
-import { deniedResult, errorText, failedCall, needsApproval, resultOf, runCall } from "./run-call.ts";
 import type { Setup } from "./setup.ts";
-import { type Approval, conflict, deleted, readTurn, type Step, type StoredTurn } from "./stored-turn.ts";
-import { mayNeedApproval } from "./tool.ts";
+import { StepCalls } from "./step-calls.ts";
+import { conflict, deleted, readTurn, type Step, type StoredTurn } from "./stored-turn.ts";
 import { TurnRecord } from "./turn-record.ts";
 
 /** What a turn starts from. */
@@ -31,23 +28,13 @@ export interface TurnRequest<M> {
   readonly emit: ((event: ChatEvent<M>) => void) | undefined;
 }
 
-/** What a model is told about a call that may or may not have run. */
-const interrupted =
-  "The tool call was interrupted: it may or may not have been carried out. No result was recorded.";
-const notBegun = "The tool call was not carried out: the turn ended before it.";
-
 /** One turn: every step is stored before the next begins. */
 export class Turn<M> {
   readonly #setup: Setup<M>;
   readonly #request: TurnRequest<M>;
   readonly #record: TurnRecord<M>;
+  readonly #calls: StepCalls<M>;
   readonly #usage = { inputTokens: 0, outputTokens: 0 };
-  readonly #begun = new Set<ToolCall>();
-  readonly #failed = new Map<ToolCall, unknown>();
-  /** Calls of which nobody could tell whether the user must approve them, and why not. */
-  readonly #unasked = new Map<ToolCall, unknown>();
-  /** Calls that the user was not asked about because their tools do not take the input. */
-  readonly #invalid = new Map<ToolCall, { readonly error: unknown }>();
   #id = "";
   #steps: Step<M>[] = [];
   #continued = false;
@@ -56,6 +43,7 @@ export class Turn<M> {
     this.#setup = setup;
     this.#request = request;
     this.#record = new TurnRecord(setup, request);
+    this.#calls = new StepCalls(setup, request, this.#record);
   }
 
   async run(): Promise<ChatResult<M>> {
@@ -113,11 +101,9 @@ export class Turn<M> {
   /** A decision may come from anywhere at any time, so it takes no call for lost, as the message does. Errors: `BUSY`. */
   #refuseWhileCallsRun({ steps, followed }: StoredTurn<M>): void {
     const step = steps.at(-1);
-    const place =
-      step?.calls.findIndex((_, at) => !step.results[at] && this.#mayRunElsewhere(step, at)) ?? -1;
-    if (step === undefined || place < 0 || followed) return;
+    const running = step && !followed ? this.#calls.runningElsewhere(step) : undefined;
     const { id, memoryId } = this.#request;
-    throw callRuns(step.calls[place] as ToolCall, { memoryId, id: id as string });
+    if (running !== undefined) throw callRuns(running, { memoryId, id: id as string });
   }
 
   async #loop(): Promise<ChatResult<M>> {
@@ -126,7 +112,7 @@ export class Turn<M> {
     for (;;) {
       const open = this.#steps.at(-1);
       if (open !== undefined) {
-        await this.#answer(open);
+        await this.#calls.answer(open);
         if (waitingIn(open).length > 0) return this.#result("approval");
         if (this.#isImmediate(open)) return this.#result("tool");
       }
@@ -146,7 +132,7 @@ export class Turn<M> {
           details: { memoryId: this.#request.memoryId },
         });
       }
-      const step = await this.#stepOf(message, calls, finishReason !== "stop");
+      const step = await this.#calls.stepOf(message, calls, finishReason !== "stop");
       await this.#record.store(step.message, { model: response.model, question: this.#question() });
       this.#steps.push(step);
       events?.whole(messages.text(message));
@@ -179,110 +165,6 @@ export class Turn<M> {
     this.#usage.outputTokens += tokensOf(response.usage?.outputTokens);
     await calibrate(memory, response.usage, definitions);
     return response;
-  }
-
-  /** An answer as it is stored: with the requests for the user to approve calls of it. */
-  async #stepOf(message: M, calls: readonly ToolCall[], isCut: boolean): Promise<Step<M>> {
-    const { messages, toolConcurrency } = this.#setup;
-    const approvals: (Approval | undefined)[] = calls.map(() => undefined);
-    await eachBounded([...calls.entries()], toolConcurrency, async ([place, call]) => {
-      if (!(await this.#mustAsk(call, isCut && place === calls.length - 1))) return;
-      approvals[place] = { approvalId: newApprovalId(), response: undefined, isNew: false };
-    });
-    const requests = approvals.flatMap((approval, place) => {
-      const { id: toolCallId } = calls[place] as ToolCall;
-      return approval === undefined ? [] : [{ approvalId: approval.approvalId, toolCallId }];
-    });
-    const repeated = repeatedIds(calls);
-    for (const { toolCallId } of requests) {
-      if (toolCallId !== "" && !repeated.has(toolCallId)) continue;
-      throw wrongOption("The id of a call that needs approval", toolCallId, "one that no other call has");
-    }
-    const results = calls.map(() => undefined);
-    const stored = requests.length === 0 ? message : messages.approvals?.request(message, requests);
-    return { message: stored as M, calls, results, approvals, stored: false, isUnread: false, isCut };
-  }
-
-  async #mustAsk(call: ToolCall, isCut: boolean): Promise<boolean> {
-    const { memoryId, signal } = this.#request;
-    try {
-      const needed = await orAborted(needsApproval(this.#setup, call, { memoryId, signal }, isCut), signal);
-      if (typeof needed === "boolean") return needed;
-      this.#invalid.set(call, needed.invalid);
-      return false;
-    } catch (error) {
-      throwIfAborted(signal);
-      this.#unasked.set(call, error);
-      return false;
-    }
-  }
-
-  /** Answers the calls of a step that have no result yet and do not wait for the user, and stores each result. */
-  async #answer(step: Step<M>): Promise<void> {
-    const open = step.calls
-      .map((call, place) => ({ call, place }))
-      .filter(({ place }) => !step.results[place] && !isWaiting(step, place));
-    await eachBounded(open, this.#setup.toolConcurrency, async ({ call, place }) => {
-      const result = await this.#run(step, call, place);
-      try {
-        await this.#storeResult(step, place, result);
-      } catch (error) {
-        const isRefused =
-          isTurnkeepError(error, "INVALID_MESSAGE") || isTurnkeepError(error, "MESSAGE_TOO_LARGE");
-        if (!isRefused) throw error;
-        await this.#storeResult(step, place, await this.#unstorable(call, error));
-      }
-    });
-  }
-
-  /** Replaces a result that the memory refuses: for the model, the tool has failed. */
-  async #unstorable(call: ToolCall, error: unknown): Promise<ToolResult> {
-    try {
-      return await failedCall(this.#setup, call, error);
-    } catch (thrown) {
-      this.#failed.set(call, thrown);
-      throw thrown;
-    }
-  }
-
-  async #run(step: Step<M>, call: ToolCall, place: number): Promise<ToolResult> {
-    const { memoryId, signal } = this.#request;
-    const approval = step.approvals[place];
-    if (approval?.response?.approved === false) return deniedResult(call, approval.response.reason);
-    if (this.#mayRunElsewhere(step, place)) return resultOf(call, interrupted, true);
-    throwIfAborted(signal);
-    const isCut = step.isCut === true && place === step.calls.length - 1;
-    try {
-      const onStart = (): unknown => this.#begun.add(call);
-      const running = this.#unasked.has(call)
-        ? failedCall(this.#setup, call, this.#unasked.get(call))
-        : runCall(
-            this.#setup,
-            call,
-            { memoryId, signal },
-            { onStart, isCut, invalid: this.#invalid.get(call) },
-          );
-      return await orAborted(running, signal);
-    } catch (error) {
-      if (!signal.aborted) this.#failed.set(call, error);
-      throw error;
-    }
-  }
-
-  /** Whether another process may have begun a call that must not run twice, and may still be running it. */
-  #mayRunElsewhere(step: Step<M>, place: number): boolean {
-    const { response } = step.approvals[place] ?? {};
-    if (!mayHaveRun(step, place) || isWaiting(step, place) || response?.approved === false) return false;
-    const tool = this.#setup.tools.get((step.calls[place] as ToolCall).name);
-    if (tool === undefined) return false;
-    // Nobody has said that it may run if it stands without a request although its tool needs one.
-    return tool.idempotent !== true || (response === undefined && mayNeedApproval(tool));
-  }
-
-  async #storeResult(step: Step<M>, place: number, result: ToolResult): Promise<void> {
-    await this.#record.store(this.#setup.messages.toolResult(result));
-    step.results[place] = result;
-    this.#request.emit?.({ type: "tool-result", result });
   }
 
   /** The user's message under the caller's id, as long as nothing is stored after it. */
@@ -322,23 +204,8 @@ export class Turn<M> {
    * other processes' steps stay.
    */
   async #undo(): Promise<void> {
-    const hasRun = this.#begun.size > 0 || this.#steps.some((step) => step.stored && step.calls.length > 0);
-    if (!hasRun) return this.#record.takeBack();
-    for (const step of this.#steps) {
-      for (const [place, call] of step.calls.entries()) {
-        if (step.results[place] !== undefined || isWaiting(step, place)) continue;
-        await this.#storeResult(step, place, this.#endedCall(step, call, place));
-      }
-    }
-  }
-
-  /** What the model is told about a call that the turn ended before. */
-  #endedCall(step: Step<M>, call: ToolCall, place: number): ToolResult {
-    const response = step.approvals[place]?.response;
-    if (response?.approved === false) return deniedResult(call, response.reason);
-    if (this.#failed.has(call)) return resultOf(call, errorText(this.#failed.get(call)), true);
-    const isOpen = this.#begun.has(call) || mayHaveRun(step, place);
-    return resultOf(call, isOpen ? interrupted : notBegun, true);
+    const hasRun = this.#calls.hasRun || this.#steps.some((step) => step.stored && step.calls.length > 0);
+    await (hasRun ? this.#calls.end(this.#steps) : this.#record.takeBack());
   }
 
   #tooManyRoundTrips(): AssistantError {
@@ -370,18 +237,6 @@ export class Turn<M> {
       continued: this.#continued,
     };
   }
-}
-
-/** Whether another process may have begun the call: it read the step, or the user's approval, from the store too. */
-function mayHaveRun<M>({ stored, approvals }: Step<M>, place: number): boolean {
-  return stored && approvals[place]?.isNew !== true;
-}
-
-function repeatedIds(calls: readonly ToolCall[]): ReadonlySet<string> {
-  const seen = new Set<string>();
-  const repeated = new Set<string>();
-  for (const { id } of calls) (seen.has(id) ? repeated : seen).add(id);
-  return repeated;
 }
 
 function saysNothing<M>(message: M, format: MessageFormat<M>): boolean {
