@@ -50,6 +50,7 @@ export async function runCall<M>(
   try {
     onStart();
     const output = await tool.execute(input, { ...context, toolCallId: call.id });
+    if (output instanceof Error) throw output;
     return resultOf(call, asJson(output), false);
   } catch (error) {
     context.signal.throwIfAborted();
@@ -138,7 +139,20 @@ export function resultOf({ id, name }: ToolCall, output: unknown, isError: boole
 function asJson(output: unknown): unknown {
   if (typeof output === "string") return output;
   const text = JSON.stringify(output);
+  if (text === "{}" && isEmptiedByJson(output as object)) {
+    const kind = Object.prototype.toString.call(output).slice("[object ".length, -1);
+    throw new TypeError(
+      `The tool returned what JSON cannot hold (${kind}): return text, or plain objects and lists.`,
+    );
+  }
   return text === undefined ? null : JSON.parse(text);
+}
+
+/** Whether an object that JSON writes as empty is none of the plain ones, and did not say so itself: a `Map`, a stream. */
+function isEmptiedByJson(output: object): boolean {
+  const prototype: object | null = Object.getPrototypeOf(output);
+  const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
+  return !isPlain && !("toJSON" in output);
 }
 
 /** What the tool takes as the call's input. Throws `INVALID_TOOL_INPUT`. */

@@ -23,8 +23,8 @@ export interface Tool<Input = unknown> {
   readonly jsonSchema?: JsonSchema | undefined;
   /**
    * Does the work. The model is shown what it returns: text as text, anything else as JSON (nothing is `null`). If it
-   * throws, the strategy `toolError` decides. It must not wait for a chat of the memory that it runs for: that chat
-   * would wait for it.
+   * throws, or returns an `Error` or what JSON cannot hold (a `Map`, a `Response`, a generator), the strategy
+   * `toolError` decides. It must not wait for a chat of the memory that it runs for: that chat would wait for it.
    */
   execute(input: Input, context: ToolContext): unknown;
   /**
