@@ -15,7 +15,7 @@ const config: ViteUserConfig = defineConfig({
       { find: /^@turnkeep\/core\/processors$/, replacement: source("core/src/processors.ts") },
       { find: /^@turnkeep\/core\/store-kit$/, replacement: source("core/src/store-kit.ts") },
       { find: /^@turnkeep\/formats\/(.*)$/, replacement: source("formats/src/$1.ts") },
-      { find: /^@turnkeep\/store-postgres$/, replacement: source("store-postgres/src/index.ts") },
+      { find: /^@turnkeep\/(store-\w+)$/, replacement: source("$1/src/index.ts") },
     ],
   },
   test: shared.test ?? {},

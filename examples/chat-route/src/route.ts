@@ -17,7 +17,7 @@ const tools = {
   book: tool({
     description: "Books a seat in the train to a city",
     inputSchema: z.object({ city: z.string() }),
-    // Ask a booking service here, with `toolCallId` as its key: two requests at once may both carry out a call.
+    // Ask a booking service here.
     execute: async ({ city }) => `Seat 7 to ${city} is booked.`,
   }),
 };
@@ -40,7 +40,9 @@ export function chatRoute(
     const memory = memories.get(posted.id); // look here whether the chat is the user's
     await take(memory, posted);
     const { messages } = await memory.prompt();
-    const answerId = await placeOfAnswer(memory, messages.at(-1));
+    const last = messages.at(-1);
+    if (last?.id !== posted.message.id) throw new Error("The conversation has gone on.");
+    const answerId = await placeOfAnswer(memory, last);
     const { stream } = streamText({
       model,
       instructions: "You book trains. Be brief.",
@@ -63,8 +65,8 @@ export function chatRoute(
 }
 
 /** An approved message goes on under its own id; another answer has its place, behind its question, before it is made. */
-async function placeOfAnswer(memory: ChatMemory<UIMessage>, last: UIMessage | undefined): Promise<string> {
-  if (last?.role === "assistant") return last.id;
+async function placeOfAnswer(memory: ChatMemory<UIMessage>, last: UIMessage): Promise<string> {
+  if (last.role === "assistant") return last.id;
   const id = crypto.randomUUID();
   await memory.put(id, { id, role: "assistant", parts: [] });
   return id;
@@ -81,31 +83,35 @@ async function keep(memory: ChatMemory<UIMessage>, id: string, answer: UIMessage
 
 /** Takes in what the user did: said something, said it anew, wants another answer, or has approved a call. */
 async function take(memory: ChatMemory<UIMessage>, { message, trigger, messageId }: Posted): Promise<void> {
+  if (message.role === "assistant") {
+    const [newest] = (await memory.history({ order: "descending", limit: 1, states: ["live"] })).messages;
+    if (newest?.message.id !== message.id) throw new Error("No call waits: the conversation has gone on.");
+    // Where a decision comes twice, or two do, one of them finds another message in its place.
+    const { id, message: stored } = newest;
+    return memory.put(id, approved(stored, message), { replaces: stored });
+  }
   // Another answer is wanted to the last message. After a request that failed it may not be here: then it is taken in.
   if (trigger === "regenerate-message" && (await takeBackBehind(memory, message))) return;
-  if (message.role === "assistant") {
-    const [stored] = (await memory.history({ ids: [message.id] })).messages;
-    await memory.put(message.id, approved(stored?.message, message), { mustExist: true });
-  } else {
-    // Edited, or a request that is sent again. `useChat` keeps the id of an edited message, under which the memory has the
-    // version before.
-    const isKnown =
-      messageId !== undefined || (await memory.history({ ids: [message.id] })).messages.length > 0;
-    if (isKnown) await takeBack(memory, ({ id }) => id === message.id);
-    await memory.add(isKnown ? message : entry(message, { id: message.id }));
-  }
+  // Edited, or a request that is sent again. `useChat` keeps the id of an edited message, under which the memory has the
+  // version before.
+  const isKnown =
+    messageId !== undefined || (await memory.history({ ids: [message.id] })).messages.length > 0;
+  if (isKnown) await takeBack(memory, ({ id }) => id === message.id);
+  await memory.add(isKnown ? message : entry(message, { id: message.id }));
 }
 
 /**
- * Of an answer that the browser sends back, only what the user says to calls that wait for it: neither a call that was never
- * made, nor, where a request comes twice, one that was carried out.
+ * Of an answer that the browser sends back, only what the user says to the calls that wait for it: neither a call that was
+ * never made, nor, where a request comes twice, one that was carried out. All of them at once, as `useChat` sends them:
+ * the SDK carries out each approved call of a message that has no result yet.
  */
-function approved(stored: UIMessage | undefined, posted: UIMessage): UIMessage {
+function approved(stored: UIMessage, posted: UIMessage): UIMessage {
   let isNew = false;
-  const parts = stored?.parts.map((part): UIMessage["parts"][number] => {
+  const parts = stored.parts.map((part): UIMessage["parts"][number] => {
     if (!isToolUIPart(part) || part.state !== "approval-requested") return part;
     const said = posted.parts.find((each) => isToolUIPart(each) && each.approval?.id === part.approval.id);
-    if (said === undefined || !isToolUIPart(said) || said.state !== "approval-responded") return part;
+    if (said === undefined || !isToolUIPart(said) || said.state !== "approval-responded")
+      throw new Error("No call waits for these decisions, or not every one that waits has one.");
     isNew = true;
     const { approved, reason } = said.approval;
     return {
@@ -114,8 +120,7 @@ function approved(stored: UIMessage | undefined, posted: UIMessage): UIMessage {
       approval: { ...part.approval, approved, ...(reason && { reason }) },
     };
   });
-  if (stored === undefined || parts === undefined || !isNew)
-    throw new Error("No call waits for this answer.");
+  if (!isNew) throw new Error("No call waits for these decisions.");
   return { ...stored, parts };
 }
 
@@ -129,15 +134,12 @@ async function takeBack(memory: ChatMemory<UIMessage>, isIt: (message: UIMessage
 }
 
 /** Takes back all behind a message, unless it is not here, or is another version of a question. */
-async function takeBackBehind(
-  memory: ChatMemory<UIMessage>,
-  { id, role, parts }: UIMessage,
-): Promise<boolean> {
+async function takeBackBehind(memory: ChatMemory<UIMessage>, { id, parts }: UIMessage): Promise<boolean> {
   let next: string | undefined;
   for await (const page of memory.historyPages({ order: "descending", states: ["live", "evicted"] })) {
     for (const { id: stored, message } of page.messages) {
       if (message.id === id) {
-        if (role === "user" && JSON.stringify(message.parts) !== JSON.stringify(parts)) return false;
+        if (JSON.stringify(message.parts) !== JSON.stringify(parts)) return false;
         if (next !== undefined) await memory.rewind(next);
         return true;
       }

@@ -1,33 +1,33 @@
 import { createChatMemories, inMemoryStore } from "@turnkeep/core";
 import { uiMessageFormat } from "@turnkeep/formats/ai-sdk";
-import type { UIMessage } from "ai";
+import { isToolUIPart, type UIMessage } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { expect, test } from "vitest";
 import { mockModel } from "../src/mock-model.ts";
 import { chatRoute } from "../src/route.ts";
 
-function setUp(answers: MockLanguageModelV4["doStream"]) {
+function setUp(answers: MockLanguageModelV4["doStream"], store = inMemoryStore()) {
   const memories = createChatMemories<UIMessage>({
-    store: inMemoryStore(),
+    store,
     format: uiMessageFormat<UIMessage>(),
   });
   const route = chatRoute(memories, new MockLanguageModelV4({ doStream: answers }));
-  const post = async (
-    id: string,
-    text: string,
-    messageId?: string,
+  const send = async (
+    message: UIMessage,
     trigger = "submit-message",
+    messageId?: string,
   ): Promise<string> => {
-    const message: UIMessage = { id, role: "user", parts: [{ type: "text", text }] };
     const body = JSON.stringify({ id: "ann/1", message, trigger, messageId });
     return (await route(new Request("http://localhost/", { method: "POST", body }))).text();
   };
+  const post = (id: string, text: string, messageId?: string, trigger?: string): Promise<string> =>
+    send({ id, role: "user", parts: [{ type: "text", text }] }, trigger, messageId);
   const shown = async (): Promise<string[]> =>
     (await memories.get("ann/1").messages()).map(
       ({ role, parts }) =>
         `${role}: ${parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join()}`,
     );
-  return { memories, route, post, shown };
+  return { memories, send, post, shown };
 }
 
 const { doStream } = mockModel() as MockLanguageModelV4;
@@ -56,36 +56,113 @@ test("a question that is sent twice stands once, with the newer answer", async (
   expect(await shown()).not.toContain(first);
 });
 
-test("only calls that wait for the user are carried out, and once", async () => {
-  const { memories, route, post } = setUp(doStream);
-  const booked = async (): Promise<number> => {
-    const found = (await memories.get("ann/1").messages()).flatMap(({ parts }) => parts);
-    return found.filter((part) => "state" in part && part.state === "output-available").length;
+/** A question whose calls wait for the user, and two processes that know of each other by the store alone. */
+async function asking(question: string, goesOn?: Promise<void>) {
+  const store = inMemoryStore();
+  const requests: string[] = [];
+  const model: MockLanguageModelV4["doStream"] = async (options) => {
+    requests.push(JSON.stringify(options.prompt));
+    if (requests.length > 1) await goesOn;
+    return doStream(options);
   };
-  const approve = async (message: object): Promise<string> => {
-    const body = JSON.stringify({ id: "ann/1", message, trigger: "submit-message" });
-    return (await route(new Request("http://localhost/", { method: "POST", body }))).text();
-  };
-  await post("q-1", "Book a train to Oslo");
-  const asked = (await memories.get("ann/1").messages()).at(-1) as UIMessage;
-  const said = (more: object) => ({
+  const [one, other] = [setUp(model, store), setUp(model, store)];
+  await one.post("q-1", question);
+  const answer = async (): Promise<UIMessage> =>
+    (await one.memories.get("ann/1").messages()).at(-1) as UIMessage;
+  const asked = await answer();
+  /** The answer as the browser sends it back, with what the user says to its calls. */
+  const decided = (approved: boolean, calls = Number.POSITIVE_INFINITY): UIMessage => ({
     ...asked,
     parts: asked.parts.map((part) =>
-      "approval" in part
-        ? { ...part, state: "approval-responded", approval: { ...part.approval, approved: true }, ...more }
+      isToolUIPart(part) && part.approval !== undefined && calls-- > 0
+        ? ({ ...part, state: "approval-responded", approval: { ...part.approval, approved } } as typeof part)
         : part,
     ),
   });
-  await expect(approve(said({ approval: { id: "made up", approved: true } }))).rejects.toThrow(
-    "No call waits",
-  );
-  await approve(said({ input: { city: "Rome" } }));
-  expect(await booked()).toBe(1);
-  const text = JSON.stringify(await memories.get("ann/1").messages());
+  return { store, one, other, requests, answer, decided };
+}
+
+const statesOf = ({ parts }: UIMessage): string[] =>
+  parts.flatMap((part) => (isToolUIPart(part) ? [part.state] : []));
+
+test("only calls that wait for the user are carried out, and once", async () => {
+  const { one, answer, decided } = await asking("Book a train to Oslo");
+  const approved = decided(true);
+  const changed = (more: object): UIMessage => ({
+    ...approved,
+    parts: approved.parts.map((part) => (isToolUIPart(part) ? ({ ...part, ...more } as typeof part) : part)),
+  });
+  const madeUp = changed({ approval: { id: "made up", approved: true } });
+  await expect(one.send(madeUp)).rejects.toThrow("No call waits");
+  await one.send(changed({ input: { city: "Rome" } }));
+  expect(statesOf(await answer())).toEqual(["output-available"]);
+  const text = JSON.stringify(await answer());
   expect(text).toContain("to Oslo is booked");
   expect(text).not.toContain("Rome");
-  await expect(approve(said({}))).rejects.toThrow("No call waits");
+  await expect(one.send(approved)).rejects.toThrow("No call waits");
 });
+
+test.each([
+  ["one process", true, "output-available"],
+  ["one process", false, "output-denied"],
+  ["two processes", true, "output-available"],
+  ["two processes", false, "output-denied"],
+])("of two posts that decide at once, in %s, only one goes on (%s)", async (where, second, state) => {
+  const { one, other, requests, answer, decided } = await asking("Book a train to Oslo");
+  const posts = [one.send(decided(true)), (where === "one process" ? one : other).send(decided(second))];
+  const ends = await Promise.allSettled(posts);
+  expect(ends.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  expect(requests).toHaveLength(2);
+  expect(statesOf(await answer())).toEqual([ends[0]?.status === "fulfilled" ? "output-available" : state]);
+});
+
+test("calls of one answer are decided together, so that none is carried out again beside the next", async () => {
+  const { one, requests, answer, decided } = await asking("Book a train to Oslo and to Rome");
+  await expect(one.send(decided(true, 1))).rejects.toThrow("No call waits");
+  expect(statesOf(await answer())).toEqual(["approval-requested", "approval-requested"]);
+  expect(requests).toHaveLength(1);
+  await one.send(decided(true));
+  expect(statesOf(await answer())).toEqual(["output-available", "output-available"]);
+});
+
+test("no other post carries out a call again that was approved", async () => {
+  let goOn = (): void => {};
+  const { one, other, requests, answer, decided } = await asking(
+    "Book a train to Oslo",
+    new Promise((resolve) => {
+      goOn = resolve;
+    }),
+  );
+  const approved = decided(true);
+  const first = one.send(approved);
+  // The call has its result, which is not stored yet.
+  await expect.poll(() => requests).toHaveLength(2);
+  await expect(other.send(approved, "regenerate-message")).rejects.toThrow("No call waits");
+  expect(requests).toHaveLength(2);
+  goOn();
+  await first;
+  expect(statesOf(await answer())).toEqual(["output-available"]);
+});
+
+test.each(["before", "meanwhile"])(
+  "an approval carries out nothing if the user has said something else %s",
+  async (when) => {
+    const { store, one, other, requests, decided } = await asking("Book a train to Oslo");
+    const say = (): Promise<unknown> =>
+      other.memories.get("ann/1").add({ id: "q-2", role: "user", parts: [{ type: "text", text: "Wait!" }] });
+    const update = store.updateMessages.bind(store);
+    if (when === "before") await say();
+    else {
+      store.updateMessages = async (...args) => {
+        store.updateMessages = update;
+        await update(...args);
+        await say();
+      };
+    }
+    await expect(one.send(decided(true))).rejects.toThrow("has gone on");
+    expect(requests).toHaveLength(1);
+  },
+);
 
 // As `regenerate()` of `useChat` asks where the last message is a question: a Retry button after a request that failed.
 test.each([

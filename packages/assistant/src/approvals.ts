@@ -50,34 +50,47 @@ interface TurnPlace {
 }
 
 /** A decision that is not stored yet, with what it is about. */
-interface Decision {
+export interface Decision {
   readonly approval: Approval;
   readonly response: ApprovalResponse;
 }
 
 /** The decisions that are not stored yet. Errors: `UNKNOWN_APPROVAL`, `APPROVAL_CONFLICT`. */
 export function newDecisions<M>(
-  { steps, followed }: Pick<StoredTurn<M>, "steps" | "followed">,
+  { asked, steps, followed }: StoredTurn<M>,
   responses: readonly ApprovalResponse[],
-  place: TurnPlace,
+  turn: TurnPlace,
 ): Decision[] {
   return responses.flatMap((response): Decision[] => {
     const { approvalId } = response;
-    const isIt = (approval: Approval | undefined): boolean => approval?.approvalId === approvalId;
-    const step = steps.find(({ approvals }) => approvals.some(isIt));
-    if (step === undefined) throw unknownApproval(approvalId, place);
-    const at = step.approvals.findIndex(isIt);
-    const approval = step.approvals[at] as Approval;
+    const found = asked.get(approvalId);
+    if (found === undefined) throw unknownApproval(approvalId, turn);
+    const { step, place } = found;
+    const approval = step.approvals[place] as Approval;
     const conflict = (what: string): AssistantError =>
-      approvalConflict(approvalId, step.calls[at] as ToolCall, what, place);
+      approvalConflict(approvalId, step.calls[place] as ToolCall, what, turn);
     if (approval.response !== undefined) {
       if (approval.response.approved === response.approved) return [];
       throw conflict(approval.response.approved ? "was approved before" : "was denied before");
     }
     if (followed || step !== steps.at(-1)) throw conflict("waits no longer: the conversation has gone on");
-    if (!isWaiting(step, at)) throw conflict("was answered without a decision");
+    if (!isWaiting(step, place)) throw conflict("was answered without a decision");
     return [{ approval, response }];
   });
+}
+
+export function callRuns(
+  { id: toolCallId, name: toolName }: ToolCall,
+  { memoryId, id }: TurnPlace,
+): AssistantError {
+  return new AssistantError(
+    "BUSY",
+    `Memory ${JSON.stringify(memoryId)}: the call ${JSON.stringify(toolCallId)} of the tool ${JSON.stringify(toolName)}, in the ` +
+      `turn of message ${JSON.stringify(id)}, has no result yet: another process runs it, or has ended without one. Send the ` +
+      "decisions again later. If nothing runs the call any more, chat with the message and its id: the call then counts as " +
+      "interrupted.",
+    { details: { memoryId, toolCallId, toolName } },
+  );
 }
 
 function unknownApproval(approvalId: string, { memoryId, id }: TurnPlace): AssistantError {

@@ -172,9 +172,11 @@ export interface Assistant<M, Args extends readonly unknown[] = OfOneMemory> {
    * change nothing, and return what is stored. Send the next ones once these are answered.
    *
    * Errors besides those above: `UNKNOWN_APPROVAL` for an id that no call of the turn has; `APPROVAL_CONFLICT` if the
-   * user decided otherwise before, the call has a result without a decision, or the conversation has gone on;
-   * `ID_CONFLICT` if another process stored a step of the turn first, perhaps the same decision (then ask again);
-   * `MEMORY_DELETED` if nothing is stored any more.
+   * user decided otherwise before, the call has a result without a decision, or the conversation has gone on; `BUSY` if
+   * a call of the turn, perhaps the same one, runs in another process (then send them again later), or that process died
+   * (then chat with the message and its id, which takes the call for interrupted); `ID_CONFLICT` if another process stored
+   * a step of the turn first, perhaps the same decision (then send them again); `MEMORY_DELETED` if nothing is stored any
+   * more.
    *
    * @example
    * ```ts

@@ -25,6 +25,12 @@ export interface Step<M> {
   readonly isCut?: boolean | undefined;
 }
 
+/** A call of a step, by its index there. */
+export interface CallPlace<M> {
+  readonly step: Step<M>;
+  readonly place: number;
+}
+
 /** A question to the user about a call. */
 export interface Approval {
   readonly approvalId: string;
@@ -37,6 +43,8 @@ export interface Approval {
 /** What is stored of a turn. */
 export interface StoredTurn<M> {
   readonly steps: Step<M>[];
+  /** By approval id, the calls that the user was asked about. */
+  readonly asked: ReadonlyMap<string, CallPlace<M>>;
   /** The ids of its messages after the user's, in order. */
   readonly messageIds: readonly string[];
   /** Greater than every number that was ever used in an id made from the user's message's. */
@@ -72,7 +80,7 @@ export async function readTurn<M>(
     }
   }
   // A memory without history may have dropped it at once.
-  return { steps: [], messageIds: [], count: 0, followed: false };
+  return { steps: [], asked: new Map(), messageIds: [], count: 0, followed: false };
 }
 
 /** Whether another process has stored a step of the turn: a message after its question that is not among `own`. */
@@ -150,7 +158,7 @@ export function overtaken(memoryId: string, id: string, cause: unknown): Turnkee
   return new TurnkeepError(
     "ID_CONFLICT",
     `Memory ${JSON.stringify(memoryId)}: another process runs the turn of message ${JSON.stringify(id)} too, and stored ` +
-      "its next step first. Ask again with the same id: it goes on from what is stored.",
+      "its next step first. Send the same again, with the same id: it goes on from what is stored.",
     { cause, details: { memoryId, messageIds: [id] } },
   );
 }
@@ -162,6 +170,8 @@ function turnOf<M>(
 ): Omit<StoredTurn<M>, "count" | "followed"> {
   const steps: Step<M>[] = [];
   const messageIds: string[] = [];
+  const asked = new Map<string, CallPlace<M>>();
+  const open = new OpenCalls(format);
   for (const { id, message, state } of behind) {
     if (state === "superseded") continue;
     const role = format.role(message);
@@ -171,13 +181,19 @@ function turnOf<M>(
       const calls = messages.toolCalls(message);
       const approvals = requestsOf(message, calls, format, messages);
       const results = calls.map(() => undefined);
-      steps.push({ message, calls, results, approvals, stored: true, isUnread: false });
+      const step: Step<M> = { message, calls, results, approvals, stored: true, isUnread: false };
+      steps.push(step);
+      open.add(step);
+      for (const [place, approval] of approvals.entries()) {
+        if (approval !== undefined && !asked.has(approval.approvalId))
+          asked.set(approval.approvalId, { step, place });
+      }
     } else {
-      takeResults(steps, message, format, messages);
-      takeResponses(steps, message, messages);
+      takeResults(open, message, format, messages);
+      takeResponses(asked, message, messages);
     }
   }
-  return { steps, messageIds };
+  return { steps, messageIds, asked };
 }
 
 /** By call index. A format that the assistant cannot write decisions in has no calls that wait for them. */
@@ -188,20 +204,22 @@ function requestsOf<M>(
   messages: AssistantMessages<M>,
 ): readonly (Approval | undefined)[] {
   if (messages.approvals === undefined) return calls.map(() => undefined);
-  const requests = format.approvals(message).filter((approval) => approval.kind === "request");
+  const ids = new Map<string, string>();
+  for (const each of format.approvals(message)) {
+    if (each.kind === "request" && !ids.has(each.toolCallId)) ids.set(each.toolCallId, each.approvalId);
+  }
   return calls.map(({ id }) => {
-    const request = requests.find(({ toolCallId }) => toolCallId === id);
-    return request && { approvalId: request.approvalId, response: undefined, isNew: false };
+    const approvalId = ids.get(id);
+    return approvalId === undefined ? undefined : { approvalId, response: undefined, isNew: false };
   });
 }
 
 /** The first response to a request counts. */
-function takeResponses<M>(steps: readonly Step<M>[], message: M, messages: AssistantMessages<M>): void {
+function takeResponses<M>(asked: StoredTurn<M>["asked"], message: M, messages: AssistantMessages<M>): void {
   for (const response of messages.approvals?.responses(message) ?? []) {
-    for (const { approvals } of steps) {
-      const approval = approvals.find((each) => each?.approvalId === response.approvalId);
-      if (approval !== undefined) approval.response ??= response;
-    }
+    const { step, place } = asked.get(response.approvalId) ?? {};
+    const approval = step?.approvals[place as number];
+    if (approval !== undefined) approval.response ??= response;
   }
 }
 
@@ -214,31 +232,59 @@ function countOf<M>(behind: readonly HistoryMessage<M>[], id: string): number {
   }, 0);
 }
 
-/** Each result answers the newest call of its id that has none; calls of one message may share an id. */
 function takeResults<M>(
-  steps: readonly Step<M>[],
+  open: OpenCalls<M>,
   message: M,
   format: MessageFormat<M>,
   messages: AssistantMessages<M>,
 ): void {
-  const readable = [...(messages.toolResults?.(message) ?? [])];
+  const readable = new Map<string, ToolResult[]>();
+  for (const result of [...(messages.toolResults?.(message) ?? [])].reverse())
+    pushTo(readable, result.toolCallId, result);
   for (const { id } of format.toolResults(message)) {
-    const isOpen = (step: Step<M>): boolean => openCall(step, id, format) >= 0;
-    const step = steps.findLast(isOpen);
-    if (step === undefined) continue;
-    const place = openCall(step, id, format);
+    const found = open.take(id);
+    if (found === undefined) continue;
+    const { step, place } = found;
     const { id: toolCallId, name: toolName } = step.calls[place] as ToolCall;
-    const at = readable.findIndex((result) => result.toolCallId === id);
-    const [read] = at < 0 ? [] : readable.splice(at, 1);
+    const read = readable.get(id)?.pop();
     step.isUnread ||= read === undefined;
     step.results[place] = { output: null, isError: false, ...read, toolCallId, toolName };
   }
 }
 
-/** The index of the first call of that id without a result. The format may report an id where the call has none. */
-function openCall<M>(step: Step<M>, id: string, format: MessageFormat<M>): number {
-  const own = format.toolCalls(step.message).filter(({ providerExecuted }) => providerExecuted !== true);
-  return step.calls.findIndex(
-    (call, place) => step.results[place] === undefined && (call.id === id || own[place]?.id === id),
-  );
+/** Each result answers the newest call of its id that has none; of calls of one message that share an id, the first. */
+class OpenCalls<M> {
+  readonly #format: MessageFormat<M>;
+  /** By id; the next one to be answered stands last. */
+  readonly #places = new Map<string, CallPlace<M>[]>();
+
+  constructor(format: MessageFormat<M>) {
+    this.#format = format;
+  }
+
+  add(step: Step<M>): void {
+    const own = this.#format
+      .toolCalls(step.message)
+      .filter(({ providerExecuted }) => providerExecuted !== true);
+    for (const [place, call] of [...step.calls.entries()].reverse()) {
+      pushTo(this.#places, call.id, { step, place });
+      // The format may report an id where the call has none.
+      const id = own[place]?.id;
+      if (id !== undefined && id !== call.id) pushTo(this.#places, id, { step, place });
+    }
+  }
+
+  take(id: string): CallPlace<M> | undefined {
+    const places = this.#places.get(id);
+    for (;;) {
+      const last = places?.pop();
+      if (last === undefined || last.step.results[last.place] === undefined) return last;
+    }
+  }
+}
+
+function pushTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
 }

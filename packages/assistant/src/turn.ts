@@ -2,7 +2,7 @@ import { type ChatMemory, type Entry, entry, isTurnkeepError, type MessageFormat
 import { wrongOption } from "@turnkeep/core/store-kit";
 import { abortedError, orAborted, throwIfAborted } from "./abort.ts";
 import { AnswerEvents } from "./answer-events.ts";
-import { isWaiting, newDecisions, waitingIn } from "./approvals.ts";
+import { callRuns, type Decision, isWaiting, newDecisions, waitingIn } from "./approvals.ts";
 import type { ChatEvent, ChatResult } from "./assistant.ts";
 import { eachBounded } from "./bounded.ts";
 import { newApprovalId } from "./call-id.ts";
@@ -95,14 +95,29 @@ export class Turn<M> {
     const place = { memoryId: memory.id, id };
     if (this.#steps.length === 0 && (await memory.history({ limit: 1 })).messages.length === 0)
       throw deleted(memory.id);
-    const decisions = newDecisions(stored, responses, place);
+    const lookAt = (state: StoredTurn<M>): Decision[] => {
+      const decisions = newDecisions(state, responses, place);
+      this.#refuseWhileCallsRun(state);
+      return decisions;
+    };
+    const decisions = lookAt(stored);
     if (decisions.length === 0) return;
     const message = messages.approvals?.response(decisions.map(({ response }) => response)) as M;
     const check = async (): Promise<void> => {
-      newDecisions(await readTurn(memory, id, messages), responses, place);
+      lookAt(await readTurn(memory, id, messages));
     };
     await this.#record.store(message, { check });
     for (const { approval, response } of decisions) Object.assign(approval, { response, isNew: true });
+  }
+
+  /** A decision may come from anywhere at any time, so it takes no call for lost, as the message does. Errors: `BUSY`. */
+  #refuseWhileCallsRun({ steps, followed }: StoredTurn<M>): void {
+    const step = steps.at(-1);
+    const place =
+      step?.calls.findIndex((_, at) => !step.results[at] && this.#mayRunElsewhere(step, at)) ?? -1;
+    if (step === undefined || place < 0 || followed) return;
+    const { id, memoryId } = this.#request;
+    throw callRuns(step.calls[place] as ToolCall, { memoryId, id: id as string });
   }
 
   async #loop(): Promise<ChatResult<M>> {
@@ -178,8 +193,9 @@ export class Turn<M> {
       const { id: toolCallId } = calls[place] as ToolCall;
       return approval === undefined ? [] : [{ approvalId: approval.approvalId, toolCallId }];
     });
+    const repeated = repeatedIds(calls);
     for (const { toolCallId } of requests) {
-      if (calls.filter(({ id }) => id === toolCallId).length === 1 && toolCallId !== "") continue;
+      if (toolCallId !== "" && !repeated.has(toolCallId)) continue;
       throw wrongOption("The id of a call that needs approval", toolCallId, "one that no other call has");
     }
     const results = calls.map(() => undefined);
@@ -233,11 +249,7 @@ export class Turn<M> {
     const { memoryId, signal } = this.#request;
     const approval = step.approvals[place];
     if (approval?.response?.approved === false) return deniedResult(call, approval.response.reason);
-    const tool = this.#setup.tools.get(call.name);
-    // Not if it stands without a request although its tool needs one: then nobody has said that it may run.
-    const mayRunAgain =
-      tool === undefined || (tool.idempotent === true && (approval !== undefined || !mayNeedApproval(tool)));
-    if (mayHaveRun(step, place) && !mayRunAgain) return resultOf(call, interrupted, true);
+    if (this.#mayRunElsewhere(step, place)) return resultOf(call, interrupted, true);
     throwIfAborted(signal);
     const isCut = step.isCut === true && place === step.calls.length - 1;
     try {
@@ -255,6 +267,16 @@ export class Turn<M> {
       if (!signal.aborted) this.#failed.set(call, error);
       throw error;
     }
+  }
+
+  /** Whether another process may have begun a call that must not run twice, and may still be running it. */
+  #mayRunElsewhere(step: Step<M>, place: number): boolean {
+    const { response } = step.approvals[place] ?? {};
+    if (!mayHaveRun(step, place) || isWaiting(step, place) || response?.approved === false) return false;
+    const tool = this.#setup.tools.get((step.calls[place] as ToolCall).name);
+    if (tool === undefined) return false;
+    // Nobody has said that it may run if it stands without a request although its tool needs one.
+    return tool.idempotent !== true || (response === undefined && mayNeedApproval(tool));
   }
 
   async #storeResult(step: Step<M>, place: number, result: ToolResult): Promise<void> {
@@ -353,6 +375,13 @@ export class Turn<M> {
 /** Whether another process may have begun the call: it read the step, or the user's approval, from the store too. */
 function mayHaveRun<M>({ stored, approvals }: Step<M>, place: number): boolean {
   return stored && approvals[place]?.isNew !== true;
+}
+
+function repeatedIds(calls: readonly ToolCall[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const { id } of calls) (seen.has(id) ? repeated : seen).add(id);
+  return repeated;
 }
 
 function saysNothing<M>(message: M, format: MessageFormat<M>): boolean {

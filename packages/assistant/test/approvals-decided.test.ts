@@ -119,7 +119,7 @@ describe("a decision that is stored", () => {
     const approvals = [decision(waiting, "c-pay", false, "No."), decision(waiting, "c-send", true)];
     await process().memory.add(decided(approvals));
     const { chat, model } = process(assistant("Done."));
-    expect(await chat.chat({ approvals }, { id })).toMatchObject({
+    expect(await chat.chat("Go", { id })).toMatchObject({
       text: "Done.",
       toolResults: [
         { isDenied: true },
@@ -135,9 +135,7 @@ describe("a decision that is stored", () => {
     const { process, runs } = conversation();
     const waiting = await process(paying).chat.chat("Go", { id });
     await process().memory.add(decided(all(waiting, true)), decided(all(waiting, false)));
-    expect(
-      await process(assistant("Hm.")).chat.chat({ approvals: all(waiting, true) }, { id }),
-    ).toMatchObject({
+    expect(await process(assistant("Hm.")).chat.chat("Go", { id })).toMatchObject({
       toolResults: [{ output: expect.stringContaining("interrupted") }],
     });
     expect(runs).toEqual([]);
@@ -240,7 +238,7 @@ describe("two processes that decide at once", () => {
     expect(ends.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     const won = ends.findIndex(({ status }) => status === "fulfilled");
     expect(ends[1 - won]).toMatchObject({
-      reason: { code: "ID_CONFLICT", message: expect.stringContaining("Ask again") },
+      reason: { code: "ID_CONFLICT", message: expect.stringContaining("Send the same again") },
     });
     expect(runs).toEqual(won === 0 || second ? ["c-pay"] : []);
     const approvals = all(waiting, [true, second][won] as boolean);

@@ -401,7 +401,7 @@ test("two processes that run one turn store one answer", async () => {
     code: "ID_CONFLICT",
     message:
       'Memory "chat": another process runs the turn of message "q-1" too, and stored its next step first. ' +
-      "Ask again with the same id: it goes on from what is stored.",
+      "Send the same again, with the same id: it goes on from what is stored.",
     details: { memoryId: "chat", messageIds: ["q-1"] },
   });
   expect(await open().messages()).toEqual([user("Go"), assistant("Two.")]);

@@ -1,6 +1,13 @@
 import { createChatMemory, type ModelMessage, modelMessageFormat } from "@turnkeep/core";
 import { strict } from "@turnkeep/formats/profiles";
-import { type ApprovalResponse, type ChatResult, createAssistant, type Model, tool } from "../src/index.ts";
+import {
+  type ApprovalResponse,
+  type ChatResult,
+  createAssistant,
+  isAssistantError,
+  type Model,
+  tool,
+} from "../src/index.ts";
 import { type Ask, question, questionId, ticking } from "./crash-turn.ts";
 import { assistant, calling } from "./script.ts";
 
@@ -71,7 +78,13 @@ export async function approve(setting: Approve): Promise<ChatResult<ModelMessage
   }
   for (const [callId, approved] of decisions.slice(client.decided)) {
     const response: ApprovalResponse = { approvalId: approvalIds[callId] as string, approved };
-    result = await chat.chat({ approvals: [response] }, { id: questionId });
+    const decide = () => chat.chat({ approvals: [response] }, { id: questionId });
+    result = await decide().catch(async (error: unknown) => {
+      if (!isAssistantError(error, "BUSY")) throw error;
+      // The client knows that the process which it asked before is dead.
+      await chat.chat(question, { id: questionId });
+      return decide();
+    });
     client.decided++;
     onAnswer();
   }

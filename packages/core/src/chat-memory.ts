@@ -107,10 +107,11 @@ export interface ChatMemory<M> {
    * is added anew. So for a streaming answer, put the beginning first, and every later version with `mustExist`.
    *
    * Errors: as `add`; `ID_CONFLICT` if the id has left memory, `INVALID_OPTION` by {@link PutOptions.mustExist},
+   * `VERSION_CONFLICT` by {@link PutOptions.replaces},
    * `INVALID_MESSAGE` if it would turn a system message into another role or the reverse, or a derived message into one
    * that {@link ChatMemory.compact} refuses as a replacement.
    */
-  put(id: string, message: M | Entry<M>, options?: PutOptions): Promise<void>;
+  put(id: string, message: M | Entry<M>, options?: PutOptions<M>): Promise<void>;
   /**
    * The view, which is what the model is shown: the window, then the processors, then repair for the `profile`. Reads
    * the store each time, so it includes what other processes wrote. Never writes. The array is yours; the messages are

@@ -5,12 +5,18 @@ export interface MemoryCallOptions {
 }
 
 /** Options of `put`. */
-export interface PutOptions extends MemoryCallOptions {
+export interface PutOptions<M> extends MemoryCallOptions {
   /**
    * With `true`, only a live message is replaced, and an id that no message has is `INVALID_OPTION`. For an answer that
    * still streams, whose beginning somebody may delete in the meantime. Default `false`: the message is added.
    */
   readonly mustExist?: boolean | undefined;
+  /**
+   * Only replaces the message as it is here: one with other content is `VERSION_CONFLICT`, and an id that no message has
+   * is `INVALID_OPTION`. So of two that take the same step from what they read, one succeeds, in whatever process: a
+   * call is carried out once although its approval comes twice.
+   */
+  readonly replaces?: M | undefined;
 }
 
 /** Options of a change that takes messages away. */

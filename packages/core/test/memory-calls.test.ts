@@ -324,6 +324,37 @@ describe("views", () => {
     expect(texts(await ours.messages())).toEqual(["Hello."]);
   });
 
+  test.each([
+    ["in one process", "the same", "approved"],
+    ["in one process", "another", "denied"],
+    ["in two", "the same", "approved"],
+    ["in two", "another", "denied"],
+  ])("of two that replace a message by %s, %s content, only one does", async (where, _, second) => {
+    const store = inMemoryStore();
+    const ours = createChatMemory({ id: "m", store });
+    const theirs = where === "in two" ? createChatMemory({ id: "m", store }) : ours;
+    const asked = assistant("asked");
+    await ours.put("call", asked);
+    await theirs.messages();
+    const puts = [
+      ours.put("call", assistant("approved"), { replaces: asked }),
+      theirs.put("call", assistant(second), { replaces: asked }),
+    ];
+    const ends = await Promise.allSettled(puts);
+    const refused = ends.filter((end) => end.status === "rejected");
+    expect(refused).toMatchObject([
+      { reason: { code: "VERSION_CONFLICT", details: { memoryId: "m", messageIds: ["call"] } } },
+    ]);
+    const won = ends[0]?.status === "fulfilled" ? "approved" : second;
+    expect(texts(await ours.messages())).toEqual([won]);
+    await theirs.put("call", assistant("done"), { replaces: assistant(won) });
+    expect(texts(await ours.messages())).toEqual(["done"]);
+    await expect(ours.put("other", asked, { replaces: asked })).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      details: { missing: true },
+    });
+  });
+
   test("what a view or a change was asked for is copied: the caller may change it while the call waits", async () => {
     const memory = createChatMemory();
     const [first, second] = await memory.add(user("a"), user("b"), user("c"));

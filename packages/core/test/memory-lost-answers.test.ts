@@ -78,6 +78,12 @@ describe("a change was made, its answer lost, and somebody else has written sinc
       ["y"],
     ],
     [
+      "a put that replaces a message, then an add",
+      (ours) => ours.put("1", user("x"), { replaces: user("1") }),
+      (theirs) => theirs.add(user("2")),
+      ["0", "x", "2"],
+    ],
+    [
       "a compact, then one that reaches further",
       (ours) => ours.compact({ through: "0", replacement: user("sum") }),
       (theirs) => theirs.compact({ through: "1", replacement: user("more") }),

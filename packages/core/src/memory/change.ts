@@ -7,11 +7,17 @@ import type { Draft, Prepared } from "./draft.ts";
 import { findKept } from "./kept.ts";
 import type { Policy } from "./policy.ts";
 
+/** What must be there for a message to be put in its place. */
+interface PutRules<M> {
+  readonly mustExist: boolean;
+  readonly replaced: Prepared<M> | undefined;
+}
+
 /** Replaces the live message with that id, or adds it unless it must exist. */
 export async function putMessage<M>(
   attempt: Attempt<M>,
   message: Prepared<M>,
-  mustExist: boolean,
+  { mustExist, replaced }: PutRules<M>,
 ): Promise<void> {
   const { draft, policy } = attempt;
   checkFormat(draft, policy);
@@ -19,9 +25,17 @@ export async function putMessage<M>(
   if (item === undefined) {
     const taken = await findIds([message], attempt);
     if (taken.size > 0) throw idConflict(message.id, policy, "a place in history: it has left memory");
-    if (mustExist) throw missing(policy, message.id);
+    if (mustExist || replaced !== undefined) throw missing(policy, message.id);
     addAll(attempt, [message]);
     return;
+  }
+  if (replaced !== undefined && !isEqual(item, replaced, policy)) {
+    throw new TurnkeepError(
+      "VERSION_CONFLICT",
+      `Memory ${JSON.stringify(policy.memoryId)}, message ${JSON.stringify(message.id)}: it is not what it was to replace ` +
+        "(replaces); somebody has put another in its place. Nothing was written. Read it again, then decide again.",
+      { details: { memoryId: policy.memoryId, messageIds: [message.id] } },
+    );
   }
   if ((item.role === "system") !== (message.facts.role === "system")) {
     throw new TurnkeepError(
@@ -137,7 +151,7 @@ export function missing<M>({ memoryId }: Policy<M>, messageId?: string): Turnkee
   const message = messageId === undefined ? "" : `, message ${JSON.stringify(messageId)}`;
   return new TurnkeepError(
     "INVALID_OPTION",
-    `Memory ${JSON.stringify(memoryId)}${message}: it must exist (mustExist), and is not there. It was deleted, has expired, or ` +
+    `Memory ${JSON.stringify(memoryId)}${message}: it must exist (mustExist, replaces), and is not there. It was deleted, has expired, or ` +
       "never was; nothing was written.",
     { details: { memoryId, messageIds: messageId === undefined ? undefined : [messageId], missing: true } },
   );

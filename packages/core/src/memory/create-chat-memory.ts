@@ -125,16 +125,17 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     return this.#addPrepared(prepared);
   }
 
-  async put(id: string, message: M | Entry<M>, options?: PutOptions): Promise<void> {
-    checkOptions("put's options", options, ["mustExist", "signal"]);
-    const { mustExist = false } = options ?? {};
+  async put(id: string, message: M | Entry<M>, options?: PutOptions<M>): Promise<void> {
+    checkOptions("put's options", options, ["mustExist", "replaces", "signal"]);
+    const { mustExist = false, replaces } = options ?? {};
     checkMustExist(mustExist);
+    const replaced = replaces === undefined ? undefined : prepare(replaces, this.#policy.reader);
     checkMessageId(id); // A forgotten one would add the message anew each time.
     const prepared = prepare(message, this.#policy.reader, id);
     const put = async (attempt: Attempt<M>): Promise<void> => {
       const [stored = prepared] = underStoredIds([prepared], attempt.loaded.live, this.#policy);
       const isBehind = this.#views.isBehind(attempt.loaded, [stored]);
-      await putMessage(attempt, stored, mustExist);
+      await putMessage(attempt, stored, { mustExist, replaced });
       this.#partFromView(attempt, [stored], isBehind);
     };
     return this.#change(options?.signal, put, { made: () => this.#views.added([prepared]) });

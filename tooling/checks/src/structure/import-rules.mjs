@@ -184,7 +184,8 @@ function arrows(name) {
   if (name.startsWith("store-")) return { src: ["core"], test: ["conformance", "servers", "store-tests"] };
   if (name === "conformance") return { src: ["core"], test: ["servers"] };
   if (name === "assistant") {
-    return { src: ["core"], test: ["formats", "model-servers", "store-postgres"] };
+    const stores = ["store-dynamo", "store-mongo", "store-postgres", "store-redis"];
+    return { src: ["core"], test: ["formats", "model-servers", "servers", ...stores] };
   }
   if (["formats", "tokens"].includes(name)) return { src: ["core"], test: [] };
   return undefined;

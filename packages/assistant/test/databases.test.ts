@@ -1,0 +1,163 @@
+import { type ChatMemoryStore, createChatMemory, isTurnkeepError, type ModelMessage } from "@turnkeep/core";
+import { startDynamo, startMongo, startPostgres, startRedis } from "@turnkeep/servers";
+import { dynamoStore } from "@turnkeep/store-dynamo";
+import { mongoStore } from "@turnkeep/store-mongo";
+import { postgresStore } from "@turnkeep/store-postgres";
+import { redisStore } from "@turnkeep/store-redis";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  type ApprovalResponse,
+  type Assistant,
+  createAssistant,
+  isAssistantError,
+  type ToolContext,
+} from "../src/index.ts";
+import { all, asking, decision, id, outputsOf } from "./approval-support.ts";
+import { unpaired } from "./crash-turn.ts";
+import { assistant } from "./script.ts";
+
+type Store = ChatMemoryStore & { migrate?(): Promise<void> };
+
+const databases = {
+  Postgres: { start: () => startPostgres(), open: (url: string): Store => postgresStore({ url }) },
+  Redis: { start: () => startRedis(), open: (url: string): Store => redisStore({ url }) },
+  MongoDB: { start: () => startMongo(), open: (url: string): Store => mongoStore({ url }) },
+  DynamoDB: { start: () => startDynamo(), open: (url: string): Store => dynamoStore({ url }) },
+};
+
+/** What all processes of a conversation have done. */
+interface World {
+  readonly memoryId: string;
+  readonly runs: string[];
+  readonly requests: ModelMessage[][];
+  /** What a call waits for behind its beginning. */
+  readonly until?: Promise<void>;
+}
+
+/** An assistant over a store, as another process has it: only the database is shared. */
+function assistantOver(store: ChatMemoryStore, world: World): Assistant<ModelMessage> {
+  const memory = createChatMemory({ id: world.memoryId, store, window: { maxMessages: 20 } });
+  const execute = async (_: unknown, { toolCallId }: ToolContext): Promise<string> => {
+    world.runs.push(toolCallId);
+    // Work, during which the other process has time to look.
+    await store.listMemories({});
+    if (toolCallId === "c-pay") await world.until;
+    return `result of ${toolCallId}`;
+  };
+  const free = { inputSchema: {}, execute };
+  const tools = {
+    pay: { ...free, needsApproval: true },
+    send: { ...free, needsApproval: true },
+    look: free,
+  };
+  const model = async ({ messages }: { readonly messages: readonly ModelMessage[] }) => {
+    world.requests.push([...messages]);
+    return { message: messages.at(-1)?.role === "tool" ? assistant("Done.") : asking };
+  };
+  return createAssistant({ memory, model, tools });
+}
+
+/** As a client does that was told to send its decisions again; `undefined` if the user has decided otherwise. */
+async function settle(
+  chat: Assistant<ModelMessage>,
+  approvals: readonly ApprovalResponse[],
+): Promise<string | undefined> {
+  for (;;) {
+    try {
+      return (await chat.chat({ approvals }, { id })).text;
+    } catch (error) {
+      if (isAssistantError(error, "APPROVAL_CONFLICT")) return undefined;
+      if (!isAssistantError(error, "BUSY") && !isTurnkeepError(error, "ID_CONFLICT")) throw error;
+    }
+  }
+}
+
+const callIds = ["c-pay", "c-look", "c-send"];
+const result = (callId: string): object => ({ type: "text", value: `result of ${callId}` });
+const saysInterrupted = (messages: readonly ModelMessage[]): boolean =>
+  JSON.stringify(messages).includes("interrupted");
+
+describe.each(Object.keys(databases) as (keyof typeof databases)[])("calls that wait in %s", (name) => {
+  const { start, open } = databases[name];
+  let server: { readonly url: string; stop(): Promise<unknown> };
+  let stores: readonly [Store, Store];
+  beforeAll(async () => {
+    server = await start();
+    stores = [open(server.url), open(server.url)];
+    await stores[0].migrate?.();
+  });
+  afterAll(async () => {
+    for (const store of stores ?? []) await store.close();
+    await server?.stop();
+  });
+
+  const said = async ({ memoryId }: World): Promise<ModelMessage[]> => {
+    const { messages } = await createChatMemory({ id: memoryId, store: stores[0] }).history();
+    return messages.map(({ message }) => message);
+  };
+
+  test.each(["the same", "apart", "the opposite"])(
+    "run once at most when two processes decide %s at once",
+    async (how) => {
+      const conversations = Array.from({ length: 4 }, async (_, n) => {
+        const world: World = { memoryId: `${how} ${n}`, runs: [], requests: [] };
+        const [one, other] = stores.map((store) => assistantOver(store, world)) as [
+          Assistant<ModelMessage>,
+          Assistant<ModelMessage>,
+        ];
+        const waiting = await one.chat("Go", { id });
+        const pairs = {
+          "the same": [all(waiting, true), all(waiting, true)],
+          apart: [[decision(waiting, "c-pay", true)], [decision(waiting, "c-send", true)]],
+          "the opposite": [all(waiting, true), all(waiting, false)],
+        } as const;
+        const [first, second] = pairs[how as keyof typeof pairs];
+        const texts = await Promise.all([settle(one, first), settle(other, second)]);
+
+        const messages = await said(world);
+        const allowed = how === "the opposite" && texts[0] === undefined ? ["c-look"] : callIds;
+        expect([...world.runs].sort()).toEqual([...allowed].sort());
+        for (const callId of callIds) {
+          const expected = allowed.includes(callId) ? result(callId) : { type: "execution-denied" };
+          expect(outputsOf(messages, callId)).toMatchObject([expected]);
+        }
+        expect(texts.filter((text) => text === "Done.").length).toBeGreaterThan(0);
+        expect(messages.filter(({ content }) => content === "Done.")).toHaveLength(1);
+        expect(world.requests.filter(saysInterrupted)).toEqual([]);
+        expect(unpaired(messages)).toEqual([]);
+      });
+      await Promise.all(conversations);
+    },
+  );
+
+  test("hold other decisions up while one of them runs, and those behind a dead process until somebody says so", async () => {
+    let end = (): void => {};
+    const until = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const world: World = { memoryId: "running", runs: [], requests: [], until };
+    const [dying, other] = stores.map((store) => assistantOver(store, world)) as [
+      Assistant<ModelMessage>,
+      Assistant<ModelMessage>,
+    ];
+    const waiting = await dying.chat("Go", { id });
+    const late = dying.chat({ approvals: [decision(waiting, "c-pay", true)] }, { id });
+    await expect.poll(() => world.runs).toContain("c-pay");
+    const approvals = [decision(waiting, "c-send", true)];
+    const before = await said(world);
+    await expect(other.chat({ approvals }, { id })).rejects.toMatchObject({ code: "BUSY" });
+    expect(await said(world)).toEqual(before);
+
+    expect(await other.chat("Go", { id })).toMatchObject({
+      approvalRequests: [{ call: { id: "c-send" } }],
+    });
+    expect(await other.chat({ approvals }, { id })).toMatchObject({ text: "Done." });
+    const after = await said(world);
+    expect(outputsOf(after, "c-pay")).toMatchObject([{ value: expect.stringContaining("interrupted") }]);
+    expect(outputsOf(after, "c-send")).toEqual([result("c-send")]);
+    end();
+    await expect(late).rejects.toMatchObject({ code: "ID_CONFLICT" });
+    expect(await said(world)).toEqual(after);
+    expect([...world.runs].sort()).toEqual([...callIds].sort());
+  });
+});
