@@ -12,14 +12,13 @@ import { chatTransport } from "./transport.ts";
 const memories = createChatMemories<UIMessage>({
   store: inMemoryStore(), // or postgresStore({ url }) of @turnkeep/store-postgres
   format: uiMessageFormat<UIMessage>(),
-  owner: (id) => id.split("/")[0],
   window: { maxMessages: 40, unit: "turn" },
 });
-const route = chatRoute(memories, mockModel()); // or any model of the SDK
+const route = chatRoute(memories, mockModel(), () => "ann"); // or any model of the SDK, and who is signed in
 
 // What follows plays a browser: the SDK's own chat and transport, and the route in place of a server.
 const chat = new Chat({
-  id: "ann/1",
+  id: "chat-1",
   transport: chatTransport((url, init) => route(new Request(url, init))),
   sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
   onFinish: () => finished(),
@@ -56,7 +55,7 @@ show("edited");
 await chat.sendMessage({ text: "Never mind", messageId: edited.id });
 show("edited again");
 
-const memory = memories.get("ann/1");
+const memory = memories.get("chat-1");
 const view = await memory.messages();
 console.log(`\nThe model sees: ${view.map(({ role }) => role).join(" ")}`);
 const { messages } = await memory.history();

@@ -34,11 +34,17 @@ interface Posted {
 export function chatRoute(
   memories: ChatMemories<UIMessage>,
   model: LanguageModel,
+  userOf: (request: Request) => string, // from its session
 ): (request: Request) => Promise<Response> {
   return async (request) => {
     const posted = (await request.json()) as Posted;
-    const memory = memories.get(posted.id); // look here whether the chat is the user's
-    await take(memory, posted);
+    const memory = memories.get(posted.id, { owner: userOf(request) });
+    try {
+      await take(memory, posted);
+    } catch (error) {
+      if (isTurnkeepError(error, "OWNER_MISMATCH")) return new Response("No such chat.", { status: 404 });
+      throw error;
+    }
     const { messages } = await memory.prompt();
     const last = messages.at(-1);
     if (last?.id !== posted.message.id) throw new Error("The conversation has gone on.");

@@ -11,23 +11,24 @@ function setUp(answers: MockLanguageModelV4["doStream"], store = inMemoryStore()
     store,
     format: uiMessageFormat<UIMessage>(),
   });
-  const route = chatRoute(memories, new MockLanguageModelV4({ doStream: answers }));
+  const model = new MockLanguageModelV4({ doStream: answers });
+  const route = chatRoute(memories, model, ({ headers }) => headers.get("user") ?? "ann");
   const send = async (
     message: UIMessage,
     trigger = "submit-message",
     messageId?: string,
   ): Promise<string> => {
-    const body = JSON.stringify({ id: "ann/1", message, trigger, messageId });
+    const body = JSON.stringify({ id: "chat-1", message, trigger, messageId });
     return (await route(new Request("http://localhost/", { method: "POST", body }))).text();
   };
   const post = (id: string, text: string, messageId?: string, trigger?: string): Promise<string> =>
     send({ id, role: "user", parts: [{ type: "text", text }] }, trigger, messageId);
   const shown = async (): Promise<string[]> =>
-    (await memories.get("ann/1").messages()).map(
+    (await memories.get("chat-1").messages()).map(
       ({ role, parts }) =>
         `${role}: ${parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join()}`,
     );
-  return { memories, send, post, shown };
+  return { memories, model, route, send, post, shown };
 }
 
 const { doStream } = mockModel() as MockLanguageModelV4;
@@ -45,6 +46,21 @@ test("an answer that comes when its question was edited is not kept", async () =
   answer?.();
   expect(await first).toContain("Where do you want to go?");
   expect(await shown()).toEqual(["user: Good morning", expect.stringContaining("assistant: Where")]);
+});
+
+test("a chat of somebody else is not there: it is neither changed nor shown to the model", async () => {
+  const { post, route, shown, model } = setUp(doStream);
+  await post("q-1", "Hello");
+  const before = await shown();
+  const message = { id: "q-2", role: "user", parts: [{ type: "text", text: "What did Ann say?" }] };
+  for (const trigger of ["submit-message", "regenerate-message"]) {
+    const body = JSON.stringify({ id: "chat-1", message, trigger });
+    const request = new Request("http://localhost/", { method: "POST", body, headers: { user: "bob" } });
+    const response = await route(request);
+    expect([response.status, await response.text()]).toEqual([404, "No such chat."]);
+  }
+  expect(await shown()).toEqual(before);
+  expect(model.doStreamCalls).toHaveLength(1);
 });
 
 test("a question that is sent twice stands once, with the newer answer", async () => {
@@ -68,7 +84,7 @@ async function asking(question: string, goesOn?: Promise<void>) {
   const [one, other] = [setUp(model, store), setUp(model, store)];
   await one.post("q-1", question);
   const answer = async (): Promise<UIMessage> =>
-    (await one.memories.get("ann/1").messages()).at(-1) as UIMessage;
+    (await one.memories.get("chat-1").messages()).at(-1) as UIMessage;
   const asked = await answer();
   /** The answer as the browser sends it back, with what the user says to its calls. */
   const decided = (approved: boolean, calls = Number.POSITIVE_INFINITY): UIMessage => ({
@@ -149,7 +165,7 @@ test.each(["before", "meanwhile"])(
   async (when) => {
     const { store, one, other, requests, decided } = await asking("Book a train to Oslo");
     const say = (): Promise<unknown> =>
-      other.memories.get("ann/1").add({ id: "q-2", role: "user", parts: [{ type: "text", text: "Wait!" }] });
+      other.memories.get("chat-1").add({ id: "q-2", role: "user", parts: [{ type: "text", text: "Wait!" }] });
     const update = store.updateMessages.bind(store);
     if (when === "before") await say();
     else {

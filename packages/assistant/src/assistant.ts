@@ -1,4 +1,4 @@
-import type { ChatMemory } from "@turnkeep/core";
+import type { ChatMemory, MemoryOwner } from "@turnkeep/core";
 import type { ApprovalRequest, ApprovalResponse, ToolCall, ToolResult } from "./messages.ts";
 import type { Model } from "./model.ts";
 import type { Tools } from "./tool.ts";
@@ -73,8 +73,11 @@ export interface AssistantPolicy<M> {
 
 /** Where an assistant finds the memories of many conversations. */
 export interface ManyMemories<M> {
-  /** The memory with this id: the same instance each time, as `ChatMemories` of `@turnkeep/core` returns it. */
-  get(id: string): ChatMemory<M>;
+  /**
+   * The memory with this id: the same instance each time, as `ChatMemories` of `@turnkeep/core` returns it. With an
+   * owner, one that is refused unless the memory is the owner's.
+   */
+  get(id: string, options?: MemoryOwner): ChatMemory<M>;
 }
 
 /** Options of one chat. */
@@ -87,6 +90,11 @@ export interface ChatOptions {
   readonly id?: string | undefined;
   /** The memory to use: required if the assistant has `memories`. */
   readonly memoryId?: string | undefined;
+  /**
+   * On whose behalf, such as the user of the request that names the memory. The chat is `OWNER_MISMATCH`, before the model
+   * is asked, if the memory is another's or nobody's. Must not be `undefined`. Only with `memories`.
+   */
+  readonly owner?: string;
   /** Ends the turn with `ABORTED`. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -127,7 +127,7 @@ const optionNames: readonly string[] = [
   "timeoutMs",
   "keepFailedTurns",
 ];
-const chatNames: readonly (keyof ChatOptions)[] = ["id", "memoryId", "signal"];
+const chatNames: readonly (keyof ChatOptions)[] = ["id", "memoryId", "owner", "signal"];
 
 /** Errors: `INVALID_OPTION`. */
 function checkChat(options: ChatOptions): void {
@@ -237,7 +237,7 @@ class MemoryAssistant<M> implements Assistant<M> {
     emit: ((event: ChatEvent<M>) => void) | undefined,
   ): Promise<ChatResult<M>> {
     const { id } = options;
-    const { memory, memoryId } = this.#memoryOf(options.memoryId);
+    const { memory, memoryId } = this.#memoryOf(options);
     const responses = isApprovals(said) ? responsesOf(said) : undefined;
     const user = isApprovals(said) ? undefined : this.#userMessage(said, memory);
     if (user === undefined && id === undefined)
@@ -254,13 +254,17 @@ class MemoryAssistant<M> implements Assistant<M> {
     return whileFree(memory, this.#setup, signal, () => withTimeout(timeoutMs, signal, run));
   }
 
-  #memoryOf(id: string | undefined): { readonly memory: ChatMemory<M>; readonly memoryId: string } {
+  #memoryOf(options: ChatOptions): { readonly memory: ChatMemory<M>; readonly memoryId: string } {
+    const { memoryId: id, owner } = options;
     if (this.#memories !== undefined) {
       if (typeof id !== "string") {
         throw wrongOption("memoryId", id, "the id of a memory: without it, all users would share one");
       }
-      return { memory: this.#memories.get(id), memoryId: id };
+      const asked = "owner" in options ? { owner: owner as string } : undefined;
+      return { memory: this.#memories.get(id, asked), memoryId: id };
     }
+    if (owner !== undefined)
+      throw wrongOption("owner", owner, "left out: it chooses among memories, and this assistant has one");
     if (this.#memory === undefined) {
       const memory = createChatMemory<ModelMessageLike>({ id }) as unknown as ChatMemory<M>;
       return { memory, memoryId: memory.id };

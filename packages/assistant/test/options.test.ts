@@ -88,7 +88,7 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
     ["id", "Go", { id: "" }],
     ["id", "Go", { id: "é".repeat(121) }],
     ["memoryId", "Go", { memoryId: "other" }],
-    ['takes id, memoryId, signal; it was given "Id".', "Go", { Id: "request-1" }],
+    ['takes id, memoryId, owner, signal; it was given "Id".', "Go", { Id: "request-1" }],
     ['must be an object of options; it is "request-1".', "Go", "request-1"],
     ["signal must be an AbortSignal; it is 5.", "Go", { signal: 5 }],
     ["signal must be an AbortSignal; it is null.", "Go", { signal: null }],

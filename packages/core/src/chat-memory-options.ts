@@ -46,7 +46,10 @@ export type MemoryPlace =
       readonly id: string;
       /** Where the memory is kept. Default: in this process. */
       readonly store: ChatMemoryStore;
-      /** Who owns the memory, for `list` and `erase` of `createChatMemories`. Taken when the memory begins. */
+      /**
+       * Who owns the memory: taken when it begins, for `list` and `erase` of `createChatMemories`. If it exists and has
+       * another owner or none, every call is `OWNER_MISMATCH`. Without this, the memory is anybody's who knows its id.
+       */
       readonly owner?: string | undefined;
     };
 

@@ -69,8 +69,8 @@ export interface MemoryTransaction<M> {
 /**
  * The memory of one conversation. Calls on one memory run in the order in which they were made.
  *
- * Every call that touches the store may fail with `STORE_UNAVAILABLE`, `STORE_NOT_READY`, `ABORTED` (your signal fired)
- * or `CLOSED`. A call that reads messages may also fail with `CORRUPT_RECORD` or `UNSUPPORTED_VERSION`, which name the
+ * Every call that touches the store may fail with `STORE_UNAVAILABLE`, `STORE_NOT_READY`, `ABORTED` (your signal fired),
+ * `CLOSED`, or, of a memory with an `owner`, `OWNER_MISMATCH`. A call that reads messages may also fail with `CORRUPT_RECORD` or `UNSUPPORTED_VERSION`, which name the
  * message. The errors listed at a call come on top.
  *
  * @example

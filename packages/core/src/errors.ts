@@ -6,6 +6,7 @@
  * | `INVALID_OPTION` | an option or argument is not of the documented shape | fix the call |
  * | `INVALID_MESSAGE` | a message cannot be stored without loss, or breaks its format | fix the message |
  * | `ID_CONFLICT` | a message id is taken by other content, or has left memory | use another id |
+ * | `OWNER_MISMATCH` | the memory belongs to somebody else than the `owner` who asks | answer as if it did not exist |
  * | `WINDOW_OVERFLOW` | the newest step, with what never leaves, does not fit the window | raise the limit, shorten it, or choose another `overflow` |
  * | `MESSAGE_TOO_LARGE` | one message exceeds what the store can hold | store the large part elsewhere |
  * | `VERSION_CONFLICT` | somebody else wrote in between; nothing was changed | read again, then repeat |
@@ -21,6 +22,7 @@ export type TurnkeepErrorCode =
   | "INVALID_OPTION"
   | "INVALID_MESSAGE"
   | "ID_CONFLICT"
+  | "OWNER_MISMATCH"
   | "WINDOW_OVERFLOW"
   | "MESSAGE_TOO_LARGE"
   | "VERSION_CONFLICT"

@@ -3,7 +3,13 @@
  *
  * @module
  */
-export type { ChatMemories, ChatMemoriesOptions, ForkOptions, MemoryListQuery } from "./chat-memories.ts";
+export type {
+  ChatMemories,
+  ChatMemoriesOptions,
+  ForkOptions,
+  MemoryListQuery,
+  MemoryOwner,
+} from "./chat-memories.ts";
 export type {
   CalibrateOptions,
   ChatMemory,

@@ -307,7 +307,7 @@ describe("views", () => {
   test("put replaces a message that must exist, and adds none in its place once others have deleted it", async () => {
     const store = inMemoryStore();
     const ours = createChatMemory({ id: "m", store });
-    const theirs = createChatMemories({ store, owner: "ann" });
+    const theirs = createChatMemories({ store });
     await ours.put("answer", assistant("Good"));
     await ours.put("answer", assistant("Good mor"), { mustExist: true });
     expect(texts(await ours.messages())).toEqual(["Good mor"]);

@@ -35,6 +35,7 @@ describe("checkConnection", () => {
     [undefined, "myStore takes an object with client, url or config, not undefined"],
     [null, "myStore takes an object with client, url or config, not null"],
     [{}, "myStore takes one of client, url and config, but was given none of them"],
+    [{ url: undefined }, "but was given none of them: url is undefined. Is its variable set?"],
     [{ url: "wire://h", config: {} }, "but was given url and config"],
     [
       { conectionString: "wire://h" },

@@ -49,7 +49,7 @@ export function connect(place: MongoConnection, database: string, prefix: string
 
   function clientOf(): MongoClient | Promise<MongoClient> {
     if (place.client !== undefined) return place.client;
-    opened ??= open(place.url ?? place.config.url, place.config).catch((cause: unknown) => {
+    opened ??= open((place.url ?? place.config?.url) as string, place.config).catch((cause: unknown) => {
       // A client that failed to connect once never connects again.
       opened = undefined;
       throw cause;

@@ -32,6 +32,7 @@ test("types: one place, and clients of pg and PGlite as they are", () => {
   accept({ client: null as unknown as PGlite, ttlMs: 1 });
   accept({ config: { host: "localhost", max: 3 } satisfies pg.PoolConfig });
   accept({ config: null as unknown as pg.PoolConfig });
+  accept({ url: process.env.DATABASE_URL }); // refused at run time where it is not set
   // @ts-expect-error a client and a url
   accept({ client: new pg.Pool(), url });
   // @ts-expect-error a url and a config

@@ -1,6 +1,11 @@
-import type { ChatMemories, ChatMemoriesOptions, ForkOptions, MemoryListQuery } from "../chat-memories.ts";
+import type {
+  ChatMemories,
+  ChatMemoriesOptions,
+  ForkOptions,
+  MemoryListQuery,
+  MemoryOwner,
+} from "../chat-memories.ts";
 import type { ChatMemory } from "../chat-memory.ts";
-import type { ChatMemoryOptions } from "../chat-memory-options.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import type { MemoryCallOptions } from "../memory-call-options.ts";
@@ -20,6 +25,7 @@ import {
   policyOf,
   sharedNames,
 } from "./options.ts";
+import { ownerMismatch } from "./owner.ts";
 import type { Policy } from "./policy.ts";
 import { Session } from "./session.ts";
 
@@ -53,7 +59,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   /** The part of the policy that is the same for all memories. */
   readonly #policy: Pick<Policy<M>, "store" | "timeoutMs">;
   readonly #maxLoaded: number;
-  /** Least recently used first. */
+  /** By id and owner, least recently used first. */
   readonly #recent: Map<string, StoredChatMemory<M>> = new Map();
   /** Also holds memories that left `#recent` but are still referenced: two instances of one id would not keep order. */
   readonly #held: Map<string, WeakRef<StoredChatMemory<M>>> = new Map();
@@ -61,8 +67,8 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   readonly #collected: FinalizationRegistry<string> | undefined =
     typeof FinalizationRegistry === "undefined"
       ? undefined
-      : new FinalizationRegistry((id) => {
-          if (this.#held.get(id)?.deref() === undefined) this.#held.delete(id);
+      : new FinalizationRegistry((key) => {
+          if (this.#held.get(key)?.deref() === undefined) this.#held.delete(key);
         });
   #closing: Promise<unknown> | undefined;
 
@@ -80,13 +86,19 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     });
   }
 
-  get(id: string): ChatMemory<M> {
+  get(id: string, options?: MemoryOwner): ChatMemory<M> {
     this.#checkOpen();
     checkMemoryId(id);
-    const known = this.#recent.get(id) ?? this.#held.get(id)?.deref();
-    const memory = known === undefined || known.closed ? this.#load(id) : known;
-    this.#recent.delete(id);
-    this.#recent.set(id, memory);
+    checkOptions("get's options", options, ["owner"]);
+    return this.#memory(id, this.#ownerOf(id, options));
+  }
+
+  #memory(id: string, owner: string | undefined): StoredChatMemory<M> {
+    const key = JSON.stringify([id, owner]);
+    const known = this.#recent.get(key) ?? this.#held.get(key)?.deref();
+    const memory = known === undefined || known.closed ? this.#load(key, id, owner) : known;
+    this.#recent.delete(key);
+    this.#recent.set(key, memory);
     this.#trim();
     return memory;
   }
@@ -102,16 +114,24 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     this.#checkOpen();
     checkMemoryId(from);
     checkMemoryId(to);
-    checkObject("fork's third argument", options, ["at", "signal"]);
+    checkObject("fork's third argument", options, ["at", "owner", "signal"]);
     const { signal, at } = options;
-    const policy = policyOf(this.#optionsOf(from));
+    const asked = "owner" in options ? (options as MemoryOwner) : undefined;
+    const policy = policyOf({ ...this.#options, id: from, owner: this.#ownerOf(from, asked) });
+    const owner = this.#ownerOf(to, asked);
     const limits = await resolveLimits(policy.window, to);
     const source = await new Session(policy).run(signal, (call) => readForkSource(policy, at, limits, call));
-    const target = new Session({ ...policy, memoryId: to, owner: source.owner });
+    if (owner !== undefined && source.owner !== undefined && source.owner !== owner) {
+      throw ownerMismatch(
+        to,
+        `is to belong to ${JSON.stringify(owner)}, but a fork keeps its source's owner; nothing was changed. Fork to an id of the same owner.`,
+      );
+    }
+    const target = new Session({ ...policy, memoryId: to, owner: source.owner ?? owner });
     await target.run(signal, (call) =>
       target.commit(call, (draft, loaded) => writeFork(draft, loaded, source, to)),
     );
-    return this.get(to);
+    return this.#memory(to, owner);
   }
 
   async erase(
@@ -167,25 +187,30 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     return withDeadline({ timeoutMs: this.#policy.timeoutMs, signal }, ({ signal }) => call({ signal }));
   }
 
-  #load(id: string): StoredChatMemory<M> {
-    const memory = new StoredChatMemory(this.#optionsOf(id));
+  #load(key: string, id: string, owner: string | undefined): StoredChatMemory<M> {
+    const memory = new StoredChatMemory({ ...this.#options, id, owner });
     if (this.#collected !== undefined) {
-      this.#held.set(id, new WeakRef(memory));
-      this.#collected.register(memory, id);
+      this.#held.set(key, new WeakRef(memory));
+      this.#collected.register(memory, key);
     }
     return memory;
   }
 
   #trim(): void {
-    for (const id of this.#recent.keys()) {
+    for (const key of this.#recent.keys()) {
       if (this.#recent.size <= this.#maxLoaded) return;
-      this.#recent.delete(id);
+      this.#recent.delete(key);
     }
   }
 
-  #optionsOf(id: string): ChatMemoryOptions<M> & FormatOption<M> {
-    const { owner, ...policy } = this.#options;
-    return { ...policy, id, owner: typeof owner === "function" ? owner(id) : owner };
+  /** The owner who asks, or the one for the id where nobody is named. Errors: `INVALID_OPTION`. */
+  #ownerOf(id: string, asked: MemoryOwner | undefined): string | undefined {
+    if (asked !== undefined) {
+      checkOwner(asked.owner);
+      return asked.owner;
+    }
+    const { owner } = this.#options;
+    return typeof owner === "function" ? owner(id) : owner;
   }
 
   #checkOpen(): void {

@@ -269,7 +269,13 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   async history(query: MemoryHistoryQuery = {}): Promise<MemoryHistoryPage<M>> {
     checkObject("history's argument", query, queryNames);
     const asked = copyQuery(query);
-    return this.#session.run(query.signal, (call) => readHistory(asked, this.#policy, call));
+    return this.#session.run(query.signal, async (call) => {
+      const [page] = await Promise.all([
+        readHistory(asked, this.#policy, call),
+        this.#session.checkOwned(call),
+      ]);
+      return page;
+    });
   }
 
   async *historyPages(query: MemoryHistoryQuery = {}): AsyncIterableIterator<MemoryHistoryPage<M>> {

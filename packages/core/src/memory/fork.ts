@@ -8,6 +8,7 @@ import type { Call } from "./deadline.ts";
 import type { Draft, Loaded } from "./draft.ts";
 import { decodeHead } from "./head.ts";
 import { allKept, findKept } from "./kept.ts";
+import { checkOwned } from "./owner.ts";
 import type { Policy } from "./policy.ts";
 import { chooseReturning } from "./refill.ts";
 
@@ -30,6 +31,7 @@ export async function readForkSource<M>(
   const { signal } = call;
   let snapshot = await store.getMessages(memoryId, { signal });
   for (;;) {
+    checkOwned(source, snapshot);
     const read = await readAsOf(snapshot, source, at, limits, call);
     // History pages are not a snapshot: messages that others changed in the meantime may be missing or have moved.
     const now = await store.getMessages(memoryId, { signal, known: snapshot.version ?? undefined });

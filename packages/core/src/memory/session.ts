@@ -7,6 +7,7 @@ import type { MemoryUpdate } from "../store-contract.ts";
 import { backOff, type Call, endedBy, isOpenOutcome, withDeadline, wrongSignal } from "./deadline.ts";
 import { Draft, type Loaded } from "./draft.ts";
 import { decodeHead } from "./head.ts";
+import { checkOwned } from "./owner.ts";
 import type { Policy } from "./policy.ts";
 import { isMade, isSameLife } from "./witness.ts";
 
@@ -77,6 +78,7 @@ export class Session<M> {
     const snapshot = await store.getMessages(memoryId, { signal: call.signal, known });
     call.signal.throwIfAborted();
     if (state !== undefined && state.version === snapshot.version) return state;
+    checkOwned(this.#policy, snapshot);
     const epoch = decodeHead(memoryId, snapshot.head);
     const knownBySeq = new Map(this.#known.map((item) => [item.seq, item]));
     const items = snapshot.messages.map((stored) => {
@@ -96,6 +98,15 @@ export class Session<M> {
       live: new Live(items, isFront),
     };
     return this.#state;
+  }
+
+  /** For a call that reads or deletes without loading the memory. Errors: `OWNER_MISMATCH`. */
+  async checkOwned(call: Call): Promise<void> {
+    const { memoryId, store, owner } = this.#policy;
+    if (owner === undefined) return;
+    const known = this.#state?.version ?? undefined;
+    const snapshot = await store.getMessages(memoryId, { signal: call.signal, known });
+    if (snapshot.version !== known) checkOwned(this.#policy, snapshot);
   }
 
   /** The memory as this instance last knew it; others may have changed it since. */
@@ -200,6 +211,8 @@ export class Session<M> {
   /** Deletes the memory. */
   async delete(call: Call): Promise<void> {
     const { memoryId, store } = this.#policy;
+    await this.checkOwned(call);
+    call.signal.throwIfAborted();
     this.#state = undefined;
     await store.deleteMessages(memoryId, { signal: call.signal });
     call.signal.throwIfAborted();

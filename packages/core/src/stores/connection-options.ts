@@ -13,8 +13,11 @@ export type ConnectionOptions<Client, Config extends object = object> =
       readonly config?: undefined;
     }
   | {
-      /** A URL. The store connects at its first call and closes the connection. */
-      readonly url: string;
+      /**
+       * A URL. The store connects at its first call and closes the connection. `undefined`, as a variable of the
+       * environment may be, is `INVALID_OPTION`.
+       */
+      readonly url: string | undefined;
       readonly client?: undefined;
       readonly config?: undefined;
     }
@@ -75,7 +78,8 @@ export function checkConnection(
   const given = Object.entries({ client, url, config }).filter(([, value]) => value !== undefined);
   if (given.length !== 1) {
     const names = given.map(([name]) => name).join(" and ") || "none of them";
-    throw invalidOption(`${factory} takes one of client, url and config, but was given ${names}`);
+    const unset = "url" in options && given.length === 0 ? ": url is undefined. Is its variable set?" : "";
+    throw invalidOption(`${factory} takes one of client, url and config, but was given ${names}${unset}`);
   }
   if (client !== undefined && !hasMethod(client, method)) {
     throw invalidOption(`client must be ${is}, with a ${method} method, not ${kindOf(client)}`);
