@@ -172,7 +172,8 @@ export class Statements {
     const { after, before, order, limit, states, ids } = query;
     const p = new Parameters();
     const [from, to] = [p.integer(after), p.integer(before)];
-    const head = this.#head(p, memoryId, `int8multirange(int8range(${from}, greatest(${from}, ${to}), '()'))`);
+    const between = `int8multirange(int8range(${from}, greatest(${from}, ${to}), '()'))`;
+    const head = this.#head(p, memoryId, between);
     const inOrder = order === "ascending" ? "asc" : "desc";
     const page = `order by position ${inOrder} limit ${limit + 1}`;
     if (ids === undefined && states.join() === "live") {
