@@ -2,7 +2,7 @@ import type { MemoryUpdate, MessageState } from "@turnkeep/core";
 import type { FoldedUpdate } from "@turnkeep/core/store-kit";
 import type { Document } from "mongodb";
 import { atVersion, type Entry, present, states, tooLarge } from "./documents.ts";
-import { entryOf, freshId, type MapEntry, mapsOf, type PlacedEntry } from "./records.ts";
+import { entryOf, freshId, mapsOf, type PlacedEntry } from "./records.ts";
 
 /** What a writer that has read the memory knows, and what it has staged. */
 export interface Known {
@@ -66,11 +66,11 @@ export function changeOf(
     Object.assign(filter, { staging: [], trash: [], $expr: { $and: [present, { $not: tooLarge }] } });
   }
   // Read at this generation, the document is as `found` says.
-  const whole = begins || known?.isWhole ? new Map<number, MapEntry>() : undefined;
+  const whole = begins || known?.isWhole ? new Map<number, PlacedEntry>() : undefined;
   for (const [seq, placed] of known?.found ?? []) if (placed.path !== undefined) whole?.set(seq, placed);
   function put(seq: number, state: MessageState, entry: Entry | undefined): void {
     if (whole === undefined) set[`${state}.${seq}`] = entry;
-    else whole.set(seq, { seq, state, entry });
+    else if (entry !== undefined) whole.set(seq, { seq, state, entry });
   }
   /** Where a message is stored. The document must confirm it: the message may be moved out meanwhile. */
   function sourceOf(seq: number): { path?: string; entry?: Entry | undefined } {

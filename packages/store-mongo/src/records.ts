@@ -68,11 +68,8 @@ export function entriesOf(memory: MemoryDocument, states: readonly MessageState[
   return found.sort((a, b) => a.seq - b.seq);
 }
 
-/** What {@link mapsOf} needs of a {@link PlacedEntry}. */
-export type MapEntry = Pick<PlacedEntry, "seq" | "state"> & { readonly entry: Entry | undefined };
-
 /** Entries as the maps of a document. */
-export function mapsOf(placed: Iterable<MapEntry>): Record<MessageState, Record<string, Entry | undefined>> {
+export function mapsOf(placed: Iterable<PlacedEntry>): Record<MessageState, Record<string, Entry>> {
   const maps: ReturnType<typeof mapsOf> = { live: {}, evicted: {}, superseded: {} };
   for (const { seq, state, entry } of placed) maps[state][seq] = entry;
   return maps;

@@ -62,9 +62,9 @@ async function moveOut(
   );
   if (rows.size > 0) {
     await run(statements.insert([...rows.values()]));
-    const named = entries.map(({ seq, state, path, entry }) => {
-      const row = rows.get(path);
-      return { seq, state, entry: row === undefined ? entry : referenceTo(row) };
+    const named = entries.map((found) => {
+      const row = rows.get(found.path);
+      return row === undefined ? found : { ...found, entry: referenceTo(row) };
     });
     const change = { $set: mapsOf(named), $inc: { generation: 1 } };
     if (!(await run(statements.whileClaimed(claimed, change)))) {
