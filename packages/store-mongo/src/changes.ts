@@ -1,8 +1,8 @@
-import type { MemoryUpdate } from "@turnkeep/core";
+import type { MemoryUpdate, MessageState } from "@turnkeep/core";
 import type { FoldedUpdate } from "@turnkeep/core/store-kit";
 import type { Document } from "mongodb";
 import { atVersion, type Entry, present, states, tooLarge } from "./documents.ts";
-import { entryOf, freshId, type PlacedEntry } from "./records.ts";
+import { entryOf, freshId, mapsOf, type PlacedEntry } from "./records.ts";
 
 /** What a writer that has read the memory knows, and what it has staged. */
 export interface Known {
@@ -10,8 +10,12 @@ export interface Known {
   readonly found: ReadonlyMap<number, PlacedEntry>;
   /** What the document will hold for messages stored apart, by seq. */
   readonly references: ReadonlyMap<number, Entry>;
-  /** The name under which rows are staged, and the generation of memory and rows then. */
-  readonly attempt: { readonly name: string; readonly generation: number | undefined } | undefined;
+  /** The name under which rows are staged. */
+  readonly attempt: string | undefined;
+  /** The memory's, and that of the rows; required if there are rows, or if the maps are written whole. */
+  readonly generation: number | undefined;
+  /** Whether the maps are written whole, which needs all that the document holds in `found`. */
+  readonly isWhole: boolean;
 }
 
 /** One conditional command on the memory's document. Paths look like `live.7`. */
@@ -40,7 +44,6 @@ export function changeOf(
   folded: FoldedUpdate,
   known?: Known,
 ): Change {
-  const attempt = known?.attempt;
   const { expected, version, nextSeq, owner, head, append, replace } = update;
   const begins = expected === null;
   const set: Record<string, unknown> = { version, next: nextSeq, head };
@@ -50,35 +53,40 @@ export function changeOf(
   const filter: Document = {
     ...atVersion(memoryId, expected),
     next: begins ? undefined : { $lte: append[0]?.seq ?? nextSeq },
-    staging: attempt?.name,
-    generation: attempt?.generation,
+    staging: known?.attempt,
+    generation: known?.generation,
   };
   if (begins) {
-    Object.assign(set, { owner, live: {}, evicted: {}, superseded: {}, trash: [] });
-    if (attempt === undefined) Object.assign(set, { life: freshId(), staging: [], generation: 0 });
+    Object.assign(set, { owner, trash: [] });
+    if (known?.attempt === undefined) Object.assign(set, { life: freshId(), staging: [], generation: 0 });
   } else if (known === undefined) {
     // A writer that has read the document knows that it is sound, and settles leftovers. One that has not makes its
     // change only if neither is needed.
     for (const state of states) filter[state] = { $type: "object" };
     Object.assign(filter, { staging: [], trash: [], $expr: { $and: [present, { $not: tooLarge }] } });
   }
+  // Read at this generation, the document is as `found` says.
+  const whole = begins || known?.isWhole ? new Map<number, PlacedEntry>() : undefined;
+  for (const [seq, placed] of known?.found ?? []) if (placed.path !== undefined) whole?.set(seq, placed);
+  function put(seq: number, state: MessageState, entry: Entry | undefined): void {
+    if (whole === undefined) set[`${state}.${seq}`] = entry;
+    else if (entry !== undefined) whole.set(seq, { seq, state, entry });
+  }
   /** Where a message is stored. The document must confirm it: the message may be moved out meanwhile. */
-  function sourceOf(seq: number): Pick<Partial<PlacedEntry>, "path" | "entry"> {
-    const source = known?.found.get(seq) ?? { path: `live.${seq}` };
+  function sourceOf(seq: number): { path?: string; entry?: Entry | undefined } {
+    const source: ReturnType<typeof sourceOf> = known?.found.get(seq) ?? { path: `live.${seq}` };
+    if (whole !== undefined) return { entry: source.entry };
     if (source.path !== undefined) filter[`${source.path}.i`] = { $exists: true };
     return source;
-  }
-  for (const message of [...folded.insert, ...folded.rewrite]) {
-    const { seq, state } = message;
-    const entry = known?.references.get(seq) ?? entryOf(message);
-    if (begins) Object.assign(set[state] as object, { [seq]: entry });
-    else set[`${state}.${seq}`] = entry;
   }
   for (const { seq, state } of folded.setState) {
     const { path, entry } = sourceOf(seq);
     const target = `${state}.${seq}`;
-    if (path === undefined) set[target] = entry;
+    if (path === undefined) put(seq, state, entry);
     else if (path !== target) rename[path] = target;
+  }
+  for (const message of [...folded.insert, ...folded.rewrite]) {
+    put(message.seq, message.state, known?.references.get(message.seq) ?? entryOf(message));
   }
   for (const seq of [...folded.rewrite.map((message) => message.seq), ...folded.remove]) {
     const { path, entry } = sourceOf(seq);
@@ -88,7 +96,9 @@ export function changeOf(
     }
     if (entry?.r !== undefined) trash.push(entry.r);
   }
-  for (const { seq, id } of replace) filter[`live.${seq}.i`] = id;
-  const upsert = begins && attempt === undefined;
-  return { filter, set, rename, unset, trash, attempt: attempt?.name, upsert };
+  for (const seq of folded.remove) whole?.delete(seq);
+  if (whole !== undefined) Object.assign(set, mapsOf(whole.values()));
+  else for (const { seq, id } of replace) filter[`live.${seq}.i`] = id;
+  const upsert = begins && known?.attempt === undefined;
+  return { filter, set, rename, unset, trash, attempt: known?.attempt, upsert };
 }

@@ -68,6 +68,13 @@ export function entriesOf(memory: MemoryDocument, states: readonly MessageState[
   return found.sort((a, b) => a.seq - b.seq);
 }
 
+/** Entries as the maps of a document. */
+export function mapsOf(placed: Iterable<PlacedEntry>): Record<MessageState, Record<string, Entry>> {
+  const maps: ReturnType<typeof mapsOf> = { live: {}, evicted: {}, superseded: {} };
+  for (const { seq, state, entry } of placed) maps[state][seq] = entry;
+  return maps;
+}
+
 /** The rows about which the document decides whether they count, whatever they say themselves. */
 export function overridden(
   { _id, life, generation, trash, staging }: MemoryDocument,

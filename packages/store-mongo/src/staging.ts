@@ -1,7 +1,7 @@
 import type { Document } from "mongodb";
 import type { Run } from "./client.ts";
 import { documentCap, type Entry, type MemoryDocument, smallestApart, states } from "./documents.ts";
-import { bytesOf, entriesOf, type InsideEntry, overridden, referenceTo, rowOf } from "./records.ts";
+import { bytesOf, entriesOf, type InsideEntry, mapsOf, overridden, referenceTo, rowOf } from "./records.ts";
 import * as statements from "./statements.ts";
 
 /** Whether certainly no row of the memory was deleted since its document was read. */
@@ -31,38 +31,54 @@ export async function settle(run: Run, memoryId: string, life: string): Promise<
   const { tooLarge, trash, staging } = claimed;
   const entries = entriesOf(claimed, states);
   const named = overridden(claimed, entries);
-  if (tooLarge && !(await moveOut(run, claimed, entries))) return 0;
+  const settled = tooLarge ? await moveOut(run, claimed, entries) : claimed;
+  if (settled === undefined) return 0;
   // Rows that no attempt can make the document name any more, except those it names already.
   const forgotten = { life, state: "staged", generation: { $lt: claimed.generation }, _id: { $nin: named } };
   const removed = await run(statements.drop({ $or: [{ _id: { $in: trash } }, forgotten] }));
   await run(
-    statements.whileClaimed(claimed, {
-      $pullAll: { trash, staging },
-      $set: tooLarge ? { evicted: {}, superseded: {} } : {},
+    statements.whileClaimed(settled, {
+      // Others may announce attempts meanwhile, but only who changes the version adds to the trash.
+      $pullAll: { staging },
+      $set: { trash: [], ...(tooLarge && { evicted: {}, superseded: {} }) },
     }),
   );
   return removed;
 }
 
-/** `false`: somebody else changed the memory. Otherwise all that left memory is in rows that say so themselves. */
-async function moveOut(run: Run, claimed: MemoryDocument, entries: readonly InsideEntry[]): Promise<boolean> {
+/**
+ * `undefined`: somebody else changed the memory. Otherwise all that left memory is in rows that say so themselves, and the
+ * claim goes on at the generation of the result. Naming the rows raises it: who read the document before must not write
+ * its maps whole after it.
+ */
+async function moveOut(
+  run: Run,
+  claimed: MemoryDocument,
+  entries: readonly InsideEntry[],
+): Promise<MemoryDocument | undefined> {
+  let settled = claimed;
   const rows = new Map(
     contentsToMove(entries).map(({ path, seq, entry }) => [path, rowOf(claimed, seq, entry)]),
   );
   if (rows.size > 0) {
     await run(statements.insert([...rows.values()]));
-    const references = Object.fromEntries([...rows].map(([path, row]) => [path, referenceTo(row)]));
-    if (!(await run(statements.whileClaimed(claimed, { $set: references })))) {
+    const named = entries.map((found) => {
+      const row = rows.get(found.path);
+      return row === undefined ? found : { ...found, entry: referenceTo(row) };
+    });
+    const change = { $set: mapsOf(named), $inc: { generation: 1 } };
+    if (!(await run(statements.whileClaimed(claimed, change)))) {
       await run(statements.discard([...rows.values()]));
-      return false;
+      return undefined;
     }
+    settled = { ...claimed, generation: claimed.generation + 1 };
   }
   for (const state of ["evicted", "superseded"] as const) {
     const left = entries.filter((found) => found.state === state);
     const ids = left.flatMap(({ path, entry }) => entry.r ?? rows.get(path)?._id ?? []);
     if (ids.length > 0) await run(statements.setState(ids, state, claimed.generation));
   }
-  return true;
+  return settled;
 }
 
 /** Everything that left memory, and live messages too if they alone take more than half of the room. */

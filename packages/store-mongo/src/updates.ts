@@ -23,6 +23,9 @@ const maxTries = 20;
 const largestInside = 16 * 1024;
 const largestUpdateInside = 64 * 1024;
 
+/** An update of more messages writes the document's maps whole: the server searches them from the start for each path. */
+const mostPaths = 1000;
+
 /**
  * Applies a checked update by one command. Rows for messages that are stored apart are staged before it. Errors: those
  * of the contract.
@@ -38,7 +41,8 @@ export async function applyUpdate(
   const named = namedSeqs(folded);
   const apart = apartOf([...folded.insert, ...folded.rewrite]);
   // An update that begins a memory cannot name a stored message: one that does is refused below.
-  const isPlain = apart.length === 0 && (expected !== null || named.length === 0);
+  const isWhole = expected !== null && folded.insert.length + named.length > mostPaths;
+  const isPlain = !isWhole && apart.length === 0 && (expected !== null || named.length === 0);
   if (isPlain && (await run(statements.write(changeOf(memoryId, update, folded), ttlMs)))) return;
   for (let tries = 1; tries <= maxTries; tries++) {
     const name = freshId();
@@ -54,7 +58,9 @@ export async function applyUpdate(
     const rows = announced === null ? [] : apart.map((one) => rowOf(announced, one.seq, entryOf(one)));
     if (rows.length > 0) await run(statements.insert(rows));
     const change = changeOf(memoryId, update, folded, {
-      attempt: announced === null ? undefined : { name, generation: announced.generation },
+      attempt: announced === null ? undefined : name,
+      generation: announced === null && !isWhole ? undefined : memory?.generation,
+      isWhole,
       found,
       references: new Map(rows.map((row) => [row.seq, referenceTo(row)])),
     });

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { HistoryQuery, MemoryUpdate } from "@turnkeep/core";
 import {
   expectAppendsToLand,
   expectWholeUpdates,
@@ -380,8 +381,8 @@ async function crowd(memoryId: string, version: string, first: number, updates: 
   return last;
 }
 
-async function seqsIn(memoryId: string): Promise<number[]> {
-  return (await one.getHistory(memoryId, { limit: 1_000 })).messages.map(({ seq }) => seq);
+async function seqsIn(memoryId: string, query: HistoryQuery = {}): Promise<number[]> {
+  return (await one.getHistory(memoryId, { limit: 1_000, ...query })).messages.map(({ seq }) => seq);
 }
 
 const span = (first: number, last: number): number[] => messages(first, last).map(({ seq }) => seq);
@@ -466,6 +467,71 @@ test("who settles late changes no state that another has settled since", async (
   await sweeping;
   const { messages: found } = await one.getHistory(memoryId, { states: ["superseded"] });
   expect(found.map(({ seq }) => seq)).toEqual([2]);
+});
+
+test("an update of more than a thousand messages that read the document before others moved them out keeps to what they did", async () => {
+  const memoryId = randomUUID();
+  const moved = (from: number, end: number, to: "evicted" | "superseded") =>
+    messages(from, end).map(({ seq }) => ({ seq, to }));
+  const append = messages(1, 1_010);
+  const begin = update(null, 1_011, { append, move: moved(1, 1_010, "evicted") });
+  await one.updateMessages(memoryId, begin);
+  const full = await crowd(memoryId, begin.version, 1_011, 2);
+  const last = update(full, 1_020, { append: [message(1_019)] });
+  const change = update(last.version, 1_020, { move: moved(1, 1_012, "superseded") });
+  const slow = waiting("updateOne");
+  let [isStaged, changing] = [false, Promise.resolve()];
+  const mover = mongoStore({
+    database,
+    client: intercepted(client, async (method) => {
+      if (isStaged && method === "updateOne") {
+        isStaged = false;
+        changing = slow.store.updateMessages(memoryId, change);
+        await slow.reached;
+      }
+      isStaged ||= method === "insertMany";
+    }),
+  });
+  await mover.updateMessages(memoryId, last);
+  slow.go();
+  await changing;
+  expect(await seqsIn(memoryId, { after: 1_000 })).toEqual(span(1_001, 1_019));
+  expect(await seqsIn(memoryId, { after: 1_000, states: ["superseded"] })).toEqual(span(1_001, 1_012));
+  expect(await seqsIn(memoryId, { states: ["evicted"] })).toEqual(span(1_013, 1_018));
+});
+
+test("of several updates of more than a thousand messages at one version one wins, and nothing is left of the others", async () => {
+  const memoryId = randomUUID();
+  const begin = update(null, 2_001, { append: messages(1, 2_000) });
+  await one.updateMessages(memoryId, begin);
+  const rivals = [1, 2, 3, 4].map((rival) =>
+    update(begin.version, 2_001, {
+      replace: [
+        ...messages(1_501, 1_999).map(({ seq }) => message(seq, `"rival ${rival}"`)),
+        large(2_000, `rival ${rival}`),
+      ],
+      move: messages(1, 1_500).map(({ seq }) => ({ seq, to: seq % 2 === 0 ? "evicted" : "removed" })),
+    }),
+  );
+  const send = (rival: MemoryUpdate, at: number) =>
+    (at % 2 === 0 ? one : other).updateMessages(memoryId, rival);
+  const results = await Promise.allSettled(rivals.map(send));
+  const [winner, ...more] = rivals.filter((_, at) => results[at]?.status === "fulfilled");
+  expect(more).toEqual([]);
+  for (const result of results) {
+    if (result.status === "rejected") expect(result.reason).toMatchObject({ code: "VERSION_CONFLICT" });
+  }
+  expect(await one.getMessages(memoryId)).toMatchObject({
+    version: winner?.version,
+    messages: winner?.replace,
+  });
+  expect(await seqsIn(memoryId, { states: ["evicted"] })).toEqual(
+    span(1, 1_500).filter((seq) => seq % 2 === 0),
+  );
+  await other.updateMessages(memoryId, winner as MemoryUpdate);
+  const rows = client.db(database).collection("turnkeep_messages");
+  expect(await rows.distinct("seq", { memory: memoryId })).toEqual([2_000]);
+  expect(await rows.countDocuments({ memory: memoryId })).toBe(1);
 });
 
 test("what is removed while a sweep moves it out of the document, by a writer that dies then, does not come back", async () => {

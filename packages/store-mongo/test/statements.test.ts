@@ -1,3 +1,4 @@
+import { inMemoryStore, type MemoryUpdate, type MessageState } from "@turnkeep/core";
 import { message, messages, update } from "@turnkeep/store-tests";
 import {
   BSON,
@@ -257,12 +258,54 @@ test("thousands of messages change in one update", async () => {
     message: expect.stringContaining("6002"),
   });
   expect((await store.getMessages("many")).messages).toHaveLength(6_000);
-  await store.updateMessages("many", update(begin.version, 6_001, { move }));
+  const right = update(begin.version, 6_001, { move });
+  expect(await sent(() => store.updateMessages("many", right))).toEqual([read, write]);
   expect((await store.getMessages("many")).messages).toEqual([]);
   expect((await store.getHistory("many", { limit: 1_000, after: 5_500 })).messages).toHaveLength(500);
   // None of them takes more room inside than what would stand for it.
   const rows = client.db(database).collection("turnkeep_messages");
   expect(await rows.countDocuments({ memory: "many", state: "staged" })).toBe(0);
+});
+
+test("an update of more than a thousand messages names none of their paths, nor does what moves them out", async () => {
+  // The server searches a map from its start for each path.
+  const pathsIn = ({ command }: CommandStartedEvent): number[] =>
+    (command.updates ?? []).map(({ q, u }: { q: object; u: Record<string, object | undefined> }) =>
+      [q, ...Object.values(u)].reduce((sum, named = {}) => sum + Object.keys(named).length, 0),
+    );
+  const twin = inMemoryStore();
+  let version: string | null = null;
+  async function change(nextSeq: number, changes: Partial<MemoryUpdate>): Promise<void> {
+    const next = update(version, nextSeq, changes);
+    commands.length = 0;
+    await store.updateMessages("whole", next);
+    expect(Math.max(...commands.flatMap(pathsIn))).toBeLessThan(30);
+    version = next.version;
+    await twin.updateMessages("whole", next);
+    expect(await store.getMessages("whole")).toEqual(await twin.getMessages("whole"));
+    for (let after = 0; after < nextSeq; after += 1_000) {
+      const page = { after, before: after + 1_001, limit: 1_000 };
+      expect(await store.getHistory("whole", page)).toEqual(await twin.getHistory("whole", page));
+    }
+  }
+  const to = (state: MessageState | "removed", from: number, end: number, step = 1) =>
+    messages(from, end)
+      .filter(({ seq }) => seq % step === 0)
+      .map(({ seq }) => ({ seq, to: state }));
+  await change(3, { owner: "o", append: messages(1, 2) });
+  await change(3_001, { append: messages(3, 3_000) });
+  const large = messages(3_001, 4_100).map((one) => ({ ...one, payload: kilobytes(0.5) }));
+  await change(4_101, { head: "{}", append: large, move: to("evicted", 2, 4_050, 2) });
+  await change(4_102, { append: [message(4_101)] });
+  const replace = messages(1, 2_400)
+    .filter(({ seq }) => seq % 2 === 1)
+    .map(({ seq }) => message(seq, `"again ${seq}"`));
+  await change(4_102, { replace, move: [...to("superseded", 3, 2_400, 3), ...to("removed", 3_001, 3_100)] });
+  await change(4_102, { move: to("live", 1, 3_000).filter(({ seq }) => seq % 3 !== 0) });
+  await change(4_102, { move: to("removed", 1, 3_000) });
+  await change(4_103, { append: [message(4_102)] });
+  await store.sweep();
+  await change(4_104, { append: [message(4_103)], move: to("evicted", 4_101, 4_102) });
 });
 
 test("many live messages of a medium size are moved out of the document", async () => {

@@ -1,5 +1,5 @@
 import type { MessageState, StoredMessage } from "@turnkeep/core";
-import { runsOf } from "@turnkeep/core/store-kit";
+import { invalidOption, runsOf } from "@turnkeep/core/store-kit";
 import type { Statement } from "./sql.ts";
 
 /** A message as a statement takes it; for a mere move, only `seq` and `state` are set. */
@@ -51,7 +51,7 @@ export class Parameters {
     if (rows.length > maxRowsAsParameters) {
       const list = rows.map(({ createdAt, ...row }) => ({ ...row, created_at: createdAt }));
       // Sent as a text: drivers that ask for a parameter's type, such as postgres.js, would encode JSON once more.
-      return `json_to_recordset(${this.text(JSON.stringify(list))}::json) as ${table} (${typedRowColumns})`;
+      return `json_to_recordset(${this.text(jsonOf(list))}::json) as ${table} (${typedRowColumns})`;
     }
     const list = rows.map((row) => `(${this.#row(row)})`);
     return `(values ${list.join()}) as ${table} (${rowColumns})`;
@@ -78,5 +78,16 @@ export class Parameters {
 
   #add(value: string | null | undefined, type: string): string {
     return `$${this.values.push(value ?? null)}::${type}`;
+  }
+}
+
+function jsonOf(rows: readonly object[]): string {
+  try {
+    return JSON.stringify(rows);
+  } catch {
+    // Without the cause: it says no more than that a text has a greatest length.
+    throw invalidOption(
+      `An update of ${rows.length} messages must not hold more than one text can, some 500 MB: split it into several`,
+    );
   }
 }

@@ -59,7 +59,7 @@ export class Statements {
         select * from ${this.#memories} h where h.memory_id = ${p.text(memoryId)} and ${present})
       select '=' || h.next_seq || ' ' || h.version as key, h.head as payload, ${marked("h.owner", "meta")} from head h
       union all
-      select ${columns} from head h ${this.#joinLive("")} where h.version is distinct from ${p.text(known)}`;
+      select ${columns} from head h ${this.#joinLive()} where h.version is distinct from ${p.text(known)}`;
     return this.#recurring("read", p, text);
   }
 
@@ -154,11 +154,12 @@ export class Statements {
   /** The version and next seq, with those of the named messages that exist. */
   look(memoryId: string, seqs: readonly number[]): Statement<LookRow> {
     const p = new Parameters();
-    return p.statement(`select ${marked("h.version", "version")}, h.next_seq::text as next,
+    const head = this.#head(p, memoryId, p.seqs(seqs));
+    return p.statement(`${head}
+      select ${marked("h.version", "version")}, h.next_seq::text as next,
         m.seq::text as seq, ${marked("m.id", "id")}, ${stateBy("h.live")} as state
-      from ${this.#memories} h
-      left join ${this.#messages} m on m.memory_key = h.memory_key and m.seq = any (${p.integers(seqs)})
-      where h.memory_id = ${p.text(memoryId)} and ${present}`);
+      from head h
+      left join ${this.#messages} m on m.memory_key = h.memory_key and m.seq = any (${p.integers(seqs)})`);
   }
 
   remove(memoryId: string): Statement<never> {
@@ -170,14 +171,14 @@ export class Statements {
   history(memoryId: string, query: NormalHistoryQuery): Statement<KeyedRow & { state: MessageState }> {
     const { after, before, order, limit, states, ids } = query;
     const p = new Parameters();
-    const head = `
-      with head as materialized (
-        select * from ${this.#memories} h where h.memory_id = ${p.text(memoryId)} and ${present})`;
-    const between = `m.seq > ${p.integer(after)} and m.seq < ${p.integer(before)}`;
-    const page = `order by position ${order === "ascending" ? "asc" : "desc"} limit ${limit + 1}`;
+    const [from, to] = [p.integer(after), p.integer(before)];
+    const between = `int8multirange(int8range(${from}, greatest(${from}, ${to}), '()'))`;
+    const head = this.#head(p, memoryId, between);
+    const inOrder = order === "ascending" ? "asc" : "desc";
+    const page = `order by position ${inOrder} limit ${limit + 1}`;
     if (ids === undefined && states.join() === "live") {
       return p.statement(
-        `${head} select m.seq as position, 'live' as state, ${columns} from head h ${this.#joinLive(`and ${between}`)} ${page}`,
+        `${head} select m.seq as position, 'live' as state, ${columns} from head h ${this.#joinLive(inOrder, limit + 1)} ${page}`,
       );
     }
     const live = "(select h.live from head h)";
@@ -190,7 +191,7 @@ export class Statements {
     // Subqueries and not a join, so that rows come in the order of the primary key and the limit ends the search.
     const matching = `
       select m.seq as position, ${stateBy(live)} as state, ${columns} from ${this.#messages} m
-      where m.memory_key = (select h.memory_key from head h) and ${between} and (${wanted})`;
+      where m.memory_key = (select h.memory_key from head h) and m.seq > ${from} and m.seq < ${to} and (${wanted})`;
     if (ids === undefined) return p.statement(`${head} ${matching} ${page}`);
     // `offset 0` makes it look up each id by its index: the planner might otherwise search the whole history for them.
     return p.statement(`${head} select found.* from unnest(${p.texts(ids)}) as wanted (id)
@@ -243,16 +244,31 @@ export class Statements {
   }
 
   /**
-   * Joins the live messages `m` of the head `h`, range by range over the primary key. The limits exclude nothing: they
-   * keep the planner from other plans, and from an estimate so high that it compiles the statement.
+   * The head `h`, if it is present. Its live ranges are those within these ones, which makes them a value that is unpacked:
+   * Postgres would unpack the stored one again for each row that is compared with it.
    */
-  #joinLive(condition: string): string {
+  #head(p: Parameters, memoryId: string, within: string): string {
     return `
-      cross join lateral (select u.range from unnest(h.live) as u (range) limit h.next_seq) as r
+      with head as materialized (
+        select h.memory_key, h.version, h.next_seq, h.live * ${within} as live
+        from ${this.#memories} h where h.memory_id = ${p.text(memoryId)} and ${present})`;
+  }
+
+  /**
+   * Joins the live messages `m` of the head `h`, range by range over the primary key: all of them, or for a page the first
+   * of each of the first ranges, since no range is empty. The limits of all exclude nothing: they keep the planner from
+   * other plans, and from an estimate so high that it compiles the statement.
+   */
+  #joinLive(order?: "asc" | "desc", limit?: number): string {
+    const sorted = (by: string): string => (order === undefined ? "" : `order by ${by} ${order}`);
+    const atMost = (count: string): string => (limit === undefined ? count : `least(${count}, ${limit})`);
+    return `
+      cross join lateral (
+        select u.range from unnest(h.live) as u (range) ${sorted("u.range")} limit ${atMost("h.next_seq")}) as r
       cross join lateral (
         select * from ${this.#messages} m
-        where m.memory_key = h.memory_key and m.seq >= lower(r.range) and m.seq < upper(r.range) ${condition}
-        limit upper(r.range) - lower(r.range)) as m`;
+        where m.memory_key = h.memory_key and m.seq >= lower(r.range) and m.seq < upper(r.range) ${sorted("m.seq")}
+        limit ${atMost("upper(r.range) - lower(r.range)")}) as m`;
   }
 
   #inserted(p: Parameters, rows: FoldedUpdate["insert"]): string {

@@ -158,6 +158,32 @@ test("more messages than a statement has parameters for begin, come and leave, i
   expect(await ranges()).toBe("{[23991,24001)}");
 });
 
+test("more messages than a statement takes as parameters are replaced, leave and come back", async () => {
+  const begin = update(null, 3_001, { append: messages(1, 3_000) });
+  await store.updateMessages(memoryId, begin);
+  const third = (rest: number) => messages(1, 3_000).filter(({ seq }) => seq % 3 === rest);
+  const replace = [...third(0), ...third(1)].map(({ seq }) => ({
+    ...message(seq, `"again ${seq}"`),
+    meta: "{}",
+  }));
+  const change = update(begin.version, 3_001, {
+    replace,
+    move: [
+      ...third(1).map(({ seq }) => ({ seq, to: "evicted" as const })),
+      ...third(2).map(({ seq }) => ({ seq, to: "removed" as const })),
+    ],
+  });
+  await store.updateMessages(memoryId, change);
+  expect((await store.getMessages(memoryId)).messages).toEqual(replace.slice(0, 1_000));
+  const back = update(change.version, 3_001, {
+    move: replace.map(({ seq }) => ({ seq, to: seq % 3 === 0 ? "superseded" : "live" })),
+  });
+  await store.updateMessages(memoryId, back);
+  expect((await store.getMessages(memoryId)).messages).toEqual(replace.slice(1_000));
+  const superseded = replace.slice(0, 1_000).map((one) => ({ ...one, state: "superseded" }));
+  expect(await pagesOf({ states: ["superseded"] }, 600)).toEqual(superseded);
+});
+
 test("the largest seq there is can be live", async () => {
   const last = Number.MAX_SAFE_INTEGER - 1;
   const [before, newest] = messages(1, 2).map((one, index) => ({ ...one, seq: last - 1 + index }));

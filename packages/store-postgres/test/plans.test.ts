@@ -28,6 +28,8 @@ interface Plan {
   readonly "Actual Loops": number;
   readonly "Rows Removed by Filter"?: number;
   readonly "Rows Removed by Index Recheck"?: number;
+  readonly "Shared Hit Blocks": number;
+  readonly "Shared Read Blocks": number;
   readonly Plans?: Plan[];
 }
 
@@ -37,6 +39,8 @@ interface Explained {
   readonly seqScans: string[];
   fetched(table: string): number;
   readonly cost: number;
+  /** How many pages it looked at, those of values that are kept apart included. */
+  readonly pages: number;
 }
 
 /** Explains the last statement as planned for its parameters and as planned for all; what it does is undone. */
@@ -47,6 +51,7 @@ async function explain(): Promise<Explained> {
   try {
     const plans: Plan[][] = [];
     const costs: number[] = [];
+    const pages: number[] = [];
     for (const mode of ["force_custom_plan", "force_generic_plan"]) {
       await session.query(
         `begin; set local plan_cache_mode = ${mode}; prepare explained as ${statement.text}`,
@@ -55,11 +60,12 @@ async function explain(): Promise<Explained> {
         value === null ? "null" : session.escapeLiteral(value),
       );
       const call = values.length === 0 ? "explained" : `explained (${values.join()})`;
-      const { rows } = await session.query(`explain (analyze, format json) execute ${call}`);
+      const { rows } = await session.query(`explain (analyze, buffers, format json) execute ${call}`);
       await session.query("rollback; deallocate explained");
       const plan: Plan = rows[0]["QUERY PLAN"][0].Plan;
       plans.push(scansOf(plan));
       costs.push(plan["Total Cost"]);
+      pages.push(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]);
     }
     const scans = plans.flat();
     return {
@@ -68,6 +74,7 @@ async function explain(): Promise<Explained> {
         .filter((scan) => scan["Node Type"] === "Seq Scan")
         .map((scan) => scan["Relation Name"] ?? ""),
       cost: Math.max(...costs),
+      pages: Math.max(...pages),
       fetched: (table) => Math.max(...plans.map((plan) => fetchedIn(plan, table))),
     };
   } finally {
@@ -239,3 +246,47 @@ describe.each(["live", "evicted"])(
     });
   },
 );
+
+describe.each([1, 2])("of 6,000 messages, those are live whose seq is a multiple of %i", (step) => {
+  const move = messages(1, 6_000).filter(({ seq }) => seq % step !== 0);
+  const begin = update(null, 6_001, {
+    append: messages(1, 6_000),
+    move: move.map(({ seq }) => ({ seq, to: "evicted" })),
+  });
+  beforeEach(async () => {
+    await store.updateMessages(memoryId, begin);
+    await pool.query("analyze turnkeep_memories, turnkeep_messages");
+  });
+
+  test("a page of the live ones fetches a page", async () => {
+    for (const query of [{ after: 3_000 }, { before: 3_000, order: "descending" }] as const) {
+      const page = await store.getHistory(memoryId, { ...query, states: ["live"], limit: 20 });
+      expect(page).toMatchObject({ messages: { length: 20 }, hasMore: true });
+      expect((await explain()).fetched("turnkeep_messages")).toBe(21);
+    }
+  });
+
+  test("which of them are live is unpacked once for all that a statement names or returns", async () => {
+    const evict = update(begin.version, 6_001, {
+      move: messages(1, 6_000)
+        .filter(({ seq }) => seq % 6 === 0)
+        .map(({ seq }) => ({ seq, to: "evicted" })),
+    });
+    await store.updateMessages(memoryId, evict);
+    // Pages of an index and a table for each look-up by id or seq, and few for a page in the order of the key.
+    const calls: [most: number, call: () => Promise<unknown>][] = [
+      [200, () => store.getHistory(memoryId, { limit: 1_000 })],
+      [200, () => store.getHistory(memoryId, { limit: 1_000, states: ["evicted"], order: "descending" })],
+      [
+        5_000,
+        () => store.getHistory(memoryId, { limit: 1_000, ids: messages(1, 1_000).map(({ id }) => id) }),
+      ],
+      // It came twice, so the last statement asks for the state of each message that it names.
+      [4_000, () => store.updateMessages(memoryId, evict)],
+    ];
+    for (const [most, call] of calls) {
+      await call();
+      expect((await explain()).pages).toBeLessThan(most);
+    }
+  });
+});

@@ -334,6 +334,16 @@ test("what is evicted without being live takes a look and a second write", async
   ]);
 });
 
+test("an update that is longer than any text is refused, and the next one works", async () => {
+  const payload = JSON.stringify("x".repeat(540_000));
+  const append = messages(1, 1_001).map((one) => ({ ...one, payload }));
+  await expect(store.updateMessages(memoryId, update(null, 1_002, { append }))).rejects.toMatchObject({
+    code: "INVALID_OPTION",
+    message: expect.stringContaining("1001 messages"),
+  });
+  await store.updateMessages(memoryId, update(null, 2, { append: [message(1)] }));
+});
+
 test("a write that takes a second statement keeps to what it was given", async () => {
   const version = await memoryWithSuperseded();
   const evicted = update(version, 12, {
