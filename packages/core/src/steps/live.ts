@@ -1,7 +1,7 @@
 import type { MessageFormat } from "../message-format.ts";
 import { type Item, itemsOf } from "./item.ts";
 import { foreignResponses, Links } from "./links.ts";
-import { isOpen, isSettled, newStep, type Step } from "./step.ts";
+import { approvedCalls, isOpen, isSettled, newStep, type Step } from "./step.ts";
 
 const noIds: ReadonlySet<string> = new Set();
 
@@ -241,13 +241,7 @@ export class Live<M> {
     if (!item.part || item.boundary || previous === undefined || this.#stepOf.get(previous) !== before)
       return false;
     if (item.meta.derived !== undefined || previous.meta.derived !== undefined) return false;
-    if (previous.role === "assistant") return true;
-    if (
-      previous.approvals.some(
-        ({ kind, approvalId }) => kind === "response" && before.approvals.has(approvalId),
-      )
-    )
-      return true;
+    if (previous.role === "assistant" || approvedCalls(before, previous).length > 0) return true;
     const { results } = previous;
     return results.length > 0 && results.every(({ id }) => before.calls.get(id)?.providerExecuted === true);
   }
@@ -323,11 +317,8 @@ function isSaid<M>(item: Item<M> | undefined): boolean {
 }
 
 /** Whether a step still waits for one of the message's results, or for its approval. */
-function awaits<M>(step: Step<M>, { results, approvals }: Item<M>): boolean {
-  return (
-    results.some(({ id }) => isOpen(step, id)) ||
-    approvals.some(({ kind, approvalId }) => kind === "response" && step.approvals.has(approvalId))
-  );
+function awaits<M>(step: Step<M>, item: Item<M>): boolean {
+  return item.results.some(({ id }) => isOpen(step, id)) || approvedCalls(step, item).length > 0;
 }
 
 /** Messages outside a memory, grouped into steps as a memory groups them; an item's `seq` is its message's index. */

@@ -3,7 +3,7 @@ import type { MessageFormat, ToolCallRef, ToolResultRef } from "../message-forma
 import { deepFreeze, type Item, type ItemReader, messageOf, tokensOf } from "../steps/item.ts";
 import { stepsOf } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
-import { answersInTime, isOneAnswer, type Step } from "../steps/step.ts";
+import { approvedInTime, isOneAnswer, type Step } from "../steps/step.ts";
 import { type Cost, noCost } from "../window/room.ts";
 import { answeredInPlace, resultsOf } from "./missing-results.ts";
 
@@ -90,14 +90,7 @@ function mayStayOpen<M>(step: Step<M>, openCalls: OpenCalls): MayStayOpen {
   // may hold more: in some formats an answer has its calls and their approvals in one message.
   const behind = step.items.findLastIndex((item) => !isApproval(item)) + 1;
   const last = step.items.slice(Math.min(behind, step.items.length - 1));
-  const approved = new Set<string>();
-  for (const { approvals, meta } of last) {
-    for (const { kind, approvalId } of approvals) {
-      const callId = kind === "response" ? step.approvals.get(approvalId) : undefined;
-      // A late approval is not shown: its call was shown as interrupted.
-      if (callId !== undefined && meta.late?.includes(callId) !== true) approved.add(callId);
-    }
-  }
+  const approved = new Set(last.flatMap((item) => approvedInTime(step, item)));
   return (callId) => approved.has(callId);
 }
 
@@ -145,7 +138,7 @@ function repairStep<M>(
 ): void {
   const callers = step.items.filter((item) => item.calls.length > 0);
   const answers = step.items.filter((item) => item.calls.length === 0);
-  const inTime = answersInTime(step);
+  const inTime = resultsInTime(step);
   const wanted = wantedOf(callers);
   const shown = new Set<Item<M>>();
   for (const caller of callers) {
@@ -265,7 +258,7 @@ function repairAnswer<M>(
     (isEarly ? early : repaired.messages).push(message);
   }
   pushAll(repaired.messages, early);
-  const open = unanswered(calls, answersInTime(step), mayStay);
+  const open = unanswered(calls, resultsInTime(step), mayStay);
   if (open.length === 0) return;
   pushAll(repaired.messages, resultsOf(step, open, format));
   pushAll(
@@ -279,6 +272,11 @@ type Counts = Map<string, number>;
 
 function add(counts: Counts, refs: readonly { readonly id: string }[], times = 1): void {
   for (const { id } of refs) counts.set(id, (counts.get(id) ?? 0) + times);
+}
+
+/** By call id, how many results came in time. */
+function resultsInTime<M>({ answers }: Step<M>): Counts {
+  return new Map([...answers].map(([id, { inTime }]) => [id, inTime]));
 }
 
 /** Whether the id was there, once less now. */
@@ -327,11 +325,8 @@ function timelyAnswers<M>(
     wanted.shown.add(result);
     results.add(result);
   }
-  const approvals = item.approvals.filter((approval) => {
-    const callId = approval.kind === "response" ? step.approvals.get(approval.approvalId) : undefined;
-    return callId !== undefined && callIds.has(callId) && !late.has(callId);
-  });
-  return { results, count: results.size + approvals.length };
+  const approved = approvedInTime(step, item).filter((callId) => callIds.has(callId));
+  return { results, count: results.size + approved.length };
 }
 
 /** The message with these of its results, and no other. */

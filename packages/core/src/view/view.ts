@@ -4,7 +4,7 @@ import type { ProviderProfile, ViewStage } from "../provider-profile.ts";
 import { deepFreeze, type Item, messageOf, tokensOf } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
-import { isDerived, isPinned, isSystem, isUser, type Step } from "../steps/step.ts";
+import { isDerived, isPinned, isSystem, isUser, type Step, stepWith } from "../steps/step.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import { type Cost, noCost, type Overflow, overflowOf, type WindowPlan } from "../window/room.ts";
@@ -212,7 +212,5 @@ export function itemsOfSteps<M>(
 /** Unit `message` may evict a part of a step. */
 function without<M>(step: Step<M>, hidden: ReadonlySet<unknown>): Step<M> {
   const items = step.items.filter((item) => !hidden.has(item));
-  if (items.length === step.items.length) return step;
-  const ids = new Set(items.flatMap((item) => item.calls.map((call) => call.id)));
-  return { ...step, items, calls: new Map([...step.calls].filter(([id]) => ids.has(id))) };
+  return items.length === step.items.length ? step : stepWith(items);
 }
