@@ -17,7 +17,7 @@ export interface Grown<M> {
  */
 export class GrowingSteps<M> {
   readonly #reader: ItemReader<M>;
-  readonly #live: Live<M> = new Live([], () => false);
+  readonly #live: Live<M> = new Live();
   readonly #pairing = new Pairing();
   readonly #placeOf: WeakMap<Step<M>, number> = new WeakMap();
   /** The places of the steps that begin with a user message. */
