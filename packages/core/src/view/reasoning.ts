@@ -16,46 +16,30 @@ export interface ReasoningRule<M> {
  * Leaves out reasoning that was made after a beginning that has changed since, or by another model: all of a step's or
  * none. All older reasoning goes with it, since the provider only accepts that the oldest is missing.
  */
-export function withoutStaleReasoning<M>(steps: readonly Step<M>[], rule: ReasoningRule<M>): Step<M>[] {
-  const { format } = rule;
-  const last = steps.findLastIndex((step) => isStale(step, rule));
-  return steps.flatMap((step, index) => {
-    if (index > last || !hasReasoning(step, format)) return [step];
-    const rest = stepWithout(step, format);
-    return rest.items.length === 0 ? [] : [rest];
-  });
-}
-
-function isStale<M>(step: Step<M>, rule: ReasoningRule<M>): boolean {
-  if (!hasReasoning(step, rule.format)) return false;
-  return isForeign(step, rule) || step.items.some((item) => (item.meta.epoch ?? 0) < rule.epoch);
-}
-
-function isForeign<M>(step: Step<M>, { model, format }: ReasoningRule<M>): boolean {
-  if (model === undefined) return false;
-  return step.items.some(
-    (item) => item.meta.model !== undefined && item.meta.model !== model && itemReasons(item, format),
-  );
-}
-
-function hasReasoning<M>(step: Step<M>, format: MessageFormat<M>): boolean {
-  return step.items.some((item) => itemReasons(item, format));
-}
-
-function itemReasons<M>(item: Item<M>, format: MessageFormat<M>): boolean {
+export function withoutStaleReasoning<M>(
+  steps: readonly Step<M>[],
+  { epoch, model, format }: ReasoningRule<M>,
+): Step<M>[] {
   // A record that cannot be read has the role of a user.
-  return item.role === "assistant" && format.hasReasoning(item.message as M);
-}
-
-function stepWithout<M>(step: Step<M>, format: MessageFormat<M>): Step<M> {
-  const items = step.items.flatMap((item): Item<M>[] => {
+  const reasons = ({ role, message }: Item<M>): boolean =>
+    role === "assistant" && format.hasReasoning(message as M);
+  const isForeign = (item: Item<M>): boolean =>
+    model !== undefined && ![undefined, model].includes(item.meta.model) && reasons(item);
+  const isStale = (step: Step<M>): boolean =>
+    step.items.some(reasons) &&
+    step.items.some((item) => (item.meta.epoch ?? 0) < epoch || isForeign(item));
+  const rest = (item: Item<M>): Item<M>[] => {
     // A part of an answer may be bound to reasoning in another part.
-    const isPart = format.answersInParts === true && item.role === "assistant";
-    if (!isPart && !itemReasons(item, format)) return [item];
+    if (!reasons(item) && !(item.part && item.role === "assistant")) return [item];
     const message = format.without(item.message as M, { reasoning: true });
     return message === undefined ? [] : [{ ...item, message }];
+  };
+  const last = steps.findLastIndex(isStale);
+  return steps.flatMap((step, index) => {
+    if (index > last || !step.items.some(reasons)) return [step];
+    const items = step.items.flatMap(rest);
+    return items.length === 0 ? [] : [{ ...step, items }];
   });
-  return { ...step, items };
 }
 
 /**

@@ -11,9 +11,9 @@ import { answeredInPlace, resultsOf } from "./missing-results.ts";
 export interface Repaired<M> {
   readonly messages: M[];
   /** The calls that got an "interrupted" result. */
-  readonly interruptedCalls: readonly string[];
+  readonly interruptedCalls: string[];
   /** The messages from which something was left out: a result without its call, a late or a repeated one. */
-  readonly leftOut: readonly string[];
+  readonly leftOut: string[];
 }
 
 /** Which calls of the last step may stay open: all that wait for something, or only approved ones. */
@@ -29,43 +29,39 @@ export function repairSteps<M>(
   format: MessageFormat<M>,
   openCalls: OpenCalls,
 ): Repaired<M> {
-  const repaired = { messages: [] as M[], interruptedCalls: [] as string[], leftOut: [] as string[] };
+  const repaired: Repaired<M> = { messages: [], interruptedCalls: [], leftOut: [] };
   const last = steps.at(-1);
   for (const step of steps) {
     const only = step.items[0] as Item<M>;
     if (step.items.length === 1 && only.calls.length + only.results.length + only.approvals.length === 0) {
       repaired.messages.push(messageOf(only));
-    } else {
-      const { messages, interruptedCalls, leftOut } =
-        step === last
-          ? repairedStep(step, mayStayOpen(step, openCalls), format)
-          : repairedEarlier(step, format);
-      pushAll(repaired.messages, messages);
-      pushAll(repaired.interruptedCalls, interruptedCalls);
-      pushAll(repaired.leftOut, leftOut);
+      continue;
     }
+    const { messages, interruptedCalls, leftOut } = repairedStep(
+      step,
+      step === last ? openCalls : "none",
+      format,
+    );
+    pushAll(repaired.messages, messages);
+    pushAll(repaired.interruptedCalls, interruptedCalls);
+    pushAll(repaired.leftOut, leftOut);
   }
   return repaired;
 }
 
 /** Cache for steps that are not the last: a step only grows, and a memory has one format. */
-const repairedSteps: WeakMap<object, { readonly size: number; readonly repaired: Repaired<unknown> }> =
+const earlier: WeakMap<object, { readonly size: number; readonly repaired: Repaired<unknown> }> =
   new WeakMap();
 
-function repairedEarlier<M>(step: Step<M>, format: MessageFormat<M>): Repaired<M> {
-  const before = repairedSteps.get(step);
+/** One step, `none` of whose calls may stay open unless it is the last. Frozen, as all messages of a view are. */
+function repairedStep<M>(step: Step<M>, openCalls: OpenCalls | "none", format: MessageFormat<M>): Repaired<M> {
+  const before = openCalls === "none" ? earlier.get(step) : undefined;
   if (before?.size === step.items.length) return before.repaired as Repaired<M>;
-  const repaired = repairedStep(step, noneMay, format);
-  repairedSteps.set(step, { size: step.items.length, repaired });
-  return repaired;
-}
-
-/** Frozen, as all messages of a view are. */
-function repairedStep<M>(step: Step<M>, mayStay: MayStayOpen, format: MessageFormat<M>): Repaired<M> {
-  const repaired: Growing<M> = { messages: [], interruptedCalls: [], leftOut: [] };
+  const repaired: Repaired<M> = { messages: [], interruptedCalls: [], leftOut: [] };
   const inParts = step.calls.size > 0 && step.items.some((item) => item.part);
-  (inParts ? repairAnswer : repairStep)(step, mayStay, format, repaired);
+  (inParts ? repairAnswer : repairStep)(step, mayStayOpen(step, openCalls), format, repaired);
   for (const message of repaired.messages) deepFreeze(message);
+  if (openCalls === "none") earlier.set(step, { size: step.items.length, repaired });
   return repaired;
 }
 
@@ -81,11 +77,8 @@ export function repairMessages<M>(
 /** Says of a call whether it may stay unanswered. */
 type MayStayOpen = (callId: string) => boolean;
 
-const noneMay: MayStayOpen = () => false;
-
-/** Of the last step. */
-function mayStayOpen<M>(step: Step<M>, openCalls: OpenCalls): MayStayOpen {
-  if (openCalls === "any") return () => true;
+function mayStayOpen<M>(step: Step<M>, openCalls: OpenCalls | "none"): MayStayOpen {
+  if (openCalls !== "approved") return () => openCalls === "any";
   // Whoever runs approved calls looks for the approvals in the last message, which shows those that came one by one. It
   // may hold more: in some formats an answer has its calls and their approvals in one message.
   const behind = step.items.findLastIndex((item) => !isApproval(item)) + 1;
@@ -115,7 +108,7 @@ export function addedByRepair<M>(
   const measure = (step: Step<M>, isLast: boolean): Cost => {
     // All its calls may stay open, and nothing is joined: what grows with each of many results is not repaired anew.
     if (isLast && openCalls === "any" && isOneAnswer(step) && step.approvals.size === 0) return noCost;
-    const { messages } = repairedStep(step, isLast ? mayStayOpen(step, openCalls) : noneMay, reader.format);
+    const { messages } = repairedStep(step, isLast ? openCalls : "none", reader.format);
     const tokens = tokensOf(messages, step.items, reader) - step.tokens;
     return { messages: Math.max(0, messages.length - step.items.length), tokens: Math.max(0, tokens) };
   };
@@ -128,13 +121,11 @@ export function addedByRepair<M>(
   };
 }
 
-type Growing<M> = { messages: M[]; interruptedCalls: string[]; leftOut: string[] };
-
 function repairStep<M>(
   step: Step<M>,
   mayStay: MayStayOpen,
   format: MessageFormat<M>,
-  repaired: Growing<M>,
+  repaired: Repaired<M>,
 ): void {
   const callers = step.items.filter((item) => item.calls.length > 0);
   const answers = step.items.filter((item) => item.calls.length === 0);
@@ -231,7 +222,7 @@ function repairAnswer<M>(
   step: Step<M>,
   mayStay: MayStayOpen,
   format: MessageFormat<M>,
-  repaired: Growing<M>,
+  repaired: Repaired<M>,
 ): void {
   const parts = step.items.filter((item) => item.role === "assistant");
   const callIds = new Set(step.calls.keys());
