@@ -1,5 +1,5 @@
 import type { MessageFormat, TextPlace } from "../message-format.ts";
-import { checkObject, wrongOption } from "../option-checks.ts";
+import { checkFunction, checkObject, wrongOption } from "../option-checks.ts";
 import { mapJsonLeaves } from "./json-leaves.ts";
 import { mapTextOf } from "./map-text.ts";
 import { copiesPerMessage } from "./per-message.ts";
@@ -104,7 +104,7 @@ function changeOf(options: RedactOptions): Change {
     throw wrongOption("redact", options, "given either patterns or change");
   }
   if (change !== undefined) {
-    if (typeof change !== "function") throw wrongOption("redact.change", change, "a function");
+    checkFunction("redact.change", change);
     const checked: Change = (text, of) => {
       const after: unknown = change(text, of);
       if (typeof after === "string") return after;

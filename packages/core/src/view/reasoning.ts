@@ -26,8 +26,7 @@ export function withoutStaleReasoning<M>(
   const isForeign = (item: Item<M>): boolean =>
     model !== undefined && ![undefined, model].includes(item.meta.model) && reasons(item);
   const isStale = (step: Step<M>): boolean =>
-    step.items.some(reasons) &&
-    step.items.some((item) => (item.meta.epoch ?? 0) < epoch || isForeign(item));
+    step.items.some(reasons) && step.items.some((item) => (item.meta.epoch ?? 0) < epoch || isForeign(item));
   const rest = (item: Item<M>): Item<M>[] => {
     // A part of an answer may be bound to reasoning in another part.
     if (!reasons(item) && !(item.part && item.role === "assistant")) return [item];

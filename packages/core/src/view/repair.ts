@@ -54,7 +54,11 @@ const earlier: WeakMap<object, { readonly size: number; readonly repaired: Repai
   new WeakMap();
 
 /** One step, `none` of whose calls may stay open unless it is the last. Frozen, as all messages of a view are. */
-function repairedStep<M>(step: Step<M>, openCalls: OpenCalls | "none", format: MessageFormat<M>): Repaired<M> {
+function repairedStep<M>(
+  step: Step<M>,
+  openCalls: OpenCalls | "none",
+  format: MessageFormat<M>,
+): Repaired<M> {
   const before = openCalls === "none" ? earlier.get(step) : undefined;
   if (before?.size === step.items.length) return before.repaired as Repaired<M>;
   const repaired: Repaired<M> = { messages: [], interruptedCalls: [], leftOut: [] };
