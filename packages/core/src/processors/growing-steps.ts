@@ -84,7 +84,7 @@ export class StepsHolding<M> {
   #places: number[] = [];
 
   constructor(format: MessageFormat<M>) {
-    this.all = new GrowingSteps({ format, counter: undefined, pinned: undefined });
+    this.all = new GrowingSteps({ format });
   }
 
   /** Takes in what is new; returns whether older messages now belong to other steps. */

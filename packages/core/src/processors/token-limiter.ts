@@ -74,8 +74,7 @@ export function tokenLimiter(options: TokenLimiterOptions): AnyProcessor {
     name,
     limitsView: true,
     process<M>(messages: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
-      const reader = { format, counter: counted, pinned: undefined };
-      const grouping = groupings(messages, format, () => new Grouping(reader));
+      const grouping = groupings(messages, format, () => new Grouping({ format, counter: counted }));
       grouping.grow(messages);
       if (grouping.tokens + (counter.base ?? 0) + reserve <= limit) return messages;
       const kept = keptOf(grouping, checked).flatMap(({ indices }) => indices);

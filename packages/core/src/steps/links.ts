@@ -67,8 +67,8 @@ export class Links<M> {
       if (!step.calls.has(id)) this.#callers.add(id, step);
       if (!isOpen(step, id)) this.#open.add(id, step);
     }
-    const waiting = own.size + item.results.length === 0 ? own : new Set(own);
-    for (const { id } of item.results) if (isOpen(step, id)) (waiting as Set<string>).add(id);
+    const waiting = [...own];
+    for (const { id } of item.results) if (isOpen(step, id)) waiting.push(id);
     for (const { kind, approvalId } of item.approvals)
       if (kind === "request" && !step.approvals.has(approvalId)) this.#requests.add(approvalId, step);
     joinStep(step, item);

@@ -324,5 +324,5 @@ function awaits<M>(step: Step<M>, item: Item<M>): boolean {
 
 /** Messages outside a memory, grouped into steps as a memory groups them; an item's `seq` is its message's index. */
 export function stepsOf<M>(messages: readonly M[], format: MessageFormat<M>): readonly Step<M>[] {
-  return new Live<M>(itemsOf(messages, { format, counter: undefined, pinned: undefined })).steps;
+  return new Live<M>(itemsOf(messages, { format })).steps;
 }

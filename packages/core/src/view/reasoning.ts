@@ -50,22 +50,20 @@ export function afterChanges<M>(
   processors: readonly Processor<M>[],
   format: MessageFormat<M>,
 ): readonly M[] {
-  const answered = stages.at(-1)?.messages ?? [];
-  let known = stages[0]?.messages ?? [];
-  let isChanged = false;
-  for (const [index, processor] of processors.entries()) {
-    const before = stages[index]?.messages ?? [];
-    const after = stages[index + 1]?.messages ?? [];
-    const same = before.length === after.length && before.every((message, place) => message === after[place]);
-    if (same) continue;
-    if (processor.eachAlone !== true) isChanged = true;
-    else if (!isChanged) known = after;
-  }
-  if (!isChanged) return answered;
+  const lists = stages.map((stage) => stage.messages);
+  const answered = lists.at(-1) ?? [];
+  const isChange = ({ eachAlone }: Processor<M>, index: number): boolean =>
+    eachAlone !== true && !isSame(lists[index], lists[index + 1]);
+  const known = lists[processors.findIndex(isChange)];
+  if (known === undefined) return answered;
   const first = answered.findIndex((message, place) => message !== known[place]);
   if (first < 0) return answered;
   return answered.flatMap((message, place) => {
     if (place < first || !format.hasReasoning(message)) return [message];
     return format.without(message, { reasoning: true }) ?? [];
   });
+}
+
+function isSame<M>(before: readonly M[] = [], after: readonly M[] = []): boolean {
+  return before.length === after.length && before.every((message, place) => message === after[place]);
 }
