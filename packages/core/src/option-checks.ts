@@ -129,3 +129,24 @@ export function checkCounter(
   }
   if (counter.base !== undefined) checkInteger(`${name}.base`, counter.base, 0);
 }
+
+/** Checks an option that is one of a few texts. */
+export function checkOneOf(name: string, value: unknown, choices: readonly string[]): void {
+  if (!choices.includes(value as string)) throw wrongOption(name, value, `one of ${choices.join(", ")}`);
+}
+
+/** Checks a function that may be left out. */
+export function checkFunction(name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== "function") throw wrongOption(name, value, "a function");
+}
+
+/** Checks what part of a limit to evict down to. */
+export function checkTarget(name: string, target: unknown): void {
+  if (typeof target === "number" && target > 0 && target <= 1) return;
+  throw wrongOption(name, target, "greater than 0 and at most 1");
+}
+
+/** Checks what a window or a limiter does with a newest step that does not fit. */
+export function checkOverflow(name: string, overflow: unknown): void {
+  checkOneOf(name, overflow, ["throw", "keep", "evict"]);
+}

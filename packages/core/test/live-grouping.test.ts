@@ -43,7 +43,7 @@ function shape(live: Live<ModelMessage>): unknown {
       items: step.items.map(({ seq }) => seq),
       calls: [...step.calls].map(([id, { made }]) => `${id} ${made} ${isOpen(step, id)}`),
       answers: [...step.answers].map(([id, { results, inTime }]) => `${id} ${results} ${inTime}`),
-      counts: [step.unanswered, step.callers, step.wholeCallers],
+      counts: [step.unanswered, step.callers],
       approvals: [...step.approvals.keys()],
       tokens: step.tokens,
       unsettled: live.unsettled.has(step),

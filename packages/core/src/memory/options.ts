@@ -1,7 +1,14 @@
 import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory-options.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { checkInteger, checkTimeout, kindOf, wrongOption } from "../option-checks.ts";
+import {
+  checkFunction,
+  checkInteger,
+  checkOneOf,
+  checkTimeout,
+  kindOf,
+  wrongOption,
+} from "../option-checks.ts";
 import { checkProcessors } from "../processors/apply-processors.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
@@ -98,8 +105,7 @@ export function checkPolicy<M>(options: MemoryPolicy<M>): void {
     }
   }
   checkTimeout(timeoutMs);
-  if (onEvent !== undefined && typeof onEvent !== "function")
-    throw wrongOption("onEvent", onEvent, "a function");
+  checkFunction("onEvent", onEvent);
 }
 
 /** Errors: `INVALID_OPTION`. */
@@ -109,13 +115,10 @@ export function checkProfile(profile: ProviderProfile): void {
   }
   const { name, firstMessage, reasoning, maxMessages, storedCallIds } = profile;
   if (typeof name !== "string") throw wrongOption("profile.name", name, "a text");
-  if (!["user", "any"].includes(firstMessage))
-    throw wrongOption("profile.firstMessage", firstMessage, '"user" or "any"');
-  if (!["any", "none", "bound"].includes(reasoning))
-    throw wrongOption("profile.reasoning", reasoning, '"any", "none" or "bound"');
+  checkOneOf("profile.firstMessage", firstMessage, ["user", "any"]);
+  checkOneOf("profile.reasoning", reasoning, ["any", "none", "bound"]);
   if (maxMessages !== undefined) checkInteger("profile.maxMessages", maxMessages, 1);
-  if (storedCallIds !== undefined && typeof storedCallIds !== "function")
-    throw wrongOption("profile.storedCallIds", storedCallIds, "a function");
+  checkFunction("profile.storedCallIds", storedCallIds);
 }
 
 /** Catches a database client or URL passed as the store. The value is not shown: a URL may hold a password. */

@@ -82,5 +82,5 @@ function seekerOf<M>(target: Item<M>): (items: readonly Item<M>[]) => boolean {
 }
 
 function grouped<M>(earlier: readonly Item<M>[], target: Item<M>): Live<M> {
-  return new Live([...earlier.toReversed(), target], () => false);
+  return new Live([...earlier.toReversed(), target]);
 }

@@ -5,9 +5,9 @@ import { perObject } from "./per-message.ts";
  * A list of messages that cannot change and has only grown since it was first seen, so that what was made of its
  * messages still holds.
  */
-export interface GrowingList {
+interface GrowingList {
   /** All of them. Not a frozen array, because V8 reads those ten times slower. */
-  readonly messages: readonly unknown[];
+  readonly messages: unknown[];
 }
 
 /** The lists that frozen arrays show. */
@@ -34,7 +34,7 @@ export function statePerList(): <M, State>(
 
 /** Lists that are seen repeatedly. A list is found by its newest message, and known as long as that message lives. */
 export class GrowingLists {
-  readonly #byNewest: WeakMap<object, { readonly messages: unknown[] }> = new WeakMap();
+  readonly #byNewest: WeakMap<object, GrowingList> = new WeakMap();
 
   /**
    * The messages in a frozen array that shows a list, with the results of `frozen` in place of those that can change.
@@ -60,7 +60,7 @@ export class GrowingLists {
   }
 
   /** The longest known list that these messages begin with. */
-  #find(messages: readonly unknown[]): { readonly messages: unknown[] } | undefined {
+  #find(messages: readonly unknown[]): GrowingList | undefined {
     for (let length = messages.length; length > 0; length--) {
       const list = this.#byNewest.get(messages[length - 1] as object);
       if (list?.messages.length === length && begins(messages, list.messages)) return list;

@@ -1,7 +1,9 @@
+import type { MessageFormat } from "../message-format.ts";
 import { type Item, type ItemReader, itemsOf } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
 import type { Step } from "../steps/step.ts";
+import { beforeBorder } from "./border.ts";
 import { type Bond, Pairing, type Pairs } from "./pairs.ts";
 
 /** A message that a list has grown by. */
@@ -17,7 +19,7 @@ export interface Grown<M> {
  */
 export class GrowingSteps<M> {
   readonly #reader: ItemReader<M>;
-  readonly #live: Live<M> = new Live([], () => false);
+  readonly #live: Live<M> = new Live();
   readonly #pairing = new Pairing();
   readonly #placeOf: WeakMap<Step<M>, number> = new WeakMap();
   /** The places of the steps that begin with a user message. */
@@ -74,34 +76,38 @@ export class GrowingSteps<M> {
   }
 }
 
-/** The places of the steps with some of the messages, in their order. */
-export class Places<M> {
-  readonly #steps: GrowingSteps<M>;
+/** The steps of a growing list that hold messages of some kind. */
+export class StepsHolding<M> {
+  readonly all: GrowingSteps<M>;
   readonly #messages: number[] = [];
+  /** Of the steps, ascending. */
   #places: number[] = [];
-  #early = 0;
 
-  constructor(steps: GrowingSteps<M>) {
-    this.#steps = steps;
+  constructor(format: MessageFormat<M>) {
+    this.all = new GrowingSteps({ format });
   }
 
-  /** Takes in a message that is newer than those before. */
-  add(at: number): void {
-    this.#messages.push(at);
-    this.#insert(this.#steps.placeOf(at));
-  }
-
-  /** One of them, by how many there are. */
-  at(index: (count: number) => number): number | undefined {
-    if (this.#early !== this.#steps.early.length) {
-      this.#early = this.#steps.early.length;
-      this.#places = [];
-      for (const at of this.#messages) this.#insert(this.#steps.placeOf(at));
+  /** Takes in what is new; returns whether older messages now belong to other steps. */
+  grow(messages: readonly M[], isSuch: (grown: Grown<M>) => boolean): boolean {
+    const early = this.all.early.length;
+    for (const grown of this.all.grow(messages)) {
+      if (!isSuch(grown)) continue;
+      this.#messages.push(grown.item.seq);
+      this.#enter(grown.item.seq);
     }
-    return this.#places[index(this.#places.length)];
+    if (this.all.early.length === early) return false;
+    this.#places = [];
+    for (const at of this.#messages) this.#enter(at);
+    return true;
   }
 
-  #insert(place: number): void {
+  /** The place of the first of the newest `keep` of them, on the border's grid; `undefined` if there are none. */
+  newest(keep: number): number | undefined {
+    return this.#places[beforeBorder(this.#places.length, keep)];
+  }
+
+  #enter(at: number): void {
+    const place = this.all.placeOf(at);
     let index = this.#places.length;
     while (index > 0 && (this.#places[index - 1] as number) > place) index--;
     if (this.#places[index - 1] !== place) this.#places.splice(index, 0, place);

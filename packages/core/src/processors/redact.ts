@@ -1,10 +1,9 @@
 import type { MessageFormat, TextPlace } from "../message-format.ts";
-import { checkObject, wrongOption } from "../option-checks.ts";
+import { checkFunction, checkObject, wrongOption } from "../option-checks.ts";
 import { mapJsonLeaves } from "./json-leaves.ts";
 import { mapTextOf } from "./map-text.ts";
-import { copiesPerMessage } from "./per-message.ts";
-import type { AnyProcessor, ProcessorContext } from "./processor.ts";
-import { shownEach } from "./shown.ts";
+import type { AnyProcessor } from "./processor.ts";
+import { eachMessage } from "./shown.ts";
 
 /** Options of {@link redact}: patterns, or a function. */
 export type RedactOptions =
@@ -55,18 +54,10 @@ const name = "redact";
  */
 export function redact(options: RedactOptions): AnyProcessor {
   const change = changeOf(options);
-  const copyOf = copiesPerMessage();
-  const each = shownEach();
-  return {
-    name,
-    eachAlone: true,
-    process<M>(messages: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
-      const mapText = mapTextOf(format, name);
-      return each(messages, format, (message) =>
-        copyOf(message, format, () => redactedMessage(message, format, mapText, change)),
-      );
-    },
-  };
+  return eachMessage(name, (format) => {
+    const mapText = mapTextOf(format, name);
+    return (message) => redactedMessage(message, format, mapText, change);
+  });
 }
 
 function redactedMessage<M>(
@@ -104,7 +95,7 @@ function changeOf(options: RedactOptions): Change {
     throw wrongOption("redact", options, "given either patterns or change");
   }
   if (change !== undefined) {
-    if (typeof change !== "function") throw wrongOption("redact.change", change, "a function");
+    checkFunction("redact.change", change);
     const checked: Change = (text, of) => {
       const after: unknown = change(text, of);
       if (typeof after === "string") return after;

@@ -1,5 +1,7 @@
 import type { MessageFormat } from "../message-format.ts";
 import { statePerList } from "./growing-list.ts";
+import { copiesPerMessage } from "./per-message.ts";
+import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 
 /** What is shown of a growing list; decides only once about the part of it that can no longer change. */
 export class Shown<M> {
@@ -31,15 +33,26 @@ export class Shown<M> {
   }
 }
 
-/** Shows each message by itself; for a list that has only grown, `show` is called for the new messages only. */
-export function shownEach(): <M>(
-  messages: readonly M[],
-  format: MessageFormat<M>,
-  show: (message: M) => M | undefined,
-) => readonly M[] {
+/**
+ * A processor that changes each message by itself, once; what `changeFor` returns is called for the messages, and may
+ * leave one out.
+ */
+export function eachMessage(
+  name: string,
+  changeFor: <M>(format: MessageFormat<M>) => (message: M) => M | undefined,
+): AnyProcessor {
+  const copyOf = copiesPerMessage();
   const states = statePerList();
-  return <M>(messages: readonly M[], format: MessageFormat<M>, show: (message: M) => M | undefined) => {
-    const { length } = messages;
-    return states(messages, format, () => new Shown<M>()).of(length, length, (at) => show(messages[at] as M));
+  return {
+    name,
+    eachAlone: true,
+    process<M>(messages: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
+      const { length } = messages;
+      const change = changeFor(format);
+      return states(messages, format, () => new Shown<M>()).of(length, length, (at) => {
+        const message = messages[at] as M;
+        return copyOf(message, format, () => change(message));
+      });
+    },
   };
 }

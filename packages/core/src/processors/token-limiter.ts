@@ -1,5 +1,13 @@
 import { TurnkeepError } from "../errors.ts";
-import { checkCounter, checkInteger, checkObject, wrongOption } from "../option-checks.ts";
+import {
+  checkCounter,
+  checkInteger,
+  checkObject,
+  checkOneOf,
+  checkOverflow,
+  checkTarget,
+  wrongOption,
+} from "../option-checks.ts";
 import type { TokenCounter, WindowOverflow } from "../window-options.ts";
 import { cutAt } from "./border.ts";
 import { type Group, Grouping } from "./grouping.ts";
@@ -30,7 +38,6 @@ export interface TokenLimiterOptions {
 }
 
 const name = "token-limiter";
-const overflows: readonly unknown[] = ["throw", "keep", "evict"];
 
 /**
  * Leaves out the oldest steps until the rest fits the limit. Steps are kept or left out whole, and the kept ones have
@@ -67,8 +74,7 @@ export function tokenLimiter(options: TokenLimiterOptions): AnyProcessor {
     name,
     limitsView: true,
     process<M>(messages: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
-      const reader = { format, counter: counted, pinned: undefined };
-      const grouping = groupings(messages, format, () => new Grouping(reader));
+      const grouping = groupings(messages, format, () => new Grouping({ format, counter: counted }));
       grouping.grow(messages);
       if (grouping.tokens + (counter.base ?? 0) + reserve <= limit) return messages;
       const kept = keptOf(grouping, checked).flatMap(({ indices }) => indices);
@@ -87,12 +93,9 @@ function checkedOptions(options: TokenLimiterOptions): Checked {
   checkInteger("tokenLimiter.reserve", reserve, 0);
   if (reserve >= limit)
     throw wrongOption("tokenLimiter.reserve", reserve, `smaller than the limit, ${limit}`);
-  if (unit !== "step" && unit !== "turn") throw wrongOption("tokenLimiter.unit", unit, "step or turn");
-  if (typeof target !== "number" || !(target > 0 && target <= 1)) {
-    throw wrongOption("tokenLimiter.target", target, "greater than 0 and at most 1");
-  }
-  if (!overflows.includes(overflow))
-    throw wrongOption("tokenLimiter.overflow", overflow, "throw, keep or evict");
+  checkOneOf("tokenLimiter.unit", unit, ["step", "turn"]);
+  checkTarget("tokenLimiter.target", target);
+  checkOverflow("tokenLimiter.overflow", overflow);
   return { limit, counter, reserve, unit, target, overflow };
 }
 

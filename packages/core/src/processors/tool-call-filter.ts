@@ -1,9 +1,8 @@
 import type { MessageFormat } from "../message-format.ts";
 import { checkInteger, checkObject, wrongOption } from "../option-checks.ts";
 import { isOpen } from "../steps/step.ts";
-import { beforeBorder } from "./border.ts";
 import { statePerList } from "./growing-list.ts";
-import { GrowingSteps, Places } from "./growing-steps.ts";
+import { type GrowingSteps, StepsHolding } from "./growing-steps.ts";
 import type { PairedCall, Pairs } from "./pairs.ts";
 import { copiesPerMessage } from "./per-message.ts";
 import type { AnyProcessor, ProcessorContext } from "./processor.ts";
@@ -125,19 +124,13 @@ function checkedOptions(options: ToolCallFilterOptions): {
 } {
   checkObject("toolCallFilter", options, ["exclude", "keepLastSteps"]);
   const { exclude, keepLastSteps } = options;
-  if (exclude !== undefined && !isNames(exclude)) {
-    throw wrongOption(
-      "toolCallFilter.exclude",
-      exclude,
-      "a list of tools' names; leave it out for all tools",
-    );
+  const isNames = Array.isArray(exclude) && exclude.every((name) => typeof name === "string");
+  if (exclude !== undefined && !isNames) {
+    const expected = "a list of tools' names; leave it out for all tools";
+    throw wrongOption("toolCallFilter.exclude", exclude, expected);
   }
   if (keepLastSteps !== undefined) checkInteger("toolCallFilter.keepLastSteps", keepLastSteps, 0);
-  return { names: exclude === undefined ? undefined : new Set(exclude), keepLastSteps };
-}
-
-function isNames(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((name) => typeof name === "string");
+  return { names: exclude && new Set(exclude), keepLastSteps };
 }
 
 /** The ids of what is left out of a message. */
@@ -159,8 +152,8 @@ interface Border {
 class Calls<M> {
   readonly #format: MessageFormat<M>;
   readonly #names: ReadonlySet<string> | undefined;
+  readonly #calling: StepsHolding<M>;
   readonly #steps: GrowingSteps<M>;
-  readonly #places: Places<M>;
   /** By message index; messages without calls, results and approvals are not in it. */
   readonly #pairs: Map<number, Pairs> = new Map();
   #newest: M | undefined;
@@ -169,20 +162,19 @@ class Calls<M> {
   constructor(format: MessageFormat<M>, names: ReadonlySet<string> | undefined) {
     this.#format = format;
     this.#names = names;
-    this.#steps = new GrowingSteps({ format, counter: undefined, pinned: undefined });
-    this.#places = new Places(this.#steps);
+    this.#calling = new StepsHolding(format);
+    this.#steps = this.#calling.all;
   }
 
   /** Takes in what is new; returns whether something that came before its call has since been paired with one. */
   grow(messages: readonly M[]): boolean {
-    const early = this.#steps.early.length;
-    for (const { item, pairs } of this.#steps.grow(messages)) {
-      if (pairs.calls.size > 0) this.#places.add(item.seq);
-      if (pairs.calls.size + pairs.results.size + pairs.approvals.size > 0) this.#pairs.set(item.seq, pairs);
-    }
     this.#newest = messages.at(-1);
     this.#length = messages.length;
-    return this.#steps.early.length > early;
+    return this.#calling.grow(messages, ({ item, pairs }) => {
+      const { calls, results, approvals } = pairs;
+      if (calls.size + results.size + approvals.size > 0) this.#pairs.set(item.seq, pairs);
+      return calls.size > 0;
+    });
   }
 
   /** The steps of the running turn; none if the model has answered. */
@@ -207,7 +199,7 @@ class Calls<M> {
 
   /** The newest `keep` steps with calls, rounded to the border's grid. */
   newest(keep: number): Border {
-    const from = this.#places.at((count) => beforeBorder(count, keep)) ?? this.#length;
+    const from = this.#calling.newest(keep) ?? this.#length;
     return { from, decided: this.#steps.before(from) };
   }
 
@@ -247,12 +239,10 @@ function saysSomething<M>(message: M, format: MessageFormat<M>): boolean {
 }
 
 function without<M>(message: M, gone: Gone, format: MessageFormat<M>): M | undefined {
-  const [calls, results, approvals] = [gone.calls, gone.results, gone.approvals].map(
-    (ids) => new Set(ids),
-  ) as [Set<string>, Set<string>, Set<string>];
-  return format.without(message, {
-    toolCalls: (id) => calls.has(id),
-    toolResults: (id) => results.has(id),
-    approvals: (id) => approvals.has(id),
-  });
+  const isIn = (ids: readonly string[]): ((id: string) => boolean) => {
+    const known = new Set(ids);
+    return (id) => known.has(id);
+  };
+  const [toolCalls, toolResults, approvals] = [isIn(gone.calls), isIn(gone.results), isIn(gone.approvals)];
+  return format.without(message, { toolCalls, toolResults, approvals });
 }

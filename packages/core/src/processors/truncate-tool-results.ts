@@ -2,9 +2,8 @@ import { checkCounter, checkInteger, checkObject, wrongOption } from "../option-
 import type { TokenCounter } from "../window-options.ts";
 import { beginning, ending, fits } from "./cut-text.ts";
 import { mapTextOf } from "./map-text.ts";
-import { copiesPerMessage } from "./per-message.ts";
-import type { AnyProcessor, ProcessorContext } from "./processor.ts";
-import { shownEach } from "./shown.ts";
+import type { AnyProcessor } from "./processor.ts";
+import { eachMessage } from "./shown.ts";
 import { textTokens } from "./text-tokens.ts";
 
 /** Options of {@link truncateToolResults}. */
@@ -42,8 +41,6 @@ const longestNotice: string = notice(2 ** 40);
  */
 export function truncateToolResults(options: TruncateToolResultsOptions): AnyProcessor {
   const { maxTokens, head, tail, count } = checkedOptions(options);
-  const copyOf = copiesPerMessage();
-  const each = shownEach();
   const cut = (text: string): string => {
     if (fits(text, maxTokens, count)) return text;
     const end = ending(text, tail, count);
@@ -56,18 +53,13 @@ export function truncateToolResults(options: TruncateToolResultsOptions): AnyPro
       tokens = Math.max(0, tokens - over);
     }
   };
-  return {
-    name,
-    eachAlone: true,
-    process<M>(messages: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
-      const mapText = mapTextOf(format, name);
-      return each(messages, format, (message) => {
-        if (format.toolResults(message).length === 0) return message;
-        const cutTexts = (): M => mapText(message, (text, of) => (of === "tool-result" ? cut(text) : text));
-        return copyOf(message, format, cutTexts);
-      });
-    },
-  };
+  return eachMessage(name, (format) => {
+    const mapText = mapTextOf(format, name);
+    return (message) => {
+      if (format.toolResults(message).length === 0) return message;
+      return mapText(message, (text, of) => (of === "tool-result" ? cut(text) : text));
+    };
+  });
 }
 
 function checkedOptions(options: TruncateToolResultsOptions): {

@@ -55,8 +55,8 @@ export interface Item<M> extends ItemFacts<M> {
 /** Decides how items are read; the same for all items of a memory. */
 export interface ItemReader<M> {
   readonly format: MessageFormat<M>;
-  readonly counter: TokenCounter | undefined;
-  readonly pinned: ((message: M) => boolean) | undefined;
+  readonly counter?: TokenCounter | undefined;
+  readonly pinned?: ((message: M) => boolean) | undefined;
 }
 
 /** Asks the format, the counter and `pinned` about a message. */

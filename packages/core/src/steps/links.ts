@@ -1,7 +1,15 @@
-import type { ApprovalRef } from "../message-format.ts";
 import type { Item } from "./item.ts";
 import { isOpen, joinStep, type Step } from "./step.ts";
 import { StepsById } from "./steps-by-id.ts";
+
+/** What a message answers: a call, or a request to approve one. */
+interface Answered<M> {
+  /** For a request that nobody made, its own id. */
+  readonly callId: string;
+  readonly asker: Step<M> | undefined;
+}
+
+type Facts = Pick<Item<never>, "results" | "approvals">;
 
 /** Links messages by ids: who made a call, who asked for an approval, whose result has no call yet. */
 export class Links<M> {
@@ -19,18 +27,27 @@ export class Links<M> {
     return this.#open.get(callId).at(-1) ?? this.#callers.get(callId).at(-1);
   }
 
-  /** The newest step that asked for an approval. */
-  asker({ approvalId }: ApprovalRef): Step<M> | undefined {
-    return this.#requests.get(approvalId).at(-1);
+  /** What a message answers that others asked, with the steps that did; `undefined` where none did. */
+  answered({ results, approvals }: Facts, own: ReadonlySet<string>): Answered<M>[] {
+    const answered: Answered<M>[] = [];
+    for (const { id } of results) if (!own.has(id)) answered.push({ callId: id, asker: this.caller(id) });
+    if (approvals.length === 0) return answered;
+    // A message that holds calls with their results holds both halves of their approvals.
+    const asked = new Set(approvals.flatMap((each) => (each.kind === "request" ? each.approvalId : [])));
+    for (const { kind, approvalId } of approvals) {
+      if (kind === "request" || asked.has(approvalId)) continue;
+      const asker = this.#requests.get(approvalId).at(-1);
+      answered.push({ callId: asker?.approvals.get(approvalId) ?? approvalId, asker });
+    }
+    return answered;
   }
 
   /**
-   * The steps that asked for a message's results and approvals, its own calls excluded; `undefined` where none did. A
-   * request that stands apart from its call belongs to the call's step.
+   * The steps that a message may belong to, `undefined` where what it answers was not asked. A request that stands apart
+   * from its call belongs to the call's step.
    */
   askersOf(item: Item<M>, own: ReadonlySet<string>): (Step<M> | undefined)[] {
-    const askers = item.results.filter(({ id }) => !own.has(id)).map(({ id }) => this.caller(id));
-    for (const approval of foreignResponses(item)) askers.push(this.asker(approval));
+    const askers = this.answered(item, own).map(({ asker }) => asker);
     for (const approval of item.approvals) {
       if (approval.kind !== "request" || own.has(approval.toolCallId)) continue;
       const caller = this.caller(approval.toolCallId);
@@ -50,8 +67,8 @@ export class Links<M> {
       if (!step.calls.has(id)) this.#callers.add(id, step);
       if (!isOpen(step, id)) this.#open.add(id, step);
     }
-    const waiting = own.size + item.results.length === 0 ? own : new Set(own);
-    for (const { id } of item.results) if (isOpen(step, id)) (waiting as Set<string>).add(id);
+    const waiting = [...own];
+    for (const { id } of item.results) if (isOpen(step, id)) waiting.push(id);
     for (const { kind, approvalId } of item.approvals)
       if (kind === "request" && !step.approvals.has(approvalId)) this.#requests.add(approvalId, step);
     joinStep(step, item);
@@ -76,12 +93,4 @@ export class Links<M> {
     }
     for (const id of step.approvals.keys()) this.#requests.delete(id, step);
   }
-}
-
-/** Responses to requests in other messages: a message that holds calls with their results holds both. */
-export function foreignResponses<M>({ approvals }: Pick<Item<M>, "approvals">): readonly ApprovalRef[] {
-  if (approvals.length === 0) return approvals;
-  const own = new Set<string>();
-  for (const approval of approvals) if (approval.kind === "request") own.add(approval.approvalId);
-  return approvals.filter((approval) => approval.kind === "response" && !own.has(approval.approvalId));
 }

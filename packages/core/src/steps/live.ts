@@ -1,9 +1,14 @@
 import type { MessageFormat } from "../message-format.ts";
 import { type Item, itemsOf } from "./item.ts";
-import { foreignResponses, Links } from "./links.ts";
-import { isOpen, isSettled, newStep, type Step } from "./step.ts";
+import { Links } from "./links.ts";
+import { approvedCalls, isOpen, isSettled, newStep, type Step } from "./step.ts";
 
+// Shared, because most messages have none.
 const noIds: ReadonlySet<string> = new Set();
+
+function idsOf(refs: readonly { readonly id: string }[]): ReadonlySet<string> {
+  return refs.length === 0 ? noIds : new Set(refs.map(({ id }) => id));
+}
 
 /**
  * The live messages of one memory, in view order, grouped into steps, with running totals. Nothing here calls the
@@ -32,7 +37,7 @@ export class Live<M> {
   readonly #loose: Map<Item<M>, readonly (Step<M> | undefined)[]> = new Map();
   #newestAssistant: Item<M> | undefined;
 
-  constructor(items: Iterable<Item<M>>, isFront: (item: Item<M>) => boolean) {
+  constructor(items: Iterable<Item<M>> = [], isFront: (item: Item<M>) => boolean = () => false) {
     this.#isFront = isFront;
     this.#fill(items);
   }
@@ -92,20 +97,11 @@ export class Live<M> {
    * as interrupted.
    */
   lateCalls(item: Pick<Item<M>, "results" | "approvals" | "calls">): string[] {
-    const late: string[] = [];
-    if (item.results.length + item.approvals.length === 0) return late;
-    const check = (step: Step<M> | undefined, callId: string): void => {
-      const newest = this.#newestAssistant;
-      if (step !== undefined && newest !== undefined && this.stepOf(newest) !== step) late.push(callId);
-    };
-    const own = new Set(item.calls.map((call) => call.id));
-    for (const result of item.results)
-      if (!own.has(result.id)) check(this.#links.caller(result.id), result.id);
-    for (const approval of foreignResponses(item)) {
-      const step = this.#links.asker(approval);
-      check(step, step?.approvals.get(approval.approvalId) ?? approval.approvalId);
-    }
-    return late;
+    const newest = this.#newestAnswer();
+    if (newest === undefined || item.results.length + item.approvals.length === 0) return [];
+    return this.#links
+      .answered(item, idsOf(item.calls))
+      .flatMap(({ callId, asker }) => (asker === undefined || asker === newest ? [] : callId));
   }
 
   /**
@@ -114,10 +110,10 @@ export class Live<M> {
    */
   lateAfterReplace(old: Item<M>, facts: Pick<Item<M>, "results" | "calls" | "approvals">): string[] {
     const late = new Set(old.meta.late);
-    const newest = this.#newestAssistant;
-    if (newest === undefined || this.stepOf(newest) === this.stepOf(old)) return [...late];
-    const own = new Set(facts.calls.map((call) => call.id));
-    const before = new Set(old.results.map((result) => result.id));
+    const newest = this.#newestAnswer();
+    if (newest === undefined || newest === this.stepOf(old)) return [...late];
+    const own = idsOf(facts.calls);
+    const before = idsOf(old.results);
     for (const { id } of facts.results) if (own.has(id) && !before.has(id)) late.add(id);
     const approved = approvedIn(old);
     for (const id of approvedIn(facts)) if (own.has(id) && !approved.has(id)) late.add(id);
@@ -177,6 +173,11 @@ export class Live<M> {
     return after;
   }
 
+  /** The step of the newest message that the model said. */
+  #newestAnswer(): Step<M> | undefined {
+    return this.#newestAssistant && this.stepOf(this.#newestAssistant);
+  }
+
   #findNewestAssistant(): void {
     this.#newestAssistant = this.items.findLast(isAssistants);
   }
@@ -192,7 +193,7 @@ export class Live<M> {
     this.byId.set(item.id, item);
     this.tokens += item.tokens;
     if (item.boundary) this.boundaries++;
-    const own = item.calls.length === 0 ? noIds : new Set(item.calls.map((call) => call.id));
+    const own = idsOf(item.calls);
     const askers = this.#links.askersOf(item, own);
     if (isLoose(item, askers)) this.#loose.set(item, askers);
     this.#inParts ||= item.part;
@@ -219,7 +220,7 @@ export class Live<M> {
    * predecessor's calls continues that step only if nothing is between them.
    */
   #homeOf(item: Item<M>, askers: readonly (Step<M> | undefined)[]): Step<M> | undefined {
-    const newest = this.#newestAssistant === undefined ? undefined : this.stepOf(this.#newestAssistant);
+    const newest = this.#newestAnswer();
     if (item.role === "tool") {
       if (newest !== undefined && askers.includes(newest)) return newest;
       return askers.find((step) => step !== undefined);
@@ -241,13 +242,7 @@ export class Live<M> {
     if (!item.part || item.boundary || previous === undefined || this.#stepOf.get(previous) !== before)
       return false;
     if (item.meta.derived !== undefined || previous.meta.derived !== undefined) return false;
-    if (previous.role === "assistant") return true;
-    if (
-      previous.approvals.some(
-        ({ kind, approvalId }) => kind === "response" && before.approvals.has(approvalId),
-      )
-    )
-      return true;
+    if (previous.role === "assistant" || approvedCalls(before, previous).length > 0) return true;
     const { results } = previous;
     return results.length > 0 && results.every(({ id }) => before.calls.get(id)?.providerExecuted === true);
   }
@@ -323,14 +318,11 @@ function isSaid<M>(item: Item<M> | undefined): boolean {
 }
 
 /** Whether a step still waits for one of the message's results, or for its approval. */
-function awaits<M>(step: Step<M>, { results, approvals }: Item<M>): boolean {
-  return (
-    results.some(({ id }) => isOpen(step, id)) ||
-    approvals.some(({ kind, approvalId }) => kind === "response" && step.approvals.has(approvalId))
-  );
+function awaits<M>(step: Step<M>, item: Item<M>): boolean {
+  return item.results.some(({ id }) => isOpen(step, id)) || approvedCalls(step, item).length > 0;
 }
 
 /** Messages outside a memory, grouped into steps as a memory groups them; an item's `seq` is its message's index. */
 export function stepsOf<M>(messages: readonly M[], format: MessageFormat<M>): readonly Step<M>[] {
-  return new Live<M>(itemsOf(messages, { format, counter: undefined, pinned: undefined }), () => false).steps;
+  return new Live<M>(itemsOf(messages, { format })).steps;
 }

@@ -16,9 +16,8 @@ export interface Step<M> {
   tokens: number;
   /** How many of its calls no result answers in time. */
   unanswered: number;
-  /** How many of its messages make calls, and how many of those are no part of an answer. */
+  /** How many of its messages make calls. */
   callers: number;
-  wholeCallers: number;
 }
 
 interface StepCalls {
@@ -46,8 +45,14 @@ export function newStep<M>(): Step<M> {
     tokens: 0,
     unanswered: 0,
     callers: 0,
-    wholeCallers: 0,
   };
+}
+
+/** A step of messages that one step holds. */
+export function stepWith<M>(items: readonly Item<M>[]): Step<M> {
+  const step = newStep<M>();
+  for (const item of items) joinStep(step, item);
+  return step;
 }
 
 /** Adds a message to a step. Costs what the message holds, never what the step holds. */
@@ -63,10 +68,9 @@ export function joinStep<M>(step: Step<M>, item: Item<M>): void {
   step.approvals = approvals;
 }
 
-function joinCalls<M>(step: Step<M>, { calls: made, part }: Item<M>): void {
+function joinCalls<M>(step: Step<M>, { calls: made }: Item<M>): void {
   if (made.length === 0) return;
   step.callers++;
-  if (!part) step.wholeCallers++;
   const calls = grown(step.calls, noCalls);
   for (const { id, providerExecuted } of made) {
     const before = calls.get(id) ?? { made: 0, providerExecuted: false };
@@ -125,19 +129,18 @@ export function isSettled<M>(step: Step<M>): boolean {
 }
 
 /** Whether its calls are in one message, or in several that are parts of one answer. */
-export function isOneAnswer<M>({ callers, wholeCallers }: Step<M>): boolean {
-  return callers <= 1 || wholeCallers === 0;
+export function isOneAnswer<M>({ callers, items }: Step<M>): boolean {
+  return callers <= 1 || items[0]?.part === true;
 }
 
-/** By id of a step's calls, how many results answer them in time. */
-export function answersInTime<M>(step: Step<M>): Map<string, number> {
-  const answers = new Map<string, number>();
-  for (const { results, meta } of step.items) {
-    const late = new Set(meta.late);
-    for (const { id } of results) {
-      if (!step.calls.has(id) || late.has(id)) continue;
-      answers.set(id, (answers.get(id) ?? 0) + 1);
-    }
-  }
-  return answers;
+/** The calls of a step whose requests for an approval a message answers. */
+export function approvedCalls<M>(step: Step<M>, { approvals }: Pick<Item<M>, "approvals">): string[] {
+  return approvals.flatMap(
+    ({ kind, approvalId }) => (kind === "response" ? step.approvals.get(approvalId) : undefined) ?? [],
+  );
+}
+
+/** The same without those that it answers too late: the model has been shown them as interrupted. */
+export function approvedInTime<M>(step: Step<M>, item: Item<M>): string[] {
+  return approvedCalls(step, item).filter((callId) => item.meta.late?.includes(callId) !== true);
 }

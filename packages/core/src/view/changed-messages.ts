@@ -1,51 +1,39 @@
-/** A message that a stage has changed or left out. */
-interface Changed<One> {
-  readonly one: One;
-  /** Among the messages before the stage. */
-  readonly place: number;
-}
+/** Places of messages that a stage has changed or left out, by keys; each place is taken once. */
+export class ChangedMessages {
+  readonly #byKey: Map<string, Places> = new Map();
+  readonly #taken: Set<number> = new Set();
 
-/** Messages by keys, in the order of their places, each of which is taken once. */
-export class ChangedMessages<One> {
-  readonly #byKey: Map<string, Changed<One>[]> = new Map();
-  /** By key and index: where to look for the next that may not be taken yet. */
-  readonly #nexts: Map<string, number[]> = new Map();
-  readonly #taken: Set<One> = new Set();
-
-  /** Enters a message that stands behind all that were entered before. */
-  add(one: One, place: number, keys: Iterable<string>): void {
+  /** Enters a place behind all that were entered before. */
+  add(place: number, keys: Iterable<string>): void {
     for (const key of new Set(keys)) {
-      const all = this.#byKey.get(key) ?? [];
-      this.#byKey.set(key, all);
-      all.push({ one, place });
+      const known = this.#byKey.get(key);
+      if (known === undefined) this.#byKey.set(key, { all: [place], nexts: [] });
+      else known.all.push(place);
     }
   }
 
-  /** Takes the first message with one of the keys that stands between two places (exclusive). */
-  take(keys: Iterable<string>, after: number, before: number): One | undefined {
-    let first: Changed<One> | undefined;
+  /** Takes the first place with one of the keys between two places (exclusive). */
+  take(keys: Iterable<string>, after: number, before: number): number | undefined {
+    let first: number | undefined;
     for (const key of keys) {
       const found = this.#find(key, after);
-      if (found !== undefined && found.place < (first?.place ?? before)) first = found;
+      if (found !== undefined && found < (first ?? before)) first = found;
     }
-    if (first !== undefined) this.#taken.add(first.one);
-    return first?.one;
+    if (first !== undefined) this.#taken.add(first);
+    return first;
   }
 
-  #find(key: string, after: number): Changed<One> | undefined {
-    const all = this.#byKey.get(key);
-    if (all === undefined) return undefined;
+  #find(key: string, after: number): number | undefined {
+    const { all, nexts } = this.#byKey.get(key) ?? none;
     let low = 0;
     for (let high = all.length; low < high; ) {
       const middle = (low + high) >>> 1;
-      if ((all[middle] as Changed<One>).place <= after) low = middle + 1;
+      if ((all[middle] as number) <= after) low = middle + 1;
       else high = middle;
     }
     // What was passed once is passed at once the next time.
-    const nexts = this.#nexts.get(key) ?? [];
-    this.#nexts.set(key, nexts);
     const passed: number[] = [];
-    while (low < all.length && this.#taken.has((all[low] as Changed<One>).one)) {
+    while (this.#taken.has(all[low] as number)) {
       passed.push(low);
       low = nexts[low] ?? low + 1;
     }
@@ -53,3 +41,11 @@ export class ChangedMessages<One> {
     return all[low];
   }
 }
+
+interface Places {
+  readonly all: number[];
+  /** By index: where to look for the next that may not be taken yet. */
+  readonly nexts: number[];
+}
+
+const none: Places = { all: [], nexts: [] };

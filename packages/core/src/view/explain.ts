@@ -61,46 +61,38 @@ function follow<M>(
   format: ViewPolicy<M>["reader"]["format"],
 ): Traced<M>[] {
   const alive = traced.filter(({ shown }) => shown !== undefined);
-  const waiting = new Map(alive.map((one) => [one.shown as M, one]));
-  const matched = messages.map((message) => {
-    const same = waiting.get(message);
-    waiting.delete(message);
-    return same;
+  const unmatched = new Map(alive.map(({ shown }, place) => [shown as M, place]));
+  // By message: its former place, if it passed unchanged.
+  const places = messages.map((message) => {
+    const place = unmatched.get(message);
+    unmatched.delete(message);
+    return place;
   });
-  const isProcessor = by === "processor";
-  const places = new Map(alive.map((one, place) => [one, place]));
-  const placeOf = (one: Traced<M> | undefined): number => (one && places.get(one)) ?? -1;
-  // By message: the former place of the next unchanged message after it.
-  const nexts: number[] = [];
-  for (let index = messages.length - 1, next = -1; index >= 0; index--) {
-    if (matched[index] !== undefined) next = placeOf(matched[index]);
-    nexts[index] = next;
-  }
-  let previous = -1;
+  const nexts = [...places];
+  for (let index = nexts.length - 2; index >= 0; index--) nexts[index] ??= nexts[index + 1];
   // A result that repair inserted for one call is not the changed form of another call's result.
   const idsOf = (message: M): string[] =>
     by === "repair" && format.role(message) === "tool"
       ? format.toolResults(message).map(({ id }) => `result ${id}`)
       : [];
-  const changed = new ChangedMessages<Traced<M>>();
-  for (const one of waiting.values()) {
-    const before = one.shown as M;
-    changed.add(one, placeOf(one), [format.role(before), ...idsOf(before)]);
-  }
+  const changed = new ChangedMessages();
+  for (const [message, place] of unmatched) changed.add(place, [format.role(message), ...idsOf(message)]);
+  const isProcessor = by === "processor";
+  let previous = -1;
   const following = messages.map((message, index): Traced<M> => {
-    const same = matched[index];
+    const same = places[index];
     if (same !== undefined) {
-      previous = placeOf(same);
-      return same;
+      previous = same;
+      return alive[same] as Traced<M>;
     }
     // A changed message keeps its neighbours; only repair also moves messages.
-    const next = nexts[index] as number;
     const ids = idsOf(message);
-    const source = changed.take(
+    const place = changed.take(
       ids.length > 0 ? ids : [format.role(message)],
       by === "repair" ? -1 : previous,
-      next < 0 ? Number.POSITIVE_INFINITY : next,
+      nexts[index] ?? Number.POSITIVE_INFINITY,
     );
+    const source = place === undefined ? undefined : alive[place];
     if (source === undefined) return { item: undefined, state: "repaired", by: name, shown: message };
     const isReasoning =
       by === "repair" && format.hasReasoning(source.shown as M) && !format.hasReasoning(message);

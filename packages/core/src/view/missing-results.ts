@@ -1,5 +1,5 @@
 import type { MessageFormat, ToolCallRef } from "../message-format.ts";
-import type { Step } from "../steps/step.ts";
+import { approvedInTime, type Step } from "../steps/step.ts";
 
 /** The result shown for a call whose result never came. */
 export const interruptedText = "The tool call was interrupted: no result was recorded.";
@@ -31,12 +31,8 @@ function told<M>(
   open: readonly ToolCallRef[],
 ): { readonly calls: readonly ToolCallRef[]; readonly text: string }[] {
   const waiting = new Set(step.approvals.values());
-  for (const { approvals, meta } of waiting.size === 0 ? [] : step.items) {
-    for (const { kind, approvalId } of approvals) {
-      const callId = kind === "response" ? step.approvals.get(approvalId) : undefined;
-      // As long as it was not too late: then the model has been told already that it did not come.
-      if (callId !== undefined && meta.late?.includes(callId) !== true) waiting.delete(callId);
-    }
+  for (const item of waiting.size === 0 ? [] : step.items) {
+    for (const callId of approvedInTime(step, item)) waiting.delete(callId);
   }
   return [
     { calls: open.filter(({ id }) => !waiting.has(id)), text: interruptedText },

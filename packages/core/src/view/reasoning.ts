@@ -16,46 +16,29 @@ export interface ReasoningRule<M> {
  * Leaves out reasoning that was made after a beginning that has changed since, or by another model: all of a step's or
  * none. All older reasoning goes with it, since the provider only accepts that the oldest is missing.
  */
-export function withoutStaleReasoning<M>(steps: readonly Step<M>[], rule: ReasoningRule<M>): Step<M>[] {
-  const { format } = rule;
-  const last = steps.findLastIndex((step) => isStale(step, rule));
-  return steps.flatMap((step, index) => {
-    if (index > last || !hasReasoning(step, format)) return [step];
-    const rest = stepWithout(step, format);
-    return rest.items.length === 0 ? [] : [rest];
-  });
-}
-
-function isStale<M>(step: Step<M>, rule: ReasoningRule<M>): boolean {
-  if (!hasReasoning(step, rule.format)) return false;
-  return isForeign(step, rule) || step.items.some((item) => (item.meta.epoch ?? 0) < rule.epoch);
-}
-
-function isForeign<M>(step: Step<M>, { model, format }: ReasoningRule<M>): boolean {
-  if (model === undefined) return false;
-  return step.items.some(
-    (item) => item.meta.model !== undefined && item.meta.model !== model && itemReasons(item, format),
-  );
-}
-
-function hasReasoning<M>(step: Step<M>, format: MessageFormat<M>): boolean {
-  return step.items.some((item) => itemReasons(item, format));
-}
-
-function itemReasons<M>(item: Item<M>, format: MessageFormat<M>): boolean {
+export function withoutStaleReasoning<M>(
+  steps: readonly Step<M>[],
+  { epoch, model, format }: ReasoningRule<M>,
+): Step<M>[] {
   // A record that cannot be read has the role of a user.
-  return item.role === "assistant" && format.hasReasoning(item.message as M);
-}
-
-function stepWithout<M>(step: Step<M>, format: MessageFormat<M>): Step<M> {
-  const items = step.items.flatMap((item): Item<M>[] => {
+  const reasons = ({ role, message }: Item<M>): boolean =>
+    role === "assistant" && format.hasReasoning(message as M);
+  const isForeign = (item: Item<M>): boolean =>
+    model !== undefined && ![undefined, model].includes(item.meta.model) && reasons(item);
+  const isStale = (step: Step<M>): boolean =>
+    step.items.some(reasons) && step.items.some((item) => (item.meta.epoch ?? 0) < epoch || isForeign(item));
+  const rest = (item: Item<M>): Item<M>[] => {
     // A part of an answer may be bound to reasoning in another part.
-    const isPart = format.answersInParts === true && item.role === "assistant";
-    if (!isPart && !itemReasons(item, format)) return [item];
+    if (!reasons(item) && !(item.part && item.role === "assistant")) return [item];
     const message = format.without(item.message as M, { reasoning: true });
     return message === undefined ? [] : [{ ...item, message }];
+  };
+  const last = steps.findLastIndex(isStale);
+  return steps.flatMap((step, index) => {
+    if (index > last || !step.items.some(reasons)) return [step];
+    const items = step.items.flatMap(rest);
+    return items.length === 0 ? [] : [{ ...step, items }];
   });
-  return { ...step, items };
 }
 
 /**
@@ -67,22 +50,20 @@ export function afterChanges<M>(
   processors: readonly Processor<M>[],
   format: MessageFormat<M>,
 ): readonly M[] {
-  const answered = stages.at(-1)?.messages ?? [];
-  let known = stages[0]?.messages ?? [];
-  let isChanged = false;
-  for (const [index, processor] of processors.entries()) {
-    const before = stages[index]?.messages ?? [];
-    const after = stages[index + 1]?.messages ?? [];
-    const same = before.length === after.length && before.every((message, place) => message === after[place]);
-    if (same) continue;
-    if (processor.eachAlone !== true) isChanged = true;
-    else if (!isChanged) known = after;
-  }
-  if (!isChanged) return answered;
+  const lists = stages.map((stage) => stage.messages);
+  const answered = lists.at(-1) ?? [];
+  const isChange = ({ eachAlone }: Processor<M>, index: number): boolean =>
+    eachAlone !== true && !isSame(lists[index], lists[index + 1]);
+  const known = lists[processors.findIndex(isChange)];
+  if (known === undefined) return answered;
   const first = answered.findIndex((message, place) => message !== known[place]);
   if (first < 0) return answered;
   return answered.flatMap((message, place) => {
     if (place < first || !format.hasReasoning(message)) return [message];
     return format.without(message, { reasoning: true }) ?? [];
   });
+}
+
+function isSame<M>(before: readonly M[] = [], after: readonly M[] = []): boolean {
+  return before.length === after.length && before.every((message, place) => message === after[place]);
 }

@@ -3,7 +3,7 @@ import type { MessageFormat, ToolCallRef, ToolResultRef } from "../message-forma
 import { deepFreeze, type Item, type ItemReader, messageOf, tokensOf } from "../steps/item.ts";
 import { stepsOf } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
-import { answersInTime, isOneAnswer, type Step } from "../steps/step.ts";
+import { approvedInTime, isOneAnswer, type Step } from "../steps/step.ts";
 import { type Cost, noCost } from "../window/room.ts";
 import { answeredInPlace, resultsOf } from "./missing-results.ts";
 
@@ -11,9 +11,9 @@ import { answeredInPlace, resultsOf } from "./missing-results.ts";
 export interface Repaired<M> {
   readonly messages: M[];
   /** The calls that got an "interrupted" result. */
-  readonly interruptedCalls: readonly string[];
+  readonly interruptedCalls: string[];
   /** The messages from which something was left out: a result without its call, a late or a repeated one. */
-  readonly leftOut: readonly string[];
+  readonly leftOut: string[];
 }
 
 /** Which calls of the last step may stay open: all that wait for something, or only approved ones. */
@@ -29,43 +29,43 @@ export function repairSteps<M>(
   format: MessageFormat<M>,
   openCalls: OpenCalls,
 ): Repaired<M> {
-  const repaired = { messages: [] as M[], interruptedCalls: [] as string[], leftOut: [] as string[] };
+  const repaired: Repaired<M> = { messages: [], interruptedCalls: [], leftOut: [] };
   const last = steps.at(-1);
   for (const step of steps) {
     const only = step.items[0] as Item<M>;
     if (step.items.length === 1 && only.calls.length + only.results.length + only.approvals.length === 0) {
       repaired.messages.push(messageOf(only));
-    } else {
-      const { messages, interruptedCalls, leftOut } =
-        step === last
-          ? repairedStep(step, mayStayOpen(step, openCalls), format)
-          : repairedEarlier(step, format);
-      pushAll(repaired.messages, messages);
-      pushAll(repaired.interruptedCalls, interruptedCalls);
-      pushAll(repaired.leftOut, leftOut);
+      continue;
     }
+    const { messages, interruptedCalls, leftOut } = repairedStep(
+      step,
+      step === last ? openCalls : "none",
+      format,
+    );
+    pushAll(repaired.messages, messages);
+    pushAll(repaired.interruptedCalls, interruptedCalls);
+    pushAll(repaired.leftOut, leftOut);
   }
   return repaired;
 }
 
 /** Cache for steps that are not the last: a step only grows, and a memory has one format. */
-const repairedSteps: WeakMap<object, { readonly size: number; readonly repaired: Repaired<unknown> }> =
+const earlier: WeakMap<object, { readonly size: number; readonly repaired: Repaired<unknown> }> =
   new WeakMap();
 
-function repairedEarlier<M>(step: Step<M>, format: MessageFormat<M>): Repaired<M> {
-  const before = repairedSteps.get(step);
+/** One step, `none` of whose calls may stay open unless it is the last. Frozen, as all messages of a view are. */
+function repairedStep<M>(
+  step: Step<M>,
+  openCalls: OpenCalls | "none",
+  format: MessageFormat<M>,
+): Repaired<M> {
+  const before = openCalls === "none" ? earlier.get(step) : undefined;
   if (before?.size === step.items.length) return before.repaired as Repaired<M>;
-  const repaired = repairedStep(step, noneMay, format);
-  repairedSteps.set(step, { size: step.items.length, repaired });
-  return repaired;
-}
-
-/** Frozen, as all messages of a view are. */
-function repairedStep<M>(step: Step<M>, mayStay: MayStayOpen, format: MessageFormat<M>): Repaired<M> {
-  const repaired: Growing<M> = { messages: [], interruptedCalls: [], leftOut: [] };
+  const repaired: Repaired<M> = { messages: [], interruptedCalls: [], leftOut: [] };
   const inParts = step.calls.size > 0 && step.items.some((item) => item.part);
-  (inParts ? repairAnswer : repairStep)(step, mayStay, format, repaired);
+  (inParts ? repairAnswer : repairStep)(step, mayStayOpen(step, openCalls), format, repaired);
   for (const message of repaired.messages) deepFreeze(message);
+  if (openCalls === "none") earlier.set(step, { size: step.items.length, repaired });
   return repaired;
 }
 
@@ -81,23 +81,13 @@ export function repairMessages<M>(
 /** Says of a call whether it may stay unanswered. */
 type MayStayOpen = (callId: string) => boolean;
 
-const noneMay: MayStayOpen = () => false;
-
-/** Of the last step. */
-function mayStayOpen<M>(step: Step<M>, openCalls: OpenCalls): MayStayOpen {
-  if (openCalls === "any") return () => true;
+function mayStayOpen<M>(step: Step<M>, openCalls: OpenCalls | "none"): MayStayOpen {
+  if (openCalls !== "approved") return () => openCalls === "any";
   // Whoever runs approved calls looks for the approvals in the last message, which shows those that came one by one. It
   // may hold more: in some formats an answer has its calls and their approvals in one message.
   const behind = step.items.findLastIndex((item) => !isApproval(item)) + 1;
   const last = step.items.slice(Math.min(behind, step.items.length - 1));
-  const approved = new Set<string>();
-  for (const { approvals, meta } of last) {
-    for (const { kind, approvalId } of approvals) {
-      const callId = kind === "response" ? step.approvals.get(approvalId) : undefined;
-      // A late approval is not shown: its call was shown as interrupted.
-      if (callId !== undefined && meta.late?.includes(callId) !== true) approved.add(callId);
-    }
-  }
+  const approved = new Set(last.flatMap((item) => approvedInTime(step, item)));
   return (callId) => approved.has(callId);
 }
 
@@ -122,7 +112,7 @@ export function addedByRepair<M>(
   const measure = (step: Step<M>, isLast: boolean): Cost => {
     // All its calls may stay open, and nothing is joined: what grows with each of many results is not repaired anew.
     if (isLast && openCalls === "any" && isOneAnswer(step) && step.approvals.size === 0) return noCost;
-    const { messages } = repairedStep(step, isLast ? mayStayOpen(step, openCalls) : noneMay, reader.format);
+    const { messages } = repairedStep(step, isLast ? openCalls : "none", reader.format);
     const tokens = tokensOf(messages, step.items, reader) - step.tokens;
     return { messages: Math.max(0, messages.length - step.items.length), tokens: Math.max(0, tokens) };
   };
@@ -135,17 +125,15 @@ export function addedByRepair<M>(
   };
 }
 
-type Growing<M> = { messages: M[]; interruptedCalls: string[]; leftOut: string[] };
-
 function repairStep<M>(
   step: Step<M>,
   mayStay: MayStayOpen,
   format: MessageFormat<M>,
-  repaired: Growing<M>,
+  repaired: Repaired<M>,
 ): void {
   const callers = step.items.filter((item) => item.calls.length > 0);
   const answers = step.items.filter((item) => item.calls.length === 0);
-  const inTime = answersInTime(step);
+  const inTime = resultsInTime(step);
   const wanted = wantedOf(callers);
   const shown = new Set<Item<M>>();
   for (const caller of callers) {
@@ -238,7 +226,7 @@ function repairAnswer<M>(
   step: Step<M>,
   mayStay: MayStayOpen,
   format: MessageFormat<M>,
-  repaired: Growing<M>,
+  repaired: Repaired<M>,
 ): void {
   const parts = step.items.filter((item) => item.role === "assistant");
   const callIds = new Set(step.calls.keys());
@@ -265,7 +253,7 @@ function repairAnswer<M>(
     (isEarly ? early : repaired.messages).push(message);
   }
   pushAll(repaired.messages, early);
-  const open = unanswered(calls, answersInTime(step), mayStay);
+  const open = unanswered(calls, resultsInTime(step), mayStay);
   if (open.length === 0) return;
   pushAll(repaired.messages, resultsOf(step, open, format));
   pushAll(
@@ -279,6 +267,11 @@ type Counts = Map<string, number>;
 
 function add(counts: Counts, refs: readonly { readonly id: string }[], times = 1): void {
   for (const { id } of refs) counts.set(id, (counts.get(id) ?? 0) + times);
+}
+
+/** By call id, how many results came in time. */
+function resultsInTime<M>({ answers }: Step<M>): Counts {
+  return new Map([...answers].map(([id, { inTime }]) => [id, inTime]));
 }
 
 /** Whether the id was there, once less now. */
@@ -327,11 +320,8 @@ function timelyAnswers<M>(
     wanted.shown.add(result);
     results.add(result);
   }
-  const approvals = item.approvals.filter((approval) => {
-    const callId = approval.kind === "response" ? step.approvals.get(approval.approvalId) : undefined;
-    return callId !== undefined && callIds.has(callId) && !late.has(callId);
-  });
-  return { results, count: results.size + approvals.length };
+  const approved = approvedInTime(step, item).filter((callId) => callIds.has(callId));
+  return { results, count: results.size + approved.length };
 }
 
 /** The message with these of its results, and no other. */

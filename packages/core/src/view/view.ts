@@ -4,7 +4,7 @@ import type { ProviderProfile, ViewStage } from "../provider-profile.ts";
 import { deepFreeze, type Item, messageOf, tokensOf } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
-import { isDerived, isPinned, isSystem, isUser, type Step } from "../steps/step.ts";
+import { isDerived, isPinned, isSystem, isUser, type Step, stepWith } from "../steps/step.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import { type Cost, noCost, type Overflow, overflowOf, type WindowPlan } from "../window/room.ts";
@@ -44,44 +44,50 @@ export interface View<M> extends Repaired<M> {
  */
 export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
   const { live, policy, limits, profile } = request;
+  if (profile !== undefined || policy.processors.length > 0) return measuredView(request);
+  const plan = planWindow(live, policy, limits);
+  const overflow = overflowOf(plan.stays, limits);
+  if (overflow !== undefined && !isShownAllTheSame(request)) throw overflowError(policy, overflow);
+  return { ...(await render(request, plan)), overflow };
+}
+
+/** Plans again with what was beyond a limit, until the view fits or nothing more may leave. */
+async function measuredView<M>(request: ViewRequest<M>): Promise<View<M>> {
+  const { live, policy, limits } = request;
   const { overflow, unit } = policy.window;
-  const isMeasured = profile !== undefined || policy.processors.length > 0;
   let slack = noCost;
-  let larger: { readonly view: View<M>; readonly beyond: Overflow } | undefined;
+  let larger: (View<M> & { readonly overflow: Overflow }) | undefined;
   // Older messages may make room for what is added: the newest goes only if that is not enough.
   let keepsNewest = overflow === "evict" && unit !== "message";
   for (let left = -1; ; ) {
     const planned = keepsNewest && larger !== undefined ? keeping(policy) : policy;
     const plan = planWindow(live, planned, limits, { slack });
-    const exceeded = overflowOf(plan.stays, limits);
-    if (!isMeasured && exceeded !== undefined && !isShownAllTheSame(request)) {
-      throw overflowError(policy, exceeded);
-    }
     const view = await render(request, plan);
-    if (!isMeasured) return { ...view, overflow: exceeded };
     const cost = costOf(view.messages, request);
     const beyond = overflowOf(cost, limits);
     // What remains may be nothing that is shown, such as a result without its call. Never empty silently.
-    const isEmptied =
-      larger !== undefined && !saysAnything(view, policy) && saysAnything(larger.view, policy);
-    if (larger !== undefined && isEmptied && overflow !== "evict") {
-      if (overflow === "keep") return { ...larger.view, overflow: larger.beyond };
-      throw overflowError(policy, larger.beyond);
+    if (larger !== undefined && overflow !== "evict" && !saysAnything(view, policy)) {
+      if (saysAnything(larger, policy)) return allowed(request, larger);
     }
     if (beyond === undefined) return view;
-    if (plan.evict.length === left && keepsNewest) keepsNewest = false;
-    else if (plan.evict.length === left) {
-      if (isShownAllTheSame(request)) return { ...view, overflow: beyond };
-      throw overflowError(policy, beyond);
+    larger = { ...view, overflow: beyond };
+    if (plan.evict.length === left) {
+      if (!keepsNewest) return allowed(request, larger);
+      keepsNewest = false;
     }
     left = plan.evict.length;
-    larger = { view, beyond };
     // So much more than planned must leave instead.
     slack = {
       messages: Math.max(slack.messages, cost.messages - plan.stays.messages + slack.messages),
       tokens: Math.max(slack.tokens, cost.tokens - plan.stays.tokens + slack.tokens),
     };
   }
+}
+
+/** A view beyond a limit, where the window shows it all the same. */
+function allowed<M>(request: ViewRequest<M>, view: View<M> & { readonly overflow: Overflow }): View<M> {
+  if (isShownAllTheSame(request)) return view;
+  throw overflowError(request.policy, view.overflow);
 }
 
 /** LangChain4j's window keeps its system message, however long. It knows no pins, so those obey the limit. */
@@ -212,7 +218,5 @@ export function itemsOfSteps<M>(
 /** Unit `message` may evict a part of a step. */
 function without<M>(step: Step<M>, hidden: ReadonlySet<unknown>): Step<M> {
   const items = step.items.filter((item) => !hidden.has(item));
-  if (items.length === step.items.length) return step;
-  const ids = new Set(items.flatMap((item) => item.calls.map((call) => call.id)));
-  return { ...step, items, calls: new Map([...step.calls].filter(([id]) => ids.has(id))) };
+  return items.length === step.items.length ? step : stepWith(items);
 }

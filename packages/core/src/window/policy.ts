@@ -1,29 +1,23 @@
-import { checkCounter, checkNames, wrongOption } from "../option-checks.ts";
+import {
+  checkCounter,
+  checkFunction,
+  checkNames,
+  checkOneOf,
+  checkOverflow,
+  checkTarget,
+  wrongOption,
+} from "../option-checks.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import { invalidOption } from "../stores/store-errors.ts";
-import type {
-  Limit,
-  Summarize,
-  TokenCounter,
-  WindowOptions,
-  WindowOverflow,
-  WindowUnit,
-} from "../window-options.ts";
+import type { Limit, TokenCounter, WindowOptions, WindowOverflow, WindowUnit } from "../window-options.ts";
 import { type Correction, corrected, uncorrected } from "./calibration.ts";
 
 /** Window options with every default in place. */
-export interface WindowPolicy<M> {
-  readonly maxMessages: Limit | undefined;
-  readonly maxTokens: Limit | undefined;
-  readonly counter: TokenCounter | undefined;
+export interface WindowPolicy<M> extends WindowOptions<M> {
   readonly reserve: Limit;
   readonly unit: WindowUnit;
   readonly target: number;
-  readonly cacheTtlMs: number | undefined;
   readonly overflow: WindowOverflow;
-  readonly pinned: ((message: M) => boolean) | undefined;
-  readonly summarize: Summarize<M> | undefined;
-  readonly waitUntil: ((work: Promise<void>) => void) | undefined;
 }
 
 /** The limits of one call, resolved once. */
@@ -47,8 +41,6 @@ const optionNames: readonly (keyof WindowOptions<unknown>)[] = [
   "summarize",
   "waitUntil",
 ];
-const units: readonly WindowUnit[] = ["step", "turn", "message"];
-const overflows: readonly WindowOverflow[] = ["throw", "keep", "evict"];
 
 /** Checks the options. Errors: `INVALID_OPTION`, naming the option and the value. */
 export function windowPolicy<M>(
@@ -70,22 +62,18 @@ export function windowPolicy<M>(
   checkLimit("window.maxMessages", maxMessages, 1);
   checkLimit("window.maxTokens", maxTokens, 1);
   checkLimit("window.reserve", reserve, 0);
-  if (!units.includes(unit)) throw wrongOption("window.unit", unit, `one of ${units.join(", ")}`);
+  checkOneOf("window.unit", unit, ["step", "turn", "message"]);
   if (maxTokens !== undefined || counter !== undefined) checkNamedCounter(counter);
   if (maxTokens === undefined && reserve !== undefined)
     throw wrongOption("window.reserve", reserve, "given together with maxTokens");
   if (typeof reserve === "number" && typeof maxTokens === "number") checkReserve(reserve, maxTokens);
   const evictsOften = unit === "message" || (maxTokens === undefined && summarize === undefined);
   const target = window.target ?? (evictsOften ? 1 : 0.7);
-  if (typeof target !== "number" || !(target > 0 && target <= 1)) {
-    throw wrongOption("window.target", target, "greater than 0 and at most 1");
-  }
+  checkTarget("window.target", target);
   checkCacheTtl(cacheTtlMs, unit, target);
   const overflow = window.overflow ?? (unit === "message" ? "evict" : "throw");
-  if (!overflows.includes(overflow))
-    throw wrongOption("window.overflow", overflow, `one of ${overflows.join(", ")}`);
-  if (pinned !== undefined && typeof pinned !== "function")
-    throw wrongOption("window.pinned", pinned, "a function");
+  checkOverflow("window.overflow", overflow);
+  checkFunction("window.pinned", pinned);
   checkSummarize({ unit, target, maxTokens }, summarize, waitUntil);
   return {
     maxMessages,
@@ -130,13 +118,12 @@ function checkSummarize(
   summarize: unknown,
   waitUntil: unknown,
 ): void {
-  if (waitUntil !== undefined && typeof waitUntil !== "function")
-    throw wrongOption("window.waitUntil", waitUntil, "a function");
+  checkFunction("window.waitUntil", waitUntil);
+  checkFunction("window.summarize", summarize);
   if (summarize === undefined) {
     if (waitUntil === undefined) return;
     throw invalidOption("window.waitUntil is for summaries: give window.summarize too, or leave it out.");
   }
-  if (typeof summarize !== "function") throw wrongOption("window.summarize", summarize, "a function");
   if (unit === "message")
     throw wrongOption(
       "window.unit",
@@ -163,11 +150,8 @@ function checkLimit(name: string, limit: Limit | undefined, least: 0 | 1): void 
 
 function checkAnswer(name: string, value: unknown, least: 0 | 1): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return value;
-  throw wrongOption(
-    name,
-    value,
-    `a ${least === 0 ? "non-negative" : "positive"} integer, or a function that answers one`,
-  );
+  const sign = least === 0 ? "non-negative" : "positive";
+  throw wrongOption(name, value, `a ${sign} integer, or a function that answers one`);
 }
 
 const unlimited: number = Number.POSITIVE_INFINITY;

@@ -20,7 +20,7 @@ import {
 import { withDocumentNames } from "./document-names.ts";
 import type { ProfileRules } from "./profile-of.ts";
 import { callsOfProvider, holdsOneOf, refusedProviderCalls } from "./provider-calls.ts";
-import type { ProviderRule, RuleName } from "./rules.ts";
+import type { ProviderRule, RuleName, RuleNamed } from "./rules.ts";
 import { belongTogether, errorText, excesses } from "./shape.ts";
 
 /** What breaks a rule, and where. */
@@ -188,9 +188,9 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
         return format.pieces(message).some(isRefused) && !isSigned();
       }, `a text is ${rule.which}`);
     case "call-ids":
-      return wrongIds(messages, format, rule);
+      return [...wrongIds(messages, format, rule)];
     case "tool-names":
-      return wrongNames(messages, format, rule);
+      return [...wrongNames(messages, format, rule)];
     case "reasoning":
       return rule.kept === "none"
         ? where((message) => format.hasReasoning(message), "the message holds reasoning")
@@ -306,51 +306,45 @@ function approvedAtEnd<M>(messages: readonly M[], format: MessageFormat<M>): rea
     .flatMap((approval) => (approval.kind === "response" ? (calls.get(approval.approvalId) ?? []) : []));
 }
 
-function wrongIds<M>(
+function* wrongIds<M>(
   messages: readonly M[],
   format: MessageFormat<M>,
-  { pattern, unique }: { readonly pattern: RegExp; readonly unique: boolean },
-): Finding[] {
-  const findings: Finding[] = [];
+  { pattern, unique }: RuleNamed<"call-ids">,
+): Generator<Finding, undefined> {
   const made = new Set<string>();
   const providers = callsOfProvider(messages, format);
   for (const [index, message] of messages.entries()) {
     for (const { id, providerExecuted } of format.toolCalls(message)) {
       if (providerExecuted === true) continue;
-      if (!pattern.test(id)) findings.push([index, "a call's id has not the form that the provider takes"]);
-      if (unique && made.has(id)) findings.push([index, "a call bears the id of an earlier one"]);
+      if (!pattern.test(id)) yield [index, "a call's id has not the form that the provider takes"];
+      if (unique && made.has(id)) yield [index, "a call bears the id of an earlier one"];
       made.add(id);
     }
     for (const { id } of format.toolResults(message)) {
-      if (!pattern.test(id) && !providers.has(id)) {
-        findings.push([index, "a result's id has not the form that the provider takes"]);
-      }
+      const isWrong = !pattern.test(id) && !providers.has(id);
+      if (isWrong) yield [index, "a result's id has not the form that the provider takes"];
     }
   }
-  return findings;
 }
 
-function wrongNames<M>(
+function* wrongNames<M>(
   messages: readonly M[],
   format: MessageFormat<M>,
-  { pattern }: { readonly pattern: RegExp },
-): Finding[] {
-  const findings: Finding[] = [];
+  { pattern }: RuleNamed<"tool-names">,
+): Generator<Finding, undefined> {
   const providers = callsOfProvider(messages, format);
   const made = new Set<string>();
   for (const [index, message] of messages.entries()) {
     for (const { id, name, providerExecuted } of format.toolCalls(message)) {
       if (providerExecuted === true) continue;
       made.add(id);
-      if (!pattern.test(name)) findings.push([index, "a call's tool has a name that the provider refuses"]);
+      if (!pattern.test(name)) yield [index, "a call's tool has a name that the provider refuses"];
     }
     const answers = format.role(message) !== "assistant";
     for (const { id, name } of format.toolResults(message)) {
-      if (name === undefined || pattern.test(name) || providers.has(id)) continue;
-      if (answers || made.has(id)) {
-        findings.push([index, "a result's tool has a name that the provider refuses"]);
-      }
+      const isWrong = name !== undefined && !pattern.test(name) && !providers.has(id);
+      if (isWrong && (answers || made.has(id)))
+        yield [index, "a result's tool has a name that the provider refuses"];
     }
   }
-  return findings;
 }
