@@ -338,10 +338,32 @@ describe("turnkeep inspect", () => {
     const made = exporting(`async () => (await import(${JSON.stringify(place)})).default`);
     for (const file of [place, made])
       expect((await inspect("--store", file)).out).toBe(`0 memories in the store of ${file}\n`);
-    for (const file of [exporting("{}"), exporting("() => undefined"), exporting("null")]) {
+    const half = exporting("{ getMessages() {} }");
+    for (const file of [exporting("{}"), exporting("() => undefined"), exporting("null"), half]) {
       const { status, err } = await inspect("--store", file);
       expect(status).toBe(2);
       expect(err).toContain("must have a store, or a function that answers one, as its default export");
     }
+  });
+
+  it.each([
+    ["throws", 'await Promise.reject(new Error("no\\nlicence"))', "Error: no licence"],
+    ["has a function that throws", '() => { throw new RangeError("too few") }', "RangeError: too few"],
+    ["is no JavaScript", "{", ""],
+  ])("says in one line what is wrong with a file that %s", async (_, expression, says) => {
+    const file = exporting(expression);
+    const { status, out, err } = await inspect("--store", file);
+    expect({ status, out }).toEqual({ status: 2, out: "" });
+    expect(err.startsWith(`turnkeep: ${file} failed, and gave no store: ${says}`)).toBe(true);
+    expect(err.trimEnd()).not.toContain("\n");
+  });
+
+  it("says in one line that a folder cannot be made", async () => {
+    const file = join(testFolder(), "file");
+    writeFileSync(file, "");
+    await expect(openPlace(join(file, "folder"), "write")).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringMatching(/folder cannot be read or made/),
+    });
   });
 });

@@ -1,7 +1,7 @@
 import { openaiFormat } from "@turnkeep/formats/openai";
 import { describe, expect, it } from "vitest";
 import { halfOf } from "../src/replay/replay.ts";
-import { turnsOf } from "../src/replay/turns.ts";
+import { turnsAcross, turnsOf } from "../src/replay/turns.ts";
 import { arrivalsOf } from "../src/terminal/arrivals.ts";
 import { cutTo, displayWidth, oneLine } from "../src/terminal/display-width.ts";
 import { wantsColour } from "../src/terminal/style.ts";
@@ -25,6 +25,44 @@ describe("cutTo", () => {
     expect(oneLine("a\nb\t\tc\r\n")).toBe("a b c");
     expect(oneLine("\u001b[31mred\u009b2J\u0007 \u202eright\u2066")).toBe("[31mred2J right");
     expect(cutTo("x".repeat(1_000_000), 5)).toBe("xxxx…");
+  });
+});
+
+describe("turnsAcross", () => {
+  const turns = [
+    { number: 1, from: 0, to: 3 },
+    { number: 2, from: 3, to: 5 },
+    { number: 3, from: 5, to: 9 },
+  ];
+
+  it.each<[readonly number[], [number, number]]>([
+    [[0], [1, 1]],
+    [
+      [2, 3],
+      [1, 2],
+    ],
+    [
+      [8, 4],
+      [2, 3],
+    ],
+    [[5], [3, 3]],
+  ])("%j", (indexes, expected) => {
+    expect(turnsAcross(indexes, turns)).toEqual(expected);
+  });
+
+  it("takes more messages than a call may have arguments, and looks at few turns", () => {
+    let looked = 0;
+    const many = Array.from({ length: 100_000 }, (_, at) => ({
+      number: at + 1,
+      from: 2 * at,
+      get to() {
+        looked += 1;
+        return 2 * at + 2;
+      },
+    }));
+    const indexes = Array.from({ length: 200_000 }, (_, index) => index);
+    expect(turnsAcross(indexes, many)).toEqual([1, 100_000]);
+    expect(looked).toBeLessThan(50);
   });
 });
 

@@ -1,12 +1,29 @@
 import { TurnkeepError } from "./errors.ts";
+import { wrongOption } from "./option-checks.ts";
 
 /** `ABORTED`: the caller's signal ended the call. */
 export function abortedError(cause: unknown): TurnkeepError {
   return new TurnkeepError("ABORTED", "The caller's signal ended the call.", { cause });
 }
 
-/** Throws `ABORTED`, with the signal's reason as `cause`, if `signal` has fired. */
+/** `INVALID_OPTION` for anything but a signal. */
+export function wrongSignal(signal: AbortSignal | undefined): TurnkeepError | undefined {
+  if (signal === undefined) return undefined;
+  const { aborted, addEventListener, removeEventListener } = (signal ?? {}) as Partial<AbortSignal>;
+  const isSignal =
+    typeof aborted === "boolean" &&
+    typeof addEventListener === "function" &&
+    typeof removeEventListener === "function";
+  return isSignal ? undefined : wrongOption("signal", signal, "an AbortSignal");
+}
+
+/**
+ * Throws `ABORTED`, with the signal's reason as `cause`, if `signal` has fired; `INVALID_OPTION` for anything but a
+ * signal.
+ */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
+  const wrong = wrongSignal(signal);
+  if (wrong !== undefined) throw wrong;
   if (signal?.aborted) throw abortedError(signal.reason);
 }
 

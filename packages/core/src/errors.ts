@@ -7,15 +7,15 @@
  * | `INVALID_MESSAGE` | a message cannot be stored without loss, or breaks its format | fix the message |
  * | `ID_CONFLICT` | a message id is taken by other content, or has left memory | use another id |
  * | `OWNER_MISMATCH` | the memory belongs to somebody else than the `owner` who asks | answer as if it did not exist |
- * | `WINDOW_OVERFLOW` | the newest step, with what never leaves, does not fit the window | raise the limit, shorten it, or choose another `overflow` |
+ * | `WINDOW_OVERFLOW` | the newest step, with what never leaves, does not fit the window, or what the profile's provider takes | raise the limit, shorten it, or choose another `overflow` |
  * | `MESSAGE_TOO_LARGE` | one message exceeds what the store can hold | store the large part elsewhere |
  * | `VERSION_CONFLICT` | somebody else wrote in between; nothing was changed | read again, then repeat |
  * | `CORRUPT_RECORD` | a stored record cannot be read; its id is named | `remove` it or restore it |
  * | `UNSUPPORTED_VERSION` | a record was written by a later version | upgrade |
  * | `STORE_NOT_READY` | tables or indexes are missing, or cannot be made | run `migrate()`, which says what it lacks |
- * | `STORE_UNAVAILABLE` | the database did not answer, or answered with a fault | retry; with the same message ids nothing is added twice |
- * | `UNSUPPORTED` | the store declares that it cannot do this | choose another store or do without |
- * | `ABORTED` | the caller's signal ended the call | nothing |
+ * | `STORE_UNAVAILABLE` | the database did not answer, or answered with a fault; a write may have happened | retry; with the same message ids nothing is added twice |
+ * | `UNSUPPORTED` | the store or the message format cannot do this | choose another one or do without |
+ * | `ABORTED` | the caller's signal ended the call; a write may have happened | nothing; read before you repeat a write |
  * | `CLOSED` | the memory or store was closed | open a new one |
  */
 export type TurnkeepErrorCode =

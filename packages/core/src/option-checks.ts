@@ -38,8 +38,12 @@ export function shown(value: unknown): string {
  */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
-  if (Array.isArray(value)) return "an array";
-  if (value instanceof Promise) return "a promise: await it first";
+  try {
+    if (Array.isArray(value)) return "an array";
+    if (value instanceof Promise) return "a promise: await it first";
+  } catch {
+    return "an object that cannot be read";
+  }
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
@@ -86,7 +90,8 @@ export function checkTimeout(timeoutMs: unknown): asserts timeoutMs is number | 
  * ```
  */
 export function checkObject(name: string, value: unknown, names: readonly string[]): asserts value is object {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
+  // A promise has no options of its own: without `await`, all that it holds would be left out.
+  if (typeof value !== "object" || value === null || kindOf(value) !== "an object")
     throw wrongOption(name, value, "an object of options");
   checkNames(name, value, names);
 }

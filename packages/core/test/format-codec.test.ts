@@ -154,7 +154,28 @@ describe("nesting", () => {
     const text = `{"format":"test","version":1,"message":${"[".repeat(100_000)}{"$turnkeep":"number","value":"-0"}${"]".repeat(100_000)}}`;
     expect(thrown(() => decode(text)).code).toBe("CORRUPT_RECORD");
   });
+
+  test.each([
+    ["lists", `${"[".repeat(100_000)}${"]".repeat(100_000)}`],
+    ["objects", `${'{"a":'.repeat(1100)}1${"}".repeat(1100)}`],
+  ])("an untagged text of %s that are nested deeper than any that was written is one too", (_, message) => {
+    const text = `{"format":"test","version":1,"message":${message}}`;
+    expect(thrown(() => decode(text)).code).toBe("CORRUPT_RECORD");
+  });
+
+  test.each([
+    ["deeper than the limit", nested(501), nested(501)],
+    ["without end", endless(), endless()],
+  ])("what is nested %s is not compared", (_, a, b) => {
+    expect(thrown(() => equalContent(a, b)).code).toBe("INVALID_MESSAGE");
+  });
 });
+
+function endless(): unknown {
+  const list: unknown[] = [];
+  list.push(list);
+  return list;
+}
 
 class Point {
   readonly x = "secret";

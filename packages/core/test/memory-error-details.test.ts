@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import {
   assistant,
@@ -123,4 +124,26 @@ test.each(refused)("%s names what it was about", async (_, call, code, details) 
   const error: unknown = await call(await setUp()).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code });
   expect((error as { details: TurnkeepErrorDetails }).details).toEqual(details);
+});
+
+const codes: Record<TurnkeepErrorCode, true> = {
+  INVALID_OPTION: true,
+  INVALID_MESSAGE: true,
+  ID_CONFLICT: true,
+  WINDOW_OVERFLOW: true,
+  MESSAGE_TOO_LARGE: true,
+  VERSION_CONFLICT: true,
+  CORRUPT_RECORD: true,
+  UNSUPPORTED_VERSION: true,
+  STORE_NOT_READY: true,
+  STORE_UNAVAILABLE: true,
+  UNSUPPORTED: true,
+  ABORTED: true,
+  CLOSED: true,
+};
+
+test.each(["docs/errors.md", "packages/core/src/errors.ts"])("%s has a row for each code", (path) => {
+  const text = readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
+  const rows = [...text.matchAll(/^(?: \* )?\| `([A-Z_]+)` \|/gm)].map(([, code]) => code);
+  expect(rows).toEqual(Object.keys(codes));
 });

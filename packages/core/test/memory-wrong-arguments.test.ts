@@ -2,15 +2,20 @@ import { expect, test } from "vitest";
 import {
   createChatMemories,
   createChatMemory,
+  decodePayload,
+  encodePayload,
   entry,
   inMemoryStore,
   keyValueStore,
+  modelMessageFormat,
   singleSlotStore,
   toolResult,
   user,
 } from "../src/index.ts";
 import {
   applyProcessors,
+  joinNeighbours,
+  orderToolResults,
   redact,
   stripMedia,
   stripReasoning,
@@ -18,13 +23,22 @@ import {
   toolCallFilter,
   truncateToolResults,
 } from "../src/processors.ts";
-import { checkConnection, checkOptionText } from "../src/store-kit.ts";
+import { callDriver, checkConnection, checkOptionText } from "../src/store-kit.ts";
 import { mapHooks } from "./stores-support.ts";
 
 const memory = createChatMemory();
 const memories = createChatMemories({ store: inMemoryStore(), owner: (id) => id.slice(1) });
 const compact = (through: string) => memory.compact({ through, replacement: user("b") });
 const counter = { name: "one", count: () => 1 };
+
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+/** As of a library that knows half of what a signal is. */
+const halfSignal = { aborted: false, addEventListener: () => {} };
 
 /** What the types forbid, and JavaScript does not. */
 test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
@@ -176,6 +190,71 @@ test.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
     "postgres://app:s3cret@host/chat",
     /it is an address \(not shown\)/,
   ],
+  [
+    "options not awaited",
+    createChatMemory,
+    Promise.resolve({ window: { maxMessages: 5 } }),
+    /a promise: await/,
+  ],
+  ["options that cannot be read", createChatMemory, revoked(), /an object that cannot be read/],
+  [
+    "a signal that ends no wait",
+    (signal) => memory.clear({ signal }),
+    halfSignal,
+    /^signal .*an AbortSignal/,
+  ],
+  [
+    "a signal of a store",
+    (signal) => inMemoryStore().getMessages("a", { signal }),
+    {},
+    /^signal .*an object/,
+  ],
+  [
+    "a signal of a driver's call",
+    (signal) => callDriver("myStore", async () => 1, signal),
+    5,
+    /^signal must be an AbortSignal; it is 5/,
+  ],
+  [
+    "a signal of processors",
+    (signal) => applyProcessors([user("a")], [stripMedia()], { signal }),
+    "now",
+    /^signal .*"now"/,
+  ],
+  [
+    "a format of processors",
+    (format) => applyProcessors([user("a")], [stripMedia()], { format }),
+    {},
+    /^format .*an object/,
+  ],
+  [
+    "messages to join",
+    (messages) => joinNeighbours(messages, { format: modelMessageFormat }),
+    user("a"),
+    /^joinNeighbours' first argument .*an array of messages; it is an object/,
+  ],
+  [
+    "a format to join by",
+    (format) => joinNeighbours([], { format }),
+    null,
+    /^joinNeighbours' second .*format/,
+  ],
+  [
+    "which may be joined",
+    (mayJoin) => joinNeighbours([], { format: modelMessageFormat, mayJoin }),
+    true,
+    /^mayJoin must be a function; it is true/,
+  ],
+  [
+    "messages to order",
+    (messages) => orderToolResults(messages, { format: modelMessageFormat }),
+    "a",
+    /^orderToolResults' first argument .*"a"/,
+  ],
+  ["a limit given as a function", (limit) => memory.history({ limit }), () => 5, /not a function$/],
+  ["a format's name", (name) => encodePayload(name, 1, "a"), undefined, /^format .*undefined/],
+  ["a format's version", (version) => encodePayload("f", version, "a"), Number.NaN, /^version .*NaN/],
+  ["a version to read", (version) => decodePayload("{}", "f", version), "1", /^version .*"1"/],
   ["a store not awaited", (store) => createChatMemory({ id: "a", store }), Promise.resolve(), /a promise/],
   ["a store not called", (store) => createChatMemory({ id: "a", store }), inMemoryStore, /a function/],
 ])("wrong %s: INVALID_OPTION that says what it is", async (_, call, wrong, says) => {
@@ -248,6 +327,24 @@ test.each([
   ["messages", (extra: never) => memory.messages({ extra })],
 ])("a hole in the list that %s is given is INVALID_MESSAGE", async (_, call) => {
   await expect(call(new Array(1) as never)).rejects.toMatchObject({ code: "INVALID_MESSAGE" });
+});
+
+test.each<[string, unknown]>([
+  ["null", null],
+  ["a text", "secret"],
+  ["another shape", { text: "secret" }],
+  ["parts without parts", { role: "user", content: { secret: 1 } }],
+  ["a proxy that cannot be read", revoked()],
+])("for processors, %s is no message: INVALID_MESSAGE that names its place", async (_, wrong) => {
+  const outcome = applyProcessors([user("a"), wrong as never], [stripMedia()]);
+  await expect(outcome).rejects.toMatchObject({
+    code: "INVALID_MESSAGE",
+    message: expect.stringMatching(/^messages\[1\] is (?!.*secret)/),
+  });
+});
+
+test("a message that cannot be read is INVALID_MESSAGE", async () => {
+  await expect(memory.add(revoked() as never)).rejects.toMatchObject({ code: "INVALID_MESSAGE" });
 });
 
 test("what an instance of a class holds beside its hooks, or beside its format, is its own", async () => {

@@ -390,6 +390,30 @@ describe("hooks", () => {
     });
   });
 
+  test.each([
+    ["the value alone", "secret"],
+    ["no revision", { value: "secret" }],
+    ["bytes as value", { value: new Uint8Array(1), revision: 1 }],
+  ])("a get hook that returns %s is INVALID_OPTION", async (_, answer) => {
+    const store = keyValueStore({ ...mapHooks(), get: () => answer as never });
+    await expect(store.getMessages("a")).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringMatching(/hook get\(\) must return \{ value, revision \}(?!.*secret)/),
+    });
+  });
+
+  test.each([
+    ["a text", "abc"],
+    ["keys that are no texts, for ever", [Number.NaN]],
+  ])("a list hook that returns %s is INVALID_OPTION", async (_, answer) => {
+    const store = keyValueStore({ ...mapHooks(), list: () => answer as never });
+    for (const call of [store.listMemories({}), store.sweep()])
+      await expect(call).rejects.toMatchObject({
+        code: "INVALID_OPTION",
+        message: expect.stringContaining("list()"),
+      });
+  });
+
   test("what a hook throws is the cause of STORE_UNAVAILABLE, whether at once or later", async () => {
     const fault = new Error("disk on fire");
     const later = async (): Promise<never> => {

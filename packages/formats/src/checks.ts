@@ -22,6 +22,14 @@ export function checkText(value: unknown, path: string): void {
   if (typeof value !== "string") throw invalid(`has ${kindOf(value)} as ${path}`, "Give a string.");
 }
 
+/** Refuses another role. It is shown only if it looks like one: any other text may be content in the wrong place. */
+export function checkRole(role: unknown, roles: readonly unknown[]): void {
+  if (roles.includes(role)) return;
+  const isName = typeof role === "string" && /^[a-z_-]{1,20}$/i.test(role);
+  const what = isName ? `has the role ${JSON.stringify(role)}` : `has ${kindOf(role)} as role`;
+  throw invalid(what, `Use one of: ${roles.join(", ")}.`);
+}
+
 /** Refuses what is no text of at least one character; `what` says what belongs there. */
 export function checkName(value: unknown, path: string, what: string): void {
   if (typeof value !== "string" || value === "") {

@@ -2,11 +2,20 @@ import { createChatMemory, entry, inMemoryStore, isTurnkeepError } from "@turnke
 import { convertToModelMessages, type UIMessage } from "ai7";
 import { describe, expect, it } from "vitest";
 import { uiMessageConversion, uiMessageFormat } from "../src/ai-sdk.ts";
+import { convert, modelMessageConversion } from "../src/convert.ts";
 
 const format = uiMessageFormat<UIMessage>();
 const assistant = (...parts: UIMessage["parts"]): UIMessage => ({ id: "m", role: "assistant", parts });
 const user = (...parts: UIMessage["parts"]): UIMessage => ({ id: "u", role: "user", parts });
 const text = (value: string) => ({ type: "text", text: value }) as const;
+
+const shownData = (convertDataPart: () => never) =>
+  uiMessageFormat({ convertDataPart }).pieces({ id: "m", role: "user", parts: [{ type: "data-note" }] });
+const converted = (options: { generateId: () => never }) =>
+  convert([{ role: "user", content: "a" }], {
+    from: modelMessageConversion,
+    to: uiMessageConversion(options),
+  });
 
 const available = {
   type: "tool-weather",
@@ -48,6 +57,22 @@ describe("options", () => {
     expect(() => uiMessageFormat(options as never)).toThrow(
       expect.objectContaining({ code: "INVALID_OPTION", message: `uiMessageFormat's argument ${says}` }),
     );
+  });
+
+  it.each<[string, (wrong: never) => unknown, unknown]>([
+    ["convertDataPart", (convertDataPart) => uiMessageFormat({ convertDataPart }), "secret"],
+    ["convertDataPart", (convertDataPart) => uiMessageConversion({ convertDataPart }), null],
+    ["generateId", (generateId) => uiMessageConversion({ generateId }), {}],
+    ["What generateId returns", (id) => converted({ generateId: () => id }), 5],
+    ["convertDataPart must return", (part) => shownData(() => part), "secret"],
+    ["convertDataPart must return", (part) => shownData(() => part), [{ secret: 1 }]],
+    ["convertDataPart must return", async (part) => shownData(() => part), Promise.resolve("secret")],
+  ])("%s is checked", async (says, call, wrong) => {
+    const outcome = (async () => call(wrong as never))();
+    await expect(outcome).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringMatching(new RegExp(`^${says}`)),
+    });
   });
 
   it("the conversion refuses one that it does not know", () => {

@@ -292,7 +292,7 @@ describe("without", () => {
 describe("encode", () => {
   it.each([
     [{ role: "tool", content: "x" }, 'the role "tool"'],
-    [{ content: "x" }, "the role nothing"],
+    [{ content: "x" }, "nothing as role"],
     ["hello", "is a string"],
     [{ role: "user" }, "has nothing as content"],
     [{ role: "system" }, "has nothing as content"],

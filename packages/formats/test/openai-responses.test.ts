@@ -346,7 +346,7 @@ describe("encode", () => {
     [{ type: 7 }, "has a number as type"],
     [{ object: "response", id: "resp_1", output: ["secret"] }, "is a whole response"],
     [{ role: "robot", content: "secret" }, 'the role "robot"'],
-    [{ type: "message", content: "secret" }, "the role nothing"],
+    [{ type: "message", content: "secret" }, "nothing as role"],
     [{ role: "user" }, "has nothing as content"],
     [{ role: "user", content: ["secret"] }, "without a type as content[0]"],
     [{ role: "user", content: [{ type: "input_text" }] }, "has nothing as content[0].text"],

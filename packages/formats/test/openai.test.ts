@@ -231,7 +231,7 @@ describe("without", () => {
 describe("encode", () => {
   it.each([
     [{ role: "robot", content: "x" }, 'the role "robot"'],
-    [{ content: "x" }, "the role nothing"],
+    [{ content: "x" }, "nothing as role"],
     ["hello", "is a string"],
     [{ role: "user" }, "has nothing as content"],
     [{ role: "user", content: 7 }, "has a number as content"],
@@ -266,5 +266,18 @@ describe("decode", () => {
     const text = format.encode({ role: "user", content: "x" });
     expect(() => format.decode(text.replace('"openai-chat"', '"other"'))).toThrow(/other/);
     expect(() => format.decode(text.replace('"version":1', '"version":2'))).toThrow(/version 2/);
+  });
+
+  it.each([
+    "null",
+    "[]",
+    '{"role":"a secret"}',
+    '{"role":"user","content":{"secret":1}}',
+    '{"role":"tool","content":"secret"}',
+  ])("refuses a record whose message is %s, without its content", (message) => {
+    const text = `{"format":"openai-chat","version":1,"message":${message}}`;
+    expect(() => format.decode(text)).toThrow(
+      expect.objectContaining({ code: "CORRUPT_RECORD", message: expect.not.stringContaining("secret") }),
+    );
   });
 });

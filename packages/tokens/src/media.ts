@@ -1,4 +1,5 @@
 import type { Piece } from "@turnkeep/core";
+import { wrongOption } from "@turnkeep/core/store-kit";
 import { imageSizeOf } from "./image-size.ts";
 import { defaultImages, type ImageSize, imageTokens } from "./images.ts";
 
@@ -15,7 +16,8 @@ const bytesPerFileToken = 4;
  * The default estimate for media, for a model whose images cost like GPT-4o's. An image that the message carries (PNG,
  * JPEG, GIF, WebP) costs by its width, height and detail, as OpenAI documents; one behind a URL counts as the most that
  * an image can cost. No tokenizer can count other media: audio counts as one token per 400 bytes, anything else as one
- * per four bytes, and a medium of unknown size as an image of unknown size.
+ * per four bytes, and a medium of unknown size as an image of unknown size. Errors: `INVALID_OPTION` for what is no
+ * medium.
  *
  * @example
  * ```ts
@@ -25,7 +27,14 @@ const bytesPerFileToken = 4;
  * ```
  */
 export function estimateMedia(piece: MediaPiece): number {
+  const { type, mediaType, bytes } = piece ?? {};
+  if (type !== "media" || !isTextOrNone(mediaType) || (bytes !== undefined && !(bytes >= 0)))
+    throw wrongOption("piece", piece, "a medium, as a MessageFormat's pieces tell of it");
   return mediaTokens(piece, (size, detail) => imageTokens(defaultImages, size, detail));
+}
+
+function isTextOrNone(value: unknown): boolean {
+  return value === undefined || typeof value === "string";
 }
 
 /** The cost of an image of this size; `undefined`: of unknown size. */

@@ -1,5 +1,5 @@
 import { type MessageFormat, type TokenCounter, TurnkeepError } from "@turnkeep/core";
-import { checkObject, kindOf } from "@turnkeep/core/store-kit";
+import { checkObject, kindOf, show, wrongOption } from "@turnkeep/core/store-kit";
 import { type EncodingName, loadEncoding, vocabularyOf } from "./encoding.ts";
 import { defaultImages, imageTokens } from "./images.ts";
 import { type MediaPiece, mediaTokens } from "./media.ts";
@@ -88,7 +88,7 @@ export async function tokenCounter(
  * A function that counts the tokens of a text by one of OpenAI's encodings or models, as `tiktoken` does with special
  * tokens taken as plain text.
  *
- * Errors: `INVALID_OPTION` for an unknown encoding or model.
+ * Errors: `INVALID_OPTION` for an unknown encoding or model, and from the function for what is no string.
  *
  * @example
  * ```ts
@@ -100,7 +100,10 @@ export async function tokenCounter(
  */
 export async function textCounter(name: EncodingOrModel): Promise<(text: string) => number> {
   const bytePairs = await loadEncoding(ruleOf(name).encoding);
-  return (text) => bytePairs().count(text);
+  return (text) => {
+    if (typeof text !== "string") throw wrongOption("text", text, "a string");
+    return bytePairs().count(text);
+  };
 }
 
 /** What a message costs, with its role, its name and its frame. */
@@ -111,6 +114,7 @@ export function countMessage<M>(
   framing: Framing,
   countMedia: (piece: MediaPiece) => number,
 ): number {
+  if (typeof format?.pieces !== "function") throw wrongOption("format", format, "a MessageFormat");
   const role = format.role(message);
   let tokens = framing.perMessage + countText(role) + (role === "assistant" ? framing.perAssistant : 0);
   for (const piece of format.pieces(message)) {
@@ -146,7 +150,7 @@ export function mediaRuleOf(counter: string, options: TokenCounterOptions): Medi
     if (Number.isSafeInteger(tokens) && tokens >= 0) return tokens;
     throw new TurnkeepError(
       "INVALID_OPTION",
-      `The media rule ${JSON.stringify(rule.name)} answered ${String(tokens)}. Answer a non-negative integer.`,
+      `The media rule ${JSON.stringify(rule.name)} answered ${show(tokens)}. Answer a non-negative integer.`,
     );
   };
   return { name: rule.name, count };

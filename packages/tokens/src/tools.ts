@@ -1,4 +1,5 @@
 import { TurnkeepError } from "@turnkeep/core";
+import { kindOf } from "@turnkeep/core/store-kit";
 import { loadEncoding, vocabularyOf } from "./encoding.ts";
 import { ruleOf } from "./models.ts";
 import type { EncodingOrModel } from "./token-counter.ts";
@@ -28,7 +29,8 @@ const end = 12;
  * `reserve`. If the parameters are a flat object, the result is what the API counts. The rule does not describe nested
  * schemas; they count as their JSON text. No tools cost nothing.
  *
- * Errors: `INVALID_OPTION` for an unknown encoding or model, and for what is no list of functions with names.
+ * Errors: `INVALID_OPTION` for an unknown encoding or model, and for what is no list of functions with names, JSON
+ * Schemas and otherwise what JSON can hold.
  *
  * @example
  * ```ts
@@ -43,14 +45,13 @@ const end = 12;
  */
 export async function countTools(name: EncodingOrModel, tools: readonly ToolDefinition[]): Promise<number> {
   const { encoding } = ruleOf(name);
-  checkTools(tools);
-  if (tools.length === 0) return 0;
+  const plain = functionsOf(tools);
+  if (plain.length === 0) return 0;
   const bytePairs = (await loadEncoding(encoding))();
   const count = (text: string): number => bytePairs.count(text);
   const perFunction = vocabularyOf(encoding) === "o200k_base" ? 7 : 10;
   let tokens = end;
-  for (const tool of tools) {
-    const { name, description, parameters } = "function" in tool ? tool.function : tool;
+  for (const { name, description, parameters } of plain) {
     tokens += perFunction + count(`${name}:${withoutStop(description)}`);
     const { properties, ...rest } = (parameters ?? {}) as JsonSchema;
     const listed = Object.entries(properties ?? {});
@@ -61,16 +62,51 @@ export async function countTools(name: EncodingOrModel, tools: readonly ToolDefi
   return tokens;
 }
 
-/** The AI SDK's tools are an object by name, and tools that a provider runs have no name: neither can be counted. */
-function checkTools(tools: readonly ToolDefinition[]): void {
-  const isTool = (tool: Partial<FunctionDefinition> & { function?: FunctionDefinition }): boolean =>
-    typeof (tool?.function ?? tool)?.name === "string";
-  const wrong = Array.isArray(tools) ? tools.findIndex((tool) => !isTool(tool)) : undefined;
-  if (wrong === -1) return;
-  const what = wrong === undefined ? "a value that is no list" : `no function with a name at place ${wrong}`;
-  throw new TurnkeepError(
+/**
+ * The functions as the API is sent them: in JSON, whatever their types say. The AI SDK's tools are an object by name, and
+ * tools that a provider runs have no name: neither can be counted.
+ */
+function functionsOf(tools: readonly ToolDefinition[]): readonly FunctionDefinition[] {
+  if (!Array.isArray(tools)) throw wrongTools("a value that is no list");
+  // Not `map`, which passes over holes.
+  return Array.from(tools as readonly ToolDefinition[], (tool, place) => {
+    const given = plainOf(tool, place) as Partial<
+      FunctionDefinition & { function: FunctionDefinition }
+    > | null;
+    const plain = given?.function ?? given;
+    if (typeof plain?.name !== "string") throw wrongTools(`no function with a name at place ${place}`);
+    const { description, parameters } = plain;
+    if (description != null && typeof description !== "string")
+      throw wrongTools(`a description that is ${kindOf(description)} at place ${place}`);
+    if (parameters != null && !isSchema(parameters))
+      throw wrongTools(`parameters that are no JSON Schema at place ${place}`);
+    return plain as FunctionDefinition;
+  });
+}
+
+function plainOf(tool: ToolDefinition, place: number): unknown {
+  try {
+    return JSON.parse(JSON.stringify(tool) ?? "null");
+  } catch (cause) {
+    throw wrongTools(`a tool that cannot be written as JSON at place ${place}`, cause);
+  }
+}
+
+function isSchema(value: object): boolean {
+  const properties = (value as { readonly properties?: unknown }).properties ?? {};
+  if (!isRecord(value) || !isRecord(properties)) return false;
+  return Object.values(properties).every((schema) => typeof schema === "boolean" || isRecord(schema));
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function wrongTools(what: string, cause?: unknown): TurnkeepError {
+  return new TurnkeepError(
     "INVALID_OPTION",
     `countTools takes a list of functions with names; it was given ${what}. Leave out tools that the provider runs itself.`,
+    { cause },
   );
 }
 

@@ -139,6 +139,39 @@ describe("tokenCounter", () => {
     await expect(boundCounter("gemini", options as never)).rejects.toMatchObject(expected);
   });
 
+  it.each<[string, (wrong: never) => unknown, unknown, RegExp]>([
+    ["a text", async (text) => (await textCounter("o200k_base"))(text), ["secret"], /^text .*an array/],
+    [
+      "no format",
+      async (none) => (await tokenCounter("o200k_base")).count(cookbook[0] as Message, none),
+      undefined,
+      /^format must be a MessageFormat; it is undefined/,
+    ],
+    ["no medium", estimateMedia as (wrong: never) => unknown, { data: "secret" }, /^piece .*an object/],
+    ["null for a medium", estimateMedia as (wrong: never) => unknown, null, /^piece .*null/],
+    [
+      "a media type that is no text",
+      (mediaType) => estimateMedia({ ...image, mediaType }),
+      5,
+      /^piece .*an object/,
+    ],
+    [
+      "what a media rule answers",
+      async (answer) => {
+        const counter = await tokenCounter("o200k_base", { media: { name: "m", count: () => answer } });
+        counter.count({ role: "user", content: "", media: image }, format);
+      },
+      Object.create(null),
+      /"m" answered an object/,
+    ],
+  ])("refuses %s, wrong", async (_, call, wrong, says) => {
+    const outcome = (async () => call(wrong as never))();
+    await expect(outcome).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringMatching(says),
+    });
+  });
+
   it("refuses a media rule without a name", async () => {
     const error = await tokenCounter("o200k_base", { media: { name: "", count: () => 1 } }).catch(
       (reason: unknown) => reason,

@@ -29,6 +29,18 @@ async function countMessages(model: string): Promise<number> {
   return messages.reduce((total, [role, text]) => total + 3 + count(role) + count(text), 3);
 }
 
+function cyclic(): object {
+  const schema: { self?: object } = {};
+  schema.self = schema;
+  return schema;
+}
+
+function deep(levels: number): unknown {
+  let value: unknown = 1;
+  for (let level = 0; level < levels; level += 1) value = [value];
+  return value;
+}
+
 const empty = { type: "object", properties: {} };
 
 describe("countTools", () => {
@@ -117,7 +129,23 @@ describe("countTools", () => {
     ["a tool without a name, as those that a provider runs", [weather, { type: "web_search" }]],
     ["no list", undefined],
     ["a list of nothing", [null]],
+    ["a list with a hole", new Array(1)],
+    ["a description that is no text", [{ name: "secret", description: 5 }]],
+    ["parameters that are no schema", [{ name: "f", parameters: "secret" }]],
+    ["properties in a list", [{ name: "f", parameters: { properties: ["secret"] } }]],
+    ["a property of null", [{ name: "f", parameters: { properties: { secret: null } } }]],
+    ["a schema that contains itself", [{ name: "f", parameters: cyclic() }]],
+    ["a schema nested too deep to be sent", [{ name: "f", parameters: { secret: deep(100_000) } }]],
+    ["a bigint", [{ name: "f", parameters: { secret: 5n } }]],
   ])("refuses %s", async (_, tools) => {
-    await expect(countTools("gpt-4o", tools as never)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(countTools("gpt-4o", tools as never)).rejects.toMatchObject({
+      code: "INVALID_OPTION",
+      message: expect.stringMatching(/^countTools takes (?!.*secret)/),
+    });
+  });
+
+  it("counts a deep schema that can be sent", async () => {
+    const flat = await countTools("gpt-4o", [{ name: "f", parameters: { a: deep(1) } }]);
+    expect(await countTools("gpt-4o", [{ name: "f", parameters: { a: deep(1000) } }])).toBeGreaterThan(flat);
   });
 });

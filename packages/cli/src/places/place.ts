@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } fro
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { ChatMemoryStore } from "@turnkeep/core";
+import { type ChatMemoryStore, isTurnkeepError, TurnkeepError } from "@turnkeep/core";
 import { errorCode, invalidOption, redactUrl } from "@turnkeep/core/store-kit";
 import { postgresStore } from "@turnkeep/store-postgres";
-import { printable } from "../terminal/display-width.ts";
+import { oneLine, printable } from "../terminal/display-width.ts";
 
 /** An open store; closing it closes the database too. */
 export interface Place {
@@ -128,12 +128,31 @@ async function storeAt(url: string, { open, packages }: Adapter): Promise<ChatMe
 /** The default export of a file: a store, or a function that answers one. */
 async function storeOfModule(path: string): Promise<ChatMemoryStore> {
   if (!existsSync(path)) throw invalidOption(`The file ${path} does not exist.`);
-  const { default: exported } = await importFile(path);
-  const store = (typeof exported === "function" ? await exported() : exported) as
-    | Partial<ChatMemoryStore>
-    | undefined;
-  if (typeof store?.getMessages === "function") return store as ChatMemoryStore;
+  const store = await exportOf(path);
+  if (isStore(store)) return store;
   throw invalidOption(`${path} must have a store, or a function that answers one, as its default export.`);
+}
+
+/** What the file fails with is the user's own, so its message is shown. */
+async function exportOf(path: string): Promise<unknown> {
+  try {
+    const { default: exported } = await importFile(path);
+    return typeof exported === "function" ? await exported() : exported;
+  } catch (cause) {
+    if (isTurnkeepError(cause)) throw cause;
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      `${path} failed, and gave no store: ${oneLine(String(cause))}`,
+      { cause },
+    );
+  }
+}
+
+const storeMethods = ["getMessages", "updateMessages", "getHistory", "listMemories", "close"] as const;
+
+function isStore(value: unknown): value is ChatMemoryStore {
+  const store = value as Partial<ChatMemoryStore> | null | undefined;
+  return storeMethods.every((name) => typeof store?.[name] === "function");
 }
 
 async function importFile(path: string): Promise<{ readonly default?: unknown }> {
@@ -148,8 +167,14 @@ async function importFile(path: string): Promise<{ readonly default?: unknown }>
 }
 
 async function openFolder(folder: string, purpose: "write" | "read"): Promise<Place> {
-  checkFolder(folder, purpose);
-  if (purpose === "write") mkdirSync(folder, { recursive: true });
+  try {
+    checkFolder(folder, purpose);
+    if (purpose === "write") mkdirSync(folder, { recursive: true });
+  } catch (cause) {
+    if (isTurnkeepError(cause)) throw cause;
+    const message = `The folder ${folder} cannot be read or made. Name another, or see to its permissions.`;
+    throw new TurnkeepError("INVALID_OPTION", message, { cause });
+  }
   const { PGlite } = await import("@electric-sql/pglite");
   const client = await PGlite.create(folder);
   const store = postgresStore({ client });

@@ -22,7 +22,7 @@ import {
   type View,
   type ViewFigures,
 } from "./report.ts";
-import { type Turn, turnsOf } from "./turns.ts";
+import { type Turn, turnsAcross, turnsOf } from "./turns.ts";
 
 /** A message's id says where it stands in its conversation, so that a replay knows what is there already. */
 export function messageId(index: number): string {
@@ -168,8 +168,7 @@ export class ConversationRun {
     const evicted = this.#evicted;
     for (const other of evicted) this.#live.delete(other);
     if (evicted.length === 0) return undefined;
-    const turns = evicted.map((other) => this.#turnOf(other));
-    return { messages: evicted.length, turns: [Math.min(...turns), Math.max(...turns)], over };
+    return { messages: evicted.length, turns: turnsAcross(evicted, this.turns), over };
   }
 
   /** What the memory would hold if nothing left: the reason why something does. */
@@ -244,10 +243,6 @@ export class ConversationRun {
     const tokens = this.#tokens.get(message) ?? this.#counter.count<unknown>(message, this.#format);
     this.#tokens.set(message, tokens);
     return tokens;
-  }
-
-  #turnOf(index: number): number {
-    return this.turns.find((turn) => index >= turn.from && index < turn.to)?.number ?? 1;
   }
 }
 

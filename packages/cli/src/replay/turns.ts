@@ -23,3 +23,24 @@ export function turnsOf(messages: readonly unknown[], format: MessageFormat<unkn
   if (starts.length === 0) starts.push(0);
   return starts.map((from, index) => ({ number: index + 1, from, to: starts[index + 1] ?? messages.length }));
 }
+
+/** The numbers of the first and the last turn that messages belong to, by their indexes, of which there is one or more. */
+export function turnsAcross(indexes: readonly number[], turns: readonly Turn[]): [number, number] {
+  let [first, last] = [Number.POSITIVE_INFINITY, 0];
+  for (const index of indexes) {
+    first = Math.min(first, index);
+    last = Math.max(last, index);
+  }
+  return [numberOf(first, turns), numberOf(last, turns)];
+}
+
+/** By halves: the turns of a long conversation are searched at every departure. */
+function numberOf(index: number, turns: readonly Turn[]): number {
+  let [low, high] = [0, turns.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((turns[middle] as Turn).to <= index) low = middle + 1;
+    else high = middle;
+  }
+  return turns[low]?.number ?? 1;
+}

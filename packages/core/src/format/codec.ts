@@ -1,6 +1,7 @@
 import { TurnkeepError } from "../errors.ts";
+import { checkInteger, wrongOption } from "../option-checks.ts";
 import { parsedJson } from "../parsed-json.ts";
-import { fromPlain } from "./from-plain.ts";
+import { fromPlain, shortestTooDeep } from "./from-plain.ts";
 import { tag, toPlain } from "./to-plain.ts";
 
 /**
@@ -10,7 +11,8 @@ import { tag, toPlain } from "./to-plain.ts";
  * `undefined` are left out. The message itself is not changed.
  *
  * Errors: `INVALID_MESSAGE` for what could not be restored: functions, symbols, class instances, cycles, `undefined` in
- * an array, members that throw, nesting deeper than 500. The error names the path, never the content.
+ * an array, members that throw, nesting deeper than 500. The error names the path, never the content. `INVALID_OPTION`
+ * for a name that is no text or empty, and a version that is no positive integer.
  *
  * @example
  * ```ts
@@ -21,6 +23,7 @@ import { tag, toPlain } from "./to-plain.ts";
  * ```
  */
 export function encodePayload(format: string, version: number, message: unknown): string {
+  checkFormat(format, version);
   return `{"format":${JSON.stringify(format)},"version":${version},"message":${JSON.stringify(toPlain(message))}}`;
 }
 
@@ -29,7 +32,7 @@ export function encodePayload(format: string, version: number, message: unknown)
  * has its shape.
  *
  * Errors: `CORRUPT_RECORD` for text that is not such a payload or was written by another format, `UNSUPPORTED_VERSION`
- * for a later version. Neither quotes the text.
+ * for a later version. Neither quotes the text. `INVALID_OPTION` as {@link encodePayload}.
  *
  * @example
  * ```ts
@@ -39,6 +42,7 @@ export function encodePayload(format: string, version: number, message: unknown)
  * ```
  */
 export function decodePayload(text: string, format: string, version: number): unknown {
+  checkFormat(format, version);
   const payload = parse(text);
   if (payload.format !== format) {
     throw new TurnkeepError(
@@ -55,7 +59,14 @@ export function decodePayload(text: string, format: string, version: number): un
     );
   }
   // The tag can only be in the text if something was tagged, or if the message itself says it.
-  return text.includes(`"${tag}"`) ? fromPlain(payload.message) : payload.message;
+  const isPlain = text.length < shortestTooDeep && !text.includes(`"${tag}"`);
+  return isPlain ? payload.message : fromPlain(payload.message);
+}
+
+/** Errors: `INVALID_OPTION`. A version that is no integer would be written as text that cannot be read. */
+function checkFormat(format: string, version: number): void {
+  if (typeof format !== "string" || format === "") throw wrongOption("format", format, "a format's name");
+  checkInteger("version", version, 1);
 }
 
 /** The name of the format that {@link encodePayload} wrote a text with; `undefined` for any other text. */

@@ -5,6 +5,9 @@ import { defineMember, maxDepth, tag } from "./to-plain.ts";
 /** What the codec writes is at most twice as deep as a message: each object may be wrapped once. */
 const maxPlainDepth = 2 * maxDepth + 2;
 
+/** A shorter text cannot be nested deeper than what the codec writes: each level takes two characters. */
+export const shortestTooDeep: number = 2 * maxPlainDepth;
+
 /** Restores what was tagged, in place: the value is fresh from the parser. Errors: `CORRUPT_RECORD`. */
 export function fromPlain(value: unknown): unknown {
   return restored(value, 0);
@@ -25,7 +28,8 @@ function restoreItems(items: unknown[], depth: number): unknown[] {
 }
 
 function restoreMembers(value: object, depth: number): object {
-  for (const [key, member] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[key];
     const back = restored(member, depth + 1);
     if (back !== member) defineMember(value, key, back);
   }

@@ -5,7 +5,7 @@ import { wrongOption } from "../option-checks.ts";
  * The messages, with neighbours as one message where the format can join them. For authors of profiles, with
  * `mayJoin`, only those that it allows.
  *
- * Errors: `INVALID_OPTION` if no format is given.
+ * Errors: `INVALID_OPTION` for anything but an array, if no format is given, and for a `mayJoin` that is no function.
  *
  * @example
  * ```ts
@@ -24,13 +24,25 @@ export function joinNeighbours<M>(
     readonly mayJoin?: ((first: M, second: M) => boolean) | undefined;
   },
 ): M[] {
-  // A memory, for example, is accepted too: it has a format.
-  if (typeof options?.format !== "object")
-    throw wrongOption("joinNeighbours' second argument", options, "an object with a format");
+  checkList("joinNeighbours", messages, options);
   const { format, mayJoin = () => true } = options;
+  if (typeof mayJoin !== "function") throw wrongOption("mayJoin", mayJoin, "a function");
   return joinedHalves(messages, (first, second) =>
     mayJoin(first, second) ? format.joined?.(first, second) : undefined,
   );
+}
+
+/** Checks the arguments of a function over a list of messages. Errors: `INVALID_OPTION`. */
+export function checkList(
+  name: string,
+  messages: readonly unknown[],
+  options: { readonly format: object },
+): void {
+  if (!Array.isArray(messages))
+    throw wrongOption(`${name}' first argument`, messages, "an array of messages");
+  // A memory, for example, is accepted too: it has a format.
+  if (typeof options?.format !== "object" || options.format === null)
+    throw wrongOption(`${name}' second argument`, options, "an object with a format");
 }
 
 type Join<M> = (first: M, second: M) => M | undefined;

@@ -1,3 +1,4 @@
+import { wrongSignal } from "../abort.ts";
 import type {
   ChatMemories,
   ChatMemoriesOptions,
@@ -15,7 +16,7 @@ import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { resolveLimits } from "../window/policy.ts";
 import { StoredChatMemory } from "./create-chat-memory.ts";
-import { withDeadline, wrongSignal } from "./deadline.ts";
+import { withDeadline } from "./deadline.ts";
 import { readForkSource, writeFork } from "./fork.ts";
 import {
   checkStore,

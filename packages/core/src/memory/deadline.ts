@@ -1,17 +1,10 @@
 import { onAbort, orAborted, ownSignal, throwIfAborted } from "../abort.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
-import { wrongOption } from "../option-checks.ts";
 
 /** How long a call may take, and what ends it earlier. */
 export interface CallLimits {
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-}
-
-/** `INVALID_OPTION` for anything but a signal. */
-export function wrongSignal(signal: AbortSignal | undefined): TurnkeepError | undefined {
-  if (signal === undefined || typeof signal?.addEventListener === "function") return undefined;
-  return wrongOption("signal", signal, "an AbortSignal");
 }
 
 /** What a running call checks and passes on. */

@@ -42,5 +42,10 @@ export function entry<M extends ModelMessage | NonNullable<unknown> | null | und
 }
 
 export function isEntry<M>(value: M | Entry<M>): value is Entry<M> {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, marker);
+  try {
+    return typeof value === "object" && value !== null && Object.hasOwn(value, marker);
+  } catch {
+    // A proxy that cannot be read is no message either, as the format will say.
+    return false;
+  }
 }

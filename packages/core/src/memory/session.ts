@@ -1,10 +1,11 @@
+import { wrongSignal } from "../abort.ts";
 import { CallQueue } from "../call-queue.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { MemoryEvent } from "../memory-events.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
-import { backOff, type Call, endedBy, isOpenOutcome, withDeadline, wrongSignal } from "./deadline.ts";
+import { backOff, type Call, endedBy, isOpenOutcome, withDeadline } from "./deadline.ts";
 import { Draft, type Loaded } from "./draft.ts";
 import { decodeHead } from "./head.ts";
 import { checkOwned } from "./owner.ts";

@@ -26,8 +26,8 @@ export interface ApplyOptions<M> {
  * beginning. Each message is compared with the one that was there before; one that is not frozen, by its content.
  *
  * Errors: `INVALID_OPTION` for an unknown option, and, naming the processor, for a processor that changes what it was
- * given or returns anything but messages; `ABORTED`; and, unchanged, whatever a processor itself throws: `processorOf`
- * tells which one it was.
+ * given or returns anything but messages; `INVALID_MESSAGE` for what is no message of the format; `ABORTED`; and,
+ * unchanged, whatever a processor itself throws: `processorOf` tells which one it was.
  *
  * @example
  * ```ts
@@ -67,6 +67,7 @@ export async function applyProcessors<M>(
   checkUnlessInstance("applyProcessors' third argument", options, ["format", "signal"]);
   const { signal = new AbortController().signal } = options;
   const format = options.format ?? (modelMessageFormat as unknown as MessageFormat<M>);
+  if (typeof format.pieces !== "function") throw wrongOption("format", format, "a MessageFormat");
   const given = givenTo(processors[0] ?? processors, messages, format);
   let { shown } = given;
   for (const processor of processors) shown = await runProcessor(shown, processor, { format, signal });

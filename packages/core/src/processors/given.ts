@@ -1,6 +1,9 @@
+import { TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
+import { kindOf } from "../option-checks.ts";
 import { frozenCopy, isFrozenCopy } from "./frozen-copy.ts";
 import { type GrowingLists, listsOf } from "./growing-list.ts";
+import { isMessage } from "./run-processor.ts";
 
 /** What callers gave each processor. */
 const given = new WeakMap<object, GrowingLists>();
@@ -21,8 +24,8 @@ interface Given<M> {
  */
 export function givenTo<M>(processor: object, messages: readonly M[], format: MessageFormat<M>): Given<M> {
   let isCopied = false;
-  const shown = listsOf(processor, given).frozen(messages, (message) => {
-    const copy = copyOf(message, format);
+  const shown = listsOf(processor, given).frozen(messages, (message, index) => {
+    const copy = copyOf(message, index, format);
     isCopied ||= copy !== message;
     return copy;
   });
@@ -34,9 +37,15 @@ export function asGiven<M>(messages: readonly M[]): M[] {
   return messages.map((message) => (originals.get(message as object) as M | undefined) ?? message);
 }
 
-function copyOf<M>(message: M, format: MessageFormat<M>): M {
+function copyOf<M>(message: M, index: number, format: MessageFormat<M>): M {
   const before = copies.get(message as object) as M | undefined;
   if (before !== undefined && isFrozenCopy(before, message)) return before;
+  if (!isMessage(message, format)) {
+    throw new TurnkeepError(
+      "INVALID_MESSAGE",
+      `messages[${index}] is ${kindOf(message)} that the format ${JSON.stringify(format.name)} does not read as a message.`,
+    );
+  }
   const copy = frozenCopy(message, format);
   if (copy !== message) {
     copies.set(message as object, copy);

@@ -1,6 +1,5 @@
-import { joinNeighbours } from "../format/join-neighbours.ts";
+import { checkList, joinNeighbours } from "../format/join-neighbours.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { wrongOption } from "../option-checks.ts";
 import { pushAll } from "../steps/push-all.ts";
 
 /**
@@ -10,6 +9,8 @@ import { pushAll } from "../steps/push-all.ts";
  * Approvals among the results keep their places. A message that holds several results out of order is split and, if the
  * format can, joined with its neighbours again. Messages that are in order are returned as they are. The result depends
  * on the messages only; none of them is changed.
+ *
+ * Errors: `INVALID_OPTION` for anything but an array, and if no format is given.
  *
  * @example
  * ```ts
@@ -31,9 +32,7 @@ export function orderToolResults<M>(
     readonly format: MessageFormat<M>;
   },
 ): M[] {
-  // A memory, for example, is accepted too: it has a format.
-  if (typeof options?.format !== "object")
-    throw wrongOption("orderToolResults' second argument", options, "an object with a format");
+  checkList("orderToolResults", messages, options);
   const { format } = options;
   const ordered: M[] = [];
   let calls: string[] = [];

@@ -64,7 +64,7 @@ export async function runProcessor<M>(
 }
 
 /** Whether its format can read the message; one that was read before is not read again. */
-function isMessage<M>(value: M, format: MessageFormat<M>): boolean {
+export function isMessage<M>(value: M, format: MessageFormat<M>): boolean {
   if (isKnownFrozen(value)) return true;
   try {
     return roles.includes(format.role(value)) && Array.isArray(format.pieces(value));

@@ -1,3 +1,4 @@
+import type { TurnkeepError } from "../errors.ts";
 import { checkUnlessInstance, kindOf } from "../option-checks.ts";
 import type { ChatMemoryStore, MemoryUpdate } from "../store-contract.ts";
 import { checkTtl, checkUpdate } from "./checks.ts";
@@ -105,8 +106,9 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
   });
 
   async function get(key: string, signal: AbortSignal | undefined): Promise<KeyValueEntry<R> | undefined> {
-    const entry = await run(() => options.get(key, { signal }), signal);
-    return entry ?? undefined;
+    const entry = (await run(() => options.get(key, { signal }), signal)) ?? undefined;
+    if (entry === undefined || (typeof entry.value === "string" && entry.revision != null)) return entry;
+    throw wrongAnswer("get", "{ value, revision }, with a text as value, or undefined");
   }
 
   /** The memory in an entry; `undefined` if there is none or it has expired. */
@@ -135,11 +137,10 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     while (true) {
       const page = { after: last, limit: pageSize };
       const keys = await run(() => list(page, { signal }), signal);
+      if (!isTexts(keys)) throw wrongAnswer("list", "an array of keys");
       const next = keys.at(-1);
       if (next === undefined) return;
-      if (next === last) {
-        throw invalidOption(`${name}: the hook list() must return keys that come after ${show(last)}`);
-      }
+      if (next === last) throw wrongAnswer("list", `keys that come after ${show(last)}`);
       last = next;
       yield keys;
     }
@@ -247,6 +248,15 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Names no value: a hook's answer may hold content. */
+function wrongAnswer(hook: string, expected: string): TurnkeepError {
+  return invalidOption(`${name}: the hook ${hook}() must return ${expected}`);
+}
+
+function isTexts(keys: unknown): keys is readonly string[] {
+  return Array.isArray(keys) && keys.every((key) => typeof key === "string");
 }
 
 function checkOptions<R extends {}>(options: KeyValueStoreOptions<R>): void {

@@ -51,8 +51,9 @@ export function utf8Length(text: string): number {
 
 /** A value as an error message may show it: quoted, escaped, and at most a line long. */
 export function show(value: unknown): string {
-  if (typeof value !== "string")
-    return typeof value === "object" && value !== null ? "an object" : String(value);
+  if (typeof value === "object" && value !== null) return "an object";
+  if (typeof value === "function") return "a function";
+  if (typeof value !== "string") return String(value);
   return value.length <= 100
     ? JSON.stringify(value)
     : `${JSON.stringify(value.slice(0, 100))}… (${value.length} characters)`;

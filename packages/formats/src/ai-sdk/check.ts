@@ -1,4 +1,4 @@
-import { checkName, checkParts, checkText, invalid, isObject, kindOf } from "../checks.ts";
+import { checkName, checkParts, checkRole, checkText, invalid, isObject, kindOf } from "../checks.ts";
 
 const roles: readonly unknown[] = ["system", "user", "assistant"];
 
@@ -18,10 +18,7 @@ const textMembers: ReadonlyMap<string, readonly string[]> = new Map([
 export function checkMessage(message: unknown): void {
   if (!isObject(message)) throw invalid(`is ${kindOf(message)}`, "Give an object with id, role and parts.");
   checkText(message.id, "id");
-  if (!roles.includes(message.role)) {
-    const shown = typeof message.role === "string" ? JSON.stringify(message.role) : kindOf(message.role);
-    throw invalid(`has the role ${shown}`, `Use one of: ${roles.join(", ")}.`);
-  }
+  checkRole(message.role, roles);
   checkParts(message.parts, "parts", checkPart);
 }
 

@@ -1,5 +1,6 @@
-import { checkObject } from "@turnkeep/core/store-kit";
+import { checkObject, wrongOption } from "@turnkeep/core/store-kit";
 import type { Conversion } from "../conversion/convert.ts";
+import { dataPartConverter } from "./data-parts.ts";
 import { type UIMessageFormatOptions, uiMessageFormat } from "./format.ts";
 import { writeMessages } from "./from-neutral.ts";
 import type { UIMessageLike } from "./messages.ts";
@@ -16,7 +17,7 @@ export interface UIMessageConversionOptions extends UIMessageFormatOptions {
  * written as one message, with its calls, their results and what the model says after them. Calls are written as parts
  * `tool-<name>`; a result without an earlier call is lost.
  *
- * Errors: `INVALID_OPTION` for an unknown option.
+ * Errors: `INVALID_OPTION` for an unknown option, and from `convert` if `generateId` returns no text.
  *
  * @example
  * ```ts
@@ -36,8 +37,9 @@ export function uiMessageConversion<M extends UIMessageLike = UIMessageLike>(
   options: UIMessageConversionOptions = {},
 ): Conversion<M> {
   checkObject("uiMessageConversion's argument", options, ["convertDataPart", "generateId"]);
-  const convertDataPart = options.convertDataPart ?? (() => undefined);
-  const generateId = options.generateId ?? ((index) => `message-${index + 1}`);
+  const convertDataPart = dataPartConverter(options.convertDataPart);
+  const { generateId = (index) => `message-${index + 1}` } = options;
+  if (typeof generateId !== "function") throw wrongOption("generateId", generateId, "a function");
   return {
     format: uiMessageFormat<M>({ convertDataPart }),
     read: (messages, losses) => readMessages(messages, losses, convertDataPart),

@@ -8,6 +8,7 @@ import {
 import { checkObject } from "@turnkeep/core/store-kit";
 import { checkedCodec } from "../codec.ts";
 import { checkMessage } from "./check.ts";
+import { dataPartConverter } from "./data-parts.ts";
 import { interrupted } from "./interrupted.ts";
 import { mapText } from "./map-text.ts";
 import type { ConvertDataPart, UIMessageLike } from "./messages.ts";
@@ -53,7 +54,7 @@ export interface UIMessageFormatOptions {
  *
  * If a crash left a call unanswered, the view shows an error as its result, in the message that holds the call.
  *
- * Errors: `INVALID_OPTION` for an unknown option.
+ * Errors: `INVALID_OPTION` for an unknown option, and from its methods if `convertDataPart` returns no part.
  *
  * Its `encode` throws `INVALID_MESSAGE` for an unknown role, parts without a type, a text or a file without its text or
  * URL, a tool part without id or state.
@@ -74,7 +75,7 @@ export function uiMessageFormat<M extends UIMessageLike = UIMessageLike>(
   options: UIMessageFormatOptions = {},
 ): MessageFormat<M> {
   checkObject("uiMessageFormat's argument", options, ["convertDataPart"]);
-  const convertDataPart = options.convertDataPart ?? (() => undefined);
+  const convertDataPart = dataPartConverter(options.convertDataPart);
   return {
     name,
     version,

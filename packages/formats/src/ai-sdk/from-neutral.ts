@@ -1,3 +1,4 @@
+import { wrongOption } from "@turnkeep/core/store-kit";
 import type { Losses } from "../conversion/losses.ts";
 import { dataUrl, exactType } from "../conversion/media.ts";
 import type {
@@ -30,7 +31,9 @@ export function writeMessages(
 ): UIMessageLike[] {
   const written: UIMessageLike[] = [];
   const add = (role: UIMessageLike["role"], parts: Part[]): void => {
-    written.push({ id: generateId(written.length), role, parts });
+    const id: unknown = generateId(written.length);
+    if (typeof id !== "string") throw wrongOption("What generateId returns", id, "a text");
+    written.push({ id, role, parts });
   };
   const answers = new Answers(losses);
   /** The message of the assistant that still grows, and whether the results of its newest step have come. */

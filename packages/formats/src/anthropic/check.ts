@@ -1,4 +1,4 @@
-import { checkName, checkParts, checkText, invalid, isObject, kindOf } from "../checks.ts";
+import { checkName, checkParts, checkRole, checkText, invalid, isObject, kindOf } from "../checks.ts";
 import { type AnyBlock, isCall, isResult } from "./blocks.ts";
 
 const roles: readonly unknown[] = ["system", "user", "assistant"];
@@ -17,10 +17,7 @@ const textMembers: ReadonlyMap<string, string> = new Map([
 export function checkMessage(message: unknown): void {
   if (!isObject(message)) throw invalid(`is ${kindOf(message)}`, "Give an object with a role.");
   const { role, content } = message;
-  if (!roles.includes(role)) {
-    const shown = typeof role === "string" ? JSON.stringify(role) : kindOf(role);
-    throw invalid(`has the role ${shown}`, `Use one of: ${roles.join(", ")}.`);
-  }
+  checkRole(role, roles);
   if (message.type === "message") {
     throw invalid(
       "is a whole response, which the API does not take back",

@@ -1,4 +1,4 @@
-import { checkName, checkParts, checkText, invalid, isObject, kindOf } from "../checks.ts";
+import { checkName, checkParts, checkRole, checkText, invalid, isObject, kindOf } from "../checks.ts";
 
 const roles: readonly unknown[] = ["system", "developer", "user", "assistant"];
 
@@ -67,10 +67,7 @@ function typeOf(item: Record<string, unknown>): string {
 }
 
 function checkMessage({ role, content }: Record<string, unknown>): void {
-  if (!roles.includes(role)) {
-    const shown = typeof role === "string" ? JSON.stringify(role) : kindOf(role);
-    throw invalid(`has the role ${shown}`, `Use one of: ${roles.join(", ")}.`);
-  }
+  checkRole(role, roles);
   if (typeof content === "string") return;
   if (!Array.isArray(content)) {
     throw invalid(`of role ${role} has ${kindOf(content)} as content`, "Give a string or a list of parts.");

@@ -1,4 +1,4 @@
-import { checkName, invalid, isObject, kindOf } from "../checks.ts";
+import { checkName, checkRole, invalid, isObject, kindOf } from "../checks.ts";
 
 const roles: readonly unknown[] = ["system", "developer", "user", "assistant", "tool", "function"];
 
@@ -9,10 +9,7 @@ const roles: readonly unknown[] = ["system", "developer", "user", "assistant", "
 export function checkMessage(message: unknown): void {
   if (!isObject(message)) throw invalid(`is ${kindOf(message)}`, "Give an object with a role.");
   const { role, content } = message;
-  if (!roles.includes(role)) {
-    const shown = typeof role === "string" ? JSON.stringify(role) : kindOf(role);
-    throw invalid(`has the role ${shown}`, `Use one of: ${roles.join(", ")}.`);
-  }
+  checkRole(role, roles);
   const mayLackContent = role === "assistant" || role === "function";
   if (Array.isArray(content)) {
     const at = content.findIndex((part) => !isObject(part) || typeof part.type !== "string");

@@ -1,4 +1,5 @@
-import { decodePayload, encodePayload, equalContent, type MessageFormat, type Role } from "@turnkeep/core";
+import { equalContent, type MessageFormat, type Role } from "@turnkeep/core";
+import { checkedCodec } from "../codec.ts";
 import { interruptedResults, toolCallRefs, toolResultRefs } from "./calls.ts";
 import { checkMessage } from "./check.ts";
 import { mapText } from "./map-text.ts";
@@ -58,9 +59,5 @@ export const openaiFormat: MessageFormat<ChatMessage> = {
   withoutEmptyText,
   mapText,
   equals: equalContent,
-  encode(message) {
-    checkMessage(message);
-    return encodePayload(name, version, message);
-  },
-  decode: (text) => decodePayload(text, name, version) as ChatMessage,
+  ...checkedCodec<ChatMessage>(name, version, checkMessage),
 };

@@ -1,0 +1,18 @@
+import { TurnkeepError } from "@turnkeep/core";
+import { wrongOption } from "@turnkeep/core/store-kit";
+import { isObject, kindOf } from "../checks.ts";
+import type { ConvertDataPart } from "./messages.ts";
+
+/** The application's function, with its answers checked. Errors: `INVALID_OPTION`, which never shows an answer. */
+export function dataPartConverter(convert: ConvertDataPart | undefined): ConvertDataPart {
+  if (convert === undefined) return () => undefined;
+  if (typeof convert !== "function") throw wrongOption("convertDataPart", convert, "a function");
+  return (part) => {
+    const converted = convert(part);
+    if (!converted || (isObject(converted) && typeof converted.type === "string")) return converted;
+    throw new TurnkeepError(
+      "INVALID_OPTION",
+      `convertDataPart must return a text or file part, or undefined; it returned ${kindOf(converted)}.`,
+    );
+  };
+}
