@@ -130,6 +130,7 @@ const codes: Record<TurnkeepErrorCode, true> = {
   INVALID_OPTION: true,
   INVALID_MESSAGE: true,
   ID_CONFLICT: true,
+  OWNER_MISMATCH: true,
   WINDOW_OVERFLOW: true,
   MESSAGE_TOO_LARGE: true,
   VERSION_CONFLICT: true,
