@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { invalidOption } from "@turnkeep/core/store-kit";
-import { decodeLive, encodeLive, inItsRow, type Line, type Row } from "./records.ts";
+import { encodeLive, inItsRow, type Line, type Row } from "./records.ts";
 import type { Action, Entry, Key, Page, QueryOptions, Table, Values } from "./table.ts";
 
 const headTexts = ["version", "live", "recent", "life"] as const;
 const headNumbers = ["nextSeq", "count", "updatedAt"] as const;
-const headOptional = ["owner", "head", "moved", "marked", "pending", "endsAt"] as const;
+const headOptional = ["owner", "head", "fresh", "pending", "endsAt"] as const;
 const headAttributes: readonly string[] = [...headTexts, ...headNumbers, ...headOptional];
 
 /** The attributes of our items; the table's keys must have other names. */
@@ -36,10 +36,8 @@ export interface Head {
   readonly live: string;
   /** The newest messages, as `textOf` writes them: all that are in no row, each newer than all in rows. */
   readonly recent: string;
-  /** The rows that messages moved into last, as `encodeMoved` writes them: a reader must find them. */
-  readonly moved?: string | undefined;
-  /** The count of the last update that marked messages, then its marks: a reader must find these too. */
-  readonly marked?: string | undefined;
+  /** The rows that messages moved into last, and the last marks, as `encodeFresh` writes them: a reader must find them. */
+  readonly fresh?: string | undefined;
   /** The token of the last update, if some of its rows may not be in their places yet. */
   readonly pending?: string | undefined;
   readonly life: string;
@@ -225,34 +223,33 @@ export class Memory {
       return { ...this.#markKey(mark, count), values: { add: within(marks.add), drop: within(marks.drop) } };
     });
   }
-  /**
-   * Which of these seqs, none of them live, are superseded, according to their marks in order; and whether these are
-   * all the marks that the head names.
-   */
-  async supersededOf(
-    seqs: readonly number[],
-    { marked }: Head,
-  ): Promise<{ superseded: ReadonlySet<number>; isWhole: boolean }> {
-    const superseded = new Set<number>();
-    if (seqs.length === 0) return { superseded, isWhole: true };
-    const numbers = seqs.map(markNumber);
-    const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
-    const from = this.#markKey(first).sort;
-    const found = await this.all(from, { to: `${this.#markKey(last).sort}~` });
-    for (const { values } of found) {
-      for (const seq of decodeLive(this.memoryId, String(values.add)).keys()) superseded.add(seq);
-      for (const seq of decodeLive(this.memoryId, String(values.drop)).keys()) superseded.delete(seq);
-    }
-    const [count, ...marks] = marked?.split(" ").map(Number) ?? [];
-    const due = marks.filter((mark) => mark >= first && mark <= last);
-    const met = new Set(found.map(({ sort }) => sort));
-    return { superseded, isWhole: due.every((mark) => met.has(this.#markKey(mark, count).sort)) };
+  /** The first and the last key that marks of these seqs, and of those between, may have. */
+  markSpan(first: number, last: number): { from: string; to: string } {
+    return { from: this.#markKey(markNumber(first)).sort, to: `${this.#markKey(markNumber(last)).sort}~` };
   }
 }
 
-/** What the head stores about an update that marks messages, from its items. */
-export function encodeMarked(count: number, marks: readonly Entry[]): string | undefined {
-  return marks.length === 0 ? undefined : [count, ...marks.map(({ sort }) => numberOf(sort))].join(" ");
+/**
+ * What the head stores about the rows and marks that an update adds: their keys in short, `m/6 s/0/5`. Of a kind that it
+ * adds none of, those of an earlier one remain, without rows that are gone.
+ */
+export function encodeFresh(
+  before: string | undefined,
+  added: readonly Entry[],
+  gone: readonly Entry[],
+): string | undefined {
+  const [names, missing] = [added, gone].map((entries) =>
+    entries.map(({ sort }) => sort.slice(sort.indexOf("/") + 1).replace(/\b0+(?=\d)/g, "")),
+  ) as [string[], string[]];
+  const kinds = new Set(names.map((name) => name[0]));
+  const kept = before?.split(" ").filter((name) => !kinds.has(name[0]) && !missing.includes(name)) ?? [];
+  return [...kept, ...names].join(" ") || undefined;
+}
+
+/** The sort keys that {@link encodeFresh} was given. */
+export function freshKeys({ prefix }: Memory, fresh: string | undefined): string[] {
+  const names = fresh?.split(" ") ?? [];
+  return names.map((name) => prefix + name.replace(/\d+/g, (digits) => padded(Number(digits))));
 }
 
 function markNumber(seq: number): number {

@@ -7,12 +7,11 @@ import {
   invalidOption,
   utf8Length,
 } from "@turnkeep/core/store-kit";
-import { encodeMarked, type Head, isPresent, type Marks, Memory, putHead, type Work } from "./items.ts";
+import { encodeFresh, type Head, isPresent, type Marks, Memory, putHead, type Work } from "./items.ts";
 import {
   decodeLive,
   divided,
   encodeLive,
-  encodeMoved,
   inItsRow,
   insideBytes,
   type Line,
@@ -22,9 +21,8 @@ import {
   type Row,
   recentBytes,
   textOf,
-  withoutRows,
 } from "./records.ts";
-import { readingOf, rowsWith } from "./rows.ts";
+import { Reading } from "./rows.ts";
 import { catchUp, discard, finish, isStaging } from "./staging.ts";
 import { actionsAtOnce, type Condition, type Table } from "./table.ts";
 
@@ -89,6 +87,8 @@ async function planned(memory: Memory, change: MemoryUpdate, base: Head, ttlMs: 
     }
   }
   const marks = memory.markEntries(count, marksOf(folded, before));
+  const fresh = [...added.map(({ entries }) => entries[0]), ...marks];
+  const emptied = rewritten.filter(({ lines }) => lines.length === 0);
   const updatedAt = Date.now();
   const head: Head = {
     ...base,
@@ -98,8 +98,11 @@ async function planned(memory: Memory, change: MemoryUpdate, base: Head, ttlMs: 
     head: change.head ?? base.head,
     live: encodeLive(live),
     recent: fits ? textOf(kept) : "",
-    moved: fits ? withoutRows(base.moved, rewritten) : encodeMoved(kept, added),
-    marked: encodeMarked(count, marks) ?? base.marked,
+    fresh: encodeFresh(
+      base.fresh,
+      fresh,
+      emptied.map(({ entries }) => entries[0]),
+    ),
     pending: undefined,
     count,
     updatedAt,
@@ -121,23 +124,23 @@ async function rowsNamed(
   memory: Memory,
   change: MemoryUpdate,
   { rewrite, setState, remove }: FoldedUpdate,
-  { nextSeq, moved }: Head,
+  base: Head,
   before: ReadonlyMap<number, Place>,
   recent: readonly Line[],
 ): Promise<Row[] | undefined> {
   const gone = setState.map(({ seq }) => seq).filter((seq) => !before.has(seq));
   const inHead = new Set(recent.map(({ seq }) => seq));
   const asked = [...rewrite.map(({ seq }) => seq), ...remove, ...gone].filter((seq) => !inHead.has(seq));
-  const reading = await readingOf(memory, { moved });
-  const stored = await rowsWith(memory, asked, before, reading);
+  const reading = new Reading(memory, { ...base, pending: undefined });
+  const stored = await reading.rowsWith(asked, before);
   const found = [...stored.flatMap(({ lines }) => lines), ...recent];
   const lines = new Map(found.map((line) => [line.seq, line]));
   if (asked.some((seq) => before.has(seq) && lines.get(seq)?.edit !== before.get(seq)?.edit))
     return undefined;
   // It may be in a row that does not show yet, or in one that an update has replaced since.
-  if (reading.due.size > 0 && asked.some((seq) => !lines.has(seq))) return undefined;
+  if (reading.isTorn && asked.some((seq) => !lines.has(seq))) return undefined;
   checkAgainstStored(memory.memoryId, change, {
-    nextSeq,
+    nextSeq: base.nextSeq,
     find(seq) {
       const id = lines.get(seq)?.id;
       if (before.has(seq)) return { id: id ?? "", state: "live" };

@@ -208,6 +208,10 @@ test("neither an append nor a read carries more when the history has grown", asy
   expect((await store.getMessages("long")).messages).toEqual([message(1), message(4_001)]);
   // The system message far from the newest: by its key, and nothing of what lies between.
   expect(await cost(() => store.getMessages("long"))).toBe("GetItem Query: 2 read, 0 write");
+  // So does a page of history that asks for nothing else.
+  expect(await cost(() => store.getHistory("long", { states: ["live"] }))).toBe(
+    "GetItem Query: 2 read, 0 write",
+  );
   expect(await cost(() => store.getHistory("long", { ids: ["m2000"] }))).toMatch(
     /: [45](\.5)? read, 0 write$/,
   );
