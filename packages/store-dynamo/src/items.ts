@@ -11,10 +11,10 @@ const headAttributes: readonly string[] = [...headTexts, ...headNumbers, ...head
 /** The attributes of our items; the table's keys must have other names. */
 export const ownAttributes: readonly string[] = [
   ...headAttributes,
-  ...["rows", "parts", "token", "add", "drop", "memoryId", "stage", "prefixes"],
+  ...["rows", "parts", "token", "add", "drop", "stage", "prefixes"],
 ];
 
-/** The number of partitions over which all listing entries and work items are spread. */
+/** The number of partitions over which the listing of all memories is spread. */
 export const shards = 8;
 
 /** How much text an item may hold; DynamoDB limits an item to 400 KB. */
@@ -50,8 +50,9 @@ export interface Head {
 /** What an update says about messages: that they are superseded, or no longer are. */
 export type Marks = Readonly<Record<"add" | "drop", readonly number[]>>;
 
-/** What an update must leave to a later step, or an interrupted update left behind. */
+/** What an update must leave to a later step, or an interrupted update left behind. It stands in the listing. */
 export interface Work {
+  /** Of the update; empty: of the whole life, whose entry in the listing it replaces. */
   readonly token: string;
   /**
    * `staging`: not committed, to be removed unless it gets committed; `applying`: committed, and its pending rows must
@@ -77,9 +78,6 @@ export function headKey(memoryId: string): Key {
 /** The number in a mark's sort key; for a row, a part of one, or a pending row: the row's key. */
 export function numberOf(sort: string): number {
   return Number(sort.split("/")[2]);
-}
-export function workPartition(shard: number): string {
-  return `work:${shard}`;
 }
 /** The partition with the entries of an owner's memories, or with a shard of everybody's. */
 export function listPartition(owner: string | undefined, shard: number): string {
@@ -113,14 +111,14 @@ export function putHead(table: Table, memoryId: string, expected: string | null,
   return table.put(entry, { expression: "version = :expected AND life = :life", values });
 }
 
-/** The memory of an entry in a listing, by its sort key. */
-export function listedAs(table: Table, sort: string): Memory {
-  const end = sort.lastIndexOf("/");
-  return new Memory(table, sort.slice(0, end), sort.slice(end + 1));
+/** The memory of an entry in a listing, by its sort key, and the token if it is a work item of an update. */
+export function listedAs(table: Table, sort: string): { memory: Memory; token: string } {
+  const [token = "", life = "", ...memoryId] = sort.split("/").reverse();
+  return { memory: new Memory(table, memoryId.reverse().join("/"), life), token };
 }
 
-export function workOf(values: Values): Work {
-  const { token, stage, updatedAt } = values as unknown as Work;
+export function workOf(token: string, values: Values): Work {
+  const { stage, updatedAt } = values as unknown as Work;
   const prefixes = String(values.prefixes ?? "");
   return { token, stage, updatedAt, prefixes: prefixes === "" ? [] : prefixes.split(" ") };
 }
@@ -129,7 +127,7 @@ export function workOf(values: Values): Work {
  * A memory from its beginning until it is deleted or expires: a life, whose name is never used twice. Its partition
  * holds the head and, with keys that begin with the life: `m`, rows of messages and their parts; an update's token,
  * rows that will take the place of such rows; `i`, where the messages with an id are or were; `s`, marks of superseded
- * messages. Its listing entries and work items are in other partitions.
+ * messages. Its entries in listings are in other partitions.
  */
 export class Memory {
   readonly table: Table;
@@ -167,9 +165,10 @@ export class Memory {
   #markKey(mark: number, count?: number): Key {
     return this.#key(`s/${padded(mark)}/${count === undefined ? "" : padded(count)}`);
   }
-  workKey(token: string): Key {
+  /** Where the memory is listed among all or, with a token, the work item of an update. */
+  listKey(token = ""): Key {
     const sort = `${this.memoryId}/${this.life}/${token}`;
-    return { partition: workPartition(shardOf(this.memoryId)), sort };
+    return { partition: listPartition(undefined, shardOf(this.memoryId)), sort };
   }
 
   /** The items of the partition, page by page. */
@@ -197,9 +196,8 @@ export class Memory {
   }
 
   /** In the listing of all memories, which names the owner, and in its owner's. */
-  listEntries(owner: string | undefined): Entry[] {
-    const sort = `${this.memoryId}/${this.life}`;
-    const all = { partition: listPartition(undefined, shardOf(this.memoryId)), sort, values: { owner } };
+  listEntries(owner: string | undefined): [Entry, ...Entry[]] {
+    const all = { ...this.listKey(), values: { owner } };
     return owner === undefined ? [all] : [all, { ...all, partition: listPartition(owner, 0) }];
   }
 
@@ -209,9 +207,7 @@ export class Memory {
         `The update writes or replaces ${prefixes.length} rows of more than 32 KB, and ${prefixesAtOnce} are possible: replace or remove fewer messages at a time`,
       );
     }
-    const { memoryId, life } = this;
-    const values = { memoryId, life, token, stage, prefixes: prefixes.join(" "), updatedAt };
-    return { ...this.workKey(token), values };
+    return { ...this.listKey(token), values: { stage, prefixes: prefixes.join(" "), updatedAt } };
   }
 
   /** The marks of superseded messages by the update of that count, in one item per thousand seqs. */

@@ -29,15 +29,16 @@ export async function readList(
     const query = { after, limit: limit + 1 - found.length };
     for await (const { entries } of table.query(listPartition(owner, shard), query)) {
       // A memory that began again after expiry has an entry per life, and a batch may name a key only once.
-      const memories = entries.map(({ sort }) => listedAs(table, sort));
-      const ids = new Set(memories.map(({ memoryId }) => memoryId));
+      const listed = entries.map(({ sort }) => ({ sort, ...listedAs(table, sort) }));
+      const ids = new Set(listed.map(({ memory }) => memory.memoryId));
       const heads = await table.getAll([...ids].map(headKey));
       const byPartition = new Map(heads.map(({ partition, values }) => [partition, headOf(values)]));
-      for (const { memoryId, life } of memories) {
+      for (const { sort, token, memory } of listed) {
+        const { memoryId, life } = memory;
         const head = byPartition.get(headKey(memoryId).partition);
-        if (head?.life !== life || !isPresent(head)) continue;
+        if (token !== "" || head?.life !== life || !isPresent(head)) continue;
         const { owner, updatedAt } = head;
-        found.push({ memoryId, owner, updatedAt, position: `${shard}/${memoryId}/${life}` });
+        found.push({ memoryId, owner, updatedAt, position: `${shard}/${sort}` });
         if (found.length > limit) return found;
       }
     }

@@ -226,8 +226,8 @@ function writesOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan)
   const { table, memoryId } = memory;
   const { token, added, rewritten, unchanged, marks } = plan;
   const isBeginning = expected === null;
-  const listed = isBeginning ? memory.listEntries(owner) : [];
-  const certain = [...added.map(({ entries }) => entries[0]), ...marks, ...listed].map((e) => table.put(e));
+  const [listing, ...owned] = isBeginning ? memory.listEntries(owner) : [];
+  const certain = [...added.map(({ entries }) => entries[0]), ...marks, ...owned].map((e) => table.put(e));
   const asRead = ({ count }: Row): Condition => ({ expression: "#c = :count", values: { ":count": count } });
   const conditional = [
     ...rewritten.map(({ lines, entries: [entry], old }) =>
@@ -245,7 +245,7 @@ function writesOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan)
     return memory.idEntries(old.lines.filter(({ seq }) => !kept.has(seq)));
   });
   const hasWork = parts.length > 0 || (isBeginning && ids.length > 0);
-  const others = 1 + certain.length + Number(hasWork || garbage.length > 0);
+  const others = 1 + certain.length + Number(isBeginning || hasWork || garbage.length > 0);
   const isLarge = others + conditional.length > actionsAtOnce;
 
   const pending = (isLarge ? rewritten : []).map(({ key, entries: [{ values }] }) => {
@@ -255,7 +255,7 @@ function writesOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan)
   const head = isPending ? { ...plan.head, pending: token } : plan.head;
   const waiting = isPending ? [memory.pendingKey(token).sort] : [];
   const prefixes = [...waiting, ...partsOf([...added, ...rewritten])];
-  const about = { token, updatedAt: head.updatedAt };
+  const about = { token: isBeginning ? "" : token, updatedAt: head.updatedAt };
   const work: Work | undefined =
     hasWork || isPending
       ? { ...about, stage: "staging", prefixes: isBeginning ? [memory.prefix] : prefixes }
@@ -263,13 +263,15 @@ function writesOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan)
   const left = [...waiting, ...garbage];
   const stage = isPending ? "applying" : "ending";
   const next: Work | undefined = left.length > 0 ? { ...about, stage, prefixes: left } : undefined;
+  const listed = next === undefined ? listing : memory.workEntry(next);
+  // Unless a sweep gave it up, if it was announced.
+  const isMine = work && isStaging;
   const actions = [
     putHead(table, memoryId, expected, head),
     ...certain,
     ...(isLarge ? [] : conditional),
-    // Unless a sweep gave it up, if it was announced.
-    ...(next === undefined ? [] : [table.put(memory.workEntry(next), work && isStaging)]),
-    ...(work === undefined || next !== undefined ? [] : [table.delete(memory.workKey(token), isStaging)]),
+    ...(listed === undefined ? [] : [table.put(listed, isMine)]),
+    ...(listed === undefined && work !== undefined ? [table.delete(memory.listKey(token), isMine)] : []),
   ];
   if (actions.length > actionsAtOnce) {
     throw invalidOption(
