@@ -62,7 +62,7 @@ export async function finish(memory: Memory, { token, stage, prefixes }: Work): 
     const isPending = { expression: "pending = :token", values: { ":token": token } };
     await table.write([table.unset(headKey(memoryId), "pending", isPending)], true);
   }
-  for (const prefix of prefixes) await table.deleteAll(await memory.all(prefix, { keysOnly: true }));
+  await inTurn(prefixes, async (from) => table.deleteAll(await memory.all(from, { keysOnly: true })));
   await table.write([table.delete(memory.listKey(token))]);
 }
 

@@ -39,6 +39,9 @@ export interface DynamoStore extends ChatMemoryStore {
 /** How often a read that met an update is repeated before the record counts as corrupt. */
 const readsOfOneVersion = 6;
 
+/** How often an update is planned whose rows a sweep or a running transaction changes. */
+const plansOfOneUpdate = 3;
+
 /** How many memories' heads the store remembers, so that an update need not read again what was just read. */
 const remembered = 1_000;
 
@@ -147,18 +150,18 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       let base = expected === null ? headOfNone(change.owner) : heads.get(memoryId);
       if (expected !== null && base?.version !== expected) base = await look(table, memoryId);
       let invalid: unknown;
-      let life: string | undefined;
-      // Again if the remembered head is of an earlier life that began with the same version.
-      while (base?.version === (expected ?? "") && base.life !== life) {
-        life = base.life;
+      for (let plans = 1; plans <= plansOfOneUpdate && base?.version === (expected ?? ""); plans++) {
+        const { life } = base;
         invalid = undefined;
         const after = await applyUpdate(table, memoryId, change, base, ttlMs).catch((error: unknown) => {
           if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
           invalid = error;
         });
+        if (after === "again") continue;
         if (after !== undefined) return remember(memoryId, after);
-        // The head tells why nothing was changed; by now it may be another one.
+        // The head tells why nothing was changed. It may be of another life, which began with the same version.
         base = await look(table, memoryId);
+        if (base?.life === life) break;
       }
       if (base?.version === version) return;
       if (invalid !== undefined && (base?.version ?? null) === expected) throw invalid;

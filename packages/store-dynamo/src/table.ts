@@ -99,25 +99,22 @@ export class Table {
     return found.flatMap(({ Responses = {} }) => Object.values(Responses).flat()).map(this.#entryOf);
   }
 
-  /** Items as they are when no transaction is about to change them; only one attribute of each, if it is named. */
-  async settled(keys: readonly Key[], attribute?: string): Promise<(Values | undefined)[]> {
-    const names = { ProjectionExpression: "#a", ExpressionAttributeNames: { "#a": attribute } };
-    const found = await inTurn(chunks(keys, actionsAtOnce), async (some) => {
+  /** Items as they are when no transaction is about to change them. */
+  async settled(keys: readonly Key[]): Promise<(Values | undefined)[]> {
+    const found = await inTurn(chunks(keys, actionsAtOnce), (some) => {
       const TransactItems = some.map((key) => ({
-        Get: {
-          TableName: this.#names.tableName,
-          Key: this.#keyOf(key),
-          ...(attribute === undefined ? {} : names),
-        },
+        Get: { TableName: this.#names.tableName, Key: this.#keyOf(key) },
       }));
-      const { Responses } = await this.#run<{ Responses: { Item?: Item }[] }>({
+      const input = { TransactItems };
+      return this.#run<{ Responses: { Item?: Item }[] }>({
         operation: "TransactGetItems",
-        input: { TransactItems },
+        input,
         insists: true,
       });
-      return Responses.map(({ Item: item }) => item && this.#entryOf(item).values);
     });
-    return found.flat();
+    return found
+      .flatMap(({ Responses }) => Responses)
+      .map(({ Item: item }) => item && this.#entryOf(item).values);
   }
 
   /** Items of a partition, page by page. */

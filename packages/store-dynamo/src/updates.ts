@@ -29,30 +29,27 @@ import { actionsAtOnce, type Condition, type Table } from "./table.ts";
 /** An item has 400 KB at most, and the rest of a head some 20. */
 const liveBytes = 350 * 1024;
 
-/** How often an update is replanned after its rows were changed by a sweep or a running transaction. */
-const plansOfOneUpdate = 3;
-
 /** What an update does. */
 type Plan = NonNullable<Awaited<ReturnType<typeof planned>>>;
 
-/** Readers see all of an update or nothing. Returns the head after it; `undefined`: refused, and the head says why. */
+/**
+ * Readers see all of an update or nothing. Returns the head after it; `undefined`: refused, and the head says why;
+ * `"again"`: refused although the head is as expected, so that it may succeed if it is planned anew.
+ */
 export async function applyUpdate(
   table: Table,
   memoryId: string,
   change: MemoryUpdate,
   base: Head,
   ttlMs: number | undefined,
-): Promise<Head | undefined> {
-  for (let plans = 1; plans <= plansOfOneUpdate && isPresent(base); plans++) {
-    // A sweep that gave up an earlier attempt to begin may still be removing that life: each attempt has its own.
-    const life = change.expected === null ? randomBytes(12).toString("base64url") : base.life;
-    const memory = new Memory(table, memoryId, life);
-    await catchUp(memory, base);
-    const plan = await planned(memory, change, base, ttlMs);
-    const outcome = plan && (await carriedOut(memory, change, base, plan));
-    if (outcome !== "again") return outcome;
-  }
-  return undefined;
+): Promise<Head | "again" | undefined> {
+  if (!isPresent(base)) return undefined;
+  // A sweep that gave up an earlier attempt to begin may still be removing that life: each attempt has its own.
+  const life = change.expected === null ? randomBytes(12).toString("base64url") : base.life;
+  const memory = new Memory(table, memoryId, life);
+  await catchUp(memory, base);
+  const plan = await planned(memory, change, base, ttlMs);
+  return plan && carriedOut(memory, change, base, plan);
 }
 
 /** `undefined`: the stored state is not the one that the update was computed from. */
@@ -167,15 +164,14 @@ function linesAfter(
 
 /** Which messages are live after an update. Their places come from the rows. */
 function liveAfter(
-  { insert, rewrite, setState, remove }: FoldedUpdate,
+  { insert, replaced, moved }: FoldedUpdate,
   before: ReadonlyMap<number, Place>,
 ): Map<number, Place> {
   const live = new Map(before);
-  for (const { seq, state } of [...insert, ...rewrite, ...setState]) {
+  for (const { seq, state } of [...insert, ...replaced, ...moved]) {
     if (state === "live") live.set(seq, live.get(seq) ?? inItsRow);
     else live.delete(seq);
   }
-  for (const seq of remove) live.delete(seq);
   return live;
 }
 
@@ -194,10 +190,7 @@ async function carriedOut(
   const { table } = memory;
   const { work, staged, actions, head, next, idsGone, unchecked } = writesOf(memory, change, plan);
   // A query may see a half-applied transaction, so rows that the one below does not check are compared here.
-  const now = await table.settled(
-    unchecked.map(({ key }) => memory.rowKey(key)),
-    "count",
-  );
+  const now = await table.settled(unchecked.map(({ key }) => memory.rowKey(key)));
   if (unchecked.some(({ count }, index) => now[index]?.count !== count)) return undefined;
   if (work !== undefined) await table.write([table.put(memory.workEntry(work))]);
   await table.putAll(staged);
