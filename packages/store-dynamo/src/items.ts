@@ -75,7 +75,7 @@ function partitionOf(memoryId: string): string {
 export function headKey(memoryId: string): Key {
   return { partition: partitionOf(memoryId), sort: "head" };
 }
-/** The number in a mark's sort key; for a row, a part of one, or a pending row: the row's key. */
+/** The key of a row, by the sort key of the row, of a part of it, or of one that will take its place. */
 export function numberOf(sort: string): number {
   return Number(sort.split("/")[2]);
 }

@@ -157,8 +157,8 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
           if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
           invalid = error;
         });
-        if (after === "again") continue;
-        if (after !== undefined) return remember(memoryId, after);
+        if (after === "again" && plans < plansOfOneUpdate) continue;
+        if (typeof after === "object") return remember(memoryId, after);
         // The head tells why nothing was changed. It may be of another life, which began with the same version.
         base = await look(table, memoryId);
         if (base?.life === life) break;

@@ -208,17 +208,13 @@ export class Table {
   #itemOf(entry: Entry): Item {
     return Object.assign(itemOf(entry.values), this.#keyOf(entry));
   }
-  readonly #entryOf = ({
-    [this.#names.partitionKey]: partition,
-    [this.#names.sortKey]: sort,
-    ...item
-  }: Item): Entry => ({
-    partition: partition?.S?.slice(this.#names.prefix.length) ?? "",
-    sort: sort?.S ?? "",
-    values: Object.fromEntries(
-      Object.entries(item).map(([name, { S, N }]) => [name, N === undefined ? S : Number(N)]),
-    ),
-  });
+  readonly #entryOf = (item: Item): Entry => {
+    const { partitionKey, sortKey, prefix } = this.#names;
+    const { [partitionKey]: partition, [sortKey]: sort, ...rest } = item;
+    const values = Object.entries(rest).map(([name, { S, N }]) => [name, N === undefined ? S : Number(N)]);
+    const key = { partition: partition?.S?.slice(prefix.length) ?? "", sort: sort?.S ?? "" };
+    return { ...key, values: Object.fromEntries(values) };
+  };
 }
 
 function itemOf(values: Values): Item {
