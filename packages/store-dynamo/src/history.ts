@@ -1,52 +1,69 @@
-import type { HistoryPage } from "@turnkeep/core";
-import { type NormalHistoryQuery, withState } from "@turnkeep/core/store-kit";
+import type { MessageState, StoredMessage } from "@turnkeep/core";
+import { type NormalHistoryQuery, normalizeHistoryQuery } from "@turnkeep/core/store-kit";
 import { type Head, Memory } from "./items.ts";
 import { beyond, decodeLive, type Line, linesOf, messageOf, type Row } from "./records.ts";
-import { readingOf, rowPages, rowsOf, rowsWith } from "./rows.ts";
+import { Reading } from "./rows.ts";
 import { inTurn, type Table } from "./table.ts";
 
 /** Roughly how many messages a row holds. */
 const messagesOfRow = 4;
 
-/** A page, and whether everything was found that the head, or a row in parts, promises. */
-export async function readHistory(
+/** The live messages, all of them. */
+export const allLive: NormalHistoryQuery = {
+  ...normalizeHistoryQuery({ states: ["live"] }),
+  limit: Number.POSITIVE_INFINITY,
+};
+
+/** What a query found. */
+export interface Found {
+  readonly messages: readonly { readonly message: StoredMessage; readonly state: MessageState }[];
+  readonly hasMore: boolean;
+  /** The seq of a live message that is not where the head says. */
+  readonly missing: number | undefined;
+  /** Whether everything was found that the head, or a row in parts, promises. */
+  readonly isWhole: boolean;
+}
+
+/** The messages that a query asks for, by a head. If some are missing, an update happened in between or is happening now. */
+export async function readMessages(
   table: Table,
   memoryId: string,
   head: Head,
-  query: NormalHistoryQuery,
-): Promise<{ page: HistoryPage; isWhole: boolean }> {
-  const { after, before, limit, states, ids } = query;
-  const descending = query.order === "descending";
+  { after, before, order, limit, states, ids }: NormalHistoryQuery,
+): Promise<Found> {
+  const descending = order === "descending";
   const sign = descending ? -1 : 1;
-  const memory = new Memory(table, memoryId, head.life);
+  const reading = new Reading(new Memory(table, memoryId, head.life), head);
   const live = decodeLive(memoryId, head.live);
   const recent = linesOf(memoryId, head.recent);
+  const isLiveOnly = states.every((state) => state === "live");
   /** The greatest seq in rows, by the head. Later moves into rows are known, and nothing moves back. */
   const newest = (recent[0]?.seq ?? head.nextSeq) - 1;
   const from = after + 1;
-  const to = Math.min(before - 1, newest);
-  const asksRows = from <= to && states.length > 0;
-  // Pending rows may be many, so they are read only if the query needs rows.
-  const reading = await readingOf(memory, asksRows ? head : {});
+  const to = states.length === 0 ? 0 : Math.min(before - 1, newest);
   const isInRows = (seq: number): boolean => seq >= from && seq <= to;
+  const liveInRows = [...live.keys()].filter(isInRows);
+  /** Not all rows from the first to the last are needed for these. */
+  const asked = await seqsAsked();
   /** Live messages that must be found in rows. */
-  const due = new Set<number>();
+  const due = new Set(asked === undefined ? liveInRows : asked.filter((seq) => live.has(seq)));
+
+  async function seqsAsked(): Promise<number[] | undefined> {
+    if (ids === undefined)
+      return isLiveOnly ? (descending ? liveInRows.reverse() : liveInRows).slice(0, limit + 1) : undefined;
+    const inHead = new Set(recent.map(({ id }) => id));
+    const elsewhere = from > to ? [] : ids.filter((id) => !inHead.has(id));
+    return (await seqsOf(reading.memory, elsewhere)).filter(isInRows);
+  }
 
   async function* rowsAsked(): AsyncGenerator<readonly Row[]> {
-    if (!asksRows) return;
-    if (ids !== undefined) {
-      const elsewhere = ids.filter((id) => !recent.some((line) => line.id === id));
-      const asked = (await seqsOf(memory, elsewhere)).filter(isInRows);
-      for (const seq of asked) if (live.has(seq)) due.add(seq);
-      yield await rowsWith(memory, asked, live, reading);
-      return;
-    }
-    for (const seq of live.keys()) if (isInRows(seq)) due.add(seq);
+    if (asked !== undefined) yield await reading.rowsWith(asked, live);
+    if (asked !== undefined || from > to) return;
     // The row that holds `to` may have a greater key.
-    const above = descending && to < newest ? await rowsOf(memory, reading, { from: to, to }) : [];
+    const above = descending && to < newest ? await reading.rows({ from: to, to }) : [];
     const last = descending ? (above.at(-1)?.key ?? to) : newest;
     const rows = Math.ceil(limit / messagesOfRow) + 1;
-    yield* rowPages(memory, reading, { from, to, last, limit: rows, descending });
+    yield* reading.rowPages({ from, to, last, limit: rows, descending });
   }
 
   /** In the order of the query: what it asks for, and what is beside that. */
@@ -56,26 +73,41 @@ export async function readHistory(
     if (!descending) yield recent;
   }
 
-  const messages: HistoryPage["messages"] = [];
-  let isWhole = true;
+  const messages: { message: StoredMessage; state: MessageState }[] = [];
   for await (const lines of pages()) {
-    for (const { seq } of lines) due.delete(seq);
-    const asked = lines.filter(({ seq, id }) => seq > after && seq < before && (ids?.includes(id) ?? true));
-    const gone = asked.map(({ seq }) => seq).filter((seq) => !live.has(seq));
-    const marks = await memory.supersededOf(gone, head);
-    isWhole &&= marks.isWhole;
-    for (const line of asked.sort((a, b) => sign * (a.seq - b.seq))) {
-      const state = live.has(line.seq) ? "live" : marks.superseded.has(line.seq) ? "superseded" : "evicted";
+    for (const { seq, edit } of lines) if (live.get(seq)?.edit === edit) due.delete(seq);
+    const some = lines.filter(({ seq, id }) => seq > after && seq < before && (ids?.includes(id) ?? true));
+    some.sort((a, b) => a.seq - b.seq);
+    const gone = isLiveOnly ? [] : some.map(({ seq }) => seq).filter((seq) => !live.has(seq));
+    const superseded = await supersededOf(reading, gone);
+    for (const line of descending ? some.reverse() : some) {
+      const state = live.has(line.seq) ? "live" : superseded.has(line.seq) ? "superseded" : "evicted";
       if (messages.length <= limit && states.includes(state))
-        messages.push(withState(messageOf(memoryId, line), state));
+        messages.push({ message: messageOf(memoryId, line), state });
     }
     if (messages.length > limit) break;
   }
   // One message more than the limit was taken: anything after it is not on this page.
-  const last = messages[limit]?.seq ?? sign * beyond;
-  const isMissing = [...due, ...reading.due].some((seq) => sign * seq < sign * last);
-  const page = { messages: messages.slice(0, limit), hasMore: messages.length > limit };
-  return { page, isWhole: isWhole && !isMissing };
+  const hasMore = messages.length > limit;
+  const last = hasMore ? (messages.pop()?.message.seq ?? 0) : sign * beyond;
+  const missing = [...due].find((seq) => sign * seq < sign * last);
+  return { messages, hasMore, missing, isWhole: missing === undefined && (isLiveOnly || !reading.isTorn) };
+}
+
+/** Which of these ascending seqs, none of them live, are superseded, according to their marks in order. */
+async function supersededOf(reading: Reading, seqs: readonly number[]): Promise<ReadonlySet<number>> {
+  const { memory } = reading;
+  const superseded = new Set<number>();
+  const [first, last] = [seqs[0], seqs.at(-1)];
+  if (first === undefined || last === undefined) return superseded;
+  const { from, to } = memory.markSpan(first, last);
+  for await (const { entries } of reading.between(from, to)) {
+    for (const { values } of entries) {
+      for (const seq of decodeLive(memory.memoryId, String(values.add)).keys()) superseded.add(seq);
+      for (const seq of decodeLive(memory.memoryId, String(values.drop)).keys()) superseded.delete(seq);
+    }
+  }
+  return superseded;
 }
 
 /** The seqs in rows that messages with these ids have or had. */

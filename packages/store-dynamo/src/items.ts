@@ -1,20 +1,20 @@
 import { createHash } from "node:crypto";
 import { invalidOption } from "@turnkeep/core/store-kit";
-import { decodeLive, encodeLive, inItsRow, type Line, type Row } from "./records.ts";
+import { encodeLive, inItsRow, type Line, type Row } from "./records.ts";
 import type { Action, Entry, Key, Page, QueryOptions, Table, Values } from "./table.ts";
 
 const headTexts = ["version", "live", "recent", "life"] as const;
 const headNumbers = ["nextSeq", "count", "updatedAt"] as const;
-const headOptional = ["owner", "head", "moved", "marked", "pending", "endsAt"] as const;
+const headOptional = ["owner", "head", "fresh", "pending", "endsAt"] as const;
 const headAttributes: readonly string[] = [...headTexts, ...headNumbers, ...headOptional];
 
 /** The attributes of our items; the table's keys must have other names. */
 export const ownAttributes: readonly string[] = [
   ...headAttributes,
-  ...["rows", "parts", "token", "add", "drop", "memoryId", "stage", "prefixes"],
+  ...["rows", "parts", "token", "add", "drop", "stage", "prefixes"],
 ];
 
-/** The number of partitions over which all listing entries and work items are spread. */
+/** The number of partitions over which the listing of all memories is spread. */
 export const shards = 8;
 
 /** How much text an item may hold; DynamoDB limits an item to 400 KB. */
@@ -36,10 +36,8 @@ export interface Head {
   readonly live: string;
   /** The newest messages, as `textOf` writes them: all that are in no row, each newer than all in rows. */
   readonly recent: string;
-  /** The rows that messages moved into last, as `encodeMoved` writes them: a reader must find them. */
-  readonly moved?: string | undefined;
-  /** The count of the last update that marked messages, then its marks: a reader must find these too. */
-  readonly marked?: string | undefined;
+  /** The rows that messages moved into last, and the last marks, as `encodeFresh` writes them: a reader must find them. */
+  readonly fresh?: string | undefined;
   /** The token of the last update, if some of its rows may not be in their places yet. */
   readonly pending?: string | undefined;
   readonly life: string;
@@ -52,8 +50,9 @@ export interface Head {
 /** What an update says about messages: that they are superseded, or no longer are. */
 export type Marks = Readonly<Record<"add" | "drop", readonly number[]>>;
 
-/** What an update must leave to a later step, or an interrupted update left behind. */
+/** What an update must leave to a later step, or an interrupted update left behind. It stands in the listing. */
 export interface Work {
+  /** Of the update; empty: of the whole life, whose entry in the listing it replaces. */
   readonly token: string;
   /**
    * `staging`: not committed, to be removed unless it gets committed; `applying`: committed, and its pending rows must
@@ -76,12 +75,9 @@ function partitionOf(memoryId: string): string {
 export function headKey(memoryId: string): Key {
   return { partition: partitionOf(memoryId), sort: "head" };
 }
-/** The number in a mark's sort key; for a row, a part of one, or a pending row: the row's key. */
+/** The key of a row, by the sort key of the row, of a part of it, or of one that will take its place. */
 export function numberOf(sort: string): number {
   return Number(sort.split("/")[2]);
-}
-export function workPartition(shard: number): string {
-  return `work:${shard}`;
 }
 /** The partition with the entries of an owner's memories, or with a shard of everybody's. */
 export function listPartition(owner: string | undefined, shard: number): string {
@@ -115,14 +111,14 @@ export function putHead(table: Table, memoryId: string, expected: string | null,
   return table.put(entry, { expression: "version = :expected AND life = :life", values });
 }
 
-/** The memory of an entry in a listing, by its sort key. */
-export function listedAs(table: Table, sort: string): Memory {
-  const end = sort.lastIndexOf("/");
-  return new Memory(table, sort.slice(0, end), sort.slice(end + 1));
+/** The memory of an entry in a listing, by its sort key, and the token if it is a work item of an update. */
+export function listedAs(table: Table, sort: string): { memory: Memory; token: string } {
+  const [token = "", life = "", ...memoryId] = sort.split("/").reverse();
+  return { memory: new Memory(table, memoryId.reverse().join("/"), life), token };
 }
 
-export function workOf(values: Values): Work {
-  const { token, stage, updatedAt } = values as unknown as Work;
+export function workOf(token: string, values: Values): Work {
+  const { stage, updatedAt } = values as unknown as Work;
   const prefixes = String(values.prefixes ?? "");
   return { token, stage, updatedAt, prefixes: prefixes === "" ? [] : prefixes.split(" ") };
 }
@@ -131,7 +127,7 @@ export function workOf(values: Values): Work {
  * A memory from its beginning until it is deleted or expires: a life, whose name is never used twice. Its partition
  * holds the head and, with keys that begin with the life: `m`, rows of messages and their parts; an update's token,
  * rows that will take the place of such rows; `i`, where the messages with an id are or were; `s`, marks of superseded
- * messages. Its listing entries and work items are in other partitions.
+ * messages. Its entries in listings are in other partitions.
  */
 export class Memory {
   readonly table: Table;
@@ -169,9 +165,10 @@ export class Memory {
   #markKey(mark: number, count?: number): Key {
     return this.#key(`s/${padded(mark)}/${count === undefined ? "" : padded(count)}`);
   }
-  workKey(token: string): Key {
+  /** Where the memory is listed among all or, with a token, the work item of an update. */
+  listKey(token = ""): Key {
     const sort = `${this.memoryId}/${this.life}/${token}`;
-    return { partition: workPartition(shardOf(this.memoryId)), sort };
+    return { partition: listPartition(undefined, shardOf(this.memoryId)), sort };
   }
 
   /** The items of the partition, page by page. */
@@ -199,9 +196,8 @@ export class Memory {
   }
 
   /** In the listing of all memories, which names the owner, and in its owner's. */
-  listEntries(owner: string | undefined): Entry[] {
-    const sort = `${this.memoryId}/${this.life}`;
-    const all = { partition: listPartition(undefined, shardOf(this.memoryId)), sort, values: { owner } };
+  listEntries(owner: string | undefined): [Entry, ...Entry[]] {
+    const all = { ...this.listKey(), values: { owner } };
     return owner === undefined ? [all] : [all, { ...all, partition: listPartition(owner, 0) }];
   }
 
@@ -211,9 +207,7 @@ export class Memory {
         `The update writes or replaces ${prefixes.length} rows of more than 32 KB, and ${prefixesAtOnce} are possible: replace or remove fewer messages at a time`,
       );
     }
-    const { memoryId, life } = this;
-    const values = { memoryId, life, token, stage, prefixes: prefixes.join(" "), updatedAt };
-    return { ...this.workKey(token), values };
+    return { ...this.listKey(token), values: { stage, prefixes: prefixes.join(" "), updatedAt } };
   }
 
   /** The marks of superseded messages by the update of that count, in one item per thousand seqs. */
@@ -225,34 +219,33 @@ export class Memory {
       return { ...this.#markKey(mark, count), values: { add: within(marks.add), drop: within(marks.drop) } };
     });
   }
-  /**
-   * Which of these seqs, none of them live, are superseded, according to their marks in order; and whether these are
-   * all the marks that the head names.
-   */
-  async supersededOf(
-    seqs: readonly number[],
-    { marked }: Head,
-  ): Promise<{ superseded: ReadonlySet<number>; isWhole: boolean }> {
-    const superseded = new Set<number>();
-    if (seqs.length === 0) return { superseded, isWhole: true };
-    const numbers = seqs.map(markNumber);
-    const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
-    const from = this.#markKey(first).sort;
-    const found = await this.all(from, { to: `${this.#markKey(last).sort}~` });
-    for (const { values } of found) {
-      for (const seq of decodeLive(this.memoryId, String(values.add)).keys()) superseded.add(seq);
-      for (const seq of decodeLive(this.memoryId, String(values.drop)).keys()) superseded.delete(seq);
-    }
-    const [count, ...marks] = marked?.split(" ").map(Number) ?? [];
-    const due = marks.filter((mark) => mark >= first && mark <= last);
-    const met = new Set(found.map(({ sort }) => sort));
-    return { superseded, isWhole: due.every((mark) => met.has(this.#markKey(mark, count).sort)) };
+  /** The first and the last key that marks of these seqs, and of those between, may have. */
+  markSpan(first: number, last: number): { from: string; to: string } {
+    return { from: this.#markKey(markNumber(first)).sort, to: `${this.#markKey(markNumber(last)).sort}~` };
   }
 }
 
-/** What the head stores about an update that marks messages, from its items. */
-export function encodeMarked(count: number, marks: readonly Entry[]): string | undefined {
-  return marks.length === 0 ? undefined : [count, ...marks.map(({ sort }) => numberOf(sort))].join(" ");
+/**
+ * What the head stores about the rows and marks that an update adds: their keys in short, `m/6 s/0/5`. Of a kind that it
+ * adds none of, those of an earlier one remain, without rows that are gone.
+ */
+export function encodeFresh(
+  before: string | undefined,
+  added: readonly Entry[],
+  gone: readonly Entry[],
+): string | undefined {
+  const [names, missing] = [added, gone].map((entries) =>
+    entries.map(({ sort }) => sort.slice(sort.indexOf("/") + 1).replace(/\b0+(?=\d)/g, "")),
+  ) as [string[], string[]];
+  const kinds = new Set(names.map((name) => name[0]));
+  const kept = before?.split(" ").filter((name) => !kinds.has(name[0]) && !missing.includes(name)) ?? [];
+  return [...kept, ...names].join(" ") || undefined;
+}
+
+/** The sort keys that {@link encodeFresh} was given. */
+export function freshKeys({ prefix }: Memory, fresh: string | undefined): string[] {
+  const names = fresh?.split(" ") ?? [];
+  return names.map((name) => prefix + name.replace(/\d+/g, (digits) => padded(Number(digits))));
 }
 
 function markNumber(seq: number): number {

@@ -112,35 +112,6 @@ export function divided(
   return rows.map(({ key, lines }) => ({ key, lines: lines.reverse() }));
 }
 
-/** The keys of the rows that an update adds for these messages, after the greatest seq that an older row may hold. */
-export function encodeMoved(lines: readonly Line[], rows: readonly { readonly key: number }[]): string {
-  const older = (lines[0]?.seq ?? 1) - 1;
-  return [older, ...rows.map(({ key }) => key)].sort((a, b) => a - b).join(" ");
-}
-
-/** The same after an update has emptied some rows. */
-export function withoutRows(
-  moved: string | undefined,
-  rows: readonly Pick<Row, "key" | "lines">[],
-): string | undefined {
-  const gone = new Set(rows.flatMap(({ key, lines }) => (lines.length === 0 ? [String(key)] : [])));
-  return moved
-    ?.split(" ")
-    .filter((number, index) => index === 0 || !gone.has(number))
-    .join(" ");
-}
-
-/** The rows named by {@link encodeMoved} in which a reader of a range of seqs may find messages. */
-export function movedRows(
-  moved: string | undefined,
-  { from, to }: { readonly from: number; readonly to: number },
-): number[] {
-  const [older = beyond, ...keys] = moved?.split(" ").map(Number) ?? [];
-  if (to <= older) return [];
-  const last = keys.find((key) => key >= to) ?? to;
-  return keys.filter((key) => key >= from && key <= last);
-}
-
 /** As runs: `1 5-9@9 12#7`, where `@9` is the key of the row in parts and `#7` the count of an edit. */
 export function encodeLive(live: ReadonlyMap<number, Place>): string {
   const runs: { from: number; to: number; tail: string }[] = [];

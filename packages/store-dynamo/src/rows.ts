@@ -1,26 +1,13 @@
 import { corruptError, runsOf } from "@turnkeep/core/store-kit";
-import { type Head, type Memory, numberOf } from "./items.ts";
-import { beyond, linesOf, movedRows, type Place, type Row } from "./records.ts";
-import { type Entry, inTurn, type Values } from "./table.ts";
+import { freshKeys, type Head, type Memory, numberOf } from "./items.ts";
+import { beyond, linesOf, type Place, type Row } from "./records.ts";
+import { type Entry, inTurn, type Page, type QueryOptions, type Values } from "./table.ts";
 
 /** With more runs of messages than this, runs near each other are read together. */
 const runsApart = 8;
 
 /** This few messages are in fewer rows than a query costs. */
 const near = 16;
-
-/** What a read of rows starts from, and what it finds out. */
-export interface Reading {
-  /** From the head. */
-  readonly moved: string | undefined;
-  /** Rows that the last update has not put in their places yet, by key. */
-  readonly pending: ReadonlyMap<number, Values>;
-  /**
-   * The keys of rows that were not found where they must be, or lack a part, because an update happened in between or
-   * is happening now. What they hold may not be live.
-   */
-  readonly due: Set<number>;
-}
 
 /** The rows that hold the messages of a range of seqs, both included. */
 interface RowQuery {
@@ -32,76 +19,94 @@ interface RowQuery {
   readonly descending?: boolean;
 }
 
-/** Pending rows are read before the rows that they replace: one that is gone by then is found in its place. */
-export async function readingOf(
-  memory: Memory,
-  { moved, pending }: Pick<Head, "moved" | "pending">,
-): Promise<Reading> {
-  const entries = pending === undefined ? [] : await memory.all(memory.pendingKey(pending).sort);
-  const byKey = new Map(entries.map(({ sort, values }) => [numberOf(sort), values]));
-  return { moved, pending: byKey, due: new Set() };
-}
+/** A read of rows and marks by a head, which says what must be found. */
+export class Reading {
+  readonly memory: Memory;
+  /**
+   * Whether a row or mark was not where it must be, or a row lacked a part, because an update happened in between or is
+   * happening now.
+   */
+  isTorn = false;
+  readonly #fresh: readonly string[];
+  readonly #token: string | undefined;
+  #pending: Promise<ReadonlyMap<number, Values>> | undefined;
 
-/** The rows that hold messages with these seqs: one by one if the head names their key, the others by runs. */
-export async function rowsWith(
-  memory: Memory,
-  seqs: readonly number[],
-  live: ReadonlyMap<number, Place>,
-  reading: Reading,
-): Promise<Row[]> {
-  const keys = new Set(seqs.flatMap((seq) => live.get(seq)?.apart || []));
-  const inside = seqs.filter((seq) => !live.get(seq)?.apart);
-  const runs = runsOf(inside);
-  const found = await Promise.all([
-    inTurn([...keys], (key) => rowsOf(memory, reading, { from: key, to: key, last: key })),
-    inTurn(runs.length > runsApart ? runsOf(inside, near) : runs, (run) => rowsOf(memory, reading, run)),
-  ]);
-  const asked = new Set(seqs);
-  const byKey = new Map(found.flat(2).map((row) => [row.key, row]));
-  return [...byKey.values()].filter(({ lines }) => lines.some(({ seq }) => asked.has(seq)));
-}
+  constructor(memory: Memory, { fresh, pending }: Head) {
+    this.memory = memory;
+    this.#fresh = freshKeys(memory, fresh);
+    this.#token = pending;
+  }
 
-/** All rows of {@link rowPages} at once. */
-export async function rowsOf(memory: Memory, reading: Reading, query: RowQuery): Promise<Row[]> {
-  const found: Row[] = [];
-  // There are no more rows than seqs.
-  const limit = query.last === undefined ? { limit: query.to - query.from + 1 } : {};
-  for await (const page of rowPages(memory, reading, { ...limit, ...query })) found.push(...page);
-  return found;
-}
-
-/**
- * Rows by key, page by page. No seq of a row is above its key. So ascending, the first row found holds `from`;
- * descending, `last` must be the key of the row that holds `to`.
- */
-export async function* rowPages(
-  memory: Memory,
-  reading: Reading,
-  { from, to, last: greatest = beyond, limit, descending = false }: RowQuery,
-): AsyncGenerator<Row[]> {
-  for (const key of movedRows(reading.moved, { from, to })) reading.due.add(key);
-  const span = { from: memory.rowKey(from).sort, to: `${memory.rowKey(greatest).sort}/~` };
-  let found: readonly Entry[] = [];
-  for await (const { entries, last } of memory.query({ ...span, limit, descending })) {
-    found = [...found, ...entries];
-    // The parts of a row may span two pages.
-    const open = last === undefined ? undefined : numberOf(last);
-    const bySort = new Map(found.map(({ sort, values }) => [sort, values]));
-    const rows: Row[] = [];
-    for (const [sort, values] of bySort) {
-      const key = numberOf(sort);
-      // Parts that no row names do not count.
-      if (sort !== memory.rowKey(key).sort) continue;
-      const row = wholeRow(memory, key, reading.pending.get(key) ?? values, bySort);
-      if (row !== undefined) {
-        rows.push(row);
-        reading.due.delete(key);
-      } else if (key !== open) reading.due.add(key);
+  /** The items between two keys, both included, page by page. */
+  async *between(from: string, to: string, options: QueryOptions = {}): AsyncGenerator<Page> {
+    const met = new Set<string>();
+    for await (const page of this.memory.query({ ...options, from, to })) {
+      for (const { sort } of page.entries) met.add(sort);
+      const [low = from, high = to] = options.descending ? [page.last, to] : [from, page.last];
+      this.isTorn ||= this.#fresh.some((key) => key >= low && key <= high && !met.has(key));
+      yield page;
     }
-    found = rows.at(-1)?.key === open ? [] : found.filter(({ sort }) => numberOf(sort) === open);
-    // Yielded last, for readers that need no further page.
-    yield rows;
-    if (!descending && (rows.at(-1)?.key ?? -1) >= to) return;
+  }
+
+  /** The rows that hold messages with these seqs: one by one if the head names their key, the others by runs. */
+  async rowsWith(seqs: readonly number[], live: ReadonlyMap<number, Place>): Promise<Row[]> {
+    const keys = new Set(seqs.flatMap((seq) => live.get(seq)?.apart || []));
+    const inside = seqs.filter((seq) => !live.get(seq)?.apart);
+    const runs = runsOf(inside);
+    const found = await Promise.all([
+      inTurn([...keys], (key) => this.rows({ from: key, to: key, last: key })),
+      inTurn(runs.length > runsApart ? runsOf(inside, near) : runs, (run) => this.rows(run)),
+    ]);
+    const asked = new Set(seqs);
+    const byKey = new Map(found.flat(2).map((row) => [row.key, row]));
+    return [...byKey.values()].filter(({ lines }) => lines.some(({ seq }) => asked.has(seq)));
+  }
+
+  /** All rows of {@link rowPages} at once. */
+  async rows(query: RowQuery): Promise<Row[]> {
+    const found: Row[] = [];
+    // There are no more rows than seqs.
+    const limit = query.last === undefined ? { limit: query.to - query.from + 1 } : {};
+    for await (const page of this.rowPages({ ...limit, ...query })) found.push(...page);
+    return found;
+  }
+
+  /**
+   * Rows by key, page by page. No seq of a row is above its key. So ascending, the first row found holds `from`;
+   * descending, `last` must be the key of the row that holds `to`.
+   */
+  async *rowPages({ from, to, last: greatest = beyond, ...options }: RowQuery): AsyncGenerator<Row[]> {
+    const { memory } = this;
+    // Read before the rows that they replace: one that is gone by then is found in its place.
+    this.#pending ??= this.#pendingRows();
+    const pending = await this.#pending;
+    const pages = this.between(memory.rowKey(from).sort, `${memory.rowKey(greatest).sort}/~`, options);
+    let found: readonly Entry[] = [];
+    for await (const { entries, last } of pages) {
+      found = [...found, ...entries];
+      // The parts of a row may span two pages.
+      const open = last === undefined ? undefined : numberOf(last);
+      const bySort = new Map(found.map(({ sort, values }) => [sort, values]));
+      const rows: Row[] = [];
+      for (const [sort, values] of bySort) {
+        const key = numberOf(sort);
+        // Parts that no row names do not count.
+        if (sort !== memory.rowKey(key).sort) continue;
+        const row = wholeRow(memory, key, pending.get(key) ?? values, bySort);
+        if (row !== undefined) rows.push(row);
+        else if (key !== open) this.isTorn = true;
+      }
+      found = rows.at(-1)?.key === open ? [] : found.filter(({ sort }) => numberOf(sort) === open);
+      // Yielded last, for readers that need no further page.
+      yield rows;
+      if (!options.descending && (rows.at(-1)?.key ?? -1) >= to) return;
+    }
+  }
+
+  async #pendingRows(): Promise<ReadonlyMap<number, Values>> {
+    const { memory } = this;
+    const entries = this.#token === undefined ? [] : await memory.all(memory.pendingKey(this.#token).sort);
+    return new Map(entries.map(({ sort, values }) => [numberOf(sort), values]));
   }
 }
 

@@ -5,12 +5,11 @@ import {
   isPresent,
   listedAs,
   listPartition,
-  Memory,
+  type Memory,
   numberOf,
   shards,
   type Work,
   workOf,
-  workPartition,
 } from "./items.ts";
 import { type Action, type Condition, type Entry, inTurn, type Table } from "./table.ts";
 
@@ -63,16 +62,16 @@ export async function finish(memory: Memory, { token, stage, prefixes }: Work): 
     const isPending = { expression: "pending = :token", values: { ":token": token } };
     await table.write([table.unset(headKey(memoryId), "pending", isPending)], true);
   }
-  for (const prefix of prefixes) await table.deleteAll(await memory.all(prefix, { keysOnly: true }));
-  await table.write([table.delete(memory.workKey(token))]);
+  await inTurn(prefixes, async (from) => table.deleteAll(await memory.all(from, { keysOnly: true })));
+  await table.write([table.delete(memory.listKey(token))]);
 }
 
 /** Finishes what the last update left to do. Until then, nothing that it changes may be changed again. */
 export async function catchUp(memory: Memory, { pending }: Head): Promise<void> {
   if (pending === undefined) return;
   // A plain read might see it as it was before the transaction that wrote the head.
-  const [values] = await memory.table.settled([memory.workKey(pending)]);
-  if (values !== undefined) await finish(memory, workOf(values));
+  const [values] = await memory.table.settled([memory.listKey(pending)]);
+  if (values !== undefined) await finish(memory, workOf(pending, values));
 }
 
 /**
@@ -80,31 +79,27 @@ export async function catchUp(memory: Memory, { pending }: Head): Promise<void> 
  * head, was refused.
  */
 export function endLife(memory: Memory, owner: string | undefined, action: Action): Promise<boolean> {
-  const entries = memory.listEntries(owner).map((entry) => memory.table.delete(entry));
+  const [, ...owned] = memory.listEntries(owner);
   const work = { token: "", prefixes: [memory.prefix], updatedAt: Date.now() };
-  return end(memory, work, [action, ...entries]);
+  return end(memory, work, [action, ...owned.map((entry) => memory.table.delete(entry))]);
 }
 
 /** Removes what interrupted updates and deletes left behind, and expired memories. Returns how many it found. */
 export async function sweep(table: Table): Promise<number> {
   let removed = 0;
   for (let shard = 0; shard < shards; shard++) {
-    for (const [partition, settle] of [
-      [workPartition(shard), settleWork],
-      [listPartition(undefined, shard), settleListed],
-    ] as const) {
-      for await (const { entries } of table.query(partition, { limit: sweptAtOnce })) {
-        const settled = await inTurn(entries, (entry) => settle(table, entry));
-        removed += settled.filter(Boolean).length;
-      }
+    for await (const { entries } of table.query(listPartition(undefined, shard), { limit: sweptAtOnce })) {
+      const settled = await inTurn(entries, (entry) => settle(table, entry));
+      removed += settled.filter(Boolean).length;
     }
   }
   return removed;
 }
 
-async function settleWork(table: Table, { values }: Entry): Promise<boolean> {
-  const memory = new Memory(table, String(values.memoryId), String(values.life));
-  const work = workOf(values);
+async function settle(table: Table, { sort, values }: Entry): Promise<boolean> {
+  const { memory, token } = listedAs(table, sort);
+  if (values.stage === undefined) return settleListed(memory, values.owner as string | undefined);
+  const work = workOf(token, values);
   if (work.stage === "staging") {
     // Once given up, it can no longer be committed; unless it has been already.
     return work.updatedAt <= Date.now() - isLeftBehindAfterMs && end(memory, work, [], isStaging);
@@ -113,18 +108,19 @@ async function settleWork(table: Table, { values }: Entry): Promise<boolean> {
   return true;
 }
 
-async function settleListed(table: Table, { sort, values }: Entry): Promise<boolean> {
-  const memory = listedAs(table, sort);
-  const owner = values.owner as string | undefined;
+async function settleListed(memory: Memory, owner: string | undefined): Promise<boolean> {
+  const { table, life } = memory;
   const key = headKey(memory.memoryId);
   const found = (await table.get(key))?.values;
-  if (found?.life === memory.life) {
-    const values = { ":life": memory.life, ":now": Date.now() };
-    const isOver = { expression: "life = :life AND endsAt <= :now", values };
+  if (found?.life === life) {
+    const isOver = {
+      expression: "life = :life AND endsAt <= :now",
+      values: { ":life": life, ":now": Date.now() },
+    };
     return !isPresent(found as Pick<Head, "endsAt">) && endLife(memory, owner, table.delete(key, isOver));
   }
   // The table's own expiry removed its head. A head that cannot be read is left, so that it can be restored.
   if (found !== undefined && headOf(found) === undefined) return false;
   const expression = "attribute_not_exists(life) OR life <> :life";
-  return endLife(memory, owner, table.check(key, { expression, values: { ":life": memory.life } }));
+  return endLife(memory, owner, table.check(key, { expression, values: { ":life": life } }));
 }

@@ -1,4 +1,4 @@
-import type { CallOptions, ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
+import type { CallOptions, ChatMemoryStore, ReadOptions, StoreCapabilities } from "@turnkeep/core";
 import {
   checkUpdate,
   conflictError,
@@ -8,15 +8,17 @@ import {
   lifecycle,
   listPage,
   memorySnapshot,
+  type NormalHistoryQuery,
   normalizeHistoryQuery,
   normalizeListQuery,
+  withState,
 } from "@turnkeep/core/store-kit";
 import { connect, pause, type Run, storeName } from "./client.ts";
-import { readHistory } from "./history.ts";
+import { allLive, type Found, readMessages } from "./history.ts";
 import { type Head, headKey, Memory } from "./items.ts";
 import { migrate } from "./migrations.ts";
 import { type DynamoStoreOptions, normalizeOptions } from "./options.ts";
-import { readHead, readList, readLive } from "./reads.ts";
+import { readHead, readList } from "./reads.ts";
 import { endLife, sweep } from "./staging.ts";
 import { Table } from "./table.ts";
 import { applyUpdate } from "./updates.ts";
@@ -36,6 +38,9 @@ export interface DynamoStore extends ChatMemoryStore {
 
 /** How often a read that met an update is repeated before the record counts as corrupt. */
 const readsOfOneVersion = 6;
+
+/** How often an update is planned whose rows a sweep or a running transaction changes. */
+const plansOfOneUpdate = 3;
 
 /** How many memories' heads the store remembers, so that an update need not read again what was just read. */
 const remembered = 1_000;
@@ -96,6 +101,28 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
     return head;
   }
 
+  /** Without a head there is no memory. Nothing is `found` if it is at the version that the caller knows. */
+  async function read(
+    table: Table,
+    memoryId: string,
+    query: NormalHistoryQuery,
+    { known, signal }: ReadOptions = {},
+  ): Promise<{ head?: Head | undefined; found?: Found }> {
+    let version: string | undefined;
+    for (let tries = 1; ; tries++) {
+      const head = await look(table, memoryId);
+      if (head === undefined || head.version === known) return { head };
+      // A page of history may be of no version; a snapshot has to be.
+      if (query === allLive && head.version !== version) tries = 1;
+      version = head.version;
+      const found = await readMessages(table, memoryId, head, query);
+      // What is damaged does not hide the rest.
+      if (found.isWhole || tries === readsOfOneVersion) return { head, found };
+      // The update that the read met is still being applied, one item at a time.
+      await pause(Math.random() * 10 * 2 ** tries, signal);
+    }
+  }
+
   return {
     capabilities,
 
@@ -105,19 +132,14 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
 
     async getMessages(memoryId, callOptions) {
       const table = tableOf(enterFor(memoryId, callOptions));
-      let version: string | undefined;
-      for (let tries = 1; ; tries++) {
-        const head = await look(table, memoryId);
-        if (head === undefined) return { version: null, nextSeq: 1, messages: [] };
-        if (head.version === callOptions?.known) return memorySnapshot(head, undefined);
-        if (head.version !== version) tries = 1;
-        version = head.version;
-        const messages = await readLive(table, memoryId, head);
-        if (typeof messages === "object") return memorySnapshot(head, messages);
-        if (tries === readsOfOneVersion)
-          throw corruptError(memoryId, `its live message at seq ${messages} is not there`);
-        await waitForUpdate(tries, callOptions?.signal);
-      }
+      const { head, found } = await read(table, memoryId, allLive, callOptions);
+      if (head === undefined) return { version: null, nextSeq: 1, messages: [] };
+      if (found?.missing !== undefined)
+        throw corruptError(memoryId, `its live message at seq ${found.missing} is not there`);
+      return memorySnapshot(
+        head,
+        found?.messages.map(({ message }) => message),
+      );
     },
 
     async updateMessages(memoryId, update, callOptions) {
@@ -128,18 +150,18 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       let base = expected === null ? headOfNone(change.owner) : heads.get(memoryId);
       if (expected !== null && base?.version !== expected) base = await look(table, memoryId);
       let invalid: unknown;
-      let life: string | undefined;
-      // Again if the remembered head is of an earlier life that began with the same version.
-      while (base?.version === (expected ?? "") && base.life !== life) {
-        life = base.life;
+      for (let plans = 1; plans <= plansOfOneUpdate && base?.version === (expected ?? ""); plans++) {
+        const { life } = base;
         invalid = undefined;
         const after = await applyUpdate(table, memoryId, change, base, ttlMs).catch((error: unknown) => {
           if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
           invalid = error;
         });
-        if (after !== undefined) return remember(memoryId, after);
-        // The head tells why nothing was changed; by now it may be another one.
+        if (after === "again" && plans < plansOfOneUpdate) continue;
+        if (typeof after === "object") return remember(memoryId, after);
+        // The head tells why nothing was changed. It may be of another life, which began with the same version.
         base = await look(table, memoryId);
+        if (base?.life === life) break;
       }
       if (base?.version === version) return;
       if (invalid !== undefined && (base?.version ?? null) === expected) throw invalid;
@@ -164,14 +186,9 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
     async getHistory(memoryId, query, callOptions) {
       const table = tableOf(enterFor(memoryId, callOptions));
       const normal = normalizeHistoryQuery(query);
-      for (let tries = 1; ; tries++) {
-        const head = await look(table, memoryId);
-        if (head === undefined) return { messages: [], hasMore: false };
-        const { page, isWhole } = await readHistory(table, memoryId, head, normal);
-        // Damaged messages do not hide the rest.
-        if (isWhole || tries === readsOfOneVersion) return page;
-        await waitForUpdate(tries, callOptions?.signal);
-      }
+      const { found } = await read(table, memoryId, normal, { signal: callOptions?.signal });
+      const { messages = [], hasMore = false } = found ?? {};
+      return { messages: messages.map(({ message, state }) => withState(message, state)), hasMore };
     },
 
     async listMemories(query, callOptions) {
@@ -188,11 +205,6 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
 
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** The update that a read met is still being applied, one item at a time. */
-function waitForUpdate(tries: number, signal: AbortSignal | undefined): Promise<void> {
-  return pause(Math.random() * 10 * 2 ** tries, signal);
 }
 
 /** The head that a new memory starts from. */

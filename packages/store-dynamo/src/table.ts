@@ -99,25 +99,22 @@ export class Table {
     return found.flatMap(({ Responses = {} }) => Object.values(Responses).flat()).map(this.#entryOf);
   }
 
-  /** Items as they are when no transaction is about to change them; only one attribute of each, if it is named. */
-  async settled(keys: readonly Key[], attribute?: string): Promise<(Values | undefined)[]> {
-    const names = { ProjectionExpression: "#a", ExpressionAttributeNames: { "#a": attribute } };
-    const found = await inTurn(chunks(keys, actionsAtOnce), async (some) => {
+  /** Items as they are when no transaction is about to change them. */
+  async settled(keys: readonly Key[]): Promise<(Values | undefined)[]> {
+    const found = await inTurn(chunks(keys, actionsAtOnce), (some) => {
       const TransactItems = some.map((key) => ({
-        Get: {
-          TableName: this.#names.tableName,
-          Key: this.#keyOf(key),
-          ...(attribute === undefined ? {} : names),
-        },
+        Get: { TableName: this.#names.tableName, Key: this.#keyOf(key) },
       }));
-      const { Responses } = await this.#run<{ Responses: { Item?: Item }[] }>({
+      const input = { TransactItems };
+      return this.#run<{ Responses: { Item?: Item }[] }>({
         operation: "TransactGetItems",
-        input: { TransactItems },
+        input,
         insists: true,
       });
-      return Responses.map(({ Item: item }) => item && this.#entryOf(item).values);
     });
-    return found.flat();
+    return found
+      .flatMap(({ Responses }) => Responses)
+      .map(({ Item: item }) => item && this.#entryOf(item).values);
   }
 
   /** Items of a partition, page by page. */
@@ -211,17 +208,13 @@ export class Table {
   #itemOf(entry: Entry): Item {
     return Object.assign(itemOf(entry.values), this.#keyOf(entry));
   }
-  readonly #entryOf = ({
-    [this.#names.partitionKey]: partition,
-    [this.#names.sortKey]: sort,
-    ...item
-  }: Item): Entry => ({
-    partition: partition?.S?.slice(this.#names.prefix.length) ?? "",
-    sort: sort?.S ?? "",
-    values: Object.fromEntries(
-      Object.entries(item).map(([name, { S, N }]) => [name, N === undefined ? S : Number(N)]),
-    ),
-  });
+  readonly #entryOf = (item: Item): Entry => {
+    const { partitionKey, sortKey, prefix } = this.#names;
+    const { [partitionKey]: partition, [sortKey]: sort, ...rest } = item;
+    const values = Object.entries(rest).map(([name, { S, N }]) => [name, N === undefined ? S : Number(N)]);
+    const key = { partition: partition?.S?.slice(prefix.length) ?? "", sort: sort?.S ?? "" };
+    return { ...key, values: Object.fromEntries(values) };
+  };
 }
 
 function itemOf(values: Values): Item {

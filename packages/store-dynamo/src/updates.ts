@@ -7,12 +7,11 @@ import {
   invalidOption,
   utf8Length,
 } from "@turnkeep/core/store-kit";
-import { encodeMarked, type Head, isPresent, type Marks, Memory, putHead, type Work } from "./items.ts";
+import { encodeFresh, type Head, isPresent, type Marks, Memory, putHead, type Work } from "./items.ts";
 import {
   decodeLive,
   divided,
   encodeLive,
-  encodeMoved,
   inItsRow,
   insideBytes,
   type Line,
@@ -22,39 +21,35 @@ import {
   type Row,
   recentBytes,
   textOf,
-  withoutRows,
 } from "./records.ts";
-import { readingOf, rowsWith } from "./rows.ts";
+import { Reading } from "./rows.ts";
 import { catchUp, discard, finish, isStaging } from "./staging.ts";
 import { actionsAtOnce, type Condition, type Table } from "./table.ts";
 
 /** An item has 400 KB at most, and the rest of a head some 20. */
 const liveBytes = 350 * 1024;
 
-/** How often an update is replanned after its rows were changed by a sweep or a running transaction. */
-const plansOfOneUpdate = 3;
-
 /** What an update does. */
 type Plan = NonNullable<Awaited<ReturnType<typeof planned>>>;
 
-/** Readers see all of an update or nothing. Returns the head after it; `undefined`: refused, and the head says why. */
+/**
+ * Readers see all of an update or nothing. Returns the head after it; `undefined`: refused, and the head says why;
+ * `"again"`: refused although the head is as expected, so that it may succeed if it is planned anew.
+ */
 export async function applyUpdate(
   table: Table,
   memoryId: string,
   change: MemoryUpdate,
   base: Head,
   ttlMs: number | undefined,
-): Promise<Head | undefined> {
-  for (let plans = 1; plans <= plansOfOneUpdate && isPresent(base); plans++) {
-    // A sweep that gave up an earlier attempt to begin may still be removing that life: each attempt has its own.
-    const life = change.expected === null ? randomBytes(12).toString("base64url") : base.life;
-    const memory = new Memory(table, memoryId, life);
-    await catchUp(memory, base);
-    const plan = await planned(memory, change, base, ttlMs);
-    const outcome = plan && (await carriedOut(memory, change, base, plan));
-    if (outcome !== "again") return outcome;
-  }
-  return undefined;
+): Promise<Head | "again" | undefined> {
+  if (!isPresent(base)) return undefined;
+  // A sweep that gave up an earlier attempt to begin may still be removing that life: each attempt has its own.
+  const life = change.expected === null ? randomBytes(12).toString("base64url") : base.life;
+  const memory = new Memory(table, memoryId, life);
+  await catchUp(memory, base);
+  const plan = await planned(memory, change, base, ttlMs);
+  return plan && carriedOut(memory, change, base, plan);
 }
 
 /** `undefined`: the stored state is not the one that the update was computed from. */
@@ -89,6 +84,8 @@ async function planned(memory: Memory, change: MemoryUpdate, base: Head, ttlMs: 
     }
   }
   const marks = memory.markEntries(count, marksOf(folded, before));
+  const fresh = [...added.map(({ entries }) => entries[0]), ...marks];
+  const emptied = rewritten.filter(({ lines }) => lines.length === 0);
   const updatedAt = Date.now();
   const head: Head = {
     ...base,
@@ -98,8 +95,11 @@ async function planned(memory: Memory, change: MemoryUpdate, base: Head, ttlMs: 
     head: change.head ?? base.head,
     live: encodeLive(live),
     recent: fits ? textOf(kept) : "",
-    moved: fits ? withoutRows(base.moved, rewritten) : encodeMoved(kept, added),
-    marked: encodeMarked(count, marks) ?? base.marked,
+    fresh: encodeFresh(
+      base.fresh,
+      fresh,
+      emptied.map(({ entries }) => entries[0]),
+    ),
     pending: undefined,
     count,
     updatedAt,
@@ -121,23 +121,23 @@ async function rowsNamed(
   memory: Memory,
   change: MemoryUpdate,
   { rewrite, setState, remove }: FoldedUpdate,
-  { nextSeq, moved }: Head,
+  base: Head,
   before: ReadonlyMap<number, Place>,
   recent: readonly Line[],
 ): Promise<Row[] | undefined> {
   const gone = setState.map(({ seq }) => seq).filter((seq) => !before.has(seq));
   const inHead = new Set(recent.map(({ seq }) => seq));
   const asked = [...rewrite.map(({ seq }) => seq), ...remove, ...gone].filter((seq) => !inHead.has(seq));
-  const reading = await readingOf(memory, { moved });
-  const stored = await rowsWith(memory, asked, before, reading);
+  const reading = new Reading(memory, { ...base, pending: undefined });
+  const stored = await reading.rowsWith(asked, before);
   const found = [...stored.flatMap(({ lines }) => lines), ...recent];
   const lines = new Map(found.map((line) => [line.seq, line]));
   if (asked.some((seq) => before.has(seq) && lines.get(seq)?.edit !== before.get(seq)?.edit))
     return undefined;
   // It may be in a row that does not show yet, or in one that an update has replaced since.
-  if (reading.due.size > 0 && asked.some((seq) => !lines.has(seq))) return undefined;
+  if (reading.isTorn && asked.some((seq) => !lines.has(seq))) return undefined;
   checkAgainstStored(memory.memoryId, change, {
-    nextSeq,
+    nextSeq: base.nextSeq,
     find(seq) {
       const id = lines.get(seq)?.id;
       if (before.has(seq)) return { id: id ?? "", state: "live" };
@@ -164,15 +164,14 @@ function linesAfter(
 
 /** Which messages are live after an update. Their places come from the rows. */
 function liveAfter(
-  { insert, rewrite, setState, remove }: FoldedUpdate,
+  { insert, replaced, moved }: FoldedUpdate,
   before: ReadonlyMap<number, Place>,
 ): Map<number, Place> {
   const live = new Map(before);
-  for (const { seq, state } of [...insert, ...rewrite, ...setState]) {
+  for (const { seq, state } of [...insert, ...replaced, ...moved]) {
     if (state === "live") live.set(seq, live.get(seq) ?? inItsRow);
     else live.delete(seq);
   }
-  for (const seq of remove) live.delete(seq);
   return live;
 }
 
@@ -191,10 +190,7 @@ async function carriedOut(
   const { table } = memory;
   const { work, staged, actions, head, next, idsGone, unchecked } = writesOf(memory, change, plan);
   // A query may see a half-applied transaction, so rows that the one below does not check are compared here.
-  const now = await table.settled(
-    unchecked.map(({ key }) => memory.rowKey(key)),
-    "count",
-  );
+  const now = await table.settled(unchecked.map(({ key }) => memory.rowKey(key)));
   if (unchecked.some(({ count }, index) => now[index]?.count !== count)) return undefined;
   if (work !== undefined) await table.write([table.put(memory.workEntry(work))]);
   await table.putAll(staged);
@@ -223,8 +219,8 @@ function writesOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan)
   const { table, memoryId } = memory;
   const { token, added, rewritten, unchanged, marks } = plan;
   const isBeginning = expected === null;
-  const listed = isBeginning ? memory.listEntries(owner) : [];
-  const certain = [...added.map(({ entries }) => entries[0]), ...marks, ...listed].map((e) => table.put(e));
+  const [listing, ...owned] = isBeginning ? memory.listEntries(owner) : [];
+  const certain = [...added.map(({ entries }) => entries[0]), ...marks, ...owned].map((e) => table.put(e));
   const asRead = ({ count }: Row): Condition => ({ expression: "#c = :count", values: { ":count": count } });
   const conditional = [
     ...rewritten.map(({ lines, entries: [entry], old }) =>
@@ -242,7 +238,7 @@ function writesOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan)
     return memory.idEntries(old.lines.filter(({ seq }) => !kept.has(seq)));
   });
   const hasWork = parts.length > 0 || (isBeginning && ids.length > 0);
-  const others = 1 + certain.length + Number(hasWork || garbage.length > 0);
+  const others = 1 + certain.length + Number(isBeginning || hasWork || garbage.length > 0);
   const isLarge = others + conditional.length > actionsAtOnce;
 
   const pending = (isLarge ? rewritten : []).map(({ key, entries: [{ values }] }) => {
@@ -252,7 +248,7 @@ function writesOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan)
   const head = isPending ? { ...plan.head, pending: token } : plan.head;
   const waiting = isPending ? [memory.pendingKey(token).sort] : [];
   const prefixes = [...waiting, ...partsOf([...added, ...rewritten])];
-  const about = { token, updatedAt: head.updatedAt };
+  const about = { token: isBeginning ? "" : token, updatedAt: head.updatedAt };
   const work: Work | undefined =
     hasWork || isPending
       ? { ...about, stage: "staging", prefixes: isBeginning ? [memory.prefix] : prefixes }
@@ -260,13 +256,15 @@ function writesOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan)
   const left = [...waiting, ...garbage];
   const stage = isPending ? "applying" : "ending";
   const next: Work | undefined = left.length > 0 ? { ...about, stage, prefixes: left } : undefined;
+  const listed = next === undefined ? listing : memory.workEntry(next);
+  // Unless a sweep gave it up, if it was announced.
+  const isMine = work && isStaging;
   const actions = [
     putHead(table, memoryId, expected, head),
     ...certain,
     ...(isLarge ? [] : conditional),
-    // Unless a sweep gave it up, if it was announced.
-    ...(next === undefined ? [] : [table.put(memory.workEntry(next), work && isStaging)]),
-    ...(work === undefined || next !== undefined ? [] : [table.delete(memory.workKey(token), isStaging)]),
+    ...(listed === undefined ? [] : [table.put(listed, isMine)]),
+    ...(listed === undefined && work !== undefined ? [table.delete(memory.listKey(token), isMine)] : []),
   ];
   if (actions.length > actionsAtOnce) {
     throw invalidOption(

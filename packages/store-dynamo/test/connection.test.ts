@@ -359,6 +359,19 @@ describe("a conflict with another transaction", () => {
     expect((await store.getMessages("other rows")).messages).toEqual(append);
   });
 
+  test("is success where the update, planned again and again, is in place by then", async () => {
+    const refusal = canceled("None", "ConditionalCheckFailed");
+    const store = faulty("TransactWriteItems", refusal, { times: Number.POSITIVE_INFINITY });
+    const other = dynamoStore({ client, tableName });
+    const begin = update(null, 2, { append: [message(1)] });
+    await other.updateMessages("planned again", begin);
+    await store.getMessages("planned again");
+    const change = update(begin.version, 3, { append: [message(2, `"${"x".repeat(4_000)}"`)] });
+    await other.updateMessages("planned again", change);
+    await store.updateMessages("planned again", change);
+    expect(store.sent.filter(({ operation }) => operation === "TransactWriteItems")).toHaveLength(3);
+  });
+
   test("of a delete is waited out", async () => {
     const store = faulty("TransactWriteItems", canceled("TransactionConflict", "None"), { times: 0 });
     await store.updateMessages("delete", update(null, 2, { append: [message(1)] }));

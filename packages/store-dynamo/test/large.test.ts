@@ -383,7 +383,7 @@ describe("an update of more rows than a transaction takes", () => {
     const early = wrapped(client, async ({ operation, input }, send) => {
       const { pk } = (input.Key ?? {}) as Item;
       if (operation === "TransactGetItems" && ++asked === 1) throw canceled("TransactionConflict");
-      return operation === "GetItem" && pk?.S?.includes("work:") ? staged : send();
+      return operation === "GetItem" && pk?.S?.includes("all:") ? staged : send();
     });
     const more = moreAfter(change);
     await open(prefix, early).updateMessages(memoryId, more);

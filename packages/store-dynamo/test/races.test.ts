@@ -309,30 +309,34 @@ describe("a read that meets an update", () => {
     }
   });
 
-  test("is repeated when the head is newer than messages that are still to be changed", async () => {
-    const memoryId = randomUUID();
-    const begin = update(null, 3, { append: inRows(1, 2) });
-    await one.updateMessages(memoryId, begin);
-    const stale: { Items?: Item[] }[] = [];
-    let asked = 0;
-    const tearing = dynamoStore({
-      tableName,
-      client: wrapped(client, async ({ operation }, send) => {
-        const answer = (await send()) as { Items?: Item[] };
-        if (operation !== "Query") return answer;
-        stale.push(answer);
-        asked++;
-        // The second read gets the new head, and once more the messages as they were.
-        return asked === 2 ? stale[0] : answer;
-      }),
-    });
-    await tearing.getMessages(memoryId);
-    const change = update(begin.version, 3, { replace: [message(1, '"new"')] });
-    await one.updateMessages(memoryId, change);
-    const seen = await tearing.getMessages(memoryId);
-    expect(seen).toMatchObject({ version: change.version, messages: [message(1, '"new"'), ...inRows(2, 2)] });
-    expect(asked).toBe(3);
-  });
+  test.each(["getMessages", "getHistory"] as const)(
+    "is repeated when the head is newer than messages that are still to be changed: %s",
+    async (call) => {
+      const memoryId = randomUUID();
+      const begin = update(null, 3, { append: inRows(1, 2) });
+      await one.updateMessages(memoryId, begin);
+      const stale: { Items?: Item[] }[] = [];
+      let asked = 0;
+      const tearing = dynamoStore({
+        tableName,
+        client: wrapped(client, async ({ operation }, send) => {
+          const answer = (await send()) as { Items?: Item[] };
+          if (operation !== "Query") return answer;
+          stale.push(answer);
+          asked++;
+          // The second read gets the new head, and once more the messages as they were.
+          return asked === 2 ? stale[0] : answer;
+        }),
+      });
+      await tearing[call](memoryId, {});
+      const change = update(begin.version, 3, { replace: [message(1, '"new"')] });
+      await one.updateMessages(memoryId, change);
+      const seen = await tearing[call](memoryId, {});
+      const version = call === "getMessages" ? { version: change.version } : {};
+      expect(seen).toMatchObject({ ...version, messages: [message(1, '"new"'), ...inRows(2, 2)] });
+      expect(asked).toBe(3);
+    },
+  );
 
   test("of history that meets one between its pages lists all that is not removed", async () => {
     for (const order of ["ascending", "descending"] as const) {

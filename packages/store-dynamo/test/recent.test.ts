@@ -94,14 +94,20 @@ describe("messages that move out of the head", () => {
     ["what is before one that has left", { order: "descending", before: 3 }, [2, 1]],
     ["the ids of what has left", { ids: ["m2", "m3"] }, [2, 3]],
   ])("are there for who reads %s of history before their row shows", async (_, query, seqs) => {
-    const memoryId = randomUUID();
-    const begin = update(null, 6, { append: messages(1, 5) });
-    await one.updateMessages(memoryId, begin);
-    const move = [1, 2, 3].map((seq) => ({ seq, to: "evicted" as const }));
-    await one.updateMessages(memoryId, update(begin.version, 7, { append: [sized(6, 3_000)], move }));
-    const half = halfWithout(({ rows }) => rows?.S?.includes('"m3"') === true);
-    expect(seqsOf(await half.store.getHistory(memoryId, query))).toEqual(seqs);
-    expect(half.heads()).toBe(2);
+    for (const marks of [false, true]) {
+      const memoryId = randomUUID();
+      const begin = update(null, 6, { append: messages(1, 5) });
+      await one.updateMessages(memoryId, begin);
+      const move = [1, 2, 3].map((seq) => ({ seq, to: "evicted" as const }));
+      const moving = update(begin.version, 7, { append: [sized(6, 3_000)], move });
+      await one.updateMessages(memoryId, moving);
+      // What only marks messages says still which rows were made last.
+      const marking = update(moving.version, 7, { move: [{ seq: 5, to: "superseded" }] });
+      if (marks) await one.updateMessages(memoryId, marking);
+      const half = halfWithout(({ rows }) => rows?.S?.includes('"m3"') === true);
+      expect(seqsOf(await half.store.getHistory(memoryId, query))).toEqual(seqs);
+      expect(half.heads()).toBe(2);
+    }
   });
 
   test("show as superseded to who reads history before the mark shows that says so", async () => {

@@ -238,15 +238,14 @@ export async function copyMemory(
   );
 }
 
-/** The work items and the entries of the listing that are there. */
+/** The entries of the listing of all memories, work items among them. */
 export async function itemsBeside(
   client: DynamoDBClient,
   table: string,
   memoryId: string,
   prefix = "",
 ): Promise<Item[]> {
-  const names = Array.from({ length: 8 }, (_, shard) => [`work:${shard}`, `all:${shard}`]).flat();
-  const partitions = names.map((name) => prefix + name);
+  const partitions = Array.from({ length: 8 }, (_, shard) => `${prefix}all:${shard}`);
   const found = await Promise.all(partitions.map((partition) => itemsIn(client, table, partition)));
   return found.flat().filter((item) => item.sk?.S?.startsWith(`${memoryId}/`));
 }
