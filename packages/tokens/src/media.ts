@@ -28,7 +28,8 @@ const bytesPerFileToken = 4;
  */
 export function estimateMedia(piece: MediaPiece): number {
   const { type, mediaType, bytes } = piece ?? {};
-  if (type !== "media" || !isTextOrNone(mediaType) || (bytes !== undefined && !(bytes >= 0)))
+  const isSize = bytes === undefined || (typeof bytes === "number" && bytes >= 0);
+  if (type !== "media" || !isTextOrNone(mediaType) || !isSize)
     throw wrongOption("piece", piece, "a medium, as a MessageFormat's pieces tell of it");
   return mediaTokens(piece, (size, detail) => imageTokens(defaultImages, size, detail));
 }

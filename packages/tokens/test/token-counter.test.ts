@@ -148,6 +148,12 @@ describe("tokenCounter", () => {
       /^format must be a MessageFormat; it is undefined/,
     ],
     ["no medium", estimateMedia as (wrong: never) => unknown, { data: "secret" }, /^piece .*an object/],
+    [
+      "a size that is no number",
+      (bytes) => estimateMedia({ ...image, bytes }),
+      Symbol("9"),
+      /^piece .*an object/,
+    ],
     ["null for a medium", estimateMedia as (wrong: never) => unknown, null, /^piece .*null/],
     [
       "a media type that is no text",
