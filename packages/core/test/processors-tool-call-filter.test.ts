@@ -41,6 +41,16 @@ describe("toolCallFilter", () => {
     expect(await filtered(messages, { exclude: ["write"] })).toEqual([calls[0], second, assistant("b")]);
   });
 
+  test("calls of one answer that share an id stay, with all results, until all their tools are left out", async () => {
+    const answer = parts({ ...call("1"), toolName: "read" }, { ...call("1"), toolName: "write" });
+    const results = [toolResult("1", "read", "first"), toolResult("1", "write", "second")];
+    const messages = [user("a"), answer, ...results, assistant("b")];
+    for (const exclude of [["read"], ["write"]]) {
+      expect(await filtered(messages, { exclude, keepLastSteps: 0 })).toEqual(messages);
+    }
+    expect(await filtered(messages, { exclude: ["write", "read"] })).toEqual([user("a"), assistant("b")]);
+  });
+
   test("a result that came too early is that of the first call behind it, and of no other", async () => {
     const calls = [toolCall("1", "read", {}), toolCall("1", "write", {})];
     const [early, late] = [toolResult("1", "any", "early"), toolResult("1", "any", "late")];

@@ -1,8 +1,8 @@
 import type { Item } from "../steps/item.ts";
 
-/** A call, with the message that makes it. */
+/** A call, with the message that makes it; or all calls of a message that share an id, since it is all that tells calls apart. */
 export interface PairedCall {
-  readonly name: string;
+  readonly names: string[];
   /** Its message's index. */
   readonly at: number;
 }
@@ -45,7 +45,9 @@ export class Pairing {
     const calls = new Map<string, PairedCall>();
     for (const { id, name } of item.calls) {
       const early = this.#early.get(id) ?? [];
-      const call = { name, at };
+      const twin = calls.get(id);
+      twin?.names.push(name);
+      const call = twin ?? { names: [name], at };
       calls.set(id, call);
       this.#asked.set(id, call);
       if (early.length === 0) listIn(this.#waiting, id).push(call);

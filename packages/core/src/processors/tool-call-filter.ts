@@ -23,7 +23,8 @@ export interface ToolCallFilterOptions {
  * Leaves out tool calls together with their results, and the approvals of those calls. Text and reasoning beside them
  * stay; a message that holds nothing else is left out. Where an answer is several messages (items of OpenAI's Responses
  * API), reasoning goes with the last of the calls that it led to. A result belongs to the call with its id, whatever
- * name it has; a result without a call is matched by its own name.
+ * name it has; a result without a call is matched by its own name. Calls of one message that share an id go together, once
+ * all their tools are left out.
  *
  * By default, what the model is working on stays: while the list ends in a call or its results, the steps after the
  * last user message keep theirs. If only system messages and reasoning would be left, the newest step stays as it is.
@@ -213,7 +214,9 @@ class Calls<M> {
     const own = this.#pairs.get(at);
     if (own === undefined) return undefined;
     const isOut = (call: PairedCall | undefined): boolean =>
-      call !== undefined && this.#steps.placeOf(call.at) < keptFrom && this.#isExcluded(call.name);
+      call !== undefined &&
+      this.#steps.placeOf(call.at) < keptFrom &&
+      call.names.every((name) => this.#isExcluded(name));
     const idsOut = (calls: ReadonlyMap<string, PairedCall | undefined>): string[] =>
       [...calls].flatMap(([id, call]) => (isOut(call) ? [id] : []));
     const orphans = this.#format
