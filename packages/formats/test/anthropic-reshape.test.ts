@@ -91,6 +91,24 @@ describe("anthropicFormat", () => {
       ["blank blocks", user(text(""), image, text(" ")), "blank", user(image)],
       ["a call's message", assistant(text(""), call("1")), "empty", assistant(call("1"))],
       ["nothing but empty blocks", assistant(text("")), "empty", undefined],
+      ["a document", user(image, document("")), "empty", user(image)],
+      ["a blank document", user(document(" \n")), "blank", undefined],
+      ["a document with a text", user(document("a")), "blank", user(document("a"))],
+      [
+        "a document of blocks",
+        user({ type: "document", source: { type: "content", content: [text(" "), text("a")] } }),
+        "blank",
+        user({ type: "document", source: { type: "content", content: [text("a")] } }),
+      ],
+      [
+        "documents of nothing",
+        user(
+          { type: "document", source: { type: "content", content: [text("")] } },
+          { type: "document", source: { type: "content", content: "" } },
+        ),
+        "empty",
+        undefined,
+      ],
     ],
     full: [
       ["a result", user(result("1"), result("2", [text("")]))],

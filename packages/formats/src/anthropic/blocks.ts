@@ -46,6 +46,23 @@ export function isMedia(block: AnyBlock): boolean {
   return type !== "text" && type !== "content";
 }
 
+/** A document whose own blocks, if it has some, are changed; nothing if none of them is left. */
+export function withDocumentBlocks(
+  document: AnyBlock,
+  change: (block: AnyBlock) => readonly AnyBlock[],
+): readonly AnyBlock[] {
+  const source = sourceOf(document);
+  // Of another kind of source it is no content, and may be anything.
+  const blocks = source.type === "content" ? listOf(source.content) : [];
+  const content = blocks.flatMap(change);
+  if (isUnchanged(content, blocks)) return [document];
+  return content.length > 0 ? [{ ...document, source: { ...source, content } }] : [];
+}
+
+export function isUnchanged(kept: readonly AnyBlock[], blocks: readonly AnyBlock[]): boolean {
+  return kept.length === blocks.length && kept.every((block, at) => block === blocks[at]);
+}
+
 /** The source of an image or a document. */
 export function sourceOf(block: AnyBlock): { readonly type?: unknown; readonly [member: string]: unknown } {
   const { source } = block;

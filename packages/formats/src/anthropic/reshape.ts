@@ -1,6 +1,15 @@
 import type { CallPlace } from "@turnkeep/core";
 import { isLeftOut, joinedMembers, mapList, withMember } from "../reshape.ts";
-import { type AnyBlock, blocksOf, isCompaction, isResult, listOf } from "./blocks.ts";
+import {
+  type AnyBlock,
+  blocksOf,
+  isCompaction,
+  isResult,
+  isUnchanged,
+  listOf,
+  sourceOf,
+  withDocumentBlocks,
+} from "./blocks.ts";
 import type { AnthropicMessage } from "./messages.ts";
 
 /** Only of the application's calls: `server_tool_use` and its like, and what answers them, have ids of the API's. */
@@ -70,9 +79,19 @@ export function withoutEmptyText(
 ): AnthropicMessage | undefined {
   if (typeof message.content === "string") return isLeftOut(message.content, which) ? undefined : message;
   const blocks = blocksOf(message);
-  const kept = blocks.filter((block) => block.type !== "text" || !isLeftOut(block.text, which));
-  if (kept.length === blocks.length) return message;
+  const kept = blocks.flatMap((block) => withoutEmpty(block, which));
+  if (isUnchanged(kept, blocks)) return message;
   return kept.length > 0 ? withBlocks(message, kept) : undefined;
+}
+
+function withoutEmpty(block: AnyBlock, which: "empty" | "blank"): readonly AnyBlock[] {
+  if (block.type === "text") return isLeftOut(block.text, which) ? [] : [block];
+  if (block.type !== "document") return [block];
+  const { type, data, content } = sourceOf(block);
+  const text =
+    type === "text" ? data : type === "content" && typeof content === "string" ? content : undefined;
+  if (text !== undefined && isLeftOut(text, which)) return [];
+  return withDocumentBlocks(block, (inner) => withoutEmpty(inner, which));
 }
 
 /** The message with other blocks; a message without any stays as it is. */

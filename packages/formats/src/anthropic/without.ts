@@ -6,8 +6,9 @@ import {
   isMedia,
   isReasoning,
   isResult,
+  isUnchanged,
   listOf,
-  sourceOf,
+  withDocumentBlocks,
 } from "./blocks.ts";
 import type { AnthropicMessage } from "./messages.ts";
 
@@ -44,17 +45,7 @@ function withoutMedia(block: AnyBlock): readonly AnyBlock[] {
     const { content: _, ...rest } = block;
     return [content.length > 0 ? { ...block, content } : (rest as AnyBlock)];
   }
-  if (block.type !== "document") return [block];
-  const source = sourceOf(block);
-  // Of another kind of source it is no content, and may be anything.
-  const blocks = source.type === "content" ? listOf(source.content) : [];
-  const content = blocks.flatMap(withoutMedia);
-  if (isUnchanged(content, blocks)) return [block];
-  return content.length > 0 ? [{ ...block, source: { ...source, content } }] : [];
-}
-
-function isUnchanged(kept: readonly AnyBlock[], blocks: readonly AnyBlock[]): boolean {
-  return kept.length === blocks.length && kept.every((block, at) => block === blocks[at]);
+  return block.type === "document" ? withDocumentBlocks(block, withoutMedia) : [block];
 }
 
 function isBlank(block: AnyBlock): boolean {
