@@ -91,9 +91,8 @@ export function checkTimeout(timeoutMs: unknown): asserts timeoutMs is number | 
  */
 export function checkObject(name: string, value: unknown, names: readonly string[]): asserts value is object {
   // A promise has no options of its own: without `await`, all that it holds would be left out.
-  if (typeof value !== "object" || value === null || kindOf(value) !== "an object")
-    throw wrongOption(name, value, "an object of options");
-  checkNames(name, value, names);
+  if (kindOf(value) !== "an object") throw wrongOption(name, value, "an object of options");
+  checkNames(name, value as object, names);
 }
 
 /** The same for options that may be left out. */

@@ -1,6 +1,9 @@
 import type { Item } from "../steps/item.ts";
 
-/** A call, with the message that makes it; or all calls of a message that share an id, since it is all that tells calls apart. */
+/**
+ * A call, with the message that makes it; or all calls of a message that share an id, which is all that tells calls
+ * apart.
+ */
 export interface PairedCall {
   readonly names: string[];
   /** Its message's index. */
