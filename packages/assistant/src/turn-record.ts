@@ -86,7 +86,7 @@ export class TurnRecord<M> {
           : await addBehind(memory, entries);
       this.#messageIds.push(stored.at(-1) as string);
     } catch (error) {
-      if (isTurnkeepError(error) && error.details.missing === true) {
+      if (isTurnkeepError(error, "NOT_FOUND")) {
         this.#deleted = deleted(memory.id, error);
         throw this.#deleted;
       }

@@ -5,6 +5,7 @@
  * |---|---|---|
  * | `INVALID_OPTION` | an option or argument is not of the documented shape | fix the call |
  * | `INVALID_MESSAGE` | a message cannot be stored without loss, or breaks its format | fix the message |
+ * | `NOT_FOUND` | a message or memory that a change was made for is not there (any more); nothing was written | tell the user that it is gone |
  * | `ID_CONFLICT` | a message id is taken by other content, or has left memory | use another id |
  * | `OWNER_MISMATCH` | the memory belongs to somebody else than the `owner` who asks | answer as if it did not exist |
  * | `WINDOW_OVERFLOW` | the newest step, with what never leaves, does not fit the window, or what the profile's provider takes | raise the limit, shorten it, or choose another `overflow` |
@@ -13,6 +14,7 @@
  * | `CORRUPT_RECORD` | a stored record cannot be read; its id is named | `remove` it or restore it |
  * | `UNSUPPORTED_VERSION` | a record was written by a later version | upgrade |
  * | `STORE_NOT_READY` | tables or indexes are missing, or cannot be made | run `migrate()`, which says what it lacks |
+ * | `STORE_REFUSED` | the database refused for certain: rights, password, address, read-only; nothing was written | fix the settings; a repeat does not help |
  * | `STORE_UNAVAILABLE` | the database did not answer, or answered with a fault; a write may have happened | retry; with the same message ids nothing is added twice |
  * | `UNSUPPORTED` | the store or the message format cannot do this | choose another one or do without |
  * | `ABORTED` | the caller's signal ended the call; a write may have happened | nothing; read before you repeat a write |
@@ -21,6 +23,7 @@
 export type TurnkeepErrorCode =
   | "INVALID_OPTION"
   | "INVALID_MESSAGE"
+  | "NOT_FOUND"
   | "ID_CONFLICT"
   | "OWNER_MISMATCH"
   | "WINDOW_OVERFLOW"
@@ -29,6 +32,7 @@ export type TurnkeepErrorCode =
   | "CORRUPT_RECORD"
   | "UNSUPPORTED_VERSION"
   | "STORE_NOT_READY"
+  | "STORE_REFUSED"
   | "STORE_UNAVAILABLE"
   | "UNSUPPORTED"
   | "ABORTED"
@@ -38,14 +42,14 @@ export type TurnkeepErrorCode =
 export interface TurnkeepErrorDetails {
   /** The memory that the call was about. */
   readonly memoryId?: string | undefined;
+  /** The call that failed: `"add"`, `"messages"`. */
+  readonly call?: string | undefined;
   /** The ids of the messages that the call was about, or of the corrupt record. */
   readonly messageIds?: readonly string[] | undefined;
   /** What was needed, in the unit of the limit that was exceeded. */
   readonly needed?: number | undefined;
   /** The limit that was exceeded. */
   readonly limit?: number | undefined;
-  /** That the memory or the message is not there which must exist (`mustExist`). */
-  readonly missing?: boolean | undefined;
 }
 
 const marker: unique symbol = Symbol.for("turnkeep.error") as never;

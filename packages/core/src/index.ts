@@ -64,6 +64,7 @@ export type { ProviderProfile, ShapedView, ViewStage } from "./provider-profile.
 export type {
   CallOptions,
   ChatMemoryStore,
+  DeleteOptions,
   HistoryPage,
   HistoryQuery,
   ListPage,

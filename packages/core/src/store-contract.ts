@@ -31,10 +31,15 @@ export interface MemorySnapshot {
   owner?: string | undefined;
   /** JSON text, opaque to the store. Core keeps it under 1 KB; 16 KB is the ceiling. */
   head?: string | undefined;
-  /** The live messages, by `seq`. */
+  /** The live messages, by `seq`. One whose record is lost or damaged stands in its place: see `unreadableMessage`. */
   messages: StoredMessage[];
   /** Set only if the memory is still at {@link ReadOptions.known}; `messages` is then empty. */
   unchanged?: true | undefined;
+  /**
+   * What the operator of the database must know, such as that it may evict records. At most once in the life of a store,
+   * with the first answer that can tell; core reports it as a `warning` event. Never content.
+   */
+  warning?: { readonly code: string; readonly message: string } | undefined;
 }
 
 /** One change of a memory, which applies as a whole or not at all. */
@@ -114,6 +119,15 @@ export interface ReadOptions extends CallOptions {
   known?: string | undefined;
 }
 
+/** Options of `deleteMessages`. */
+export interface DeleteOptions extends CallOptions {
+  /**
+   * Deletes the memory only if this is its version. Another version is `VERSION_CONFLICT`, and nothing has changed; a
+   * memory that is not there is deleted already. Absent: whatever is there.
+   */
+  expected?: string | undefined;
+}
+
 /**
  * What a store declares about itself. The conformance kit tests what is declared and skips what is not; it cannot
  * observe `delta` and `readSteps`.
@@ -144,6 +158,8 @@ export interface StoreCapabilities {
  * - `updateMessages` is atomic: readers see all of it or none. It applies only if the stored version is `expected`;
  *   otherwise it throws `VERSION_CONFLICT` and nothing has changed. The same update sent twice is one update: while its
  *   `version` is in place, the second call succeeds; after another commit it is a `VERSION_CONFLICT`.
+ * - A `VERSION_CONFLICT` is certain: this call changed nothing. Where a driver or SDK may have sent the update twice by
+ *   itself, a refusal of the repeat proves nothing about the first, and is `STORE_UNAVAILABLE` unless the store can tell.
  * - `getMessages` is strongly consistent and a consistent snapshot. Order is `seq`, never time.
  * - A history page is not a snapshot, but a message that is not removed while a reader pages appears exactly once.
  * - Memory ids and owners are 1 to 512 UTF-8 bytes, message ids 1 to 256, of well-formed Unicode without U+0000;
@@ -161,7 +177,12 @@ export interface StoreCapabilities {
  *   to a returned object, changes nothing stored.
  * - Every call takes a `signal`: one that fired before the call ends it with `ABORTED`, and nothing is written; one
  *   that fires during an update leaves all of it or none.
- * - One corrupt record does not hide the others: `CORRUPT_RECORD` names its id.
+ * - One corrupt record does not hide the others. Where the record of a live message is gone or damaged, the message comes
+ *   back in its place with an empty payload (`unreadableMessage` of the store kit), in `getMessages` and `getHistory`
+ *   alike, and can be moved and replaced like any other. What cannot be read of the memory itself is `CORRUPT_RECORD`
+ *   with its id, and can be deleted.
+ * - A refusal that is certain is `STORE_REFUSED` (missing rights, a read-only server, a wrong password, no such database
+ *   or host), or `STORE_NOT_READY` where `migrate()` helps. `STORE_UNAVAILABLE` is only what is open, and may be repeated.
  * - Errors are `TurnkeepError`s with the driver's error as `cause`, and never contain content, passwords or keys.
  */
 export interface ChatMemoryStore {
@@ -170,8 +191,11 @@ export interface ChatMemoryStore {
   getMessages(memoryId: string, options?: ReadOptions): Promise<MemorySnapshot>;
   /** Applies one change, all or none. Errors: `VERSION_CONFLICT`, `MESSAGE_TOO_LARGE`, `INVALID_OPTION`. */
   updateMessages(memoryId: string, update: MemoryUpdate, options?: CallOptions): Promise<void>;
-  /** Deletes the memory and its history. Succeeds if there is none. */
-  deleteMessages(memoryId: string, options?: CallOptions): Promise<void>;
+  /**
+   * Deletes the memory and its history. Succeeds if there is none. Errors: `VERSION_CONFLICT` by
+   * {@link DeleteOptions.expected}.
+   */
+  deleteMessages(memoryId: string, options?: DeleteOptions): Promise<void>;
   /** One page of everything that is kept, by `seq`. */
   getHistory(memoryId: string, query: HistoryQuery, options?: CallOptions): Promise<HistoryPage>;
   /**

@@ -33,7 +33,13 @@ export {
   checkConnection,
   parseUrl,
 } from "./stores/connection-options.ts";
-export { copyUpdate, memorySnapshot, type StoredHead, withState } from "./stores/copies.ts";
+export {
+  copyUpdate,
+  memorySnapshot,
+  type StoredHead,
+  unreadableMessage,
+  withState,
+} from "./stores/copies.ts";
 export { type DriverCalls, driverCalls } from "./stores/driver-calls.ts";
 export { type FoldedUpdate, foldUpdate, isPlain, namedSeqs } from "./stores/fold-update.ts";
 export { importError } from "./stores/import-driver.ts";
@@ -58,6 +64,7 @@ export {
   laterVersionError,
   notReadyError,
   redactUrl,
+  refusedError,
   storeError,
   unsupportedError,
 } from "./stores/store-errors.ts";

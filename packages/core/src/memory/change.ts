@@ -150,16 +150,16 @@ async function findThrough<M>(attempt: Attempt<M>, through: string): Promise<{ r
 export function missing<M>({ memoryId }: Policy<M>, messageId?: string): TurnkeepError {
   const message = messageId === undefined ? "" : `, message ${JSON.stringify(messageId)}`;
   return new TurnkeepError(
-    "INVALID_OPTION",
+    "NOT_FOUND",
     `Memory ${JSON.stringify(memoryId)}${message}: it must exist (mustExist, replaces), and is not there. It was deleted, has expired, or ` +
       "never was; nothing was written.",
-    { details: { memoryId, messageIds: messageId === undefined ? undefined : [messageId], missing: true } },
+    { details: { memoryId, messageIds: messageId === undefined ? undefined : [messageId] } },
   );
 }
 
 export function notFound<M>(messageId: string, policy: Policy<M>, what: string): TurnkeepError {
   return new TurnkeepError(
-    "INVALID_OPTION",
+    "NOT_FOUND",
     `Memory ${JSON.stringify(policy.memoryId)}, message ${JSON.stringify(messageId)}: ${what}. ` +
       "history() lists the ids and states of all messages.",
     { details: { memoryId: policy.memoryId, messageIds: [messageId] } },

@@ -90,6 +90,8 @@ const definite = new Set([
   "CORRUPT_RECORD",
   "UNSUPPORTED_VERSION",
   "STORE_NOT_READY",
+  "STORE_REFUSED",
+  "NOT_FOUND",
   "UNSUPPORTED",
   "CLOSED",
 ]);

@@ -26,6 +26,23 @@ export function withState<State extends MessageState | "removed">(
     : { id, seq, createdAt, payload, meta, state };
 }
 
+/**
+ * What a store returns in place of a live message whose record is lost or damaged: its payload is empty, which core tells
+ * as `CORRUPT_RECORD` with the id, and the application can `remove` it.
+ *
+ * @param id The message's id; if it was lost with the record, leave it out: the message then goes by its place.
+ *
+ * @example
+ * ```ts
+ * import { unreadableMessage } from "@turnkeep/core/store-kit";
+ *
+ * unreadableMessage(12).id; // "turnkeep:lost:12"
+ * ```
+ */
+export function unreadableMessage(seq: number, id: string = `turnkeep:lost:${seq}`): StoredMessage {
+  return { id, seq, createdAt: 0, payload: "" };
+}
+
 /** A copy that later changes by the caller do not reach, for a store that waits before it uses an update. */
 export function copyUpdate(update: MemoryUpdate): MemoryUpdate {
   return {

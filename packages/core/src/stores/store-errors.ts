@@ -23,6 +23,14 @@ export function conflictError(memoryId: string, expected: string | null): Turnke
   );
 }
 
+/**
+ * `STORE_REFUSED`: the database has refused for certain, and nothing was written. `why` says what to mend, and ends
+ * without a full stop: `"the role may not insert into turnkeep_messages: grant it the right"`. Never put content in it.
+ */
+export function refusedError(store: string, why: string, cause: unknown): TurnkeepError {
+  return new TurnkeepError("STORE_REFUSED", `${store}: ${why}. Nothing was written`, { cause });
+}
+
 /** `STORE_NOT_READY`: `missing`, such as `"the table public.messages"`, does not exist or is of an earlier version. */
 export function notReadyError(store: string, missing: string, cause?: unknown): TurnkeepError {
   return new TurnkeepError(
