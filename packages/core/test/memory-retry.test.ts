@@ -140,6 +140,19 @@ describe("a store that is away for a while", () => {
     });
   });
 
+  test("for too long behind a write whose answer was lost: the change ends with that, since it may have been made", async () => {
+    const lost = new TurnkeepError("STORE_UNAVAILABLE", "the answer was lost");
+    let isLost = false;
+    const store = meeting(inMemoryStore(), (method, isMade) => {
+      if (isLost) throw away();
+      if (method !== "updateMessages" || !isMade) return;
+      isLost = true;
+      throw lost;
+    });
+    const memory = createChatMemory({ id: "m", store, timeoutMs: 100 });
+    await expect(memory.add(user("x"))).rejects.toBe(lost);
+  });
+
   test("the caller's signal ends the repeats", async () => {
     const caller = new AbortController();
     let calls = 0;
