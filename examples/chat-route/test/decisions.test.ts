@@ -21,13 +21,17 @@ function decided({ id, parts }: UIMessage, approved: boolean, calls = Number.POS
 /** A question whose calls wait for the user, over two processes; the first model goes on when it may. */
 async function asking(text: string, goesOn?: Promise<void>) {
   const { memory, newest, process } = chat();
+  const wentOn = gate();
   const one = await process((goOn) => async (options) => {
-    if (one.prompts.length > 1) await goesOn;
+    if (one.prompts.length > 1) {
+      wentOn.open();
+      await goesOn;
+    }
     return goOn(options);
   });
   const other = await process();
   await one.say("q-1", text);
-  return { memory, one, other, newest, asked: await newest() };
+  return { memory, one, other, newest, asked: await newest(), wentOn: wentOn.opened };
 }
 
 const promptsOf = (...processes: Process[]): number =>
@@ -93,11 +97,11 @@ test("calls of one answer are decided together, so that none is carried out agai
 
 test("no other post carries out a call again that was approved", async () => {
   const { opened, open } = gate();
-  const { one, other, newest, asked } = await asking("Book a train to Oslo", opened);
+  const { one, other, newest, asked, wentOn } = await asking("Book a train to Oslo", opened);
   const approved = decided(asked, true);
   const first = one.post({ message: approved });
   // The call has its result, which is not stored yet.
-  await expect.poll(() => one.prompts).toHaveLength(2);
+  await wentOn;
   expect((await other.post({ message: approved })).status).toBe(409);
   expect(promptsOf(one, other)).toBe(2);
   open();

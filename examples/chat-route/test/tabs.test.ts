@@ -24,14 +24,15 @@ test.each([1, 2])("two tabs that ask at once are both answered, over %i processe
 
 test("a model that is asked while another answer streams is shown no half of it", async () => {
   const { shown, process } = chat();
-  const { opened, open } = gate();
+  const [asked, { opened, open }] = [gate(), gate()];
   const slow = await process((goOn) => async (options) => {
+    asked.open();
     await opened;
     return goOn(options);
   });
   const quick = await process();
   const first = slow.say("q-1", "Hello");
-  await expect.poll(() => slow.prompts).toHaveLength(1);
+  await asked.opened;
   expect((await quick.say("q-2", "And here?")).status).toBe(200);
   expect(JSON.parse(quick.prompts[0] as string).map(({ role }: { role: string }) => role)).toEqual([
     "system",
@@ -118,14 +119,14 @@ test("a question that two tabs ask again at once stands once", async () => {
 
 test("an answer that comes when its question was edited is not kept", async () => {
   const { shown, process } = chat();
-  const { opened, open } = gate();
-  let asked = 0;
+  const [asked, { opened, open }] = [gate(), gate()];
   const tab = await process((goOn) => async (options) => {
-    if (++asked === 1) await opened;
+    asked.open();
+    if (tab.prompts.length === 1) await opened;
     return goOn(options);
   });
   const first = tab.say("q-1", "Hello");
-  await expect.poll(() => asked).toBe(1);
+  await asked.opened;
   await tab.say("q-1", "Good morning");
   open();
   expect((await first).text).toContain("Where do you want to go?");
