@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { gate, type Process, whereTo, world } from "./world.ts";
 
 const { chat } = world();
@@ -115,6 +115,23 @@ test("a question that two tabs ask again at once stands once", async () => {
     expect(await shown()).toEqual([`user: Hello ${round}`, whereTo]);
   }
   expect([...one.failures, ...other.failures]).toEqual([]);
+});
+
+test("a question whose answer failed is answered when it is asked again", async () => {
+  const { shown, process } = chat();
+  // The SDK tells the server's log of it.
+  const log = vi.spyOn(console, "error").mockReturnValue();
+  const tab = await process((goOn) => async (options) => {
+    if (tab.prompts.length === 1) throw new Error("The model is away.");
+    return goOn(options);
+  });
+  expect((await tab.say("q-1", "Hello")).text).toContain('"type":"error"');
+  expect(await shown()).toEqual(["user: Hello", "assistant: "]);
+  expect((await tab.say("q-1", "Hello", { trigger: "regenerate-message" })).status).toBe(200);
+  expect(await shown()).toEqual(["user: Hello", whereTo]);
+  expect(log).toHaveBeenCalledTimes(1);
+  log.mockRestore();
+  expect(tab.failures).toEqual([]);
 });
 
 test("an answer that comes when its question was edited is not kept", async () => {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { UserProject } from "../src/published/project.mjs";
 import { root } from "../src/runner/workspace.mjs";
 import { packed } from "./in-project.ts";
@@ -33,18 +33,18 @@ const imports = [
   ["postgresStore", "@turnkeep/store-postgres"],
 ] as const;
 
-const setups = {
-  babel: {
-    packages: ["@babel/preset-env@7.29.0"],
-    file: "memory.test.js",
-    code: imports.map(([names, from]) => `const { ${names} } = require("${from}");`).join("\n") + test,
+const setups = [
+  {
+    name: "babel",
+    file: "babel.test.js",
+    code: imports.map(([names, from]) => `const { ${names} } = require("${from}");`).join("\n"),
   },
-  "ts-jest": {
-    packages: ["ts-jest@29.4.15", "typescript@5.9.3", "@types/jest@30.0.0"],
-    file: "memory.test.ts",
-    code: imports.map(([names, from]) => `import { ${names} } from "${from}";`).join("\n") + test,
+  {
+    name: "ts-jest",
+    file: "ts-jest.test.ts",
+    code: imports.map(([names, from]) => `import { ${names} } from "${from}";`).join("\n"),
   },
-};
+];
 
 const compilerOptions = {
   module: "commonjs",
@@ -55,25 +55,36 @@ const compilerOptions = {
   types: ["jest"],
 };
 
+const ours = ["@turnkeep/core", "@turnkeep/store-postgres"];
+const jest = [
+  "jest@30.5.2",
+  "@babel/preset-env@7.29.0",
+  "ts-jest@29.4.15",
+  "typescript@5.9.3",
+  "@types/jest@30.0.0",
+];
+
 describe("Jest, as docs/where-it-runs.md sets it up in a CommonJS project", () => {
-  it.each(Object.entries(setups))(
-    "loads what it tests, with %s",
-    async (name, { packages, file, code }) => {
-      const project = UserProject.create();
-      try {
-        writeFileSync(join(project.folder, "package.json"), JSON.stringify({ name: "user", private: true }));
-        const tarballs = ["@turnkeep/core", "@turnkeep/store-postgres"].map(
-          (ours) => packed.get(ours) ?? ours,
-        );
-        await project.install([...tarballs, "pg@8.23.1", "jest@30.5.2", ...packages]);
-        writeFileSync(join(project.folder, "jest.config.cjs"), configuration(name));
-        writeFileSync(join(project.folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
-        writeFileSync(join(project.folder, file), code);
-        const printed = await project.command(process.execPath, ["node_modules/jest/bin/jest.js", "--ci"]);
-        expect(printed).toMatch(/Tests: +1 passed, 1 total/);
-      } finally {
-        project.remove();
-      }
+  const project = UserProject.create();
+  const write = (name: string, text: string): void => writeFileSync(join(project.folder, name), text);
+  beforeAll(async () => {
+    write("package.json", JSON.stringify({ name: "user", private: true }));
+    write("tsconfig.json", JSON.stringify({ compilerOptions }));
+    await project.install([...ours.map((name) => packed.get(name) ?? name), "pg@8.23.1", ...jest]);
+  }, 600_000);
+  afterAll(() => project.remove());
+
+  it.each(setups)(
+    "loads what it tests, with $name",
+    async ({ name, file, code }) => {
+      write("jest.config.cjs", configuration(name));
+      write(file, code + test);
+      const printed = await project.command(process.execPath, [
+        "node_modules/jest/bin/jest.js",
+        "--ci",
+        file,
+      ]);
+      expect(printed).toMatch(/Tests: +1 passed, 1 total/);
     },
     600_000,
   );
