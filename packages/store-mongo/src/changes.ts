@@ -94,7 +94,7 @@ export function changeOf(
       filter[`${path}.r`] = entry?.r ?? { $exists: false };
       if (!(path in set)) unset.push(path);
     }
-    if (entry?.r !== undefined) trash.push(entry.r);
+    if (typeof entry?.r === "string") trash.push(entry.r);
   }
   for (const seq of folded.remove) whole?.delete(seq);
   if (whole !== undefined) Object.assign(set, mapsOf(whole.values()));

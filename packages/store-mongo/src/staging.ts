@@ -1,7 +1,16 @@
 import type { Document } from "mongodb";
 import type { Run } from "./client.ts";
 import { documentCap, type Entry, type MemoryDocument, smallestApart, states } from "./documents.ts";
-import { bytesOf, entriesOf, type InsideEntry, mapsOf, overridden, referenceTo, rowOf } from "./records.ts";
+import {
+  bytesOf,
+  entriesOf,
+  type InsideEntry,
+  mapsOf,
+  overridden,
+  referenceTo,
+  rowOf,
+  rowsOf,
+} from "./records.ts";
 import * as statements from "./statements.ts";
 
 /** Whether certainly no row of the memory was deleted since its document was read. */
@@ -75,7 +84,7 @@ async function moveOut(
   }
   for (const state of ["evicted", "superseded"] as const) {
     const left = entries.filter((found) => found.state === state);
-    const ids = left.flatMap(({ path, entry }) => entry.r ?? rows.get(path)?._id ?? []);
+    const ids = [...rowsOf(left), ...left.flatMap(({ path }) => rows.get(path)?._id ?? [])];
     if (ids.length > 0) await run(statements.setState(ids, state, claimed.generation));
   }
   return settled;

@@ -2,7 +2,6 @@ import type { CallOptions, ChatMemoryStore, StoreCapabilities, StoredMessage } f
 import {
   checkUpdate,
   copyUpdate,
-  corruptError,
   decodeCursor,
   isTurnkeepError,
   lifecycle,
@@ -14,16 +13,17 @@ import {
   withState,
 } from "@turnkeep/core/store-kit";
 import { connect, type Run, storeName } from "./client.ts";
-import { expired, type MemoryDocument, states } from "./documents.ts";
+import { expired, type RowDocument, states } from "./documents.ts";
 import { migrate, migrated } from "./migrations.ts";
 import { type MongoStoreOptions, normalizeOptions } from "./options.ts";
 import {
   entriesOf,
   listedOf,
   merged,
-  messageFrom,
+  messageOf,
   overridden,
   type PlacedEntry,
+  rowsOf,
   snapshotOf,
 } from "./records.ts";
 import { hasItsRows, removeLife, settle } from "./staging.ts";
@@ -103,13 +103,12 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
     async getMessages(memoryId, callOptions) {
       const run = ready(enterFor(memoryId, callOptions));
       const known = callOptions?.known;
-      for (let before: MemoryDocument | undefined; ; ) {
+      for (const missed = new Set<string>(); ; ) {
         const memory = await run(statements.read(memoryId, known));
         if (memory === null) return { version: null, nextSeq: 1, messages: [] };
         if (memory.version === known) return snapshotOf(memory, undefined);
-        const messages = await messagesOf(run, entriesOf(memory, ["live"]), memory, before);
+        const messages = await messagesOf(run, entriesOf(memory, ["live"]), missed);
         if (messages !== undefined) return snapshotOf(memory, messages);
-        before = memory;
       }
     },
 
@@ -129,7 +128,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
     async getHistory(memoryId, query, callOptions) {
       const run = ready(enterFor(memoryId, callOptions));
       const normal = normalizeHistoryQuery(query);
-      for (let before: MemoryDocument | undefined; ; ) {
+      for (const missed = new Set<string>(); ; ) {
         const memory = await run(statements.ledger(memoryId));
         if (memory === null) return { messages: [], hasMore: false };
         const entries = entriesOf(memory, states);
@@ -139,7 +138,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
             : await run(statements.history(memory.life, normal, overridden(memory, entries)));
         const found = merged(entries, rows, normal);
         const page = found.slice(0, normal.limit);
-        const messages = await messagesOf(run, page, memory, before);
+        const messages = await messagesOf(run, page, missed);
         // Otherwise a row may have been deleted in between, and its message missed: read again.
         if (messages !== undefined && (await hasItsRows(run, memory))) {
           return {
@@ -147,7 +146,6 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
             hasMore: found.length > normal.limit,
           };
         }
-        before = memory;
       }
     },
 
@@ -189,25 +187,20 @@ function leaveCorrupt(error: unknown): number {
 }
 
 /**
- * The messages of entries; one more statement reads those that are stored apart. `undefined`: a write deleted a row, so
- * read the memory again. `CORRUPT_RECORD` if a row is missing and nobody wrote or settled since the last read.
+ * The messages of entries; one more statement reads those that are stored apart. `undefined`: a row is not there, perhaps
+ * because a write deleted it meanwhile, so read the memory again. If it then still names that row, the row is lost.
+ *
+ * @param missed Rows that the reads before did not find.
  */
 async function messagesOf(
   run: Run,
   placed: readonly PlacedEntry[],
-  memory: MemoryDocument,
-  before: MemoryDocument | undefined,
+  missed: Set<string>,
 ): Promise<StoredMessage[] | undefined> {
-  const ids = placed.flatMap(({ entry }) => entry.r ?? []);
+  const ids = rowsOf(placed);
   const rows = ids.length === 0 ? [] : await run(statements.rows({ _id: { $in: ids } }));
-  const byId = new Map(rows.map((row) => [row._id, row]));
-  const messages: StoredMessage[] = [];
-  for (const { seq, entry } of placed) {
-    const content = entry.r === undefined ? entry : byId.get(entry.r);
-    if (content !== undefined) messages.push(messageFrom(memory._id, seq, content));
-  }
-  if (messages.length === placed.length) return messages;
-  if (before?.version === memory.version && before?.generation === memory.generation)
-    throw corruptError(memory._id, "the content of a message is missing");
-  return undefined;
+  const byId = new Map<unknown, RowDocument>(rows.map((row) => [row._id, row]));
+  const news = ids.filter((id) => !byId.has(id) && !missed.has(id));
+  for (const id of news) missed.add(id);
+  return news.length > 0 ? undefined : placed.map((one) => messageOf(one, byId.get(one.entry.r)));
 }

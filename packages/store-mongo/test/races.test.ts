@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { HistoryQuery, MemoryUpdate } from "@turnkeep/core";
+import { unreadableMessage } from "@turnkeep/core/store-kit";
 import {
   expectAppendsToLand,
   expectWholeUpdates,
@@ -341,6 +342,26 @@ test("a reader whose row was deleted between its two steps reads again", async (
   });
   expect((await slow.getMessages(memoryId)).messages).toEqual(change.replace);
   expect(finds).toBe(2);
+});
+
+test("a reader who misses a row that is lost ends, although others write before each of his steps", async () => {
+  const memoryId = randomUUID();
+  const begin = update(null, 3, { append: [large(1, "lost"), message(2)] });
+  await one.updateMessages(memoryId, begin);
+  await client.db(database).collection("turnkeep_messages").deleteMany({ memory: memoryId });
+  let last = begin;
+  const slow = beforeRows(async () => {
+    last = update(last.version, last.nextSeq + 1, { append: [message(last.nextSeq)] });
+    await other.updateMessages(memoryId, last);
+  });
+  expect((await slow.getMessages(memoryId)).messages.slice(0, 2)).toEqual([
+    unreadableMessage(1, "m1"),
+    message(2),
+  ]);
+  expect((await slow.getHistory(memoryId, { limit: 2 })).messages).toMatchObject([
+    { payload: "" },
+    message(2),
+  ]);
 });
 
 /** A client of which one call of a method waits: `reached` once it does, until `go`. */
