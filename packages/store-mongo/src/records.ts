@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { MemorySnapshot, MessageState, StoredMessage } from "@turnkeep/core";
 import {
   corruptError,
@@ -25,6 +25,15 @@ export type InsideEntry = Required<PlacedEntry>;
 /** Never used twice. */
 export function freshId(): string {
   return randomBytes(12).toString("base64url");
+}
+
+/** Names one life of a memory. All its lives begin alike, so that their rows can be found without its document. */
+export function newLife(memoryId: string): string {
+  return lifePrefix(memoryId) + freshId();
+}
+
+export function lifePrefix(memoryId: string): string {
+  return createHash("sha256").update(memoryId).digest("base64url").slice(0, 16);
 }
 
 /** A message inside its memory's document. */

@@ -1,3 +1,4 @@
+import { conflictError } from "@turnkeep/core/store-kit";
 import type { Document } from "mongodb";
 import type { Run } from "./client.ts";
 import { documentCap, type Entry, type MemoryDocument, smallestApart, states } from "./documents.ts";
@@ -5,6 +6,7 @@ import {
   bytesOf,
   entriesOf,
   type InsideEntry,
+  lifePrefix,
   mapsOf,
   overridden,
   referenceTo,
@@ -27,6 +29,30 @@ export async function removeLife(run: Run, filter: Document): Promise<boolean> {
     await run(statements.drop({ life: memory.life }));
   }
   return memory !== null;
+}
+
+/** Deletes a memory, or only that version of it: `VERSION_CONFLICT` if it is at another one. */
+export async function removeMemory(run: Run, memoryId: string, expected: string | undefined): Promise<void> {
+  const found = expected === undefined ? await run(statements.peek(memoryId)) : undefined;
+  // Without a version, by its life: a late delete must not hit the next memory of that id.
+  const which = { _id: memoryId, life: found?.life, version: expected && { $eq: expected } };
+  if (found !== null && (await removeLife(run, which))) return;
+  if (expected !== undefined && (await run(statements.exists(memoryId))))
+    throw conflictError(memoryId, expected);
+  await removeLeftOver(run, memoryId);
+}
+
+/** Deletes rows of lives that are over: a delete that was interrupted leaves them, and so does the server's expiry. */
+async function removeLeftOver(run: Run, memoryId: string): Promise<void> {
+  const prefix = lifePrefix(memoryId);
+  for (let life = prefix; ; ) {
+    const next = await run(statements.lifeAfter(life));
+    if (next === null || !next.life.startsWith(prefix)) return;
+    life = next.life;
+    // Read after its rows, because a life that is not over had its document before it had rows.
+    const current = await run(statements.peek(memoryId));
+    if (current?.life !== life) await run(statements.drop({ life }));
+  }
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Document, FindOptions } from "mongodb";
 import type { Change } from "./changes.ts";
 import type { Collections } from "./client.ts";
 import { atVersion, expired, type MemoryDocument, present, type RowDocument, tooLarge } from "./documents.ts";
+import { newLife } from "./records.ts";
 
 /** One command. It needs no session: its conditions alone make it safe to run concurrently. */
 export type Statement<Answer> = (collections: Collections) => Promise<Answer>;
@@ -25,6 +26,11 @@ export function read(memoryId: string, known: string | undefined): Statement<Mem
 
 export function ledger(memoryId: string): Statement<MemoryDocument | null> {
   return headOf(memoryId, ledgerFields);
+}
+
+export function exists(memoryId: string): Statement<boolean> {
+  const found = headOf(memoryId, { _id: 1 });
+  return async (collections) => (await found(collections)) !== null;
 }
 
 function headOf(memoryId: string, projection: Document): Statement<MemoryDocument | null> {
@@ -65,7 +71,7 @@ export function announce(
   const changed: Document = {
     $push: { staging: attempt },
     $max: { generation: 1, expiresAt },
-    $setOnInsert: { life: attempt, live: {}, evicted: {}, superseded: {}, trash: [] },
+    $setOnInsert: { life: newLife(memoryId), live: {}, evicted: {}, superseded: {}, trash: [] },
   };
   const filter = atVersion(memoryId, expected);
   return ({ memories }) => memories.findOneAndUpdate(filter, changed, options).catch(nullIfTaken);

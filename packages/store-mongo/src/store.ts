@@ -26,7 +26,7 @@ import {
   rowsOf,
   snapshotOf,
 } from "./records.ts";
-import { hasItsRows, removeLife, settle } from "./staging.ts";
+import { hasItsRows, removeLife, removeMemory, settle } from "./staging.ts";
 import * as statements from "./statements.ts";
 import { applyUpdate } from "./updates.ts";
 
@@ -120,9 +120,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
 
     async deleteMessages(memoryId, callOptions) {
       const run = ready(enterFor(memoryId, callOptions));
-      // By its life: a late delete must not hit the next memory of that id.
-      const memory = await run(statements.peek(memoryId));
-      if (memory !== null) await removeLife(run, { _id: memoryId, life: memory.life });
+      await removeMemory(run, memoryId, callOptions?.expected);
     },
 
     async getHistory(memoryId, query, callOptions) {
