@@ -10,10 +10,12 @@ import {
   normalizeListQuery,
   notReadyError,
   show,
+  type TurnkeepError,
   withState,
 } from "@turnkeep/core/store-kit";
-import { connect, type Run, storeName } from "./client.ts";
+import { connect, type Run } from "./client.ts";
 import { expired, type RowDocument, states } from "./documents.ts";
+import { storeName } from "./errors.ts";
 import { migrate, migrated } from "./migrations.ts";
 import { type MongoStoreOptions, normalizeOptions } from "./options.ts";
 import {
@@ -81,15 +83,21 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
   });
   let isReady = false;
 
+  function missing(cause?: unknown): TurnkeepError {
+    const what = `an index of the collections ${prefix}… of the database ${show(database)}`;
+    return notReadyError(storeName, what, cause);
+  }
+
   function ready(run: Run): Run {
     return async (statement) => {
       isReady ||= await run(migrated);
-      if (!isReady)
-        throw notReadyError(
-          storeName,
-          `an index of the collections ${prefix}… of the database ${show(database)}`,
-        );
-      return run(statement);
+      if (!isReady) throw missing();
+      return run(statement).catch((error: unknown) => {
+        if (!isTurnkeepError(error, "STORE_NOT_READY")) throw error;
+        // Somebody has dropped a collection.
+        isReady = false;
+        throw missing(error.cause);
+      });
     };
   }
 

@@ -1,8 +1,9 @@
 import type { MemoryUpdate, MessageState, StoredMessage } from "@turnkeep/core";
 import { foldUpdate, isInPlace, namedSeqs, storedRows, storeError } from "@turnkeep/core/store-kit";
 import { type Change, changeOf } from "./changes.ts";
-import { type Run, storeName } from "./client.ts";
+import type { Run } from "./client.ts";
 import { expired, type MemoryDocument, smallestApart, states } from "./documents.ts";
+import { storeName } from "./errors.ts";
 import {
   bytesOf,
   entriesOf,

@@ -125,6 +125,64 @@ test.each([10107, 13435, 189, 91, 11600, 11602, 64, 16500, 8000, 112, 50])(
   },
 );
 
+// As Atlas answers, which has one code for all of its own.
+test.each([
+  ["bad auth : authentication failed", "password"],
+  ["user is not allowed to do action [update] on [chat.turnkeep_memories]", "readWrite"],
+  ["you are over your space quota, using 512 MB of 512 MB", "room"],
+])("the server's error 8000 with %j is STORE_REFUSED", async (errmsg, hint) => {
+  await withClient(url, async (client) => {
+    const refusing = intercepted(client, (method) => {
+      if (method === "updateOne") throw new MongoServerError({ ok: 0, code: 8000, errmsg });
+    });
+    const call = mongoStore({ client: refusing, database }).updateMessages("refused", update(null, 2));
+    const message = expect.stringContaining(hint);
+    await expect(call).rejects.toMatchObject({ code: "STORE_REFUSED", message, cause: { code: 8000 } });
+  });
+});
+
+test.each(["mongodb://nowhere.invalid/", "mongodb+srv://nowhere.invalid/"])(
+  "a host that nobody knows is STORE_REFUSED: %s",
+  async (address) => {
+    const store = mongoStore({ config: { url: address, serverSelectionTimeoutMS: 500 } });
+    onTestFinished(() => store.close());
+    const message = expect.stringContaining("no host of the address");
+    await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_REFUSED", message });
+  },
+);
+
+test("a host that nobody knows beside one that is down is STORE_UNAVAILABLE", async () => {
+  const address = "mongodb://nowhere.invalid,127.0.0.1:1/?replicaSet=rs0&serverSelectionTimeoutMS=500";
+  const store = mongoStore({ url: address });
+  onTestFinished(() => store.close());
+  await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+});
+
+test("a memory whose document has no room left is STORE_REFUSED, and as it was", async () => {
+  await withClient(url, async (client) => {
+    const store = mongoStore({ client, database });
+    const crowd = (from: number, count: number) =>
+      Array.from({ length: count }, (_, at) => ({
+        ...message(from + at),
+        id: `${from + at}`.padEnd(256, "x"),
+      }));
+    let last = update(null, 20_001, { append: crowd(1, 20_000) });
+    await store.updateMessages("crowded", last);
+    const append = (count: number) => {
+      const { version, nextSeq } = last;
+      last = update(version, nextSeq + count, { append: crowd(nextSeq, count) });
+      return store.updateMessages("crowded", last);
+    };
+    await append(20_000);
+    const { version } = await store.getMessages("crowded");
+    const error = await failure(() => append(20_000));
+    expect(error).toMatchObject({ code: "STORE_REFUSED", message: expect.stringContaining("16 MiB") });
+    const now = await store.getMessages("crowded");
+    expect(now.version).toBe(version);
+    expect(now.messages).toHaveLength(40_000);
+  });
+}, 60_000);
+
 test("an insert that the server refuses tells no content", async () => {
   await withClient(url, async (client) => {
     const store = mongoStore({ client, database });
@@ -137,7 +195,7 @@ test("an insert that the server refuses tells no content", async () => {
     );
     const change = update(null, 2, { append: [message(1, `"private words ${"x".repeat(20_000)}"`)] });
     const error = await failure(() => store.updateMessages("refused", change));
-    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: 121 } });
+    expect(error).toMatchObject({ code: "STORE_REFUSED", cause: { code: 121 } });
     expect(said(error)).not.toContain("private words");
     expect((await store.getMessages("refused")).version).toBeNull();
   });
