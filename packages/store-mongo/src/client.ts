@@ -8,8 +8,8 @@ import {
 } from "@turnkeep/core/store-kit";
 import type { Collection, CollectionOptions, MongoClient as DriverClient } from "mongodb";
 import type { MemoryDocument, MigrationDocument, RowDocument } from "./documents.ts";
-import { explained, isUnanswered, storeName, unconnected } from "./errors.ts";
 import type { MongoConnection } from "./options.ts";
+import { explained, isUnanswered, storeName, unconnected } from "./refusals.ts";
 import type { Statement } from "./statements.ts";
 
 /** What the store needs from a client. A `MongoClient` of `mongodb` provides it. */
@@ -26,7 +26,7 @@ export interface Collections {
   readonly messages: Collection<RowDocument>;
   readonly migrations: Collection<MigrationDocument>;
   /** How the head of a memory is read. */
-  readonly reading: { readonly readConcern: { readonly level: "local" | "linearizable" } };
+  readonly concern: { readonly readConcern: { readonly level: "local" | "linearizable" } };
 }
 
 export type Run = <A>(statement: Statement<A>) => Promise<A>;
@@ -100,7 +100,7 @@ export function connect(place: MongoConnection, database: string, prefix: string
           return await link.calls.run(() => link.collections.then(statement).catch(explained), signal);
         } catch (error) {
           // The driver drops one connection then. The others may have died with it, and each would cost a call its time.
-          if (link.isConnected && isUnanswered(error)) leave(link);
+          if (link.isConnected && isUnanswered(error, signal)) leave(link);
           throw error;
         }
       };
@@ -120,7 +120,7 @@ function collectionsOf(client: MongoClient, database: string, prefix: string): C
     memories: db.collection(`${prefix}memories`, collectionOptions),
     messages: db.collection(`${prefix}messages`, collectionOptions),
     migrations: db.collection(`${prefix}migrations`, collectionOptions),
-    reading: { readConcern: { level } },
+    concern: { readConcern: { level } },
   };
 }
 

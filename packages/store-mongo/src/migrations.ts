@@ -1,7 +1,7 @@
 import { errorCode, laterVersionError, notReadyError, show, TurnkeepError } from "@turnkeep/core/store-kit";
 import type { Collections } from "./client.ts";
-import { storeName } from "./errors.ts";
-import { ledger, read, type Statement } from "./statements.ts";
+import { storeName } from "./refusals.ts";
+import { ledger, read, reading, type Statement } from "./statements.ts";
 
 /** The number of the newest step. A released step never changes. */
 const newest = 1;
@@ -18,10 +18,10 @@ const unauthorized = "13";
 const inTheWay = new Set(["67", "85", "86", "166"]);
 
 /** Whether `migrate` has run: one read, repeated by the store until the answer is yes. */
-export const migrated: Statement<boolean> = async ({ migrations }) => {
+export const migrated: Statement<boolean> = reading(async ({ migrations }) => {
   const found = await migrations.findOne({ _id: record });
   return typeof found?.number === "number" && found.number >= newest;
-};
+});
 
 /**
  * Creates the indexes. Safe to run twice and concurrently: the server does not recreate an existing index. The number

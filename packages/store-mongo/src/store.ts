@@ -15,7 +15,6 @@ import {
 } from "@turnkeep/core/store-kit";
 import { connect, type Run } from "./client.ts";
 import { expired, type RowDocument, states } from "./documents.ts";
-import { storeName } from "./errors.ts";
 import { migrate, migrated } from "./migrations.ts";
 import { type MongoStoreOptions, normalizeOptions } from "./options.ts";
 import {
@@ -28,6 +27,7 @@ import {
   rowsOf,
   snapshotOf,
 } from "./records.ts";
+import { storeName } from "./refusals.ts";
 import { hasItsRows, removeLife, removeMemory, settle } from "./staging.ts";
 import * as statements from "./statements.ts";
 import { applyUpdate } from "./updates.ts";

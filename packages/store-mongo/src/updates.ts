@@ -3,7 +3,6 @@ import { foldUpdate, isInPlace, namedSeqs, storedRows, storeError } from "@turnk
 import { type Change, changeOf } from "./changes.ts";
 import type { Run } from "./client.ts";
 import { expired, type MemoryDocument, smallestApart, states } from "./documents.ts";
-import { storeName } from "./errors.ts";
 import {
   bytesOf,
   entriesOf,
@@ -16,6 +15,7 @@ import {
   referenceTo,
   rowOf,
 } from "./records.ts";
+import { storeName } from "./refusals.ts";
 import { hasItsRows, removeLife, settle } from "./staging.ts";
 import * as statements from "./statements.ts";
 

@@ -72,13 +72,22 @@ function isUnknownHost(cause: unknown): boolean {
   return (servers.length > 0 ? servers : [cause]).every((one) => errorCode(one) === "ENOTFOUND");
 }
 
-/** Whether a call ended because nothing was heard: by the driver's time-out, or by a signal that means one. */
-export function isUnanswered(error: unknown): boolean {
-  const { cause } = error as { cause?: unknown };
-  if (!isTurnkeepError(error, "ABORTED"))
-    return cause instanceof Error && cause.name === "MongoNetworkTimeoutError";
+/** Whether a command met a connection that had broken. The driver lets the error of a socket through, and repeats nothing then. */
+export function isBroken(cause: unknown): boolean {
+  const { name } = cause as { name?: unknown };
+  return /^(MongoNetwork|MongoPoolCleared|PoolClearedOnNetwork)Error$|^(ECONNRESET|EPIPE)$/.test(
+    errorCode(cause) || String(name),
+  );
+}
+
+/** Whether a call ended because nothing was heard: by the driver's time-out, or by a signal that tells of one. */
+export function isUnanswered(error: unknown, signal: AbortSignal | undefined): boolean {
+  const cause = signal?.aborted ? signal.reason : (error as TurnkeepError).cause;
+  const { name } = (cause ?? {}) as { name?: unknown };
   return (
-    isTurnkeepError(cause, "STORE_UNAVAILABLE") || (cause instanceof Error && cause.name === "TimeoutError")
+    name === "MongoNetworkTimeoutError" ||
+    name === "TimeoutError" ||
+    isTurnkeepError(cause, "STORE_UNAVAILABLE")
   );
 }
 
