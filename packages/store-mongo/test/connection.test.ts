@@ -1,7 +1,8 @@
+import { promises } from "node:dns";
 import { type AddressInfo, createConnection, createServer } from "node:net";
 import { describeUnanswered, failure, message, said, update } from "@turnkeep/store-tests";
 import { MongoServerError, MongoWriteConcernError } from "mongodb";
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { type MongoStoreOptions, mongoStore } from "../src/index.ts";
 import { intercepted, migrated, newDatabase, withClient } from "./support.ts";
 
@@ -141,21 +142,38 @@ test.each([
   });
 });
 
-test.each(["mongodb://nowhere.invalid/", "mongodb+srv://nowhere.invalid/"])(
-  "a host that nobody knows is STORE_REFUSED: %s",
-  async (address) => {
-    const store = mongoStore({ config: { url: address, serverSelectionTimeoutMS: 500 } });
+describe("a host that nobody knows", () => {
+  const unknown = Object.assign(new Error("getaddrinfo ENOTFOUND nowhere.invalid"), { code: "ENOTFOUND" });
+  /** As a name server answers, also where a machine has none. */
+  const lookup = (
+    host: string,
+    _: object,
+    done: (error: Error | null, address?: string, family?: 4) => void,
+  ) => (host === "nowhere.invalid" ? done(unknown) : done(null, host, 4));
+  const expectRefused = async (address: string): Promise<void> => {
+    const store = mongoStore({ config: { url: address, serverSelectionTimeoutMS: 500, lookup } });
     onTestFinished(() => store.close());
     const message = expect.stringContaining("no host of the address");
     await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_REFUSED", message });
-  },
-);
+  };
 
-test("a host that nobody knows beside one that is down is STORE_UNAVAILABLE", async () => {
-  const address = "mongodb://nowhere.invalid,127.0.0.1:1/?replicaSet=rs0&serverSelectionTimeoutMS=500";
-  const store = mongoStore({ url: address });
-  onTestFinished(() => store.close());
-  await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  test("is STORE_REFUSED", async () => {
+    await expectRefused("mongodb://nowhere.invalid/");
+    await expectRefused("mongodb://nowhere.invalid,nowhere.invalid:1/?replicaSet=rs0");
+  });
+
+  test("is STORE_REFUSED where a name stands for several", async () => {
+    const resolve = vi.spyOn(promises, "resolveSrv").mockRejectedValue(unknown);
+    onTestFinished(() => resolve.mockRestore());
+    await expectRefused("mongodb+srv://nowhere.invalid/");
+  });
+
+  test("is STORE_UNAVAILABLE beside one that is down", async () => {
+    const address = "mongodb://nowhere.invalid,127.0.0.1:1/?replicaSet=rs0";
+    const store = mongoStore({ config: { url: address, serverSelectionTimeoutMS: 500, lookup } });
+    onTestFinished(() => store.close());
+    await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  });
 });
 
 test("a memory whose document has no room left is STORE_REFUSED, and as it was", async () => {
