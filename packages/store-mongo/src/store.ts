@@ -39,8 +39,8 @@ export interface MongoStore extends ChatMemoryStore {
    * Needs permission to create indexes; if everything is in place, only to read.
    *
    * Errors: `UNSUPPORTED_VERSION` if a later version of this package migrated them; `STORE_NOT_READY` if somebody
-   * created a collection with a collation, if the server lacks an operator of MongoDB 4.4, or if the user lacks the
-   * right; `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
+   * created a collection with a collation, or an index in the way of ours, which it names, if the server lacks an operator
+   * of MongoDB 4.4, or if the user lacks the right; `STORE_REFUSED`, `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
    */
   migrate(options?: CallOptions): Promise<void>;
 }
@@ -53,8 +53,8 @@ export interface MongoStore extends ChatMemoryStore {
  *
  * A message may have 15 MiB. `signal` ends the wait at once; what the database was already sent may still take effect.
  *
- * Errors: `INVALID_OPTION` at creation; in calls, those of the store contract, `STORE_NOT_READY` before `migrate()`,
- * and `STORE_UNAVAILABLE` with the driver's error as `cause`.
+ * Errors: `INVALID_OPTION` at creation; in calls, those of the store contract, `STORE_NOT_READY` before `migrate()`, and
+ * `STORE_REFUSED` or `STORE_UNAVAILABLE` with the driver's error as `cause`.
  *
  * @example
  * ```ts
