@@ -70,9 +70,22 @@ export async function rawWrite(
   for (const [index, { collection, _id, name }] of fields.entries()) {
     // A row whose memory is damaged too could not be told from those of others.
     if (collection === "messages" && name === "memory") continue;
-    const target = collection === "memories" ? memoriesOf(client, database) : messagesOf(client, database);
+    const target = client.db(database).collection<{ _id: string }>(`turnkeep_${collection}`);
     await target.updateOne({ _id }, [{ $set: { [name]: { $literal: parsed(texts[index] ?? "") } } }]);
   }
+}
+
+/** Deletes the document or row that holds the value at this index of what `rawRead` answers. */
+export async function rawRemove(
+  client: Driver,
+  database: string,
+  memoryId: string,
+  index: number,
+): Promise<void> {
+  const field = (await fieldsOf(client, database, memoryId))[index];
+  if (field === undefined) return;
+  const target = client.db(database).collection<{ _id: string }>(`turnkeep_${field.collection}`);
+  await target.deleteOne({ _id: field._id });
 }
 
 function parsed(text: string): unknown {
