@@ -45,19 +45,16 @@ export function explained(cause: unknown): never {
   if (code === "2" && said.includes("hint provided")) {
     throw notReadyError(storeName, "an index of the collections", error);
   }
-  if (notPrimary.has(code)) throw notPrimaryError(code, error);
+  if (notPrimary.has(code)) throw notPrimaryError(error);
   throw error;
 }
 
 /** Not certain: a driver that repeats writes may have been heard the first time. */
-function notPrimaryError(code: string, cause: unknown): TurnkeepError {
-  return new TurnkeepError(
-    "STORE_UNAVAILABLE",
-    `${storeName}: the server is not the primary (${code}), and has written nothing of what it refused so. After a ` +
-      "failover a repeat finds the new primary; an address with directConnection must name the primary. If the driver " +
-      "had sent a write before and sent it again, read before you repeat it",
-    { cause },
-  );
+function notPrimaryError(cause: unknown): TurnkeepError {
+  const why =
+    "the server is not the primary, and has written nothing of what it refused: after a failover a repeat finds the new one, " +
+    "and directConnection must lead to the primary. If the driver sent a write twice, read before you repeat it";
+  return new TurnkeepError("STORE_UNAVAILABLE", `${storeName}: ${why}`, { cause });
 }
 
 /** Throws what the store tells of a client that could not connect: nothing has been sent. */
@@ -80,15 +77,12 @@ export function isBroken(cause: unknown): boolean {
   );
 }
 
+const timeOuts = new Set<unknown>(["MongoNetworkTimeoutError", "TimeoutError"]);
+
 /** Whether a call ended because nothing was heard: by the driver's time-out, or by a signal that tells of one. */
 export function isUnanswered(error: unknown, signal: AbortSignal | undefined): boolean {
   const cause = signal?.aborted ? signal.reason : (error as TurnkeepError).cause;
-  const { name } = (cause ?? {}) as { name?: unknown };
-  return (
-    name === "MongoNetworkTimeoutError" ||
-    name === "TimeoutError" ||
-    isTurnkeepError(cause, "STORE_UNAVAILABLE")
-  );
+  return timeOuts.has(cause?.name) || isTurnkeepError(cause, "STORE_UNAVAILABLE");
 }
 
 /**

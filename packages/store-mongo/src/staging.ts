@@ -1,4 +1,4 @@
-import { conflictError } from "@turnkeep/core/store-kit";
+import { conflictError, isTurnkeepError } from "@turnkeep/core/store-kit";
 import type { Document } from "mongodb";
 import type { Run } from "./client.ts";
 import { documentCap, type Entry, type MemoryDocument, smallestApart, states } from "./documents.ts";
@@ -39,20 +39,28 @@ export async function removeMemory(run: Run, memoryId: string, expected: string 
   if (found !== null && (await removeLife(run, which))) return;
   if (expected !== undefined && (await run(statements.exists(memoryId))))
     throw conflictError(memoryId, expected);
-  await removeLeftOver(run, memoryId);
+  await settleLives(run, lifePrefix(memoryId));
 }
 
-/** Deletes rows of lives that are over: a delete that was interrupted leaves them, and so does the server's expiry. */
-async function removeLeftOver(run: Run, memoryId: string): Promise<void> {
-  const prefix = lifePrefix(memoryId);
+/**
+ * Settles each life whose name begins so, and deletes the rows of those that are over: an interrupted delete leaves them, and
+ * so does the server's expiry. Returns how many rows it deleted.
+ */
+export async function settleLives(run: Run, prefix: string): Promise<number> {
+  let removed = 0;
   for (let life = prefix; ; ) {
     const next = await run(statements.lifeAfter(life));
-    if (next === null || !next.life.startsWith(prefix)) return;
+    if (next === null || !next.life.startsWith(prefix)) return removed;
     life = next.life;
-    // Read after its rows, because a life that is not over had its document before it had rows.
-    const current = await run(statements.peek(memoryId));
-    if (current?.life !== life) await run(statements.drop({ life }));
+    removed +=
+      (await settle(run, next.memory, life).catch(leaveCorrupt)) ?? (await run(statements.drop({ life })));
   }
+}
+
+/** A damaged memory is left as it is, and does not keep the others from being settled. */
+function leaveCorrupt(error: unknown): number {
+  if (isTurnkeepError(error, "CORRUPT_RECORD")) return 0;
+  throw error;
 }
 
 /**

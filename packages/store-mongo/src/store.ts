@@ -28,7 +28,7 @@ import {
   snapshotOf,
 } from "./records.ts";
 import { storeName } from "./refusals.ts";
-import { hasItsRows, removeLife, removeMemory, settle } from "./staging.ts";
+import { hasItsRows, removeLife, removeMemory, settleLives } from "./staging.ts";
 import * as statements from "./statements.ts";
 import { applyUpdate } from "./updates.ts";
 
@@ -171,25 +171,12 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
         ids = await run(statements.someExpired());
         for (const _id of ids) if (await removeLife(run, { _id, ...expired })) removed++;
       }
-      for (let life = ""; ; ) {
-        const next = await run(statements.lifeAfter(life));
-        if (next === null) return { removed };
-        life = next.life;
-        removed +=
-          (await settle(run, next.memory, life).catch(leaveCorrupt)) ??
-          (await run(statements.drop({ life })));
-      }
+      return { removed: removed + (await settleLives(run, "")) };
     },
 
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** A damaged memory is left as it is, and does not keep the others from being settled. */
-function leaveCorrupt(error: unknown): number {
-  if (isTurnkeepError(error, "CORRUPT_RECORD")) return 0;
-  throw error;
 }
 
 /**
