@@ -70,12 +70,12 @@ export async function rawWrite(
   for (const [index, { collection, _id, name }] of fields.entries()) {
     // A row whose memory is damaged too could not be told from those of others.
     if (collection === "messages" && name === "memory") continue;
-    const target = client.db(database).collection<{ _id: string }>(`turnkeep_${collection}`);
+    const target = collection === "memories" ? memoriesOf(client, database) : messagesOf(client, database);
     await target.updateOne({ _id }, [{ $set: { [name]: { $literal: parsed(texts[index] ?? "") } } }]);
   }
 }
 
-/** Deletes the document or row that holds the value at this index of what `rawRead` answers. */
+/** Removes the document or row that holds the value at this index of what `rawRead` answers. */
 export async function rawRemove(
   client: Driver,
   database: string,
@@ -84,7 +84,8 @@ export async function rawRemove(
 ): Promise<void> {
   const field = (await fieldsOf(client, database, memoryId))[index];
   if (field === undefined) return;
-  const target = client.db(database).collection<{ _id: string }>(`turnkeep_${field.collection}`);
+  const target =
+    field.collection === "memories" ? memoriesOf(client, database) : messagesOf(client, database);
   await target.deleteOne({ _id: field._id });
 }
 
