@@ -45,7 +45,7 @@ test("of connections that died in silence, one costs a call its time, whose sign
 
 test("a memory's own time-out counts as one", async () => {
   const { proxy, store } = await throughProxy();
-  const memory = createChatMemory({ id: `memory-${proxy.port}`, store, timeoutMs: 1_000 });
+  const memory = createChatMemory({ id: `memory-${proxy.port}`, store });
   await memory.add(user("one"));
   proxy.forget();
   const impatient = createChatMemory({ id: `memory-${proxy.port}`, store, timeoutMs: 300 });
@@ -54,7 +54,7 @@ test("a memory's own time-out counts as one", async () => {
 });
 
 test("so does the driver's", async () => {
-  const { proxy, store } = await throughProxy({ socketTimeoutMS: 300, retryReads: false });
+  const { proxy, store } = await throughProxy({ socketTimeoutMS: 5_000, retryReads: false });
   proxy.forget();
   const error = await failure(() => store.getMessages("a"));
   expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { name: "MongoNetworkTimeoutError" } });
