@@ -199,7 +199,7 @@ test("a memory whose document has no room left is STORE_REFUSED, and as it was",
     expect(now.version).toBe(version);
     expect(now.messages).toHaveLength(40_000);
   });
-}, 60_000);
+});
 
 test("an insert that the server refuses tells no content", async () => {
   await withClient(url, async (client) => {
