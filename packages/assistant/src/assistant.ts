@@ -105,6 +105,18 @@ export interface Approvals {
   readonly approvals: readonly ApprovalResponse[];
 }
 
+/** What the requests of one chat used, as the provider counted it: see `ModelUsage`. */
+export interface ChatUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Of the input tokens. */
+  readonly cachedInputTokens: number;
+  /** Of the input tokens. */
+  readonly cacheWriteTokens: number;
+  /** Of the output tokens. */
+  readonly reasoningTokens: number;
+}
+
 /** The outcome of a turn. */
 export interface ChatResult<M> {
   /** The model's final text; after an immediate return, or while calls wait, the text beside the calls, usually none. */
@@ -125,8 +137,8 @@ export interface ChatResult<M> {
   readonly messages: readonly M[];
   /** The results of the turn's tool calls, in call order; for a continued turn, those that can be read. */
   readonly toolResults: readonly ToolResult[];
-  /** Total usage of the model requests that this chat made. */
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+  /** Total usage of the model requests that this chat made. A count that the model does not report adds nothing. */
+  readonly usage: ChatUsage;
   /** Whether something of the turn after the user's message was already stored. */
   readonly continued: boolean;
 }

@@ -12,6 +12,7 @@ import type { Setup } from "./setup.ts";
 import { StepCalls } from "./step-calls.ts";
 import { conflict, deleted, readTurn, type Step, type StoredTurn } from "./stored-turn.ts";
 import { TurnRecord } from "./turn-record.ts";
+import { noUsage, withUsage } from "./usage.ts";
 
 /** What a turn starts from. */
 export interface TurnRequest<M> {
@@ -34,7 +35,7 @@ export class Turn<M> {
   readonly #request: TurnRequest<M>;
   readonly #record: TurnRecord<M>;
   readonly #calls: StepCalls<M>;
-  readonly #usage = { inputTokens: 0, outputTokens: 0 };
+  #usage = noUsage;
   #id = "";
   #steps: Step<M>[] = [];
   #continued = false;
@@ -161,8 +162,7 @@ export class Turn<M> {
     if (message === undefined || memory.format.role(message) !== "assistant") {
       throw wrongOption("The model's answer", message ?? response, "{ message }, a message of the assistant");
     }
-    this.#usage.inputTokens += tokensOf(response.usage?.inputTokens);
-    this.#usage.outputTokens += tokensOf(response.usage?.outputTokens);
+    this.#usage = withUsage(this.#usage, response.usage);
     await calibrate(memory, response.usage, definitions);
     return response;
   }
@@ -233,7 +233,7 @@ export class Turn<M> {
       memoryId: this.#request.memoryId,
       messages: this.#steps.map(({ message }) => message),
       toolResults: this.#steps.flatMap(({ results }) => results.filter((each) => each !== undefined)),
-      usage: { ...this.#usage },
+      usage: this.#usage,
       continued: this.#continued,
     };
   }
@@ -248,9 +248,4 @@ function saysNothing<M>(message: M, format: MessageFormat<M>): boolean {
 
 function cutOff<M>({ finishReason }: ModelResponse<M>): "length" | "content-filter" | undefined {
   return finishReason === "length" || finishReason === "content-filter" ? finishReason : undefined;
-}
-
-/** A missing or invalid count adds nothing. */
-function tokensOf(count: number | undefined): number {
-  return Number.isFinite(count) ? (count as number) : 0;
 }
