@@ -59,8 +59,7 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
     if (isStreamed) {
       for await (const event of chat.stream("Weather in Oslo?")) {
         if (event.type === "text" || event.type === "reasoning") deltas.push(`${event.type}: ${event.text}`);
-        if (event.type === "finish")
-          expect(event.result.usage).toEqual(usageOfTwo);
+        if (event.type === "finish") expect(event.result.usage).toEqual(usageOfTwo);
       }
       expect(deltas).toEqual(["reasoning: hm", "text: 4 ", "text: degrees."]);
     } else {

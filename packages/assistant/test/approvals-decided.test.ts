@@ -1,9 +1,9 @@
 import { type ChatMemoryStore, entry, toolResult } from "@turnkeep/core";
 import { describe, expect, test } from "vitest";
 import type { ApprovalResponse } from "../src/index.ts";
+import { noUsage } from "../src/usage.ts";
 import { all, asking, conversation, decided, decision, id, outputsOf } from "./approval-support.ts";
 import { assistant, toolCall, user } from "./script.ts";
-import { noUsage } from "../src/usage.ts";
 
 const paying = toolCall("c-pay", "pay", { amount: 90 });
 const unapproved = [

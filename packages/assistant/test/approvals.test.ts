@@ -7,9 +7,9 @@ import {
 } from "@turnkeep/core";
 import { describe, expect, test } from "vitest";
 import { type ChatEvent, createAssistant, tool } from "../src/index.ts";
+import { noUsage } from "../src/usage.ts";
 import { asking, conversation, decision, id, outputsOf, question } from "./approval-support.ts";
 import { assistant, calling, scripted, toolCall } from "./script.ts";
-import { noUsage } from "../src/usage.ts";
 
 const paying = toolCall("c-pay", "pay", { amount: 90 });
 

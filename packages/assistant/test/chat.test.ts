@@ -9,8 +9,8 @@ import {
 } from "@turnkeep/core";
 import { describe, expect, test } from "vitest";
 import { createAssistant, type Model, tool } from "../src/index.ts";
-import { assistant, calling, scripted, toolCall, user } from "./script.ts";
 import { noUsage } from "../src/usage.ts";
+import { assistant, calling, scripted, toolCall, user } from "./script.ts";
 
 const weather = tool({
   description: "The weather in a city",

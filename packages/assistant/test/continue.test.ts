@@ -10,8 +10,8 @@ import {
 import { type LangChain4jMessage, langchain4jFormat } from "@turnkeep/formats/langchain4j";
 import { describe, expect, test } from "vitest";
 import { type AssistantMessages, createAssistant, type Model, type Tool, type Tools } from "../src/index.ts";
-import { type Answer, assistant, calling, scripted, toolCall, user } from "./script.ts";
 import { noUsage } from "../src/usage.ts";
+import { type Answer, assistant, calling, scripted, toolCall, user } from "./script.ts";
 
 const runs: string[] = [];
 const once: Tool = {

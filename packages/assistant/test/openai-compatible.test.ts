@@ -239,11 +239,7 @@ describe("a stream", () => {
       { cachedInputTokens: 0, cacheWriteTokens: 7 },
     ],
     ["DeepSeek", { prompt_cache_hit_tokens: 5, prompt_cache_miss_tokens: 4 }, { cachedInputTokens: 5 }],
-    [
-      "a server that tells nothing",
-      { prompt_tokens_details: null, completion_tokens_details: null },
-      {},
-    ],
+    ["a server that tells nothing", { prompt_tokens_details: null, completion_tokens_details: null }, {}],
   ])("tells what of it was cached, or reasoning, as %s counts it", async (_, details, expected) => {
     const usage = { prompt_tokens: 9, completion_tokens: 4, ...details };
     server = await startServer(() => ({ json: { choices: [{ message: { content: "Hi" } }], usage } }));
