@@ -42,11 +42,15 @@ export interface Approval {
 
 /** What is stored of a turn. */
 export interface StoredTurn<M> {
+  /** The user's message; `undefined` if it is not there. */
+  readonly question: M | undefined;
   readonly steps: Step<M>[];
   /** By approval id, the calls that the user was asked about. */
   readonly asked: ReadonlyMap<string, CallPlace<M>>;
   /** The ids of its messages after the user's, in order. */
   readonly messageIds: readonly string[];
+  /** Those of them that belong to its newest step. */
+  readonly newestIds: readonly string[];
   /** Greater than every number that was ever used in an id made from the user's message's. */
   readonly count: number;
   /** Whether another user message has followed in the conversation. */
@@ -69,7 +73,8 @@ export async function readTurn<M>(
     for (const message of page.messages) {
       if (message.id === id) {
         if (message.state === "superseded") throw conflict(memory.id, id, "was taken back");
-        return { ...turnOf(behind.reverse(), format, messages), count: countOf(behind, id), followed };
+        const stored = turnOf(behind.reverse(), format, messages);
+        return { ...stored, question: message.message, count: countOf(behind, id), followed };
       }
       if (format.role(message.message) === "user" && message.state !== "superseded") {
         followed = true;
@@ -80,7 +85,8 @@ export async function readTurn<M>(
     }
   }
   // A memory without history may have dropped it at once.
-  return { steps: [], asked: new Map(), messageIds: [], count: 0, followed: false };
+  const none = { question: undefined, steps: [], asked: new Map(), messageIds: [], newestIds: [] };
+  return { ...none, count: 0, followed: false };
 }
 
 /** Whether another process has stored a step of the turn: a message after its question that is not among `own`. */
@@ -167,9 +173,10 @@ function turnOf<M>(
   behind: readonly HistoryMessage<M>[],
   format: MessageFormat<M>,
   messages: AssistantMessages<M>,
-): Omit<StoredTurn<M>, "count" | "followed"> {
+): Pick<StoredTurn<M>, "steps" | "asked" | "messageIds" | "newestIds"> {
   const steps: Step<M>[] = [];
   const messageIds: string[] = [];
+  let newestIds: string[] = [];
   const asked = new Map<string, CallPlace<M>>();
   const open = new OpenCalls(format);
   for (const { id, message, state } of behind) {
@@ -177,7 +184,9 @@ function turnOf<M>(
     const role = format.role(message);
     if (role === "system") continue;
     messageIds.push(id);
+    newestIds.push(id);
     if (role === "assistant") {
+      newestIds = [id];
       const calls = messages.toolCalls(message);
       const approvals = requestsOf(message, calls, format, messages);
       const results = calls.map(() => undefined);
@@ -193,7 +202,7 @@ function turnOf<M>(
       takeResponses(asked, message, messages);
     }
   }
-  return { steps, messageIds, asked };
+  return { steps, messageIds, newestIds, asked };
 }
 
 /** By call index. A format that the assistant cannot write decisions in has no calls that wait for them. */

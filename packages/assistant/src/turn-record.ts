@@ -1,4 +1,4 @@
-import { type ChatMemory, type Entry, entry, isTurnkeepError, type RemovalOptions } from "@turnkeep/core";
+import { type ChatMemory, entry, isTurnkeepError, type RemovalOptions } from "@turnkeep/core";
 import type { AssistantError } from "./errors.ts";
 import type { Setup } from "./setup.ts";
 import {
@@ -20,10 +20,8 @@ interface Recorded<M> {
 }
 
 /** How one message is stored. */
-export interface RecordOptions<M> {
+export interface RecordOptions {
   readonly model?: string | undefined;
-  /** The user's message, which is stored anew if it was taken back. */
-  readonly question?: Entry<M> | undefined;
   /** Throws if the message must not be added to the memory as it is: see {@link addAlone}. */
   readonly check?: (() => Promise<void>) | undefined;
 }
@@ -33,6 +31,7 @@ export class TurnRecord<M> {
   readonly #setup: Setup<M>;
   readonly #turn: Recorded<M>;
   #messageIds: string[] = [];
+  #newestIds: string[] = [];
   #count = 0;
   /** Another process runs this turn too, so what it has stored must not be taken back. */
   #isForeign = false;
@@ -42,6 +41,11 @@ export class TurnRecord<M> {
   constructor(setup: Setup<M>, turn: Recorded<M>) {
     this.#setup = setup;
     this.#turn = turn;
+  }
+
+  /** The ids of the turn's newest answer and of what is stored behind it. */
+  get newestIds(): readonly string[] {
+    return this.#newestIds;
   }
 
   get isForeign(): boolean {
@@ -66,25 +70,28 @@ export class TurnRecord<M> {
     // A question that was answered before, and is answered anew, is not this turn's to take back.
     if (stored.count > 0) this.#messageIds = [];
     this.#messageIds.push(...stored.messageIds);
+    this.#newestIds = [...stored.newestIds];
     this.#count = stored.count;
   }
 
   /**
    * Uses an id made from the caller's, so that if two processes run the turn at once, only the first stores an answer;
-   * the other gets `ID_CONFLICT`. The first answer is stored with the question, which the other may have taken back.
+   * the other gets `ID_CONFLICT`.
    */
-  async store(message: M, options: RecordOptions<M> = {}): Promise<void> {
+  async store(message: M, options: RecordOptions = {}): Promise<void> {
     if (this.#deleted !== undefined) throw this.#deleted;
     const { memory, id, signal } = this.#turn;
-    const { model, question, check } = options;
+    const { model, check } = options;
     const own = id === undefined ? undefined : `${id}/${this.#count++}`;
     try {
-      const entries = [...(question === undefined ? [] : [question]), entry(message, { id: own, model })];
+      const entries = [entry(message, { id: own, model })];
       const stored =
         own !== undefined && (check !== undefined || this.#mustRunOnce(message))
           ? await addAlone(memory, own, entries, { signal, check })
           : await addBehind(memory, entries);
-      this.#messageIds.push(stored.at(-1) as string);
+      this.#messageIds.push(...stored);
+      if (memory.format.role(message) === "assistant") this.#newestIds = [];
+      this.#newestIds.push(...stored);
     } catch (error) {
       if (isTurnkeepError(error, "NOT_FOUND")) {
         this.#deleted = deleted(memory.id, error);

@@ -1,4 +1,4 @@
-import { type ChatMemory, type Entry, entry, type MessageFormat } from "@turnkeep/core";
+import type { ChatMemory, MessageFormat } from "@turnkeep/core";
 import { wrongOption } from "@turnkeep/core/store-kit";
 import { abortedError, orAborted, throwIfAborted } from "./abort.ts";
 import { AnswerEvents } from "./answer-events.ts";
@@ -37,6 +37,7 @@ export class Turn<M> {
   readonly #calls: StepCalls<M>;
   #usage = noUsage;
   #id = "";
+  #question: M | undefined;
   #steps: Step<M>[] = [];
   #continued = false;
 
@@ -61,10 +62,12 @@ export class Turn<M> {
   async #begin(): Promise<ChatResult<M> | undefined> {
     const { memory, system, user, responses, id } = this.#request;
     this.#id = user === undefined ? (id as string) : await this.#record.begin(system, user);
+    this.#question = user;
     if (id === undefined) return undefined;
     // Without the signal: a turn that gives up now takes the question back, and must know what stands after it.
     const stored = await readTurn(memory, id, this.#setup.messages);
     this.#steps = stored.steps;
+    this.#question ??= stored.question;
     this.#record.continue(stored);
     this.#continued = stored.messageIds.length > 0;
     if (responses !== undefined) await this.#decide(stored, responses, id);
@@ -134,7 +137,7 @@ export class Turn<M> {
         });
       }
       const step = await this.#calls.stepOf(message, calls, finishReason !== "stop");
-      await this.#record.store(step.message, { model: response.model, question: this.#question() });
+      await this.#record.store(step.message, { model: response.model });
       this.#steps.push(step);
       events?.whole(messages.text(message));
       if (calls.length === 0) return this.#result(finishReason);
@@ -145,7 +148,7 @@ export class Turn<M> {
   async #ask(toolChoice: "auto" | "none", events: AnswerEvents | undefined): Promise<ModelResponse<M>> {
     const { model, definitions } = this.#setup;
     const { memory, memoryId, signal } = this.#request;
-    const messages = Object.freeze(await requestMessages(memory, signal, this.#question()));
+    const messages = Object.freeze(await this.#messages());
     throwIfAborted(signal);
     const response = await orAborted(
       model({
@@ -167,10 +170,14 @@ export class Turn<M> {
     return response;
   }
 
-  /** The user's message under the caller's id, as long as nothing is stored after it. */
-  #question(): Entry<M> | undefined {
-    const { user, id } = this.#request;
-    return id === undefined || user === undefined || this.#steps.length > 0 ? undefined : entry(user, { id });
+  #messages(): Promise<M[]> {
+    const { memory, signal } = this.#request;
+    const { newestIds } = this.#record;
+    return requestMessages(memory, signal, {
+      question: this.#question as M,
+      questionId: this.#id,
+      newestIds,
+    });
   }
 
   /** A result that cannot be read may be an error. */
