@@ -64,6 +64,12 @@ export interface AssistantPolicy<M> {
    */
   readonly timeoutMs?: number | undefined;
   /**
+   * What stays of a turn that is stopped: by its signal, by leaving its stream, or by `timeoutMs`. Default `"keep"`: the
+   * question, the steps, and the text that was streamed of the answer; a call that was cut off does not. `"discard"`: what
+   * stays of any other turn that fails, see `keepFailedTurns`.
+   */
+  readonly onAbort?: "keep" | "discard" | undefined;
+  /**
    * `true`: a turn that fails stays in memory as it is. Default `false`: if no tool has run, everything that the turn
    * added after the system message is removed again. If one has run, its effects cannot be undone: the turn stays, and
    * calls without a result get an error as their result.
@@ -95,7 +101,7 @@ export interface ChatOptions {
    * is asked, if the memory is another's or nobody's. Must not be `undefined`. Only with `memories`.
    */
   readonly owner?: string;
-  /** Ends the turn with `ABORTED`. */
+  /** Ends the turn with `ABORTED`, whose `details.messageIds` has the id of the partial answer, if one was kept. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -125,9 +131,10 @@ export interface ChatResult<M> {
    * `"stop"`: the model's answer. `"tool"`: an immediate return, whose `toolResults` are the answer. `"approval"`: calls
    * wait for the user, see `approvalRequests`. If the model reports that the answer was cut off: `"length"` (out of
    * tokens) or `"content-filter"` (the provider withheld the rest). These two are not stored: a turn that was finished
-   * before returns `"stop"`.
+   * before returns `"stop"`. `"aborted"`: the turn was stopped before, and this is what was kept of the answer; to have it
+   * made anew, `rewind` it and chat with the question and its id.
    */
-  readonly finishReason: "stop" | "tool" | "approval" | "length" | "content-filter";
+  readonly finishReason: "stop" | "tool" | "approval" | "length" | "content-filter" | "aborted";
   /** The calls that wait for the user's approval, in call order; empty unless the finish reason is `"approval"`. */
   readonly approvalRequests: readonly ApprovalRequest[];
   /** The id of the user's message in memory. */

@@ -125,6 +125,7 @@ const optionNames: readonly string[] = [
   "strategies",
   "busy",
   "timeoutMs",
+  "onAbort",
   "keepFailedTurns",
 ];
 const chatNames: readonly (keyof ChatOptions)[] = ["id", "memoryId", "owner", "signal"];

@@ -23,6 +23,8 @@ export interface Step<M> {
   isUnread: boolean;
   /** Whether the answer was cut off, so that its last call may have lost its arguments. */
   readonly isCut?: boolean | undefined;
+  /** Whether it is what was kept of an answer that was stopped. */
+  readonly isAborted?: boolean | undefined;
 }
 
 /** A call of a step, by its index there. */
@@ -73,7 +75,7 @@ export async function readTurn<M>(
     for (const message of page.messages) {
       if (message.id === id) {
         if (message.state === "superseded") throw conflict(memory.id, id, "was taken back");
-        const stored = turnOf(behind.reverse(), format, messages);
+        const stored = turnOf(id, behind.reverse(), format, messages);
         return { ...stored, question: message.message, count: countOf(behind, id), followed };
       }
       if (format.role(message.message) === "user" && message.state !== "superseded") {
@@ -170,6 +172,7 @@ export function overtaken(memoryId: string, id: string, cause: unknown): Turnkee
 }
 
 function turnOf<M>(
+  questionId: string,
   behind: readonly HistoryMessage<M>[],
   format: MessageFormat<M>,
   messages: AssistantMessages<M>,
@@ -190,7 +193,8 @@ function turnOf<M>(
       const calls = messages.toolCalls(message);
       const approvals = requestsOf(message, calls, format, messages);
       const results = calls.map(() => undefined);
-      const step: Step<M> = { message, calls, results, approvals, stored: true, isUnread: false };
+      const isAborted = id.startsWith(`${questionId}/`) && id.endsWith(abortedMark);
+      const step: Step<M> = { message, calls, results, approvals, stored: true, isUnread: false, isAborted };
       steps.push(step);
       open.add(step);
       for (const [place, approval] of approvals.entries()) {
@@ -232,11 +236,20 @@ function takeResponses<M>(asked: StoredTurn<M>["asked"], message: M, messages: A
   }
 }
 
+/** In the id of an answer that was stopped, behind its number: whoever reads the turn must not take it for whole. */
+const abortedMark = "/aborted";
+
+/** The id of a turn's message, made of its question's. */
+export function idIn(questionId: string, number: number, isAborted: boolean): string {
+  return `${questionId}/${number}${isAborted ? abortedMark : ""}`;
+}
+
 /** Numbers are skipped if a message was not stored after all, so counting the messages is not enough. */
 function countOf<M>(behind: readonly HistoryMessage<M>[], id: string): number {
   const prefix = `${id}/`;
   return behind.reduce((count, message) => {
-    const number = message.id.startsWith(prefix) ? message.id.slice(prefix.length) : "";
+    const rest = message.id.startsWith(prefix) ? message.id.slice(prefix.length) : "";
+    const number = rest.endsWith(abortedMark) ? rest.slice(0, -abortedMark.length) : rest;
     return /^\d+$/.test(number) ? Math.max(count, Number(number) + 1) : count;
   }, 0);
 }

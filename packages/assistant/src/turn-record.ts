@@ -5,6 +5,7 @@ import {
   addAlone,
   addBehind,
   deleted,
+  idIn,
   isShared,
   overtaken,
   type StoredTurn,
@@ -24,12 +25,15 @@ export interface RecordOptions {
   readonly model?: string | undefined;
   /** Throws if the message must not be added to the memory as it is: see {@link addAlone}. */
   readonly check?: (() => Promise<void>) | undefined;
+  /** Set for what is kept of an answer that was stopped. */
+  readonly isAborted?: boolean | undefined;
 }
 
 /** Stores the messages of one turn, and takes them back. */
 export class TurnRecord<M> {
   readonly #setup: Setup<M>;
   readonly #turn: Recorded<M>;
+  #questionId = "";
   #messageIds: string[] = [];
   #newestIds: string[] = [];
   #count = 0;
@@ -61,8 +65,9 @@ export class TurnRecord<M> {
     const { memory, id } = this.#turn;
     const messages = [...(system === undefined ? [] : [system]), entry(user, { id })];
     const [userId] = (await memory.add(...messages)).slice(-1);
-    this.#messageIds = [userId as string];
-    return userId as string;
+    this.#questionId = userId as string;
+    this.#messageIds = [this.#questionId];
+    return this.#questionId;
   }
 
   /** Goes on behind what is stored. */
@@ -81,8 +86,8 @@ export class TurnRecord<M> {
   async store(message: M, options: RecordOptions = {}): Promise<void> {
     if (this.#deleted !== undefined) throw this.#deleted;
     const { memory, id, signal } = this.#turn;
-    const { model, check } = options;
-    const own = id === undefined ? undefined : `${id}/${this.#count++}`;
+    const { model, check, isAborted = false } = options;
+    const own = this.#idFor(isAborted);
     try {
       const entries = [entry(message, { id: own, model })];
       const stored =
@@ -102,6 +107,13 @@ export class TurnRecord<M> {
       this.#isForeign = true;
       throw overtaken(memory.id, id, error);
     }
+  }
+
+  /** What was stopped is marked, also in a turn whose other messages have ids of the memory's own. */
+  #idFor(isAborted: boolean): string | undefined {
+    const { id } = this.#turn;
+    if (id === undefined && !isAborted) return undefined;
+    return idIn(id ?? this.#questionId, this.#count++, isAborted);
   }
 
   /** Two processes may get the same answer, from a cache for example: only the one that stores it runs its tools. */

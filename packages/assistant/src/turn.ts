@@ -36,6 +36,8 @@ export class Turn<M> {
   readonly #record: TurnRecord<M>;
   readonly #calls: StepCalls<M>;
   #usage = noUsage;
+  /** Of the answer that is being made. */
+  #events: AnswerEvents | undefined;
   #id = "";
   #question: M | undefined;
   #steps: Step<M>[] = [];
@@ -72,7 +74,7 @@ export class Turn<M> {
     this.#continued = stored.messageIds.length > 0;
     if (responses !== undefined) await this.#decide(stored, responses, id);
     const last = this.#steps.at(-1);
-    if (last?.calls.length === 0) return this.#result("stop");
+    if (last?.calls.length === 0) return this.#result(last.isAborted === true ? "aborted" : "stop");
     if (last !== undefined && this.#isImmediate(last)) return this.#result("tool");
     if (stored.followed) {
       throw conflict(memory.id, id, "was not answered, and the conversation has gone on since");
@@ -123,6 +125,7 @@ export class Turn<M> {
       const mayCall = this.#steps.length < maxRoundTrips;
       const mustAnswer = !mayCall && strategies.tooManyRoundTrips === "answer";
       const events = emit && new AnswerEvents(emit);
+      this.#events = events;
       const response = await this.#ask(mustAnswer ? "none" : "auto", events);
       const { message } = response;
       const calls = messages.toolCalls(message);
@@ -138,6 +141,7 @@ export class Turn<M> {
       }
       const step = await this.#calls.stepOf(message, calls, finishReason !== "stop");
       await this.#record.store(step.message, { model: response.model });
+      this.#events = undefined;
       this.#steps.push(step);
       events?.whole(messages.text(message));
       if (calls.length === 0) return this.#result(finishReason);
@@ -187,23 +191,37 @@ export class Turn<M> {
     return behaviors.at(-1) === "immediate-if-last" || !behaviors.includes("model");
   }
 
-  /** Takes back what must be taken back; returns the error that the turn ends with. */
+  /** Leaves of the turn what is to stay; returns the error that it ends with. */
   async #ended(error: unknown): Promise<unknown> {
     const { signal, memoryId } = this.#request;
+    const { onAbort, keepFailedTurns } = this.#setup;
     const cause = signal.aborted ? abortedError(signal) : error;
-    if (this.#setup.keepFailedTurns || this.#record.isForeign) return cause;
+    const isStopped = signal.aborted && onAbort === "keep";
+    if (this.#record.isForeign || (keepFailedTurns && !isStopped)) return cause;
     try {
+      if (isStopped) return await this.#stop();
       await this.#undo();
       return cause;
     } catch (undoing) {
       if (this.#record.isForeign || this.#record.isDeleted) return cause;
       return new AssistantError(
         "UNDO_FAILED",
-        `A turn of memory ${JSON.stringify(memoryId)} failed, and then the store when the turn was to be taken back; ` +
-          "errors has both. Asked again with the same id, the turn goes on from what is stored.",
+        `A turn of memory ${JSON.stringify(memoryId)} failed, and then the store when the turn was to be taken back or its ` +
+          "rest to be kept; errors has both. Asked again with the same id, the turn goes on from what is stored.",
         { cause, errors: [cause, undoing], details: { memoryId } },
       );
     }
+  }
+
+  /** Keeps what the user has seen of the answer, and ends the calls. Returns the error that the turn ends with. */
+  async #stop(): Promise<unknown> {
+    const { signal, memoryId } = this.#request;
+    await this.#calls.end(this.#steps);
+    const text = this.#events?.streamed ?? "";
+    // Providers refuse a blank answer.
+    if (text.trim() === "") return abortedError(signal);
+    await this.#record.store(this.#setup.messages.assistant(text), { isAborted: true });
+    return abortedError(signal, { memoryId, messageIds: this.#record.newestIds });
   }
 
   /**

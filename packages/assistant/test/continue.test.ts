@@ -366,6 +366,7 @@ test("calls without an id, as LangChain4j's may be, are told by their format's",
   const messages: AssistantMessages<LangChain4jMessage> = {
     system: (words) => ({ type: "SYSTEM", text: words }),
     user: () => question,
+    assistant: (words) => ({ type: "AI", text: words }),
     text: (message) => (message.type === "AI" ? (message.text ?? "") : ""),
     toolCalls: (message) =>
       message.type === "AI"

@@ -72,6 +72,7 @@ function without(
 export const vectorMessages: AssistantMessages<VectorMessage> = {
   system: (text) => ({ role: "system", text }),
   user: (text) => ({ role: "user", text }),
+  assistant: (text) => ({ role: "assistant", text }),
   text: ({ text = "" }) => text,
   toolCalls: ({ toolCalls = [] }) =>
     toolCalls.map(({ id = "", name = "", arguments: input }) => ({ id, name, input })),

@@ -50,6 +50,7 @@ export function anthropicMessages<M extends AnthropicMessageLike>(): AssistantMe
     // Made in the shape that every type of Anthropic's messages has.
     system: (text) => ({ role: "system", content: text }) as unknown as M,
     user: (text) => ({ role: "user", content: text }) as unknown as M,
+    assistant: (text) => ({ role: "assistant", content: text }) as unknown as M,
     text: (message) =>
       typeof message.content === "string"
         ? message.content
