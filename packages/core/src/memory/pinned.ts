@@ -2,6 +2,7 @@ import { TurnkeepError } from "../errors.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import type { Asking } from "./attempt.ts";
+import { missing } from "./change.ts";
 import type { Loaded } from "./draft.ts";
 
 /**
@@ -12,14 +13,16 @@ export async function readPinned<M>(
   ids: readonly string[],
   { loaded, policy, call }: Asking<M> & { readonly loaded: Loaded<M> },
 ): Promise<readonly Item<M>[]> {
-  const missing = ids.filter((id) => !loaded.live.byId.has(id));
-  if (missing.length === 0) return [];
+  const absent = ids.filter((id) => !loaded.live.byId.has(id));
+  if (absent.length === 0) return [];
   const { store, memoryId, reader } = policy;
-  const canRead = loaded.version !== null && store.capabilities.history;
-  const query = { ids: missing, states: ["evicted" as const], limit: missing.length };
-  const page = canRead ? await store.getHistory(memoryId, query, { signal: call.signal }) : undefined;
+  if (loaded.version === null) throw missing(policy);
+  const query = { ids: absent, states: ["evicted" as const], limit: absent.length };
+  const page = store.capabilities.history
+    ? await store.getHistory(memoryId, query, { signal: call.signal })
+    : undefined;
   const left = page?.messages.map((stored) => readItem(stored, reader)) ?? [];
-  const gone = missing.filter((id) => !left.some((item) => item.id === id));
+  const gone = absent.filter((id) => !left.some((item) => item.id === id));
   if (gone.length === 0) return left;
   throw new TurnkeepError(
     "NOT_FOUND",
