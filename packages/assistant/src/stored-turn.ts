@@ -1,14 +1,14 @@
 import {
+  type Anchor,
   type ChatMemory,
   type Entry,
   type HistoryMessage,
   isTurnkeepError,
   type MessageFormat,
-  TurnkeepError,
 } from "@turnkeep/core";
 import { throwIfAborted } from "./abort.ts";
-import { AssistantError } from "./errors.ts";
 import type { ApprovalResponse, AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
+import { conflict } from "./turn-errors.ts";
 
 /** An answer of the model with the results of its calls, by call index. */
 export interface Step<M> {
@@ -113,20 +113,16 @@ export async function standsBefore<M>(memory: ChatMemory<M>, own: string, id: st
   return messages[0]?.id === own;
 }
 
-/** Adds to an existing memory: a turn must not begin anew what somebody deleted since its question was stored. */
-export function addBehind<M>(memory: ChatMemory<M>, entries: readonly Entry<M>[]): Promise<string[]> {
-  return memory.transaction((transaction) => transaction.add(...entries), { mustExist: true });
-}
-
 /**
- * The same, but only if nobody has used the id, even with equal content, and `check`, which may read the memory, throws
- * nothing about the state that the entries are added to. Errors: `ID_CONFLICT`, `ABORTED`.
+ * Adds while what it belongs to is there, but only if nobody has used the id, even with equal content, and `check`, which
+ * may read the memory, throws nothing about the state that the message is added to. Errors: `ID_CONFLICT`, `NOT_FOUND`,
+ * `ABORTED`.
  */
 export async function addAlone<M>(
   memory: ChatMemory<M>,
   own: string,
-  entries: readonly Entry<M>[],
-  { signal, check }: { readonly signal: AbortSignal; readonly check?: (() => Promise<void>) | undefined },
+  message: Entry<M>,
+  { mustExist, signal, check }: Alone,
 ): Promise<string[]> {
   for (;;) {
     throwIfAborted(signal);
@@ -136,9 +132,9 @@ export async function addAlone<M>(
           const { messages } = await memory.history({ ids: [own] });
           if (messages.length > 0) throw conflict(memory.id, own, "was stored by another process");
           await check?.();
-          return transaction.add(...entries);
+          return transaction.add(message);
         },
-        { onConflict: "throw", mustExist: true },
+        { onConflict: "throw", mustExist },
       );
     } catch (error) {
       if (!isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
@@ -146,29 +142,10 @@ export async function addAlone<M>(
   }
 }
 
-export function deleted(memoryId: string, cause?: TurnkeepError): AssistantError {
-  return new AssistantError(
-    "MEMORY_DELETED",
-    `Memory ${JSON.stringify(memoryId)} was deleted (clear, erase), or expired, under a turn. Nothing more of the turn was stored.`,
-    { cause, details: { memoryId } },
-  );
-}
-
-export function conflict(memoryId: string, id: string, what: string): TurnkeepError {
-  return new TurnkeepError(
-    "ID_CONFLICT",
-    `Memory ${JSON.stringify(memoryId)}: the message ${JSON.stringify(id)} ${what}. Send the message with another id.`,
-    { details: { memoryId, messageIds: [id] } },
-  );
-}
-
-export function overtaken(memoryId: string, id: string, cause: unknown): TurnkeepError {
-  return new TurnkeepError(
-    "ID_CONFLICT",
-    `Memory ${JSON.stringify(memoryId)}: another process runs the turn of message ${JSON.stringify(id)} too, and stored ` +
-      "its next step first. Send the same again, with the same id: it goes on from what is stored.",
-    { cause, details: { memoryId, messageIds: [id] } },
-  );
+interface Alone {
+  readonly mustExist: Anchor | true;
+  readonly signal: AbortSignal;
+  readonly check?: (() => Promise<void>) | undefined;
 }
 
 function turnOf<M>(

@@ -1,16 +1,15 @@
-import { type ChatMemory, entry, isTurnkeepError, type RemovalOptions } from "@turnkeep/core";
+import {
+  type Anchor,
+  type ChatMemory,
+  entry,
+  isTurnkeepError,
+  type RemovalOptions,
+  type TurnkeepError,
+} from "@turnkeep/core";
 import type { AssistantError } from "./errors.ts";
 import type { Setup } from "./setup.ts";
-import {
-  addAlone,
-  addBehind,
-  deleted,
-  idIn,
-  isShared,
-  overtaken,
-  type StoredTurn,
-  standsBefore,
-} from "./stored-turn.ts";
+import { addAlone, idIn, isShared, type StoredTurn, standsBefore } from "./stored-turn.ts";
+import { deleted, overtaken, questionGone } from "./turn-errors.ts";
 
 /** Whose turn is recorded, and where. */
 interface Recorded<M> {
@@ -39,8 +38,10 @@ export class TurnRecord<M> {
   #count = 0;
   /** Another process runs this turn too, so what it has stored must not be taken back. */
   #isForeign = false;
-  /** Somebody has deleted the conversation: what has begun anew since is another one. */
-  #deleted: AssistantError | undefined;
+  /** What every write is bound to: the conversation as it began once, and the question in it. */
+  #anchor: Anchor | undefined;
+  /** The conversation, or the question, is not there any more: what has begun anew since is another one. */
+  #lost: AssistantError | undefined;
 
   constructor(setup: Setup<M>, turn: Recorded<M>) {
     this.#setup = setup;
@@ -56,8 +57,8 @@ export class TurnRecord<M> {
     return this.#isForeign;
   }
 
-  get isDeleted(): boolean {
-    return this.#deleted !== undefined;
+  get isLost(): boolean {
+    return this.#lost !== undefined;
   }
 
   /** Stores the beginning of the turn; returns the id of the user's message. */
@@ -65,9 +66,26 @@ export class TurnRecord<M> {
     const { memory, id } = this.#turn;
     const messages = [...(system === undefined ? [] : [system]), entry(user, { id })];
     const [userId] = (await memory.add(...messages)).slice(-1);
-    this.#questionId = userId as string;
-    this.#messageIds = [this.#questionId];
-    return this.#questionId;
+    this.#messageIds = [userId as string];
+    return userId as string;
+  }
+
+  /** Binds what is stored from now on to the turn's question. Errors: `NOT_FOUND`. */
+  async hold(questionId: string): Promise<void> {
+    this.#questionId = questionId;
+    this.#anchor = await this.#turn.memory.anchor(questionId);
+  }
+
+  /** Why nothing more can be stored of the turn, once the memory has not found what it belongs to. */
+  async lost(cause: TurnkeepError): Promise<AssistantError> {
+    const { memory } = this.#turn;
+    const now = await memory.anchor().catch((error) => {
+      if (isTurnkeepError(error, "NOT_FOUND")) return undefined;
+      throw error;
+    });
+    const isSameLife = now !== undefined && now.life === (this.#anchor ?? now).life;
+    this.#lost = isSameLife ? questionGone(memory.id, this.#questionId, cause) : deleted(memory.id, cause);
+    return this.#lost;
   }
 
   /** Goes on behind what is stored. */
@@ -84,24 +102,22 @@ export class TurnRecord<M> {
    * the other gets `ID_CONFLICT`.
    */
   async store(message: M, options: RecordOptions = {}): Promise<void> {
-    if (this.#deleted !== undefined) throw this.#deleted;
+    if (this.#lost !== undefined) throw this.#lost;
     const { memory, id, signal } = this.#turn;
     const { model, check, isAborted = false } = options;
     const own = this.#idFor(isAborted);
     try {
-      const entries = [entry(message, { id: own, model })];
+      const added = entry(message, { id: own, model });
+      const mustExist = this.#anchor ?? true;
       const stored =
         own !== undefined && (check !== undefined || this.#mustRunOnce(message))
-          ? await addAlone(memory, own, entries, { signal, check })
-          : await addBehind(memory, entries);
+          ? await addAlone(memory, own, added, { mustExist, signal, check })
+          : await memory.transaction((transaction) => transaction.add(added), { mustExist });
       this.#messageIds.push(...stored);
       if (memory.format.role(message) === "assistant") this.#newestIds = [];
       this.#newestIds.push(...stored);
     } catch (error) {
-      if (isTurnkeepError(error, "NOT_FOUND")) {
-        this.#deleted = deleted(memory.id, error);
-        throw this.#deleted;
-      }
+      if (isTurnkeepError(error, "NOT_FOUND")) throw await this.lost(error);
       if (id === undefined || own === undefined || !isTurnkeepError(error, "ID_CONFLICT")) throw error;
       if (await standsBefore(memory, own, id)) return this.store(message, options);
       this.#isForeign = true;
@@ -131,8 +147,16 @@ export class TurnRecord<M> {
     return id === undefined ? this.#remove() : this.#removeUnlessShared(id);
   }
 
+  /** Only while the question is there: whoever has taken it back has seen to the rest. */
   async #remove(options?: RemovalOptions): Promise<void> {
-    for (const own of this.#messageIds.toReversed()) await this.#turn.memory.remove(own, options);
+    const bound = { ...options, mustExist: this.#anchor ?? true };
+    for (const own of this.#messageIds.toReversed()) {
+      try {
+        await this.#turn.memory.remove(own, bound);
+      } catch (error) {
+        throw isTurnkeepError(error, "NOT_FOUND") ? await this.lost(error) : error;
+      }
+    }
   }
 
   /** Another process may store a step of the turn at any time, which makes the question its own. */

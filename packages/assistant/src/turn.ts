@@ -1,4 +1,4 @@
-import type { ChatMemory, MessageFormat } from "@turnkeep/core";
+import { type ChatMemory, isTurnkeepError, type MessageFormat, type TurnkeepError } from "@turnkeep/core";
 import { wrongOption } from "@turnkeep/core/store-kit";
 import { abortedError, orAborted, throwIfAborted } from "./abort.ts";
 import { AnswerEvents } from "./answer-events.ts";
@@ -10,7 +10,8 @@ import type { ModelResponse } from "./model.ts";
 import { calibrate, requestMessages } from "./request.ts";
 import type { Setup } from "./setup.ts";
 import { StepCalls } from "./step-calls.ts";
-import { conflict, deleted, readTurn, type Step, type StoredTurn } from "./stored-turn.ts";
+import { readTurn, type Step, type StoredTurn } from "./stored-turn.ts";
+import { conflict, deleted } from "./turn-errors.ts";
 import { TurnRecord } from "./turn-record.ts";
 import { noUsage, withUsage } from "./usage.ts";
 
@@ -65,7 +66,11 @@ export class Turn<M> {
     const { memory, system, user, responses, id } = this.#request;
     this.#id = user === undefined ? (id as string) : await this.#record.begin(system, user);
     this.#question = user;
-    if (id === undefined) return undefined;
+    const notFound = await this.#hold();
+    if (id === undefined) {
+      if (notFound !== undefined) throw await this.#record.lost(notFound);
+      return undefined;
+    }
     // Without the signal: a turn that gives up now takes the question back, and must know what stands after it.
     const stored = await readTurn(memory, id, this.#setup.messages);
     this.#steps = stored.steps;
@@ -73,6 +78,7 @@ export class Turn<M> {
     this.#record.continue(stored);
     this.#continued = stored.messageIds.length > 0;
     if (responses !== undefined) await this.#decide(stored, responses, id);
+    else if (notFound !== undefined) throw await this.#record.lost(notFound);
     const last = this.#steps.at(-1);
     if (last?.calls.length === 0) return this.#result(last.isAborted === true ? "aborted" : "stop");
     if (last !== undefined && this.#isImmediate(last)) return this.#result("tool");
@@ -80,6 +86,17 @@ export class Turn<M> {
       throw conflict(memory.id, id, "was not answered, and the conversation has gone on since");
     }
     return undefined;
+  }
+
+  /** Binds the turn to its question. Returns the error if that is not there: the turn as it is stored may tell why. */
+  async #hold(): Promise<TurnkeepError | undefined> {
+    try {
+      await this.#record.hold(this.#id);
+      return undefined;
+    } catch (error) {
+      if (isTurnkeepError(error, "NOT_FOUND")) return error;
+      throw error;
+    }
   }
 
   /** Stores the user's decisions that are not stored yet. From then on, the calls that they allow may have run. */
@@ -174,14 +191,16 @@ export class Turn<M> {
     return response;
   }
 
-  #messages(): Promise<M[]> {
+  /** Errors: `MEMORY_DELETED`, `QUESTION_GONE`, `WINDOW_OVERFLOW`. */
+  async #messages(): Promise<M[]> {
     const { memory, signal } = this.#request;
     const { newestIds } = this.#record;
-    return requestMessages(memory, signal, {
-      question: this.#question as M,
-      questionId: this.#id,
-      newestIds,
-    });
+    const question = this.#question as M;
+    try {
+      return await requestMessages(memory, signal, { question, questionId: this.#id, newestIds });
+    } catch (error) {
+      throw isTurnkeepError(error, "NOT_FOUND") ? await this.#record.lost(error) : error;
+    }
   }
 
   /** A result that cannot be read may be an error. */
@@ -197,13 +216,14 @@ export class Turn<M> {
     const { onAbort, keepFailedTurns } = this.#setup;
     const cause = signal.aborted ? abortedError(signal) : error;
     const isStopped = signal.aborted && onAbort === "keep";
-    if (this.#record.isForeign || (keepFailedTurns && !isStopped)) return cause;
+    if (this.#record.isForeign || this.#record.isLost) return cause;
+    if (keepFailedTurns && !isStopped) return cause;
     try {
       if (isStopped) return await this.#stop();
       await this.#undo();
       return cause;
     } catch (undoing) {
-      if (this.#record.isForeign || this.#record.isDeleted) return cause;
+      if (this.#record.isForeign || this.#record.isLost) return cause;
       return new AssistantError(
         "UNDO_FAILED",
         `A turn of memory ${JSON.stringify(memoryId)} failed, and then the store when the turn was to be taken back or its ` +
