@@ -51,6 +51,7 @@ export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessag
     if (typeof messages[method] === "function") continue;
     throw wrongOption(`messages.${method}`, messages[method], "a function");
   }
+  if (typeof policy.systemMessage === "string") checkNotBlank(policy.systemMessage);
   checkObject("strategies", policy.strategies ?? {}, strategyNames);
   checkInteger("maxRoundTrips", maxRoundTrips, 0);
   checkInteger("toolConcurrency", toolConcurrency, 1);
@@ -79,6 +80,12 @@ export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessag
     onAbort,
     keepFailedTurns,
   };
+}
+
+/** Anthropic refuses a blank system message. Errors: `INVALID_OPTION`. */
+export function checkNotBlank(systemMessage: string): void {
+  if (systemMessage.trim() !== "") return;
+  throw wrongOption("systemMessage", systemMessage, "text that is not blank, or undefined for none");
 }
 
 function checkOneOf(name: string, value: unknown, allowed: readonly string[]): void {

@@ -78,11 +78,23 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
   });
 
   test.each([
-    ["message must be text, a message of the user, or { approvals }; it is 7.", 7, {}],
-    ["message must be text, a message of the user, or { approvals }; it is null.", null, {}],
-    ["message must be text, a message of the user, or { approvals }; it is undefined.", undefined, {}],
     [
-      "message must be text, a message of the user, or { approvals }; it is an object.",
+      "message must be text that is not blank, a message of the user that is not empty, or { approvals }; it is 7.",
+      7,
+      {},
+    ],
+    [
+      "message must be text that is not blank, a message of the user that is not empty, or { approvals }; it is null.",
+      null,
+      {},
+    ],
+    [
+      "message must be text that is not blank, a message of the user that is not empty, or { approvals }; it is undefined.",
+      undefined,
+      {},
+    ],
+    [
+      "message must be text that is not blank, a message of the user that is not empty, or { approvals }; it is an object.",
       assistant("I am no user"),
       {},
     ],
