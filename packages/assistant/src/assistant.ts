@@ -186,11 +186,12 @@ export type OfTurn<Args extends readonly unknown[]> = [
  * both ask the model. Let only one at a time run turns of a memory, or two questions may get each other's answers.
  *
  * Errors: those of the memory (`TurnkeepError`), the model function and the tools (strategy `"throw"`), unchanged;
- * `ABORTED` (a `TurnkeepError`) by the signal or `timeoutMs`; `WINDOW_OVERFLOW` if the window leaves nothing to send;
- * `ID_CONFLICT` if the id was used for another message, its turn cannot continue, or another process runs it too (then
- * ask again); `UNSUPPORTED` for an id if the store keeps no history; `INVALID_OPTION` for arguments, or a model's answer,
- * of the wrong shape; and of {@link AssistantError}: `BUSY`, `EMPTY_ANSWER`, `MEMORY_DELETED`, `TOO_MANY_ROUND_TRIPS`,
- * `UNKNOWN_TOOL`, `INVALID_TOOL_INPUT` and `UNDO_FAILED`; with approvals also `UNKNOWN_APPROVAL` and `APPROVAL_CONFLICT`.
+ * `ABORTED` (a `TurnkeepError`) by the signal or `timeoutMs`; `WINDOW_OVERFLOW`, with `details.needed` and
+ * `details.limit`, if the question does not fit beside the turn's newest step; `ID_CONFLICT` if the id was used for another
+ * message, its turn cannot continue, or another process runs it too (then ask again); `UNSUPPORTED` for an id if the store
+ * keeps no history; `INVALID_OPTION` for arguments, or a model's answer, of the wrong shape, and for a blank question; and of
+ * {@link AssistantError}: `BUSY`, `EMPTY_ANSWER`, `MEMORY_DELETED`, `QUESTION_GONE`, `TOO_MANY_ROUND_TRIPS`, `UNKNOWN_TOOL`,
+ * `INVALID_TOOL_INPUT` and `UNDO_FAILED`; with approvals also `UNKNOWN_APPROVAL` and `APPROVAL_CONFLICT`.
  */
 export interface Assistant<M, Args extends readonly unknown[] = OfOneMemory> {
   /**
@@ -230,7 +231,7 @@ export interface Assistant<M, Args extends readonly unknown[] = OfOneMemory> {
   /** Continues a turn that waits for the user, as events. */
   stream(approvals: Approvals, ...options: OfTurn<Args>): AsyncIterableIterator<ChatEvent<M>>;
   /**
-   * The same, as events. Nothing runs before the first event is requested; leaving the loop aborts the turn.
+   * The same, as events. Nothing runs before the first event is requested; leaving the loop stops the turn (`onAbort`).
    *
    * @example
    * ```ts
