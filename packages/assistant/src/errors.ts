@@ -12,7 +12,7 @@
  * | `PROMPT_TOO_LONG` | the messages exceed what the model can read | shrink the memory's window, then ask again |
  * | `QUESTION_GONE` | the turn's question was taken back during the turn (`rewind`, `remove`, `set`), which stored nothing more | show the conversation as it is; ask again if it still counts |
  * | `TOO_MANY_ROUND_TRIPS` | the model still calls tools after `maxRoundTrips` rounds | raise it, or set `tooManyRoundTrips: "answer"` |
- * | `UNDO_FAILED` | a turn failed, and so did taking it back; `errors` has both errors | look at the store |
+ * | `UNDO_FAILED` | a turn failed or was stopped, and so did taking it back, or keeping its rest; `errors` has both errors | look at the store |
  * | `UNKNOWN_APPROVAL` | no call of the turn waits under that approval id | use an id of the result's `approvalRequests` |
  * | `UNKNOWN_TOOL` | the model calls a tool that does not exist | choose another strategy, or ask again |
  */

@@ -107,30 +107,35 @@ export async function isShared<M>(
   return false;
 }
 
-/** Whether a message belongs to an earlier turn whose question was removed; its number stays taken. */
-export async function standsBefore<M>(memory: ChatMemory<M>, own: string, id: string): Promise<boolean> {
-  const { messages } = await memory.history({ ids: [own, id] });
-  return messages[0]?.id === own;
+/** Whether one of the messages belongs to an earlier turn whose question was removed; its number stays taken. */
+export async function standsBefore<M>(
+  memory: ChatMemory<M>,
+  ids: readonly string[],
+  questionId: string,
+): Promise<boolean> {
+  const { messages } = await memory.history({ ids: [...new Set([...ids, questionId])] });
+  const [first] = messages;
+  return first !== undefined && first.id !== questionId;
 }
 
 /**
- * Adds while what it belongs to is there, but only if nobody has used the id, even with equal content, and `check`, which
- * may read the memory, throws nothing about the state that the message is added to. Errors: `ID_CONFLICT`, `NOT_FOUND`,
+ * Adds while what it belongs to is there, but only if nobody has used one of the ids, even with equal content, and `check`,
+ * which may read the memory, throws nothing about the state that the message is added to. Errors: `ID_CONFLICT`, `NOT_FOUND`,
  * `ABORTED`.
  */
 export async function addAlone<M>(
   memory: ChatMemory<M>,
-  own: string,
+  ids: readonly string[],
   message: Entry<M>,
   { mustExist, signal, check }: Alone,
 ): Promise<string[]> {
   for (;;) {
-    throwIfAborted(signal);
+    if (signal !== undefined) throwIfAborted(signal);
     try {
       return await memory.transaction(
         async (transaction) => {
-          const { messages } = await memory.history({ ids: [own] });
-          if (messages.length > 0) throw conflict(memory.id, own, "was stored by another process");
+          const [taken] = (await memory.history({ ids })).messages;
+          if (taken !== undefined) throw conflict(memory.id, taken.id, "was stored by another process");
           await check?.();
           return transaction.add(message);
         },
@@ -144,7 +149,7 @@ export async function addAlone<M>(
 
 interface Alone {
   readonly mustExist: Anchor | true;
-  readonly signal: AbortSignal;
+  readonly signal: AbortSignal | undefined;
   readonly check?: (() => Promise<void>) | undefined;
 }
 

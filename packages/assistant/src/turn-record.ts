@@ -28,6 +28,11 @@ export interface RecordOptions {
   readonly isAborted?: boolean | undefined;
 }
 
+interface StepIds {
+  readonly own: string | undefined;
+  readonly rivals: readonly string[];
+}
+
 /** Stores the messages of one turn, and takes them back. */
 export class TurnRecord<M> {
   readonly #setup: Setup<M>;
@@ -70,9 +75,13 @@ export class TurnRecord<M> {
     return userId as string;
   }
 
-  /** Binds what is stored from now on to the turn's question. Errors: `NOT_FOUND`. */
-  async hold(questionId: string): Promise<void> {
+  /**
+   * Binds what is stored from now on to the turn's question. A turn that has stored nothing itself must look first: what
+   * this instance knows may be of an earlier life of the conversation. Errors: `NOT_FOUND`.
+   */
+  async hold(questionId: string, { mustLook }: { readonly mustLook: boolean }): Promise<void> {
     this.#questionId = questionId;
+    if (mustLook) await this.#turn.memory.transaction(() => undefined, { onConflict: "throw" });
     this.#anchor = await this.#turn.memory.anchor(questionId);
   }
 
@@ -105,13 +114,17 @@ export class TurnRecord<M> {
     if (this.#lost !== undefined) throw this.#lost;
     const { memory, id, signal } = this.#turn;
     const { model, check, isAborted = false } = options;
-    const own = this.#idFor(isAborted);
+    const { own, rivals } = this.#idsFor(message, options);
     try {
       const added = entry(message, { id: own, model });
       const mustExist = this.#anchor ?? true;
       const stored =
-        own !== undefined && (check !== undefined || this.#mustRunOnce(message))
-          ? await addAlone(memory, own, added, { mustExist, signal, check })
+        rivals.length > 0
+          ? await addAlone(memory, rivals, added, {
+              mustExist,
+              signal: isAborted ? undefined : signal,
+              check,
+            })
           : await memory.transaction((transaction) => transaction.add(added), { mustExist });
       this.#messageIds.push(...stored);
       if (memory.format.role(message) === "assistant") this.#newestIds = [];
@@ -119,17 +132,25 @@ export class TurnRecord<M> {
     } catch (error) {
       if (isTurnkeepError(error, "NOT_FOUND")) throw await this.lost(error);
       if (id === undefined || own === undefined || !isTurnkeepError(error, "ID_CONFLICT")) throw error;
-      if (await standsBefore(memory, own, id)) return this.store(message, options);
+      if (await standsBefore(memory, [own, ...rivals], id)) return this.store(message, options);
       this.#isForeign = true;
       throw overtaken(memory.id, id, error);
     }
   }
 
-  /** What was stopped is marked, also in a turn whose other messages have ids of the memory's own. */
-  #idFor(isAborted: boolean): string | undefined {
-    const { id } = this.#turn;
-    if (id === undefined && !isAborted) return undefined;
-    return idIn(id ?? this.#questionId, this.#count++, isAborted);
+  /**
+   * The message's id, and those under which no other process may have stored the same step. What was stopped is marked,
+   * also in a turn whose other messages have ids of the memory's own; it and a whole answer are rivals.
+   */
+  #idsFor(message: M, { check, isAborted = false }: RecordOptions): StepIds {
+    const { memory, id } = this.#turn;
+    if (id === undefined && !isAborted) return { own: undefined, rivals: [] };
+    const number = this.#count++;
+    const own = idIn(id ?? this.#questionId, number, isAborted);
+    if (id === undefined) return { own, rivals: [] };
+    const isAnswer = memory.format.role(message) === "assistant";
+    const other = isAnswer ? [idIn(id, number, !isAborted)] : [];
+    return { own, rivals: check !== undefined || this.#mustRunOnce(message) ? [own, ...other] : other };
   }
 
   /** Two processes may get the same answer, from a cache for example: only the one that stores it runs its tools. */

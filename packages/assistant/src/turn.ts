@@ -91,7 +91,7 @@ export class Turn<M> {
   /** Binds the turn to its question. Returns the error if that is not there: the turn as it is stored may tell why. */
   async #hold(): Promise<TurnkeepError | undefined> {
     try {
-      await this.#record.hold(this.#id);
+      await this.#record.hold(this.#id, { mustLook: this.#request.user === undefined });
       return undefined;
     } catch (error) {
       if (isTurnkeepError(error, "NOT_FOUND")) return error;

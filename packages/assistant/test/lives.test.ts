@@ -114,3 +114,22 @@ describe.each(Object.keys(moments))("while %s", (moment) => {
     });
   });
 });
+
+test("a decision of the user goes to the conversation that has begun anew, also where the old one is still known", async () => {
+  const { memory, other, erase } = await conversation();
+  const tools: Tools = { t: { inputSchema: {}, needsApproval: true, execute: () => "done" } };
+  const asking = createAssistant({ model: scripted(toolCall("c1", "t", {})), memory, tools });
+  const old = await asking.chat("Old question", { id: "q-1" });
+  await erase();
+  const anew = createAssistant({ model: scripted(toolCall("c1", "t", {})), memory: other, tools });
+  const { approvalRequests } = await anew.chat("New question", { id: "q-1" });
+  const deciding = createAssistant({ model: scripted(assistant("Done.")), memory, tools });
+  const decisions = (requests: typeof approvalRequests) => ({
+    approvals: requests.map(({ approvalId }) => ({ approvalId, approved: true })),
+  });
+  await expect(deciding.chat(decisions(old.approvalRequests), { id: "q-1" })).rejects.toMatchObject({
+    code: "UNKNOWN_APPROVAL",
+  });
+  expect((await deciding.chat(decisions(approvalRequests), { id: "q-1" })).text).toBe("Done.");
+  expect((await kept(other)).slice(0, 1)).toEqual(["New question"]);
+});

@@ -6,7 +6,7 @@ import {
   type ModelMessage,
   toolResult,
 } from "@turnkeep/core";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createAssistant, type Tools } from "../src/index.ts";
 import { type Answer, assistant, calling, scripted, user } from "./script.ts";
 
@@ -102,6 +102,52 @@ test("a question whose turn another process stops stays for this one, and so doe
   };
   expect(await second(answer)).toBe("Done.");
   expect(await open().messages()).toEqual([user("Go"), assistant("Done.")]);
+});
+
+describe("what one process has streamed of an answer when it is stopped, and the whole one of another", () => {
+  const run = () => {
+    const { open, second } = twoProcesses();
+    const controller = new AbortController();
+    const model = scripted(({ onDelta }) => {
+      onDelta?.({ type: "text", text: "Do" });
+      return new Promise(() => {});
+    });
+    const stream = createAssistant({ model, memory: open() }).stream("Go", {
+      id: "q-1",
+      signal: controller.signal,
+    });
+    const stop = async (): Promise<void> => {
+      controller.abort();
+      await expect(stream.next()).rejects.toMatchObject({ code: "ABORTED" });
+    };
+    return { open, second, stream, stop };
+  };
+
+  test("do not both stand behind the question if it was stopped first", async () => {
+    const { open, second, stream, stop } = run();
+    await stream.next();
+    const whole = second(() => stop().then(() => assistant("Done.")));
+    await expect(whole).rejects.toMatchObject({ code: "ID_CONFLICT" });
+    expect(await open().messages()).toEqual([user("Go"), assistant("Do")]);
+    expect(await second(assistant("Never asked."))).toBe("Do");
+  });
+
+  test("do not both stand behind the question if it was answered first", async () => {
+    const { open, second, stream, stop } = run();
+    await stream.next();
+    expect(await second(assistant("Done."))).toBe("Done.");
+    await stop();
+    expect(await open().messages()).toEqual([user("Go"), assistant("Done.")]);
+  });
+
+  test("a number of an earlier turn of that id, whose question was removed, stops neither", async () => {
+    const { open, second, stream, stop } = run();
+    await stream.next();
+    await stop();
+    await open().remove("q-1");
+    expect(await second(assistant("Done."))).toBe("Done.");
+    expect(await open().messages()).toEqual([assistant("Do"), user("Go"), assistant("Done.")]);
+  });
 });
 
 test("a turn that is given up leaves the question that another process has answered", async () => {
