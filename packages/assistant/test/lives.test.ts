@@ -115,6 +115,18 @@ describe.each(Object.keys(moments))("while %s", (moment) => {
   });
 });
 
+test("a turn that fails does not delete what was superseded under it", async () => {
+  const { memory, other } = await conversation();
+  const failing: Answer = async () => {
+    await other.rewind("q-1");
+    throw new Error("down");
+  };
+  const chat = createAssistant({ model: scripted(failing), memory });
+  await expect(chat.chat("Old question", { id: "q-1" })).rejects.toThrow("down");
+  const { messages } = await other.history({ states: ["superseded"] });
+  expect(messages.map(({ id }) => id)).toEqual(["q-1"]);
+});
+
 test("a decision of the user goes to the conversation that has begun anew, also where the old one is still known", async () => {
   const { memory, other, erase } = await conversation();
   const tools: Tools = { t: { inputSchema: {}, needsApproval: true, execute: () => "done" } };
