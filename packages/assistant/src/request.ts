@@ -23,7 +23,8 @@ export async function requestMessages<M>(
 ): Promise<M[]> {
   const pinned = [questionId, ...newestIds];
   const view = await memory.messages({ signal, pinned });
-  if (!view.some((message) => memory.format.equals(message, question))) {
+  // It is one of the newest.
+  if (view.findLastIndex((message) => memory.format.equals(message, question)) < 0) {
     // A processor or the profile may have changed it.
     const { messages } = await memory.explain({ signal, pinned, evicted: 0 });
     const left = messages.find(({ id, state }) => id === questionId && state === "filtered");

@@ -12,8 +12,8 @@ export function deleted(memoryId: string, cause?: TurnkeepError): AssistantError
 export function questionGone(memoryId: string, id: string, cause: TurnkeepError): AssistantError {
   return new AssistantError(
     "QUESTION_GONE",
-    `Memory ${JSON.stringify(memoryId)}: the question ${JSON.stringify(id)} was taken back under its turn (rewind, remove, set), or by ` +
-      "another process whose run of the turn failed. Nothing more of the turn was stored. If it still counts, ask again.",
+    `Memory ${JSON.stringify(memoryId)}: the question ${JSON.stringify(id)}, or a step of its turn, was taken back meanwhile (rewind, remove, ` +
+      "set), or by another process whose run of the turn failed. Nothing more of the turn was stored. If it still counts, ask again.",
     { cause, details: { memoryId } },
   );
 }
