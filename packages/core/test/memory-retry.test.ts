@@ -87,11 +87,29 @@ describe("a store that is away for a while", () => {
     });
   });
 
-  test("an add is made also where nothing can be read meanwhile", async () => {
+  /** Lists even while it can serve nothing else. */
+  const listing = (store: ChatMemoryStore): ChatMemoryStore => ({
+    ...store,
+    listMemories: async () => ({ memories: [{ memoryId: "m", updatedAt: 0 }] }),
+  });
+  const unread: [string, (store: ChatMemoryStore) => Promise<unknown>, unknown[]][] = [
+    ["an add", (store) => createChatMemory({ id: "m", store }).add(user("x")), ["0", "1", "x"]],
+    ["a set", (store) => createChatMemory({ id: "m", store }).set([user("x")]), ["x"]],
+    ["a clear", (store) => createChatMemory({ id: "m", store }).clear(), []],
+    ["an erase", (store) => createChatMemories({ store }).erase({ owner: "ann" }), []],
+    [
+      "an erase of a memory",
+      (store) => createChatMemories({ store: listing(store) }).erase({ owner: "ann" }),
+      [],
+    ],
+    ["a fork", (store) => createChatMemories({ store }).fork("m", "f"), ["0", "1"]],
+  ];
+  test.each(unread)("%s is made also where nothing can be read meanwhile", async (what, change, shown) => {
     const store = inMemoryStore();
-    const memory = createChatMemory({ id: "m", store: meeting(store, awayFor(12)) });
-    await memory.add(user("x"));
-    expect(await texts(memory)).toEqual(["x"]);
+    await createChatMemory({ id: "m", store, owner: "ann" }).add(user("0"), user("1"));
+    await change(meeting(store, awayFor(12)));
+    const id = what === "a fork" ? "f" : "m";
+    expect(await texts(createChatMemory({ id, store }))).toEqual(shown);
   });
 
   test("a read is repeated once, and no more", async () => {

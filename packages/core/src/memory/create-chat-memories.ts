@@ -16,8 +16,8 @@ import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { resolveLimits } from "../window/policy.ts";
 import { StoredChatMemory } from "./create-chat-memory.ts";
-import { type Call, withDeadline } from "./deadline.ts";
-import { eraseMemory, isUnreadable } from "./erase.ts";
+import { type Call, persist, withDeadline } from "./deadline.ts";
+import { eraseMemory } from "./erase.ts";
 import { readForkSource, writeFork } from "./fork.ts";
 import {
   checkStore,
@@ -123,7 +123,9 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     const policy = policyOf({ ...this.#options, id: from, owner: this.#ownerOf(from, asked) });
     const owner = this.#ownerOf(to, asked);
     const limits = await resolveLimits(policy.window, to);
-    const source = await new Session(policy).run(signal, (call) => readForkSource(policy, at, limits, call));
+    const source = await new Session(policy).run(signal, (call) =>
+      persist(() => readForkSource(policy, at, limits, call), call, policy),
+    );
     if (owner !== undefined && source.owner !== undefined && source.owner !== owner) {
       throw ownerMismatch(
         to,
@@ -153,8 +155,9 @@ class StoredChatMemories<M> implements ChatMemories<M> {
       // Page by page: if the list is ordered by id, a memory that began anew can come before those still to delete.
       let cursor: string | undefined;
       do {
+        const query = { owner, cursor, limit: 1000 };
         const page = await this.#ask(signal, (call) =>
-          this.#policy.store.listMemories({ owner, cursor, limit: 1000 }, { signal: call.signal }),
+          persist(() => this.#policy.store.listMemories(query, { signal: call.signal }), call, this.#policy),
         );
         for (const { memoryId } of page.memories) {
           if (erased.has(memoryId)) continue;
@@ -183,15 +186,12 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   /** Whether it was the owner's, and is gone: meanwhile it may have gone by itself, and another's have begun. */
   async #erase(memoryId: string, owner: string, call: Call): Promise<boolean> {
     try {
-      await eraseMemory({ ...this.#policy, memoryId, owner }, call);
+      await eraseMemory({ ...this.#policy, memoryId, owner }, call, { isListed: true });
       return true;
     } catch (error) {
       if (isTurnkeepError(error, "OWNER_MISMATCH")) return false;
-      if (!isUnreadable(error)) throw error;
+      throw error;
     }
-    // The list says whose it is.
-    await eraseMemory({ ...this.#policy, memoryId, owner: undefined }, call);
-    return true;
   }
 
   /** One call of the store, with a time limit. */

@@ -230,7 +230,7 @@ export class Session<M> {
   async delete(call: Call): Promise<void> {
     const known = this.#state?.version ?? undefined;
     this.#state = undefined;
-    await eraseMemory(this.#policy, call, known);
+    await eraseMemory(this.#policy, call, { known });
     call.signal.throwIfAborted();
     this.#known = [];
     this.#looked = null;
