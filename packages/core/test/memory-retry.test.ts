@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   assistant,
   type ChatMemory,
@@ -169,6 +169,21 @@ describe("a store that is away for a while", () => {
     });
     const memory = createChatMemory({ id: "m", store, timeoutMs: 100 });
     await expect(memory.add(user("x"))).rejects.toBe(lost);
+  });
+
+  test("calls that wait for each other meanwhile end with the first of them, and not one timeoutMs later each", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const store = meeting(inMemoryStore(), () => {
+      throw away();
+    });
+    const memory = createChatMemory({ id: "m", store, timeoutMs: 1000 });
+    const ended: unknown[] = [];
+    const end = (call: Promise<unknown>): unknown => call.catch(({ code }) => ended.push(code));
+    for (const text of ["a", "b", "c"]) end(memory.add(user(text)));
+    end(memory.clear());
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(ended).toEqual(Array(4).fill("STORE_UNAVAILABLE"));
   });
 
   test("the caller's signal ends the repeats", async () => {

@@ -1,7 +1,6 @@
 import { throwIfAborted } from "../abort.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { CallOptions, ChatMemoryStore } from "../store-contract.ts";
-import { isRepeatable } from "./deadline.ts";
 
 /** What memories ask of a store. */
 export type CodedStore = Pick<
@@ -18,7 +17,7 @@ export function codedStore(store: ChatMemoryStore, retry: boolean): CodedStore {
     try {
       return await coded(options, call, id);
     } catch (error) {
-      if (!isRepeatable(error, { retry }) || options?.signal?.aborted) throw error;
+      if (!retry || !isTurnkeepError(error, "STORE_UNAVAILABLE") || options?.signal?.aborted) throw error;
       return await coded(options, call, id);
     }
   }

@@ -16,7 +16,7 @@ import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { resolveLimits } from "../window/policy.ts";
 import { StoredChatMemory } from "./create-chat-memory.ts";
-import { type Call, persist, withDeadline } from "./deadline.ts";
+import { type Call, persist, repeatUntil, withDeadline } from "./deadline.ts";
 import { eraseMemory } from "./erase.ts";
 import { readForkSource, writeFork } from "./fork.ts";
 import {
@@ -124,7 +124,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     const owner = this.#ownerOf(to, asked);
     const limits = await resolveLimits(policy.window, to);
     const source = await new Session(policy).run(signal, (call) =>
-      persist(() => readForkSource(policy, at, limits, call), call, policy),
+      persist(call, () => readForkSource(policy, at, limits, call)),
     );
     if (owner !== undefined && source.owner !== undefined && source.owner !== owner) {
       throw ownerMismatch(
@@ -157,7 +157,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
       do {
         const query = { owner, cursor, limit: 1000 };
         const page = await this.#ask(signal, (call) =>
-          persist(() => this.#policy.store.listMemories(query, { signal: call.signal }), call, this.#policy),
+          persist(call, () => this.#policy.store.listMemories(query, { signal: call.signal })),
         );
         for (const { memoryId } of page.memories) {
           if (erased.has(memoryId)) continue;
@@ -198,7 +198,8 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   async #ask<T>(signal: AbortSignal | undefined, call: (call: Call) => Promise<T>): Promise<T> {
     const wrong = wrongSignal(signal);
     if (wrong !== undefined) throw wrong;
-    return withDeadline({ timeoutMs: this.#policy.timeoutMs, signal }, call);
+    const { timeoutMs } = this.#policy;
+    return withDeadline({ timeoutMs, signal, repeatUntil: repeatUntil(this.#policy) }, call);
   }
 
   #load(key: string, id: string, owner: string | undefined): StoredChatMemory<M> {

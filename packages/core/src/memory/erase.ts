@@ -6,7 +6,7 @@ import { checkOwned } from "./owner.ts";
 import type { Policy } from "./policy.ts";
 
 /** The memory to delete. */
-export type Erased = Pick<Policy<never>, "memoryId" | "store" | "owner" | "retry">;
+export type Erased = Pick<Policy<never>, "memoryId" | "store" | "owner">;
 
 /** What is known of it beforehand. */
 interface EraseOptions {
@@ -41,7 +41,7 @@ export async function eraseMemory(erased: Erased, call: Call, options: EraseOpti
     } catch (error) {
       signal.throwIfAborted();
       const isConflict = isTurnkeepError(error, "VERSION_CONFLICT");
-      if (!isConflict && !isRepeatable(error, erased)) throw error;
+      if (!isConflict && !isRepeatable(error, call)) throw error;
       call.failure = error;
       await (isConflict ? backOff : awayBackOff)(attempt, signal);
     }

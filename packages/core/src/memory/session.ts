@@ -13,6 +13,7 @@ import {
   isOpenOutcome,
   isRepeatable,
   persist,
+  repeatUntil,
   withDeadline,
 } from "./deadline.ts";
 import { Draft, type Loaded } from "./draft.ts";
@@ -65,7 +66,8 @@ export class Session<M> {
     const wrong = wrongSignal(signal);
     if (wrong !== undefined) return Promise.reject(wrong);
     const { timeoutMs } = this.#policy;
-    const turn = this.#calls.run(() => withDeadline({ timeoutMs, signal }, call), timeoutMs);
+    const limits = { timeoutMs, signal, repeatUntil: repeatUntil(this.#policy) };
+    const turn = this.#calls.run(() => withDeadline(limits, call), timeoutMs);
     return signal === undefined ? turn : endedBy(signal, turn);
   }
 
@@ -125,7 +127,7 @@ export class Session<M> {
 
   /** For a change, which goes on when the store is there again. */
   #reload(call: Call): Promise<Loaded<M>> {
-    return persist(() => this.load(call), call, this.#policy);
+    return persist(call, () => this.load(call));
   }
 
   /**
@@ -150,7 +152,7 @@ export class Session<M> {
         result = await plan(draft, loaded);
       } catch (error) {
         await this.#refuse(call, error, open, draft, loaded);
-        if (isRepeatable(error, this.#policy)) await awayBackOff(attempt, call.signal);
+        if (isRepeatable(error, call)) await awayBackOff(attempt, call.signal);
         continue;
       }
       call.signal.throwIfAborted();
@@ -186,7 +188,7 @@ export class Session<M> {
         if (conflict) {
           this.emit({ type: "conflict", attempt });
           if (base !== undefined) throw open ?? this.#conflict(error);
-        } else if (!isRepeatable(error, this.#policy)) throw error;
+        } else if (!isRepeatable(error, call)) throw error;
         await (conflict ? backOff : awayBackOff)(attempt, call.signal);
         // A writer without pauses has written again by now, and would be ahead of every attempt based on the last read.
         // And an update whose answer was lost may have arrived only now.
@@ -208,7 +210,7 @@ export class Session<M> {
   ): Promise<void> {
     call.signal.throwIfAborted();
     if (!draft.changed) this.#state = loaded;
-    if (isRepeatable(error, this.#policy)) {
+    if (isRepeatable(error, call)) {
       call.failure = open ?? error;
       return;
     }
@@ -281,7 +283,7 @@ export class Session<M> {
       const loaded = await this.#reload(call);
       if (loaded.version === update.expected) return false;
       const isInPlace = loaded.version === update.version;
-      const made = isInPlace || (await persist(() => isMade(draft, loaded, policy, call), call, policy));
+      const made = isInPlace || (await persist(call, () => isMade(draft, loaded, policy, call)));
       if (made === true) this.#follow(update);
       if (made === true || open === undefined) return made === true;
       const isSameLife = loaded.version !== null && loaded.life === draft.life;
