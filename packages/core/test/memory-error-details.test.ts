@@ -186,3 +186,21 @@ test.each(["docs/errors.md", "packages/core/src/errors.ts"])("%s has a row for e
   const rows = [...text.matchAll(/^(?: \* )?\| `([A-Z_]+)` \|/gm)].map(([, code]) => code);
   expect(rows).toEqual(Object.keys(codes));
 });
+
+test("an error that a store answers many calls with names each caller's own memory and call", async () => {
+  const refused = new TurnkeepError("STORE_REFUSED", "wrong password", { cause: new Error("28P01") });
+  const connection = Promise.reject(refused);
+  connection.catch(() => {});
+  const memories = createChatMemories({ store: { ...inMemoryStore(), getMessages: () => connection } });
+  const calls = [memories.get("a").messages(), memories.get("b").add(user("1")), memories.get("a").anchor()];
+  const errors = (await Promise.allSettled(calls)).map((call) => call.status === "rejected" && call.reason);
+  const details = [
+    { memoryId: "a", call: "messages" },
+    { memoryId: "b", call: "add" },
+    { memoryId: "a", call: "anchor" },
+  ];
+  for (const [index, error] of errors.entries()) {
+    expect(error).toMatchObject({ code: "STORE_REFUSED", message: "wrong password", cause: refused.cause });
+    expect(error.details).toEqual(details[index]);
+  }
+});

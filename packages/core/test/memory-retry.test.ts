@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   assistant,
+  type ChatMemories,
   type ChatMemory,
   type ChatMemoryStore,
   createChatMemories,
@@ -305,9 +306,17 @@ test("a message whose record is gone is named, stands in the way of no other, an
   expect(await texts(memory)).toEqual(["0", "2", "3"]);
 });
 
-test("what the operator of a database must know comes as one event", async () => {
+test.each<[string, (memories: ChatMemories<ModelMessage>) => Promise<unknown>]>([
+  ["an add", (memories) => memories.get("m").add(user("1"))],
+  ["a view", (memories) => memories.get("m").messages()],
+  ["a page of history", (memories) => memories.get("m").history()],
+  ["a clear", (memories) => memories.get("m").clear()],
+  ["a fork", (memories) => memories.fork("m", "f")],
+  ["an erase", (memories) => memories.erase({ owner: "ann" })],
+])("what the operator of a database must know comes as one event, first with %s", async (_what, first) => {
   const warning = { code: "eviction", message: "The server may evict keys." };
   const store = inMemoryStore();
+  await createChatMemory({ id: "m", store, owner: "ann" }).add(user("0"));
   let warnings = [warning];
   const warned: ChatMemoryStore = {
     ...store,
@@ -319,8 +328,9 @@ test("what the operator of a database must know comes as one event", async () =>
     },
   };
   const events: unknown[] = [];
-  const memory = createChatMemory({ id: "m", store: warned, onEvent: (event) => events.push(event) });
-  await memory.add(user("0"));
-  await memory.messages();
+  const onEvent = (event: unknown): number => events.push(event);
+  const memories = createChatMemories({ store: warned, owner: "ann", onEvent });
+  await first(memories);
+  await memories.get("m").messages();
   expect(events).toEqual([{ type: "warning", memoryId: "m", ...warning }]);
 });

@@ -21,6 +21,7 @@ import { eraseMemory } from "./erase.ts";
 import { decodeHead } from "./head.ts";
 import { checkOwned } from "./owner.ts";
 import type { Policy } from "./policy.ts";
+import { report } from "./report.ts";
 import { isMade } from "./witness.ts";
 
 /** Applies a change to a draft. Called again on the new state after a conflict. */
@@ -87,7 +88,6 @@ export class Session<M> {
     const known = state?.version ?? undefined;
     const snapshot = await store.getMessages(memoryId, { signal: call.signal, known });
     call.signal.throwIfAborted();
-    if (snapshot.warning !== undefined) this.emit({ type: "warning", ...snapshot.warning });
     if (state !== undefined && state.version === snapshot.version) return state;
     checkOwned(this.#policy, snapshot);
     const head = decodeHead(memoryId, snapshot.head);
@@ -238,13 +238,9 @@ export class Session<M> {
     this.#looked = null;
   }
 
-  /** Reports an event. What the listener throws must not affect the memory. */
   emit(event: Reported<MemoryEvent>): void {
     const { memoryId, onEvent } = this.#policy;
-    // Errors are the listener's own, even if it turns out to be async.
-    try {
-      Promise.resolve(onEvent?.({ ...event, memoryId })).catch(() => {});
-    } catch {}
+    report(onEvent, { ...event, memoryId });
   }
 
   get closed(): boolean {
