@@ -248,16 +248,18 @@ export class Live<M> {
     if (item.role !== "assistant") return newest !== undefined && awaits(newest, item) ? newest : undefined;
     const before = this.steps.at(-1);
     if (before !== undefined && (askers.includes(before) || this.#continues(item, before))) return before;
-    return item.calls.length > 0 && isAnswer(item) ? this.#unfinishedAnswer() : undefined;
+    return item.calls.length > 0 && isAnswer(item) ? this.#unfinishedAnswer(item) : undefined;
   }
 
   /**
    * The step of the calls that wait for their results directly before a new call: nobody asks a model before all of its
    * calls are answered, so the new one is part of the same answer, and with it what stands between.
    */
-  #unfinishedAnswer(): Step<M> | undefined {
+  #unfinishedAnswer({ calls, results }: Item<M>): Step<M> | undefined {
     const step = this.#waiting;
     if (step === undefined || step.unanswered === 0 || this.#answers === "apart") return undefined;
+    // Results beside their calls must not be taken for those of other calls with the same ids.
+    if (results.length > 0 && calls.some(({ id }) => step.calls.has(id))) return undefined;
     for (const between of this.steps.splice(this.steps.lastIndexOf(step) + 1)) {
       this.#links.leave(between);
       for (const item of between.items) {

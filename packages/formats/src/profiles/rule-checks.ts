@@ -35,7 +35,7 @@ const ownCalls: Field = [
 /** What each rule holds beside its name and its source. */
 const fieldsOf: Readonly<Record<RuleName, Readonly<Record<string, Field>>>> = {
   "not-empty": {},
-  "tool-results": {},
+  "tool-results": { joins: optional(truth) },
   "provider-calls": { own: optional(ownCalls), answered: optional(truth), apart: optional(truth) },
   "results-first": {},
   "results-in-order": {},
