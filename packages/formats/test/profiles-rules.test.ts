@@ -1311,3 +1311,10 @@ it("of answers that a provider joins, each call needs its result all the same", 
     { rule: "tool-results", index: 3 },
   ]);
 });
+
+it("explaining a view tells what a provider takes too much of", async () => {
+  const memory = createChatMemory({ profile: profiles.openai });
+  await memory.add(user("a"), callsOf(129), resultsOf(129));
+  await expect(memory.messages()).rejects.toMatchObject({ code: "WINDOW_OVERFLOW" });
+  expect((await memory.explain()).overflow).toEqual({ needed: 129, limit: 128 });
+});

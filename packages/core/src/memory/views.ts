@@ -145,7 +145,7 @@ export class Views<M> {
       const { view, live, limits } = await this.#build(loaded, call, asked, this.#policy).catch(
         (error: unknown) => {
           if (!isTurnkeepError(error, "WINDOW_OVERFLOW")) throw error;
-          return this.#build(loaded, call, asked, keeping(this.#policy));
+          return this.#build(loaded, call, asked, keeping(this.#policy), true);
         },
       );
       const left = await readEvicted(evicted, loaded, this.#policy, call);
@@ -194,6 +194,7 @@ export class Views<M> {
     call: Call,
     { extra, profile, model }: AskedView<M>,
     policy: Policy<M>,
+    explains = false,
   ): Promise<Built<M>> {
     const limits = await this.limits(profile);
     let { live, epoch } = loaded;
@@ -204,7 +205,8 @@ export class Views<M> {
       addAll({ draft, policy, limits }, fresh, { forView: true });
       ({ live, epoch } = draft);
     }
-    const view = await buildView({ live, epoch, policy, limits, profile, model, signal: call.signal });
+    const { signal } = call;
+    const view = await buildView({ live, epoch, policy, limits, profile, model, signal, explains });
     return { view, live, limits };
   }
 }
