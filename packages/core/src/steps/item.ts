@@ -144,12 +144,31 @@ export function itemOf<M>(place: ItemPlace<M>, facts: ItemFacts<M>): Item<M> {
   };
 }
 
+/** What the format said of messages that cannot change: views hold the same objects again and again. */
+const knownFacts = new WeakMap<object, WeakMap<object, ItemFacts<unknown>>>();
+
+/** As `factsOf`; of a frozen message the format is asked once, however many lists hold it. */
+function knownFactsOf<M>(message: M, reader: ItemReader<M>): ItemFacts<M> {
+  const { format, counter } = reader;
+  if (typeof message !== "object" || message === null || !Object.isFrozen(message))
+    return factsOf(message, reader);
+  const known = knownFacts.get(format) ?? new WeakMap<object, ItemFacts<unknown>>();
+  knownFacts.set(format, known);
+  let facts = known.get(message) as ItemFacts<M> | undefined;
+  if (facts === undefined) {
+    facts = factsOf(message, { format });
+    known.set(message, facts);
+  }
+  const tokens = counter === undefined ? 0 : countTokens(message, counter, format);
+  return { ...facts, tokens, pinned: isPinned(message, reader) };
+}
+
 /** The messages of a list as items; an item's `seq` is its message's index, from `first` on. */
 export function itemsOf<M>(messages: readonly M[], reader: ItemReader<M>, first = 0): Item<M>[] {
   return messages.map((message, index) => {
     const seq = first + index;
     const place = { id: String(seq), seq, createdAt: 0, payload: "", meta: {}, metaText: undefined };
-    return itemOf(place, factsOf(message, reader));
+    return itemOf(place, knownFactsOf(message, reader));
   });
 }
 

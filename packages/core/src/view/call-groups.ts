@@ -106,9 +106,26 @@ function groupOf<M>(
     calls,
     open: group.flatMap(({ open }) => open),
     before: items.slice(from, first.at).filter(isSaidBetween),
-    messages: joinNeighbours(joined.map(messageOf), { format }),
+    messages: asOne(joined, format),
     joined,
   };
+}
+
+/** What was made of messages, by the last of them: processors know a list again if it holds the same objects. */
+const made = new WeakMap<
+  object,
+  { readonly of: readonly unknown[]; readonly messages: readonly unknown[] }
+>();
+
+function asOne<M>(items: readonly Item<M>[], format: MessageFormat<M>): readonly M[] {
+  const last = items.at(-1) as Item<M>;
+  if (items.length === 1) return [messageOf(last)];
+  const before = made.get(last);
+  const isSame = before?.of.length === items.length && items.every((item, at) => item === before.of[at]);
+  if (isSame) return before.messages as readonly M[];
+  const messages = joinNeighbours(items.map(messageOf), { format });
+  made.set(last, { of: items, messages });
+  return messages;
 }
 
 /** Whether a message of a step only says something, between its calls. */
