@@ -4,6 +4,7 @@ import { shown, wrongOption } from "../option-checks.ts";
 import { parsedJson } from "../parsed-json.ts";
 import type { StoredMessage } from "../store-contract.ts";
 import { invalidOption } from "../stores/store-errors.ts";
+import { quoted } from "../stores/text.ts";
 import type { TokenCounter } from "../window-options.ts";
 
 /** What core stores beside a message, as JSON text in the store's `meta`. */
@@ -91,7 +92,7 @@ export function countTokens<M>(message: M, counter: TokenCounter, format: Messag
   const count = counter.count(message, format);
   if (!Number.isSafeInteger(count) || count < 0) {
     throw invalidOption(
-      `The token counter ${JSON.stringify(counter.name)} answered ${shown(count)}; it must answer a non-negative integer.`,
+      `The token counter ${quoted(counter.name)} answered ${shown(count)}; it must answer a non-negative integer.`,
     );
   }
   return count;
@@ -212,7 +213,7 @@ function unreadable<M>(error: TurnkeepError): ItemFacts<M> {
 
 /** The same error, naming the record it is about. */
 export function namingRecord(error: TurnkeepError, messageId: string): TurnkeepError {
-  return new TurnkeepError(error.code, `Message ${JSON.stringify(messageId)}: ${error.message}`, {
+  return new TurnkeepError(error.code, `Message ${quoted(messageId)}: ${error.message}`, {
     cause: error,
     details: { ...error.details, messageIds: [messageId] },
   });

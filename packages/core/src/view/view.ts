@@ -6,6 +6,7 @@ import { deepFreeze, type Item, messageOf, tokensOf } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
 import { isDerived, isPinned, isSystem, isUser, type Step, stepWith } from "../steps/step.ts";
+import { quoted } from "../stores/text.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import { type Cost, noCost, type Overflow, overflowOf, type WindowPlan } from "../window/room.ts";
@@ -195,7 +196,7 @@ function costOf<M>(messages: readonly M[], { live, policy }: ViewRequest<M>): Co
 
 function overflowError<M>({ memoryId, window }: ViewPolicy<M>, overflow: Overflow): TurnkeepError {
   const { unit, needed, limit } = overflow;
-  const of = `memory ${JSON.stringify(memoryId)}`;
+  const of = `memory ${quoted(memoryId)}`;
   const [what, help] =
     window.overflow === "evict"
       ? [`What is never evicted of ${of}`, 'pin less, or set window.overflow to "keep"']
