@@ -101,8 +101,9 @@ async function isHeld(path: string, holder: Holder, { patienceMs }: LockTimes): 
 /** Compares no clocks: those of two machines differ. */
 async function showsLife(path: string, patienceMs: number): Promise<boolean> {
   const before = await stampOf(path);
-  for (let rest = patienceMs; rest > 0; rest -= patienceMs / 30) {
-    await delay(patienceMs / 30);
+  const stepMs = Math.min(1_000, patienceMs / 10);
+  for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += stepMs) {
+    await delay(stepMs);
     if ((await stampOf(path)) !== before) return true;
   }
   return false;
