@@ -172,8 +172,9 @@ function heldLock(path: string, { folder, own, times }: Taker): FolderLock {
   const timer = setInterval(beat, times.beatMs).unref();
   return {
     check() {
-      // After a standstill, such as a suspended machine, another one may have lost its patience.
-      if (Date.now() - seenAt > times.patienceMs / 2) beat();
+      // PGlite takes no turn of the event loop: a program that only writes gives no timer its turn. And after a
+      // standstill, such as a suspended machine, somebody else may have lost patience.
+      if (Date.now() - seenAt >= times.beatMs) beat();
       if (!isLost) return;
       const why = `folder ${show(folder)} is no longer this process's: another one took it over while this one showed no sign of life, or the folder or its lock was removed`;
       throw refusedError(storeName, why, undefined);

@@ -56,6 +56,15 @@ async function runningProcess(): Promise<ChildProcess & { pid: number }> {
   return child as ChildProcess & { pid: number };
 }
 
+/** Stops the clock; answers what moves it on. */
+function standingStill(): (ms: number) => void {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  return (ms) => vi.setSystemTime(Date.now() + ms);
+}
+
 describe("a folder's lock", () => {
   test("is one file while it is held, and none afterwards", async () => {
     const folder = lockedFolder(undefined);
@@ -138,6 +147,19 @@ describe("a folder's lock", () => {
     await expect.poll(() => statSync(path).mtimeMs, { timeout: 60_000 }).toBeGreaterThan(1_000);
   });
 
+  test("is touched by a program that gives no timer its turn", async () => {
+    const later = standingStill();
+    const folder = lockedFolder(undefined);
+    const path = join(folder, lockName);
+    const lock = await take(folder, patient);
+    utimesSync(path, 1, 1);
+    lock.check();
+    expect(statSync(path).mtimeMs).toBe(1_000);
+    later(patient.beatMs);
+    lock.check();
+    expect(statSync(path).mtimeMs).toBeGreaterThan(1_000);
+  });
+
   test.each([
     ["another one's", (path: string) => writeFileSync(path, JSON.stringify(elsewhere))],
     ["removed", (path: string) => rmSync(path)],
@@ -153,7 +175,7 @@ describe("a folder's lock", () => {
       lock.check();
       change(join(folder, lockName));
       const left = readdirSync(folder);
-      vi.setSystemTime(Date.now() + patient.patienceMs);
+      later(patient.beatMs);
       expect(() => lock.check()).toThrow(expect.objectContaining({ code: "STORE_REFUSED" }));
       await lock.release();
       expect(readdirSync(folder)).toEqual(left);
