@@ -166,10 +166,7 @@ describe("a folder's lock", () => {
   ])(
     "that is %s after a standstill is noticed before anything is written, and left alone",
     async (_, change) => {
-      vi.useFakeTimers({ toFake: ["Date"] });
-      onTestFinished(() => {
-        vi.useRealTimers();
-      });
+      const later = standingStill();
       const folder = lockedFolder(undefined);
       const lock = await take(folder, patient);
       lock.check();
