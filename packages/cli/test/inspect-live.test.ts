@@ -57,13 +57,28 @@ describe("a folder that a server has open and writes to", () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
+  it("leaves no copy behind when the look is stopped", async () => {
+    const [folder, temporary] = [join(testFolder(), "data"), testFolder()];
+    await startProgram([server, folder, "folder"]).shown("\n20;");
+    const looking = startProgram([command, "inspect", "--store", folder], { TMPDIR: temporary });
+    const copied = (): string[] => readdirSync(temporary, { recursive: true, encoding: "utf8" });
+    await expect
+      .poll(copied, { timeout: 120_000, interval: 5 })
+      .toContainEqual(expect.stringMatching(/PG_VERSION$/));
+    looking.child.kill("SIGINT");
+    expect(await looking.ended).toEqual({ status: 130, out: "", err: "" });
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
   it("is refused to a replay, which leaves it alone", async () => {
     const folder = join(testFolder(), "data");
     const serving: Started = startProgram([server, folder, "folder"]);
     await serving.shown("\n20;");
     const { status, err } = await startProgram([command, "replay", "-q", "--store", folder]).ended;
     expect(status).toBe(1);
-    expect(err).toMatch(new RegExp(`^turnkeep: .* is open in process ${serving.child.pid}, since .*\n$`));
+    expect(err).toMatch(
+      new RegExp(`^turnkeep: STORE_REFUSED: .* is open in process ${serving.child.pid}, since .*\n$`),
+    );
     await serving.shown("\n200;");
     serving.child.kill("SIGKILL");
     await serving.ended;

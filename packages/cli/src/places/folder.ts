@@ -53,10 +53,19 @@ async function checkOpens(store: ChatMemoryStore, copy: string, folder: string):
 }
 
 function checkNoFile(folder: string): void {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== false) return;
+  if (!isFile(folder)) return;
   throw invalidOption(
     `${folder} is a file and no folder. Name a folder of PGlite's, or a JavaScript file that exports a store.`,
   );
+}
+
+/** What cannot be looked at is told by what opens it. */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 function checkDatabase(folder: string): void {

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { type ChatMemoryStore, isTurnkeepError, TurnkeepError } from "@turnkeep/core";
 import { errorCode, invalidOption, redactUrl } from "@turnkeep/core/store-kit";
 import { postgresStore } from "@turnkeep/store-postgres";
-import { oneLine } from "../terminal/display-width.ts";
+import { oneLine } from "../terminal/controls.ts";
 import { folderToRead, folderToWrite, type Place } from "./folder.ts";
 
 /** What opens a store by its address. */
