@@ -20,6 +20,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } fro
 import { main } from "../src/main.ts";
 import { openPlace } from "../src/places/place.ts";
 import { testFolder } from "./folder.ts";
+import { emptyStores } from "./template.ts";
 
 interface Ended {
   readonly status: number;
@@ -85,6 +86,8 @@ const filled = [
   /^6 {2}live .* assistant {2}calls weather$/,
   /^7 {2}live .* tool {7}result: 4 °C$/,
 ];
+
+const emptyStore = emptyStores();
 
 /** Each file of a folder with what it holds. */
 function filesIn(folder: string): Map<string, string> {
@@ -316,7 +319,7 @@ describe("turnkeep inspect", () => {
   });
 
   it("looks into a folder of an embedded Postgres, and changes nothing in it", async () => {
-    const folder = testFolder();
+    const folder = emptyStore();
     const place = await openPlace(folder, "write");
     await fill(place.store);
     await place.close();
@@ -348,8 +351,7 @@ describe("turnkeep inspect", () => {
       (folder) => rmSync(join(folder, "global"), { recursive: true }),
     ],
   ])("says in a line of a folder that it %s, and leaves no copy", async (_, text, spoil) => {
-    const folder = testFolder();
-    await (await openPlace(folder, "write")).close();
+    const folder = emptyStore();
     spoil(folder);
     const { status, err } = await inspect("--store", folder);
     expect(status).toBe(1);
