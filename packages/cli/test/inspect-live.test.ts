@@ -1,11 +1,13 @@
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { createChatMemory } from "@turnkeep/core";
 import { postgresStore } from "@turnkeep/store-postgres";
 import { beforeAll, describe, expect, it } from "vitest";
 import { bundled, bundledCommand } from "./bundle.ts";
 import { testFolder } from "./folder.ts";
 import { type Started, startProgram } from "./process.ts";
+import { emptyStores } from "./template.ts";
+
+const emptyStore = emptyStores();
 
 let command = "";
 let server = "";
@@ -30,13 +32,15 @@ async function messagesIn(folder: string): Promise<unknown[]> {
   return found;
 }
 
-describe("a folder that a server has open and writes to", () => {
+/** Each look starts a process that copies and opens a database, while another one writes as fast as it can. */
+const patience = { timeout: 600_000 };
+
+describe("a folder that a server has open and writes to", patience, () => {
   it.each([
-    ["by PGlite", ["client"]],
     ["by PGlite, which writes its files anew all the time", ["client", "checkpoints"]],
     ["by the store", ["folder"]],
   ])("%s loses nothing when it is inspected and the server is killed", async (_, how) => {
-    const [folder, temporary] = [join(testFolder(), "data"), testFolder()];
+    const [folder, temporary] = [emptyStore(), testFolder()];
     const serving = startProgram([server, folder, ...how]);
     let acknowledged = acknowledgedIn(await serving.shown("\n20;"));
     for (let look = 1; look <= 3; look++) {
@@ -58,7 +62,7 @@ describe("a folder that a server has open and writes to", () => {
   });
 
   it("leaves no copy behind when the look is stopped", async () => {
-    const [folder, temporary] = [join(testFolder(), "data"), testFolder()];
+    const [folder, temporary] = [emptyStore(), testFolder()];
     await startProgram([server, folder, "folder"]).shown("\n20;");
     const looking = startProgram([command, "inspect", "--store", folder], { TMPDIR: temporary });
     const copied = (): string[] => readdirSync(temporary, { recursive: true, encoding: "utf8" });
@@ -71,7 +75,7 @@ describe("a folder that a server has open and writes to", () => {
   });
 
   it("is refused to a replay, which leaves it alone", async () => {
-    const folder = join(testFolder(), "data");
+    const folder = emptyStore();
     const serving: Started = startProgram([server, folder, "folder"]);
     await serving.shown("\n20;");
     const { status, err } = await startProgram([command, "replay", "-q", "--store", folder]).ended;

@@ -197,7 +197,7 @@ describe("a folder's lock", () => {
   );
 });
 
-describe("several processes that die while they hold a lock", () => {
+describe("several processes that die while they hold a lock", { timeout: 600_000 }, () => {
   let program: string;
   beforeAll(async () => {
     program = await bundled(new URL("folder-holder.ts", import.meta.url));

@@ -39,7 +39,10 @@ function storeIn(folder: string): PostgresStore {
   return store;
 }
 
-describe("a store with a folder", () => {
+/** To open a database takes seconds, and more beside other tests. */
+const patience = { timeout: 600_000 };
+
+describe("a store with a folder", patience, () => {
   test("makes the folder, keeps everything in it, and leaves no lock when it is closed", async () => {
     const folder = join(emptyFolder(), "new", "deeper");
     const before = storeIn(folder);
@@ -121,7 +124,7 @@ describe("a store with a folder", () => {
   });
 });
 
-describe("a folder that cannot be opened", () => {
+describe("a folder that cannot be opened", patience, () => {
   const control = ["global", "pg_control"] as const;
 
   test.each<readonly [string, string, RegExp, (folder: string) => string]>([
