@@ -11,7 +11,7 @@ const kinds = {
   "items.ts": ["history.ts", "reads.ts", "rows.ts", "table.ts"],
 };
 const statements = Object.keys(kinds);
-const allowed = ["client.ts", "migrations.ts", "records.ts", "staging.ts", "updates.ts"];
+const allowed = ["client.ts", "migrations.ts", "records.ts", "refusals.ts", "staging.ts", "updates.ts"];
 
 /** What others copy to begin a store of their own; no package of the workspace. */
 const template = "templates/store";
