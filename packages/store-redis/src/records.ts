@@ -1,5 +1,5 @@
 import type { StoredMessage } from "@turnkeep/core";
-import { corruptError } from "@turnkeep/core/store-kit";
+import { corruptError, unreadableMessage } from "@turnkeep/core/store-kit";
 
 /** One attempt to begin a memory, as the index lists it. `life` is never used again. */
 export interface Entry {
@@ -14,30 +14,38 @@ export function recordOf({ createdAt, id, meta, payload }: StoredMessage): strin
   return `${createdAt}\0${id}\0${meta === undefined ? "" : `=${meta}`}\0${payload}`;
 }
 
-/** The messages with these seqs, from their records, which come in portions. */
+/** The messages with these seqs, from their records, which come in portions; one whose record is lost or damaged is unreadable. */
 export function messagesOf(
   memoryId: string,
   seqs: readonly string[],
   portions: readonly (readonly (string | null)[])[],
 ): StoredMessage[] {
   const [records = []] = portions.length > 1 ? [portions.flat()] : portions;
-  return seqs.map((seq, index) => messageOf(memoryId, seq, records[index] ?? ""));
+  return seqs.map((text, index) => {
+    const seq = Number(text || Number.NaN);
+    if (!Number.isSafeInteger(seq))
+      throw corruptError(memoryId, "one of the places of its messages is no seq");
+    return messageOf(seq, records[index] ?? "");
+  });
 }
 
-/** `CORRUPT_RECORD` for a text that `recordOf` did not make. */
-function messageOf(memoryId: string, seq: string, record: string): StoredMessage {
+function messageOf(seq: number, record: string): StoredMessage {
   const idAt = record.indexOf("\0") + 1;
   const metaAt = record.indexOf("\0", idAt) + 1;
   const payloadAt = record.indexOf("\0", metaAt) + 1;
   const createdAt = Number(record.slice(0, Math.max(0, idAt - 1)));
   if (idAt < 2 || metaAt <= idAt || payloadAt <= metaAt || !Number.isSafeInteger(createdAt)) {
-    const messageIds = metaAt > idAt && idAt > 1 ? [record.slice(idAt, metaAt - 1)] : undefined;
-    throw corruptError(memoryId, `what is kept for seq ${seq} is not a record of this store`, { messageIds });
+    return unreadableMessage(seq);
   }
   const id = record.slice(idAt, metaAt - 1);
-  const message: StoredMessage = { id, seq: Number(seq), createdAt, payload: record.slice(payloadAt) };
+  const message: StoredMessage = { id, seq, createdAt, payload: record.slice(payloadAt) };
   if (metaAt < payloadAt - 1) message.meta = record.slice(metaAt + 1, payloadAt - 1);
   return message;
+}
+
+/** A record's payload is JSON text, which is never empty. */
+export function isUnreadable({ payload }: StoredMessage): boolean {
+  return payload === "";
 }
 
 export function memberOf({ memoryId, life, owner }: Entry): string {
