@@ -101,11 +101,14 @@ elseif stored[3] then
   redis.call('HDEL', head, 'expires', 'gone')
 end
 redis.call('HSET', head, 'live', count, unpack(ARGV, 7, movedAt - 1))`;
-/** The end of a change: keys that it has created expire with the others. */
+/**
+ * The end of a change: keys that it has created expire with the others. All is written, so nothing may fail here; the
+ * right to set an expiry is met above whenever all are renewed.
+ */
 const keepKeys = `
 if gone then
   for at = 2, #KEYS do
-    if renewed or redis.call('PTTL', KEYS[at]) == -1 then redis.call('PEXPIREAT', KEYS[at], gone) end
+    if renewed or redis.pcall('PTTL', KEYS[at]) == -1 then redis.pcall('PEXPIREAT', KEYS[at], gone) end
   end
 end`;
 const countAppended = `

@@ -2,7 +2,7 @@ import type { ChatMemoryStore } from "@turnkeep/core";
 import { startRedis } from "@turnkeep/servers";
 import { failure, message, messages, said, update } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { type RedisClient, redisStore } from "../src/index.ts";
 import { scripts } from "../src/scripts.ts";
 import { keysOf, monitored, newPrefix, rawRead, recording } from "./support.ts";
@@ -367,6 +367,50 @@ for (const [name, engine, url] of [
       await redisStore({ client: redis, prefix }).updateMessages("lifted", append);
       expect(await redis.hget(key, "expires")).toBeNull();
       for (const kept of await keysOf(redis, prefix, "lifted")) expect(await redis.pttl(kept)).toBe(-1);
+    });
+
+    test("a write by a store with ttlMs begins the expiry of every key, of new ones too", async () => {
+      const begin = update(null, 5, { append: messages(1, 4), move: [{ seq: 1, to: "superseded" }] });
+      await redisStore({ client: redis, prefix }).updateMessages("expires", begin);
+      const store = redisStore({ client: redis, prefix, ttlMs: 3_600_000 });
+      const add = update(begin.version, 6, { append: [message(5)] });
+      await store.updateMessages("expires", add);
+      const evict = update(add.version, 7, { append: [message(6)], move: [{ seq: 2, to: "evicted" }] });
+      await store.updateMessages("expires", evict);
+      const keys = await keysOf(redis, prefix, "expires");
+      expect(keys).toHaveLength(6);
+      const times = await Promise.all(keys.map((key) => redis.call("pexpiretime", [key])));
+      expect(new Set(times).size).toBe(1);
+      // Most writes renew none of them.
+      const changed = await monitored(redis, () =>
+        store.updateMessages("expires", update(evict.version, 8, { append: [message(7)] })),
+      );
+      expect(changed.filter(([name]) => /pexpireat/i.test(name ?? ""))).toEqual([]);
+      // Each is renewed long before its time.
+      const head = keys.find((key) => key.endsWith(":head")) ?? "";
+      await redis.hset(head, "gone", String(Date.now() + 3_000_000));
+      const { version } = await store.getMessages("expires");
+      await store.updateMessages("expires", update(version, 9, { append: [message(8)] }));
+      for (const key of keys) expect(await redis.pttl(key)).toBeGreaterThan(3_600_000);
+    });
+
+    test("the keys of an expired memory go by themselves, whatever was written before", async () => {
+      const own = newPrefix();
+      const store = redisStore({ client: redis, prefix: own, ttlMs: 2_000 });
+      for (let n = 0; n < 10; n++) {
+        const begin = update(null, 4, {
+          owner: "o",
+          append: messages(1, 3),
+          move: [{ seq: 1, to: "evicted" }],
+        });
+        await store.updateMessages(`m${n}`, begin);
+        await store.updateMessages(`m${n}`, update(begin.version, 5, { append: [message(4)] }));
+      }
+      await vi.waitUntil(async () => (await redis.keys(`${own}memory*`)).length === 0, { timeout: 30_000 });
+      expect((await store.listMemories({ owner: "o" })).memories).toEqual([]);
+      // Where one stood another begins.
+      await store.updateMessages("m0", update(null, 2, { append: [message(1)] }));
+      expect((await store.getHistory("m0", {})).messages).toHaveLength(1);
     });
 
     test("a head whose numbers cannot be read is CORRUPT_RECORD, and a time that cannot has not come", async () => {
