@@ -91,11 +91,13 @@ function nodeRedisDriver(client: NodeRedis): Driver {
     call: (command, args) => client.sendCommand([command, ...args.map(String)]),
     breaks: () => 0,
     renew() {
-      if (client.isReady !== true || client.connect === undefined) return;
-      // Both may fail later: calls tell.
-      const ignore = (): void => {};
-      Promise.resolve(client.destroy === undefined ? client.disconnect?.() : client.destroy()).catch(ignore);
-      client.connect().catch(ignore);
+      if (client.isReady === true) void reconnected(client).catch(() => {});
     },
   };
+}
+
+/** It has no other way to leave a connection. If this fails, the calls tell. */
+async function reconnected(client: NodeRedis): Promise<void> {
+  await (client.destroy === undefined ? client.disconnect?.() : client.destroy());
+  await client.connect?.();
 }

@@ -10,7 +10,7 @@ import { createClient, createClientPool } from "redis";
 import { createClient as createClient4 } from "redis4";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
 import { type NodeRedisClient, type RedisClient, redisStore } from "../src/index.ts";
-import { keysOf, newPrefix, rawRead, rawWrite } from "./support.ts";
+import { keysOf, newPrefix, rawRead, rawRemove, rawWrite } from "./support.ts";
 import { type RestServer, startRestServer } from "./upstash.ts";
 
 const url = inject("redisUrl");
@@ -147,6 +147,7 @@ describe("node-redis", () => {
       create: ({ ttlMs }) => redisStore({ client: clients["node-redis 6"], prefix, ttlMs }),
       rawRead: (memoryId) => rawRead(admin, prefix, memoryId),
       rawWrite: (memoryId, texts) => rawWrite(admin, prefix, memoryId, texts),
+      rawRemove: (memoryId, index) => rawRemove(admin, prefix, memoryId, index),
     },
     // The same scripts on the same server; what may differ is how a driver sends and reads.
     { groups: ["basic", "payloads", "ids", "errors"] },
