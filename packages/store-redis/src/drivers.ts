@@ -87,17 +87,24 @@ function breaksOf(client: IoredisClient): { readonly count: number } {
 
 /** It never sends a command again that may have arrived. */
 function nodeRedisDriver(client: NodeRedis): Driver {
+  let renewed: Promise<unknown> | undefined;
   return {
-    call: (command, args) => client.sendCommand([command, ...args.map(String)]),
+    async call(command, args) {
+      // Meanwhile it would refuse the call.
+      await renewed;
+      return client.sendCommand([command, ...args.map(String)]);
+    },
     breaks: () => 0,
     renew() {
-      if (client.isReady === true) void reconnected(client).catch(() => {});
+      if (client.isReady !== true) return;
+      // If it cannot connect, the calls tell.
+      renewed = reconnect(client).catch(() => {});
     },
   };
 }
 
-/** It has no other way to leave a connection. If this fails, the calls tell. */
-async function reconnected(client: NodeRedis): Promise<void> {
+/** It has no other way to leave a connection. */
+async function reconnect(client: NodeRedis): Promise<void> {
   await (client.destroy === undefined ? client.disconnect?.() : client.destroy());
   await client.connect?.();
 }

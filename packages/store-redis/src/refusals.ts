@@ -67,7 +67,9 @@ export function isReply(cause: unknown): boolean {
 export function isBroken(cause: unknown): boolean {
   if (!(cause instanceof Error)) return false;
   if (["ECONNRESET", "EPIPE"].includes(errorCode(cause))) return true;
-  return /^(Connection is closed|Socket closed|Reached the max retries per request)/.test(cause.message);
+  return /^(Connection is closed|Socket closed|Disconnects client|Reached the max retries per request)/.test(
+    cause.message,
+  );
 }
 
 /** Whether `ioredis` gave up waiting for an answer. */

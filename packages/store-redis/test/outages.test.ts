@@ -114,8 +114,7 @@ describe("a connection on which nothing comes back any more, though new ones wou
     await silence(proxy, store);
     // It may take a second to tell a dead connection from a slow answer; nobody's call takes longer.
     const read = () => store.getMessages("a", { signal: AbortSignal.timeout(20_000) });
-    const seen = await outcomes(read, 3);
-    expect(seen.slice(1)).toEqual(["ok", "ok"]);
+    expect(await outcomes(read, 3)).toEqual(["ok", "ok", "ok"]);
   });
 
   test("is left alone where the answer came soon after nobody waited for it", async () => {
