@@ -1,11 +1,14 @@
 import { describeConformance } from "@turnkeep/conformance/vitest";
 import { type RedisCluster, startRedisCluster } from "@turnkeep/servers";
-import { message, messages, update } from "@turnkeep/store-tests";
-import { Cluster } from "ioredis";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { message, messages, startProxy, update } from "@turnkeep/store-tests";
+import { Cluster, type Redis } from "ioredis";
+import ioredis5 from "ioredis5";
+import { Cluster as Cluster58 } from "ioredis58";
+import { Cluster as Cluster511 } from "ioredis511";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { redisStore } from "../src/index.ts";
 import { writeThrough } from "./failover.ts";
-import { dying, newPrefix, rawRead, rawRemove, rawWrite, recording } from "./support.ts";
+import { dying, newPrefix, rawRead, rawRemove, rawWrite, recording, withClient } from "./support.ts";
 
 describe("a cluster of three masters with a replica each", () => {
   const prefix = newPrefix();
@@ -45,6 +48,85 @@ describe("a cluster of three masters with a replica each", () => {
       await store.deleteMessages(memoryId);
     },
   );
+
+  const opens = {
+    "5.0": (nodes: string[], options: object) => new ioredis5.default.Cluster(nodes, options),
+    "5.8": (nodes: string[], options: object) => new Cluster58(nodes, options),
+    "the newest of 5": (nodes: string[], options: object) => new Cluster511(nodes, options),
+    "the newest": (nodes: string[], options: object) => new Cluster(nodes, options),
+  };
+
+  async function onEveryNode<T>(ask: (client: Redis) => Promise<T>): Promise<T[]> {
+    return Promise.all(servers.nodes.map(({ url }) => withClient(url, ask)));
+  }
+
+  /** How often a command was sent to a server that has not its keys. */
+  async function redirections(): Promise<number> {
+    const counts = await onEveryNode(async (client) =>
+      Number(/errorstat_MOVED:count=(\d+)/.exec(await client.info("errorstats"))?.[1] ?? 0),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  test.each(
+    (Object.keys(opens) as (keyof typeof opens)[]).flatMap((version) => [
+      [version, undefined] as const,
+      [version, "acme:"] as const,
+    ]),
+  )(
+    "ioredis %s with keyPrefix %s sends every call to the server that has its keys",
+    async (version, keyPrefix) => {
+      const own = newPrefix();
+      const client = opens[version](
+        servers.nodes.map(({ url }) => url),
+        keyPrefix === undefined ? {} : { keyPrefix },
+      );
+      onTestFinished(() => client.disconnect());
+      const store = redisStore({ client, prefix: own });
+      const before = await redirections();
+      for (let n = 1; n <= 12; n++) {
+        const begin = update(null, 2, { owner: "o", append: [message(1)] });
+        await store.updateMessages(`m${n}`, begin);
+        await store.updateMessages(`m${n}`, update(begin.version, 3, { append: [message(2)] }));
+        expect((await store.getMessages(`m${n}`)).messages).toEqual(messages(1, 2));
+        expect((await store.getHistory(`m${n}`, {})).messages).toHaveLength(2);
+      }
+      expect((await store.listMemories({ owner: "o" })).memories).toHaveLength(12);
+      await store.deleteMessages("m12");
+      expect(await redirections()).toBe(before);
+      const keys = (await onEveryNode((node) => node.keys(`*${own}*`))).flat();
+      const name = `${keyPrefix ?? ""}${own}`;
+      expect(keys.filter((key) => !key.startsWith(name))).toEqual([]);
+      expect(new Set(keys.filter((key) => key.endsWith(":head"))).size).toBe(11);
+    },
+  );
+
+  test("connections on which nothing comes back any more are given up, all of them", async () => {
+    const proxies = await Promise.all(servers.nodes.map(({ url }) => startProxy(url)));
+    onTestFinished(async () => void (await Promise.all(proxies.map((proxy) => proxy.stop()))));
+    const natMap = Object.fromEntries(
+      servers.nodes.map(({ port }, index) => [
+        `127.0.0.1:${port}`,
+        { host: "127.0.0.1", port: proxies[index]?.port ?? 0 },
+      ]),
+    );
+    const client = new Cluster(
+      proxies.map(({ port }) => ({ host: "127.0.0.1", port })),
+      { natMap },
+    );
+    client.on("error", () => {});
+    onTestFinished(() => client.disconnect());
+    const store = redisStore({ client, prefix: newPrefix() });
+    const ids = Array.from({ length: 12 }, (_, index) => `m${index}`);
+    for (const id of ids) await store.updateMessages(id, update(null, 2, { append: [message(1)] }));
+    // Every connection that is open now falls silent with what it is asked next.
+    for (const proxy of proxies) void proxy.strike("turnkeep-silence", "hang");
+    const silent = AbortSignal.timeout(200);
+    await Promise.allSettled(
+      ids.map((id) => store.getMessages(id, { signal: silent, known: "turnkeep-silence" })),
+    );
+    for (const id of ids) expect((await store.getMessages(id)).messages).toEqual([message(1)]);
+  });
 
   describeConformance("Redis Cluster", {
     create: ({ ttlMs }) => redisStore({ client: cluster, prefix, ttlMs }),
