@@ -1,12 +1,13 @@
 import { describeConformance } from "@turnkeep/conformance/vitest";
 import { type RedisCluster, startRedisCluster } from "@turnkeep/servers";
-import { message, messages, startProxy, update } from "@turnkeep/store-tests";
+import { message, messages, type NetworkProxy, startProxy, update } from "@turnkeep/store-tests";
 import { Cluster, type Redis } from "ioredis";
 import ioredis5 from "ioredis5";
 import { Cluster as Cluster58 } from "ioredis58";
 import { Cluster as Cluster511 } from "ioredis511";
+import { createCluster } from "redis";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { redisStore } from "../src/index.ts";
+import { type RedisClient, redisStore } from "../src/index.ts";
 import { writeThrough } from "./failover.ts";
 import { dying, newPrefix, rawRead, rawRemove, rawWrite, recording, withClient } from "./support.ts";
 
@@ -101,31 +102,77 @@ describe("a cluster of three masters with a replica each", () => {
     },
   );
 
-  test("connections on which nothing comes back any more are given up, all of them", async () => {
+  /** A client that reaches every server by way of a proxy. */
+  async function throughProxies(options: object = {}): Promise<{ client: Cluster; proxies: NetworkProxy[] }> {
     const proxies = await Promise.all(servers.nodes.map(({ url }) => startProxy(url)));
-    onTestFinished(async () => void (await Promise.all(proxies.map((proxy) => proxy.stop()))));
+    const hosts = proxies.map(({ port }) => ({ host: "127.0.0.1", port }));
     const natMap = Object.fromEntries(
-      servers.nodes.map(({ port }, index) => [
-        `127.0.0.1:${port}`,
-        { host: "127.0.0.1", port: proxies[index]?.port ?? 0 },
-      ]),
+      servers.nodes.map(({ port }, index) => [`127.0.0.1:${port}`, hosts[index] ?? { host: "", port: 0 }]),
     );
-    const client = new Cluster(
-      proxies.map(({ port }) => ({ host: "127.0.0.1", port })),
-      { natMap },
-    );
+    const client = new Cluster(hosts, { natMap, ...options });
     client.on("error", () => {});
-    onTestFinished(() => client.disconnect());
+    onTestFinished(async () => {
+      client.disconnect();
+      await Promise.all(proxies.map((proxy) => proxy.stop()));
+    });
+    return { client, proxies };
+  }
+
+  test("connections on which nothing comes back any more are given up, all of them", async () => {
+    const { client, proxies } = await throughProxies();
     const store = redisStore({ client, prefix: newPrefix() });
-    const ids = Array.from({ length: 12 }, (_, index) => `m${index}`);
+    const ids = Array.from({ length: 40 }, (_, index) => `m${index}`);
     for (const id of ids) await store.updateMessages(id, update(null, 2, { append: [message(1)] }));
-    // Every connection that is open now falls silent with what it is asked next.
-    for (const proxy of proxies) void proxy.strike("turnkeep-silence", "hang");
-    const silent = AbortSignal.timeout(200);
-    await Promise.allSettled(
-      ids.map((id) => store.getMessages(id, { signal: silent, known: "turnkeep-silence" })),
-    );
+    // The connection to each master falls silent with what it is asked next.
+    const stuck = proxies.slice(0, 3).map((proxy) => proxy.strike("turnkeep-silence", "hang"));
+    const silent = new AbortController();
+    const options = { signal: silent.signal, known: "turnkeep-silence" };
+    const reads = ids.map((id) => store.getMessages(id, options));
+    await Promise.all(stuck);
+    silent.abort();
+    await Promise.allSettled(reads);
     for (const id of ids) expect((await store.getMessages(id)).messages).toEqual([message(1)]);
+  });
+
+  test.each([
+    ["sends again", {}],
+    ["sends nothing again", { retryDelayOnFailover: 0 }],
+  ])("a write whose answer was lost, on a cluster that %s, brings nothing back", async (what, options) => {
+    const { client, proxies } = await throughProxies(options);
+    const store = redisStore({ client, prefix });
+    const other = redisStore({ client: cluster, prefix });
+    const begin = update(null, 2, { append: [message(1)] });
+    await store.updateMessages(what, begin);
+    const warm = update(begin.version, 3, { append: [message(2)] });
+    await store.updateMessages(what, warm);
+    const add = update(warm.version, 4, { append: [message(3, '"turnkeep-lost"')] });
+    const struck = Promise.race(proxies.map((proxy) => proxy.strike("turnkeep-lost", "drop-reply")));
+    const outcome = store.updateMessages(what, add).catch((error: { code: string }) => error.code);
+    await struck;
+    for (const proxy of proxies) proxy.hang();
+    expect((await other.getMessages(what)).version).toBe(add.version);
+    await other.updateMessages(what, update(add.version, 4, { move: [{ seq: 3, to: "removed" }] }));
+    for (const proxy of proxies) proxy.release();
+    expect(await outcome).toBe("STORE_UNAVAILABLE");
+    expect((await other.getMessages(what)).messages).toEqual(messages(1, 2));
+  });
+
+  test("node-redis serves a cluster by the line of the README", async () => {
+    const nodeCluster = createCluster({ rootNodes: servers.nodes.map(({ url }) => ({ url })) });
+    await nodeCluster.connect();
+    onTestFinished(() => nodeCluster.destroy());
+    const client: RedisClient = {
+      call: (command, args) =>
+        nodeCluster.sendCommand(String(args[2]), false, [command, ...args.map(String)]),
+    };
+    const before = await redirections();
+    const store = redisStore({ client, prefix: newPrefix() });
+    for (let n = 1; n <= 12; n++) {
+      await store.updateMessages(`m${n}`, update(null, 2, { owner: "o", append: [message(1)] }));
+      expect((await store.getMessages(`m${n}`)).messages).toEqual([message(1)]);
+    }
+    expect((await store.listMemories({ owner: "o" })).memories).toHaveLength(12);
+    expect(await redirections()).toBe(before);
   });
 
   describeConformance("Redis Cluster", {
