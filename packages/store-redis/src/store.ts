@@ -53,15 +53,15 @@ const place = /^[1-9]\d{0,15}$/;
 const batch = 100;
 
 /**
- * Keeps memories in Redis or Valkey, over `ioredis`. A read, a write and a page of history are one script each, in one
+ * Keeps memories in Redis or Valkey, over `ioredis` or another client. A read, a write and a page of history are one script each, in one
  * round trip; a write that begins a memory takes one more. All keys of a memory are in one hash slot. Creating the
  * store does no I/O, and there is nothing to migrate.
  *
  * A message may have 16 MiB. `signal` ends the wait at once; what the database was already sent may still take effect.
  * How durable an acknowledged write is depends on the server's settings: see the README.
  *
- * Errors: `INVALID_OPTION` at creation; in calls, those of the store contract, and `STORE_UNAVAILABLE` with the
- * driver's error as `cause`.
+ * Errors: `INVALID_OPTION` at creation; in calls, those of the store contract. `STORE_REFUSED` and `STORE_UNAVAILABLE` have
+ * the driver's error as `cause`, and its `code` is the first word of the server's refusal.
  *
  * @example
  * ```ts
