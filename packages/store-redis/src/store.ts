@@ -1,10 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type {
   ChatMemoryStore,
-  HistoryPage,
   MemorySnapshot,
   MemoryUpdate,
-  MessageState,
   StoreCapabilities,
   StoredMessage,
 } from "@turnkeep/core";
@@ -12,7 +10,6 @@ import {
   checkUpdate,
   conflictError,
   copyUpdate,
-  corruptError,
   decodeCursor,
   type FoldedUpdate,
   foldUpdate,
@@ -20,29 +17,26 @@ import {
   type ListedMemory,
   lifecycle,
   listPage,
-  memorySnapshot,
   namedSeqs,
   normalizeHistoryQuery,
   normalizeListQuery,
-  type StoredRows,
-  storedRows,
   storeError,
   type TurnkeepError,
-  withState,
 } from "@turnkeep/core/store-kit";
 import { type Calls, connect, type Run } from "./client.ts";
-import {
-  type ChangeAnswer,
-  type HistoryAnswer,
-  isLean,
-  type LookAnswer,
-  type PageAnswer,
-  type PolicyAnswer,
-  type SnapshotAnswer,
-  Statements,
-} from "./lua.ts";
+import { type ChangeAnswer, isLean, type PageAnswer, type PolicyAnswer, Statements } from "./lua.ts";
 import { normalizeOptions, type RedisStoreOptions } from "./options.ts";
-import { type Entry, entryOf, isUnreadable, memberOf, messagesOf } from "./records.ts";
+import {
+  type Entry,
+  entryOf,
+  evictionWarning,
+  isUnreadable,
+  lostError,
+  memberOf,
+  pageOf,
+  snapshotOf,
+  storedOf,
+} from "./records.ts";
 import { storeName } from "./refusals.ts";
 import { entryIsLeftBehindAfter } from "./scripts.ts";
 
@@ -53,9 +47,9 @@ const place = /^[1-9]\d{0,15}$/;
 const batch = 100;
 
 /**
- * Keeps memories in Redis or Valkey, over `ioredis` or another client. A read, a write and a page of history are one script each, in one
- * round trip; a write that begins a memory takes one more. All keys of a memory are in one hash slot. Creating the
- * store does no I/O, and there is nothing to migrate.
+ * Keeps memories in Redis or Valkey, over `ioredis` or another client. A read, a write and a page of history are one
+ * script each, in one round trip; a write that begins a memory takes one more. All keys of a memory are in one hash
+ * slot. Creating the store does no I/O, and there is nothing to migrate.
  *
  * A message may have 16 MiB. `signal` ends the wait at once; what the database was already sent may still take effect.
  * How durable an acknowledged write is depends on the server's settings: see the README.
@@ -259,71 +253,10 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
   };
 }
 
-function snapshotOf(memoryId: string, answer: SnapshotAnswer): MemorySnapshot {
-  const [stored, seqs, ...records] = answer;
-  if (stored === undefined) return { version: null, nextSeq: 1, messages: [] };
-  if (stored === "lost") throw lostError(memoryId);
-  const [version, next, owner, head, live] = stored;
-  const nextSeq = nextSeqOf(memoryId, next);
-  if (seqs !== undefined && String(seqs.length) !== live) throw lostError(memoryId);
-  return memorySnapshot({ version, nextSeq, owner, head }, seqs && messagesOf(memoryId, seqs, records));
-}
-
-function pageOf(memoryId: string, answer: HistoryAnswer, limit: number): HistoryPage {
-  const [states = [], seqs = [], ...records] = answer;
-  if (states === "lost") throw lostError(memoryId);
-  const messages = messagesOf(memoryId, seqs.slice(0, limit), records);
-  return {
-    messages: messages.map((message, index) => withState(message, states[index] as MessageState)),
-    hasMore: seqs.length > limit,
-  };
-}
-
-function storedOf(
-  memoryId: string,
-  answer: LookAnswer,
-  { replace }: MemoryUpdate,
-): [version: string | null, stored: StoredRows] {
-  const [version = null, next = "1", live = "0", rows = []] = answer;
-  if (live === null) throw lostError(memoryId);
-  const found = rows.map(([text, state, known]) => {
-    const seq = Number(text);
-    // An id that is lost is what the caller knows the message by.
-    const id = known || (replace.find((message) => message.seq === seq)?.id ?? "");
-    return { seq, state, id };
-  });
-  return [version, storedRows(nextSeqOf(memoryId, next), found)];
-}
-
-function nextSeqOf(memoryId: string, next: string | null): number {
-  const nextSeq = Number(next || Number.NaN);
-  if (!Number.isSafeInteger(nextSeq)) throw corruptError(memoryId, "its head has no next seq");
-  return nextSeq;
-}
-
-function lostError(memoryId: string): TurnkeepError {
-  return corruptError(
-    memoryId,
-    "some of its keys or lists are gone, which the server has evicted or somebody has deleted",
-  );
-}
-
 /** For an update that the driver may have sent twice, and of which the second was refused. */
 function openError(): TurnkeepError {
   return storeError(
     storeName,
     new Error("A connection broke, and the driver may have sent the update twice"),
   );
-}
-
-function evictionWarning(
-  [policy = "noeviction", maxmemory]: PolicyAnswer,
-  expires: boolean,
-): MemorySnapshot["warning"] {
-  const evicts = policy.startsWith("allkeys-") || (expires && policy.startsWith("volatile-"));
-  if (!evicts || maxmemory === "0") return undefined;
-  const message =
-    `The server's maxmemory-policy is ${policy}: when its memory is full, it removes conversations, whole or in part. ` +
-    "Set it to noeviction";
-  return { code: "eviction", message };
 }
