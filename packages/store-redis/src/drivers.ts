@@ -44,7 +44,9 @@ interface NodeRedis extends NodeRedisClient {
 
 export function isNodeRedis(client: unknown): client is NodeRedisClient {
   if (typeof client !== "object" || client === null || "call" in client) return false;
-  return "sendCommand" in client && typeof client.sendCommand === "function";
+  const send = "sendCommand" in client ? client.sendCommand : undefined;
+  // That of a cluster or a sentinel wants to know more before the command.
+  return typeof send === "function" && send.length <= 2;
 }
 
 export function driverOf(client: RedisClient | NodeRedisClient): Driver {

@@ -1,7 +1,7 @@
 import { describeOptions } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
 import ioredis5 from "ioredis5";
-import { createClient, createClientPool } from "redis";
+import { createClient, createClientPool, createCluster, createSentinel } from "redis";
 import { createClient as createClient4 } from "redis4";
 import { expect, test } from "vitest";
 import { type RedisStoreOptions, redisStore } from "../src/index.ts";
@@ -27,6 +27,11 @@ describeOptions({
     ["replicas without a time", { url, waitReplicas: { count: 1 } }],
     ["a misspelt member of them", { url, waitReplicas: { count: 1, timeoutMs: 9, timeOutMs: 9 } }],
     ["replicas and a time of 0, which is for ever", { url, waitReplicas: { count: 1, timeoutMs: 0 } }],
+    ["a cluster of node-redis", { client: createCluster({ rootNodes: [{ url: "redis://127.0.0.1:1" }] }) }],
+    [
+      "a sentinel of node-redis",
+      { client: createSentinel({ name: "m", sentinelRootNodes: [{ host: "127.0.0.1", port: 1 }] }) },
+    ],
     [
       "replicas of a cluster",
       { client: { call, isCluster: true }, waitReplicas: { count: 1, timeoutMs: 9 } },
