@@ -6,7 +6,7 @@ const required = ["index.ts", "options.ts", "store.ts"];
  */
 const kinds = {
   "sql.ts": ["folder-lock.ts", "folder.ts", "parameters.ts", "process-mark.ts"],
-  "lua.ts": ["scripts.ts"],
+  "lua.ts": ["drivers.ts", "scripts.ts"],
   "documents.ts": ["changes.ts", "statements.ts"],
   "items.ts": ["history.ts", "reads.ts", "rows.ts", "table.ts"],
 };
