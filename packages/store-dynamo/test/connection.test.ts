@@ -3,7 +3,7 @@ import { type DynamoServer, startDynamo } from "@turnkeep/servers";
 import { message, messages, said, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { type DynamoStore, type DynamoStoreOptions, dynamoStore } from "../src/index.ts";
-import { canceled, configOf, fault, type Sent, useOwnTable, wrapped } from "./support.ts";
+import { canceled, configOf, fault, type Sent, silence, useOwnTable, wrapped } from "./support.ts";
 
 const url = inject("dynamoUrl");
 const { tableName, client } = useOwnTable();
@@ -200,7 +200,7 @@ describe("throttling", () => {
     await store.deleteMessages(memoryId);
   });
 
-  test("without end is STORE_UNAVAILABLE with the driver's error, and nothing was written", async () => {
+  test("without end is STORE_UNAVAILABLE with the driver's error, says that nothing was written, and nothing was", async () => {
     const store = faulty("TransactWriteItems", canceled("ThrottlingError"), {
       times: Number.POSITIVE_INFINITY,
     });
@@ -209,6 +209,7 @@ describe("throttling", () => {
     );
     expect(error).toMatchObject({
       code: "STORE_UNAVAILABLE",
+      message: expect.stringMatching(/TransactWriteItems .*\(ThrottlingError; .*has not done it/),
       cause: { name: "TransactionCanceledException" },
     });
     expect(said(error)).not.toContain("private words");
@@ -236,13 +237,12 @@ describe("throttling", () => {
   });
 
   test.each(["AccessDenied", "ValidationError", "ItemCollectionSizeLimitExceeded"])(
-    "is not what a transaction was refused for by %s, which is STORE_UNAVAILABLE at once and says so",
+    "is not what a transaction was refused for by %s, which is STORE_REFUSED at once and says so",
     async (reason) => {
       const store = faulty("TransactWriteItems", canceled("None", reason, "None"), { times: 1 });
       const begin = update(null, 2, { append: [message(1)] });
       await expect(store.updateMessages(reason, begin)).rejects.toMatchObject({
-        code: "STORE_UNAVAILABLE",
-        message: expect.stringContaining(reason),
+        code: "STORE_REFUSED",
         cause: { code: reason },
       });
       expect(store.sent).toHaveLength(1);
@@ -295,16 +295,21 @@ describe("throttling", () => {
   });
 });
 
-test.each([
-  ...[
-    "InternalServerError",
-    "ServiceUnavailable",
-    "LimitExceededException",
-    "ReplicatedWriteConflictException",
-  ],
-  ...["AccessDeniedException", "ExpiredTokenException", "UnrecognizedClientException"],
-  ...["ItemCollectionSizeLimitExceededException", "IdempotentParameterMismatchException"],
-])("%s is STORE_UNAVAILABLE, whatever was asked, and is not sent again", async (name) => {
+test.each<[code: string, says: RegExp, Error]>([
+  ["STORE_UNAVAILABLE", /is open/, fault("InternalServerError", {}, 500)],
+  ["STORE_UNAVAILABLE", /is open/, fault("ServiceUnavailable", {}, 503)],
+  ["STORE_UNAVAILABLE", /has not done it: repeat/, fault("LimitExceededException")],
+  ["STORE_UNAVAILABLE", /has not done it: repeat/, fault("ReplicatedWriteConflictException")],
+  ["STORE_UNAVAILABLE", /has not done it: repeat/, fault("IdempotentParameterMismatchException")],
+  ["STORE_REFUSED", /may not \w+ on the table/, fault("AccessDeniedException")],
+  ["STORE_REFUSED", /other credentials/, fault("ExpiredTokenException")],
+  ["STORE_REFUSED", /other credentials/, fault("UnrecognizedClientException")],
+  ["STORE_REFUSED", /other credentials/, fault("InvalidSignatureException")],
+  ["STORE_REFUSED", /other credentials/, fault("CredentialsProviderError", { $metadata: undefined })],
+  ["STORE_REFUSED", /does not take \w+ on the table/, fault("ValidationException")],
+  ["STORE_REFUSED", /does not take/, fault("ItemCollectionSizeLimitExceededException")],
+])("%s %s for %o, whatever was asked, and it is not sent again", async (code, says, error) => {
+  const { name } = error;
   const begin = update(null, 3, { append: messages(1, 2) });
   await dynamoStore({ client, tableName }).updateMessages(`refused ${name}`, begin);
   for (const [operation, call] of [
@@ -313,10 +318,23 @@ test.each([
     ["TransactWriteItems", (store: DynamoStore) => store.deleteMessages(`refused ${name}`)],
     ["Query", (store: DynamoStore) => store.listMemories({ owner: "nobody" })],
   ] as const) {
-    const store = faulty(operation, fault(name));
-    await expect(call(store)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: name } });
+    const store = faulty(operation, error);
+    const refused = await failure(() => call(store));
+    expect(refused).toMatchObject({ code, cause: { code: name }, message: expect.stringMatching(says) });
+    if (String(says) !== String(/is open/)) expect(refused.message).not.toContain("is open");
     expect(store.sent.filter((sent) => sent.operation === operation)).toHaveLength(1);
   }
+});
+
+test("a host that does not exist is STORE_REFUSED, and not called open", async () => {
+  const store = dynamoStore({ url: "http://app:s3cret@turnkeep.invalid:8000" });
+  for (const call of [() => store.getMessages("a"), () => store.updateMessages("a", update(null, 1))]) {
+    const error = await failure(call);
+    expect(error).toMatchObject({ code: "STORE_REFUSED", cause: { code: "ENOTFOUND" } });
+    expect(error.message).toMatch(/host .* does not exist/);
+    expect(said(error)).not.toContain("s3cret");
+  }
+  await store.close();
 });
 
 describe("a conflict with another transaction", () => {
@@ -385,7 +403,9 @@ test("an update that is in place succeeds though the database refuses what is le
   const append = [message(1, `"${"x".repeat(40_000)}"`), message(2, `"${"x".repeat(3_000)}"`), message(3)];
   const begin = update(null, 4, { append });
   await dynamoStore({ client, tableName }).updateMessages("left to do", begin);
-  const store = faulty("BatchWriteItem", fault("InternalServerError"), { times: Number.POSITIVE_INFINITY });
+  const store = faulty("BatchWriteItem", fault("InternalServerError", {}, 500), {
+    times: Number.POSITIVE_INFINITY,
+  });
   // Leaves the parts of a row behind, then what led to a message by its id.
   const replace = update(begin.version, 4, { replace: [message(1, '"new"')] });
   await store.updateMessages("left to do", replace);
@@ -401,7 +421,7 @@ test("an update that is in place succeeds though the database refuses what is le
 
 describe("an answer that is lost", () => {
   test("leaves the update in place, and sending it again changes nothing", async () => {
-    const store = faulty("TransactWriteItems", fault("TimeoutError"), { after: true });
+    const store = faulty("TransactWriteItems", silence(), { after: true });
     const begin = update(null, 2, { append: [message(1)] });
     await expect(store.updateMessages("lost", begin)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     await store.updateMessages("lost", begin);

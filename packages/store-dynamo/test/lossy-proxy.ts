@@ -1,0 +1,60 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { onTestFinished } from "vitest";
+
+/** Stands between a client and a DynamoDB Local, and loses what it is told to. */
+export interface LossyProxy {
+  /** For `dynamoStore`. */
+  readonly url: string;
+  /** The operations of all requests that arrived here, in their order. */
+  readonly requests: string[];
+  /** The next request of that operation is served, then comes `meanwhile`, then the connection breaks without an answer. */
+  loseAnswer(operation: string, meanwhile?: () => Promise<unknown>): void;
+  /** The next request of that operation never arrives; after `meanwhile` the connection breaks. */
+  loseRequest(operation: string, meanwhile?: () => Promise<unknown>): void;
+}
+
+interface Loss {
+  readonly operation: string;
+  readonly isServed: boolean;
+  readonly meanwhile: (() => Promise<unknown>) | undefined;
+}
+
+/** Stopped when the test is done. */
+export async function startLossyProxy(target: string): Promise<LossyProxy> {
+  const requests: string[] = [];
+  const losses: Loss[] = [];
+
+  async function served({ method, headers }: IncomingMessage, body: Buffer): Promise<IncomingMessage> {
+    const onward = request(new URL(target).origin, { method, headers });
+    onward.end(body);
+    const [answer] = (await once(onward, "response")) as [IncomingMessage];
+    return answer;
+  }
+
+  const server = createServer(async (incoming, outgoing) => {
+    const body = await buffer(incoming);
+    const operation = String(incoming.headers["x-amz-target"]).split(".")[1] ?? "";
+    requests.push(operation);
+    const index = losses.findIndex((loss) => loss.operation === operation);
+    const [loss] = index === -1 ? [] : losses.splice(index, 1);
+    const answer = loss?.isServed === false ? undefined : await served(incoming, body);
+    const text = answer && (await buffer(answer));
+    await loss?.meanwhile?.();
+    if (loss !== undefined || answer === undefined) incoming.socket.resetAndDestroy();
+    else outgoing.writeHead(answer.statusCode ?? 500, answer.headers).end(text);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    url: `http://local:local@127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    loseAnswer: (operation, meanwhile) => void losses.push({ operation, isServed: true, meanwhile }),
+    loseRequest: (operation, meanwhile) => void losses.push({ operation, isServed: false, meanwhile }),
+  };
+}
