@@ -7,8 +7,8 @@ import {
   parseUrl,
   type StoreConnection,
 } from "@turnkeep/core/store-kit";
-import { codesOf, explained, isOpen, isThrottled, isUnanswered, storeName } from "./failures.ts";
 import type { DynamoConnection } from "./options.ts";
+import { codesOf, explained, isOpen, isThrottled, isUnanswered, storeName } from "./refusals.ts";
 
 /** What the store needs from a client. A `DynamoDBClient` of `@aws-sdk/client-dynamodb` provides it. */
 export interface DynamoClient {

@@ -1,7 +1,7 @@
 import { invalidOption, show, TurnkeepError } from "@turnkeep/core/store-kit";
 import { pause, type Run, type Statement } from "./client.ts";
-import { nameOf, storeName } from "./failures.ts";
 import { indexable, ownAttributes } from "./items.ts";
+import { nameOf, storeName } from "./refusals.ts";
 import type { TableNames } from "./table.ts";
 
 interface Index {

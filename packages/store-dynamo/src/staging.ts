@@ -1,5 +1,4 @@
 import { isTurnkeepError, show, TurnkeepError } from "@turnkeep/core/store-kit";
-import { storeName } from "./failures.ts";
 import {
   type Head,
   headKey,
@@ -13,6 +12,7 @@ import {
   type Work,
   workOf,
 } from "./items.ts";
+import { storeName } from "./refusals.ts";
 import { type Action, type Condition, type Entry, inTurn, type Table } from "./table.ts";
 
 /** A staged update older than this is no longer being written. */

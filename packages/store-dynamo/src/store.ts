@@ -14,12 +14,12 @@ import {
   withState,
 } from "@turnkeep/core/store-kit";
 import { connect, pause, type Run } from "./client.ts";
-import { storeName } from "./failures.ts";
 import { allLive, type Found, readMessages, withLost } from "./history.ts";
 import { type Head, headKey, isPresent, Memory } from "./items.ts";
 import { migrate } from "./migrations.ts";
 import { type DynamoStoreOptions, normalizeOptions } from "./options.ts";
 import { readHead, readList } from "./reads.ts";
+import { storeName } from "./refusals.ts";
 import { endLife, finishDeletes, sweep } from "./staging.ts";
 import { Table } from "./table.ts";
 import { applyUpdate, type Lost } from "./updates.ts";

@@ -8,10 +8,10 @@ const kinds = {
   "sql.ts": ["parameters.ts"],
   "lua.ts": ["scripts.ts"],
   "documents.ts": ["changes.ts", "statements.ts"],
-  "items.ts": ["history.ts", "reads.ts", "rows.ts", "table.ts"],
+  "items.ts": ["history.ts", "ids.ts", "reads.ts", "rows.ts", "table.ts"],
 };
 const statements = Object.keys(kinds);
-const allowed = ["client.ts", "migrations.ts", "records.ts", "staging.ts", "updates.ts"];
+const allowed = ["client.ts", "migrations.ts", "records.ts", "refusals.ts", "staging.ts", "updates.ts"];
 
 /** What others copy to begin a store of their own; no package of the workspace. */
 const template = "templates/store";
