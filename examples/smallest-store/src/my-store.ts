@@ -29,8 +29,10 @@ export function myStore(database: PGlite, options: { ttlMs?: number | undefined 
       const done = revision === undefined ? rows(insert, id, value) : rows(update, id, value, revision);
       return (await done).length === 1;
     },
-    async delete(id) {
-      await rows("delete from memories where id = $1", id);
+    async delete(id, revision) {
+      const any = "delete from memories where id = $1 returning 1";
+      const one = "delete from memories where id = $1 and revision = $2::text::bigint returning 1";
+      return (await (revision === undefined ? rows(any, id) : rows(one, id, revision))).length === 1;
     },
   });
 }

@@ -43,7 +43,11 @@ function fileStore(folder: string): ChatMemoryStore {
       renameSync(`${path(key)}.new`, path(key));
       return true;
     },
-    delete: (key) => rmSync(path(key), { force: true }),
+    delete: (key, revision) => {
+      if (read(key) === undefined || (revision !== undefined && read(key) !== revision)) return false;
+      rmSync(path(key));
+      return true;
+    },
     durable: true,
   });
 }

@@ -46,7 +46,7 @@ export interface CapabilityRequirement {
 }
 
 /** An optional member of a harness that some cases need. */
-export type HarnessRequirement = "rawRead" | "rawWrite" | "fault" | "given";
+export type HarnessRequirement = "rawRead" | "rawWrite" | "rawRemove" | "fault" | "given";
 
 /**
  * One case: data and a function, bound to no test runner.

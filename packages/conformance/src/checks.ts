@@ -22,6 +22,7 @@ const memberNames: Names<ConformanceHarness> = {
   advance: true,
   rawRead: true,
   rawWrite: true,
+  rawRemove: true,
   fault: true,
   given: true,
 };

@@ -39,6 +39,11 @@ export interface ConformanceContext {
   rawText(memoryId: string): Promise<string | undefined>;
   /** Changes each text that the database holds for a memory; returns how many. Needs `rawRead` and `rawWrite`. */
   damage(memoryId: string, change: (text: string) => string): Promise<number>;
+  /**
+   * Removes the record that holds the first text of which this is true; returns whether there was one. Needs `rawRead`
+   * and `rawRemove`.
+   */
+  lose(memoryId: string, isLost: (text: string) => boolean): Promise<boolean>;
   /** A client whose `step`-th write to the database, and everything after it, does not take place. Needs `fault`. */
   dying(step: number): Promise<ChatMemoryStore>;
   /** A store over a client that somebody else made. Needs `given`. */

@@ -52,6 +52,12 @@ export interface ConformanceHarness {
    */
   rawWrite?: ((memoryId: string, texts: readonly string[]) => void | Promise<void>) | undefined;
   /**
+   * Removes from the database the record (row, item, document, field) that holds the text at this index of what
+   * `rawRead` returns, bypassing every check of the store. With it and `rawRead`, the kit tests what becomes of a memory
+   * of which somebody else has removed a part.
+   */
+  rawRemove?: ((memoryId: string, index: number) => void | Promise<void>) | undefined;
+  /**
    * Returns a client of the same data that dies like a process: its `step`-th write to the database (from 1), and
    * everything after it, does not take place. Locks and open transactions that it held end with it. The call that meets
    * its death may reject with any error. The kit closes it.

@@ -40,7 +40,7 @@ export interface NormalOptions {
 
 /**
  * Runs the cases over a store, one after the other, and returns a report. Skipped cases follow from the store's
- * `capabilities` and from what the harness lacks of `rawRead`, `rawWrite`, `fault` and `given`. A failing store does
+ * `capabilities` and from what the harness lacks of `rawRead`, `rawWrite`, `rawRemove`, `fault` and `given`. A failing store does
  * not make the call reject: the report shows it. The call rejects if the harness fails, and with a `TypeError` for
  * invalid options, options that select no case, or a harness with a misspelt member.
  *

@@ -210,6 +210,11 @@ export class ConformanceSession {
         await harness.rawWrite?.(id, texts.map(change));
         return texts.length;
       },
+      lose: async (id, isLost) => {
+        const index = ((await harness.rawRead?.(id)) ?? []).findIndex(isLost);
+        if (index >= 0) await harness.rawRemove?.(id, index);
+        return index >= 0;
+      },
       dying: async (step) => {
         const store = await offered(harness.fault, "fault")({ step });
         own.dying.push(store);

@@ -1,10 +1,72 @@
-import { isTurnkeepError, TurnkeepError } from "@turnkeep/core/store-kit";
+import { corruptError, isTurnkeepError, TurnkeepError } from "@turnkeep/core/store-kit";
 import type { BrokenStore } from "./broken-store.ts";
 import type { GivenDatabase } from "./reference-store.ts";
 
 const corrupt = "a corrupt record is named, and does not hide the others";
 
+const lost = "a live message whose record is gone stands in its place, and hides no other";
+
+/** A page or snapshot without the messages whose record is gone. */
+const withoutLost = <Message extends { payload: string }>(messages: readonly Message[]): Message[] =>
+  messages.filter(({ payload }) => payload !== "");
+
 export const brokenDamage: readonly BrokenStore[] = [
+  {
+    fault: "goes on in silence without a message whose record is gone",
+    caughtBy: ["errors", lost],
+    wrap: (base) => ({
+      async getMessages(id, options) {
+        const snapshot = await base.getMessages(id, options);
+        return { ...snapshot, messages: withoutLost(snapshot.messages) };
+      },
+    }),
+  },
+  {
+    fault: "leaves a message whose record is gone out of history",
+    caughtBy: ["errors", lost],
+    wrap: (base) => ({
+      async getHistory(id, query, options) {
+        const page = await base.getHistory(id, query, options);
+        return { ...page, messages: withoutLost(page.messages) };
+      },
+    }),
+  },
+  {
+    fault: "answers no message of a memory of which one record is gone",
+    caughtBy: ["errors", lost],
+    wrap: (base) => ({
+      async getMessages(id, options) {
+        const snapshot = await base.getMessages(id, options);
+        if (withoutLost(snapshot.messages).length === snapshot.messages.length) return snapshot;
+        throw corruptError(id, "a record is gone");
+      },
+    }),
+  },
+  {
+    fault: "refuses to remove a message whose record is gone",
+    caughtBy: ["errors", lost],
+    wrap: (base, { memories }) => ({
+      async updateMessages(id, update, options) {
+        const rows = memories.get(id)?.rows ?? [];
+        const isLost = (seq: number) => rows.some((row) => row.seq === seq && row.payload === "");
+        if (update.move.some(({ seq, to }) => to === "removed" && isLost(seq)))
+          throw new TurnkeepError("INVALID_OPTION", "no such message");
+        await base.updateMessages(id, update, options);
+      },
+    }),
+  },
+  {
+    fault: "cannot evict a message whose record is gone",
+    caughtBy: ["errors", "a message whose record is gone leaves memory like any other"],
+    wrap: (base, { memories }) => ({
+      async updateMessages(id, update, options) {
+        const rows = memories.get(id)?.rows ?? [];
+        const isLost = (seq: number) => rows.some((row) => row.seq === seq && row.payload === "");
+        const move = update.move.filter(({ seq, to }) => to === "removed" || !isLost(seq));
+        await base.updateMessages(id, { ...update, move }, options);
+      },
+    }),
+  },
   {
     fault: "hides good records behind a corrupt one",
     caughtBy: ["errors", corrupt],

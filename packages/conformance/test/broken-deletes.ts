@@ -1,10 +1,60 @@
 import type { HistoryPage, MemorySnapshot } from "@turnkeep/core";
-import { isTurnkeepError, TurnkeepError, throwIfAborted } from "@turnkeep/core/store-kit";
+import { conflictError, isTurnkeepError, TurnkeepError, throwIfAborted } from "@turnkeep/core/store-kit";
 import type { BrokenStore } from "./broken-store.ts";
 import { roundTrip } from "./reference-store.ts";
 
+/** The version with which each life of a memory began, by its id. */
+const firstVersions = new Map<string, string[]>();
+
 /** Deletes, signals, and what errors hold. */
 export const brokenDeletes: readonly BrokenStore[] = [
+  {
+    fault: "deletes whatever is there, whichever version was asked for",
+    caughtBy: ["versions", "a delete of one version deletes that one, and nothing once it is gone"],
+    wrap: (base) => ({
+      deleteMessages: (id, options) => base.deleteMessages(id, { signal: options?.signal }),
+    }),
+  },
+  {
+    fault: "takes a memory that is gone for another version",
+    caughtBy: ["versions", "a delete of one version deletes that one, and nothing once it is gone"],
+    wrap: (base, { memories }) => ({
+      async deleteMessages(id, options) {
+        if (options?.expected !== undefined && !memories.has(id)) throw conflictError(id, options.expected);
+        await base.deleteMessages(id, options);
+      },
+    }),
+  },
+  {
+    fault: "keeps the versions of earlier lives for a delete",
+    caughtBy: ["versions", "a delete of a version of an earlier life leaves the later one"],
+    wrap: (base) => ({
+      async updateMessages(id, update, options) {
+        await base.updateMessages(id, update, options);
+        if (update.expected === null)
+          firstVersions.set(id, [...(firstVersions.get(id) ?? []), update.version]);
+      },
+      async deleteMessages(id, options) {
+        const { signal, expected = "" } = options ?? {};
+        const isKnown = firstVersions.get(id)?.includes(expected) === true;
+        const { version } = await base.getMessages(id);
+        await base.deleteMessages(id, isKnown ? { signal, expected: version ?? expected } : options);
+      },
+    }),
+  },
+  {
+    fault: "looks at the version, then deletes what is there by then",
+    caughtBy: ["atomicity", "of a delete of one version and a write that race, one takes place"],
+    wrap: (base) => ({
+      async deleteMessages(id, options) {
+        const { signal, expected } = options ?? {};
+        const { version } = await base.getMessages(id, { signal });
+        if (expected !== undefined && version !== null && version !== expected)
+          throw conflictError(id, expected);
+        await base.deleteMessages(id, { signal });
+      },
+    }),
+  },
   {
     fault: "deletes the head, then the messages that are there by then",
     caughtBy: ["atomicity", "a delete that races the next beginning leaves that beginning whole"],

@@ -34,8 +34,8 @@ describeConformance("keyValueStore over a map", {
         values.set(key, value);
         return true;
       },
-      delete: async (key) => void values.delete(key),
-      deleteIfUnchanged: async (key, revision) => values.get(key) === revision && values.delete(key),
+      delete: async (key, revision) =>
+        (revision === undefined || values.get(key) === revision) && values.delete(key),
       list: async ({ after, limit }) =>
         [...values.keys()]
           .sort()
@@ -67,7 +67,7 @@ const withoutListing: ConformanceHarness = {
         alone.set(key, value);
         return true;
       },
-      delete: (key) => void alone.delete(key),
+      delete: (key, revision) => (revision === undefined || alone.get(key) === revision) && alone.delete(key),
     }),
   rawRead: (memoryId) => [alone.get(memoryId) ?? ""],
 };

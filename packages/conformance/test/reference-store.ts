@@ -11,6 +11,7 @@ import {
   checkTtl,
   checkUpdate,
   closedError,
+  conflictError,
   corruptError,
   decodeCursor,
   encodeCursor,
@@ -21,6 +22,7 @@ import {
   storedRows,
   TurnkeepError,
   throwIfAborted,
+  unreadableMessage,
   unsupportedError,
 } from "@turnkeep/core/store-kit";
 import type { ConformanceHarness, HarnessCreateOptions } from "../src/index.ts";
@@ -68,6 +70,19 @@ function damagedMemory(text: string): StoredMemory {
   } catch {
     return text as unknown as StoredMemory;
   }
+}
+
+/** A memory, then each of its rows, as a database with a record for each would hold them. */
+function recordsOf(memory: StoredMemory | undefined): unknown[] {
+  return Array.isArray(memory?.rows) ? [memory, ...memory.rows] : [memory ?? null];
+}
+
+/** Loses a row: the head still knows which messages are live, and nobody those that had left. */
+function loseRow(memory: StoredMemory | undefined, index: number): void {
+  const row = memory?.rows[index];
+  if (memory === undefined || row === undefined) return;
+  const left: Row[] = row.state === "live" ? [{ ...unreadableMessage(row.seq), state: row.state }] : [];
+  memory.rows.splice(index, 1, ...left);
 }
 
 /** A round trip to a database. */
@@ -128,6 +143,9 @@ export function referenceStore(
 
     async deleteMessages(memoryId, options) {
       await enterMemory(memoryId, options?.signal);
+      const { expected } = options ?? {};
+      if (expected !== undefined && (find(memoryId)?.version ?? expected) !== expected)
+        throw conflictError(memoryId, expected);
       database.memories.delete(memoryId);
     },
 
@@ -251,9 +269,15 @@ export function referenceHarness(options: ReferenceOptions = {}): ConformanceHar
           offset += ms;
         },
     // Who shares nothing has no database that could be looked into.
-    rawRead: declared.shared ? (memoryId) => [JSON.stringify(memories.get(memoryId) ?? null)] : undefined,
+    rawRead: declared.shared
+      ? (memoryId) => recordsOf(memories.get(memoryId)).map((record) => JSON.stringify(record))
+      : undefined,
     rawWrite: declared.shared
       ? (memoryId, [text = ""]) => void memories.set(memoryId, damagedMemory(text))
+      : undefined,
+    rawRemove: declared.shared
+      ? (memoryId, index) =>
+          index === 0 ? void memories.delete(memoryId) : loseRow(memories.get(memoryId), index - 1)
       : undefined,
     fault({ step }) {
       let left = step;

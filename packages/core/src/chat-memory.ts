@@ -1,4 +1,4 @@
-import type { MemoryCallOptions, PutOptions, RemovalOptions } from "./memory-call-options.ts";
+import type { Anchor, MemoryCallOptions, PutOptions, RemovalOptions } from "./memory-call-options.ts";
 import type { MemoryHistoryPage, MemoryHistoryQuery } from "./memory-history.ts";
 import type { ExplainOptions, Explanation, Prompt, ViewOptions } from "./memory-view.ts";
 import type { MessageFormat } from "./message-format.ts";
@@ -48,11 +48,12 @@ export interface TransactionOptions extends MemoryCallOptions {
    */
   readonly onConflict?: "merge" | "throw" | undefined;
   /**
-   * With `true`, only adds to an existing memory: one that was deleted, has expired or never began is `INVALID_OPTION`.
-   * For long work, such as a turn with tools, during which somebody may delete the conversation. Default `false`: the
-   * memory begins anew.
+   * With `true`, only adds to an existing memory: one that was deleted, has expired or never began is `NOT_FOUND`. With
+   * an {@link Anchor}, only while what it holds on to is there. For long work, such as a model's answer, during which
+   * somebody may delete the conversation and begin it anew, or take the question back. Default `false`: the memory
+   * begins anew.
    */
-  readonly mustExist?: boolean | undefined;
+  readonly mustExist?: boolean | Anchor | undefined;
 }
 
 /** What the function of a transaction works with. */
@@ -95,7 +96,8 @@ export interface ChatMemory<M> {
    * (`window.summarize`), it waits for that summary; a summary that fails is an event, not an error.
    *
    * A system message equal to the present one is ignored and returns its id; a different one replaces it. A message
-   * with an id of your own ({@link entry}) is ignored if it was added before.
+   * with an id of your own ({@link entry}) is ignored if it was added before and is still kept, in memory or in history;
+   * an id that was removed, cleared or erased is free again.
    *
    * Errors: `INVALID_MESSAGE`, `ID_CONFLICT` (the id has other content), `MESSAGE_TOO_LARGE`, `VERSION_CONFLICT`
    * (others kept writing until the time was up), `INVALID_OPTION` (a limit or counter returned an invalid number).
@@ -106,7 +108,7 @@ export interface ChatMemory<M> {
    * an approval. Equal content writes nothing. An id that was removed, cleared or erased is free again, and the message
    * is added anew. So for a streaming answer, put the beginning first, and every later version with `mustExist`.
    *
-   * Errors: as `add`; `ID_CONFLICT` if the id has left memory, `INVALID_OPTION` by {@link PutOptions.mustExist},
+   * Errors: as `add`; `ID_CONFLICT` if the id has left memory, `NOT_FOUND` by {@link PutOptions.mustExist},
    * `VERSION_CONFLICT` by {@link PutOptions.replaces},
    * `INVALID_MESSAGE` if it would turn a system message into another role or the reverse, or a derived message into one
    * that {@link ChatMemory.compact} refuses as a replacement.
@@ -156,20 +158,23 @@ export interface ChatMemory<M> {
    * Returns its id.
    *
    * Errors: `INVALID_MESSAGE` (the replacement is a system or tool message, holds calls or approvals, or, with unit
-   * `turn`, is not a user message), `INVALID_OPTION` (no such message), `VERSION_CONFLICT` (a later compact reached
-   * further).
+   * `turn`, is not a user message), `NOT_FOUND` (no such message), `INVALID_OPTION` (it cannot end there),
+   * `VERSION_CONFLICT` (a later compact reached further).
    */
   compact(
     request: { readonly through: string; readonly replacement: M },
     options?: MemoryCallOptions,
   ): Promise<string>;
-  /** Deletes memory and history. The next `add` begins the memory anew. */
+  /**
+   * Deletes memory and history, with what others add meanwhile, and never a memory that begins after it. The next `add`
+   * begins the memory anew.
+   */
   clear(options?: MemoryCallOptions): Promise<void>;
   /**
    * Collects adds and commits them once. If `run` throws, nothing is written and its error is passed on. Other calls on
    * the memory go on while `run` works.
    *
-   * Errors: as `add`; `VERSION_CONFLICT` by {@link TransactionOptions.onConflict}; `INVALID_OPTION` by
+   * Errors: as `add`; `VERSION_CONFLICT` by {@link TransactionOptions.onConflict}; `NOT_FOUND` by
    * {@link TransactionOptions.mustExist}; `CLOSED` for use after its end.
    */
   transaction<T>(
@@ -181,7 +186,7 @@ export interface ChatMemory<M> {
    * then has room for, up to its `target`, comes back from history. The system message in front stays, unless you name
    * it. The ids stay taken: an edited question, or the same one asked again, needs a new id.
    *
-   * Errors: `INVALID_OPTION` if there is no such message or it is superseded already; `VERSION_CONFLICT` by
+   * Errors: `NOT_FOUND` if there is no such message or it is superseded already; `VERSION_CONFLICT` by
    * {@link RemovalOptions.onConflict}, for callers that must not take back messages they have not seen.
    */
   rewind(messageId: string, options?: RemovalOptions): Promise<void>;
@@ -191,6 +196,27 @@ export interface ChatMemory<M> {
    * Errors: `VERSION_CONFLICT` by {@link RemovalOptions.onConflict}.
    */
   remove(messageId: string, options?: RemovalOptions): Promise<string[]>;
+  /**
+   * Holds on to the conversation as this instance last knew it, and to a message in it, live or evicted. Pass the result
+   * as `mustExist` of what you write later: after `clear` or `erase`, also if the conversation has begun anew, and after
+   * `rewind`, `remove` or `set` of that message, it is `NOT_FOUND`, and nothing is written. Where the store keeps no
+   * history, a message that is no longer live is not looked for. Reads only what this instance does not know yet.
+   *
+   * Errors: `NOT_FOUND` if there is no such memory or message.
+   *
+   * @example
+   * ```ts
+   * import { assistant, type ChatMemory, type ModelMessage, user } from "@turnkeep/core";
+   *
+   * async function answer(memory: ChatMemory<ModelMessage>, ask: (messages: ModelMessage[]) => Promise<string>) {
+   *   const [question = ""] = await memory.add(user("What is a fjord?"));
+   *   const mustExist = await memory.anchor(question);
+   *   const text = await ask(await memory.messages()); // may take minutes
+   *   await memory.transaction((transaction) => transaction.add(assistant(text)), { mustExist });
+   * }
+   * ```
+   */
+  anchor(messageId?: string, options?: MemoryCallOptions): Promise<Anchor>;
   /** One page of everything that was said, oldest first by default. `UNSUPPORTED` if the store keeps no history. */
   history(query?: MemoryHistoryQuery): Promise<MemoryHistoryPage<M>>;
   /** Everything that was said, page by page. `format.encode` makes JSON text of a message; `format.decode` reads it. */

@@ -4,16 +4,29 @@ export interface MemoryCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/**
+ * What a change is bound to: a memory as it began once, and if named a message in it. Made by `memory.anchor()`. Plain
+ * data, so that another process may go on with it.
+ */
+export interface Anchor {
+  /** Tells the memory from one that was there before it, or comes after it, under the same id. */
+  readonly life: string;
+  readonly messageId?: string | undefined;
+  /** The place of that message, which tells it from another one under the same id. */
+  readonly seq?: number | undefined;
+}
+
 /** Options of `put`. */
 export interface PutOptions<M> extends MemoryCallOptions {
   /**
-   * With `true`, only a live message is replaced, and an id that no message has is `INVALID_OPTION`. For an answer that
-   * still streams, whose beginning somebody may delete in the meantime. Default `false`: the message is added.
+   * With `true`, only a live message is replaced, and an id that no message has is `NOT_FOUND`. For an answer that still
+   * streams, whose beginning somebody may delete in the meantime. With an {@link Anchor}, the message is added or
+   * replaced only while what the anchor holds on to is there; else `NOT_FOUND`. Default `false`: the message is added.
    */
-  readonly mustExist?: boolean | undefined;
+  readonly mustExist?: boolean | Anchor | undefined;
   /**
    * Only replaces the message as it is here: one with other content is `VERSION_CONFLICT`, and an id that no message has
-   * is `INVALID_OPTION`. So of two that take the same step from what they read, one succeeds, in whatever process: a
+   * is `NOT_FOUND`. So of two that take the same step from what they read, one succeeds, in whatever process: a
    * call is carried out once although its approval comes twice.
    */
   readonly replaces?: M | undefined;

@@ -187,8 +187,8 @@ describe("createChatMemories", () => {
     expect((await memories.list({ owner: "ann" })).memories).toHaveLength(3);
     expect(await epochOf("c")).toBe((await epochOf("a")) + 1);
     await expect(memories.fork("a", "b")).rejects.toMatchObject({ code: "ID_CONFLICT" });
-    await expect(memories.fork("nobody", "d")).rejects.toMatchObject({ code: "INVALID_OPTION" });
-    await expect(memories.fork("a", "d", { at: "nobody" })).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(memories.fork("nobody", "d")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(memories.fork("a", "d", { at: "nobody" })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   test.each([{}, "x", null])("list and erase refuse %j as a signal", async (given) => {

@@ -314,8 +314,8 @@ describe("views", () => {
     await theirs.get("m").clear();
     for (const id of ["answer", "nobody's"]) {
       await expect(ours.put(id, assistant("Good morning."), { mustExist: true })).rejects.toMatchObject({
-        code: "INVALID_OPTION",
-        message: expect.stringContaining("mustExist") as string,
+        code: "NOT_FOUND",
+        message: expect.stringContaining("is not there") as string,
         details: { memoryId: "m", messageIds: [id] },
       });
     }
@@ -349,10 +349,7 @@ describe("views", () => {
     expect(texts(await ours.messages())).toEqual([won]);
     await theirs.put("call", assistant("done"), { replaces: assistant(won) });
     expect(texts(await ours.messages())).toEqual(["done"]);
-    await expect(ours.put("other", asked, { replaces: asked })).rejects.toMatchObject({
-      code: "INVALID_OPTION",
-      details: { missing: true },
-    });
+    await expect(ours.put("other", asked, { replaces: asked })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   test("what a view or a change was asked for is copied: the caller may change it while the call waits", async () => {
@@ -677,8 +674,9 @@ describe("set, compact, clear", () => {
       code: "VERSION_CONFLICT",
       details: about(callId as string),
     });
-    for (const id of ["nobody", systemId as string, summaryId])
+    for (const id of [systemId as string, summaryId])
       await refused(id).toMatchObject({ code: "INVALID_OPTION", details: about(id) });
+    await refused("nobody").toMatchObject({ code: "NOT_FOUND", details: about("nobody") });
     const result = {
       type: "tool-result" as const,
       toolCallId: "c",
@@ -750,7 +748,7 @@ describe("set, compact, clear", () => {
     await memory.rewind(superseded as string);
     const upTo = (through: string | undefined) =>
       memory.compact({ through: through as string, replacement: user("sum") });
-    await expect(upTo(superseded)).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(upTo(superseded)).rejects.toMatchObject({ code: "NOT_FOUND" });
     await upTo(evicted);
     expect(await states(memory)).toEqual(["a evicted", "b evicted", "c live", "d superseded"]);
     expect(texts(await memory.messages())).toEqual(["sum", "c"]);
@@ -831,8 +829,8 @@ describe("rewind and remove", () => {
     ]);
     await memory.rewind(ids[1] as string);
     expect(texts(await memory.messages())).toEqual(["s", "1"]);
-    await expect(memory.rewind(ids[4] as string)).rejects.toMatchObject({ code: "INVALID_OPTION" });
-    await expect(memory.rewind("nobody")).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(memory.rewind(ids[4] as string)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(memory.rewind("nobody")).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   test("rewind brings back whole steps only, and what a summary stands for stays behind it", async () => {

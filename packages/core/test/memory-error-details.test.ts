@@ -2,11 +2,13 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import {
   assistant,
+  type ChatMemoryStore,
   createChatMemories,
   createChatMemory,
   entry,
   inMemoryStore,
   system,
+  TurnkeepError,
   type TurnkeepErrorCode,
   type TurnkeepErrorDetails,
   user,
@@ -42,7 +44,7 @@ const refused: readonly (readonly [
       await memory.set([user("4")]);
     },
     "VERSION_CONFLICT",
-    { memoryId: "m" },
+    { memoryId: "m", call: "set" },
   ],
   [
     "a call after close",
@@ -51,25 +53,25 @@ const refused: readonly (readonly [
       await memory.messages();
     },
     "CLOSED",
-    { memoryId: "m" },
+    { memoryId: "m", call: "messages" },
   ],
   [
     "an add under an id with other content",
     ({ memory }) => memory.add(entry(user("other"), { id: "b" })),
     "ID_CONFLICT",
-    { memoryId: "m", messageIds: ["b"] },
+    { memoryId: "m", call: "add", messageIds: ["b"] },
   ],
   [
     "a put under an id that has left",
     ({ memory }) => memory.put("a", user("other")),
     "ID_CONFLICT",
-    { memoryId: "m", messageIds: ["a"] },
+    { memoryId: "m", call: "put", messageIds: ["a"] },
   ],
   [
     "a put that makes another role of a system message",
     ({ memory }) => memory.put("s", user("other")),
     "INVALID_MESSAGE",
-    { memoryId: "m", messageIds: ["s"] },
+    { memoryId: "m", call: "put", messageIds: ["s"] },
   ],
   [
     "a compact of what is covered further",
@@ -78,25 +80,25 @@ const refused: readonly (readonly [
       await memory.compact({ through: "a", replacement: assistant("1") });
     },
     "VERSION_CONFLICT",
-    { memoryId: "m", messageIds: ["a"] },
+    { memoryId: "m", call: "compact", messageIds: ["a"] },
   ],
   [
     "a rewind to what is not there",
     ({ memory }) => memory.rewind("nobody"),
-    "INVALID_OPTION",
-    { memoryId: "m", messageIds: ["nobody"] },
+    "NOT_FOUND",
+    { memoryId: "m", call: "rewind", messageIds: ["nobody"] },
   ],
   [
     "a fork of what is not there",
     ({ memories }) => memories.fork("nothing", "fork"),
-    "INVALID_OPTION",
-    { memoryId: "nothing" },
+    "NOT_FOUND",
+    { memoryId: "nothing", call: "fork" },
   ],
   [
     "a fork at a message that is not there",
     ({ memories }) => memories.fork("m", "fork", { at: "nobody" }),
-    "INVALID_OPTION",
-    { memoryId: "m", messageIds: ["nobody"] },
+    "NOT_FOUND",
+    { memoryId: "m", call: "fork", messageIds: ["nobody"] },
   ],
   [
     "a fork to what is there",
@@ -105,7 +107,7 @@ const refused: readonly (readonly [
       await memories.fork("m", "fork");
     },
     "ID_CONFLICT",
-    { memoryId: "fork" },
+    { memoryId: "fork", call: "fork" },
   ],
   [
     "a view of what does not fit",
@@ -116,7 +118,7 @@ const refused: readonly (readonly [
         window: { maxTokens: 3, counter: { name: "c", count: () => 2 } },
       }).messages(),
     "WINDOW_OVERFLOW",
-    { memoryId: "m", needed: 6, limit: 3 },
+    { memoryId: "m", call: "messages", needed: 6, limit: 3 },
   ],
 ];
 
@@ -126,9 +128,44 @@ test.each(refused)("%s names what it was about", async (_, call, code, details) 
   expect((error as { details: TurnkeepErrorDetails }).details).toEqual(details);
 });
 
+test("an error of a call that waited for others has its caller's frames, and the cause and the frames of its own", async () => {
+  const cause = new Error("the driver's");
+  const failing: ChatMemoryStore = {
+    ...inMemoryStore(),
+    getMessages: async () => {
+      throw new TurnkeepError("STORE_REFUSED", "no rights", { cause });
+    },
+  };
+  const memory = createChatMemory({ id: "m", store: failing });
+  async function theCaller(): Promise<void> {
+    memory.messages().catch(() => {});
+    await memory.add(user("1"));
+  }
+  const error: unknown = await theCaller().catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: "STORE_REFUSED", message: "no rights", cause });
+  expect((error as TurnkeepError).stack).toMatch(/^TurnkeepError: no rights\n.*getMessages.*theCaller/s);
+});
+
+test("what a call of another memory threw inside a transaction is passed on as it is", async () => {
+  const { memory, store } = await setUp();
+  const other = createChatMemory({ id: "other", store });
+  const thrown: unknown[] = [];
+  const run = () =>
+    other.rewind("nobody").catch((error: unknown) => {
+      thrown.push(error);
+      throw error;
+    });
+  await expect(memory.transaction(run)).rejects.toMatchObject({
+    details: { memoryId: "other", call: "rewind" },
+  });
+  const again: unknown = await memory.transaction(run).catch((error: unknown) => error);
+  expect(again).toBe(thrown[1]);
+});
+
 const codes: Record<TurnkeepErrorCode, true> = {
   INVALID_OPTION: true,
   INVALID_MESSAGE: true,
+  NOT_FOUND: true,
   ID_CONFLICT: true,
   OWNER_MISMATCH: true,
   WINDOW_OVERFLOW: true,
@@ -137,6 +174,7 @@ const codes: Record<TurnkeepErrorCode, true> = {
   CORRUPT_RECORD: true,
   UNSUPPORTED_VERSION: true,
   STORE_NOT_READY: true,
+  STORE_REFUSED: true,
   STORE_UNAVAILABLE: true,
   UNSUPPORTED: true,
   ABORTED: true,

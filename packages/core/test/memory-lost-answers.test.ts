@@ -78,10 +78,10 @@ describe("a change was made, its answer lost, and somebody else has written sinc
       ["y"],
     ],
     [
-      "a put that replaces a message, then an add",
+      "a put that replaces a message, then another put there",
       (ours) => ours.put("1", user("x"), { replaces: user("1") }),
-      (theirs) => theirs.add(user("2")),
-      ["0", "x", "2"],
+      (theirs) => theirs.put("1", user("y")),
+      ["0", "y"],
     ],
     [
       "a compact, then one that reaches further",
@@ -174,6 +174,12 @@ describe("a change was made, its answer lost, and somebody else has written sinc
     const memories = createChatMemories({ store: losing(store, () => fork.add(user("1"))) });
     await expect(memories.fork("m", "fork")).rejects.toBe(lost);
     expect(await texts(fork)).toEqual(["0", "1"]);
+  });
+
+  test("what was put in place of another is recognised, also where a repeat would be refused", async () => {
+    const { ours, theirs } = await setUp((other) => other.add(user("2")));
+    await ours.put("1", user("x"), { replaces: user("1") });
+    expect(await texts(theirs)).toEqual(["0", "x", "2"]);
   });
 
   const whole: [string, (ours: Memory) => Promise<unknown>][] = [
@@ -318,7 +324,7 @@ describe("what was refused while others wrote", () => {
     expect(await texts(theirs)).toEqual(shown);
   });
 
-  test("is not made where it cannot be told that the memory is still the same: the newest message is gone", async () => {
+  test("is made on the new state: they removed the newest message", async () => {
     const store = inMemoryStore();
     const theirs = createChatMemory({ id: "m", store });
     await theirs.add(entry(user("0"), { id: "0" }));
@@ -326,7 +332,14 @@ describe("what was refused while others wrote", () => {
       await theirs.add(user("1"));
       await theirs.remove("0");
     };
-    const ours = createChatMemory({ id: "m", store: refusing(store, meanwhile) });
+    await createChatMemory({ id: "m", store: refusing(store, meanwhile) }).add(user("2"));
+    expect(await texts(theirs)).toEqual(["1", "2"]);
+  });
+
+  test("is not made in another memory that began meanwhile, also what was to begin one", async () => {
+    const store = inMemoryStore();
+    const theirs = createChatMemory({ id: "m", store });
+    const ours = createChatMemory({ id: "m", store: refusing(store, () => theirs.add(user("1"))) });
     await expect(ours.add(user("2"))).rejects.toBe(lost);
     expect(await texts(theirs)).toEqual(["1"]);
   });

@@ -348,7 +348,8 @@ export function essence({ snapshot, rows }: Stored, before: Stored): unknown {
   const known = new Set(before.rows.map((row) => row.id));
   return {
     nextSeq: snapshot.nextSeq,
-    head: snapshot.head,
+    // A memory that begins has a life of its own.
+    head: before.snapshot.version === null ? snapshot.head?.replace(/"life":"[^"]*"/, "") : snapshot.head,
     rows: rows.map(({ id: messageId, createdAt, meta, ...row }) => ({
       ...row,
       meta: known.has(messageId) ? meta : meta?.replace(/"by":"[^"]*"/, ""),

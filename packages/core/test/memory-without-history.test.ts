@@ -37,7 +37,7 @@ describe("a memory in a store without history", () => {
   test("rewinds as far as messages are there, and brings nothing back", async () => {
     await memory.rewind("call");
     expect(await texts(memory)).toEqual(["1", "2"]);
-    await expect(memory.rewind("0")).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(memory.rewind("0")).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   test("removes a whole step, and finds nothing where it has left", async () => {
@@ -50,7 +50,7 @@ describe("a memory in a store without history", () => {
     await memory.compact({ through: "2", replacement: user("sum") });
     expect(await texts(memory)).toEqual(["sum", "assistant", "tool"]);
     const gone = memory.compact({ through: "0", replacement: user("sum") });
-    await expect(gone).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(gone).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
   test("explains what is there, shrinks, and says that it keeps no history", async () => {
@@ -64,6 +64,6 @@ describe("a memory in a store without history", () => {
     const memories = createChatMemories({ store });
     expect(await texts(await memories.fork("m", "whole"))).toEqual(["1", "2", "assistant", "tool"]);
     expect(await texts(await memories.fork("m", "part", { at: "2" }))).toEqual(["1", "2"]);
-    await expect(memories.fork("m", "none", { at: "0" })).rejects.toMatchObject({ code: "INVALID_OPTION" });
+    await expect(memories.fork("m", "none", { at: "0" })).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 });

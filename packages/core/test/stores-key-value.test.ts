@@ -193,49 +193,62 @@ describe("races", () => {
   });
 
   test("an expired memory swept in between does not stop the one that begins", async () => {
-    for (const deleteIfUnchanged of [mapHooks().deleteIfUnchanged, undefined]) {
-      let time = 0;
-      const hooks = mapHooks();
-      if (deleteIfUnchanged === undefined) hooks.deleteIfUnchanged = undefined;
-      const options = { ...hooks, ttlMs: 10, now: () => time };
-      const other = keyValueStore(options);
-      await seed(other, "a", 3);
-      time = 10;
-      const racing = interrupted(options, async () => expect(await other.sweep()).toEqual({ removed: 1 }));
-      const begin = update(null, { append: [message(1, { id: "new" })] });
-      await keyValueStore(racing).updateMessages("a", begin);
-      expect(racing.compareAndSet).toHaveBeenCalledTimes(2);
-      expect(await other.getMessages("a")).toMatchObject({ version: begin.version, nextSeq: 2 });
-    }
+    let time = 0;
+    const options = { ...mapHooks(), ttlMs: 10, now: () => time };
+    const other = keyValueStore(options);
+    await seed(other, "a", 3);
+    time = 10;
+    const racing = interrupted(options, async () => expect(await other.sweep()).toEqual({ removed: 1 }));
+    const begin = update(null, { append: [message(1, { id: "new" })] });
+    await keyValueStore(racing).updateMessages("a", begin);
+    expect(racing.compareAndSet).toHaveBeenCalledTimes(2);
+    expect(await other.getMessages("a")).toMatchObject({ version: begin.version, nextSeq: 2 });
   });
 
   test("a sweep does not remove a memory that begins while it runs", async () => {
-    for (const conditional of [true, false]) {
-      let time = 0;
-      const hooks = mapHooks();
-      const options = { ...hooks, ttlMs: 10, now: () => time };
-      const other = keyValueStore(options);
-      await seed(other, "a", 3);
-      time = 10;
-      let begun = "";
-      const racing: KeyValueStoreOptions<string> = {
-        ...options,
-        deleteIfUnchanged: undefined,
-        compareAndSet: async (...args) => {
-          begun = await seed(other, "a", 1);
-          return hooks.compareAndSet(...args);
-        },
-      };
-      if (conditional) {
-        racing.deleteIfUnchanged = async (key, revision, call) => {
-          begun = await seed(other, "a", 1);
-          return hooks.deleteIfUnchanged?.(key, revision, call) ?? false;
-        };
-      }
-      expect(await keyValueStore(racing).sweep()).toEqual({ removed: 0 });
-      expect(begun).not.toBe("");
-      expect((await other.getMessages("a")).version).toBe(begun);
-    }
+    let time = 0;
+    const hooks = mapHooks();
+    const options = { ...hooks, ttlMs: 10, now: () => time };
+    const other = keyValueStore(options);
+    await seed(other, "a", 3);
+    time = 10;
+    let begun = "";
+    const racing: KeyValueStoreOptions<string> = {
+      ...options,
+      delete: async (...args) => {
+        begun = await seed(other, "a", 1);
+        return hooks.delete(...args);
+      },
+    };
+    expect(await keyValueStore(racing).sweep()).toEqual({ removed: 0 });
+    expect(begun).not.toBe("");
+    expect((await other.getMessages("a")).version).toBe(begun);
+  });
+
+  test("a delete of one version that meets another write tells the conflict, and deletes nothing", async () => {
+    const hooks = mapHooks();
+    const other = keyValueStore(hooks);
+    const v1 = await seed(other, "a", 1);
+    const next = update(v1, { append: [message(2)] });
+    const racing: KeyValueStoreOptions<string> = {
+      ...hooks,
+      delete: async (...args) => {
+        await other.updateMessages("a", next);
+        return hooks.delete(...args);
+      },
+    };
+    const conflict = { code: "VERSION_CONFLICT" };
+    await expect(keyValueStore(racing).deleteMessages("a", { expected: v1 })).rejects.toMatchObject(conflict);
+    expect((await other.getMessages("a")).version).toBe(next.version);
+    await other.deleteMessages("a", { expected: next.version });
+    expect(hooks.values.size).toBe(0);
+    await other.deleteMessages("a", { expected: next.version });
+  });
+
+  test("a delete hook that does not say what it did is INVALID_OPTION", async () => {
+    const store = keyValueStore({ ...mapHooks(), delete: (() => {}) as never });
+    const refused = { code: "INVALID_OPTION", message: expect.stringContaining("delete()") };
+    await expect(store.deleteMessages("a")).rejects.toMatchObject(refused);
   });
 
   test("a database that always answers false ends in VERSION_CONFLICT", async () => {
@@ -329,7 +342,7 @@ describe("hooks", () => {
     expect(await store.sweep()).toEqual({ removed: 0 });
   });
 
-  test("with deleteIfUnchanged a sweep leaves nothing", async () => {
+  test("a sweep leaves nothing", async () => {
     let time = 0;
     const hooks = mapHooks();
     const store = keyValueStore({ ...hooks, ttlMs: 10, now: () => time });
@@ -362,22 +375,6 @@ describe("hooks", () => {
     reads = 0;
     expect((await store.listMemories({ limit: 1 })).memories).toHaveLength(1);
     expect(reads).toBe(50);
-  });
-
-  test("without deleteIfUnchanged a sweep leaves no content, is not counted twice, and the id can begin again", async () => {
-    let time = 0;
-    const hooks = mapHooks();
-    const options = { ...hooks, deleteIfUnchanged: undefined, ttlMs: 10, now: () => time };
-    const store = keyValueStore(options);
-    await seed(store, "a", 5);
-    time = 10;
-    expect(await store.sweep()).toEqual({ removed: 1 });
-    expect(hooks.values.get("a")).toBe('{"turnkeep":1,"version":null}');
-    expect(await store.sweep()).toEqual({ removed: 0 });
-    expect(await store.listMemories({})).toEqual({ memories: [] });
-    expect(await store.getMessages("a")).toEqual({ version: null, nextSeq: 1, messages: [] });
-    await seed(store, "a", 1);
-    expect((await store.getMessages("a")).messages).toEqual([message(1)]);
   });
 
   test("a list hook that does not go on is reported, not followed for ever", async () => {
@@ -490,12 +487,11 @@ describe("hooks", () => {
         return hook(...given);
       };
     let time = 0;
-    const { get, compareAndSet, delete: remove, deleteIfUnchanged, list } = mapHooks();
+    const { get, compareAndSet, delete: remove, list } = mapHooks();
     const hooks = {
       get: telling("get", get),
       compareAndSet: telling("compareAndSet", compareAndSet),
       delete: telling("delete", remove),
-      deleteIfUnchanged: deleteIfUnchanged && telling("deleteIfUnchanged", deleteIfUnchanged),
       list: list && telling("list", list),
       ttlMs: 10,
       now: () => time,
@@ -504,9 +500,8 @@ describe("hooks", () => {
     for (const id of ["a", "b"]) await store.updateMessages(id, update(null), { signal });
     await store.deleteMessages("b", { signal });
     time = 10;
-    await keyValueStore<string>({ ...hooks, deleteIfUnchanged: undefined }).sweep({ signal });
     await store.sweep({ signal });
-    expect(new Set(told)).toEqual(new Set(["get", "compareAndSet", "delete", "deleteIfUnchanged", "list"]));
+    expect(new Set(told)).toEqual(new Set(["get", "compareAndSet", "delete", "list"]));
   });
 
   test("a signal that fires between the two operations stops the second", async () => {

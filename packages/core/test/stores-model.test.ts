@@ -241,10 +241,6 @@ async function replaySteps(store: ChatMemoryStore, model: Model, steps: readonly
 test.each([
   ["inMemoryStore", (now: () => number) => inMemoryStore({ ttlMs, now })],
   ["keyValueStore", (now: () => number) => keyValueStore({ ...mapHooks(), ttlMs, now })],
-  [
-    "keyValueStore without deleteIfUnchanged",
-    (now: () => number) => keyValueStore({ ...mapHooks(), deleteIfUnchanged: undefined, ttlMs, now }),
-  ],
 ])("%s answers whatever happens as the plainest model does", async (_, create) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {

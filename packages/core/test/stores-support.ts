@@ -60,8 +60,7 @@ export function mapHooks(
       values.set(key, value);
       return true;
     },
-    delete: (key) => void values.delete(key),
-    deleteIfUnchanged: (key, revision) => values.get(key) === revision && values.delete(key),
+    delete: (key, revision) => (revision === undefined || values.get(key) === revision) && values.delete(key),
     list: ({ after, limit }) =>
       [...values.keys()]
         .sort()

@@ -143,7 +143,7 @@ describe.each(stores)(
           const settled = await scheduler.waitFor(Promise.allSettled([adding, ...acts.map(run)]));
           for (const result of settled) {
             if (result.status === "fulfilled") continue;
-            const expected = ["VERSION_CONFLICT", "ID_CONFLICT", "INVALID_OPTION"] as const;
+            const expected = ["VERSION_CONFLICT", "ID_CONFLICT", "INVALID_OPTION", "NOT_FOUND"] as const;
             if (!expected.some((code) => isTurnkeepError(result.reason, code))) throw result.reason;
           }
           expect(store.faults).toEqual([]);

@@ -1,7 +1,7 @@
 import { describeConformance } from "@turnkeep/conformance/vitest";
 import { inject } from "vitest";
 import { dynamoStore } from "../src/index.ts";
-import { dying, newClient, rawRead, rawWrite, useOwnTable } from "./support.ts";
+import { dying, newClient, rawRead, rawRemove, rawWrite, useOwnTable } from "./support.ts";
 
 const url = inject("dynamoUrl");
 const { tableName, client: watcher } = useOwnTable();
@@ -10,6 +10,7 @@ describeConformance("DynamoDB, by a url", {
   create: ({ ttlMs }) => dynamoStore({ url, tableName, ttlMs }),
   rawRead: (memoryId) => rawRead(watcher, tableName, memoryId),
   rawWrite: (memoryId, texts) => rawWrite(watcher, tableName, memoryId, texts),
+  rawRemove: (memoryId, index) => rawRemove(watcher, tableName, memoryId, index),
   fault: ({ step }) => dynamoStore({ client: dying(watcher, step), tableName }),
   given() {
     const client = newClient(url);

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import {
   type AttributeValue,
   BatchWriteItemCommand,
+  DeleteItemCommand,
   DynamoDBClient,
   PutItemCommand,
   QueryCommand,
@@ -301,6 +302,19 @@ export async function rawWrite(
   for (const Item of new Set(places.map(([item]) => item))) {
     await client.send(new PutItemCommand({ TableName: table, Item }));
   }
+}
+
+/** Removes the item that holds the text at this index of what `rawRead` answers. */
+export async function rawRemove(
+  client: DynamoDBClient,
+  table: string,
+  memoryId: string,
+  index: number,
+): Promise<void> {
+  const [item] = (await texts(client, table, memoryId))[index] ?? [];
+  if (item === undefined) return;
+  const { pk, sk } = item as { pk: AttributeValue; sk: AttributeValue };
+  await client.send(new DeleteItemCommand({ TableName: table, Key: { pk, sk } }));
 }
 
 /** Too much for the head: each in a row of its own. */

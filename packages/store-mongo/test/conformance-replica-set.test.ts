@@ -3,7 +3,7 @@ import { type MongoServer, startMongo } from "@turnkeep/servers";
 import { MongoClient } from "mongodb";
 import { afterAll, beforeAll } from "vitest";
 import { mongoStore } from "../src/index.ts";
-import { dying, migrated, newDatabase, rawRead, rawWrite } from "./support.ts";
+import { dying, migrated, newDatabase, rawRead, rawRemove, rawWrite } from "./support.ts";
 
 const database = newDatabase();
 let server: MongoServer;
@@ -23,6 +23,7 @@ describeConformance("a replica set of three, by a url", {
   create: ({ ttlMs }) => mongoStore({ url: server.url, database, ttlMs }),
   rawRead: (memoryId) => rawRead(watcher, database, memoryId),
   rawWrite: (memoryId, texts) => rawWrite(watcher, database, memoryId, texts),
+  rawRemove: (memoryId, index) => rawRemove(watcher, database, memoryId, index),
   fault: ({ step }) => mongoStore({ client: dying(watcher, step), database }),
 });
 

@@ -3,7 +3,7 @@ import { MongoClient } from "mongodb";
 import { MongoClient as MongoClient6 } from "mongodb6";
 import { afterAll, beforeAll, inject } from "vitest";
 import { mongoStore } from "../src/index.ts";
-import { dying, migrated, newDatabase, rawRead, rawWrite } from "./support.ts";
+import { dying, migrated, newDatabase, rawRead, rawRemove, rawWrite } from "./support.ts";
 
 const url = inject("mongoUrl");
 const database = newDatabase();
@@ -27,6 +27,7 @@ describeConformance("a standalone MongoDB, by a url", {
   create: ({ ttlMs }) => mongoStore({ url, database, ttlMs }),
   rawRead: (memoryId) => rawRead(watcher, database, memoryId),
   rawWrite: (memoryId, texts) => rawWrite(watcher, database, memoryId, texts),
+  rawRemove: (memoryId, index) => rawRemove(watcher, database, memoryId, index),
   fault: ({ step }) => mongoStore({ client: dying(watcher, step), database }),
   given: () => ({
     store: mongoStore({ client: watcher, database }),

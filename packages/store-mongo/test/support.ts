@@ -75,6 +75,20 @@ export async function rawWrite(
   }
 }
 
+/** Removes the document or row that holds the value at this index of what `rawRead` answers. */
+export async function rawRemove(
+  client: Driver,
+  database: string,
+  memoryId: string,
+  index: number,
+): Promise<void> {
+  const field = (await fieldsOf(client, database, memoryId))[index];
+  if (field === undefined) return;
+  const target =
+    field.collection === "memories" ? memoriesOf(client, database) : messagesOf(client, database);
+  await target.deleteOne({ _id: field._id });
+}
+
 function parsed(text: string): unknown {
   try {
     return BSON.EJSON.parse(text);

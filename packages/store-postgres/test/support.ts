@@ -67,6 +67,14 @@ export async function rawWrite(
   }
 }
 
+/** Removes the row that holds the text at this index of what `rawRead` answers. */
+export async function rawRemove(client: PostgresClient, memoryId: string, index: number): Promise<void> {
+  const place = (await placesOf(client, memoryId))[index];
+  if (place === undefined) return;
+  const rest = place.seq === null ? "" : ` and seq = ${place.seq}`;
+  await client.query(`delete from ${place.table} where memory_key = ${place.key}${rest}`, []);
+}
+
 interface Place {
   readonly table: string;
   readonly name: string;
@@ -106,10 +114,11 @@ export function dying(client: PostgresClient, step: number): PostgresClient {
 /** What the kit does to a database beside its stores; `client` is what `given` and `fault` are made over. */
 export function rawAccess(
   client: () => PostgresClient,
-): Pick<ConformanceHarness, "rawRead" | "rawWrite" | "fault" | "given"> {
+): Pick<ConformanceHarness, "rawRead" | "rawWrite" | "rawRemove" | "fault" | "given"> {
   return {
     rawRead: (memoryId) => rawRead(client(), memoryId),
     rawWrite: (memoryId, texts) => rawWrite(client(), memoryId, texts),
+    rawRemove: (memoryId, index) => rawRemove(client(), memoryId, index),
     fault: ({ step }) => postgresStore({ client: dying(client(), step) }),
     given: () => ({
       store: postgresStore({ client: client() }),

@@ -5,7 +5,7 @@ import { Cluster } from "ioredis";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { redisStore } from "../src/index.ts";
 import { writeThrough } from "./failover.ts";
-import { dying, newPrefix, rawRead, rawWrite, recording } from "./support.ts";
+import { dying, newPrefix, rawRead, rawRemove, rawWrite, recording } from "./support.ts";
 
 describe("a cluster of three masters with a replica each", () => {
   const prefix = newPrefix();
@@ -50,6 +50,7 @@ describe("a cluster of three masters with a replica each", () => {
     create: ({ ttlMs }) => redisStore({ client: cluster, prefix, ttlMs }),
     rawRead: (memoryId) => rawRead(cluster, prefix, memoryId),
     rawWrite: (memoryId, texts) => rawWrite(cluster, prefix, memoryId, texts),
+    rawRemove: (memoryId, index) => rawRemove(cluster, prefix, memoryId, index),
     fault: ({ step }) => redisStore({ client: dying(cluster, step), prefix }),
     given: () => ({
       store: redisStore({ client: cluster, prefix }),

@@ -4,7 +4,7 @@ import ioredis5 from "ioredis5";
 import { afterAll, beforeAll, describe, inject } from "vitest";
 import { type RedisClient, redisStore } from "../src/index.ts";
 import { scripts } from "../src/scripts.ts";
-import { dying, newPrefix, rawRead, rawWrite } from "./support.ts";
+import { dying, newPrefix, rawRead, rawRemove, rawWrite } from "./support.ts";
 
 const oldest = new ioredis5.default(inject("redis70Url"));
 afterAll(() => oldest.disconnect());
@@ -28,6 +28,7 @@ for (const { name, url = inject("redis70Url"), client } of servers) {
       client === undefined ? redisStore({ url, prefix, ttlMs }) : redisStore({ client, prefix, ttlMs }),
     rawRead: (memoryId) => rawRead(redis, prefix, memoryId),
     rawWrite: (memoryId, texts) => rawWrite(redis, prefix, memoryId, texts),
+    rawRemove: (memoryId, index) => rawRemove(redis, prefix, memoryId, index),
     fault: ({ step }) => redisStore({ client: dying(client ?? redis, step), prefix }),
     given: () => ({
       store: redisStore({ client: client ?? redis, prefix }),

@@ -63,10 +63,11 @@ export async function keysOf(client: Redis | Cluster, prefix: string, memoryId: 
   return keys.filter((_, index) => found[index] === 1);
 }
 
-/** A text in the database, and how to put another in its place. */
+/** A text in the database, and how to put another in its place, or nothing. */
 interface Place {
   readonly text: string;
   put(text: string): Promise<unknown>;
+  remove(): Promise<unknown>;
 }
 
 /** Everything that the database holds for a memory, and what the index says of it, as text. */
@@ -85,6 +86,16 @@ export async function rawWrite(
   for (const [index, place] of places.entries()) await place.put(texts[index] ?? "");
 }
 
+/** Removes the field or member that holds the text at this index of what `rawRead` answers. */
+export async function rawRemove(
+  client: Redis | Cluster,
+  prefix: string,
+  memoryId: string,
+  index: number,
+): Promise<void> {
+  await (await placesOf(client, prefix, memoryId))[index]?.remove();
+}
+
 async function placesOf(client: Redis | Cluster, prefix: string, memoryId: string): Promise<Place[]> {
   const places: Place[] = [];
   for (const key of await keysOf(client, prefix, memoryId)) {
@@ -97,7 +108,11 @@ async function placesOf(client: Redis | Cluster, prefix: string, memoryId: strin
 
 async function valuesOf(client: Redis | Cluster, key: string): Promise<Place[]> {
   const fields = Object.entries(await client.hgetall(key));
-  return fields.map(([field, text]) => ({ text, put: (changed) => client.hset(key, field, changed) }));
+  return fields.map(([field, text]) => ({
+    text,
+    put: (changed) => client.hset(key, field, changed),
+    remove: () => client.hdel(key, field),
+  }));
 }
 
 async function membersOf(client: Redis | Cluster, key: string): Promise<Place[]> {
@@ -109,6 +124,7 @@ async function membersOf(client: Redis | Cluster, key: string): Promise<Place[]>
       await client.zrem(key, text);
       await client.zadd(key, score ?? "0", changed);
     },
+    remove: () => client.zrem(key, text),
   }));
 }
 

@@ -5,10 +5,10 @@ import { type Run, storeName } from "./client.ts";
 export interface Names {
   readonly memories: string;
   readonly messages: string;
+  readonly live: string;
   readonly migrations: string;
   readonly ownerIndex: string;
   readonly expiryIndex: string;
-  readonly liveIndex: string;
   readonly idIndex: string;
 }
 
@@ -17,17 +17,17 @@ export function namesOf(prefix: string): Names {
   return {
     memories: own("memories"),
     messages: own("messages"),
+    live: own("live"),
     migrations: own("migrations"),
     ownerIndex: own("memories_owner_idx"),
     expiryIndex: own("memories_expiry_idx"),
-    liveIndex: own("messages_live_idx"),
     idIndex: own("messages_id_idx"),
   };
 }
 
 /** The steps in order; step 1 is the first. A step that was released never changes. */
 export function migrationsOf(names: Names): (readonly string[])[] {
-  const { memories, messages, ownerIndex, expiryIndex, liveIndex, idIndex } = names;
+  const { memories, messages, live, ownerIndex, expiryIndex, idIndex } = names;
   return [
     // The key stands for one life of a memory id, and is never used again: what belonged to an earlier life can never
     // show in a later one. Texts compare by their bytes, whatever collation a database's owner is used to. There is no
@@ -55,7 +55,12 @@ export function migrationsOf(names: Names): (readonly string[])[] {
         meta text,
         primary key (memory_key, seq)
       ) strict`,
-      `create index ${liveIndex} on ${messages} (memory_key, seq) where state = 'live'`,
+      // Which messages are live, apart from the messages: so a row that somebody else removes is missed.
+      `create table ${live} (
+        memory_key integer not null,
+        seq integer not null,
+        primary key (memory_key, seq)
+      ) strict, without rowid`,
       `create index ${idIndex} on ${messages} (memory_key, id)`,
     ],
   ];

@@ -26,12 +26,21 @@ export interface MessageRow {
   readonly meta: string | null;
 }
 
+/** A live message of which somebody else has removed the row. */
+export interface LostRow {
+  readonly seq: number;
+  readonly payload: null;
+}
+
 /** One for the head, one for each live message. */
-export type SnapshotRow = HeadRow | MessageRow;
+export type SnapshotRow = HeadRow | MessageRow | LostRow;
 
 /** The head with one of the messages that were asked for, or with none. */
 export type LookRow = Pick<HeadRow, "version" | "next"> &
-  ({ readonly seq: null } | (Pick<MessageRow, "seq" | "id"> & { readonly state: MessageState }));
+  (
+    | { readonly state: null }
+    | { readonly seq: number; readonly id: string | null; readonly state: MessageState }
+  );
 
 export interface ListRow {
   readonly key: number;
@@ -63,7 +72,7 @@ export class Statements {
 
   /** No row: no such memory. One statement, so one snapshot. */
   read(memoryId: string): Statement<SnapshotRow> {
-    const { memories, messages, liveIndex } = this.#names;
+    const { memories, messages, live } = this.#names;
     const text = `
       with head as materialized (
         select h.* from ${memories} h where h.memory_id = ? and ${present})
@@ -71,19 +80,22 @@ export class Statements {
         null as id, null as created, null as payload, null as meta
       from head
       union all
-      select m.seq, null, null, null, null, m.id, m.created_at, m.payload, m.meta
-      from head cross join ${messages} m indexed by ${liveIndex}
-      where m.memory_key = head.memory_key and m.state = 'live'`;
+      select l.seq, null, null, null, null, m.id, m.created_at, m.payload, m.meta
+      from head cross join ${live} l on l.memory_key = head.memory_key
+      left join ${messages} m on m.memory_key = l.memory_key and m.seq = l.seq`;
     return { text, values: [memoryId] };
   }
 
-  /** Version and next seq, with those of the named messages that are there. */
+  /** Version and next seq, with those of the named messages that are there; one that is lost has no id. */
   look(memoryId: string, seqs: readonly number[]): Statement<LookRow> {
-    const { memories, messages } = this.#names;
+    const { memories, messages, live } = this.#names;
     const text = `
-      select h.version, h.next_seq as next, m.seq, m.id, m.state
+      select h.version, h.next_seq as next, json_each.value as seq, m.id,
+        case when l.seq is null then m.state else 'live' end as state
       from ${memories} h
-      left join ${messages} m on m.memory_key = h.memory_key and m.seq in (select value from json_each(?))
+      left join json_each(?)
+      left join ${messages} m on m.memory_key = h.memory_key and m.seq = json_each.value
+      left join ${live} l on l.memory_key = h.memory_key and l.seq = json_each.value
       where h.memory_id = ? and ${present}`;
     return { text, values: [JSON.stringify(seqs), memoryId] };
   }
@@ -95,7 +107,12 @@ export class Statements {
       insert into ${this.#names.memories} (memory_id, owner, version, next_seq, head, updated_at, expires_at)
       values (?, ?, ?, ?, ?, ${now}, ${this.#expiry})`;
     const values = [memoryId, owner ?? null, version, nextSeq, head ?? null];
-    return [...this.remove(memoryId), { text, values }, ...this.#inserted(memoryId, insert)];
+    return [
+      ...this.remove(memoryId),
+      { text, values },
+      ...this.#written(memoryId, insert),
+      ...this.#nowLive(memoryId, insert),
+    ];
   }
 
   /** Changes a memory. Only within a transaction that has looked. */
@@ -112,13 +129,7 @@ export class Statements {
           where memory_id = ?`,
         values: [update.version, update.nextSeq, update.head ?? null, memoryId],
       },
-      ...this.#inserted(memoryId, insert),
-      ...rewrite.map(({ seq, state, createdAt, payload, meta }) => ({
-        text: `
-          update ${messages} set state = ?, created_at = ?, payload = ?, meta = ?
-          where memory_key = ${this.#key} and seq = ?`,
-        values: [state, createdAt, payload, meta ?? null, memoryId, seq],
-      })),
+      ...this.#written(memoryId, [...insert, ...rewrite]),
       ...states.map((state) => {
         const seqs = setState.filter((row) => row.state === state).map(({ seq }) => seq);
         const text = `update ${messages} set state = ? where ${named}`;
@@ -127,32 +138,51 @@ export class Statements {
       ...(remove.length === 0
         ? []
         : [{ text: `delete from ${messages} where ${named}`, values: [memoryId, JSON.stringify(remove)] }]),
+      ...this.#noLonger(memoryId, [...setState, ...rewrite].map(({ seq }) => seq).concat(remove)),
+      ...this.#nowLive(memoryId, [...insert, ...rewrite, ...setState]),
     ];
   }
 
   /** Deletes a memory, expired or not, with its messages. Only within a transaction. */
   remove(memoryId: string): Statement<never>[] {
-    const { memories, messages } = this.#names;
+    const { memories, messages, live } = this.#names;
     return [
+      { text: `delete from ${live} where memory_key = ${this.#key}`, values: [memoryId] },
       { text: `delete from ${messages} where memory_key = ${this.#key}`, values: [memoryId] },
       { text: `delete from ${memories} where memory_id = ?`, values: [memoryId] },
     ];
   }
 
   /** A row beyond the limit: there is more. */
-  history(memoryId: string, query: NormalHistoryQuery): Statement<MessageRow & { state: MessageState }> {
+  history(
+    memoryId: string,
+    query: NormalHistoryQuery,
+  ): Statement<(MessageRow | LostRow) & { state: MessageState }> {
     const { after, before, order, limit, states, ids } = query;
-    const { memories, messages, idIndex } = this.#names;
+    const { memories, messages, live, idIndex } = this.#names;
+    const within = "memory_key = (select memory_key from head) and seq > ? and seq < ?";
     // Which index is said here: the planner, which knows no numbers, might search all of the history for a few ids.
-    const text = `
+    const kept = `
       select m.state, ${columns}
       from ${messages} m ${ids === undefined ? "" : `indexed by ${idIndex}`}
-      where m.memory_key = (select h.memory_key from ${memories} h where h.memory_id = ? and ${present})
-        and m.seq > ? and m.seq < ? and m.state in (select value from json_each(?))
-        ${ids === undefined ? "" : "and m.id in (select value from json_each(?))"}
-      order by m.seq ${order === "ascending" ? "asc" : "desc"} limit ?`;
+      where ${within} and m.state in (select value from json_each(?))
+        ${ids === undefined ? "" : "and m.id in (select value from json_each(?))"}`;
+    // Their ids are lost too.
+    const lost = `
+      select 'live', l.seq, null, null, null, null
+      from ${live} l
+      where ${within} and not exists (select 1 from ${messages} m where m.memory_key = l.memory_key and m.seq = l.seq)`;
+    const withLost = ids === undefined && states.includes("live");
+    const text = `
+      with head as materialized (select h.memory_key from ${memories} h where h.memory_id = ? and ${present})
+      ${kept} ${withLost ? `union all ${lost}` : ""}
+      order by seq ${order === "ascending" ? "asc" : "desc"} limit ?`;
     const wanted = ids === undefined ? [] : [JSON.stringify(ids)];
-    return { text, values: [memoryId, after, before, JSON.stringify(states), ...wanted, limit + 1] };
+    const range = withLost ? [after, before] : [];
+    return {
+      text,
+      values: [memoryId, after, before, JSON.stringify(states), ...wanted, ...range, limit + 1],
+    };
   }
 
   /** In the order in which the memories began, after that key. A row beyond the limit: there is more. */
@@ -174,19 +204,39 @@ export class Statements {
 
   /** Deletes memories by their keys. Only within a transaction. */
   sweep(keys: readonly number[]): Statement<never>[] {
-    const { memories, messages } = this.#names;
-    return [messages, memories].map((table) => ({
+    const { memories, messages, live } = this.#names;
+    return [live, messages, memories].map((table) => ({
       text: `delete from ${table} where memory_key in (select value from json_each(?))`,
       values: [JSON.stringify(keys)],
     }));
   }
 
-  #inserted(memoryId: string, rows: FoldedUpdate["insert"]): Statement<never>[] {
+  /** New messages, or others in their place: also where the row of a live one is lost. */
+  #written(memoryId: string, rows: FoldedUpdate["insert"]): Statement<never>[] {
     const text = `
-      insert into ${this.#names.messages} (memory_key, seq, id, state, created_at, payload, meta)
+      insert or replace into ${this.#names.messages} (memory_key, seq, id, state, created_at, payload, meta)
       values (${this.#key}, ?, ?, ?, ?, ?, ?)`;
     return rows.map(({ seq, id, state, createdAt, payload, meta }) => {
       return { text, values: [memoryId, seq, id, state, createdAt, payload, meta ?? null] };
     });
+  }
+
+  #noLonger(memoryId: string, seqs: readonly number[]): Statement<never>[] {
+    if (seqs.length === 0) return [];
+    const text = `
+      delete from ${this.#names.live}
+      where memory_key = ${this.#key} and seq in (select value from json_each(?))`;
+    return [{ text, values: [memoryId, JSON.stringify(seqs)] }];
+  }
+
+  #nowLive(
+    memoryId: string,
+    rows: readonly { readonly seq: number; readonly state: MessageState }[],
+  ): Statement<never>[] {
+    const seqs = rows.filter(({ state }) => state === "live").map(({ seq }) => seq);
+    if (seqs.length === 0) return [];
+    const text = `
+      insert into ${this.#names.live} (memory_key, seq) select ${this.#key}, value from json_each(?)`;
+    return [{ text, values: [memoryId, JSON.stringify(seqs)] }];
   }
 }

@@ -8,6 +8,7 @@ import type {
 } from "@turnkeep/core";
 import {
   checkUpdate,
+  conflictError,
   copyUpdate,
   decodeCursor,
   foldUpdate,
@@ -20,11 +21,19 @@ import {
   normalizeListQuery,
   type StoredRows,
   storedRows,
+  unreadableMessage,
 } from "@turnkeep/core/store-kit";
 import { connect, isDurable, storeName } from "./client.ts";
 import { migrate, migrationsOf, namesOf } from "./migrations.ts";
 import { normalizeOptions, type SqliteStoreOptions } from "./options.ts";
-import { type LookRow, type MessageRow, type SnapshotRow, Statements, sweepBatch } from "./sql.ts";
+import {
+  type LookRow,
+  type LostRow,
+  type MessageRow,
+  type SnapshotRow,
+  Statements,
+  sweepBatch,
+} from "./sql.ts";
 
 /** A store in SQLite. */
 export interface SqliteStore extends ChatMemoryStore {
@@ -110,7 +119,13 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
 
     async deleteMessages(memoryId, callOptions) {
       const { transaction } = enterFor(memoryId, callOptions);
-      await transaction((run) => sql.remove(memoryId).forEach(run));
+      const expected = callOptions?.expected;
+      await transaction((run) => {
+        const [version] = expected === undefined ? [] : storedOf(run(sql.look(memoryId, [])));
+        if (expected !== undefined && (version ?? expected) !== expected)
+          throw conflictError(memoryId, expected);
+        sql.remove(memoryId).forEach(run);
+      });
     },
 
     async getHistory(memoryId, query, callOptions) {
@@ -169,13 +184,17 @@ function snapshotOf(rows: readonly SnapshotRow[]): MemorySnapshot {
   return memorySnapshot({ version, nextSeq, owner, head: text }, messages);
 }
 
-function messageOf({ seq, id, created, payload, meta }: MessageRow): StoredMessage {
+function messageOf(row: MessageRow | LostRow): StoredMessage {
+  if (row.payload === null) return unreadableMessage(row.seq);
+  const { seq, id, created, payload, meta } = row;
   const message = { id, seq, createdAt: created, payload };
   return meta === null ? message : { ...message, meta };
 }
 
 function storedOf(rows: readonly LookRow[]): [version: string | null, stored: StoredRows] {
   const [head] = rows;
-  const found = rows.flatMap((row) => (row.seq === null ? [] : [row]));
+  const found = rows.flatMap((row) =>
+    row.state === null ? [] : [{ ...row, id: row.id ?? unreadableMessage(row.seq).id }],
+  );
   return [head?.version ?? null, storedRows(head?.next ?? 1, found)];
 }

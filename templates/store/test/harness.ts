@@ -1,6 +1,6 @@
 import type { ConformanceHarness } from "@turnkeep/conformance";
 import { sqliteStore } from "../src/index.ts";
-import { dyingClient, newDatabaseFile, rawRead, rawWrite } from "./support.ts";
+import { dyingClient, newDatabaseFile, rawRead, rawRemove, rawWrite } from "./support.ts";
 
 const file = newDatabaseFile();
 const watcher = file.open();
@@ -19,6 +19,7 @@ const harness: ConformanceHarness = {
   },
   rawRead: (memoryId) => rawRead(watcher, memoryId),
   rawWrite: (memoryId, texts) => rawWrite(watcher, memoryId, texts),
+  rawRemove: (memoryId, index) => rawRemove(watcher, memoryId, index),
   fault({ step }) {
     const client = dyingClient(file, step);
     ends.push(() => client.close());

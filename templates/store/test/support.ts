@@ -77,6 +77,13 @@ export function rawWrite(database: Database, memoryId: string, texts: readonly s
   }
 }
 
+/** Removes the row that holds the text at this index of what `rawRead` answers. */
+export function rawRemove(database: Database, memoryId: string, index: number): void {
+  const place = placesOf(database, memoryId)[index];
+  if (place === undefined) return;
+  database.prepare(`delete from turnkeep_${place.table} where rowid = ?`).all(place.row);
+}
+
 /**
  * A client that dies as a process does: its `step`-th write does not take place, nor does anything after it, and what
  * was not committed is undone.

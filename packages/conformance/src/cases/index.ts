@@ -1,6 +1,7 @@
 import type { ConformanceCase } from "../case.ts";
 import { atomicityCases } from "./atomicity.ts";
 import { basicCases } from "./basic.ts";
+import { conditionalDeletesCases } from "./conditional-deletes.ts";
 import { contradictionsCases } from "./contradictions.ts";
 import { damageCases } from "./damage.ts";
 import { deathsCases } from "./deaths.ts";
@@ -14,6 +15,7 @@ import { largeUpdatesCases } from "./large-updates.ts";
 import { lifecycleCases } from "./lifecycle.ts";
 import { listCases } from "./list.ts";
 import { listPagesCases } from "./list-pages.ts";
+import { lostRecordsCases } from "./lost-records.ts";
 import { modelCases } from "./model.ts";
 import { orderCases } from "./order.ts";
 import { payloadsCases } from "./payloads.ts";
@@ -41,6 +43,7 @@ export const cases: readonly ConformanceCase[] = [
   ...orderCases,
   ...atomicityCases,
   ...versionsCases,
+  ...conditionalDeletesCases,
   ...largeUpdatesCases,
   ...replayCases,
   ...statesCases,
@@ -57,6 +60,7 @@ export const cases: readonly ConformanceCase[] = [
   ...errorsCases,
   ...contradictionsCases,
   ...damageCases,
+  ...lostRecordsCases,
   ...deathsCases,
   ...deletesCases,
   ...lifecycleCases,

@@ -60,10 +60,13 @@ export const sentences = {
     "Every call takes a `signal`: one that fired before the call ends it with `ABORTED`, and nothing is written; one that fires during an update leaves all of it or none.",
   errors:
     "Errors are `TurnkeepError`s with the driver's error as `cause`, and never contain content, passwords or keys.",
-  corrupt: "One corrupt record does not hide the others: `CORRUPT_RECORD` names its id.",
+  corrupt: "One corrupt record does not hide the others.",
+  lost: "Where the record of a live message is gone or damaged, the message comes back in its place with an empty payload (`unreadableMessage` of the store kit), in `getMessages` and `getHistory` alike, and can be moved and replaced like any other.",
   everyMethod:
     "Every store has every method; one that it cannot serve is declared so in `capabilities` and throws `UNSUPPORTED`.",
   delete: "Deletes the memory and its history. Succeeds if there is none.",
+  deleteExpected:
+    "Deletes the memory only if this is its version. Another version is `VERSION_CONFLICT`, and nothing has changed; a memory that is not there is deleted already.",
   sweep:
     "Removes what interrupted updates and expiry left behind; returns how many memories or records it removed.",
   close: "Idempotent. Closes only what the store opened; later calls are `CLOSED`.",

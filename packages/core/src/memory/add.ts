@@ -1,6 +1,6 @@
 import { TurnkeepError } from "../errors.ts";
 import { formatOf } from "../format/codec.ts";
-import { type Item, readItem } from "../steps/item.ts";
+import { freshError, type Item, readItem } from "../steps/item.ts";
 import { type PlanOptions, planWindow } from "../window/plan.ts";
 import type { Asking, Attempt, Windowed } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
@@ -35,7 +35,7 @@ export function checkFormat<M>({ live }: Draft<M>, { reader }: Policy<M>): void 
   const newest = live.items.at(-1);
   if (newest?.error === undefined) return;
   const format = formatOf(newest.payload);
-  if (format !== undefined && format !== reader.format.name) throw newest.error;
+  if (format !== undefined && format !== reader.format.name) throw freshError(newest.error);
 }
 
 /** Whether the newest message is so old that the provider has dropped the prompt with it from its cache. */

@@ -47,7 +47,7 @@ export async function putMessage<M>(
   }
   if (item.meta.derived !== undefined) checkReplacement(message, policy);
   if (isEqual(item, message, policy)) return;
-  draft.replace(item, message);
+  draft.replace(item, message, replaced !== undefined);
   evict(attempt);
 }
 
@@ -137,22 +137,24 @@ async function findThrough<M>(attempt: Attempt<M>, through: string): Promise<{ r
   if (live !== undefined && live.role !== "system" && live.meta.derived === undefined) return live;
   const evicted = await findKept(through, attempt, ["evicted"]);
   if (evicted !== undefined) return evicted;
-  throw notFound(
-    through,
-    policy,
-    live === undefined
-      ? "There is no such message in memory"
-      : "compact cannot end at a system message or at a derived message",
+  if (live === undefined) throw notFound(through, policy, "There is no such message in memory");
+  throw new TurnkeepError(
+    "INVALID_OPTION",
+    `Memory ${JSON.stringify(policy.memoryId)}, message ${JSON.stringify(through)}: compact cannot end at a system message or ` +
+      "at a derived message. Name another one.",
+    { details: { memoryId: policy.memoryId, messageIds: [through] } },
   );
 }
 
-/** What `mustExist` asks for: the memory, or that message of it. */
+/** What must exist for a change: the memory, or that message of it. */
 export function missing<M>({ memoryId }: Policy<M>, messageId?: string): TurnkeepError {
-  const message = messageId === undefined ? "" : `, message ${JSON.stringify(messageId)}`;
+  const what =
+    messageId === undefined
+      ? " is not there, or not the one any more that was there: it was deleted, has expired, or never was"
+      : `, message ${JSON.stringify(messageId)}, is not there: it was removed, taken back or replaced, or never was`;
   return new TurnkeepError(
     "NOT_FOUND",
-    `Memory ${JSON.stringify(memoryId)}${message}: it must exist (mustExist, replaces), and is not there. It was deleted, has expired, or ` +
-      "never was; nothing was written.",
+    `Memory ${JSON.stringify(memoryId)}${what}. Nothing was written. Tell the user that it is gone, or ask again.`,
     { details: { memoryId, messageIds: messageId === undefined ? undefined : [messageId] } },
   );
 }

@@ -7,7 +7,7 @@ import type {
   MemoryOwner,
 } from "../chat-memories.ts";
 import type { ChatMemory } from "../chat-memory.ts";
-import { TurnkeepError } from "../errors.ts";
+import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import type { MemoryCallOptions } from "../memory-call-options.ts";
 import type { AnyMessage } from "../message-format.ts";
@@ -16,7 +16,8 @@ import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { resolveLimits } from "../window/policy.ts";
 import { StoredChatMemory } from "./create-chat-memory.ts";
-import { withDeadline } from "./deadline.ts";
+import { type Call, withDeadline } from "./deadline.ts";
+import { eraseMemory, isUnreadable } from "./erase.ts";
 import { readForkSource, writeFork } from "./fork.ts";
 import {
   checkStore,
@@ -29,6 +30,7 @@ import {
 import { ownerMismatch } from "./owner.ts";
 import type { Policy } from "./policy.ts";
 import { Session } from "./session.ts";
+import { tellCalls } from "./told.ts";
 
 const defaultMaxLoaded = 1000;
 
@@ -58,7 +60,7 @@ export function createChatMemories<M>(options: ChatMemoriesOptions<M> & FormatOp
 class StoredChatMemories<M> implements ChatMemories<M> {
   readonly #options: ChatMemoriesOptions<M> & FormatOption<M>;
   /** The part of the policy that is the same for all memories. */
-  readonly #policy: Pick<Policy<M>, "store" | "timeoutMs">;
+  readonly #policy: Pick<Policy<M>, "store" | "timeoutMs" | "retry">;
   readonly #maxLoaded: number;
   /** By id and owner, least recently used first. */
   readonly #recent: Map<string, StoredChatMemory<M>> = new Map();
@@ -108,7 +110,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     this.#checkOpen();
     checkObject("list's argument", query, ["owner", "cursor", "limit", "signal"]);
     const { signal, ...rest } = query;
-    return this.#ask(signal, (call) => this.#policy.store.listMemories(rest, call));
+    return this.#ask(signal, ({ signal }) => this.#policy.store.listMemories(rest, { signal }));
   }
 
   async fork(from: string, to: string, options: ForkOptions = {}): Promise<ChatMemory<M>> {
@@ -152,12 +154,12 @@ class StoredChatMemories<M> implements ChatMemories<M> {
       let cursor: string | undefined;
       do {
         const page = await this.#ask(signal, (call) =>
-          this.#policy.store.listMemories({ owner, cursor, limit: 1000 }, call),
+          this.#policy.store.listMemories({ owner, cursor, limit: 1000 }, { signal: call.signal }),
         );
         for (const { memoryId } of page.memories) {
           if (erased.has(memoryId)) continue;
-          await this.#ask(signal, (call) => this.#policy.store.deleteMessages(memoryId, call));
-          erased.add(memoryId);
+          const isErased = await this.#ask(signal, (call) => this.#erase(memoryId, owner, call));
+          if (isErased) erased.add(memoryId);
         }
         cursor = page.cursor;
       } while (cursor !== undefined);
@@ -178,14 +180,25 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     return this.close();
   }
 
+  /** Whether it was the owner's, and is gone: meanwhile it may have gone by itself, and another's have begun. */
+  async #erase(memoryId: string, owner: string, call: Call): Promise<boolean> {
+    try {
+      await eraseMemory({ ...this.#policy, memoryId, owner }, call);
+      return true;
+    } catch (error) {
+      if (isTurnkeepError(error, "OWNER_MISMATCH")) return false;
+      if (!isUnreadable(error)) throw error;
+    }
+    // The list says whose it is.
+    await eraseMemory({ ...this.#policy, memoryId, owner: undefined }, call);
+    return true;
+  }
+
   /** One call of the store, with a time limit. */
-  async #ask<T>(
-    signal: AbortSignal | undefined,
-    call: (options: MemoryCallOptions) => Promise<T>,
-  ): Promise<T> {
+  async #ask<T>(signal: AbortSignal | undefined, call: (call: Call) => Promise<T>): Promise<T> {
     const wrong = wrongSignal(signal);
     if (wrong !== undefined) throw wrong;
-    return withDeadline({ timeoutMs: this.#policy.timeoutMs, signal }, ({ signal }) => call({ signal }));
+    return withDeadline({ timeoutMs: this.#policy.timeoutMs, signal }, call);
   }
 
   #load(key: string, id: string, owner: string | undefined): StoredChatMemory<M> {
@@ -219,3 +232,5 @@ class StoredChatMemories<M> implements ChatMemories<M> {
       throw new TurnkeepError("CLOSED", "These memories were closed. Create others.");
   }
 }
+
+tellCalls(StoredChatMemories.prototype, ["list", "fork", "erase"]);

@@ -10,7 +10,7 @@ import type {
 import type { ChatMemoryOptions } from "../chat-memory-options.ts";
 import { TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
-import type { MemoryCallOptions, PutOptions, RemovalOptions } from "../memory-call-options.ts";
+import type { Anchor, MemoryCallOptions, PutOptions, RemovalOptions } from "../memory-call-options.ts";
 import type { MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
 import type {
   ExplainOptions,
@@ -25,8 +25,9 @@ import { checkObject, checkOptions, wrongOption } from "../option-checks.ts";
 import { checkMessageId } from "../stores/checks.ts";
 import { invalidOption } from "../stores/store-errors.ts";
 import { addAll, withoutRepeated } from "./add.ts";
+import { anchorAt, checkExists, checkMustExist, type MustExist } from "./anchor.ts";
 import type { Attempt } from "./attempt.ts";
-import { checkReplacement, compactThrough, missing, putMessage, replaceAll } from "./change.ts";
+import { checkReplacement, compactThrough, putMessage, replaceAll } from "./change.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Prepared } from "./draft.ts";
 import { copyQuery, following, readHistory } from "./history.ts";
@@ -39,6 +40,7 @@ import { type Base, Session } from "./session.ts";
 import { underStoredIds } from "./shown-calls.ts";
 import { shrinkOnce, targetOf } from "./shrink.ts";
 import { Summarizer, waitFor } from "./summarizer.ts";
+import { tellCalls } from "./told.ts";
 import { Views } from "./views.ts";
 
 /**
@@ -87,10 +89,6 @@ const queryNames: readonly (keyof MemoryHistoryQuery)[] = [
   "signal",
 ];
 
-function checkMustExist(value: unknown): void {
-  if (typeof value !== "boolean") throw wrongOption("mustExist", value, "true or false");
-}
-
 function checkOnConflict(value: TransactionOptions["onConflict"]): void {
   if (value !== undefined && value !== "merge" && value !== "throw")
     throw wrongOption("onConflict", value, "merge or throw");
@@ -133,9 +131,10 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     checkMessageId(id); // A forgotten one would add the message anew each time.
     const prepared = prepare(message, this.#policy.reader, id);
     const put = async (attempt: Attempt<M>): Promise<void> => {
+      if (mustExist !== true) await checkExists(mustExist, attempt);
       const [stored = prepared] = underStoredIds([prepared], attempt.loaded.live, this.#policy);
       const isBehind = this.#views.isBehind(attempt.loaded, [stored]);
-      await putMessage(attempt, stored, { mustExist, replaced });
+      await putMessage(attempt, stored, { mustExist: mustExist === true, replaced });
       this.#partFromView(attempt, [stored], isBehind);
     };
     return this.#change(options?.signal, put, { made: () => this.#views.added([prepared]) });
@@ -266,6 +265,14 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     );
   }
 
+  async anchor(messageId?: string, options?: MemoryCallOptions): Promise<Anchor> {
+    checkOptions("anchor's options", options, ["signal"]);
+    if (messageId !== undefined) checkMessageId(messageId);
+    return this.#session.run(options?.signal, async (call) =>
+      anchorAt(messageId, { loaded: await this.#session.lastKnown(call), policy: this.#policy, call }),
+    );
+  }
+
   async history(query: MemoryHistoryQuery = {}): Promise<MemoryHistoryPage<M>> {
     checkObject("history's argument", query, queryNames);
     const asked = copyQuery(query);
@@ -321,10 +328,10 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       signal,
       base,
       mustExist,
-    }: { signal?: AbortSignal | undefined; base?: Base | undefined; mustExist?: boolean } = {},
+    }: { signal?: AbortSignal | undefined; base?: Base | undefined; mustExist?: MustExist | undefined } = {},
   ): Promise<string[]> {
     const add = async (attempt: Attempt<M>): Promise<string[]> => {
-      if (mustExist === true && attempt.loaded.version === null) throw missing(this.#policy);
+      if (mustExist !== undefined) await checkExists(mustExist, attempt);
       const stored = underStoredIds(prepared, attempt.loaded.live, this.#policy);
       const fresh = await withoutRepeated(stored, attempt);
       const isBehind = this.#views.isBehind(attempt.loaded, fresh);
@@ -384,3 +391,21 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     this.#session.emit({ type: "warning", code: "processor-order", message });
   }
 }
+
+tellCalls(StoredChatMemory.prototype, [
+  "add",
+  "put",
+  "messages",
+  "prompt",
+  "explain",
+  "set",
+  "compact",
+  "clear",
+  "transaction",
+  "rewind",
+  "remove",
+  "anchor",
+  "history",
+  "calibrate",
+  "shrink",
+]);

@@ -10,21 +10,21 @@ export interface CallLimits {
 /** What a running call checks and passes on. */
 export interface Call {
   readonly signal: AbortSignal;
-  /** What to report if time runs out during retries: the newest conflict, or why an attempt's outcome is unknown. */
-  conflict: TurnkeepError | undefined;
+  /** What to report if time runs out during retries: the newest conflict, or why the store could not be reached. */
+  failure: TurnkeepError | undefined;
   /** Whether an earlier attempt may have taken effect although it failed. */
   isOpen: boolean;
 }
 
 /**
  * Runs a call that ends with the caller's signal or the time-out, even if what it waits for ignores them. Errors:
- * `ABORTED` by the caller; after the time-out the last `VERSION_CONFLICT`, else `STORE_UNAVAILABLE`.
+ * `ABORTED` by the caller; after the time-out what the last attempt met, else `STORE_UNAVAILABLE`.
  */
 export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => Promise<T>): Promise<T> {
   const { timeoutMs, signal } = limits;
   throwIfAborted(signal);
   const own = ownSignal();
-  const call: Call = { signal: own.signal, conflict: undefined, isOpen: false };
+  const call: Call = { signal: own.signal, failure: undefined, isOpen: false };
   let timedOut = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let stop: (() => void) | undefined;
@@ -44,7 +44,7 @@ export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => P
   } catch (error) {
     throwIfAborted(signal);
     if (!timedOut) throw error;
-    throw call.conflict ?? unanswered(timeoutMs, error);
+    throw call.failure ?? unanswered(timeoutMs, error);
   } finally {
     clearTimeout(timer);
     stop?.();
@@ -72,13 +72,45 @@ export async function endedBy<T>(signal: AbortSignal, turn: Promise<T>): Promise
 }
 
 /** Waits before another attempt: longer each time, and randomly, so that competing writers drift apart. */
-export function backOff(attempt: number, signal: AbortSignal): Promise<void> {
-  const longest = Math.min(5 * 2 ** attempt, 100);
+export function backOff(attempt: number, signal: AbortSignal, mostMs = 100): Promise<void> {
+  const longest = Math.min(5 * 2 ** attempt, mostMs);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const wait = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, Math.random() * longest);
   });
   return orAborted(wait, signal).finally(() => clearTimeout(timer));
+}
+
+/** The longest pause while a store cannot be reached: it may be away for long, and many processes may wait for it. */
+const mostAwayMs = 2000;
+
+/** Whether the same may succeed later, as far as the store can tell. */
+export function isRepeatable(error: unknown, { retry }: { readonly retry: boolean }): error is TurnkeepError {
+  return retry && isTurnkeepError(error, "STORE_UNAVAILABLE");
+}
+
+/** Repeats a read that the store could not serve, until it does or the call ends. */
+export async function persist<T>(
+  read: () => Promise<T>,
+  call: Call,
+  policy: { readonly retry: boolean },
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await read();
+    } catch (error) {
+      call.signal.throwIfAborted();
+      if (!isRepeatable(error, policy)) throw error;
+      // What an unanswered write met says more: it may have been made.
+      if (!call.isOpen) call.failure = error;
+      await awayBackOff(attempt, call.signal);
+    }
+  }
+}
+
+/** Waits until a store that could not be reached may be back. */
+export function awayBackOff(attempt: number, signal: AbortSignal): Promise<void> {
+  return backOff(attempt, signal, mostAwayMs);
 }
 
 const definite = new Set([

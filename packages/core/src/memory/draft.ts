@@ -11,6 +11,8 @@ export interface Loaded<M> {
   readonly nextSeq: number;
   /** Raised by every change of the view other than at its end. */
   readonly epoch: number;
+  /** See {@link Head.life}; `""` for a memory that does not exist. */
+  readonly life: string;
   readonly live: Live<M>;
 }
 
@@ -47,10 +49,8 @@ export class Draft<M> {
   /** What was added, with whether the id is the caller's own. */
   readonly #made: Item<M>[] = [];
   readonly #own: Item<M>[] = [];
-  /** The newest message that was live before this change: of those that it does not delete, if there are any. */
-  newest: Item<M> | undefined;
-  /** The `seq` of the first message that this change adds, if it adds any. */
-  readonly firstSeq: number;
+  /** The memory that is changed, or the one that this change begins. */
+  readonly life: string;
   #nextSeq: number;
   #epoch: number;
   /** See {@link ItemMeta.by}. */
@@ -60,10 +60,9 @@ export class Draft<M> {
   constructor(from: Loaded<M>, policy: Policy<M>, isAlone = false) {
     this.#from = from;
     this.#policy = policy;
-    this.#by = isAlone ? uuidv7().slice(-12) : undefined;
+    this.#by = isAlone ? randomName() : undefined;
+    this.life = from.version === null ? randomName() : from.life;
     this.live = from.live;
-    this.newest = from.live.items.at(-1);
-    this.firstSeq = from.nextSeq;
     this.#nextSeq = from.nextSeq;
     this.#epoch = from.epoch;
   }
@@ -72,12 +71,13 @@ export class Draft<M> {
     return this.#appended.length + this.#replaced.length + this.#moves.size > 0;
   }
 
-  /** The messages that prove this change was made: one with an id made here, else all that were added. */
+  /** The messages that prove this change was made: one with an id made here, else all that it added or replaced. */
   get witnesses(): readonly Item<M>[] {
-    return this.ownIds ? this.#own.slice(0, mostWitnesses) : this.#made.slice(0, 1);
+    if (!this.ownIds) return this.#made.slice(0, 1);
+    return (this.#own.length > 0 ? this.#own : this.#replaced).slice(0, mostWitnesses);
   }
 
-  /** Whether all added messages have ids of the caller's own. */
+  /** Whether it added no message with an id made here, which nobody else can have added. */
   get ownIds(): boolean {
     return this.#made.length === 0;
   }
@@ -111,11 +111,15 @@ export class Draft<M> {
     this.#epoch = epoch;
   }
 
-  /** Replaces a message, keeping its place and id. A message that was there before may be replaced once. */
-  replace(old: Item<M>, prepared: Prepared<M>): void {
+  /**
+   * Replaces a message, keeping its place and id. A message that was there before may be replaced once. `isAlone`: it
+   * must fail if somebody else has done the same.
+   */
+  replace(old: Item<M>, prepared: Prepared<M>, isAlone = false): void {
     const { tokens: _, model: __, late: ___, ...kept } = old.meta;
     const late = this.live.lateAfterReplace(old, prepared.facts);
-    const meta = { ...this.#baseMeta(prepared), ...kept, ...(late.length > 0 ? { late } : {}) };
+    const by = isAlone ? { by: randomName() } : {};
+    const meta = { ...this.#baseMeta(prepared), ...kept, ...by, ...(late.length > 0 ? { late } : {}) };
     const item = newItem({ ...prepared, id: old.id, createdAt: old.createdAt }, old.seq, meta);
     this.#replaced.push(item);
     if (old !== this.live.items.at(-1)) this.raiseEpoch();
@@ -147,9 +151,6 @@ export class Draft<M> {
   /** Changes the state of messages that are not live. */
   move(seqs: Iterable<number>, to: "superseded" | "removed"): void {
     for (const seq of seqs) this.#moves.set(seq, to);
-    if (to !== "removed" || this.newest === undefined || !this.#moves.has(this.newest.seq)) return;
-    const stays = ({ seq }: Item<M>): boolean => seq < this.firstSeq && !this.#moves.has(seq);
-    this.newest = this.live.items.findLast(stays) ?? this.newest;
   }
 
   get epoch(): number {
@@ -167,7 +168,10 @@ export class Draft<M> {
       version: uuidv7(),
       nextSeq: this.#nextSeq,
       owner: begins ? owner : undefined,
-      head: begins || this.#epoch !== this.#from.epoch ? encodeHead(this.#epoch) : undefined,
+      head:
+        begins || this.#epoch !== this.#from.epoch
+          ? encodeHead({ epoch: this.#epoch, life: this.life })
+          : undefined,
       append: this.#appended.map(storedMessage),
       replace: this.#replaced.map(storedMessage),
       move: [...this.#moves].map(([seq, to]) => ({ seq, to })),
@@ -176,7 +180,7 @@ export class Draft<M> {
 
   /** The memory once the store has taken the update. */
   loaded(version: string): Loaded<M> {
-    return { version, nextSeq: this.#nextSeq, epoch: this.#epoch, live: this.live };
+    return { version, nextSeq: this.#nextSeq, epoch: this.#epoch, life: this.life, live: this.live };
   }
 
   #baseMeta({ model, facts }: Prepared<M>): NewMeta {
@@ -186,6 +190,11 @@ export class Draft<M> {
     if (model !== undefined) meta.model = model;
     return meta;
   }
+}
+
+/** Never met again in one memory. */
+function randomName(): string {
+  return uuidv7().slice(-12);
 }
 
 /** What is stored beside a message, while it is being built. */

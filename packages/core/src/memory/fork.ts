@@ -50,13 +50,9 @@ async function readAsOf<M>(
 ): Promise<ForkSource<M>> {
   const { memoryId, reader, isFront } = source;
   if (snapshot.version === null) {
-    throw new TurnkeepError(
-      "INVALID_OPTION",
-      `There is no memory ${JSON.stringify(memoryId)} to fork from.`,
-      {
-        details: { memoryId },
-      },
-    );
+    throw new TurnkeepError("NOT_FOUND", `There is no memory ${JSON.stringify(memoryId)} to fork from.`, {
+      details: { memoryId },
+    });
   }
   const through = at === undefined ? snapshot.nextSeq - 1 : await seqOf(at, snapshot, source, call);
   const live = snapshot.messages
@@ -73,7 +69,7 @@ async function readAsOf<M>(
   const returning = new Set(chooseReturning(shown, candidates, source, limits, begun));
   return {
     owner: snapshot.owner,
-    epoch: decodeHead(memoryId, snapshot.head) + (at === undefined ? 0 : 1),
+    epoch: decodeHead(memoryId, snapshot.head).epoch + (at === undefined ? 0 : 1),
     messages: [...live, ...left].sort((a, b) => a.seq - b.seq),
     evicted: new Set(left.filter((item) => !returning.has(item))),
   };

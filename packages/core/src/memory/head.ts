@@ -4,22 +4,34 @@ import { parsedJson } from "../parsed-json.ts";
 /** The layout of heads that this package writes, and the latest that it can read. */
 const headVersion = 1;
 
-/** What core stores about the memory itself: its epoch, as the JSON text of the store's `head`. */
-export function encodeHead(epoch: number): string {
-  return JSON.stringify({ v: headVersion, epoch });
+/** What core stores about the memory itself, as the JSON text of the store's `head`. */
+export interface Head {
+  /** Raised by every change of the view other than at its end. */
+  readonly epoch: number;
+  /** Made anew whenever the memory begins: two memories that had the same id, one after the other, differ in it. */
+  readonly life: string;
 }
 
-/** The epoch in a head. Errors: `CORRUPT_RECORD`; `UNSUPPORTED_VERSION` for one of a later version. */
-export function decodeHead(memoryId: string, head: string | undefined): number {
-  if (head === undefined) return 0;
-  const { v, epoch } = (parsedJson(head) ?? {}) as { readonly v?: unknown; readonly epoch?: unknown };
+export function encodeHead({ epoch, life }: Head): string {
+  return JSON.stringify({ v: headVersion, epoch, life });
+}
+
+/** Errors: `CORRUPT_RECORD`; `UNSUPPORTED_VERSION` for a head of a later version. */
+export function decodeHead(memoryId: string, head: string | undefined): Head {
+  if (head === undefined) return { epoch: 0, life: "" };
+  const {
+    v,
+    epoch,
+    life = "",
+  } = (parsedJson(head) ?? {}) as { readonly [Name in "v" | keyof Head]?: unknown };
   const what = `The head of memory ${JSON.stringify(memoryId)}`;
   const details = { memoryId };
   if (typeof v === "number" && v > headVersion) {
     const message = `${what} was written by a later version of Turnkeep. Upgrade @turnkeep/core.`;
     throw new TurnkeepError("UNSUPPORTED_VERSION", message, { details });
   }
-  if (v === headVersion && Number.isSafeInteger(epoch)) return epoch as number;
+  if (v === headVersion && Number.isSafeInteger(epoch) && typeof life === "string")
+    return { epoch: epoch as number, life };
   const message = `${what} cannot be read. Restore it, or clear the memory.`;
   throw new TurnkeepError("CORRUPT_RECORD", message, { details });
 }

@@ -1,6 +1,6 @@
 import { isTurnkeepError, type TurnkeepError } from "../errors.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
-import { namingRecord, parseMeta } from "../steps/item.ts";
+import { decodeStored, namingRecord, parseMeta } from "../steps/item.ts";
 import type { HistoryQuery } from "../store-contract.ts";
 import type { Call } from "./deadline.ts";
 import type { Policy } from "./policy.ts";
@@ -34,7 +34,7 @@ export async function readHistory<M>(
       try {
         if (parseMeta(stored.meta).derived !== undefined) continue;
         const { id, seq, createdAt, state, payload } = stored;
-        messages.push({ id, seq, createdAt, state, message: reader.format.decode(payload) });
+        messages.push({ id, seq, createdAt, state, message: decodeStored(payload, reader.format) });
       } catch (error) {
         if (!isTurnkeepError(error)) throw error;
         errors.push(namingRecord(error, stored.id));

@@ -40,7 +40,8 @@ export function policyOf<M>(options: ChatMemoryOptions<M> & FormatOption<M>): Po
   checkPolicy(options);
   const { id = "default", store: given = singleSlotStore(), owner } = options;
   checkStore("createChatMemory", given);
-  const store = codedStore(given);
+  const { retry = true } = options;
+  const store = codedStore(given, retry);
   if (options.store !== undefined && options.id === undefined) {
     throw invalidOption(
       "A memory in a store needs an id: without one, all users would share one memory. Give { id, store }.",
@@ -70,6 +71,7 @@ export function policyOf<M>(options: ChatMemoryOptions<M> & FormatOption<M>): Po
     addedByRepair: addedByRepair(reader, profile === undefined ? "any" : "approved"),
     keepsHistory: options.history !== false,
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+    retry,
     onEvent: options.onEvent,
   };
 }
@@ -86,13 +88,14 @@ export const sharedNames: readonly string[] = [
   "profile",
   "repair",
   "timeoutMs",
+  "retry",
   "onEvent",
 ];
 
 /** Checks all options except where the memory is kept. */
 export function checkPolicy<M>(options: MemoryPolicy<M>): void {
-  const { history, systemFirst, repair, timeoutMs, onEvent } = options;
-  for (const [name, value] of Object.entries({ history, systemFirst, repair })) {
+  const { history, systemFirst, repair, retry, timeoutMs, onEvent } = options;
+  for (const [name, value] of Object.entries({ history, systemFirst, repair, retry })) {
     if (value !== undefined && typeof value !== "boolean") throw wrongOption(name, value, "true or false");
   }
   if (options.processors !== undefined) checkProcessors(options.processors);

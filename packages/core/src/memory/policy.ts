@@ -12,5 +12,7 @@ export interface Policy<M> extends ViewPolicy<M> {
   readonly isFront: (item: Item<M>) => boolean;
   readonly keepsHistory: boolean;
   readonly timeoutMs: number;
+  /** Whether what the store could not do now is repeated. */
+  readonly retry: boolean;
   readonly onEvent: ((event: MemoryEvent) => void) | undefined;
 }

@@ -5,12 +5,22 @@ import type { MemoryEvent } from "../memory-events.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
-import { backOff, type Call, endedBy, isOpenOutcome, withDeadline } from "./deadline.ts";
+import {
+  awayBackOff,
+  backOff,
+  type Call,
+  endedBy,
+  isOpenOutcome,
+  isRepeatable,
+  persist,
+  withDeadline,
+} from "./deadline.ts";
 import { Draft, type Loaded } from "./draft.ts";
+import { eraseMemory } from "./erase.ts";
 import { decodeHead } from "./head.ts";
 import { checkOwned } from "./owner.ts";
 import type { Policy } from "./policy.ts";
-import { isMade, isSameLife } from "./witness.ts";
+import { isMade } from "./witness.ts";
 
 /** Applies a change to a draft. Called again on the new state after a conflict. */
 export type Plan<M, T> = (draft: Draft<M>, loaded: Loaded<M>) => T | Promise<T>;
@@ -22,9 +32,6 @@ export interface Base {
 
 /** An event without its memory id, which the session adds. */
 type Reported<Event> = Event extends unknown ? Omit<Event, "memoryId"> : never;
-
-/** How often a write with an unknown outcome is sent again before the caller is told. */
-const openAttempts = 3;
 
 /**
  * One memory's connection to its store. It runs calls in order, keeps what it has read, commits changes against the
@@ -78,9 +85,10 @@ export class Session<M> {
     const known = state?.version ?? undefined;
     const snapshot = await store.getMessages(memoryId, { signal: call.signal, known });
     call.signal.throwIfAborted();
+    if (snapshot.warning !== undefined) this.emit({ type: "warning", ...snapshot.warning });
     if (state !== undefined && state.version === snapshot.version) return state;
     checkOwned(this.#policy, snapshot);
-    const epoch = decodeHead(memoryId, snapshot.head);
+    const head = decodeHead(memoryId, snapshot.head);
     const knownBySeq = new Map(this.#known.map((item) => [item.seq, item]));
     const items = snapshot.messages.map((stored) => {
       const known = knownBySeq.get(stored.seq);
@@ -95,7 +103,7 @@ export class Session<M> {
     this.#state = {
       version: snapshot.version,
       nextSeq: snapshot.nextSeq,
-      epoch,
+      ...head,
       live: new Live(items, isFront),
     };
     return this.#state;
@@ -112,7 +120,12 @@ export class Session<M> {
 
   /** The memory as this instance last knew it; others may have changed it since. */
   lastKnown(call: Call): Loaded<M> | Promise<Loaded<M>> {
-    return this.#state ?? this.load(call);
+    return this.#state ?? this.#reload(call);
+  }
+
+  /** For a change, which goes on when the store is there again. */
+  #reload(call: Call): Promise<Loaded<M>> {
+    return persist(() => this.load(call), call, this.#policy);
   }
 
   /**
@@ -123,7 +136,7 @@ export class Session<M> {
   async commit<T>(call: Call, plan: Plan<M, T>, base?: Base): Promise<T> {
     const { memoryId, store, owner } = this.#policy;
     let open: TurnkeepError | undefined;
-    for (let attempt = 1, failures = 0; ; attempt++) {
+    for (let attempt = 1; ; attempt++) {
       const isFresh = this.#state === undefined;
       const loaded = await this.lastKnown(call);
       // A call that ended while it waited must not change the state that later calls work with.
@@ -137,6 +150,7 @@ export class Session<M> {
         result = await plan(draft, loaded);
       } catch (error) {
         await this.#refuse(call, error, open, draft, loaded);
+        if (isRepeatable(error, this.#policy)) await awayBackOff(attempt, call.signal);
         continue;
       }
       call.signal.throwIfAborted();
@@ -147,7 +161,7 @@ export class Session<M> {
       }
       const update = draft.toUpdate(owner);
       // During this write, an earlier conflict no longer proves that nothing was changed.
-      call.conflict = undefined;
+      call.failure = undefined;
       try {
         await store.updateMessages(memoryId, update, { signal: call.signal });
         call.signal.throwIfAborted();
@@ -162,19 +176,19 @@ export class Session<M> {
           continue;
         }
         call.signal.throwIfAborted();
+        if (!conflict) {
+          open = error as TurnkeepError;
+          call.isOpen = true;
+        }
+        call.failure = open ?? (error as TurnkeepError);
         const wasApplied = (): Promise<boolean> =>
           this.#wasApplied(call, draft, update, conflict ? undefined : error);
         if (await wasApplied()) return result;
         if (conflict) {
           this.emit({ type: "conflict", attempt });
           if (base !== undefined) throw open ?? this.#conflict(error);
-          call.conflict = open ?? (error as TurnkeepError);
-        } else {
-          open = error as TurnkeepError;
-          call.isOpen = true;
-          if (++failures === openAttempts) throw open;
-        }
-        await backOff(attempt, call.signal);
+        } else if (!isRepeatable(error, this.#policy)) throw error;
+        await (conflict ? backOff : awayBackOff)(attempt, call.signal);
         // A writer without pauses has written again by now, and would be ahead of every attempt based on the last read.
         // And an update whose answer was lost may have arrived only now.
         if (await wasApplied()) return result;
@@ -195,27 +209,29 @@ export class Session<M> {
   ): Promise<void> {
     call.signal.throwIfAborted();
     if (!draft.changed) this.#state = loaded;
+    if (isRepeatable(error, this.#policy)) {
+      call.failure = open ?? error;
+      return;
+    }
     if (open !== undefined) throw open;
     if (isOpenOutcome(error) || (await this.#isCurrent(call, loaded))) throw error;
   }
 
   async #isCurrent(call: Call, { version }: Loaded<M>): Promise<boolean> {
-    return (await this.load(call)).version === version;
+    return (await this.#reload(call)).version === version;
   }
 
   /** The state that a change with `onConflict: "throw"`, or a `set`, must be based on. */
   async lookedAt(call: Call): Promise<Base> {
-    if (this.#looked === undefined) this.#looked = (await this.load(call)).version;
+    if (this.#looked === undefined) this.#looked = (await this.#reload(call)).version;
     return { version: this.#looked };
   }
 
   /** Deletes the memory. */
   async delete(call: Call): Promise<void> {
-    const { memoryId, store } = this.#policy;
-    await this.checkOwned(call);
-    call.signal.throwIfAborted();
+    const known = this.#state?.version ?? undefined;
     this.#state = undefined;
-    await store.deleteMessages(memoryId, { signal: call.signal });
+    await eraseMemory(this.#policy, call, known);
     call.signal.throwIfAborted();
     this.#known = [];
     this.#looked = null;
@@ -256,7 +272,7 @@ export class Session<M> {
   async #wasApplied(call: Call, draft: Draft<M>, update: MemoryUpdate, failure: unknown): Promise<boolean> {
     let loaded: Loaded<M>;
     try {
-      loaded = await this.load(call);
+      loaded = await this.#reload(call);
     } catch (error) {
       throw failure ?? error;
     }
@@ -265,7 +281,7 @@ export class Session<M> {
     if (made === true) this.#follow(update);
     if (made === true || failure === undefined) return made === true;
     // A repeat might add it twice, or bring back what others removed: the caller must know.
-    if (made === undefined || !(await isSameLife(draft, loaded, this.#policy, call))) throw failure;
+    if (made === undefined || loaded.version === null || loaded.life !== draft.life) throw failure;
     return false;
   }
 

@@ -10,7 +10,7 @@ type Place = Pick<Policy<never>, "memoryId" | "store">;
 
 /**
  * Whether a change was made although somebody else has written since, told by what is stored at the seqs of the
- * messages that it added. `undefined` if that cannot tell: one of them is gone again.
+ * messages that it added or replaced. `undefined` if that cannot tell: one of them is gone again.
  */
 export async function isMade<M>(
   draft: Draft<M>,
@@ -27,20 +27,6 @@ export async function isMade<M>(
   // One id made here is proof enough. A message with the caller's own id may have been added by somebody else, even at
   // the same seq and in the same millisecond.
   return witnesses.every((item, index) => isSame(found[index], item, ownIds));
-}
-
-/** Whether the memory that a change was planned for is certainly the one that exists now. */
-export async function isSameLife<M>(
-  { newest, firstSeq }: Draft<M>,
-  now: Loaded<M>,
-  place: Place,
-  call: Call,
-): Promise<boolean> {
-  // No place is given up again.
-  if (now.version === null || now.nextSeq < firstSeq) return false;
-  if (newest === undefined) return true;
-  const [found] = (await findAt([newest], now, place, call)) ?? [];
-  return found?.id === newest.id && found.createdAt === newest.createdAt;
 }
 
 function isSame(found: Found | undefined, item: Found, isWhole: boolean): boolean {

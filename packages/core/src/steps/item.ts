@@ -159,12 +159,21 @@ export function readItem<M>(stored: StoredMessage, reader: ItemReader<M>): Item<
   const placeWith = (meta: ItemMeta): ItemPlace<M> => ({ id, seq, createdAt, payload, meta, metaText });
   try {
     const meta = parseMeta(metaText);
-    return itemOf(placeWith(meta), factsOf(deepFreeze(reader.format.decode(payload)), reader, meta));
+    return itemOf(placeWith(meta), factsOf(deepFreeze(decodeStored(payload, reader.format)), reader, meta));
   } catch (error) {
     if (!isTurnkeepError(error, "CORRUPT_RECORD") && !isTurnkeepError(error, "UNSUPPORTED_VERSION"))
       throw error;
     return itemOf(placeWith({}), unreadable<M>(namingRecord(error, id)));
   }
+}
+
+/** The message in a stored payload. Errors: `CORRUPT_RECORD`, also where the store found no record; `UNSUPPORTED_VERSION`. */
+export function decodeStored<M>(payload: string, format: MessageFormat<M>): M {
+  if (payload !== "") return format.decode(payload);
+  throw new TurnkeepError(
+    "CORRUPT_RECORD",
+    "Its record is gone from the database, or damaged. Restore it, or remove the message.",
+  );
 }
 
 function unreadable<M>(error: TurnkeepError): ItemFacts<M> {
@@ -190,9 +199,14 @@ export function namingRecord(error: TurnkeepError, messageId: string): TurnkeepE
   });
 }
 
+/** What made an item unreadable, for one call: a call tells its error where it was met. */
+export function freshError({ code, message, cause, details }: TurnkeepError): TurnkeepError {
+  return new TurnkeepError(code, message, { cause, details });
+}
+
 /** The message behind an item; throws what made it unreadable. */
 export function messageOf<M>(item: Item<M>): M {
-  if (item.error !== undefined) throw item.error;
+  if (item.error !== undefined) throw freshError(item.error);
   return item.message as M;
 }
 

@@ -36,13 +36,11 @@ export interface KeyValueStoreOptions<R extends {}> {
     revision: R | undefined,
     call: KeyValueCall,
   ): MaybePromise<boolean>;
-  /** Deletes whatever is under `key`; succeeds if there is nothing. */
-  delete(key: string, call: KeyValueCall): MaybePromise<void>;
   /**
-   * Deletes the entry under `key` if it still has that revision; returns whether it did. Without this hook, `sweep`
-   * leaves a value of some thirty bytes in place of an expired memory.
+   * Deletes the entry under `key` if it still has that revision or, for `undefined`, whatever it is. Returns whether it
+   * deleted something. The comparison and the deletion must be one atomic operation of the database.
    */
-  deleteIfUnchanged?: ((key: string, revision: R, call: KeyValueCall) => MaybePromise<boolean>) | undefined;
+  delete(key: string, revision: R | undefined, call: KeyValueCall): MaybePromise<boolean>;
   /**
    * Returns up to `limit` keys after the key `after` (which may have been deleted since), or the first keys, in an
    * order that the database never changes. An empty list is the end. Without this hook, `listMemories` is `UNSUPPORTED`

@@ -29,8 +29,7 @@ type RowTuple = [
 ];
 
 /**
- * The JSON text under a key, layout 1. A record with only `version: null` is a memory that expired and was swept.
- * `messages` holds `[seq, id, createdAt, state, payload, meta?]` of all that is kept, ascending by `seq`.
+ * The JSON text under a key, layout 1. `messages` holds `[seq, id, createdAt, state, payload, meta?]` of all that is kept, ascending by `seq`.
  */
 interface Layout extends Omit<KeyValueRecord, "rows"> {
   readonly turnkeep: number;
@@ -50,14 +49,8 @@ export interface KeyValueRecord {
   readonly rows: readonly Row[];
 }
 
-/** Written in place of an expired memory that cannot be deleted safely. */
-export const sweptValue: string = JSON.stringify({ turnkeep: layoutVersion, version: null });
-
-/**
- * The record in a value; `undefined` for a swept one. Errors: `CORRUPT_RECORD`; `UNSUPPORTED_VERSION` for a later
- * layout.
- */
-export function decodeRecord(memoryId: string, value: string): KeyValueRecord | undefined {
+/** The record in a value. Errors: `CORRUPT_RECORD`; `UNSUPPORTED_VERSION` for a later layout. */
+export function decodeRecord(memoryId: string, value: string): KeyValueRecord {
   const parsed = parsedJson(value);
   if (parsed === undefined) throw corruptError(memoryId, "the value is not JSON text");
   const layout = (parsed ?? {}) as Readonly<Partial<Record<keyof Layout, unknown>>>;
@@ -70,7 +63,6 @@ export function decodeRecord(memoryId: string, value: string): KeyValueRecord | 
       { details: { memoryId } },
     );
   }
-  if (version === null) return undefined;
   if (
     typeof version !== "string" ||
     !isWhole(nextSeq, 1) ||

@@ -11,7 +11,6 @@ import {
   historyOf,
   type KeyValueRecord,
   snapshotOf,
-  sweptValue,
   updateRecord,
 } from "./key-value-record.ts";
 import { lifecycle } from "./lifecycle.ts";
@@ -33,7 +32,6 @@ const optionNames: readonly (keyof KeyValueStoreOptions<string>)[] = [
   "get",
   "compareAndSet",
   "delete",
-  "deleteIfUnchanged",
   "list",
   "close",
   "durable",
@@ -77,7 +75,7 @@ const pageSize = 50;
  *     values.set(key, value);
  *     return true;
  *   },
- *   delete: (key) => void values.delete(key),
+ *   delete: (key, revision) => (revision === undefined || values.get(key) === revision) && values.delete(key),
  * });
  * await createChatMemory({ id: "user-1/chat-1", store }).add(user("Hello"));
  * ```
@@ -118,15 +116,6 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     return record;
   }
 
-  /** Whether there is a memory, or a value that cannot be read and may be one. */
-  function holdsSomething(memoryId: string, entry: KeyValueEntry<R>): boolean {
-    try {
-      return read(memoryId, entry) !== undefined;
-    } catch {
-      return true;
-    }
-  }
-
   async function* keysAfter(
     after: string | undefined,
     signal: AbortSignal | undefined,
@@ -163,16 +152,47 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     return { memoryId, owner: record.owner, updatedAt: record.updatedAt, position: memoryId };
   }
 
-  /** Removes the entry if it holds no memory. A plain delete is not safe: it may begin again at any moment. */
-  async function sweepKey(key: string, signal: AbortSignal | undefined): Promise<boolean> {
-    const { deleteIfUnchanged } = options;
-    const entry = await get(key, signal);
-    if (entry === undefined || holdsSomething(key, entry)) return false;
-    if (deleteIfUnchanged !== undefined) {
-      return run(() => deleteIfUnchanged(key, entry.revision, { signal }), signal);
+  /** Deletes what is under a key; with a revision, only that. Returns whether it did. */
+  async function remove(
+    key: string,
+    revision: R | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<boolean> {
+    const removed = await run(() => options.delete(key, revision, { signal }), signal);
+    if (typeof removed === "boolean") return removed;
+    throw wrongAnswer("delete", "true or false: whether it deleted the entry");
+  }
+
+  /** Deletes the memory at that version, or what is left of one that has expired. */
+  async function removeAt(
+    memoryId: string,
+    expected: string,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+      const entry = await get(memoryId, signal);
+      if (entry === undefined) return;
+      const record = read(memoryId, entry);
+      if (record !== undefined && record.version !== expected) break;
+      if (await remove(memoryId, entry.revision, signal)) return;
     }
-    if (entry.value === sweptValue) return false;
-    return run(() => options.compareAndSet(key, sweptValue, entry.revision, { signal }), signal);
+    throw conflictError(memoryId, expected);
+  }
+
+  /** Removes the entry if it holds a memory that has expired, and nothing that began in its place. */
+  async function sweepKey(key: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const entry = await get(key, signal);
+    if (entry === undefined || !isLeft(key, entry)) return false;
+    return remove(key, entry.revision, signal);
+  }
+
+  /** Whether an entry is left of an expired memory. One that cannot be read may be a memory. */
+  function isLeft(memoryId: string, entry: KeyValueEntry<R>): boolean {
+    try {
+      return read(memoryId, entry) === undefined;
+    } catch {
+      return false;
+    }
   }
 
   async function apply(
@@ -212,7 +232,9 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
 
     async deleteMessages(memoryId, callOptions) {
       const signal = enterFor(memoryId, callOptions);
-      await run(() => options.delete(memoryId, { signal }), signal);
+      const expected = callOptions?.expected;
+      if (expected === undefined) await remove(memoryId, undefined, signal);
+      else await run(() => removeAt(memoryId, expected, signal), signal);
     },
 
     async getHistory(memoryId, query, callOptions) {
@@ -267,7 +289,7 @@ function checkOptions<R extends {}>(options: KeyValueStoreOptions<R>): void {
   for (const hook of ["get", "compareAndSet", "delete"] as const) {
     if (typeof options[hook] !== "function") throw invalidOption(`${name} needs the hook ${hook}()`);
   }
-  for (const hook of ["deleteIfUnchanged", "list", "close", "now"] as const) {
+  for (const hook of ["list", "close", "now"] as const) {
     if (options[hook] !== undefined && typeof options[hook] !== "function") {
       throw invalidOption(`${name}: ${hook} must be a function, not ${kindOf(options[hook])}`);
     }

@@ -9,7 +9,7 @@ import {
   normalizeHistoryQuery,
   normalizeListQuery,
 } from "./queries.ts";
-import { invalidOption, unsupportedError } from "./store-errors.ts";
+import { conflictError, invalidOption, unsupportedError } from "./store-errors.ts";
 import { show } from "./text.ts";
 import { Timeline } from "./timeline.ts";
 
@@ -112,7 +112,11 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
     async deleteMessages(memoryId, callOptions) {
       enterAdmitted(memoryId, callOptions);
       const slot = slots.get(memoryId);
-      if (slot !== undefined) drop(slot);
+      if (slot === undefined) return;
+      const expected = callOptions?.expected;
+      if (expected !== undefined && !isExpired(slot) && slot.memory.version !== expected)
+        throw conflictError(memoryId, expected);
+      drop(slot);
     },
 
     async getHistory(memoryId, query, callOptions) {

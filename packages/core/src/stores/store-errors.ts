@@ -17,7 +17,7 @@ export function conflictError(memoryId: string, expected: string | null): Turnke
   const wanted = expected === null ? "did not exist" : `was at version ${show(expected)}`;
   return new TurnkeepError(
     "VERSION_CONFLICT",
-    `Somebody else wrote to memory ${show(memoryId)}: the update expected that it ${wanted}. ` +
+    `Somebody else wrote to memory ${show(memoryId)}: the change expected that it ${wanted}. ` +
       "Nothing was changed: read again, then repeat",
     { details: { memoryId } },
   );

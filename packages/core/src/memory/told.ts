@@ -1,0 +1,40 @@
+import { isTurnkeepError, type TurnkeepError } from "../errors.ts";
+
+/**
+ * Makes every error of these methods name the memory and the call, and gives its stack the caller's frames: calls wait
+ * for each other, so the engine has lost them. What another call has told stays as it is.
+ */
+export function tellCalls<Calls extends string>(
+  prototype: { readonly id?: string } & Record<Calls, (...args: never[]) => Promise<unknown>>,
+  calls: readonly Calls[],
+): void {
+  for (const call of calls) {
+    const work = prototype[call] as (...args: never[]) => Promise<unknown>;
+    Object.defineProperty(prototype, call, {
+      configurable: true,
+      writable: true,
+      async value(this: { readonly id?: string }, ...args: never[]): Promise<unknown> {
+        try {
+          return await work.apply(this, args);
+        } catch (error) {
+          if (isTurnkeepError(error) && !Object.isFrozen(error)) tell(error, this.id, call, new Error());
+          throw error;
+        }
+      },
+    });
+  }
+}
+
+function tell(error: TurnkeepError, memoryId: string | undefined, call: string, here: Error): void {
+  const { details, stack } = error;
+  if (details.call !== undefined) return;
+  const where = memoryId === undefined ? { call } : { memoryId, call };
+  Object.assign(error, { details: { ...where, ...details } });
+  if (stack !== undefined) error.stack = `${stack}${framesOfCaller(here)}`;
+}
+
+/** Those who wait for the call, as V8 writes them: behind a first line and the frame where the error was made. */
+function framesOfCaller({ stack = "" }: Error): string {
+  const [first, , ...callers] = stack.split("\n");
+  return first?.startsWith("Error") ? callers.map((line) => `\n${line}`).join("") : "";
+}
