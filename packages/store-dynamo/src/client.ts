@@ -198,12 +198,15 @@ async function sendUntilDone(
       if (Object.keys(left).length === 0) return answers.length === 1 ? answer : joined(answers);
       input = { ...input, RequestItems: left };
     }
+    // A read whose connection was dead has another try, by another connection.
+    if (mayRead && answer === undefined && isUnanswered(cause) && signal?.aborted !== true) {
+      mayRead = false;
+      continue;
+    }
     const codes = codesOf(cause);
     const isCondition = codes.includes("ConditionalCheckFailed");
     const isConflict = codes.includes("TransactionConflict");
-    const isLost = mayRead && answer === undefined && isUnanswered(cause) && signal?.aborted !== true;
-    const again = !isCondition && (isLost || isThrottled(codes) || (isConflict && insists === true));
-    if (isLost) mayRead = false;
+    const again = !isCondition && (isThrottled(codes) || (isConflict && insists === true));
     if (!again && (isCondition || isConflict)) {
       // By its token, a transaction that was made before would have been answered as made.
       const isOpen = open && !(isCondition && "ClientRequestToken" in input);

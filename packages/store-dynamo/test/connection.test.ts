@@ -3,6 +3,7 @@ import { type DynamoServer, startDynamo } from "@turnkeep/servers";
 import { message, messages, said, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { type DynamoStore, type DynamoStoreOptions, dynamoStore } from "../src/index.ts";
+import { type LossyProxy, startLossyProxy } from "./lossy-proxy.ts";
 import { canceled, configOf, fault, type Sent, silence, useOwnTable, wrapped } from "./support.ts";
 
 const url = inject("dynamoUrl");
@@ -176,6 +177,75 @@ describe("a server that accepts and never answers", () => {
     await expect(call).rejects.toMatchObject({ code: "ABORTED" });
     await ended;
     await store.close();
+  });
+});
+
+describe("connections that have died without a word", () => {
+  /** A store of its own client, with five connections, none of which answers any more. */
+  async function halfOpen(): Promise<{ proxy: LossyProxy; store: DynamoStore }> {
+    const proxy = await startLossyProxy(url);
+    const store = dynamoStore({ url: proxy.url, tableName });
+    await Promise.all(Array.from({ length: 5 }, () => store.getMessages("half-open")));
+    proxy.freeze();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(async () => {
+      vi.useRealTimers();
+      await store.close();
+    });
+    return { proxy, store };
+  }
+
+  async function arrived({ requests }: LossyProxy, count: number): Promise<void> {
+    while (requests.length < count) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  test("cost one read ten seconds, and no other call anything", async () => {
+    const { proxy, store } = await halfOpen();
+    const read = store.getMessages("half-open");
+    await arrived(proxy, 6);
+    await vi.advanceTimersByTimeAsync(10_000);
+    vi.useRealTimers();
+    expect((await read).version).toBeNull();
+    await Promise.all(Array.from({ length: 5 }, () => store.getMessages("half-open")));
+    expect(proxy.requests).toHaveLength(5 + 1 + 1 + 5);
+  });
+
+  test("cost one write ten seconds, which is open, and no other call anything", async () => {
+    const begin = update(null, 2, { append: [message(1)] });
+    await dynamoStore({ client, tableName }).updateMessages("half-open write", begin);
+    const proxy = await startLossyProxy(url);
+    const store = dynamoStore({ url: proxy.url, tableName });
+    await Promise.all(Array.from({ length: 5 }, () => store.getMessages("half-open write")));
+    proxy.freeze();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const next = update(begin.version, 3, { append: [message(2)] });
+    const write = failure(() => store.updateMessages("half-open write", next));
+    await arrived(proxy, 6);
+    await vi.advanceTimersByTimeAsync(10_000);
+    vi.useRealTimers();
+    expect(await write).toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("is open"),
+    });
+    await store.updateMessages("half-open write", next);
+    expect((await store.getMessages("half-open write")).messages).toEqual(messages(1, 2));
+    await store.close();
+  });
+
+  test("cost only the call that its caller's signal has ended after a while", async () => {
+    const { proxy, store } = await halfOpen();
+    const now = performance.now();
+    const controller = new AbortController();
+    const read = store.getMessages("half-open", { signal: controller.signal });
+    await arrived(proxy, 6);
+    vi.spyOn(performance, "now").mockReturnValue(now + 6_000);
+    onTestFinished(() => void vi.restoreAllMocks());
+    controller.abort();
+    await expect(read).rejects.toMatchObject({ code: "ABORTED" });
+    vi.useRealTimers();
+    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all(Array.from({ length: 5 }, () => store.getMessages("half-open")));
   });
 });
 

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 
@@ -14,6 +14,8 @@ export interface LossyProxy {
   loseAnswer(operation: string, meanwhile?: () => Promise<unknown>): void;
   /** The next request of that operation never arrives; after `meanwhile` the connection breaks. */
   loseRequest(operation: string, meanwhile?: () => Promise<unknown>): void;
+  /** From now on nothing comes back on the connections that are open now; new ones work. */
+  freeze(): void;
 }
 
 interface Loss {
@@ -26,6 +28,8 @@ interface Loss {
 export async function startLossyProxy(target: string): Promise<LossyProxy> {
   const requests: string[] = [];
   const losses: Loss[] = [];
+  const sockets = new Set<Socket>();
+  const frozen = new Set<Socket>();
 
   async function served({ method, headers }: IncomingMessage, body: Buffer): Promise<IncomingMessage> {
     const onward = request(new URL(target).origin, { method, headers });
@@ -38,6 +42,7 @@ export async function startLossyProxy(target: string): Promise<LossyProxy> {
     const body = await buffer(incoming);
     const operation = String(incoming.headers["x-amz-target"]).split(".")[1] ?? "";
     requests.push(operation);
+    if (frozen.has(incoming.socket)) return;
     const index = losses.findIndex((loss) => loss.operation === operation);
     const [loss] = index === -1 ? [] : losses.splice(index, 1);
     const answer = loss?.isServed === false ? undefined : await served(incoming, body);
@@ -45,6 +50,10 @@ export async function startLossyProxy(target: string): Promise<LossyProxy> {
     await loss?.meanwhile?.();
     if (loss !== undefined || answer === undefined) incoming.socket.resetAndDestroy();
     else outgoing.writeHead(answer.statusCode ?? 500, answer.headers).end(text);
+  });
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => {
@@ -54,6 +63,9 @@ export async function startLossyProxy(target: string): Promise<LossyProxy> {
   return {
     url: `http://local:local@127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    freeze() {
+      for (const socket of sockets) frozen.add(socket);
+    },
     loseAnswer: (operation, meanwhile) => void losses.push({ operation, isServed: true, meanwhile }),
     loseRequest: (operation, meanwhile) => void losses.push({ operation, isServed: false, meanwhile }),
   };
