@@ -1,4 +1,5 @@
 import { type AddressInfo, createConnection, createServer, type Server, type Socket } from "node:net";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { type DynamoServer, startDynamo } from "@turnkeep/servers";
 import { message, messages, said, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
@@ -231,6 +232,17 @@ describe("connections that have died without a word", () => {
     await store.updateMessages("half-open write", next);
     expect((await store.getMessages("half-open write")).messages).toEqual(messages(1, 2));
     await store.close();
+  });
+
+  test("are given up by a client that was given, with the limits that the README shows", async () => {
+    const proxy = await startLossyProxy(url);
+    const requestHandler = { connectionTimeout: 2_000, requestTimeout: 2_000, throwOnRequestTimeout: true };
+    const given = new DynamoDBClient({ ...configOf(proxy.url), requestHandler, maxAttempts: 5 });
+    onTestFinished(() => given.destroy());
+    const store = dynamoStore({ client: given, tableName });
+    await Promise.all([1, 2].map(() => store.getMessages("half-open")));
+    proxy.freeze();
+    expect((await store.getMessages("half-open")).version).toBeNull();
   });
 
   test("cost only the call that its caller's signal has ended after a while", async () => {
