@@ -78,10 +78,12 @@ const regional =
 /** Does no I/O. */
 export function connect({ client, url, config }: DynamoConnection, tableName: string): StoreConnection<Run> {
   let own: { readonly client: DynamoClient & { destroy(): void }; underWay: number } | undefined;
+  let imported: Promise<Driver> | undefined;
   const calls = driverCalls(storeName);
 
   const send: Send = async (statement, signal) => {
-    const driver = await importDriver();
+    imported ??= importDriver();
+    const driver = await imported;
     if (client !== undefined) return sent(driver, client, statement, signal);
     own ??= { client: new driver.DynamoDBClient(config ?? configOf(url as string)), underWay: 0 };
     const used = own;

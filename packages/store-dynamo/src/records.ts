@@ -1,5 +1,11 @@
 import type { StoredMessage } from "@turnkeep/core";
-import { corruptError, runsOf, unreadableMessage, utf8Length } from "@turnkeep/core/store-kit";
+import {
+  corruptError,
+  type FoldedUpdate,
+  runsOf,
+  unreadableMessage,
+  utf8Length,
+} from "@turnkeep/core/store-kit";
 
 /**
  * The head holds the newest messages up to this many bytes: reading a head below 4 KB costs one unit. More makes
@@ -75,6 +81,28 @@ export function messageOf({ seq, id, text }: Line): StoredMessage {
     if (typeof meta === "string") return { id, seq, createdAt, payload, meta };
   }
   return unreadableMessage(seq, id);
+}
+
+/** With more lines, in their places, which others with their seqs may have taken. */
+export function withLines(lines: readonly Line[], more: readonly Line[]): readonly Line[] {
+  if (more.length === 0) return lines;
+  const bySeq = new Map([...lines, ...more].map((line) => [line.seq, line]));
+  return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
+}
+
+/** The lines after an update; the same list, if it names none of them. */
+export function linesAfter(
+  { rewrite, remove }: FoldedUpdate,
+  lines: readonly Line[],
+  edit: number,
+): readonly Line[] {
+  const rewritten = new Map(rewrite.map((message) => [message.seq, message]));
+  const removed = new Set(remove);
+  if (!lines.some(({ seq }) => rewritten.has(seq) || removed.has(seq))) return lines;
+  return lines.flatMap((line) => {
+    const message = rewritten.get(line.seq);
+    return removed.has(line.seq) ? [] : [message === undefined ? line : lineOf(message, edit)];
+  });
 }
 
 function parsed(text: string): unknown {

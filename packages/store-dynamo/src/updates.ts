@@ -18,11 +18,13 @@ import {
   insideBytes,
   type Line,
   lineOf,
+  linesAfter,
   linesOf,
   type Place,
   type Row,
   recentBytes,
   textOf,
+  withLines,
 } from "./records.ts";
 import { Reading } from "./rows.ts";
 import { catchUp, discard, finish, isStaging } from "./staging.ts";
@@ -129,10 +131,14 @@ async function planned(
   return { token, head, added, rewritten, unchanged, marks, nowhere };
 }
 
-/**
- * What the update names, after checking the update against it, in place: in the head, in rows, or in none, where a row is
- * lost. A lost message is an empty line, so that it can be replaced and removed like others.
- */
+/** Lines in their places. Those that are `nowhere` have no row. */
+interface Lines {
+  readonly recent: readonly Line[];
+  readonly rows: readonly Row[];
+  readonly nowhere: readonly Line[];
+}
+
+/** What the update names, after checking the update against it, beside what it stands with. */
 async function linesNamed(
   memory: Memory,
   change: MemoryUpdate,
@@ -140,33 +146,23 @@ async function linesNamed(
   base: Head,
   lost: Lost,
   before: ReadonlyMap<number, Place>,
-): Promise<{ recent: readonly Line[]; rows: readonly Row[]; nowhere: readonly Line[] } | "torn"> {
-  let recent: readonly Line[] = linesOf(base.recent);
+): Promise<Lines | "torn"> {
+  const recent = linesOf(base.recent);
   const gone = setState.map(({ seq }) => seq).filter((seq) => !before.has(seq));
   const inHead = new Set(recent.map(({ seq }) => seq));
   const asked = [...rewrite.map(({ seq }) => seq), ...remove, ...gone].filter((seq) => !inHead.has(seq));
   const reading = new Reading(memory, { ...base, pending: undefined });
-  const rows = new Map((await reading.rowsWith(asked, before)).map((row) => [row.key, row]));
-  const found = [...recent, ...[...rows.values()].flatMap(({ lines }) => lines)];
-  const lines = new Map(found.map((line) => [line.seq, line]));
+  const rows = await reading.rowsWith(asked, before);
+  const lines = new Map([...rows.flatMap((row) => row.lines), ...recent].map((line) => [line.seq, line]));
+  const missing = asked.filter((seq) => before.has(seq) && lines.get(seq)?.edit !== before.get(seq)?.edit);
   // It may be in a row that does not show yet, or in one that an update has replaced since.
-  if (reading.isTorn && asked.some((seq) => !lines.has(seq) && !before.has(seq))) return "torn";
+  const isUnseen = reading.isTorn && asked.some((seq) => !lines.has(seq) && !before.has(seq));
+  if (isUnseen || missing.some((seq) => !lost.has(seq))) return "torn";
 
-  const nowhere: Line[] = [];
-  const oldest = recent[0]?.seq ?? beyond;
-  for (const seq of asked) {
-    const place = before.get(seq);
-    if (place === undefined || lines.get(seq)?.edit === place.edit) continue;
-    const id = lost.get(seq);
-    if (id === undefined) return "torn";
-    const line = { seq, edit: place.edit, id, text: "" };
-    lines.set(seq, line);
-    const row = seq > oldest ? undefined : await reading.rowAt(seq);
-    const beside = row && (rows.get(row.key) ?? row);
-    if (seq > oldest) recent = withLine(recent, line);
-    else if (beside === undefined) nowhere.push(line);
-    else rows.set(beside.key, { ...beside, lines: withLine(beside.lines, line) });
-  }
+  const empty = missing.map((seq) => {
+    return { seq, edit: before.get(seq)?.edit ?? 0, id: lost.get(seq) ?? "", text: "" };
+  });
+  for (const line of empty) lines.set(line.seq, line);
   checkAgainstStored(memory.memoryId, change, {
     nextSeq: base.nextSeq,
     find(seq) {
@@ -175,27 +171,29 @@ async function linesNamed(
       return id === undefined ? undefined : { id, state: "evicted" };
     },
   });
-  return { recent, rows: [...rows.values()], nowhere };
+  return withEmpty(reading, recent, rows, empty);
 }
 
-/** With a line in its place, which another with that seq may have taken. */
-function withLine(lines: readonly Line[], line: Line): readonly Line[] {
-  return [...lines.filter(({ seq }) => seq !== line.seq), line].sort((a, b) => a.seq - b.seq);
-}
-
-/** The same list, if the update names none of it. */
-function linesAfter(
-  { rewrite, remove }: FoldedUpdate,
-  lines: readonly Line[],
-  edit: number,
-): readonly Line[] {
-  const rewritten = new Map(rewrite.map((message) => [message.seq, message]));
-  const removed = new Set(remove);
-  if (!lines.some(({ seq }) => rewritten.has(seq) || removed.has(seq))) return lines;
-  return lines.flatMap((line) => {
-    const message = rewritten.get(line.seq);
-    return removed.has(line.seq) ? [] : [message === undefined ? line : lineOf(message, edit)];
-  });
+/**
+ * With an empty line where each lost message would be looked for: in the head, or in the first row from its seq on. So it
+ * can be replaced and removed like others.
+ */
+async function withEmpty(
+  reading: Reading,
+  recent: readonly Line[],
+  stored: readonly Row[],
+  empty: readonly Line[],
+): Promise<Lines> {
+  const rows = new Map(stored.map((row) => [row.key, row]));
+  const isRecent = ({ seq }: Line): boolean => seq > (recent[0]?.seq ?? beyond);
+  const nowhere: Line[] = [];
+  for (const line of empty.filter((one) => !isRecent(one))) {
+    const found = await reading.rowAt(line.seq);
+    const row = found && (rows.get(found.key) ?? found);
+    if (row === undefined) nowhere.push(line);
+    else rows.set(row.key, { ...row, lines: withLines(row.lines, [line]) });
+  }
+  return { recent: withLines(recent, empty.filter(isRecent)), rows: [...rows.values()], nowhere };
 }
 
 /** Which messages are live after an update. Their places come from the rows. */
