@@ -401,6 +401,31 @@ describe("a store that cannot be read behind a write that failed", () => {
   });
 });
 
+test("an add that arrives late, before its repeat, and is removed again does not come back", async () => {
+  const store = inMemoryStore();
+  const theirs = createChatMemory({ id: "m", store });
+  await theirs.add(user("0"));
+  let attempts = 0;
+  let late = async (): Promise<void> => {};
+  const delaying: ChatMemoryStore = {
+    ...store,
+    updateMessages: async (id, update, options) => {
+      if (++attempts === 1) {
+        late = async () => {
+          await store.updateMessages(id, update);
+          const { messages } = await theirs.history({ order: "descending", limit: 1 });
+          for (const message of messages) await theirs.remove(message.id);
+        };
+        throw lost;
+      }
+      if (attempts === 2) await late();
+      return store.updateMessages(id, update, options);
+    },
+  };
+  await expect(createChatMemory({ id: "m", store: delaying }).add(user("x"))).rejects.toBe(lost);
+  expect(await texts(theirs)).toEqual(["0"]);
+});
+
 test("a set whose next attempt meets a conflict does not say that nothing was changed: the first may arrive yet", async () => {
   const store = inMemoryStore();
   const theirs = createChatMemory({ id: "m", store });

@@ -2,7 +2,7 @@ import type { MemoryUpdate, MessageState } from "@turnkeep/core";
 import type { FoldedUpdate } from "@turnkeep/core/store-kit";
 import type { Document } from "mongodb";
 import { atVersion, type Entry, present, states, tooLarge } from "./documents.ts";
-import { entryOf, freshId, mapsOf, type PlacedEntry } from "./records.ts";
+import { entryOf, mapsOf, newLife, type PlacedEntry } from "./records.ts";
 
 /** What a writer that has read the memory knows, and what it has staged. */
 export interface Known {
@@ -58,7 +58,8 @@ export function changeOf(
   };
   if (begins) {
     Object.assign(set, { owner, trash: [] });
-    if (known?.attempt === undefined) Object.assign(set, { life: freshId(), staging: [], generation: 0 });
+    if (known?.attempt === undefined)
+      Object.assign(set, { life: newLife(memoryId), staging: [], generation: 0 });
   } else if (known === undefined) {
     // A writer that has read the document knows that it is sound, and settles leftovers. One that has not makes its
     // change only if neither is needed.
@@ -94,7 +95,7 @@ export function changeOf(
       filter[`${path}.r`] = entry?.r ?? { $exists: false };
       if (!(path in set)) unset.push(path);
     }
-    if (entry?.r !== undefined) trash.push(entry.r);
+    if (typeof entry?.r === "string") trash.push(entry.r);
   }
   for (const seq of folded.remove) whole?.delete(seq);
   if (whole !== undefined) Object.assign(set, mapsOf(whole.values()));

@@ -1,10 +1,16 @@
-import { driverCalls, importError, invalidOption, type StoreConnection } from "@turnkeep/core/store-kit";
+import {
+  callDriver,
+  type DriverCalls,
+  driverCalls,
+  importError,
+  invalidOption,
+  type StoreConnection,
+} from "@turnkeep/core/store-kit";
 import type { Collection, CollectionOptions, MongoClient as DriverClient } from "mongodb";
 import type { MemoryDocument, MigrationDocument, RowDocument } from "./documents.ts";
 import type { MongoConnection } from "./options.ts";
+import { explained, isUnanswered, storeName, unconnected } from "./refusals.ts";
 import type { Statement } from "./statements.ts";
-
-export const storeName = "mongoStore";
 
 /** What the store needs from a client. A `MongoClient` of `mongodb` provides it. */
 export interface MongoClient {
@@ -20,7 +26,7 @@ export interface Collections {
   readonly messages: Collection<RowDocument>;
   readonly migrations: Collection<MigrationDocument>;
   /** How the head of a memory is read. */
-  readonly reading: { readonly readConcern: { readonly level: "local" | "linearizable" } };
+  readonly concern: { readonly readConcern: { readonly level: "local" | "linearizable" } };
 }
 
 export type Run = <A>(statement: Statement<A>) => Promise<A>;
@@ -41,50 +47,90 @@ const collectionOptions: CollectionOptions = {
   raw: false,
 };
 
+/** A client in use, with the calls that it has begun. */
+interface Link {
+  readonly collections: Promise<Collections>;
+  readonly calls: DriverCalls;
+  isConnected: boolean;
+  /** After its last call. */
+  close(): Promise<void>;
+}
+
 /** Does no I/O. */
 export function connect(place: MongoConnection, database: string, prefix: string): StoreConnection<Run> {
-  let opened: Promise<DriverClient> | undefined;
-  let known: Collections | undefined;
-  const calls = driverCalls(storeName);
+  const links = new Set<Link>();
+  let current: Link | undefined;
 
-  function clientOf(): MongoClient | Promise<MongoClient> {
-    if (place.client !== undefined) return place.client;
-    opened ??= open((place.url ?? place.config?.url) as string, place.config).catch((cause: unknown) => {
-      // A client that failed to connect once never connects again.
-      opened = undefined;
-      throw cause;
-    });
-    return opened;
+  function newLink(): Link {
+    const opened = place.client === undefined ? open(place).catch(unconnected) : undefined;
+    const client = opened ?? Promise.resolve(place.client as MongoClient);
+    const calls = driverCalls(storeName);
+    const link: Link = {
+      collections: client.then((one) => collectionsOf(one, database, prefix)),
+      calls,
+      isConnected: false,
+      async close() {
+        await calls.settled();
+        await (await opened?.catch(() => undefined))?.close();
+        links.delete(link);
+      },
+    };
+    // A client that failed to connect once never connects again.
+    link.collections.then(
+      () => (link.isConnected = true),
+      () => leave(link),
+    );
+    links.add(link);
+    return link;
   }
 
-  async function collections(): Promise<Collections> {
-    const client = await clientOf();
-    const db = client.db(database) as ReturnType<DriverClient["db"]>;
-    const level = client.readConcern?.level === "linearizable" ? "linearizable" : "local";
-    known = {
-      memories: db.collection(`${prefix}memories`, collectionOptions),
-      messages: db.collection(`${prefix}messages`, collectionOptions),
-      migrations: db.collection(`${prefix}migrations`, collectionOptions),
-      reading: { readConcern: { level } },
-    };
-    return known;
+  /** The next call opens another client. */
+  function leave(link: Link): void {
+    if (link !== current || place.client !== undefined) return;
+    current = undefined;
+    link.close().catch(() => {});
   }
 
   return {
     under(signal) {
-      return (statement) =>
-        calls.run(async () => statement(known ?? (await collections())).catch(throwWithoutContent), signal);
+      return async (statement) => {
+        current ??= newLink();
+        const link = current;
+        try {
+          return await link.calls.run(() => link.collections.then(statement).catch(explained), signal);
+        } catch (error) {
+          // The driver drops one connection then. The others may have died with it, and each would cost a call its time.
+          if (link.isConnected && isUnanswered(error, signal)) leave(link);
+          throw error;
+        }
+      };
     },
     async close() {
-      await calls.settled();
-      const client = await opened?.catch(() => undefined);
-      await calls.run(() => client?.close(), undefined);
+      // A method may go on with a newer one.
+      for (const { calls } of links) await calls.settled();
+      await callDriver(storeName, () => current?.close(), undefined);
     },
   };
 }
 
-/** Otherwise a frozen server would block a call forever. `config` may override these. */
-const settings = { serverSelectionTimeoutMS: 10_000, connectTimeoutMS: 10_000, socketTimeoutMS: 30_000 };
+function collectionsOf(client: MongoClient, database: string, prefix: string): Collections {
+  const db = client.db(database) as ReturnType<DriverClient["db"]>;
+  const level = client.readConcern?.level === "linearizable" ? "linearizable" : "local";
+  return {
+    memories: db.collection(`${prefix}memories`, collectionOptions),
+    messages: db.collection(`${prefix}messages`, collectionOptions),
+    migrations: db.collection(`${prefix}migrations`, collectionOptions),
+    concern: { readConcern: { level } },
+  };
+}
+
+/** What the address and `config` may override. */
+const settings = {
+  // Otherwise a frozen server would block a call forever.
+  ...{ serverSelectionTimeoutMS: 10_000, connectTimeoutMS: 10_000, socketTimeoutMS: 30_000 },
+  // Sooner than what lies between forgets a connection that is idle.
+  maxIdleTimeMS: 60_000,
+};
 
 /** Inside a `try`, so that bundlers do without a driver that is not installed. */
 async function importDriver() {
@@ -95,8 +141,9 @@ async function importDriver() {
   }
 }
 
-async function open(url: string, config: object | undefined): Promise<DriverClient> {
+async function open({ url: address, config }: MongoConnection): Promise<DriverClient> {
   const { MongoClient } = await importDriver();
+  const url = (address ?? config?.url) as string;
   // Parameter names are case-insensitive.
   const parameters = new URLSearchParams(/\?(.*)$/s.exec(url)?.[1]);
   const named = new Set([...parameters.keys()].map((name) => name.toLowerCase()));
@@ -120,24 +167,4 @@ async function open(url: string, config: object | undefined): Promise<DriverClie
     await client.close();
     throw cause;
   }
-}
-
-/**
- * The driver attaches what it sent, with content, to a bulk write error. The server quotes a command that a user may
- * not run, and documents that its own validator refuses.
- */
-function throwWithoutContent(cause: unknown): never {
-  if (!(cause instanceof Error)) throw cause;
-  const isBulk = "writeErrors" in cause || "result" in cause;
-  if (!isBulk && cause.name !== "MongoServerError") throw cause;
-  const message = isBulk ? bulkMessage(cause) : cause.message.replace(/\s*\{.*$/s, "");
-  const { code, codeName } = cause as { code?: unknown; codeName?: unknown };
-  throw Object.assign(new Error(message), { name: cause.name, code, codeName });
-}
-
-/** A write concern error also has a result, whatever the command was, which does not say what was written. */
-function bulkMessage({ name }: Error): string {
-  return name === "MongoWriteConcernError"
-    ? "MongoDB wrote, and did not confirm that a majority has it"
-    : "MongoDB refused to insert messages";
 }

@@ -1,6 +1,7 @@
-import { errorCode, laterVersionError, notReadyError, TurnkeepError } from "@turnkeep/core/store-kit";
-import { type Collections, storeName } from "./client.ts";
-import { ledger, read, type Statement } from "./statements.ts";
+import { errorCode, laterVersionError, notReadyError, show, TurnkeepError } from "@turnkeep/core/store-kit";
+import type { Collections } from "./client.ts";
+import { storeName } from "./refusals.ts";
+import { ledger, read, reading, type Statement } from "./statements.ts";
 
 /** The number of the newest step. A released step never changes. */
 const newest = 1;
@@ -13,16 +14,18 @@ const record = "collections";
  */
 const notThere = new Set(["9", "115", "168", "238", "303", "304", "15983", "17276", "31325", "40324"]);
 const unauthorized = "13";
+/** Errors about an index that somebody else has made, or about a collection that takes none. */
+const inTheWay = new Set(["67", "85", "86", "166"]);
 
 /** Whether `migrate` has run: one read, repeated by the store until the answer is yes. */
-export const migrated: Statement<boolean> = async ({ migrations }) => {
+export const migrated: Statement<boolean> = reading(async ({ migrations }) => {
   const found = await migrations.findOne({ _id: record });
   return typeof found?.number === "number" && found.number >= newest;
-};
+});
 
 /**
  * Creates the indexes. Safe to run twice and concurrently: the server does not recreate an existing index. The number
- * is written last, so a store with missing indexes is not ready.
+ * is written last, so a store with missing indexes is not ready. Where it has run, it makes what somebody has dropped.
  */
 export const migrate: Statement<void> = (collections) => prepare(collections).catch(explained);
 
@@ -32,7 +35,13 @@ async function prepare(collections: Collections): Promise<void> {
   if (found !== null && found.number > newest) {
     throw laterVersionError(storeName, "the collections", "@turnkeep/store-mongo");
   }
-  if (found?.number === newest) return;
+  if (found?.number === newest) {
+    // An application may call it without the right to, since nearly always nothing is to be done.
+    await first(collections).catch((cause: unknown) => {
+      if (errorCode(cause) !== unauthorized) throw cause;
+    });
+    return;
+  }
   await checkServer(collections);
   await first(collections);
   await migrations.updateOne({ _id: record }, { $max: { number: newest } }, { upsert: true });
@@ -54,6 +63,10 @@ function explained(cause: unknown): never {
   } else if (code === unauthorized) {
     lacks =
       "this user may not prepare the collections (see the cause): grant it the role readWrite on the database, or call migrate() as a user that has it";
+  } else if (inTheWay.has(code)) {
+    const which = /name: "?([\w.]+)/.exec((cause as Error).message)?.[1];
+    const index = which === undefined ? "an index" : `the index ${show(which)}`;
+    lacks = `${index} cannot be made (see the cause): drop what stands in its way, or choose another prefix`;
   }
   if (lacks === undefined) throw cause;
   throw new TurnkeepError("STORE_NOT_READY", `${storeName}: ${lacks}`, { cause });

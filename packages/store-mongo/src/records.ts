@@ -1,10 +1,11 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { MemorySnapshot, MessageState, StoredMessage } from "@turnkeep/core";
 import {
   corruptError,
   type ListedMemory,
   memorySnapshot,
   type NormalHistoryQuery,
+  unreadableMessage,
   utf8Length,
 } from "@turnkeep/core/store-kit";
 import type { Entry, MemoryDocument, RowDocument } from "./documents.ts";
@@ -26,6 +27,15 @@ export function freshId(): string {
   return randomBytes(12).toString("base64url");
 }
 
+/** Names one life of a memory. All its lives begin alike, so that their rows can be found without its document. */
+export function newLife(memoryId: string): string {
+  return lifePrefix(memoryId) + freshId();
+}
+
+export function lifePrefix(memoryId: string): string {
+  return createHash("sha256").update(memoryId).digest("base64url").slice(0, 16);
+}
+
 /** A message inside its memory's document. */
 export function entryOf({ id, createdAt, payload, meta }: StoredMessage): Entry {
   return { i: id, a: createdAt, p: payload, m: meta };
@@ -45,12 +55,28 @@ export function referenceTo({ _id, i, a }: RowDocument): Entry {
   return { i, a, r: _id };
 }
 
-/** The size of an entry's content. */
-export function bytesOf({ p = "", m = "" }: Entry): number {
-  return utf8Length(p) + utf8Length(m);
+/** The size of an entry's content, if it is text. */
+export function bytesOf({ p, m }: Entry): number {
+  return [p, m].reduce((sum, text) => sum + (typeof text === "string" ? utf8Length(text) : 0), 0);
 }
 
-/** The entries of a document by seq. `CORRUPT_RECORD` for what this store did not write. */
+/** The rows that entries refer to. */
+export function rowsOf(placed: readonly PlacedEntry[]): string[] {
+  return placed.flatMap(({ entry: { r } }) => (typeof r === "string" ? r : []));
+}
+
+/** The id of a message, also where its entry is damaged. */
+export function idOf({ seq, entry: { i } }: PlacedEntry): string {
+  return typeof i === "string" && i !== "" ? i : unreadableMessage(seq).id;
+}
+
+/** Whether no command can tell by the members of an entry that it is still as it was read. */
+export function isDamaged(placed: PlacedEntry): boolean {
+  const { i, r } = placed.entry;
+  return i !== idOf(placed) || (r !== undefined && typeof r !== "string");
+}
+
+/** The entries of a document by seq, damaged ones among them. `CORRUPT_RECORD` if it cannot be told which there are. */
 export function entriesOf(memory: MemoryDocument, states: readonly MessageState[]): InsideEntry[] {
   const found = states.flatMap((state) => {
     const entries = memory[state];
@@ -59,10 +85,8 @@ export function entriesOf(memory: MemoryDocument, states: readonly MessageState[
     }
     return Object.entries(entries).map(([key, entry]) => {
       const seq = Number(key);
-      if (!Number.isSafeInteger(seq) || typeof entry !== "object" || entry === null) {
-        throw corruptError(memory._id, "a message is not kept as this store keeps it");
-      }
-      return { seq, state, entry, path: `${state}.${key}` };
+      if (!Number.isSafeInteger(seq)) throw corruptError(memory._id, "a message has no seq");
+      return { seq, state, entry: entry ?? {}, path: `${state}.${key}` };
     });
   });
   return found.sort((a, b) => a.seq - b.seq);
@@ -84,7 +108,7 @@ export function overridden(
   if (!isWhole || !Array.isArray(trash) || !Array.isArray(staging)) {
     throw corruptError(_id, "what it says of messages beside it is not kept as this store keeps it");
   }
-  return [...entries.flatMap(({ entry }) => entry.r ?? []), ...trash];
+  return [...rowsOf(entries), ...trash];
 }
 
 /** @param messages `undefined`: it is at the version that is known. */
@@ -98,17 +122,13 @@ export function snapshotOf(memory: MemoryDocument, messages: StoredMessage[] | u
   return memorySnapshot({ version, nextSeq: next as number, owner, head }, messages);
 }
 
-/** `CORRUPT_RECORD` for what this store did not write. */
-export function messageFrom(
-  memoryId: string,
-  seq: number,
-  { i: id, a: createdAt, p: payload, m: meta }: Entry,
-): StoredMessage {
-  const texts = typeof id === "string" && typeof payload === "string";
-  if (!texts || !Number.isSafeInteger(createdAt) || !(meta === undefined || typeof meta === "string")) {
-    const messageIds = typeof id === "string" ? [id] : undefined;
-    throw corruptError(memoryId, `what is kept for seq ${seq} is not a record of this store`, { messageIds });
-  }
+/** A message whose content is in its entry, or in the row that the entry refers to. */
+export function messageOf(placed: PlacedEntry, row: RowDocument | undefined): StoredMessage {
+  const { seq, entry } = placed;
+  const { p: payload, m: meta } = entry.r === undefined ? entry : (row ?? {});
+  const [id, createdAt] = [idOf(placed), entry.a];
+  const isWhole = Number.isSafeInteger(createdAt) && (meta === undefined || typeof meta === "string");
+  if (typeof payload !== "string" || !isWhole) return unreadableMessage(seq, id);
   return meta === undefined ? { id, seq, createdAt, payload } : { id, seq, createdAt, payload, meta };
 }
 
@@ -123,8 +143,8 @@ export function merged(
 ): PlacedEntry[] {
   const wanted = ids && new Set(ids);
   const asked = entries.filter(
-    ({ seq, state, entry }) =>
-      seq > after && seq < before && states.includes(state) && wanted?.has(entry.i) !== false,
+    (one) =>
+      one.seq > after && one.seq < before && states.includes(one.state) && wanted?.has(idOf(one)) !== false,
   );
   const beside = rows.map((row) => ({ seq: row.seq, state: row.state as MessageState, entry: row }));
   const sign = order === "ascending" ? 1 : -1;

@@ -1,7 +1,18 @@
+import { conflictError, isTurnkeepError } from "@turnkeep/core/store-kit";
 import type { Document } from "mongodb";
 import type { Run } from "./client.ts";
 import { documentCap, type Entry, type MemoryDocument, smallestApart, states } from "./documents.ts";
-import { bytesOf, entriesOf, type InsideEntry, mapsOf, overridden, referenceTo, rowOf } from "./records.ts";
+import {
+  bytesOf,
+  entriesOf,
+  type InsideEntry,
+  lifePrefix,
+  mapsOf,
+  overridden,
+  referenceTo,
+  rowOf,
+  rowsOf,
+} from "./records.ts";
 import * as statements from "./statements.ts";
 
 /** Whether certainly no row of the memory was deleted since its document was read. */
@@ -18,6 +29,38 @@ export async function removeLife(run: Run, filter: Document): Promise<boolean> {
     await run(statements.drop({ life: memory.life }));
   }
   return memory !== null;
+}
+
+/** Deletes a memory, or only that version of it: `VERSION_CONFLICT` if it is at another one. */
+export async function removeMemory(run: Run, memoryId: string, expected: string | undefined): Promise<void> {
+  const found = expected === undefined ? await run(statements.peek(memoryId)) : undefined;
+  // Without a version, by its life: a late delete must not hit the next memory of that id.
+  const which = { _id: memoryId, life: found?.life, version: expected && { $eq: expected } };
+  if (found !== null && (await removeLife(run, which))) return;
+  if (expected !== undefined && (await run(statements.exists(memoryId))))
+    throw conflictError(memoryId, expected);
+  await settleLives(run, lifePrefix(memoryId));
+}
+
+/**
+ * Settles each life whose name begins so, and deletes the rows of those that are over: an interrupted delete leaves them, and
+ * so does the server's expiry. Returns how many rows it deleted.
+ */
+export async function settleLives(run: Run, prefix: string): Promise<number> {
+  let removed = 0;
+  for (let life = prefix; ; ) {
+    const next = await run(statements.lifeAfter(life));
+    if (next === null || !next.life.startsWith(prefix)) return removed;
+    life = next.life;
+    removed +=
+      (await settle(run, next.memory, life).catch(leaveCorrupt)) ?? (await run(statements.drop({ life })));
+  }
+}
+
+/** A damaged memory is left as it is, and does not keep the others from being settled. */
+function leaveCorrupt(error: unknown): number {
+  if (isTurnkeepError(error, "CORRUPT_RECORD")) return 0;
+  throw error;
 }
 
 /**
@@ -75,7 +118,7 @@ async function moveOut(
   }
   for (const state of ["evicted", "superseded"] as const) {
     const left = entries.filter((found) => found.state === state);
-    const ids = left.flatMap(({ path, entry }) => entry.r ?? rows.get(path)?._id ?? []);
+    const ids = [...rowsOf(left), ...left.flatMap(({ path }) => rows.get(path)?._id ?? [])];
     if (ids.length > 0) await run(statements.setState(ids, state, claimed.generation));
   }
   return settled;

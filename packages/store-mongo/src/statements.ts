@@ -3,9 +3,22 @@ import type { Document, FindOptions } from "mongodb";
 import type { Change } from "./changes.ts";
 import type { Collections } from "./client.ts";
 import { atVersion, expired, type MemoryDocument, present, type RowDocument, tooLarge } from "./documents.ts";
+import { newLife } from "./records.ts";
+import { isBroken } from "./refusals.ts";
 
 /** One command. It needs no session: its conditions alone make it safe to run concurrently. */
 export type Statement<Answer> = (collections: Collections) => Promise<Answer>;
+
+/** A statement that changes nothing: it is made again if it met a connection that had broken. */
+export function reading<Answer>(statement: Statement<Answer>): Statement<Answer> {
+  return (collections) =>
+    statement(collections).catch(async (cause: unknown) => {
+      if (!isBroken(cause)) throw cause;
+      // By the next task the driver knows of its other connections that have broken, too.
+      await new Promise((resolve) => setTimeout(resolve));
+      return statement(collections);
+    });
+}
 
 /** The least time that an attempt to begin a memory is kept. */
 const attemptLastsMs = 60 * 60 * 1000;
@@ -27,13 +40,19 @@ export function ledger(memoryId: string): Statement<MemoryDocument | null> {
   return headOf(memoryId, ledgerFields);
 }
 
+export function exists(memoryId: string): Statement<boolean> {
+  const found = headOf(memoryId, { _id: 1 });
+  return async (collections) => (await found(collections)) !== null;
+}
+
 function headOf(memoryId: string, projection: Document): Statement<MemoryDocument | null> {
-  return ({ memories, reading }) =>
-    memories.findOne({ _id: memoryId, $expr: present }, { ...reading, projection });
+  return reading(({ memories, concern }) =>
+    memories.findOne({ _id: memoryId, $expr: present }, { ...concern, projection }),
+  );
 }
 
 export function rows(filter: Document, options: FindOptions = {}): Statement<RowDocument[]> {
-  return ({ messages }) => messages.find(filter, options).toArray();
+  return reading(({ messages }) => messages.find(filter, options).toArray());
 }
 
 /** Rows that count by themselves. One more than the limit means that there are more. */
@@ -65,7 +84,7 @@ export function announce(
   const changed: Document = {
     $push: { staging: attempt },
     $max: { generation: 1, expiresAt },
-    $setOnInsert: { life: attempt, live: {}, evicted: {}, superseded: {}, trash: [] },
+    $setOnInsert: { life: newLife(memoryId), live: {}, evicted: {}, superseded: {}, trash: [] },
   };
   const filter = atVersion(memoryId, expected);
   return ({ memories }) => memories.findOneAndUpdate(filter, changed, options).catch(nullIfTaken);
@@ -130,13 +149,15 @@ export function drop(filter: Document): Statement<number> {
 
 /** The life and generation of a memory, also of an expired one or an attempt to begin one. */
 export function peek(memoryId: string): Statement<MemoryDocument | null> {
-  return ({ memories }) => memories.findOne({ _id: memoryId }, { projection: lifeFields });
+  return reading(({ memories }) => memories.findOne({ _id: memoryId }, { projection: lifeFields }));
 }
 
 /** The ids of some expired memories: before MongoDB 7, a sharded cluster removes a single document only by its key. */
 export function someExpired(): Statement<string[]> {
   const options = { projection: { _id: 1 }, limit: 100 } as const;
-  return async ({ memories }) => (await memories.find(expired, options).toArray()).map(({ _id }) => _id);
+  return reading(async ({ memories }) =>
+    (await memories.find(expired, options).toArray()).map(({ _id }) => _id),
+  );
 }
 
 /** Removes a memory's document if it matches the filter; returns the document. */
@@ -149,14 +170,15 @@ export function list(owner: string | undefined, after: string, limit: number): S
   const filter: Document = { _id: { $gt: after }, owner, $expr: present };
   const hint = owner === undefined ? "_id_" : "owner";
   const projection = { owner: 1, updatedAt: 1 };
-  return ({ memories }) =>
-    memories.find(filter, { hint, sort: { _id: 1 }, limit: limit + 1, projection }).toArray();
+  return reading(({ memories }) =>
+    memories.find(filter, { hint, sort: { _id: 1 }, limit: limit + 1, projection }).toArray(),
+  );
 }
 
 /** The next life that has rows. */
 export function lifeAfter(life: string): Statement<Pick<RowDocument, "life" | "memory"> | null> {
   const options = { hint: "seq", sort: { life: 1 }, projection: { life: 1, memory: 1 } } as const;
-  return ({ messages }) => messages.findOne({ life: { $gt: life } }, options);
+  return reading(({ messages }) => messages.findOne({ life: { $gt: life } }, options));
 }
 
 /** Raises the generation: attempts and other settlers can no longer change the document. `null`: the life is over. */

@@ -2,7 +2,6 @@ import type { CallOptions, ChatMemoryStore, StoreCapabilities, StoredMessage } f
 import {
   checkUpdate,
   copyUpdate,
-  corruptError,
   decodeCursor,
   isTurnkeepError,
   lifecycle,
@@ -11,22 +10,25 @@ import {
   normalizeListQuery,
   notReadyError,
   show,
+  type TurnkeepError,
   withState,
 } from "@turnkeep/core/store-kit";
-import { connect, type Run, storeName } from "./client.ts";
-import { expired, type MemoryDocument, states } from "./documents.ts";
+import { connect, type Run } from "./client.ts";
+import { expired, type RowDocument, states } from "./documents.ts";
 import { migrate, migrated } from "./migrations.ts";
 import { type MongoStoreOptions, normalizeOptions } from "./options.ts";
 import {
   entriesOf,
   listedOf,
   merged,
-  messageFrom,
+  messageOf,
   overridden,
   type PlacedEntry,
+  rowsOf,
   snapshotOf,
 } from "./records.ts";
-import { hasItsRows, removeLife, settle } from "./staging.ts";
+import { storeName } from "./refusals.ts";
+import { hasItsRows, removeLife, removeMemory, settleLives } from "./staging.ts";
 import * as statements from "./statements.ts";
 import { applyUpdate } from "./updates.ts";
 
@@ -37,8 +39,8 @@ export interface MongoStore extends ChatMemoryStore {
    * Needs permission to create indexes; if everything is in place, only to read.
    *
    * Errors: `UNSUPPORTED_VERSION` if a later version of this package migrated them; `STORE_NOT_READY` if somebody
-   * created a collection with a collation, if the server lacks an operator of MongoDB 4.4, or if the user lacks the
-   * right; `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
+   * created a collection with a collation, or an index in the way of ours, which it names, if the server lacks an operator
+   * of MongoDB 4.4, or if the user lacks the right; `STORE_REFUSED`, `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
    */
   migrate(options?: CallOptions): Promise<void>;
 }
@@ -51,8 +53,8 @@ export interface MongoStore extends ChatMemoryStore {
  *
  * A message may have 15 MiB. `signal` ends the wait at once; what the database was already sent may still take effect.
  *
- * Errors: `INVALID_OPTION` at creation; in calls, those of the store contract, `STORE_NOT_READY` before `migrate()`,
- * and `STORE_UNAVAILABLE` with the driver's error as `cause`.
+ * Errors: `INVALID_OPTION` at creation; in calls, those of the store contract, `STORE_NOT_READY` before `migrate()`, and
+ * `STORE_REFUSED` or `STORE_UNAVAILABLE` with the driver's error as `cause`.
  *
  * @example
  * ```ts
@@ -81,15 +83,21 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
   });
   let isReady = false;
 
+  function missing(cause?: unknown): TurnkeepError {
+    const what = `an index of the collections ${prefix}… of the database ${show(database)}`;
+    return notReadyError(storeName, what, cause);
+  }
+
   function ready(run: Run): Run {
     return async (statement) => {
       isReady ||= await run(migrated);
-      if (!isReady)
-        throw notReadyError(
-          storeName,
-          `an index of the collections ${prefix}… of the database ${show(database)}`,
-        );
-      return run(statement);
+      if (!isReady) throw missing();
+      return run(statement).catch((error: unknown) => {
+        if (!isTurnkeepError(error, "STORE_NOT_READY")) throw error;
+        // Somebody has dropped a collection.
+        isReady = false;
+        throw missing(error.cause);
+      });
     };
   }
 
@@ -103,13 +111,12 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
     async getMessages(memoryId, callOptions) {
       const run = ready(enterFor(memoryId, callOptions));
       const known = callOptions?.known;
-      for (let before: MemoryDocument | undefined; ; ) {
+      for (const missed = new Set<string>(); ; ) {
         const memory = await run(statements.read(memoryId, known));
         if (memory === null) return { version: null, nextSeq: 1, messages: [] };
         if (memory.version === known) return snapshotOf(memory, undefined);
-        const messages = await messagesOf(run, entriesOf(memory, ["live"]), memory, before);
+        const messages = await messagesOf(run, entriesOf(memory, ["live"]), missed);
         if (messages !== undefined) return snapshotOf(memory, messages);
-        before = memory;
       }
     },
 
@@ -121,15 +128,13 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
 
     async deleteMessages(memoryId, callOptions) {
       const run = ready(enterFor(memoryId, callOptions));
-      // By its life: a late delete must not hit the next memory of that id.
-      const memory = await run(statements.peek(memoryId));
-      if (memory !== null) await removeLife(run, { _id: memoryId, life: memory.life });
+      await removeMemory(run, memoryId, callOptions?.expected);
     },
 
     async getHistory(memoryId, query, callOptions) {
       const run = ready(enterFor(memoryId, callOptions));
       const normal = normalizeHistoryQuery(query);
-      for (let before: MemoryDocument | undefined; ; ) {
+      for (const missed = new Set<string>(); ; ) {
         const memory = await run(statements.ledger(memoryId));
         if (memory === null) return { messages: [], hasMore: false };
         const entries = entriesOf(memory, states);
@@ -139,7 +144,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
             : await run(statements.history(memory.life, normal, overridden(memory, entries)));
         const found = merged(entries, rows, normal);
         const page = found.slice(0, normal.limit);
-        const messages = await messagesOf(run, page, memory, before);
+        const messages = await messagesOf(run, page, missed);
         // Otherwise a row may have been deleted in between, and its message missed: read again.
         if (messages !== undefined && (await hasItsRows(run, memory))) {
           return {
@@ -147,7 +152,6 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
             hasMore: found.length > normal.limit,
           };
         }
-        before = memory;
       }
     },
 
@@ -167,14 +171,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
         ids = await run(statements.someExpired());
         for (const _id of ids) if (await removeLife(run, { _id, ...expired })) removed++;
       }
-      for (let life = ""; ; ) {
-        const next = await run(statements.lifeAfter(life));
-        if (next === null) return { removed };
-        life = next.life;
-        removed +=
-          (await settle(run, next.memory, life).catch(leaveCorrupt)) ??
-          (await run(statements.drop({ life })));
-      }
+      return { removed: removed + (await settleLives(run, "")) };
     },
 
     close,
@@ -182,32 +179,21 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
   };
 }
 
-/** A damaged memory is left as it is, and does not keep the others from being settled. */
-function leaveCorrupt(error: unknown): number {
-  if (isTurnkeepError(error, "CORRUPT_RECORD")) return 0;
-  throw error;
-}
-
 /**
- * The messages of entries; one more statement reads those that are stored apart. `undefined`: a write deleted a row, so
- * read the memory again. `CORRUPT_RECORD` if a row is missing and nobody wrote or settled since the last read.
+ * The messages of entries; one more statement reads those that are stored apart. `undefined`: a row is not there, perhaps
+ * because a write deleted it meanwhile, so read the memory again. If it then still names that row, the row is lost.
+ *
+ * @param missed Rows that the reads before did not find.
  */
 async function messagesOf(
   run: Run,
   placed: readonly PlacedEntry[],
-  memory: MemoryDocument,
-  before: MemoryDocument | undefined,
+  missed: Set<string>,
 ): Promise<StoredMessage[] | undefined> {
-  const ids = placed.flatMap(({ entry }) => entry.r ?? []);
+  const ids = rowsOf(placed);
   const rows = ids.length === 0 ? [] : await run(statements.rows({ _id: { $in: ids } }));
-  const byId = new Map(rows.map((row) => [row._id, row]));
-  const messages: StoredMessage[] = [];
-  for (const { seq, entry } of placed) {
-    const content = entry.r === undefined ? entry : byId.get(entry.r);
-    if (content !== undefined) messages.push(messageFrom(memory._id, seq, content));
-  }
-  if (messages.length === placed.length) return messages;
-  if (before?.version === memory.version && before?.generation === memory.generation)
-    throw corruptError(memory._id, "the content of a message is missing");
-  return undefined;
+  const byId = new Map<unknown, RowDocument>(rows.map((row) => [row._id, row]));
+  const news = ids.filter((id) => !byId.has(id) && !missed.has(id));
+  for (const id of news) missed.add(id);
+  return news.length > 0 ? undefined : placed.map((one) => messageOf(one, byId.get(one.entry.r)));
 }

@@ -1,18 +1,21 @@
 import type { MemoryUpdate, MessageState, StoredMessage } from "@turnkeep/core";
 import { foldUpdate, isInPlace, namedSeqs, storedRows, storeError } from "@turnkeep/core/store-kit";
 import { type Change, changeOf } from "./changes.ts";
-import { type Run, storeName } from "./client.ts";
+import type { Run } from "./client.ts";
 import { expired, type MemoryDocument, smallestApart, states } from "./documents.ts";
 import {
   bytesOf,
   entriesOf,
   entryOf,
   freshId,
+  idOf,
+  isDamaged,
   overridden,
   type PlacedEntry,
   referenceTo,
   rowOf,
 } from "./records.ts";
+import { storeName } from "./refusals.ts";
 import { hasItsRows, removeLife, settle } from "./staging.ts";
 import * as statements from "./statements.ts";
 
@@ -41,8 +44,8 @@ export async function applyUpdate(
   const named = namedSeqs(folded);
   const apart = apartOf([...folded.insert, ...folded.rewrite]);
   // An update that begins a memory cannot name a stored message: one that does is refused below.
-  const isWhole = expected !== null && folded.insert.length + named.length > mostPaths;
-  const isPlain = !isWhole && apart.length === 0 && (expected !== null || named.length === 0);
+  const isMany = expected !== null && folded.insert.length + named.length > mostPaths;
+  const isPlain = !isMany && apart.length === 0 && (expected !== null || named.length === 0);
   if (isPlain && (await run(statements.write(changeOf(memoryId, update, folded), ttlMs)))) return;
   for (let tries = 1; tries <= maxTries; tries++) {
     const name = freshId();
@@ -50,11 +53,12 @@ export async function applyUpdate(
     const memory = announced ?? (await run(statements.ledger(memoryId)));
     const found = memory === null ? new Map<number, PlacedEntry>() : await findIn(run, memory, named);
     if (found === undefined) continue;
-    const stored = Array.from(found.values(), ({ seq, state, entry }) => ({ seq, state, id: entry.i }));
+    const stored = Array.from(found.values(), (one) => ({ seq: one.seq, state: one.state, id: idOf(one) }));
     if (isInPlace(memoryId, update, memory?.version ?? null, storedRows(memory?.next ?? 1, stored))) return;
     // No memory is there, and yet it could not begin: an expired one occupies its place.
     if (memory === null) await removeLife(run, { _id: memoryId, ...expired });
     if (apart.length > 0 && announced === null) continue;
+    const isWhole = isMany || named.flatMap((seq) => found.get(seq) ?? []).some(isDamaged);
     const rows = announced === null ? [] : apart.map((one) => rowOf(announced, one.seq, entryOf(one)));
     if (rows.length > 0) await run(statements.insert(rows));
     const change = changeOf(memoryId, update, folded, {

@@ -65,7 +65,7 @@ test("a user who may only read is told so, and neither error nor cause tells the
     const error = await failure(() =>
       store.updateMessages("read", update(null, 2, { append, head: JSON.stringify(words) })),
     );
-    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: 13 } });
+    expect(error).toMatchObject({ code: "STORE_REFUSED", cause: { code: 13 } });
     expect(said(error)).not.toContain(words);
   }
   await store.close();
@@ -83,10 +83,10 @@ test("a user who may not prepare the collections is told so by migrate()", async
   }
 });
 
-test("a wrong password is STORE_UNAVAILABLE, and none shows anywhere", async () => {
+test("a wrong password is STORE_REFUSED, and none shows anywhere", async () => {
   const store = open("app", "wr0ng");
   const error = await failure(() => store.getMessages("a"));
-  expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: 18 } });
+  expect(error).toMatchObject({ code: "STORE_REFUSED", cause: { code: 18 } });
   expect(said(error)).not.toMatch(/wr0ng|s3cret/);
   await store.close();
 });

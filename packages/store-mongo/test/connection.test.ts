@@ -1,7 +1,8 @@
+import { promises } from "node:dns";
 import { type AddressInfo, createConnection, createServer } from "node:net";
 import { describeUnanswered, failure, message, said, update } from "@turnkeep/store-tests";
 import { MongoServerError, MongoWriteConcernError } from "mongodb";
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { type MongoStoreOptions, mongoStore } from "../src/index.ts";
 import { intercepted, migrated, newDatabase, withClient } from "./support.ts";
 
@@ -125,6 +126,81 @@ test.each([10107, 13435, 189, 91, 11600, 11602, 64, 16500, 8000, 112, 50])(
   },
 );
 
+// As Atlas answers, which has one code for all of its own.
+test.each([
+  ["bad auth : authentication failed", "password"],
+  ["user is not allowed to do action [update] on [chat.turnkeep_memories]", "readWrite"],
+  ["you are over your space quota, using 512 MB of 512 MB", "room"],
+])("the server's error 8000 with %j is STORE_REFUSED", async (errmsg, hint) => {
+  await withClient(url, async (client) => {
+    const refusing = intercepted(client, (method) => {
+      if (method === "updateOne") throw new MongoServerError({ ok: 0, code: 8000, errmsg });
+    });
+    const call = mongoStore({ client: refusing, database }).updateMessages("refused", update(null, 2));
+    const message = expect.stringContaining(hint);
+    await expect(call).rejects.toMatchObject({ code: "STORE_REFUSED", message, cause: { code: 8000 } });
+  });
+});
+
+describe("a host that nobody knows", () => {
+  const unknown = Object.assign(new Error("getaddrinfo ENOTFOUND nowhere.invalid"), { code: "ENOTFOUND" });
+  /** As a name server answers, also where a machine has none. */
+  const lookup = (
+    host: string,
+    _: object,
+    done: (error: Error | null, address?: string, family?: 4) => void,
+  ) => (host === "nowhere.invalid" ? done(unknown) : done(null, host, 4));
+  const expectRefused = async (address: string): Promise<void> => {
+    const store = mongoStore({ config: { url: address, serverSelectionTimeoutMS: 500, lookup } });
+    onTestFinished(() => store.close());
+    const message = expect.stringContaining("no host of the address");
+    await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_REFUSED", message });
+  };
+
+  test("is STORE_REFUSED", async () => {
+    await expectRefused("mongodb://nowhere.invalid/");
+    await expectRefused("mongodb://nowhere.invalid,nowhere.invalid:1/?replicaSet=rs0");
+  });
+
+  test("is STORE_REFUSED where a name stands for several", async () => {
+    const resolve = vi.spyOn(promises, "resolveSrv").mockRejectedValue(unknown);
+    onTestFinished(() => resolve.mockRestore());
+    await expectRefused("mongodb+srv://nowhere.invalid/");
+  });
+
+  test("is STORE_UNAVAILABLE beside one that is down", async () => {
+    const address = "mongodb://nowhere.invalid,127.0.0.1:1/?replicaSet=rs0";
+    const store = mongoStore({ config: { url: address, serverSelectionTimeoutMS: 500, lookup } });
+    onTestFinished(() => store.close());
+    await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+  });
+});
+
+test("a memory whose document has no room left is STORE_REFUSED, and as it was", async () => {
+  await withClient(url, async (client) => {
+    const store = mongoStore({ client, database });
+    const crowd = (from: number, count: number) =>
+      Array.from({ length: count }, (_, at) => ({
+        ...message(from + at),
+        id: `${from + at}`.padEnd(256, "x"),
+      }));
+    let last = update(null, 20_001, { append: crowd(1, 20_000) });
+    await store.updateMessages("crowded", last);
+    const append = (count: number) => {
+      const { version, nextSeq } = last;
+      last = update(version, nextSeq + count, { append: crowd(nextSeq, count) });
+      return store.updateMessages("crowded", last);
+    };
+    await append(20_000);
+    const { version } = await store.getMessages("crowded");
+    const error = await failure(() => append(20_000));
+    expect(error).toMatchObject({ code: "STORE_REFUSED", message: expect.stringContaining("16 MiB") });
+    const now = await store.getMessages("crowded");
+    expect(now.version).toBe(version);
+    expect(now.messages).toHaveLength(40_000);
+  });
+});
+
 test("an insert that the server refuses tells no content", async () => {
   await withClient(url, async (client) => {
     const store = mongoStore({ client, database });
@@ -137,7 +213,7 @@ test("an insert that the server refuses tells no content", async () => {
     );
     const change = update(null, 2, { append: [message(1, `"private words ${"x".repeat(20_000)}"`)] });
     const error = await failure(() => store.updateMessages("refused", change));
-    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: 121 } });
+    expect(error).toMatchObject({ code: "STORE_REFUSED", cause: { code: 121 } });
     expect(said(error)).not.toContain("private words");
     expect((await store.getMessages("refused")).version).toBeNull();
   });

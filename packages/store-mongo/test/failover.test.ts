@@ -39,6 +39,33 @@ test.each([
   },
 );
 
+test("a write to a member that is not the primary may be made again, and is not called open", async () => {
+  const hosts = /\/\/([^/]*)/.exec(server.url)?.[1]?.split(",") ?? [];
+  const codes: string[] = [];
+  for (const host of hosts) {
+    const store = mongoStore({ url: `mongodb://${host}/?directConnection=true` });
+    onTestFinished(() => store.close());
+    // A member that is behind does not know yet that migrate() has run.
+    const read = () =>
+      store.getMessages("a").then(
+        ({ version }) => version,
+        ({ code }) => code,
+      );
+    await expect.poll(read, { timeout: 60_000 }).toBeNull();
+    const change = update(null, 2, { append: [message(1)] });
+    const error = await store.updateMessages(`directly ${host}`, change).catch((cause: unknown) => cause);
+    if (error === undefined) continue;
+    expect(error).toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("not the primary"),
+      cause: { code: 10107 },
+    });
+    expect(String(error)).not.toContain("is open");
+    codes.push(host);
+  }
+  expect(codes).toHaveLength(2);
+});
+
 /** By the address, as an application would; and with each write sent once, so that more of them fail. */
 describe.each(["", "&retryWrites=false"])("a failover, with the address's %j", (parameter) => {
   test.each([40, 40_000])(

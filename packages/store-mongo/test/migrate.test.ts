@@ -64,6 +64,52 @@ test.each([
   expect(await client.db(database).listCollections().toArray()).toEqual([]);
 });
 
+test.each([
+  ["under a name of ours", { owner: 1 }, { name: "owner" }, 86],
+  ["on a key of ours", { expiresAt: 1 }, { name: "theirs", expireAfterSeconds: 0 }, 85],
+])("an index of somebody else %s is named", async (_, key, options, code) => {
+  const { name } = options;
+  await client.db(database).collection("turnkeep_memories").createIndex(key, options);
+  await expect(store.migrate()).rejects.toMatchObject({
+    code: "STORE_NOT_READY",
+    message: expect.stringContaining(`the index "${name}" cannot be made`),
+    cause: { code },
+  });
+  await client.db(database).collection("turnkeep_memories").dropIndex(name);
+  await store.migrate();
+});
+
+test.each([
+  ["a view", { viewOn: "other", pipeline: [] }],
+  ["capped", { capped: true, size: 100_000 }],
+])("a collection that is %s is refused", async (_, options) => {
+  await client.db(database).createCollection("turnkeep_memories", options);
+  await expect(store.migrate()).rejects.toMatchObject({ code: "STORE_NOT_READY" });
+});
+
+test("collections that are dropped under an open store are missed, until migrate() makes them again", async () => {
+  await store.migrate();
+  const large = message(1, JSON.stringify("x".repeat(20_000)));
+  for (const dropped of [
+    ["memories", "messages"],
+    ["memories", "messages", "migrations"],
+  ]) {
+    for (const name of dropped) await client.db(database).collection(`turnkeep_${name}`).drop();
+    // By its writes MongoDB makes a collection anew, without an index.
+    await store.updateMessages("a", update(null, 2, { owner: "o", append: [large] }));
+    for (const call of [() => store.listMemories({ owner: "o" }), () => store.sweep()]) {
+      await expect(call()).rejects.toMatchObject({
+        code: "STORE_NOT_READY",
+        message: expect.stringMatching(`the database "${database}" .*migrate\\(\\)`),
+      });
+    }
+    await store.migrate();
+    expect((await store.listMemories({ owner: "o" })).memories).toMatchObject([{ memoryId: "a" }]);
+    expect(await indexes()).toHaveLength(7);
+    await store.deleteMessages("a");
+  }
+});
+
 test("two prefixes in one database share nothing", async () => {
   const other = mongoStore({ client, database, prefix: "other_" });
   await store.migrate();

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { HistoryQuery, MemoryUpdate } from "@turnkeep/core";
+import { unreadableMessage } from "@turnkeep/core/store-kit";
 import {
   expectAppendsToLand,
   expectWholeUpdates,
@@ -9,7 +10,7 @@ import {
   update,
 } from "@turnkeep/store-tests";
 import { MongoClient } from "mongodb";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type MongoStore, mongoStore } from "../src/index.ts";
 import { intercepted, migrated, newDatabase, rawRead } from "./support.ts";
 
@@ -318,6 +319,82 @@ test("a delete that comes late does not meet the next life", async () => {
   expect((await one.getMessages(memoryId)).messages).toEqual(next.append);
 });
 
+describe("a delete of one version", () => {
+  test("meets no other one, not even one that is written or begun just before it", async () => {
+    const memoryId = randomUUID();
+    const begin = update(null, 2, { append: [large(1, "old life")] });
+    await one.updateMessages(memoryId, begin);
+    const next = update(begin.version, 3, { append: [message(2)] });
+    const anew = update(null, 2, { append: [large(1, "next life")] });
+    const meanwhile = [
+      () => other.updateMessages(memoryId, next),
+      async () => {
+        await other.deleteMessages(memoryId);
+        await other.updateMessages(memoryId, anew);
+      },
+    ];
+    for (const write of meanwhile) {
+      const { version } = await one.getMessages(memoryId);
+      const slow = interrupted("findOneAndDelete", 1, write);
+      const call = slow.deleteMessages(memoryId, { expected: version as string });
+      await expect(call).rejects.toMatchObject({ code: "VERSION_CONFLICT", details: { memoryId } });
+    }
+    expect((await one.getMessages(memoryId)).messages).toEqual(anew.append);
+    await one.deleteMessages(memoryId, { expected: anew.version });
+    expect(await rawRead(client, database, memoryId)).toEqual([]);
+    // What is not there is deleted already.
+    await one.deleteMessages(memoryId, { expected: anew.version });
+  });
+
+  test("leaves nothing of a memory that has expired", async () => {
+    const memoryId = randomUUID();
+    const begin = update(null, 2, { append: [large(1, "old life")] });
+    await mongoStore({ client, database, ttlMs: 1 }).updateMessages(memoryId, begin);
+    while ((await one.getMessages(memoryId)).version !== null);
+    await one.deleteMessages(memoryId, { expected: "another" });
+    await one.deleteMessages(memoryId, { expected: begin.version });
+    expect(await rawRead(client, database, memoryId)).toEqual([]);
+  });
+});
+
+test.each([undefined, "its version"])(
+  "a delete that is sent again leaves nothing of what an interrupted one has left, of %s",
+  async (which) => {
+    const memoryId = randomUUID();
+    const begin = update(null, 2, { append: [large(1, "old life")] });
+    await one.updateMessages(memoryId, begin);
+    const dying = interrupted("deleteMany", 1, () => Promise.reject(new Error("the process has died")));
+    const options = which === undefined ? undefined : { expected: begin.version };
+    await expect(dying.deleteMessages(memoryId, options)).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+    });
+    expect((await rawRead(client, database, memoryId)).join()).toContain("old life");
+    await one.deleteMessages(memoryId, options);
+    expect(await rawRead(client, database, memoryId)).toEqual([]);
+  },
+);
+
+test("a delete that looks for what is left of earlier lives spares one that begins meanwhile", async () => {
+  const memoryId = randomUUID();
+  const append = [large(1, "next life")];
+  const theirs = waiting("updateOne");
+  let begun: Promise<void> | undefined;
+  // As the server does it where a memory has expired.
+  const memories = client.db(database).collection<{ _id: string }>("turnkeep_memories");
+  await one.updateMessages(memoryId, update(null, 2, { append: [large(1, "old life")] }));
+  await memories.deleteOne({ _id: memoryId });
+  const slow = interrupted("deleteMany", 1, async () => {
+    // Its rows are staged, and its memory is none yet.
+    begun = theirs.store.updateMessages(memoryId, update(null, 2, { append }));
+    await theirs.reached;
+  });
+  await slow.deleteMessages(memoryId);
+  theirs.go();
+  await begun;
+  expect((await one.getMessages(memoryId)).messages).toEqual(append);
+  expect((await rawRead(client, database, memoryId)).join()).not.toContain("old life");
+});
+
 test("an update that comes late does not bring back what was deleted", async () => {
   const memoryId = randomUUID();
   const begin = update(null, 2, { append: [message(1)] });
@@ -341,6 +418,26 @@ test("a reader whose row was deleted between its two steps reads again", async (
   });
   expect((await slow.getMessages(memoryId)).messages).toEqual(change.replace);
   expect(finds).toBe(2);
+});
+
+test("a reader who misses a row that is lost ends, although others write before each of his steps", async () => {
+  const memoryId = randomUUID();
+  const begin = update(null, 3, { append: [large(1, "lost"), message(2)] });
+  await one.updateMessages(memoryId, begin);
+  await client.db(database).collection("turnkeep_messages").deleteMany({ memory: memoryId });
+  let last = begin;
+  const slow = beforeRows(async () => {
+    last = update(last.version, last.nextSeq + 1, { append: [message(last.nextSeq)] });
+    await other.updateMessages(memoryId, last);
+  });
+  expect((await slow.getMessages(memoryId)).messages.slice(0, 2)).toEqual([
+    unreadableMessage(1, "m1"),
+    message(2),
+  ]);
+  expect((await slow.getHistory(memoryId, { limit: 2 })).messages).toMatchObject([
+    { payload: "" },
+    message(2),
+  ]);
 });
 
 /** A client of which one call of a method waits: `reached` once it does, until `go`. */

@@ -103,6 +103,12 @@ describe("round trips", () => {
     expect(await sent(() => store.getHistory("trips", { ids: ["m1", "m4"] }))).toEqual([read]);
     expect(await sent(() => store.listMemories({ owner: "o" }))).toEqual([read]);
     expect(await sent(() => store.deleteMessages("trips"))).toEqual([read, writeAnswered]);
+    const again = update(null, 2);
+    await store.updateMessages("trips", again);
+    const expected = again.version;
+    expect(await sent(() => store.deleteMessages("trips", { expected }))).toEqual([writeAnswered]);
+    const nothing = await sent(() => store.deleteMessages("trips", { expected }));
+    expect(nothing).toEqual([writeAnswered, read, readRows]);
   });
 
   test("a large message takes two writes more, and a read that meets one takes two steps", async () => {

@@ -15,10 +15,15 @@ export interface NetworkProxy {
   readonly port: number;
   /** The same address, by way of the proxy. */
   through(url: string): string;
-  /** Does that harm to the next request that holds `marker`, plain ASCII; resolves when it was done. */
-  strike(marker: string, fault: NetworkFault): Promise<void>;
+  /**
+   * Does that harm to the next request that holds `marker`, plain ASCII; resolves when it was done. `meanwhile` runs after a
+   * request whose reply is lost was served, and before its client learns that.
+   */
+  strike(marker: string, fault: NetworkFault, meanwhile?: () => Promise<unknown>): Promise<void>;
   /** From now on nothing arrives and nothing comes back, on no connection, until `release`. */
   hang(): void;
+  /** From now on nothing passes on the connections that there are, and all stay open; new ones work. */
+  forget(): void;
   /** Resets what hangs, so that clients connect anew; everything passes again. */
   release(): void;
   /** Each piece takes so many milliseconds longer, in both directions. */
@@ -29,6 +34,7 @@ export interface NetworkProxy {
 interface Strike {
   readonly marker: string;
   readonly fault: NetworkFault;
+  readonly meanwhile: () => Promise<unknown>;
   readonly done: () => void;
 }
 
@@ -37,6 +43,7 @@ export async function startProxy(target: string): Promise<NetworkProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   const strikes: Strike[] = [];
+  const forgets = new Set<() => void>();
   let hanging = false;
   let delayMs = 0;
 
@@ -48,6 +55,10 @@ export async function startProxy(target: string): Promise<NetworkProxy> {
     };
     let dropsReplies = false;
     let stuck = false;
+    const forget = (): void => {
+      stuck = true;
+    };
+    forgets.add(forget);
     /** The end of what was sent before: a marker may be cut in two. */
     let tail = "";
 
@@ -69,6 +80,7 @@ export async function startProxy(target: string): Promise<NetworkProxy> {
       socket.on("error", () => {});
       socket.on("close", () => {
         sockets.delete(socket);
+        forgets.delete(forget);
         client.destroy();
         upstream.destroy();
       });
@@ -92,13 +104,15 @@ export async function startProxy(target: string): Promise<NetworkProxy> {
       } else {
         dropsReplies = true;
         upstream.write(chunk);
-        upstream.once("data", strike.done);
+        upstream.once("data", async () => {
+          await strike.meanwhile();
+          reset();
+          strike.done();
+        });
       }
     });
     upstream.on("data", (chunk) => {
-      if (hanging || stuck) return;
-      if (dropsReplies) reset();
-      else send(upstream, client, chunk);
+      if (!hanging && !stuck && !dropsReplies) send(upstream, client, chunk);
     });
   });
   server.listen(0, "127.0.0.1");
@@ -113,7 +127,11 @@ export async function startProxy(target: string): Promise<NetworkProxy> {
       changed.port = String(own);
       return changed.href;
     },
-    strike: (marker, fault) => new Promise((done) => strikes.push({ marker, fault, done })),
+    strike: (marker, fault, meanwhile = async () => {}) =>
+      new Promise((done) => strikes.push({ marker, fault, meanwhile, done })),
+    forget() {
+      for (const forget of forgets) forget();
+    },
     hang() {
       hanging = true;
     },

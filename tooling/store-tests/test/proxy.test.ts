@@ -76,6 +76,35 @@ test("drops a reply: the request has arrived, the connection is reset", async ()
   expect(answers).toEqual([]);
 });
 
+test("lets others act between a request and the loss of its reply", async () => {
+  const other = await dial();
+  const seen: string[] = [];
+  let answer = "";
+  const struck = proxy.strike("two", "drop-reply", async () => {
+    seen.push(...arrived);
+    answer = await ask(other, "three\n");
+    expect(client.destroyed).toBe(false);
+  });
+  client.write("two\n");
+  await struck;
+  await closed(client);
+  expect(seen).toEqual(["two\n"]);
+  expect(answer).toBe("THREE\n");
+  other.destroy();
+});
+
+test("forgets the connections that there are, which stay open, and takes new ones", async () => {
+  const old = await dial();
+  expect(await ask(old, "one\n")).toBe("ONE\n");
+  proxy.forget();
+  old.write("two\n");
+  const other = await dial();
+  expect(await ask(other, "three\n")).toBe("THREE\n");
+  expect(old.destroyed).toBe(false);
+  expect(arrived).toEqual(["one\n", "three\n"]);
+  for (const socket of [old, other]) socket.destroy();
+});
+
 test("hangs one connection, or all, until it is released", async () => {
   const struck = proxy.strike("two", "hang");
   client.write("two\n");

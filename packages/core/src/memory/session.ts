@@ -181,8 +181,7 @@ export class Session<M> {
           call.isOpen = true;
         }
         call.failure = open ?? (error as TurnkeepError);
-        const wasApplied = (): Promise<boolean> =>
-          this.#wasApplied(call, draft, update, conflict ? undefined : error);
+        const wasApplied = (): Promise<boolean> => this.#wasApplied(call, draft, update, open);
         if (await wasApplied()) return result;
         if (conflict) {
           this.emit({ type: "conflict", attempt });
@@ -267,22 +266,31 @@ export class Session<M> {
 
   /**
    * Whether an update that failed, or met a conflict, has taken effect all the same. Leaves the new state loaded, and
-   * follows an update that was made. Throws the failure if the store cannot tell.
+   * follows an update that was made.
+   *
+   * @param open Why the outcome of this attempt or of an earlier one is unknown; thrown if the store cannot tell either.
    */
-  async #wasApplied(call: Call, draft: Draft<M>, update: MemoryUpdate, failure: unknown): Promise<boolean> {
-    let loaded: Loaded<M>;
+  async #wasApplied(
+    call: Call,
+    draft: Draft<M>,
+    update: MemoryUpdate,
+    open: TurnkeepError | undefined,
+  ): Promise<boolean> {
+    const policy = this.#policy;
     try {
-      loaded = await this.#reload(call);
+      const loaded = await this.#reload(call);
+      if (loaded.version === update.expected) return false;
+      const isInPlace = loaded.version === update.version;
+      const made = isInPlace || (await persist(() => isMade(draft, loaded, policy, call), call, policy));
+      if (made === true) this.#follow(update);
+      if (made === true || open === undefined) return made === true;
+      const isSameLife = loaded.version !== null && loaded.life === draft.life;
+      if (made === false && isSameLife) return false;
     } catch (error) {
-      throw failure ?? error;
+      throw open ?? error;
     }
-    if (loaded.version === update.expected) return false;
-    const made = loaded.version === update.version || (await isMade(draft, loaded, this.#policy, call));
-    if (made === true) this.#follow(update);
-    if (made === true || failure === undefined) return made === true;
     // A repeat might add it twice, or bring back what others removed: the caller must know.
-    if (made === undefined || loaded.version === null || loaded.life !== draft.life) throw failure;
-    return false;
+    throw open;
   }
 
   #conflict(cause?: unknown): TurnkeepError {
