@@ -28,16 +28,16 @@ import { applyUpdate, type Lost } from "./updates.ts";
 export interface DynamoStore extends ChatMemoryStore {
   /**
    * Creates the table, billed on demand, waits until it is active, and turns on its expiry (TTL). Safe to run twice,
-   * and by several processes at once. For an existing table, it checks the keys and whether expiry is on.
+   * and by several processes at once. For an existing table, it checks the keys, the indexes and whether expiry is on.
    *
    * Errors: `INVALID_OPTION` if the table's keys or its TTL attribute differ from the options; `STORE_NOT_READY` if it
-   * is not active within five minutes, has multi-Region strong consistency, or if the credentials lack a right;
-   * `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
+   * is not active within five minutes, has multi-Region strong consistency, or an index that would refuse items;
+   * `STORE_REFUSED` if the credentials lack a right; `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
    */
   migrate(options?: CallOptions): Promise<void>;
 }
 
-/** How often a read that met an update is repeated before the record counts as corrupt. */
+/** How often one version is read whose messages are not where its head says, before they count as lost. */
 const readsOfOneVersion = 6;
 
 /** How often an update is planned whose rows a sweep or a running transaction changes. */
@@ -56,7 +56,7 @@ const remembered = 1_000;
  * DynamoDB has no clock that a write could use: expiry goes by the clock of the process that writes or reads.
  *
  * Errors: `INVALID_OPTION` at creation; in calls, those of the store contract, `STORE_NOT_READY` before `migrate()`,
- * and `STORE_UNAVAILABLE` with the driver's error as `cause`, also if the database throttles for long.
+ * and `STORE_REFUSED` or `STORE_UNAVAILABLE` with the driver's error as `cause`, also if the database throttles for long.
  *
  * @example
  * ```ts
