@@ -3,6 +3,7 @@ import { DeleteItemCommand, PutItemCommand, UpdateItemCommand } from "@aws-sdk/c
 import { createChatMemory, entry, type MemoryUpdate, type StoredMessage, user } from "@turnkeep/core";
 import { unreadableMessage } from "@turnkeep/core/store-kit";
 import { message, messages, update } from "@turnkeep/store-tests";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { dynamoStore } from "../src/index.ts";
 import { type Item, idsStored, inRows, itemsIn, recording, sized, useOwnTable } from "./support.ts";
@@ -239,4 +240,54 @@ test("an append to a memory with a lost record, and a read of it by who knows th
   await store.updateMessages(memoryId, next);
   await store.getMessages(memoryId, { known: next.version });
   expect(recorder.sent.map(({ operation }) => operation)).toEqual(["PutItem", "GetItem"]);
+});
+
+test("whatever items are taken away, what is left is read, and every message can be changed", async () => {
+  const sizes = fc.array(fc.constantFrom(20, 700, 3_000, 20_000, 500_000), { minLength: 1, maxLength: 14 });
+  const changes = fc.array(fc.constantFrom("stays", "replaced", "removed", "evicted"), {
+    minLength: 14,
+    maxLength: 14,
+  });
+  const run = async (first: number[], second: number[], taken: number[], what: string[]): Promise<void> => {
+    const memoryId = randomUUID();
+    const all = [...first, ...second].map((bytes, index) => sized(index + 1, bytes));
+    const begin = update(null, first.length + 1, { append: all.slice(0, first.length) });
+    await one.updateMessages(memoryId, begin);
+    const next = update(begin.version, all.length + 1, { append: all.slice(first.length) });
+    await one.updateMessages(memoryId, next);
+    const items = (await itemsIn(client, tableName, `memory:${memoryId}`)).filter(
+      ({ sk }) => sk?.S !== "head",
+    );
+    const gone = new Set(taken.map((index) => items[index % Math.max(items.length, 1)]?.sk?.S));
+    await takeAway(memoryId, ({ sk }) => gone.has(sk?.S));
+
+    const seen = (await other.getMessages(memoryId)).messages;
+    expect(seen.map(({ seq }) => seq)).toEqual(all.map(({ seq }) => seq));
+    for (const [index, found] of seen.entries()) if (found.payload !== "") expect(found).toEqual(all[index]);
+    const changeOf = (seq: number): string => what[seq % what.length] ?? "";
+    const change = update(next.version, all.length + 1, {
+      replace: seen
+        .filter(({ seq }) => changeOf(seq) === "replaced")
+        .map(({ seq, id }) => ({ ...message(seq, '"new"'), id })),
+      move: seen.flatMap(({ seq }) => {
+        const to = changeOf(seq);
+        return to === "removed" || to === "evicted" ? [{ seq, to } as const] : [];
+      }),
+    });
+    await other.updateMessages(memoryId, change);
+    const after = seen.flatMap((found) => {
+      const replaced = change.replace.find(({ seq }) => seq === found.seq);
+      const left = change.move.some(({ seq }) => seq === found.seq);
+      return left ? [] : [replaced ?? found];
+    });
+    expect((await one.getMessages(memoryId)).messages).toEqual(after);
+    const said = (await one.getHistory(memoryId, { limit: 1_000 })).messages.map(({ seq }) => seq);
+    expect(said.filter((seq) => changeOf(seq) === "removed")).toEqual([]);
+    await one.deleteMessages(memoryId);
+    expect(await itemsIn(client, tableName, `memory:${memoryId}`)).toEqual([]);
+  };
+  const taken = fc.array(fc.nat(1_000), { maxLength: 4 });
+  await fc.assert(fc.asyncProperty(sizes, sizes, taken, changes, run), {
+    numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 25),
+  });
 });
