@@ -1,3 +1,4 @@
+import dns from "node:dns";
 import { type AddressInfo, createConnection, createServer, type Server, type Socket } from "node:net";
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { type DynamoServer, startDynamo } from "@turnkeep/servers";
@@ -409,6 +410,11 @@ test.each<[code: string, says: RegExp, Error]>([
 });
 
 test("a host that does not exist is STORE_REFUSED, and not called open", async () => {
+  // As every resolver says it that can be reached.
+  vi.spyOn(dns, "lookup").mockImplementation(((host: string, _: object, done: (error: Error) => void) => {
+    done(Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: "ENOTFOUND" }));
+  }) as never);
+  onTestFinished(() => void vi.restoreAllMocks());
   const store = dynamoStore({ url: "http://app:s3cret@turnkeep.invalid:8000" });
   for (const call of [() => store.getMessages("a"), () => store.updateMessages("a", update(null, 1))]) {
     const error = await failure(call);

@@ -14,15 +14,20 @@ export interface LossyProxy {
   loseAnswer(operation: string, meanwhile?: () => Promise<unknown>): void;
   /** The next request of that operation never arrives; after `meanwhile` the connection breaks. */
   loseRequest(operation: string, meanwhile?: () => Promise<unknown>): void;
+  /** The next request of that operation is throttled. */
+  throttle(operation: string): void;
   /** From now on nothing comes back on the connections that are open now; new ones work. */
   freeze(): void;
 }
 
 interface Loss {
   readonly operation: string;
-  readonly isServed: boolean;
-  readonly meanwhile: (() => Promise<unknown>) | undefined;
+  readonly isServed?: boolean;
+  readonly isThrottled?: boolean;
+  readonly meanwhile?: (() => Promise<unknown>) | undefined;
 }
+
+const throttling = JSON.stringify({ __type: "com.amazonaws.dynamodb.v20120810#ThrottlingException" });
 
 /** Stopped when the test is done. */
 export async function startLossyProxy(target: string): Promise<LossyProxy> {
@@ -45,6 +50,10 @@ export async function startLossyProxy(target: string): Promise<LossyProxy> {
     if (frozen.has(incoming.socket)) return;
     const index = losses.findIndex((loss) => loss.operation === operation);
     const [loss] = index === -1 ? [] : losses.splice(index, 1);
+    if (loss?.isThrottled) {
+      outgoing.writeHead(400, { "content-type": "application/x-amz-json-1.0" }).end(throttling);
+      return;
+    }
     const answer = loss?.isServed === false ? undefined : await served(incoming, body);
     const text = answer && (await buffer(answer));
     await loss?.meanwhile?.();
@@ -63,6 +72,7 @@ export async function startLossyProxy(target: string): Promise<LossyProxy> {
   return {
     url: `http://local:local@127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    throttle: (operation) => void losses.push({ operation, isThrottled: true }),
     freeze() {
       for (const socket of sockets) frozen.add(socket);
     },

@@ -116,16 +116,17 @@ describe("a put that another was faster than", () => {
   });
 
   test("is a certain conflict if it was answered, however often it was throttled before", async () => {
-    const { store } = await lossy();
+    const { proxy, store } = await lossy();
     const memoryId = randomUUID();
     const version = await begun(store, memoryId);
     for (let n = 0; n < 2; n++) {
       const { version: last } = await other.getMessages(memoryId);
       await other.updateMessages(memoryId, update(last, 3, { head: `${n}` }));
     }
-    await expect(store.updateMessages(memoryId, update(version, 3, { head: "3" }))).rejects.toMatchObject(
-      conflict,
-    );
+    for (let n = 0; n < 2; n++) proxy.throttle("PutItem");
+    const late = update(version, 3, { head: "3" });
+    await expect(store.updateMessages(memoryId, late)).rejects.toMatchObject(conflict);
+    expect(proxy.requests.filter((operation) => operation === "PutItem")).toHaveLength(3);
   });
 });
 
