@@ -9,6 +9,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Benchmark } from "./benchmark.ts";
 import { cache } from "./benchmarks/cache.ts";
+import { elsewhere } from "./benchmarks/elsewhere.ts";
 import { growth } from "./benchmarks/growth.ts";
 import { scattered } from "./benchmarks/scattered.ts";
 import { start } from "./benchmarks/start.ts";
@@ -20,7 +21,7 @@ import { thisMachine } from "./report/machine.ts";
 import { documents, pageOf, readResults, targetsOf, withResults, writeResult } from "./report/results.ts";
 import { markdownOf } from "./report/table.ts";
 
-const benchmarks: readonly Benchmark[] = [cache, growth, scattered, start, stores, tokens, window];
+const benchmarks: readonly Benchmark[] = [cache, elsewhere, growth, scattered, start, stores, tokens, window];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -45,7 +45,7 @@ export function open({ messages, counts, maxTokens, count, mode }) {
   };
 }
 
-function toLangChain({ role, content }, id) {
+export function toLangChain({ role, content }, id) {
   if (role === "system") return new SystemMessage({ id, content });
   if (role === "user") return new HumanMessage({ id, content });
   if (role === "tool") {

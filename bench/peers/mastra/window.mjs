@@ -18,7 +18,7 @@ export function open({ messages, maxTokens, mode }) {
 }
 
 /** A model message as the AI SDK hands it to a provider: every content but the system message's is parts. */
-function convert({ role, content }) {
+export function convert({ role, content }) {
   if (role === "system" || typeof content !== "string") return { role, content };
   return { role, content: [{ type: "text", text: content }] };
 }

@@ -1,4 +1,5 @@
 // npm install @ai-sdk/openai-compatible @turnkeep/assistant @turnkeep/core ai zod
+// It needs ai@7, the AI SDK's major 7, and with it Node 22 or newer.
 // MODEL_BASE_URL=http://localhost:11434/v1 MODEL_NAME=llama3.2 npx tsx main.ts "Weather in Oslo?"
 
 import { createInterface } from "node:readline";
@@ -57,7 +58,7 @@ async function* questions(): AsyncGenerator<string> {
   const typed = createInterface({ input: process.stdin, output: process.stdout, prompt: "> " });
   typed.prompt();
   for await (const line of typed) {
-    yield line;
+    if (line.trim() !== "") yield line;
     typed.prompt();
   }
 }

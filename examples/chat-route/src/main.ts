@@ -1,4 +1,5 @@
 // npm install @turnkeep/core @turnkeep/formats ai zod
+// It needs ai@7, the AI SDK's major 7, and with it Node 22 or newer.
 // npx tsx main.ts
 
 import { createChatMemories, inMemoryStore } from "@turnkeep/core";

@@ -1,4 +1,5 @@
 // npm install @turnkeep/core ai
+// It needs ai@7, the AI SDK's major 7, and with it Node 22 or newer.
 // MODEL=openai/gpt-5-mini AI_GATEWAY_API_KEY=… npx tsx main.ts
 
 import { createChatMemory, modelMessageFormat, type Summarize, user } from "@turnkeep/core";

@@ -56,6 +56,9 @@ describe("types", () => {
       const oldest = join(root, "tooling/checks/node_modules/typescript5");
       const known = { target: "ES2022", rewriteRelativeImportExtensions: undefined };
       await project.compile(exportsOf(entries), {}, known, oldest);
+      // As NestJS compiles by default: TypeScript 5 does not read `exports` then.
+      const commonjs = { ...known, module: "CommonJS" };
+      await project.compile(exportsOf(entries), {}, commonjs, oldest);
       const program = await project.compile('import "./consumer.cts";', { "consumer.cts": loading });
       expect(await project.run(program, process.env)).toBe(`${entries.length - 1}\n`);
     });

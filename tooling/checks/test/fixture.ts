@@ -19,7 +19,11 @@ function publicManifest(name: string, more: Json = {}): Json {
     files: ["dist"],
     exports: { ".": { source: "./src/index.ts", ...built }, "./package.json": "./package.json" },
     scripts,
-    publishConfig: { exports: { ".": built, "./package.json": "./package.json" } },
+    publishConfig: {
+      main: built.default,
+      types: built.types,
+      exports: { ".": built, "./package.json": "./package.json" },
+    },
     ...more,
   };
 }

@@ -245,9 +245,17 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
     "publicPackagesAreComplete",
     "the condition source in what is published",
     manifest("packages/formats", (formats) => {
-      formats.publishConfig = { exports: formats.exports };
+      formats.publishConfig = { ...(formats.publishConfig as object), exports: formats.exports };
     }),
     /publishConfig\.exports must be exports without/,
+  ],
+  [
+    "publicPackagesAreComplete",
+    "no types where exports are not read",
+    manifest("packages/formats", (formats) => {
+      formats.publishConfig = { exports: (formats.publishConfig as { exports: unknown }).exports };
+    }),
+    /publishConfig\.main, types and typesVersions must lead where/,
   ],
   [
     "versionsComeFromTheCatalog",

@@ -25,6 +25,10 @@ export function publicPackagesAreComplete(tree) {
           isDeepStrictEqual(published, withoutSources(manifest.exports)),
           `${at}: publishConfig.exports must be exports without the condition "source".`,
         ],
+        [
+          leadsOldResolutionThere(manifest.publishConfig),
+          `${at}: publishConfig.main, types and typesVersions must lead where its exports do, for TypeScript 5 with "module": "commonjs".`,
+        ],
       ];
       return checks.filter(([holds]) => !holds).map(([, complaint]) => complaint);
     });
@@ -76,6 +80,20 @@ export function versionsComeFromTheCatalog(tree) {
 function hasSources(exports) {
   const entries = Object.entries(exports ?? {}).filter(([path]) => path !== "./package.json");
   return entries.length > 0 && entries.every(([, target]) => typeof target?.source === "string");
+}
+
+/**
+ * TypeScript 5 with `"module": "commonjs"`, which is NestJS's default, does not read `exports`.
+ *
+ * @param {Record<string, any> | undefined} published
+ */
+function leadsOldResolutionThere({ exports, main, types, typesVersions } = {}) {
+  const { ".": root, ...subpaths } = exports ?? {};
+  const entries = Object.entries(subpaths)
+    .filter(([, target]) => typeof target === "object")
+    .map(([path, target]) => [path.replace(/^\.\//, ""), [target.types]]);
+  const expected = entries.length === 0 ? undefined : { "*": Object.fromEntries(entries) };
+  return main === root?.default && types === root?.types && isDeepStrictEqual(typesVersions, expected);
 }
 
 /** @param {Record<string, any> | undefined} exports */

@@ -1,0 +1,152 @@
+import { expect, test, vi } from "vitest";
+import { gate, type Process, whereTo, world } from "./world.ts";
+
+const { chat } = world();
+
+const asksOf = (shown: readonly string[]): string[] => shown.filter((line) => line.startsWith("user")).sort();
+
+test.each([1, 2])("two tabs that ask at once are both answered, over %i processes", async (count) => {
+  const { shown, process } = chat();
+  const one = await process();
+  const other = count === 1 ? one : await process();
+  await one.say("q-1", "Hello");
+  const got = await Promise.all([one.say("q-2", "From the left"), other.say("q-3", "From the right")]);
+  expect(got.map(({ status }) => status)).toEqual([200, 200]);
+  const lines = await shown();
+  expect(asksOf(lines)).toEqual(["user: From the left", "user: From the right", "user: Hello"]);
+  // Each stands before its answer.
+  expect(lines.map((line) => line.split(":")[0])).toEqual(
+    Array.from({ length: 3 }, () => ["user", "assistant"]).flat(),
+  );
+  for (const line of lines.filter((line) => line.startsWith("assistant"))) expect(line).toEqual(whereTo);
+  expect([...one.failures, ...other.failures]).toEqual([]);
+});
+
+test("a model that is asked while another answer streams is shown no half of it", async () => {
+  const { shown, process } = chat();
+  const [asked, { opened, open }] = [gate(), gate()];
+  const slow = await process((goOn) => async (options) => {
+    asked.open();
+    await opened;
+    return goOn(options);
+  });
+  const quick = await process();
+  const first = slow.say("q-1", "Hello");
+  await asked.opened;
+  expect((await quick.say("q-2", "And here?")).status).toBe(200);
+  expect(JSON.parse(quick.prompts[0] as string).map(({ role }: { role: string }) => role)).toEqual([
+    "system",
+    "user",
+    "user",
+  ]);
+  open();
+  await first;
+  expect(await shown()).toEqual(["user: Hello", whereTo, "user: And here?", whereTo]);
+});
+
+/** A conversation of two turns, the second of which the first tab does not show. */
+async function twoTabs(): Promise<{ shown(): Promise<string[]>; newest: string; tab: Process }> {
+  const { shown, newest, process } = chat();
+  const [tab, other] = [await process(), await process()];
+  await tab.say("q-1", "Hello");
+  await other.say("q-2", "From the other tab");
+  return { shown, newest: (await newest()).id, tab };
+}
+
+test.each([
+  ["tries again", "Hello"],
+  ["edits", "Good morning"],
+])("a tab that %s takes back no turn of another tab's that it does not show", async (_, text) => {
+  const { shown, tab } = await twoTabs();
+  const before = await shown();
+  const got = await tab.say("q-1", text, { trigger: "regenerate-message" });
+  expect(got).toEqual({ status: 409, text: "The conversation has gone on. Load it again." });
+  expect((await tab.say("q-1", text, { seen: "q-1" })).status).toBe(409);
+  expect(await shown()).toEqual(before);
+  expect(tab.prompts).toHaveLength(1);
+});
+
+test("what a tab shows, it may take back", async () => {
+  const { shown, tab, newest } = await twoTabs();
+  expect((await tab.say("q-1", "Good morning", { seen: newest })).status).toBe(200);
+  expect(await shown()).toEqual(["user: Good morning", whereTo]);
+});
+
+test.each([1, 2])(
+  "trying again while another tab asks loses neither question, over %i processes",
+  async (count) => {
+    const { shown, newest, process } = chat();
+    const one = await process();
+    const other = count === 1 ? one : await process();
+    await one.say("q-1", "Hello");
+    for (let round = 0; round < 5; round++) {
+      const [again, asked] = await Promise.all([
+        one.say("q-1", "Hello"),
+        other.say(`other-${round}`, `Round ${round}`),
+      ]);
+      expect(asked.status).toBe(200);
+      expect([200, 409]).toContain(again.status);
+      const lines = await shown();
+      expect(asksOf(lines)).toEqual(["user: Hello", `user: Round ${round}`]);
+      expect(lines.filter((line) => line.startsWith("assistant"))).toEqual([whereTo, whereTo]);
+      // Back to one turn.
+      await one.say("q-1", "Hello", { seen: (await newest()).id });
+    }
+    expect([...one.failures, ...other.failures]).toEqual([]);
+  },
+);
+
+test("a question that is sent twice at once stands once, with one answer", async () => {
+  const { shown, process } = chat();
+  const [one, other] = [await process(), await process()];
+  const got = await Promise.all([one, other].map((tab) => tab.say("q-1", "Hello")));
+  expect(got.map(({ status }) => status)).toEqual([200, 200]);
+  expect(await shown()).toEqual(["user: Hello", whereTo]);
+  expect([...one.failures, ...other.failures]).toEqual([]);
+});
+
+test("a question that two tabs ask again at once stands once", async () => {
+  const { shown, process } = chat();
+  const [one, other] = [await process(), await process()];
+  await one.say("q-1", "Hello");
+  for (const round of [1, 2, 3, 4, 5]) {
+    const got = await Promise.all([one, other].map((tab) => tab.say("q-1", `Hello ${round}`)));
+    expect(got.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await shown()).toEqual([`user: Hello ${round}`, whereTo]);
+  }
+  expect([...one.failures, ...other.failures]).toEqual([]);
+});
+
+test("a question whose answer failed is answered when it is asked again", async () => {
+  const { shown, process } = chat();
+  // The SDK tells the server's log of it.
+  const log = vi.spyOn(console, "error").mockReturnValue();
+  const tab = await process((goOn) => async (options) => {
+    if (tab.prompts.length === 1) throw new Error("The model is away.");
+    return goOn(options);
+  });
+  expect((await tab.say("q-1", "Hello")).text).toContain('"type":"error"');
+  expect(await shown()).toEqual(["user: Hello", "assistant: "]);
+  expect((await tab.say("q-1", "Hello", { trigger: "regenerate-message" })).status).toBe(200);
+  expect(await shown()).toEqual(["user: Hello", whereTo]);
+  expect(log).toHaveBeenCalledTimes(1);
+  log.mockRestore();
+  expect(tab.failures).toEqual([]);
+});
+
+test("an answer that comes when its question was edited is not kept", async () => {
+  const { shown, process } = chat();
+  const [asked, { opened, open }] = [gate(), gate()];
+  const tab = await process((goOn) => async (options) => {
+    asked.open();
+    if (tab.prompts.length === 1) await opened;
+    return goOn(options);
+  });
+  const first = tab.say("q-1", "Hello");
+  await asked.opened;
+  await tab.say("q-1", "Good morning");
+  open();
+  expect((await first).text).toContain("Where do you want to go?");
+  expect(await shown()).toEqual(["user: Good morning", whereTo]);
+  expect(tab.failures).toEqual([]);
+});
