@@ -8,7 +8,7 @@ const kinds = {
   "sql.ts": ["folder-lock.ts", "folder.ts", "parameters.ts", "process-mark.ts"],
   "lua.ts": ["drivers.ts", "scripts.ts"],
   "documents.ts": ["changes.ts", "statements.ts"],
-  "items.ts": ["history.ts", "reads.ts", "rows.ts", "table.ts"],
+  "items.ts": ["history.ts", "ids.ts", "reads.ts", "rows.ts", "table.ts"],
 };
 const statements = Object.keys(kinds);
 const allowed = ["client.ts", "migrations.ts", "records.ts", "refusals.ts", "staging.ts", "updates.ts"];
