@@ -10,6 +10,7 @@ import {
   type StoreConnection,
 } from "@turnkeep/core/store-kit";
 import type { Pool } from "pg";
+import type { OpenFolder } from "./folder.ts";
 import type { PostgresConnection } from "./options.ts";
 import type { Statement } from "./sql.ts";
 
@@ -63,14 +64,26 @@ const unreadable = new Set(["ERR_INVALID_URL", "ERR_SOCKET_BAD_PORT"]);
 const notReady = new Set(["42P01", "42703"]);
 
 /** Does no I/O. `place` is where the tables are, for errors. */
-export function connect({ client, url, config }: PostgresConnection, place: string): StoreConnection<Calls> {
+export function connect(
+  { client, url, config, folder }: PostgresConnection,
+  place: string,
+): StoreConnection<Calls> {
   let opened: Promise<Pool> | undefined;
-  let takesNames = client === undefined || isOfPg(client);
+  let openedFolder: Promise<OpenFolder> | undefined;
+  let takesNames = folder === undefined && (client === undefined || isOfPg(client));
   const names = new Names();
   const statements = new CallQueue();
   const calls = driverCalls(storeName);
 
   async function send(statement: Sent, signal: AbortSignal | undefined): Promise<QueryAnswer> {
+    if (folder !== undefined) {
+      openedFolder ??= openFolderIn(folder).catch((cause) => {
+        // Whoever had it may have ended by the next call.
+        openedFolder = undefined;
+        throw cause;
+      });
+      return query((await openedFolder).client(), statement);
+    }
     if (client === undefined) {
       opened ??= openPool(config ?? { connectionString: url });
       return sendOverPool(await opened, statement, signal);
@@ -126,6 +139,8 @@ export function connect({ client, url, config }: PostgresConnection, place: stri
       await calls.settled();
       const pool = await opened?.catch(() => undefined);
       await calls.run(() => pool?.end(), undefined);
+      const embedded = await openedFolder?.catch(() => undefined);
+      await calls.run(() => embedded?.close(), undefined);
     },
   };
 }
@@ -215,6 +230,11 @@ async function importDriver() {
   } catch (cause) {
     throw importError("pg", cause);
   }
+}
+
+/** Loaded where it is used: it needs files and processes, which not every place has that runs the rest. */
+async function openFolderIn(folder: string): Promise<OpenFolder> {
+  return (await import("./folder.ts")).openFolder(folder);
 }
 
 async function openPool(config: object): Promise<Pool> {
