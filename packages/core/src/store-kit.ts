@@ -68,4 +68,4 @@ export {
   storeError,
   unsupportedError,
 } from "./stores/store-errors.ts";
-export { show, utf8Length } from "./stores/text.ts";
+export { quoted, show, utf8Length } from "./stores/text.ts";

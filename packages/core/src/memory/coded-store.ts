@@ -1,6 +1,7 @@
 import { throwIfAborted } from "../abort.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { CallOptions, ChatMemoryStore } from "../store-contract.ts";
+import { quoted } from "../stores/text.ts";
 import { isRepeatable } from "./deadline.ts";
 
 /** What memories ask of a store. */
@@ -43,7 +44,7 @@ async function coded<T>(
   } catch (error) {
     if (isTurnkeepError(error)) throw error;
     throwIfAborted(options?.signal);
-    const where = memoryId === undefined ? "" : ` on memory ${JSON.stringify(memoryId)}`;
+    const where = memoryId === undefined ? "" : ` on memory ${quoted(memoryId)}`;
     throw new TurnkeepError("STORE_UNAVAILABLE", `The store failed${where}; the cause has its error.`, {
       cause: error,
       details: memoryId === undefined ? undefined : { memoryId },

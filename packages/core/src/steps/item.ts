@@ -4,6 +4,7 @@ import { shown, wrongOption } from "../option-checks.ts";
 import { parsedJson } from "../parsed-json.ts";
 import type { StoredMessage } from "../store-contract.ts";
 import { invalidOption } from "../stores/store-errors.ts";
+import { quoted } from "../stores/text.ts";
 import type { TokenCounter } from "../window-options.ts";
 
 /** What core stores beside a message, as JSON text in the store's `meta`. */
@@ -91,7 +92,7 @@ export function countTokens<M>(message: M, counter: TokenCounter, format: Messag
   const count = counter.count(message, format);
   if (!Number.isSafeInteger(count) || count < 0) {
     throw invalidOption(
-      `The token counter ${JSON.stringify(counter.name)} answered ${shown(count)}; it must answer a non-negative integer.`,
+      `The token counter ${quoted(counter.name)} answered ${shown(count)}; it must answer a non-negative integer.`,
     );
   }
   return count;
@@ -144,12 +145,31 @@ export function itemOf<M>(place: ItemPlace<M>, facts: ItemFacts<M>): Item<M> {
   };
 }
 
+/** What the format said of messages that cannot change: views hold the same objects again and again. */
+const knownFacts = new WeakMap<object, WeakMap<object, ItemFacts<unknown>>>();
+
+/** As `factsOf`; of a frozen message the format is asked once, however many lists hold it. */
+function knownFactsOf<M>(message: M, reader: ItemReader<M>): ItemFacts<M> {
+  const { format, counter } = reader;
+  if (typeof message !== "object" || message === null || !Object.isFrozen(message))
+    return factsOf(message, reader);
+  const known = knownFacts.get(format) ?? new WeakMap<object, ItemFacts<unknown>>();
+  knownFacts.set(format, known);
+  let facts = known.get(message) as ItemFacts<M> | undefined;
+  if (facts === undefined) {
+    facts = factsOf(message, { format });
+    known.set(message, facts);
+  }
+  const tokens = counter === undefined ? 0 : countTokens(message, counter, format);
+  return { ...facts, tokens, pinned: isPinned(message, reader) };
+}
+
 /** The messages of a list as items; an item's `seq` is its message's index, from `first` on. */
 export function itemsOf<M>(messages: readonly M[], reader: ItemReader<M>, first = 0): Item<M>[] {
   return messages.map((message, index) => {
     const seq = first + index;
     const place = { id: String(seq), seq, createdAt: 0, payload: "", meta: {}, metaText: undefined };
-    return itemOf(place, factsOf(message, reader));
+    return itemOf(place, knownFactsOf(message, reader));
   });
 }
 
@@ -193,7 +213,7 @@ function unreadable<M>(error: TurnkeepError): ItemFacts<M> {
 
 /** The same error, naming the record it is about. */
 export function namingRecord(error: TurnkeepError, messageId: string): TurnkeepError {
-  return new TurnkeepError(error.code, `Message ${JSON.stringify(messageId)}: ${error.message}`, {
+  return new TurnkeepError(error.code, `Message ${quoted(messageId)}: ${error.message}`, {
     cause: error,
     details: { ...error.details, messageIds: [messageId] },
   });
