@@ -5,7 +5,7 @@ const required = ["index.ts", "options.ts", "store.ts"];
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 const kinds = {
-  "sql.ts": ["parameters.ts"],
+  "sql.ts": ["parameters.ts", "pool.ts"],
   "lua.ts": ["scripts.ts"],
   "documents.ts": ["changes.ts", "statements.ts"],
   "items.ts": ["history.ts", "reads.ts", "rows.ts", "table.ts"],
