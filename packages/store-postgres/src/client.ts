@@ -90,10 +90,8 @@ export function connect(connection: PostgresConnection, place: string): StoreCon
         if (metOthers(cause)) {
           failed = failedTransaction(storeName, cause);
           if (!route.repeats) throw failed;
-          if (attempt < maxAttempts && !signal?.aborted) {
-            await stepAside(attempt);
-            continue;
-          }
+          if (attempt < maxAttempts && !signal?.aborted) await stepAside(attempt);
+          if (attempt < maxAttempts && !signal?.aborted) continue;
         }
         throw refusalOf(storeName, cause, place) ?? cause;
       }
