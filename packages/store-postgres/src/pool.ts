@@ -9,7 +9,7 @@ import type { Statement } from "./sql.ts";
 /** `name`: the name under which the connection keeps the statement, parsed and planned. */
 export type Sent = Pick<Statement<unknown>, "text" | "values"> & { readonly name: string | undefined };
 
-/** How many texts a connection keeps, for all stores over its pool: each takes some 60 KB of the server, for each of its names. */
+/** How many texts a connection keeps, for all stores over its pool. Each of their names takes some 100 KB of the server. */
 const maxKept = 50;
 
 const ignore = (): void => {};
