@@ -58,7 +58,7 @@ async function* questions(): AsyncGenerator<string> {
   const typed = createInterface({ input: process.stdin, output: process.stdout, prompt: "> " });
   typed.prompt();
   for await (const line of typed) {
-    yield line;
+    if (line.trim() !== "") yield line;
     typed.prompt();
   }
 }

@@ -38,12 +38,15 @@ const model: Model<AnthropicMessage> = async ({ messages, tools, toolChoice, sig
   );
   stream.on("text", (text) => onDelta?.({ type: "text", text }));
   const { role, content, usage, stop_reason } = await stream.finalMessage();
-  const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = usage;
+  const cachedInputTokens = usage.cache_read_input_tokens ?? 0;
+  const cacheWriteTokens = usage.cache_creation_input_tokens ?? 0;
   return {
     message: { role, content },
     usage: {
-      inputTokens: input_tokens + (cache_read_input_tokens ?? 0) + (cache_creation_input_tokens ?? 0),
-      outputTokens: output_tokens,
+      inputTokens: usage.input_tokens + cachedInputTokens + cacheWriteTokens, // the API counts them apart
+      outputTokens: usage.output_tokens,
+      cachedInputTokens,
+      cacheWriteTokens,
     },
     // Of an answer that was cut off, the last call may be a part: the assistant does not carry it out.
     finishReason: stop_reason === null ? undefined : cutOff.get(stop_reason),
@@ -90,7 +93,7 @@ async function* questions(): AsyncGenerator<string> {
   const typed = createInterface({ input: process.stdin, output: process.stdout, prompt: "> " });
   typed.prompt();
   for await (const line of typed) {
-    yield line;
+    if (line.trim() !== "") yield line;
     typed.prompt();
   }
 }

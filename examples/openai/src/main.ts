@@ -49,7 +49,12 @@ const model: Model<ChatMessage> = async ({ messages, tools, toolChoice, signal, 
       ...(refusal && { refusal }), // stands in the place of a content
       ...(calls.length > 0 && { tool_calls: calls }),
     },
-    usage: { inputTokens: usage?.prompt_tokens, outputTokens: usage?.completion_tokens },
+    usage: {
+      inputTokens: usage?.prompt_tokens,
+      outputTokens: usage?.completion_tokens,
+      cachedInputTokens: usage?.prompt_tokens_details?.cached_tokens,
+      reasoningTokens: usage?.completion_tokens_details?.reasoning_tokens,
+    },
     finishReason: finish_reason?.replace("_", "-"),
   };
 };
@@ -94,7 +99,7 @@ async function* questions(): AsyncGenerator<string> {
   const typed = createInterface({ input: process.stdin, output: process.stdout, prompt: "> " });
   typed.prompt();
   for await (const line of typed) {
-    yield line;
+    if (line.trim() !== "") yield line;
     typed.prompt();
   }
 }

@@ -1,4 +1,4 @@
-import { isTurnkeepError, TurnkeepError } from "@turnkeep/core";
+import { isTurnkeepError, TurnkeepError, type TurnkeepErrorDetails } from "@turnkeep/core";
 import { onAbort } from "@turnkeep/core/store-kit";
 
 /** Settles with the promise, or rejects with `ABORTED` as soon as the signal fires. */
@@ -16,9 +16,11 @@ export function throwIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw abortedError(signal);
 }
 
-export function abortedError({ reason }: AbortSignal): TurnkeepError {
-  if (isTurnkeepError(reason, "ABORTED")) return reason;
-  return new TurnkeepError("ABORTED", "The chat was aborted by its signal.", { cause: reason });
+export function abortedError({ reason }: AbortSignal, details?: TurnkeepErrorDetails): TurnkeepError {
+  const isOurs = isTurnkeepError(reason, "ABORTED");
+  if (isOurs && details === undefined) return reason;
+  const text = isOurs ? reason.message : "The chat was aborted by its signal.";
+  return new TurnkeepError("ABORTED", text, { cause: reason, details });
 }
 
 /** Runs under a signal that fires with the given one, and with `ABORTED` once the time is up. */

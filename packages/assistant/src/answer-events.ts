@@ -9,6 +9,7 @@ type Text = "untold" | "streamed" | "whole";
 export class AnswerEvents {
   readonly #emit: (event: ModelDelta) => void;
   #text: Text = "untold";
+  readonly #parts: string[] = [];
 
   constructor(emit: (event: ModelDelta) => void) {
     this.#emit = emit;
@@ -18,8 +19,14 @@ export class AnswerEvents {
     if (delta.type === "text") {
       if (this.#text === "whole") return;
       if (delta.text !== "") this.#text = "streamed";
+      this.#parts.push(delta.text);
     }
     this.#emit(delta);
+  }
+
+  /** The text that the model has streamed so far. */
+  get streamed(): string {
+    return this.#parts.join("");
   }
 
   /** For an answer that is stored. */

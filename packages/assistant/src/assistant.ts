@@ -64,6 +64,12 @@ export interface AssistantPolicy<M> {
    */
   readonly timeoutMs?: number | undefined;
   /**
+   * What stays of a turn that is stopped: by its signal, by leaving its stream, or by `timeoutMs`. Default `"keep"`: the
+   * question, the steps, and the text that was streamed of the answer; a call that was cut off does not. `"discard"`: what
+   * stays of any other turn that fails, see `keepFailedTurns`.
+   */
+  readonly onAbort?: "keep" | "discard" | undefined;
+  /**
    * `true`: a turn that fails stays in memory as it is. Default `false`: if no tool has run, everything that the turn
    * added after the system message is removed again. If one has run, its effects cannot be undone: the turn stays, and
    * calls without a result get an error as their result.
@@ -95,7 +101,7 @@ export interface ChatOptions {
    * is asked, if the memory is another's or nobody's. Must not be `undefined`. Only with `memories`.
    */
   readonly owner?: string;
-  /** Ends the turn with `ABORTED`. */
+  /** Ends the turn with `ABORTED`, whose `details.messageIds` has the id of the partial answer, if one was kept. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -103,6 +109,18 @@ export interface ChatOptions {
 export interface Approvals {
   /** Decisions about at least one of the turn's `approvalRequests`. The calls without one go on waiting. */
   readonly approvals: readonly ApprovalResponse[];
+}
+
+/** What the requests of one chat used, as the provider counted it: see `ModelUsage`. */
+export interface ChatUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Of the input tokens. */
+  readonly cachedInputTokens: number;
+  /** Of the input tokens. */
+  readonly cacheWriteTokens: number;
+  /** Of the output tokens. */
+  readonly reasoningTokens: number;
 }
 
 /** The outcome of a turn. */
@@ -113,9 +131,10 @@ export interface ChatResult<M> {
    * `"stop"`: the model's answer. `"tool"`: an immediate return, whose `toolResults` are the answer. `"approval"`: calls
    * wait for the user, see `approvalRequests`. If the model reports that the answer was cut off: `"length"` (out of
    * tokens) or `"content-filter"` (the provider withheld the rest). These two are not stored: a turn that was finished
-   * before returns `"stop"`.
+   * before returns `"stop"`. `"aborted"`: the turn was stopped before, and this is what was kept of the answer; to have it
+   * made anew, `rewind` it and chat with the question and its id.
    */
-  readonly finishReason: "stop" | "tool" | "approval" | "length" | "content-filter";
+  readonly finishReason: "stop" | "tool" | "approval" | "length" | "content-filter" | "aborted";
   /** The calls that wait for the user's approval, in call order; empty unless the finish reason is `"approval"`. */
   readonly approvalRequests: readonly ApprovalRequest[];
   /** The id of the user's message in memory. */
@@ -125,8 +144,8 @@ export interface ChatResult<M> {
   readonly messages: readonly M[];
   /** The results of the turn's tool calls, in call order; for a continued turn, those that can be read. */
   readonly toolResults: readonly ToolResult[];
-  /** Total usage of the model requests that this chat made. */
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+  /** Total usage of the model requests that this chat made. A count that the model does not report adds nothing. */
+  readonly usage: ChatUsage;
   /** Whether something of the turn after the user's message was already stored. */
   readonly continued: boolean;
 }
@@ -167,11 +186,12 @@ export type OfTurn<Args extends readonly unknown[]> = [
  * both ask the model. Let only one at a time run turns of a memory, or two questions may get each other's answers.
  *
  * Errors: those of the memory (`TurnkeepError`), the model function and the tools (strategy `"throw"`), unchanged;
- * `ABORTED` (a `TurnkeepError`) by the signal or `timeoutMs`; `WINDOW_OVERFLOW` if the window leaves nothing to send;
- * `ID_CONFLICT` if the id was used for another message, its turn cannot continue, or another process runs it too (then
- * ask again); `UNSUPPORTED` for an id if the store keeps no history; `INVALID_OPTION` for arguments, or a model's answer,
- * of the wrong shape; and of {@link AssistantError}: `BUSY`, `EMPTY_ANSWER`, `MEMORY_DELETED`, `TOO_MANY_ROUND_TRIPS`,
- * `UNKNOWN_TOOL`, `INVALID_TOOL_INPUT` and `UNDO_FAILED`; with approvals also `UNKNOWN_APPROVAL` and `APPROVAL_CONFLICT`.
+ * `ABORTED` (a `TurnkeepError`) by the signal or `timeoutMs`; `WINDOW_OVERFLOW`, with `details.needed` and
+ * `details.limit`, if the question does not fit beside the turn's newest step; `ID_CONFLICT` if the id was used for another
+ * message, its turn cannot continue, or another process runs it too (then ask again); `UNSUPPORTED` for an id if the store
+ * keeps no history; `INVALID_OPTION` for arguments, or a model's answer, of the wrong shape, and for a blank question; and of
+ * {@link AssistantError}: `BUSY`, `EMPTY_ANSWER`, `MEMORY_DELETED`, `QUESTION_GONE`, `TOO_MANY_ROUND_TRIPS`, `UNKNOWN_TOOL`,
+ * `INVALID_TOOL_INPUT` and `UNDO_FAILED`; with approvals also `UNKNOWN_APPROVAL` and `APPROVAL_CONFLICT`.
  */
 export interface Assistant<M, Args extends readonly unknown[] = OfOneMemory> {
   /**
@@ -211,7 +231,7 @@ export interface Assistant<M, Args extends readonly unknown[] = OfOneMemory> {
   /** Continues a turn that waits for the user, as events. */
   stream(approvals: Approvals, ...options: OfTurn<Args>): AsyncIterableIterator<ChatEvent<M>>;
   /**
-   * The same, as events. Nothing runs before the first event is requested; leaving the loop aborts the turn.
+   * The same, as events. Nothing runs before the first event is requested; leaving the loop stops the turn (`onAbort`).
    *
    * @example
    * ```ts

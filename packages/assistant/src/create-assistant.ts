@@ -22,7 +22,7 @@ import type {
 import { EventQueue } from "./event-queue.ts";
 import type { AssistantMessages } from "./messages.ts";
 import { modelMessages } from "./model-messages.ts";
-import { type Setup, setupOf } from "./setup.ts";
+import { checkNotBlank, type Setup, setupOf } from "./setup.ts";
 import { mayNeedApproval } from "./tool.ts";
 import { Turn } from "./turn.ts";
 import { whileFree } from "./turn-queue.ts";
@@ -125,6 +125,7 @@ const optionNames: readonly string[] = [
   "strategies",
   "busy",
   "timeoutMs",
+  "onAbort",
   "keepFailedTurns",
 ];
 const chatNames: readonly (keyof ChatOptions)[] = ["id", "memoryId", "owner", "signal"];
@@ -280,9 +281,13 @@ class MemoryAssistant<M> implements Assistant<M> {
   }
 
   #userMessage(message: string | M, { format }: ChatMemory<M>): M {
-    if (typeof message === "string") return this.#setup.messages.user(message);
-    if (typeof message === "object" && message !== null && format.role(message) === "user") return message;
-    throw wrongOption("message", message, "text, a message of the user, or { approvals }");
+    const isBlank = typeof message === "string" && message.trim() === "";
+    if (typeof message === "string" && !isBlank) return this.#setup.messages.user(message);
+    const isUsers = typeof message === "object" && message !== null && format.role(message) === "user";
+    // Providers refuse an empty message.
+    if (isUsers && !format.isEmpty(message)) return message;
+    const expected = "text that is not blank, a message of the user that is not empty, or { approvals }";
+    throw wrongOption("message", message, expected);
   }
 
   async #systemMessage(memoryId: string, { format }: ChatMemory<M>): Promise<M | undefined> {
@@ -292,7 +297,10 @@ class MemoryAssistant<M> implements Assistant<M> {
         ? await (given as SystemMessageOf<M>)(memoryId)
         : (given as string | M | undefined);
     if (message === undefined || message === null) return undefined;
-    if (typeof message === "string") return this.#setup.messages.system(message);
+    if (typeof message === "string") {
+      checkNotBlank(message);
+      return this.#setup.messages.system(message);
+    }
     if (format.role(message) === "system") return message;
     throw wrongOption("systemMessage", message, "text, a system message, or a function that answers one");
   }

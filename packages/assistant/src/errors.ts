@@ -10,8 +10,9 @@
  * | `MEMORY_DELETED` | the conversation was deleted (`clear`, `erase`) or expired during the turn, which stored nothing more | begin another one, or leave it |
  * | `MODEL_ERROR` | a model's server refused the request, broke off, or could not be reached | see `details.status`, and wait `details.retryAfterMs` if it is set |
  * | `PROMPT_TOO_LONG` | the messages exceed what the model can read | shrink the memory's window, then ask again |
+ * | `QUESTION_GONE` | the turn's question was taken back during the turn (`rewind`, `remove`, `set`), which stored nothing more | show the conversation as it is; ask again if it still counts |
  * | `TOO_MANY_ROUND_TRIPS` | the model still calls tools after `maxRoundTrips` rounds | raise it, or set `tooManyRoundTrips: "answer"` |
- * | `UNDO_FAILED` | a turn failed, and so did taking it back; `errors` has both errors | look at the store |
+ * | `UNDO_FAILED` | a turn failed or was stopped, and so did taking it back, or keeping its rest; `errors` has both errors | look at the store |
  * | `UNKNOWN_APPROVAL` | no call of the turn waits under that approval id | use an id of the result's `approvalRequests` |
  * | `UNKNOWN_TOOL` | the model calls a tool that does not exist | choose another strategy, or ask again |
  */
@@ -23,6 +24,7 @@ export type AssistantErrorCode =
   | "MEMORY_DELETED"
   | "MODEL_ERROR"
   | "PROMPT_TOO_LONG"
+  | "QUESTION_GONE"
   | "TOO_MANY_ROUND_TRIPS"
   | "UNDO_FAILED"
   | "UNKNOWN_APPROVAL"

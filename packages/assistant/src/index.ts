@@ -11,6 +11,7 @@ export type {
   ChatEvent,
   ChatOptions,
   ChatResult,
+  ChatUsage,
   ManyMemories,
   OfManyMemories,
   OfOneMemory,

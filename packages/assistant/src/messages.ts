@@ -44,11 +44,13 @@ export interface ApprovalMessages<M> {
 /**
  * How an assistant reads and makes messages of type `M`, beyond what the memory's `MessageFormat` knows.
  * Implementations exist for the default format, for OpenAI's chat messages (`@turnkeep/assistant/openai`) and for
- * Anthropic's (`@turnkeep/assistant/anthropic`). For a format of your own, write five functions, and `approvals` if tools need them.
+ * Anthropic's (`@turnkeep/assistant/anthropic`). For a format of your own, write six functions, and `approvals` if tools need them.
  */
 export interface AssistantMessages<M> {
   system(text: string): M;
   user(text: string): M;
+  /** An answer of this text alone: what was streamed of one that was stopped. */
+  assistant(text: string): M;
   /** What an assistant message says to the user; `""` if nothing. */
   text(message: M): string;
   /** The calls of an assistant message, in order, without those that the provider runs itself. */

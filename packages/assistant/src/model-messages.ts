@@ -1,4 +1,5 @@
 import {
+  assistant,
   type JsonValue,
   type ModelMessage,
   type ModelMessageLike,
@@ -35,6 +36,7 @@ interface AnyPart {
 export const modelMessages: AssistantMessages<ModelMessageLike> = {
   system: (text) => system(text),
   user: (text) => user(text) satisfies ModelMessage,
+  assistant: (text) => assistant(text) satisfies ModelMessage,
   text: (message) =>
     typeof message.content === "string"
       ? message.content

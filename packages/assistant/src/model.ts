@@ -36,7 +36,14 @@ export interface ModelRequest<M> {
 export interface ModelUsage {
   /** All input tokens, cached ones included. */
   readonly inputTokens?: number | undefined;
+  /** All output tokens, reasoning included. */
   readonly outputTokens?: number | undefined;
+  /** How many of the input tokens the provider read from its prompt cache. */
+  readonly cachedInputTokens?: number | undefined;
+  /** How many of the input tokens the provider wrote to its prompt cache, if it says so. */
+  readonly cacheWriteTokens?: number | undefined;
+  /** How many of the output tokens were reasoning. */
+  readonly reasoningTokens?: number | undefined;
   /**
    * How many of the input tokens were not messages but tool definitions, if known: see `memory.calibrate`. If unknown,
    * a request whose tools may be more than a tenth of it does not calibrate the memory.

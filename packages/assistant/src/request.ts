@@ -1,34 +1,45 @@
-import { type ChatMemory, type Entry, isTurnkeepError, TurnkeepError } from "@turnkeep/core";
+import { type ChatMemory, isTurnkeepError, TurnkeepError } from "@turnkeep/core";
 import { orderToolResults } from "@turnkeep/core/processors";
 import type { ModelUsage, ToolDefinition } from "./model.ts";
 
+/** What every request of a turn holds. */
+export interface MustHold<M> {
+  readonly question: M;
+  readonly questionId: string;
+  /** The ids of the turn's newest answer and what is stored of its results. */
+  readonly newestIds: readonly string[];
+}
+
 /**
  * The messages to send: the memory's view, with the results of an answer, which are stored as their tools finish, in
- * call order. A `question` that has nothing of its turn stored after it must be among them: another process that ran
- * the turn and gave up may have removed it. Errors: `WINDOW_OVERFLOW`, also if the window left nothing.
+ * call order. A model that is not shown the question would answer another, and one that is not shown what its tools
+ * have done would do it again. Errors: `WINDOW_OVERFLOW` if they do not fit, or a processor leaves the question out;
+ * `NOT_FOUND` if one is not there any more.
  */
 export async function requestMessages<M>(
   memory: ChatMemory<M>,
   signal: AbortSignal,
-  question: Entry<M> | undefined,
+  { question, questionId, newestIds }: MustHold<M>,
 ): Promise<M[]> {
-  let view = await memory.messages({ signal });
-  const last = view.at(-1);
-  // If the view shows the question in another form, adding it again changes nothing.
-  if (question !== undefined && (last === undefined || !memory.format.equals(last, question.message))) {
-    await memory.add(question);
-    view = await memory.messages({ signal });
+  const pinned = [questionId, ...newestIds];
+  const view = await memory.messages({ signal, pinned });
+  // It is one of the newest.
+  if (view.findLastIndex((message) => memory.format.equals(message, question)) < 0) {
+    // A processor or the profile may have changed it.
+    const { messages } = await memory.explain({ signal, pinned, evicted: 0 });
+    const left = messages.find(({ id, state }) => id === questionId && state === "filtered");
+    if (left !== undefined) throw leftOut(memory.id, questionId, left.by);
   }
-  const messages = orderToolResults(view, memory);
-  if (messages.length === 0) {
-    throw new TurnkeepError(
-      "WINDOW_OVERFLOW",
-      `The window of memory ${JSON.stringify(memory.id)} left no message to send: the newest step is larger than it. ` +
-        "Raise the limit, or shorten what the tools answer.",
-      { details: { memoryId: memory.id } },
-    );
-  }
-  return messages;
+  return orderToolResults(view, memory);
+}
+
+function leftOut(memoryId: string, questionId: string, by = "unknown"): TurnkeepError {
+  return new TurnkeepError(
+    "WINDOW_OVERFLOW",
+    `The processor ${JSON.stringify(by)} of memory ${JSON.stringify(memoryId)} left out the question of the turn. Raise its limit, ` +
+      'or let the window bound the view (window, with unit "turn").',
+    { details: { memoryId, messageIds: [questionId] } },
+  );
 }
 
 /** Roughly right for English JSON: a guess for tool definitions, used only where it hardly matters. */

@@ -18,6 +18,7 @@ export interface Setup<M> {
   readonly strategies: { readonly [Name in keyof Strategies]-?: NonNullable<Strategies[Name]> };
   readonly busy: "reject" | "enqueue";
   readonly timeoutMs: number | undefined;
+  readonly onAbort: "keep" | "discard";
   readonly keepFailedTurns: boolean;
 }
 
@@ -28,7 +29,7 @@ const strategyNames: readonly (keyof Strategies)[] = [
   "tooManyRoundTrips",
 ];
 
-const messageMethods = ["system", "user", "text", "toolCalls", "toolResult"] as const;
+const messageMethods = ["system", "user", "assistant", "text", "toolCalls", "toolResult"] as const;
 
 /** Not a list, a `Map` or a promise: those would have no tools in them, and nobody would notice. */
 function isRecord(value: unknown): boolean {
@@ -42,7 +43,7 @@ export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessag
   const { model, tools = {}, maxRoundTrips = 100, toolConcurrency = 4, busy = "enqueue" } = policy;
   const { toolError = "answer", invalidInput = "answer", unknownTool = "answer" } = policy.strategies ?? {};
   const { tooManyRoundTrips = "throw" } = policy.strategies ?? {};
-  const { timeoutMs, keepFailedTurns = false } = policy;
+  const { timeoutMs, onAbort = "keep", keepFailedTurns = false } = policy;
   if (typeof model !== "function")
     throw wrongOption("model", model, "an async function, or what an adapter makes");
   if (!isRecord(tools)) throw wrongOption("tools", tools, "an object of tools by their names");
@@ -50,6 +51,7 @@ export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessag
     if (typeof messages[method] === "function") continue;
     throw wrongOption(`messages.${method}`, messages[method], "a function");
   }
+  if (typeof policy.systemMessage === "string") checkNotBlank(policy.systemMessage);
   checkObject("strategies", policy.strategies ?? {}, strategyNames);
   checkInteger("maxRoundTrips", maxRoundTrips, 0);
   checkInteger("toolConcurrency", toolConcurrency, 1);
@@ -59,6 +61,7 @@ export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessag
     if (typeof strategy !== "function") checkOneOf(`strategies.${name}`, strategy, ["answer", "throw"]);
   }
   checkTimeout(timeoutMs);
+  checkOneOf("onAbort", onAbort, ["keep", "discard"]);
   if (typeof keepFailedTurns !== "boolean")
     throw wrongOption("keepFailedTurns", keepFailedTurns, "true or false");
   const definitions = definitionsOf(tools);
@@ -74,8 +77,15 @@ export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessag
     strategies: { toolError, invalidInput, unknownTool, tooManyRoundTrips },
     busy,
     timeoutMs,
+    onAbort,
     keepFailedTurns,
   };
+}
+
+/** Anthropic refuses a blank system message. Errors: `INVALID_OPTION`. */
+export function checkNotBlank(systemMessage: string): void {
+  if (systemMessage.trim() !== "") return;
+  throw wrongOption("systemMessage", systemMessage, "text that is not blank, or undefined for none");
 }
 
 function checkOneOf(name: string, value: unknown, allowed: readonly string[]): void {

@@ -1,14 +1,14 @@
 import {
+  type Anchor,
   type ChatMemory,
   type Entry,
   type HistoryMessage,
   isTurnkeepError,
   type MessageFormat,
-  TurnkeepError,
 } from "@turnkeep/core";
 import { throwIfAborted } from "./abort.ts";
-import { AssistantError } from "./errors.ts";
 import type { ApprovalResponse, AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
+import { conflict } from "./turn-errors.ts";
 
 /** An answer of the model with the results of its calls, by call index. */
 export interface Step<M> {
@@ -23,6 +23,8 @@ export interface Step<M> {
   isUnread: boolean;
   /** Whether the answer was cut off, so that its last call may have lost its arguments. */
   readonly isCut?: boolean | undefined;
+  /** Whether it is what was kept of an answer that was stopped. */
+  readonly isAborted?: boolean | undefined;
 }
 
 /** A call of a step, by its index there. */
@@ -42,11 +44,15 @@ export interface Approval {
 
 /** What is stored of a turn. */
 export interface StoredTurn<M> {
+  /** The user's message; `undefined` if it is not there. */
+  readonly question: M | undefined;
   readonly steps: Step<M>[];
   /** By approval id, the calls that the user was asked about. */
   readonly asked: ReadonlyMap<string, CallPlace<M>>;
   /** The ids of its messages after the user's, in order. */
   readonly messageIds: readonly string[];
+  /** Those of them that belong to its newest step. */
+  readonly newestIds: readonly string[];
   /** Greater than every number that was ever used in an id made from the user's message's. */
   readonly count: number;
   /** Whether another user message has followed in the conversation. */
@@ -69,7 +75,8 @@ export async function readTurn<M>(
     for (const message of page.messages) {
       if (message.id === id) {
         if (message.state === "superseded") throw conflict(memory.id, id, "was taken back");
-        return { ...turnOf(behind.reverse(), format, messages), count: countOf(behind, id), followed };
+        const stored = turnOf(id, behind.reverse(), format, messages);
+        return { ...stored, question: message.message, count: countOf(behind, id), followed };
       }
       if (format.role(message.message) === "user" && message.state !== "superseded") {
         followed = true;
@@ -80,7 +87,8 @@ export async function readTurn<M>(
     }
   }
   // A memory without history may have dropped it at once.
-  return { steps: [], asked: new Map(), messageIds: [], count: 0, followed: false };
+  const none = { question: undefined, steps: [], asked: new Map(), messageIds: [], newestIds: [] };
+  return { ...none, count: 0, followed: false };
 }
 
 /** Whether another process has stored a step of the turn: a message after its question that is not among `own`. */
@@ -99,38 +107,39 @@ export async function isShared<M>(
   return false;
 }
 
-/** Whether a message belongs to an earlier turn whose question was removed; its number stays taken. */
-export async function standsBefore<M>(memory: ChatMemory<M>, own: string, id: string): Promise<boolean> {
-  const { messages } = await memory.history({ ids: [own, id] });
-  return messages[0]?.id === own;
-}
-
-/** Adds to an existing memory: a turn must not begin anew what somebody deleted since its question was stored. */
-export function addBehind<M>(memory: ChatMemory<M>, entries: readonly Entry<M>[]): Promise<string[]> {
-  return memory.transaction((transaction) => transaction.add(...entries), { mustExist: true });
+/** Whether one of the messages belongs to an earlier turn whose question was removed; its number stays taken. */
+export async function standsBefore<M>(
+  memory: ChatMemory<M>,
+  ids: readonly string[],
+  questionId: string,
+): Promise<boolean> {
+  const { messages } = await memory.history({ ids: [...new Set([...ids, questionId])] });
+  const [first] = messages;
+  return first !== undefined && first.id !== questionId;
 }
 
 /**
- * The same, but only if nobody has used the id, even with equal content, and `check`, which may read the memory, throws
- * nothing about the state that the entries are added to. Errors: `ID_CONFLICT`, `ABORTED`.
+ * Adds while what it belongs to is there, but only if nobody has used one of the ids, even with equal content, and `check`,
+ * which may read the memory, throws nothing about the state that the message is added to. Errors: `ID_CONFLICT`, `NOT_FOUND`,
+ * `ABORTED`.
  */
 export async function addAlone<M>(
   memory: ChatMemory<M>,
-  own: string,
-  entries: readonly Entry<M>[],
-  { signal, check }: { readonly signal: AbortSignal; readonly check?: (() => Promise<void>) | undefined },
+  ids: readonly string[],
+  message: Entry<M>,
+  { mustExist, signal, check }: Alone,
 ): Promise<string[]> {
   for (;;) {
-    throwIfAborted(signal);
+    if (signal !== undefined) throwIfAborted(signal);
     try {
       return await memory.transaction(
         async (transaction) => {
-          const { messages } = await memory.history({ ids: [own] });
-          if (messages.length > 0) throw conflict(memory.id, own, "was stored by another process");
+          const [taken] = (await memory.history({ ids })).messages;
+          if (taken !== undefined) throw conflict(memory.id, taken.id, "was stored by another process");
           await check?.();
-          return transaction.add(...entries);
+          return transaction.add(message);
         },
-        { onConflict: "throw", mustExist: true },
+        { onConflict: "throw", mustExist },
       );
     } catch (error) {
       if (!isTurnkeepError(error, "VERSION_CONFLICT")) throw error;
@@ -138,38 +147,21 @@ export async function addAlone<M>(
   }
 }
 
-export function deleted(memoryId: string, cause?: TurnkeepError): AssistantError {
-  return new AssistantError(
-    "MEMORY_DELETED",
-    `Memory ${JSON.stringify(memoryId)} was deleted (clear, erase), or expired, under a turn. Nothing more of the turn was stored.`,
-    { cause, details: { memoryId } },
-  );
-}
-
-export function conflict(memoryId: string, id: string, what: string): TurnkeepError {
-  return new TurnkeepError(
-    "ID_CONFLICT",
-    `Memory ${JSON.stringify(memoryId)}: the message ${JSON.stringify(id)} ${what}. Send the message with another id.`,
-    { details: { memoryId, messageIds: [id] } },
-  );
-}
-
-export function overtaken(memoryId: string, id: string, cause: unknown): TurnkeepError {
-  return new TurnkeepError(
-    "ID_CONFLICT",
-    `Memory ${JSON.stringify(memoryId)}: another process runs the turn of message ${JSON.stringify(id)} too, and stored ` +
-      "its next step first. Send the same again, with the same id: it goes on from what is stored.",
-    { cause, details: { memoryId, messageIds: [id] } },
-  );
+interface Alone {
+  readonly mustExist: Anchor | true;
+  readonly signal: AbortSignal | undefined;
+  readonly check?: (() => Promise<void>) | undefined;
 }
 
 function turnOf<M>(
+  questionId: string,
   behind: readonly HistoryMessage<M>[],
   format: MessageFormat<M>,
   messages: AssistantMessages<M>,
-): Omit<StoredTurn<M>, "count" | "followed"> {
+): Pick<StoredTurn<M>, "steps" | "asked" | "messageIds" | "newestIds"> {
   const steps: Step<M>[] = [];
   const messageIds: string[] = [];
+  let newestIds: string[] = [];
   const asked = new Map<string, CallPlace<M>>();
   const open = new OpenCalls(format);
   for (const { id, message, state } of behind) {
@@ -177,11 +169,14 @@ function turnOf<M>(
     const role = format.role(message);
     if (role === "system") continue;
     messageIds.push(id);
+    newestIds.push(id);
     if (role === "assistant") {
+      newestIds = [id];
       const calls = messages.toolCalls(message);
       const approvals = requestsOf(message, calls, format, messages);
       const results = calls.map(() => undefined);
-      const step: Step<M> = { message, calls, results, approvals, stored: true, isUnread: false };
+      const isAborted = id.startsWith(`${questionId}/`) && id.endsWith(abortedMark);
+      const step: Step<M> = { message, calls, results, approvals, stored: true, isUnread: false, isAborted };
       steps.push(step);
       open.add(step);
       for (const [place, approval] of approvals.entries()) {
@@ -193,7 +188,7 @@ function turnOf<M>(
       takeResponses(asked, message, messages);
     }
   }
-  return { steps, messageIds, asked };
+  return { steps, messageIds, newestIds, asked };
 }
 
 /** By call index. A format that the assistant cannot write decisions in has no calls that wait for them. */
@@ -223,11 +218,20 @@ function takeResponses<M>(asked: StoredTurn<M>["asked"], message: M, messages: A
   }
 }
 
+/** In the id of an answer that was stopped, behind its number: whoever reads the turn must not take it for whole. */
+const abortedMark = "/aborted";
+
+/** The id of a turn's message, made of its question's. */
+export function idIn(questionId: string, number: number, isAborted: boolean): string {
+  return `${questionId}/${number}${isAborted ? abortedMark : ""}`;
+}
+
 /** Numbers are skipped if a message was not stored after all, so counting the messages is not enough. */
 function countOf<M>(behind: readonly HistoryMessage<M>[], id: string): number {
   const prefix = `${id}/`;
   return behind.reduce((count, message) => {
-    const number = message.id.startsWith(prefix) ? message.id.slice(prefix.length) : "";
+    const rest = message.id.startsWith(prefix) ? message.id.slice(prefix.length) : "";
+    const number = rest.endsWith(abortedMark) ? rest.slice(0, -abortedMark.length) : rest;
     return /^\d+$/.test(number) ? Math.max(count, Number(number) + 1) : count;
   }, 0);
 }

@@ -1,15 +1,15 @@
-import { type ChatMemory, type Entry, entry, isTurnkeepError, type RemovalOptions } from "@turnkeep/core";
+import {
+  type Anchor,
+  type ChatMemory,
+  entry,
+  isTurnkeepError,
+  type RemovalOptions,
+  type TurnkeepError,
+} from "@turnkeep/core";
 import type { AssistantError } from "./errors.ts";
 import type { Setup } from "./setup.ts";
-import {
-  addAlone,
-  addBehind,
-  deleted,
-  isShared,
-  overtaken,
-  type StoredTurn,
-  standsBefore,
-} from "./stored-turn.ts";
+import { addAlone, idIn, isShared, type StoredTurn, standsBefore } from "./stored-turn.ts";
+import { deleted, overtaken, questionGone } from "./turn-errors.ts";
 
 /** Whose turn is recorded, and where. */
 interface Recorded<M> {
@@ -20,36 +20,50 @@ interface Recorded<M> {
 }
 
 /** How one message is stored. */
-export interface RecordOptions<M> {
+export interface RecordOptions {
   readonly model?: string | undefined;
-  /** The user's message, which is stored anew if it was taken back. */
-  readonly question?: Entry<M> | undefined;
   /** Throws if the message must not be added to the memory as it is: see {@link addAlone}. */
   readonly check?: (() => Promise<void>) | undefined;
+  /** Set for what is kept of an answer that was stopped. */
+  readonly isAborted?: boolean | undefined;
+}
+
+interface StepIds {
+  readonly own: string | undefined;
+  readonly rivals: readonly string[];
 }
 
 /** Stores the messages of one turn, and takes them back. */
 export class TurnRecord<M> {
   readonly #setup: Setup<M>;
   readonly #turn: Recorded<M>;
+  #questionId = "";
   #messageIds: string[] = [];
+  #newestIds: string[] = [];
   #count = 0;
   /** Another process runs this turn too, so what it has stored must not be taken back. */
   #isForeign = false;
-  /** Somebody has deleted the conversation: what has begun anew since is another one. */
-  #deleted: AssistantError | undefined;
+  /** What every write is bound to: the conversation as it began once, and the question in it. */
+  #anchor: Anchor | undefined;
+  /** The conversation, or the question, is not there any more: what has begun anew since is another one. */
+  #lost: AssistantError | undefined;
 
   constructor(setup: Setup<M>, turn: Recorded<M>) {
     this.#setup = setup;
     this.#turn = turn;
   }
 
+  /** The ids of the turn's newest answer and of what is stored behind it. */
+  get newestIds(): readonly string[] {
+    return this.#newestIds;
+  }
+
   get isForeign(): boolean {
     return this.#isForeign;
   }
 
-  get isDeleted(): boolean {
-    return this.#deleted !== undefined;
+  get isLost(): boolean {
+    return this.#lost !== undefined;
   }
 
   /** Stores the beginning of the turn; returns the id of the user's message. */
@@ -61,40 +75,82 @@ export class TurnRecord<M> {
     return userId as string;
   }
 
+  /**
+   * Binds what is stored from now on to the turn's question. A turn that has stored nothing itself must look first: what
+   * this instance knows may be of an earlier life of the conversation. Errors: `NOT_FOUND`.
+   */
+  async hold(questionId: string, { mustLook }: { readonly mustLook: boolean }): Promise<void> {
+    this.#questionId = questionId;
+    if (mustLook) await this.#turn.memory.transaction(() => undefined, { onConflict: "throw" });
+    this.#anchor = await this.#turn.memory.anchor(questionId);
+  }
+
+  /** Why nothing more can be stored of the turn, once the memory has not found what it belongs to. */
+  async lost(cause: TurnkeepError): Promise<AssistantError> {
+    const { memory } = this.#turn;
+    const now = await memory.anchor().catch((error) => {
+      if (isTurnkeepError(error, "NOT_FOUND")) return undefined;
+      throw error;
+    });
+    const isSameLife = now !== undefined && now.life === (this.#anchor ?? now).life;
+    this.#lost = isSameLife ? questionGone(memory.id, this.#questionId, cause) : deleted(memory.id, cause);
+    return this.#lost;
+  }
+
   /** Goes on behind what is stored. */
   continue(stored: StoredTurn<M>): void {
     // A question that was answered before, and is answered anew, is not this turn's to take back.
     if (stored.count > 0) this.#messageIds = [];
     this.#messageIds.push(...stored.messageIds);
+    this.#newestIds = [...stored.newestIds];
     this.#count = stored.count;
   }
 
   /**
    * Uses an id made from the caller's, so that if two processes run the turn at once, only the first stores an answer;
-   * the other gets `ID_CONFLICT`. The first answer is stored with the question, which the other may have taken back.
+   * the other gets `ID_CONFLICT`.
    */
-  async store(message: M, options: RecordOptions<M> = {}): Promise<void> {
-    if (this.#deleted !== undefined) throw this.#deleted;
+  async store(message: M, options: RecordOptions = {}): Promise<void> {
+    if (this.#lost !== undefined) throw this.#lost;
     const { memory, id, signal } = this.#turn;
-    const { model, question, check } = options;
-    const own = id === undefined ? undefined : `${id}/${this.#count++}`;
+    const { model, check, isAborted = false } = options;
+    const { own, rivals } = this.#idsFor(message, options);
     try {
-      const entries = [...(question === undefined ? [] : [question]), entry(message, { id: own, model })];
+      const added = entry(message, { id: own, model });
+      const mustExist = this.#anchor ?? true;
       const stored =
-        own !== undefined && (check !== undefined || this.#mustRunOnce(message))
-          ? await addAlone(memory, own, entries, { signal, check })
-          : await addBehind(memory, entries);
-      this.#messageIds.push(stored.at(-1) as string);
+        rivals.length > 0
+          ? await addAlone(memory, rivals, added, {
+              mustExist,
+              signal: isAborted ? undefined : signal,
+              check,
+            })
+          : await memory.transaction((transaction) => transaction.add(added), { mustExist });
+      this.#messageIds.push(...stored);
+      if (memory.format.role(message) === "assistant") this.#newestIds = [];
+      this.#newestIds.push(...stored);
     } catch (error) {
-      if (isTurnkeepError(error, "NOT_FOUND")) {
-        this.#deleted = deleted(memory.id, error);
-        throw this.#deleted;
-      }
+      if (isTurnkeepError(error, "NOT_FOUND")) throw await this.lost(error);
       if (id === undefined || own === undefined || !isTurnkeepError(error, "ID_CONFLICT")) throw error;
-      if (await standsBefore(memory, own, id)) return this.store(message, options);
+      if (await standsBefore(memory, [own, ...rivals], id)) return this.store(message, options);
       this.#isForeign = true;
       throw overtaken(memory.id, id, error);
     }
+  }
+
+  /**
+   * The message's id, and those under which no other process may have stored the same step. What was stopped is marked,
+   * also in a turn whose other messages have ids of the memory's own; it and a whole answer are rivals.
+   */
+  #idsFor(message: M, { check, isAborted = false }: RecordOptions): StepIds {
+    const { memory, id } = this.#turn;
+    if (id === undefined && !isAborted) return { own: undefined, rivals: [] };
+    const number = this.#count++;
+    const own = idIn(id ?? this.#questionId, number, isAborted);
+    if (id === undefined) return { own, rivals: [] };
+    const isAnswer = memory.format.role(message) === "assistant";
+    const other = isAnswer ? [idIn(id, number, !isAborted)] : [];
+    return { own, rivals: check !== undefined || this.#mustRunOnce(message) ? [own, ...other] : other };
   }
 
   /** Two processes may get the same answer, from a cache for example: only the one that stores it runs its tools. */
@@ -112,8 +168,16 @@ export class TurnRecord<M> {
     return id === undefined ? this.#remove() : this.#removeUnlessShared(id);
   }
 
+  /** Only while the question is there: whoever has taken it back has seen to the rest. */
   async #remove(options?: RemovalOptions): Promise<void> {
-    for (const own of this.#messageIds.toReversed()) await this.#turn.memory.remove(own, options);
+    const bound = { ...options, mustExist: this.#anchor ?? true };
+    for (const own of this.#messageIds.toReversed()) {
+      try {
+        await this.#turn.memory.remove(own, bound);
+      } catch (error) {
+        throw isTurnkeepError(error, "NOT_FOUND") ? await this.lost(error) : error;
+      }
+    }
   }
 
   /** Another process may store a step of the turn at any time, which makes the question its own. */

@@ -1,4 +1,4 @@
-import { type ChatMemory, type Entry, entry, type MessageFormat } from "@turnkeep/core";
+import { type ChatMemory, isTurnkeepError, type MessageFormat, type TurnkeepError } from "@turnkeep/core";
 import { wrongOption } from "@turnkeep/core/store-kit";
 import { abortedError, orAborted, throwIfAborted } from "./abort.ts";
 import { AnswerEvents } from "./answer-events.ts";
@@ -10,8 +10,10 @@ import type { ModelResponse } from "./model.ts";
 import { calibrate, requestMessages } from "./request.ts";
 import type { Setup } from "./setup.ts";
 import { StepCalls } from "./step-calls.ts";
-import { conflict, deleted, readTurn, type Step, type StoredTurn } from "./stored-turn.ts";
+import { readTurn, type Step, type StoredTurn } from "./stored-turn.ts";
+import { conflict, deleted } from "./turn-errors.ts";
 import { TurnRecord } from "./turn-record.ts";
+import { noUsage, withUsage } from "./usage.ts";
 
 /** What a turn starts from. */
 export interface TurnRequest<M> {
@@ -34,8 +36,11 @@ export class Turn<M> {
   readonly #request: TurnRequest<M>;
   readonly #record: TurnRecord<M>;
   readonly #calls: StepCalls<M>;
-  readonly #usage = { inputTokens: 0, outputTokens: 0 };
+  #usage = noUsage;
+  /** Of the answer that is being made. */
+  #events: AnswerEvents | undefined;
   #id = "";
+  #question: M | undefined;
   #steps: Step<M>[] = [];
   #continued = false;
 
@@ -60,20 +65,38 @@ export class Turn<M> {
   async #begin(): Promise<ChatResult<M> | undefined> {
     const { memory, system, user, responses, id } = this.#request;
     this.#id = user === undefined ? (id as string) : await this.#record.begin(system, user);
-    if (id === undefined) return undefined;
+    this.#question = user;
+    const notFound = await this.#hold();
+    if (id === undefined) {
+      if (notFound !== undefined) throw await this.#record.lost(notFound);
+      return undefined;
+    }
     // Without the signal: a turn that gives up now takes the question back, and must know what stands after it.
     const stored = await readTurn(memory, id, this.#setup.messages);
     this.#steps = stored.steps;
+    this.#question ??= stored.question;
     this.#record.continue(stored);
     this.#continued = stored.messageIds.length > 0;
     if (responses !== undefined) await this.#decide(stored, responses, id);
+    else if (notFound !== undefined) throw await this.#record.lost(notFound);
     const last = this.#steps.at(-1);
-    if (last?.calls.length === 0) return this.#result("stop");
+    if (last?.calls.length === 0) return this.#result(last.isAborted === true ? "aborted" : "stop");
     if (last !== undefined && this.#isImmediate(last)) return this.#result("tool");
     if (stored.followed) {
       throw conflict(memory.id, id, "was not answered, and the conversation has gone on since");
     }
     return undefined;
+  }
+
+  /** Binds the turn to its question. Returns the error if that is not there: the turn as it is stored may tell why. */
+  async #hold(): Promise<TurnkeepError | undefined> {
+    try {
+      await this.#record.hold(this.#id, { mustLook: this.#request.user === undefined });
+      return undefined;
+    } catch (error) {
+      if (isTurnkeepError(error, "NOT_FOUND")) return error;
+      throw error;
+    }
   }
 
   /** Stores the user's decisions that are not stored yet. From then on, the calls that they allow may have run. */
@@ -119,6 +142,7 @@ export class Turn<M> {
       const mayCall = this.#steps.length < maxRoundTrips;
       const mustAnswer = !mayCall && strategies.tooManyRoundTrips === "answer";
       const events = emit && new AnswerEvents(emit);
+      this.#events = events;
       const response = await this.#ask(mustAnswer ? "none" : "auto", events);
       const { message } = response;
       const calls = messages.toolCalls(message);
@@ -133,7 +157,8 @@ export class Turn<M> {
         });
       }
       const step = await this.#calls.stepOf(message, calls, finishReason !== "stop");
-      await this.#record.store(step.message, { model: response.model, question: this.#question() });
+      await this.#record.store(step.message, { model: response.model });
+      this.#events = undefined;
       this.#steps.push(step);
       events?.whole(messages.text(message));
       if (calls.length === 0) return this.#result(finishReason);
@@ -144,7 +169,7 @@ export class Turn<M> {
   async #ask(toolChoice: "auto" | "none", events: AnswerEvents | undefined): Promise<ModelResponse<M>> {
     const { model, definitions } = this.#setup;
     const { memory, memoryId, signal } = this.#request;
-    const messages = Object.freeze(await requestMessages(memory, signal, this.#question()));
+    const messages = Object.freeze(await this.#messages());
     throwIfAborted(signal);
     const response = await orAborted(
       model({
@@ -161,16 +186,21 @@ export class Turn<M> {
     if (message === undefined || memory.format.role(message) !== "assistant") {
       throw wrongOption("The model's answer", message ?? response, "{ message }, a message of the assistant");
     }
-    this.#usage.inputTokens += tokensOf(response.usage?.inputTokens);
-    this.#usage.outputTokens += tokensOf(response.usage?.outputTokens);
+    this.#usage = withUsage(this.#usage, response.usage);
     await calibrate(memory, response.usage, definitions);
     return response;
   }
 
-  /** The user's message under the caller's id, as long as nothing is stored after it. */
-  #question(): Entry<M> | undefined {
-    const { user, id } = this.#request;
-    return id === undefined || user === undefined || this.#steps.length > 0 ? undefined : entry(user, { id });
+  /** Errors: `MEMORY_DELETED`, `QUESTION_GONE`, `WINDOW_OVERFLOW`. */
+  async #messages(): Promise<M[]> {
+    const { memory, signal } = this.#request;
+    const { newestIds } = this.#record;
+    const question = this.#question as M;
+    try {
+      return await requestMessages(memory, signal, { question, questionId: this.#id, newestIds });
+    } catch (error) {
+      throw isTurnkeepError(error, "NOT_FOUND") ? await this.#record.lost(error) : error;
+    }
   }
 
   /** A result that cannot be read may be an error. */
@@ -180,23 +210,38 @@ export class Turn<M> {
     return behaviors.at(-1) === "immediate-if-last" || !behaviors.includes("model");
   }
 
-  /** Takes back what must be taken back; returns the error that the turn ends with. */
+  /** Leaves of the turn what is to stay; returns the error that it ends with. */
   async #ended(error: unknown): Promise<unknown> {
     const { signal, memoryId } = this.#request;
+    const { onAbort, keepFailedTurns } = this.#setup;
     const cause = signal.aborted ? abortedError(signal) : error;
-    if (this.#setup.keepFailedTurns || this.#record.isForeign) return cause;
+    const isStopped = signal.aborted && onAbort === "keep";
+    if (this.#record.isForeign || this.#record.isLost) return cause;
+    if (keepFailedTurns && !isStopped) return cause;
     try {
+      if (isStopped) return await this.#stop();
       await this.#undo();
       return cause;
     } catch (undoing) {
-      if (this.#record.isForeign || this.#record.isDeleted) return cause;
+      if (this.#record.isForeign || this.#record.isLost) return cause;
       return new AssistantError(
         "UNDO_FAILED",
-        `A turn of memory ${JSON.stringify(memoryId)} failed, and then the store when the turn was to be taken back; ` +
-          "errors has both. Asked again with the same id, the turn goes on from what is stored.",
+        `A turn of memory ${JSON.stringify(memoryId)} failed, and then the store when the turn was to be taken back or its ` +
+          "rest to be kept; errors has both. Asked again with the same id, the turn goes on from what is stored.",
         { cause, errors: [cause, undoing], details: { memoryId } },
       );
     }
+  }
+
+  /** Keeps what the user has seen of the answer, and ends the calls. Returns the error that the turn ends with. */
+  async #stop(): Promise<unknown> {
+    const { signal, memoryId } = this.#request;
+    await this.#calls.end(this.#steps);
+    const text = this.#events?.streamed ?? "";
+    // Providers refuse a blank answer.
+    if (text.trim() === "") return abortedError(signal);
+    await this.#record.store(this.#setup.messages.assistant(text), { isAborted: true });
+    return abortedError(signal, { memoryId, messageIds: this.#record.newestIds });
   }
 
   /**
@@ -233,7 +278,7 @@ export class Turn<M> {
       memoryId: this.#request.memoryId,
       messages: this.#steps.map(({ message }) => message),
       toolResults: this.#steps.flatMap(({ results }) => results.filter((each) => each !== undefined)),
-      usage: { ...this.#usage },
+      usage: this.#usage,
       continued: this.#continued,
     };
   }
@@ -248,9 +293,4 @@ function saysNothing<M>(message: M, format: MessageFormat<M>): boolean {
 
 function cutOff<M>({ finishReason }: ModelResponse<M>): "length" | "content-filter" | undefined {
   return finishReason === "length" || finishReason === "content-filter" ? finishReason : undefined;
-}
-
-/** A missing or invalid count adds nothing. */
-function tokensOf(count: number | undefined): number {
-  return Number.isFinite(count) ? (count as number) : 0;
 }

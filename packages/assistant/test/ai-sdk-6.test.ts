@@ -5,8 +5,8 @@ import { streamOf, testsOf } from "./ai-sdk-models.ts";
 vi.mock("ai", () => import("ai6"));
 
 const usage = {
-  inputTokens: { total: 10, noCache: 10, cacheRead: 0, cacheWrite: 0 },
-  outputTokens: { total: 5, text: 5, reasoning: 0 },
+  inputTokens: { total: 10, noCache: 3, cacheRead: 6, cacheWrite: 1 },
+  outputTokens: { total: 5, text: 3, reasoning: 2 },
 };
 
 describe("AI SDK 6", () => {

@@ -3,8 +3,8 @@ import { describe } from "vitest";
 import { streamOf, testsOf } from "./ai-sdk-models.ts";
 
 const usage = {
-  inputTokens: { total: 10, noCache: 10, cacheRead: 0, cacheWrite: 0 },
-  outputTokens: { total: 5, text: 5, reasoning: 0 },
+  inputTokens: { total: 10, noCache: 3, cacheRead: 6, cacheWrite: 1 },
+  outputTokens: { total: 5, text: 3, reasoning: 2 },
 };
 
 // The SDK asks for Node 22 and newer; it runs on Node 20 as well.

@@ -35,6 +35,15 @@ const call: Content = { type: "tool-call", toolCallId: "c1", toolName: "weather"
 const thought: Content = { type: "reasoning", text: "hm", providerMetadata: { mock: { signature: "s" } } };
 const text: Content = { type: "text", text: "4 degrees." };
 
+/** What two requests use, as the mocks of both majors count them. */
+const usageOfTwo = {
+  inputTokens: 20,
+  outputTokens: 10,
+  cachedInputTokens: 12,
+  cacheWriteTokens: 2,
+  reasoningTokens: 4,
+};
+
 /** The tests of one major, whose mocks differ. */
 export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[]) => Mock): void {
   test.each([false, true])("a turn with a tool, streamed: %j", async (isStreamed) => {
@@ -50,12 +59,11 @@ export function testsOf(mock: (answers: readonly (readonly Content[] | Error)[])
     if (isStreamed) {
       for await (const event of chat.stream("Weather in Oslo?")) {
         if (event.type === "text" || event.type === "reasoning") deltas.push(`${event.type}: ${event.text}`);
-        if (event.type === "finish")
-          expect(event.result.usage).toEqual({ inputTokens: 20, outputTokens: 10 });
+        if (event.type === "finish") expect(event.result.usage).toEqual(usageOfTwo);
       }
       expect(deltas).toEqual(["reasoning: hm", "text: 4 ", "text: degrees."]);
     } else {
-      expect((await chat.chat("Weather in Oslo?")).text).toBe("4 degrees.");
+      expect(await chat.chat("Weather in Oslo?")).toMatchObject({ text: "4 degrees.", usage: usageOfTwo });
     }
     expect(await memory.messages()).toMatchObject([
       { role: "system", content: "Be brief." },

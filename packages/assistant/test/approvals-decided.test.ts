@@ -1,6 +1,7 @@
 import { type ChatMemoryStore, entry, toolResult } from "@turnkeep/core";
 import { describe, expect, test } from "vitest";
 import type { ApprovalResponse } from "../src/index.ts";
+import { noUsage } from "../src/usage.ts";
 import { all, asking, conversation, decided, decision, id, outputsOf } from "./approval-support.ts";
 import { assistant, toolCall, user } from "./script.ts";
 
@@ -105,7 +106,7 @@ describe("a decision that is stored", () => {
       await again.chat.chat({ approvals: approvals.map((each) => ({ ...each, reason: "again" })) }, { id }),
     ).toEqual({
       ...done,
-      usage: { inputTokens: 0, outputTokens: 0 },
+      usage: noUsage,
     });
     expect({ runs, messages: await again.memory.messages() }).toEqual(before);
     // Also once the conversation has gone on.

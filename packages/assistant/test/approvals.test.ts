@@ -7,6 +7,7 @@ import {
 } from "@turnkeep/core";
 import { describe, expect, test } from "vitest";
 import { type ChatEvent, createAssistant, tool } from "../src/index.ts";
+import { noUsage } from "../src/usage.ts";
 import { asking, conversation, decision, id, outputsOf, question } from "./approval-support.ts";
 import { assistant, calling, scripted, toolCall } from "./script.ts";
 
@@ -69,7 +70,7 @@ describe("a call that needs approval", () => {
       toolResults: [{ toolCallId: "c-pay", output: "result of c-pay", isError: false }],
       continued: true,
       id,
-      usage: { inputTokens: 10, outputTokens: 2 },
+      usage: { ...noUsage, inputTokens: 10, outputTokens: 2 },
     });
     expect(runs).toEqual(["c-pay"]);
     const shown = [

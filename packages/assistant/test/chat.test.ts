@@ -9,6 +9,7 @@ import {
 } from "@turnkeep/core";
 import { describe, expect, test } from "vitest";
 import { createAssistant, type Model, tool } from "../src/index.ts";
+import { noUsage } from "../src/usage.ts";
 import { assistant, calling, scripted, toolCall, user } from "./script.ts";
 
 const weather = tool({
@@ -31,7 +32,7 @@ describe("a turn", () => {
       memoryId: "default",
       messages: [toolCall("c1", "weather", { city: "Oslo" }), assistant("Cold.")],
       toolResults: [{ toolCallId: "c1", toolName: "weather", output: "4 °C in Oslo", isError: false }],
-      usage: { inputTokens: 20, outputTokens: 4 },
+      usage: { ...noUsage, inputTokens: 20, outputTokens: 4 },
       continued: false,
     });
     expect(await memory.messages()).toEqual([
@@ -57,14 +58,23 @@ describe("a turn", () => {
   });
 
   test("a count that is no number adds nothing to the usage", async () => {
-    const counts = [{ inputTokens: 10 }, { inputTokens: Number.NaN, outputTokens: 4 }].values();
+    const counts = [
+      { inputTokens: 10, cachedInputTokens: 8, cacheWriteTokens: 2 },
+      { inputTokens: Number.NaN, outputTokens: 4, reasoningTokens: 3, cachedInputTokens: null as never },
+    ].values();
     const answers = scripted(toolCall("c1", "weather", { city: "Oslo" }), assistant("Cold."));
     const model: Model<ModelMessage> = async (request) => ({
       ...(await answers(request)),
       usage: counts.next().value,
     });
     const { usage } = await createAssistant({ model, tools: { weather } }).chat("Weather in Oslo?");
-    expect(usage).toEqual({ inputTokens: 10, outputTokens: 4 });
+    expect(usage).toEqual({
+      inputTokens: 10,
+      outputTokens: 4,
+      cachedInputTokens: 8,
+      cacheWriteTokens: 2,
+      reasoningTokens: 3,
+    });
   });
 
   test("without a memory it begins with nothing and leaves nothing", async () => {

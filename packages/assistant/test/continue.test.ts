@@ -10,6 +10,7 @@ import {
 import { type LangChain4jMessage, langchain4jFormat } from "@turnkeep/formats/langchain4j";
 import { describe, expect, test } from "vitest";
 import { type AssistantMessages, createAssistant, type Model, type Tool, type Tools } from "../src/index.ts";
+import { noUsage } from "../src/usage.ts";
 import { type Answer, assistant, calling, scripted, toolCall, user } from "./script.ts";
 
 const runs: string[] = [];
@@ -150,7 +151,7 @@ describe("a chat with an id that was used before", () => {
       memoryId: "chat",
       messages: [done[1], done[3]],
       toolResults: [{ toolCallId: "c1", toolName: "once", output: { n: 1 }, isError: false }],
-      usage: { inputTokens: 0, outputTokens: 0 },
+      usage: noUsage,
       continued: true,
     });
     expect(model.requests).toHaveLength(0);
@@ -330,7 +331,7 @@ test("a turn that ended with a tool's result is answered so again, whatever came
   const { ask } = await left([user("Go")], toolCall("c1", "direct", {}), assistant("Bye."));
   const result = await ask();
   await ask("Bye", "q-2");
-  const again = { continued: true, usage: { inputTokens: 0, outputTokens: 0 } };
+  const again = { continued: true, usage: noUsage };
   expect(await ask()).toEqual({ ...(result as object), ...again });
 });
 
@@ -365,6 +366,7 @@ test("calls without an id, as LangChain4j's may be, are told by their format's",
   const messages: AssistantMessages<LangChain4jMessage> = {
     system: (words) => ({ type: "SYSTEM", text: words }),
     user: () => question,
+    assistant: (words) => ({ type: "AI", text: words }),
     text: (message) => (message.type === "AI" ? (message.text ?? "") : ""),
     toolCalls: (message) =>
       message.type === "AI"

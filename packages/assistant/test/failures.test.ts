@@ -450,7 +450,7 @@ describe("a signal", () => {
       controller.abort(new Error("enough"));
       return new Promise(() => undefined);
     });
-    const error = await createAssistant({ model, memory })
+    const error = await createAssistant({ model, memory, onAbort: "discard" })
       .chat("Go", { signal: controller.signal })
       .catch((reason: unknown) => reason);
     expect(isTurnkeepError(error, "ABORTED")).toBe(true);
@@ -502,7 +502,7 @@ describe("a signal", () => {
     expect(asked).toEqual([]);
   });
 
-  test("that fires while the store is asked for the turn takes the question back, and leaves the id free", async () => {
+  test("that fires while the store is asked for the turn takes the question back if told to, and leaves the id free", async () => {
     const controller = new AbortController();
     const inner = inMemoryStore();
     const store: typeof inner = {
@@ -513,7 +513,7 @@ describe("a signal", () => {
       },
     };
     const memory = createChatMemory({ id: "chat", store });
-    const chat = createAssistant({ model: scripted(assistant("Hi")), memory });
+    const chat = createAssistant({ model: scripted(assistant("Hi")), memory, onAbort: "discard" });
     const asked = chat.chat("Go", { id: "q-1", signal: controller.signal });
     await expect(asked).rejects.toMatchObject({ code: "ABORTED" });
     expect(await memory.messages()).toEqual([]);
@@ -545,7 +545,12 @@ describe("a signal", () => {
     };
     let runs = 0;
     const counted = tool({ inputSchema: {}, execute: () => ++runs });
-    const chat = createAssistant({ model: scripted(toolCall("c1", "t", {})), memory, tools: { t: counted } });
+    const chat = createAssistant({
+      model: scripted(toolCall("c1", "t", {})),
+      memory,
+      tools: { t: counted },
+      onAbort: "discard",
+    });
     await expect(chat.chat("Go", { signal: controller.signal })).rejects.toMatchObject({ code: "ABORTED" });
     expect(runs).toBe(0);
     expect(await memory.messages()).toEqual([]);

@@ -9,7 +9,15 @@ export const differencesOnPurpose: ReadonlyMap<string, Difference> = new Map(
   Object.entries({
     "first-request-exceeds-window-by-one": {
       at: "call 1 (chat), requests",
-      why: "a request never holds more than the window allows",
+      why: "a request holds the question, and no more than the window allows",
+    },
+    "window-two-loses-the-question": {
+      at: "call 0 (chat): WINDOW_OVERFLOW",
+      why: "a request holds the question beside what the tools have done; if they do not fit, it fails",
+    },
+    "window-smaller-than-parallel-step-sends-an-orphan": {
+      at: "call 0 (chat): WINDOW_OVERFLOW",
+      why: "a request holds the question beside what the tools have done; if they do not fit, it fails",
     },
     "duplicate-identical-calls-share-last-result": {
       at: "call 0 (chat), requests",

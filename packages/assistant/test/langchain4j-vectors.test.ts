@@ -87,7 +87,11 @@ async function compareChat(
     );
     return;
   }
-  const result = await chat;
+  const result = await chat.catch((error) => {
+    throw isTurnkeepError(error)
+      ? new Error(`${where}: ${error.code}: ${error.message}`, { cause: error })
+      : error;
+  });
   if (options.resultType === "result") expect(resultObject(result), where).toEqual(expected.result);
   else expect(plainText(result, options), where).toBe(expected.text ?? null);
 }

@@ -227,13 +227,34 @@ describe("a stream", () => {
     expect(server.received[0]?.headers).not.toHaveProperty("authorization");
   });
 
+  test.each([
+    [
+      "OpenAI",
+      { prompt_tokens_details: { cached_tokens: 6 }, completion_tokens_details: { reasoning_tokens: 3 } },
+      { cachedInputTokens: 6, reasoningTokens: 3 },
+    ],
+    [
+      "OpenRouter",
+      { prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 7 } },
+      { cachedInputTokens: 0, cacheWriteTokens: 7 },
+    ],
+    ["DeepSeek", { prompt_cache_hit_tokens: 5, prompt_cache_miss_tokens: 4 }, { cachedInputTokens: 5 }],
+    ["a server that tells nothing", { prompt_tokens_details: null, completion_tokens_details: null }, {}],
+  ])("tells what of it was cached, or reasoning, as %s counts it", async (_, details, expected) => {
+    const usage = { prompt_tokens: 9, completion_tokens: 4, ...details };
+    server = await startServer(() => ({ json: { choices: [{ message: { content: "Hi" } }], usage } }));
+    const model = openaiCompatible<ModelMessage>({ baseUrl: server.url, model: "m" });
+    const response = await model(requestOf([user("Hi")]));
+    expect(response.usage).toEqual({ inputTokens: 9, outputTokens: 4, ...expected });
+  });
+
   test("says what it took in a chunk of its own, before others of nothing", async () => {
     const chunk = (members: object): string => `data: ${JSON.stringify(members)}\n\n`;
     server = await startServer(() => ({
       pieces: [
         chunk({ model: "m-1", choices: [{ delta: { content: "Hi", refusal: "No." } }] }),
         chunk({ choices: [{ delta: {}, finish_reason: "stop" }], usage: null }),
-        chunk({ usage: { prompt_tokens: 3, completion_tokens: 2 } }),
+        chunk({ usage: { prompt_tokens: 3, completion_tokens: 2, prompt_tokens_details: null } }),
         chunk({ model: "m-2", choices: [] }),
         "data: [DONE] \n\n",
       ],

@@ -29,6 +29,7 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
     ["timeoutMs", { timeoutMs: 2 ** 31 }],
     ["timeoutMs", { timeoutMs: 1.5 }],
     ["keepFailedTurns", { keepFailedTurns: "yes" }],
+    ["onAbort", { onAbort: "stay" }],
     ["strategies.toolError", { strategies: { toolError: "ignore" } }],
     ["strategies.invalidInput", { strategies: { invalidInput: 1 } }],
     ["strategies.unknownTool", { strategies: { unknownTool: "" } }],
@@ -77,11 +78,23 @@ describe("an option of the wrong shape is INVALID_OPTION", () => {
   });
 
   test.each([
-    ["message must be text, a message of the user, or { approvals }; it is 7.", 7, {}],
-    ["message must be text, a message of the user, or { approvals }; it is null.", null, {}],
-    ["message must be text, a message of the user, or { approvals }; it is undefined.", undefined, {}],
     [
-      "message must be text, a message of the user, or { approvals }; it is an object.",
+      "message must be text that is not blank, a message of the user that is not empty, or { approvals }; it is 7.",
+      7,
+      {},
+    ],
+    [
+      "message must be text that is not blank, a message of the user that is not empty, or { approvals }; it is null.",
+      null,
+      {},
+    ],
+    [
+      "message must be text that is not blank, a message of the user that is not empty, or { approvals }; it is undefined.",
+      undefined,
+      {},
+    ],
+    [
+      "message must be text that is not blank, a message of the user that is not empty, or { approvals }; it is an object.",
       assistant("I am no user"),
       {},
     ],
@@ -187,6 +200,7 @@ test("every option may be undefined", async () => {
     strategies: undefined,
     busy: undefined,
     timeoutMs: undefined,
+    onAbort: undefined,
     keepFailedTurns: undefined,
     messages: undefined,
     memory: undefined,

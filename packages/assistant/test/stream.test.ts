@@ -221,7 +221,7 @@ test("throws what fails, after what came before it", async () => {
   expect(await memory.messages()).toEqual([]);
 });
 
-test("left in the middle, it aborts the turn and takes it back", async () => {
+test("left in the middle, it aborts the turn and takes it back if told to", async () => {
   const memory = createChatMemory();
   let signal: AbortSignal | undefined;
   const model = scripted((request) => {
@@ -229,7 +229,7 @@ test("left in the middle, it aborts the turn and takes it back", async () => {
     request.onDelta?.({ type: "text", text: "Hel" });
     return new Promise(() => undefined);
   });
-  for await (const event of createAssistant({ model, memory }).stream("Go")) {
+  for await (const event of createAssistant({ model, memory, onAbort: "discard" }).stream("Go")) {
     expect(event).toEqual({ type: "text", text: "Hel" });
     break;
   }
@@ -237,10 +237,10 @@ test("left in the middle, it aborts the turn and takes it back", async () => {
   expect(await memory.messages()).toEqual([]);
 });
 
-test("left while an event is waited for, it aborts the turn at once and takes it back", async () => {
+test("left while an event is waited for, it aborts the turn at once and takes it back if told to", async () => {
   const memory = createChatMemory();
   const model = scripted(() => new Promise(() => undefined));
-  const stream = createAssistant({ model, memory }).stream("Go");
+  const stream = createAssistant({ model, memory, onAbort: "discard" }).stream("Go");
   const waiting = stream.next();
   await expect.poll(() => model.requests.length).toBe(1);
   expect(await stream.return?.()).toEqual({ done: true, value: undefined });

@@ -16,10 +16,13 @@ afterEach(() => {
 });
 
 describe("a turn that takes longer than timeoutMs", () => {
-  test("ends for its model too, and leaves nothing when no tool has run", async () => {
+  test.each([
+    ["keep", [user("a"), user("b"), assistant("2")]],
+    ["discard", [user("b"), assistant("2")]],
+  ] as const)("ends for its model too, and leaves what onAbort says: %s", async (onAbort, left) => {
     const memory = createChatMemory();
     const model = scripted(() => never, assistant("2"));
-    const chat = createAssistant({ model, memory, timeoutMs });
+    const chat = createAssistant({ model, memory, timeoutMs, onAbort });
     const one = chat.chat("a");
     const refused = expect(one).rejects.toMatchObject(aborted);
     await vi.advanceTimersByTimeAsync(timeoutMs - 1);
@@ -28,7 +31,24 @@ describe("a turn that takes longer than timeoutMs", () => {
     await refused;
     expect(model.requests[0]?.signal.aborted).toBe(true);
     expect((await chat.chat("b")).text).toBe("2");
-    expect(await memory.messages()).toEqual([user("b"), assistant("2")]);
+    expect(await memory.messages()).toEqual(left);
+  });
+
+  test("keeps what was streamed of the answer", async () => {
+    const memory = createChatMemory();
+    const model = scripted(({ onDelta }) => {
+      onDelta?.({ type: "text", text: "Hel" });
+      return never;
+    });
+    const stream = createAssistant({ model, memory, timeoutMs }).stream("a");
+    expect(await stream.next()).toMatchObject({ value: { text: "Hel" } });
+    const refused = expect(stream.next()).rejects.toMatchObject({
+      ...aborted,
+      details: { messageIds: [expect.stringMatching(/\/0\/aborted$/)] },
+    });
+    await vi.advanceTimersByTimeAsync(timeoutMs);
+    await refused;
+    expect(await memory.messages()).toEqual([user("a"), assistant("Hel")]);
   });
 
   test("says of a tool that did not end that it was interrupted", async () => {

@@ -6,7 +6,7 @@ import {
   type ModelMessage,
   toolResult,
 } from "@turnkeep/core";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createAssistant, type Tools } from "../src/index.ts";
 import { type Answer, assistant, calling, scripted, user } from "./script.ts";
 
@@ -31,7 +31,7 @@ function twoProcesses(): {
     first: async (through) => {
       const controller = new AbortController();
       const model = scripted(() => new Promise(() => {}));
-      const chat = createAssistant({ model, memory: open(through) });
+      const chat = createAssistant({ model, memory: open(through), onAbort: "discard" });
       const turn = chat.chat("Go", { id: "q-1", signal: controller.signal });
       const ended = expect(turn).rejects.toMatchObject({ code: "ABORTED" });
       await expect.poll(() => model.requests.length).toBe(1);
@@ -53,7 +53,7 @@ function twoProcesses(): {
 const echo: Answer = async ({ messages }) => assistant(messages.map(({ content }) => content).join(", "));
 
 test.each([[], [user("Before"), assistant("Yes?")]])(
-  "a question that another process takes back while this one begins with it is shown to the model (%#)",
+  "of a question that another process takes back while this one begins with it no model is asked (%#)",
   async (...before) => {
     const { store, open, first, second } = twoProcesses();
     await open().add(...before);
@@ -67,21 +67,87 @@ test.each([[], [user("Before"), assistant("Yes?")]])(
         return page;
       },
     };
+    await expect(second(echo, { through: late })).rejects.toMatchObject({ code: "QUESTION_GONE" });
+    expect(await open().messages()).toEqual(before);
     const shown = [...before.map(({ content }) => content), "Go"].join(", ");
-    expect(await second(echo, { through: late })).toBe(shown);
+    expect(await second(echo)).toBe(shown);
     expect(await open().messages()).toEqual([...before, user("Go"), assistant(shown)]);
   },
 );
 
-test("a question that another process takes back while this one's model answers stands before the answer", async () => {
+test("a question that another process takes back while this one's model answers gets no answer until it is asked again", async () => {
   const { open, first, second } = twoProcesses();
   const { giveUp } = await first();
   const answer: Answer = async () => {
     await giveUp();
     return assistant("Done.");
   };
+  await expect(second(answer)).rejects.toMatchObject({ code: "QUESTION_GONE" });
+  expect(await open().messages()).toEqual([]);
+  expect(await second(assistant("Done."))).toBe("Done.");
+  expect(await open().messages()).toEqual([user("Go"), assistant("Done.")]);
+});
+
+test("a question whose turn another process stops stays for this one, and so does what that one kept", async () => {
+  const { open, second } = twoProcesses();
+  const controller = new AbortController();
+  const model = scripted(() => new Promise(() => {}));
+  const chat = createAssistant({ model, memory: open() });
+  const stopped = chat.chat("Go", { id: "q-1", signal: controller.signal });
+  await expect.poll(() => model.requests.length).toBe(1);
+  const answer: Answer = async () => {
+    controller.abort();
+    await expect(stopped).rejects.toMatchObject({ code: "ABORTED" });
+    return assistant("Done.");
+  };
   expect(await second(answer)).toBe("Done.");
   expect(await open().messages()).toEqual([user("Go"), assistant("Done.")]);
+});
+
+describe("what one process has streamed of an answer when it is stopped, and the whole one of another", () => {
+  const run = () => {
+    const { open, second } = twoProcesses();
+    const controller = new AbortController();
+    const model = scripted(({ onDelta }) => {
+      onDelta?.({ type: "text", text: "Do" });
+      return new Promise(() => {});
+    });
+    const stream = createAssistant({ model, memory: open() }).stream("Go", {
+      id: "q-1",
+      signal: controller.signal,
+    });
+    const stop = async (): Promise<void> => {
+      controller.abort();
+      await expect(stream.next()).rejects.toMatchObject({ code: "ABORTED" });
+    };
+    return { open, second, stream, stop };
+  };
+
+  test("do not both stand behind the question if it was stopped first", async () => {
+    const { open, second, stream, stop } = run();
+    await stream.next();
+    const whole = second(() => stop().then(() => assistant("Done.")));
+    await expect(whole).rejects.toMatchObject({ code: "ID_CONFLICT" });
+    expect(await open().messages()).toEqual([user("Go"), assistant("Do")]);
+    expect(await second(assistant("Never asked."))).toBe("Do");
+  });
+
+  test("do not both stand behind the question if it was answered first", async () => {
+    const { open, second, stream, stop } = run();
+    await stream.next();
+    expect(await second(assistant("Done."))).toBe("Done.");
+    await stop();
+    expect(await open().messages()).toEqual([user("Go"), assistant("Done.")]);
+  });
+
+  test("a number of an earlier turn of that id, whose question was removed, stops neither", async () => {
+    const { open, second, stream, stop } = run();
+    await stream.next();
+    await stop();
+    await open().remove("q-1");
+    expect(await second(assistant("Done."))).toBe("Done.");
+    expect(await open().messages()).toEqual([assistant("Do"), user("Go"), assistant("Done.")]);
+  });
 });
 
 test("a turn that is given up leaves the question that another process has answered", async () => {

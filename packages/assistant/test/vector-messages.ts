@@ -1,4 +1,12 @@
-import type { MessageFormat, TokenCounter } from "@turnkeep/core";
+import {
+  decodePayload,
+  encodePayload,
+  equalContent,
+  type MessageFormat,
+  type Omission,
+  type Piece,
+  type TokenCounter,
+} from "@turnkeep/core";
 import type { AssistantMessages } from "../src/index.ts";
 
 /** A message as the recorded LangChain4j cases write it. */
@@ -27,18 +35,44 @@ export const vectorFormat: MessageFormat<VectorMessage> = {
   approvals: () => [],
   hasReasoning: () => false,
   isBoundary: () => false,
-  isEmpty: ({ text = "", toolCalls = [] }) => text.trim() === "" && toolCalls.length === 0,
-  pieces: () => [],
-  without: (message) => message,
+  isEmpty: ({ role, text = "", toolCalls = [] }) =>
+    role !== "tool" && text.trim() === "" && toolCalls.length === 0,
+  pieces: ({ role, text, toolName, toolCalls = [] }) => [
+    ...textPiece(role === "tool" ? "tool-result" : "content", text),
+    ...textPiece("name", toolName),
+    ...toolCalls.flatMap((call) => [
+      ...textPiece("name", call.name),
+      ...textPiece("tool-call", call.arguments),
+    ]),
+  ],
+  without,
   interruptedResults: (calls, text) => calls.map(({ id }) => ({ role: "tool", toolCallId: id, text })),
-  equals: (a, b) => JSON.stringify(a) === JSON.stringify(b),
-  encode: (message) => JSON.stringify(message),
-  decode: (text) => JSON.parse(text) as VectorMessage,
+  equals: equalContent,
+  encode: (message) => encodePayload("vector", 1, message),
+  decode: (text) => decodePayload(text, "vector", 1) as VectorMessage,
 };
+
+function textPiece(of: Extract<Piece, { type: "text" }>["of"], text: string | undefined): Piece[] {
+  return text === undefined ? [] : [{ type: "text", of, text }];
+}
+
+function without(
+  message: VectorMessage,
+  { toolCalls: isLeftOut, toolResults }: Omission,
+): VectorMessage | undefined {
+  const { role, toolCallId = "", toolCalls: calls } = message;
+  if (role === "tool") return toolResults?.(toolCallId) === true ? undefined : message;
+  const kept = calls?.filter(({ id = "" }) => isLeftOut?.(id) !== true);
+  if (kept === undefined || kept.length === calls?.length) return message;
+  const { toolCalls: _, ...rest } = message;
+  const copy: VectorMessage = kept.length === 0 ? rest : { ...rest, toolCalls: kept };
+  return vectorFormat.isEmpty(copy) ? undefined : copy;
+}
 
 export const vectorMessages: AssistantMessages<VectorMessage> = {
   system: (text) => ({ role: "system", text }),
   user: (text) => ({ role: "user", text }),
+  assistant: (text) => ({ role: "assistant", text }),
   text: ({ text = "" }) => text,
   toolCalls: ({ toolCalls = [] }) =>
     toolCalls.map(({ id = "", name = "", arguments: input }) => ({ id, name, input })),

@@ -186,14 +186,14 @@ export interface ChatMemory<M> {
    * then has room for, up to its `target`, comes back from history. The system message in front stays, unless you name
    * it. The ids stay taken: an edited question, or the same one asked again, needs a new id.
    *
-   * Errors: `NOT_FOUND` if there is no such message or it is superseded already; `VERSION_CONFLICT` by
-   * {@link RemovalOptions.onConflict}, for callers that must not take back messages they have not seen.
+   * Errors: `NOT_FOUND` if there is no such message, it is superseded already, or by {@link RemovalOptions.mustExist};
+   * `VERSION_CONFLICT` by {@link RemovalOptions.onConflict}, for callers that must not take back messages they have not seen.
    */
   rewind(messageId: string, options?: RemovalOptions): Promise<void>;
   /**
    * Deletes a message and the rest of its step, from memory and history. Returns the ids it deleted, perhaps none; if an
    * attempt's outcome stayed unknown, the ids it was to delete that are gone.
-   * Errors: `VERSION_CONFLICT` by {@link RemovalOptions.onConflict}.
+   * Errors: `VERSION_CONFLICT` by {@link RemovalOptions.onConflict}, `NOT_FOUND` by {@link RemovalOptions.mustExist}.
    */
   remove(messageId: string, options?: RemovalOptions): Promise<string[]>;
   /**

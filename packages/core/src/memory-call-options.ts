@@ -40,4 +40,9 @@ export interface RemovalOptions extends MemoryCallOptions {
    * and changes nothing.
    */
   readonly onConflict?: "merge" | "throw" | undefined;
+  /**
+   * With an {@link Anchor}, takes away only while what it holds on to is there, else `NOT_FOUND`: whoever takes back what
+   * long work has added must not touch a conversation that has begun anew since. Default `false`.
+   */
+  readonly mustExist?: boolean | Anchor | undefined;
 }

@@ -21,6 +21,15 @@ export interface Prompt<M> {
 export interface ViewOptions<M> extends MemoryCallOptions {
   /** Messages for this call only: counted and shown as if they had been added last, never stored. */
   readonly extra?: readonly M[] | undefined;
+  /**
+   * Ids of messages that the window shows in this view, such as the question that is being answered; it hides others
+   * instead, but nothing of their steps. One that has left memory for history stands where it was, for this view only;
+   * one that a provider's compaction stands for stays out. Processors may still leave it out.
+   *
+   * Errors: `WINDOW_OVERFLOW` if they do not fit, unless `overflow` is `keep`; `NOT_FOUND` for one that was removed or
+   * superseded, or left a memory that keeps no history.
+   */
+  readonly pinned?: readonly string[] | undefined;
   /** What the provider of this call accepts. Default: the memory's `profile`. */
   readonly profile?: ProviderProfile | undefined;
   /**

@@ -7,6 +7,7 @@ import {
   type TurnkeepError,
 } from "@turnkeep/core/store-kit";
 import type { Client, Pool } from "pg";
+import type { OpenFolder } from "./folder.ts";
 import type { PostgresConnection } from "./options.ts";
 import { Names, openPool, type Sent, sendOverPool, watch } from "./pool.ts";
 import { failedTransaction, hasFailedBefore, isMisnamed, metOthers, refusalOf } from "./refusals.ts";
@@ -118,7 +119,8 @@ export function connect(connection: PostgresConnection, place: string): StoreCon
   };
 }
 
-function routeOf({ client, url, config }: PostgresConnection): Route {
+function routeOf({ client, url, config, folder }: PostgresConnection): Route {
+  if (folder !== undefined) return overFolder(folder);
   if (client === undefined) return overOwnPool(config ?? { connectionString: url });
   if (isPool(client)) return overPool(client);
   if (isSingle(client)) return overSingle(client);
@@ -128,6 +130,31 @@ function routeOf({ client, url, config }: PostgresConnection): Route {
     repeats: true,
     close: () => undefined,
   };
+}
+
+function overFolder(folder: string): Route {
+  let opened: Promise<OpenFolder> | undefined;
+  return {
+    async send({ text, values }) {
+      opened ??= openFolderIn(folder).catch((cause) => {
+        // Whoever had it may have ended by the next call.
+        opened = undefined;
+        throw cause;
+      });
+      return (await opened).client().query(text, values);
+    },
+    takesNames: false,
+    repeats: true,
+    async close() {
+      const embedded = await opened?.catch(() => undefined);
+      await embedded?.close();
+    },
+  };
+}
+
+/** Loaded where it is used: it needs files and processes, which not every place has that runs the rest. */
+async function openFolderIn(folder: string): Promise<OpenFolder> {
+  return (await import("./folder.ts")).openFolder(folder);
 }
 
 function overOwnPool(config: object): Route {

@@ -73,7 +73,8 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   );
   const capabilities: StoreCapabilities = Object.freeze({
     durable: isDurable(place),
-    shared: true,
+    // A folder is opened by one store at a time.
+    shared: place.folder === undefined,
     history: true,
     list: true,
     ttl: true,

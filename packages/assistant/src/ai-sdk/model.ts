@@ -36,7 +36,15 @@ interface Answer {
     readonly modelId: string;
   };
   readonly toolCalls: readonly { readonly toolCallId: string; readonly input: unknown }[];
-  readonly usage: { readonly inputTokens: number | undefined; readonly outputTokens: number | undefined };
+  readonly usage: {
+    readonly inputTokens: number | undefined;
+    readonly outputTokens: number | undefined;
+    readonly inputTokenDetails?: {
+      readonly cacheReadTokens: number | undefined;
+      readonly cacheWriteTokens: number | undefined;
+    };
+    readonly outputTokenDetails?: { readonly reasoningTokens: number | undefined };
+  };
   readonly finishReason: string;
   readonly rawFinishReason: string | undefined;
 }
@@ -214,10 +222,16 @@ function responseOf<M>({ response, toolCalls, usage, finishReason }: Answer): Mo
         return call === undefined || isObject(call.input) ? part : withUnreadable(part, call.input);
       })
     : content;
-  const { inputTokens, outputTokens } = usage;
+  const { inputTokens, outputTokens, inputTokenDetails, outputTokenDetails } = usage;
   return {
     message: { role: "assistant", content: withOwnIds(kept) } as unknown as M,
-    usage: { inputTokens, outputTokens },
+    usage: {
+      inputTokens,
+      outputTokens,
+      cachedInputTokens: inputTokenDetails?.cacheReadTokens,
+      cacheWriteTokens: inputTokenDetails?.cacheWriteTokens,
+      reasoningTokens: outputTokenDetails?.reasoningTokens,
+    },
     model: response.modelId,
     finishReason,
   };

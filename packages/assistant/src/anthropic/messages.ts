@@ -35,7 +35,10 @@ interface AnyBlock {
  *   const { role, content, usage, stop_reason } = await client.messages.create(request, { signal });
  *   const isCut = stop_reason === "max_tokens" || stop_reason === "model_context_window_exceeded";
  *   const finishReason = isCut ? "length" : stop_reason === "refusal" ? "content-filter" : "stop";
- *   return { message: { role, content }, usage: { inputTokens: usage.input_tokens }, finishReason };
+ *   const cachedInputTokens = usage.cache_read_input_tokens ?? 0;
+ *   const cacheWriteTokens = usage.cache_creation_input_tokens ?? 0;
+ *   const inputTokens = usage.input_tokens + cachedInputTokens + cacheWriteTokens; // the API counts them apart
+ *   return { message: { role, content }, usage: { inputTokens, cachedInputTokens, cacheWriteTokens }, finishReason };
  * };
  * const assistant = createAssistant({
  *   model,
@@ -50,6 +53,7 @@ export function anthropicMessages<M extends AnthropicMessageLike>(): AssistantMe
     // Made in the shape that every type of Anthropic's messages has.
     system: (text) => ({ role: "system", content: text }) as unknown as M,
     user: (text) => ({ role: "user", content: text }) as unknown as M,
+    assistant: (text) => ({ role: "assistant", content: text }) as unknown as M,
     text: (message) =>
       typeof message.content === "string"
         ? message.content

@@ -1,11 +1,11 @@
 import type { ModelMessage, ModelMessageLike } from "@turnkeep/core";
-import type { Model, ModelRequest, ModelResponse } from "../model.ts";
+import type { Model, ModelRequest, ModelResponse, ModelUsage } from "../model.ts";
 import type { ChatMessageLike } from "../openai/messages.ts";
 import { fromWire, toWire } from "./convert.ts";
 import { type ChatAnswer, complete } from "./http.ts";
 import { checkOptions, type OpenAICompatibleOptions } from "./options.ts";
 import { withSentCalls } from "./sent-calls.ts";
-import type { WireCall } from "./wire.ts";
+import type { WireCall, WireUsage } from "./wire.ts";
 
 /** An answer as the server gave it, with members that only that server knows. */
 export interface ChatAssistantMessage {
@@ -96,6 +96,17 @@ function toolsOf<M>({ tools }: ModelRequest<M>): Record<string, unknown>[] {
 }
 
 function responseOf<M>(message: M, { usage, model, finishReason }: ChatAnswer): ModelResponse<M> {
-  const { prompt_tokens: inputTokens, completion_tokens: outputTokens } = usage ?? {};
-  return { message, usage: { inputTokens, outputTokens }, model, finishReason };
+  return { message, usage: usageOf(usage), model, finishReason };
+}
+
+function usageOf(usage: WireUsage = {}): ModelUsage {
+  const { prompt_tokens_details: input, completion_tokens_details: output } = usage;
+  return {
+    inputTokens: usage.prompt_tokens,
+    outputTokens: usage.completion_tokens,
+    cachedInputTokens: input?.cached_tokens ?? usage.prompt_cache_hit_tokens,
+    // OpenRouter's.
+    cacheWriteTokens: input?.cache_write_tokens,
+    reasoningTokens: output?.reasoning_tokens,
+  };
 }

@@ -16,6 +16,13 @@ export type WireCall = {
 export interface WireUsage {
   readonly prompt_tokens?: number | undefined;
   readonly completion_tokens?: number | undefined;
+  readonly prompt_tokens_details?:
+    | { readonly cached_tokens?: number | undefined; readonly cache_write_tokens?: number | undefined }
+    | null
+    | undefined;
+  readonly completion_tokens_details?: { readonly reasoning_tokens?: number | undefined } | null | undefined;
+  /** DeepSeek's, beside the details or in their place. */
+  readonly prompt_cache_hit_tokens?: number | undefined;
 }
 
 /** A whole answer, or one chunk of it. */

@@ -49,6 +49,7 @@ export function openaiMessages<M extends ChatMessageLike>(): AssistantMessages<M
     // Made in the shape that every type of chat message has.
     system: (text) => ({ role: "system", content: text }) as unknown as M,
     user: (text) => ({ role: "user", content: text }) as unknown as M,
+    assistant: (text) => ({ role: "assistant", content: text }) as unknown as M,
     // A refusal takes the place of a content.
     text: ({ content, refusal }: ChatMessageLike & { readonly refusal?: unknown }) =>
       textOf(content, "text") || textOf(refusal, "text") || textOf(content, "refusal"),

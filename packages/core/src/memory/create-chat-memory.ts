@@ -240,21 +240,25 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   }
 
   async rewind(messageId: string, options?: RemovalOptions): Promise<void> {
-    checkOptions("rewind's options", options, ["onConflict", "signal"]);
-    const base = this.#baseOf(options?.onConflict);
-    return this.#change(options?.signal, (attempt) => rewindTo(attempt, messageId), { base });
+    const { mustExist, base } = this.#removalOf("rewind's options", options);
+    const rewind = async (attempt: Attempt<M>): Promise<void> => {
+      await checkExists(mustExist, attempt);
+      return rewindTo(attempt, messageId);
+    };
+    return this.#change(options?.signal, rewind, { base });
   }
 
   async remove(messageId: string, options?: RemovalOptions): Promise<string[]> {
-    checkOptions("remove's options", options, ["onConflict", "signal"]);
+    const { mustExist, base } = this.#removalOf("remove's options", options);
     const policy = this.#policy;
-    const base = this.#baseOf(options?.onConflict);
     let before: string[] = [];
     return this.#session.run(options?.signal, async (call) =>
       this.#session.commit(
         call,
         async (draft, loaded) => {
-          const ids = await removeStep({ draft, loaded, policy, call }, messageId);
+          const removal = { draft, loaded, policy, call };
+          await checkExists(mustExist, removal);
+          const ids = await removeStep(removal, messageId);
           // The messages are gone because an earlier attempt, whose answer was lost, deleted them.
           if (ids.length === 0 && call.isOpen) return before;
           before = ids;
@@ -314,6 +318,17 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** What a change that takes messages away depends on. Errors: `INVALID_OPTION`. */
+  #removalOf(
+    name: string,
+    options: RemovalOptions | undefined,
+  ): { readonly mustExist: MustExist; readonly base: ChangeOptions["base"] } {
+    checkOptions(name, options, ["mustExist", "onConflict", "signal"]);
+    const { mustExist = false, onConflict } = options ?? {};
+    checkMustExist(mustExist);
+    return { mustExist, base: this.#baseOf(onConflict) };
   }
 
   /** The base of a change that must not affect what its caller has not seen. Errors: `INVALID_OPTION`. */

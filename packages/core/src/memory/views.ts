@@ -5,6 +5,7 @@ import { checkObject, wrongOption } from "../option-checks.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
+import { checkMessageId } from "../stores/checks.ts";
 import { explainView } from "../view/explain.ts";
 import { buildView, keeping, type View } from "../view/view.ts";
 import {
@@ -21,6 +22,7 @@ import type { Attempt } from "./attempt.ts";
 import type { Call } from "./deadline.ts";
 import { Draft, type Loaded, type Prepared } from "./draft.ts";
 import { checkProfile } from "./options.ts";
+import { readPinned, withPinned } from "./pinned.ts";
 import type { Policy } from "./policy.ts";
 import { prepareAll } from "./prepare.ts";
 import type { Session } from "./session.ts";
@@ -31,6 +33,8 @@ interface Built<M> {
   readonly view: View<M>;
   readonly live: Live<M>;
   readonly limits: Limits;
+  /** Whether it holds messages that memory does not. */
+  readonly hadExtra: boolean;
 }
 
 /** Tells whether memory still begins as it did when a view was returned. */
@@ -38,7 +42,7 @@ interface Basis<M> {
   readonly epoch: number;
   readonly nextSeq: number;
   readonly newest: Item<M> | undefined;
-  /** Whether the view held messages for that call only. */
+  /** Whether the view held messages for that call only, or some that had left memory. */
   readonly hadExtra: boolean;
   /** The ids of what this instance has added as the answer to it. */
   readonly answers: Set<string>;
@@ -52,11 +56,12 @@ function isAnswer<M>({ role, calls }: Pick<Item<M>, "role" | "calls">): boolean 
 /** Options of a view, checked and copied, so that nobody changes them while the call waits. */
 export interface AskedView<M> {
   readonly extra: readonly Prepared<M>[];
+  readonly pinned: readonly string[];
   readonly profile: ProviderProfile | undefined;
   readonly model: string | undefined;
 }
 
-const viewNames: readonly (keyof ViewOptions<unknown>)[] = ["profile", "model", "extra", "signal"];
+const viewNames: readonly (keyof ViewOptions<unknown>)[] = ["profile", "model", "extra", "pinned", "signal"];
 
 /** What one memory shows a model, and what the provider has reported of it. */
 export class Views<M> {
@@ -118,12 +123,12 @@ export class Views<M> {
     collected: readonly Prepared<M>[] = [],
   ): Promise<M[]> {
     const shown = { ...asked, extra: [...collected, ...asked.extra] };
-    const { view, live } = await this.#build(loaded, call, shown, this.#policy);
+    const { view, live, hadExtra } = await this.#build(loaded, call, shown, this.#policy);
     // A call that has ended shows nothing.
     call.signal.throwIfAborted();
     const { epoch, nextSeq } = loaded;
     const newest = loaded.live.items.at(-1);
-    this.#basis = { epoch, nextSeq, newest, hadExtra: asked.extra.length > 0, answers: new Set() };
+    this.#basis = { epoch, nextSeq, newest, hadExtra, answers: new Set() };
     const { messages, interruptedCalls, leftOut, stages } = view;
     const rules = stages.flatMap(({ by, name }) => (by === "rule" ? [name] : []));
     if (interruptedCalls.length + leftOut.length + rules.length > 0)
@@ -181,18 +186,20 @@ export class Views<M> {
     });
   }
 
-  #asked({ extra = [], profile = this.#policy.profile, model }: ViewOptions<M>): AskedView<M> {
+  #asked({ extra = [], pinned = [], profile = this.#policy.profile, model }: ViewOptions<M>): AskedView<M> {
     if (!Array.isArray(extra)) throw wrongOption("extra", extra, "an array of messages");
+    if (!Array.isArray(pinned)) throw wrongOption("pinned", pinned, "an array of message ids");
+    for (const id of pinned) checkMessageId(id);
     if (profile !== undefined) checkProfile(profile);
     if (model !== undefined && typeof model !== "string")
       throw wrongOption("model", model, "a text, such as a model's name");
-    return { extra: prepareAll(extra, this.#policy.reader), profile, model };
+    return { extra: prepareAll(extra, this.#policy.reader), pinned: [...pinned], profile, model };
   }
 
   async #build(
     loaded: Loaded<M>,
     call: Call,
-    { extra, profile, model }: AskedView<M>,
+    { extra, pinned, profile, model }: AskedView<M>,
     policy: Policy<M>,
   ): Promise<Built<M>> {
     const limits = await this.limits(profile);
@@ -204,8 +211,16 @@ export class Views<M> {
       addAll({ draft, policy, limits }, fresh, { forView: true });
       ({ live, epoch } = draft);
     }
-    const view = await buildView({ live, epoch, policy, limits, profile, model, signal: call.signal });
-    return { view, live, limits };
+    const build = (): Promise<View<M>> =>
+      buildView({ live, epoch, policy, limits, profile, model, signal: call.signal });
+    const hadExtra = extra.length > 0;
+    if (pinned.every((id) => live.byId.has(id))) {
+      const view = await build();
+      if (!view.hidden.some(({ id }) => pinned.includes(id))) return { view, live, limits, hadExtra };
+    }
+    const left = await readPinned(pinned, { loaded: { ...loaded, live }, policy, call });
+    live = withPinned(live, left, pinned);
+    return { view: await build(), live, limits, hadExtra: hadExtra || left.length > 0 };
   }
 }
 

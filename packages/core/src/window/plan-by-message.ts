@@ -12,7 +12,7 @@ import { noCost, Room, type WindowPlan } from "./room.ts";
  */
 export function planByMessage<M>(
   live: Live<M>,
-  { target, overflow, pinned }: WindowPolicy<M>,
+  { target, overflow }: WindowPolicy<M>,
   limits: Limits,
   { refill = false, slack = noCost }: PlanOptions,
 ): WindowPlan<M> {
@@ -27,7 +27,7 @@ export function planByMessage<M>(
   const kept = overflow === "evict" || newest === undefined ? undefined : live.stepOf(newest);
   const mayLeave = (item: Item<M>): boolean => {
     const step = live.stepOf(item);
-    return step !== kept && (pinned === undefined || !isPinned(step));
+    return step !== kept && !isPinned(step);
   };
   const leave = (item: Item<M>): void => {
     evict.push(item);

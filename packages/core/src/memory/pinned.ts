@@ -1,0 +1,43 @@
+import { TurnkeepError } from "../errors.ts";
+import { type Item, readItem } from "../steps/item.ts";
+import type { Live } from "../steps/live.ts";
+import type { Asking } from "./attempt.ts";
+import { missing } from "./change.ts";
+import type { Loaded } from "./draft.ts";
+
+/**
+ * Those of the messages that have left memory for history, for a view that must show them. Errors: `NOT_FOUND` for one
+ * that is neither in memory nor there.
+ */
+export async function readPinned<M>(
+  ids: readonly string[],
+  { loaded, policy, call }: Asking<M> & { readonly loaded: Loaded<M> },
+): Promise<readonly Item<M>[]> {
+  const absent = ids.filter((id) => !loaded.live.byId.has(id));
+  if (absent.length === 0) return [];
+  const { store, memoryId, reader } = policy;
+  if (loaded.version === null) throw missing(policy);
+  const query = { ids: absent, states: ["evicted" as const], limit: absent.length };
+  const page = store.capabilities.history
+    ? await store.getHistory(memoryId, query, { signal: call.signal })
+    : undefined;
+  const left = page?.messages.map((stored) => readItem(stored, reader)) ?? [];
+  const gone = absent.filter((id) => !left.some((item) => item.id === id));
+  if (gone.length === 0) return left;
+  throw new TurnkeepError(
+    "NOT_FOUND",
+    `Memory ${JSON.stringify(memoryId)} cannot show the message ${JSON.stringify(gone[0])}: it was removed or superseded, or it ` +
+      "left a memory that keeps no history.",
+    { details: { memoryId, messageIds: gone } },
+  );
+}
+
+/** A copy with what has left memory back in its place, in which those messages are pinned. */
+export function withPinned<M>(live: Live<M>, left: readonly Item<M>[], ids: readonly string[]): Live<M> {
+  const shown = live.copy(left);
+  for (const id of ids) {
+    const item = shown.byId.get(id);
+    if (item !== undefined && !item.pinned) shown.replace(item, { ...item, pinned: true });
+  }
+  return shown;
+}
