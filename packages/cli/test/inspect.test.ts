@@ -102,9 +102,6 @@ function filesIn(folder: string): Map<string, string> {
   );
 }
 
-/** A temporary folder is removed by a listener while it is there. */
-const exitListeners = process.listenerCount("exit");
-
 interface Server {
   readonly url: string;
   stop(): Promise<unknown>;
@@ -353,6 +350,8 @@ describe("turnkeep inspect", () => {
   ])("says in a line of a folder that it %s, and leaves no copy", async (_, text, spoil) => {
     const folder = emptyStore();
     spoil(folder);
+    // While there is a copy, a listener is there that removes it.
+    const listeners = process.listenerCount("exit");
     const { status, err } = await inspect("--store", folder);
     expect(status).toBe(1);
     const [first] = err.split("\n");
@@ -360,7 +359,7 @@ describe("turnkeep inspect", () => {
     expect(first).toMatch(text);
     expect(first).toContain(folder);
     expect(err).not.toContain("turnkeep-inspect-");
-    expect(process.listenerCount("exit")).toBe(exitListeners);
+    expect(process.listenerCount("exit")).toBe(listeners);
   });
 
   it("says that a memory is not there", async () => {

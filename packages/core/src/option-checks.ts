@@ -1,6 +1,5 @@
-import type { TurnkeepError } from "./errors.ts";
+import { invalidOption, type TurnkeepError } from "./errors.ts";
 import { isRecord } from "./format/to-plain.ts";
-import { invalidOption } from "./stores/store-errors.ts";
 import { quoted, show } from "./stores/text.ts";
 import type { TokenCounter } from "./window-options.ts";
 

@@ -7,7 +7,7 @@
  */
 export { onAbort, throwIfAborted } from "./abort.ts";
 export { CallQueue } from "./call-queue.ts";
-export { isTurnkeepError, TurnkeepError } from "./errors.ts";
+export { invalidOption, isTurnkeepError, TurnkeepError } from "./errors.ts";
 export {
   checkInteger,
   checkObject,
@@ -60,7 +60,6 @@ export {
   conflictError,
   corruptError,
   errorCode,
-  invalidOption,
   laterVersionError,
   notReadyError,
   redactUrl,

@@ -58,7 +58,7 @@ const firstWaitMs = 25;
 const longestWaitMs = 2_000;
 
 /** How long a client that the store opened waits for an answer, including the driver's own retries. */
-const answerWithinMs = 10_000;
+const answerWithinMs = 15_000;
 /** The same for what may be megabytes. */
 const bulkyWithinMs = 30_000;
 const bulky = /^(?:Batch|Transact)Write/;

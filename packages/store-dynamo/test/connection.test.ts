@@ -201,18 +201,18 @@ describe("connections that have died without a word", () => {
     while (requests.length < count) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  test("cost one read ten seconds, and no other call anything", async () => {
+  test("cost one read fifteen seconds, and no other call anything", async () => {
     const { proxy, store } = await halfOpen();
     const read = store.getMessages("half-open");
     await arrived(proxy, 6);
-    await vi.advanceTimersByTimeAsync(10_000);
+    await vi.advanceTimersByTimeAsync(15_000);
     vi.useRealTimers();
     expect((await read).version).toBeNull();
     await Promise.all(Array.from({ length: 5 }, () => store.getMessages("half-open")));
     expect(proxy.requests).toHaveLength(5 + 1 + 1 + 5);
   });
 
-  test("cost one write ten seconds, which is open, and no other call anything", async () => {
+  test("cost one write fifteen seconds, which is open, and no other call anything", async () => {
     const begin = update(null, 2, { append: [message(1)] });
     await dynamoStore({ client, tableName }).updateMessages("half-open write", begin);
     const proxy = await startLossyProxy(url);
@@ -224,7 +224,7 @@ describe("connections that have died without a word", () => {
     const next = update(begin.version, 3, { append: [message(2)] });
     const write = failure(() => store.updateMessages("half-open write", next));
     await arrived(proxy, 6);
-    await vi.advanceTimersByTimeAsync(10_000);
+    await vi.advanceTimersByTimeAsync(15_000);
     vi.useRealTimers();
     expect(await write).toMatchObject({
       code: "STORE_UNAVAILABLE",

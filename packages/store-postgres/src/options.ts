@@ -13,9 +13,9 @@ import { longestSuffix } from "./migrations.ts";
  * How to reach the database, one of:
  *
  * - `client`: a `Pool` or `Client` of `pg`, a `PGlite`, or anything with their `query`. A single `Client` runs one
- *   statement at a time and must not be inside a transaction of yours; prefer a `Pool`.
+ *   statement at a time; prefer a `Pool`. In a transaction of yours, the store writes with that transaction.
  * - `url`: `postgres://user:password@host:5432/database`; the store opens its own `Pool`.
- * - `config`: what `new Pool(config)` of `pg` takes.
+ * - `config`: what `new Pool(config)` of `pg` takes; its `ssl` holds whatever `sslmode` the address asks for.
  * - `folder`: where an embedded Postgres, the package `@electric-sql/pglite`, keeps its data. The store opens it at its
  *   first call and closes it. It may be new. While it is open, no other process, nor another store of this one, can open
  *   it so: the calls of a second store are `STORE_REFUSED`.

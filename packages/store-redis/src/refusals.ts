@@ -8,15 +8,17 @@ const refusals: Readonly<Record<string, string>> = {
   NOAUTH: "the server wants a password: give the connection a user and a password",
   WRONGPASS: "the server refuses the user or the password: mend the connection's",
   NOPERM: "the user lacks a right: grant those that the README lists, on the prefix's keys",
-  READONLY: "the server is a replica, which is read-only: give the address of the master",
   OOM: "the server's memory is full: raise its maxmemory, or make room",
   MOVED: "the server belongs to a cluster: give a client for clusters, as new Cluster([…])",
   ENOTFOUND: "the host is unknown: mend the address",
 };
 
-/** Refusals that pass by themselves, or when the server is mended. A script meets them before it writes. */
+/**
+ * Refusals that pass by themselves, or when the server is mended. A script meets them before it writes. In a failover a
+ * master becomes a replica (`READONLY`), and the next connection leads to the new one.
+ */
 const passing: readonly string[] = [
-  ...["LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "MISCONF"],
+  ...["LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "MISCONF", "READONLY"],
 ];
 
 /** What the store throws for a call that has failed: one that says so, if nothing was written for certain. */

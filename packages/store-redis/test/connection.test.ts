@@ -245,7 +245,7 @@ test.each([
   ["MOVED 3999 127.0.0.1:6381", "STORE_REFUSED"],
   ["NOAUTH Authentication required.", "STORE_REFUSED"],
   ["NOPERM User chat has no permissions to run the 'evalsha' command", "STORE_REFUSED"],
-  ["READONLY You can't write against a read only replica.", "STORE_REFUSED"],
+  ["READONLY You can't write against a read only replica.", "STORE_UNAVAILABLE"],
   ["ERR Error running script (call to f_0): @user_script:7: -OOM command not allowed", "STORE_REFUSED"],
   ["ERR The user executing the script can't run this command or subcommand", "STORE_REFUSED"],
 ])("a server that answers %s is %s, wrote nothing, and is asked once", async (answer, code) => {
@@ -463,7 +463,8 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
       await client.call("REPLICAOF", ["127.0.0.1", "1"]);
       const begin = update(null, 2, { append: [message(1, '"private words"')] });
       const error = await failure(() => store.updateMessages("replica", begin));
-      expect(error).toMatchObject({ code: "STORE_REFUSED", cause: { code: "READONLY" } });
+      expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "READONLY" } });
+      expect((error as Error).message).toContain("Nothing was written");
       expect(said(error)).not.toContain("private words");
       await client.call("REPLICAOF", ["NO", "ONE"]);
       await store.updateMessages("replica", begin).catch(() => store.updateMessages("replica", begin));

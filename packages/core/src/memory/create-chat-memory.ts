@@ -8,7 +8,7 @@ import type {
   TransactionOptions,
 } from "../chat-memory.ts";
 import type { ChatMemoryOptions } from "../chat-memory-options.ts";
-import { TurnkeepError } from "../errors.ts";
+import { invalidOption, TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import type { Anchor, MemoryCallOptions, PutOptions, RemovalOptions } from "../memory-call-options.ts";
 import type { MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
@@ -23,7 +23,6 @@ import type {
 import type { AnyMessage, MessageFormat } from "../message-format.ts";
 import { checkObject, checkOptions, wrongOption } from "../option-checks.ts";
 import { checkMessageId } from "../stores/checks.ts";
-import { invalidOption } from "../stores/store-errors.ts";
 import { quoted } from "../stores/text.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import { anchorAt, checkExists, checkMustExist, type MustExist } from "./anchor.ts";

@@ -1,8 +1,8 @@
+import { invalidOption } from "../errors.ts";
 import type { ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { checkUnlessInstance, kindOf, wrongOption } from "../option-checks.ts";
-import { invalidOption } from "../stores/store-errors.ts";
 import { quoted } from "../stores/text.ts";
 import { asGiven, givenTo } from "./given.ts";
 import type { Processor } from "./processor.ts";

@@ -1,9 +1,8 @@
 import { orAborted, throwIfAborted } from "../abort.ts";
-import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { invalidOption, isTurnkeepError, TurnkeepError } from "../errors.ts";
 import { roles } from "../format/check-model-message.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { kindOf } from "../option-checks.ts";
-import { invalidOption } from "../stores/store-errors.ts";
 import { quoted } from "../stores/text.ts";
 import { frozenCopy, isKnownFrozen } from "./frozen-copy.ts";
 import { type GrowingLists, listsOf } from "./growing-list.ts";

@@ -1,9 +1,8 @@
-import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { invalidOption, isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { ApprovalRef, MessageFormat, Role, ToolCallRef, ToolResultRef } from "../message-format.ts";
 import { shown, wrongOption } from "../option-checks.ts";
 import { parsedJson } from "../parsed-json.ts";
 import type { StoredMessage } from "../store-contract.ts";
-import { invalidOption } from "../stores/store-errors.ts";
 import { quoted } from "../stores/text.ts";
 import type { TokenCounter } from "../window-options.ts";
 

@@ -1,5 +1,5 @@
+import { invalidOption } from "../errors.ts";
 import { checkNames, kindOf, wrongOption } from "../option-checks.ts";
-import { invalidOption } from "./store-errors.ts";
 
 /**
  * Where a store's database is: exactly one of a client, a URL or a driver's configuration. The store says what each

@@ -5,7 +5,7 @@ const required = ["index.ts", "options.ts", "store.ts"];
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 const kinds = {
-  "sql.ts": ["folder-lock.ts", "folder.ts", "parameters.ts", "process-mark.ts"],
+  "sql.ts": ["folder-lock.ts", "folder.ts", "parameters.ts", "pool.ts", "process-mark.ts"],
   "lua.ts": ["drivers.ts", "scripts.ts"],
   "documents.ts": ["changes.ts", "statements.ts"],
   "items.ts": ["history.ts", "ids.ts", "reads.ts", "rows.ts", "table.ts"],
