@@ -1,16 +1,17 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { isTurnkeepError, type WindowUnit } from "@turnkeep/core";
-import { invalidOption } from "@turnkeep/core/store-kit";
+import { errorCode, invalidOption } from "@turnkeep/core/store-kit";
 import { tokenCounter } from "@turnkeep/tokens";
 import { inspect } from "./inspect/inspect.ts";
 import { noWholeNumber, type ReplayOptions, settingsOf } from "./replay/options.ts";
 import { Printer } from "./replay/printer.ts";
 import { replay } from "./replay/replay.ts";
 import { playSecondHalf } from "./replay/second-half.ts";
-import { secondHalfFlag, secondHalfStore } from "./replay/second-process.ts";
-import { printable } from "./terminal/display-width.ts";
+import { SecondProcessError, secondHalfFlag, secondHalfStore } from "./replay/second-process.ts";
+import { oneLine } from "./terminal/controls.ts";
 import { wantsColour } from "./terminal/style.ts";
+import { toldError } from "./told-error.ts";
 import { usage } from "./usage.ts";
 
 /** What the command has of its surroundings. */
@@ -27,9 +28,7 @@ export interface Surroundings {
 }
 
 /** Runs the command; answers its exit status: 0 all is well, 1 it is not, 2 the command line is wrong. */
-export async function main(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  // Errors name files and options, which may hold what a terminal obeys.
-  const around = { ...surroundings, err: (text: string) => surroundings.err(printable(text)) };
+export async function main(args: readonly string[], around: Surroundings): Promise<number> {
   const [command, ...rest] = args;
   try {
     switch (command) {
@@ -50,11 +49,11 @@ export async function main(args: readonly string[], surroundings: Surroundings):
         around.err(usage);
         return 2;
       default:
-        around.err(`turnkeep: unknown command ${JSON.stringify(command)}.\n\n${usage}`);
+        around.err(`turnkeep: unknown command ${oneLine(JSON.stringify(command))}.\n\n${usage}`);
         return 2;
     }
   } catch (error) {
-    return reported(error, around);
+    return reported(error, args, around);
   }
 }
 
@@ -161,21 +160,17 @@ function numberOf(name: string, text: string | undefined): number | undefined {
   return Number(text);
 }
 
-function reported(error: unknown, { err }: Surroundings): number {
-  if (isTurnkeepError(error)) {
-    const cause = error.cause as { readonly code?: unknown } | undefined;
-    const code =
-      typeof cause?.code === "string" && !error.message.includes(`(${cause.code})`) ? ` (${cause.code})` : "";
-    err(`turnkeep: ${error.message}${code}\n`);
-    return error.code === "INVALID_OPTION" ? 2 : 1;
-  }
-  const { code, message, stack } = error as NodeJS.ErrnoException;
-  if (typeof code === "string" && code.startsWith("ERR_PARSE_ARGS")) {
-    err(`turnkeep: ${message}\nSee turnkeep --help.\n`);
+function reported(error: unknown, args: readonly string[], { err, env }: Surroundings): number {
+  if (errorCode(error).startsWith("ERR_PARSE_ARGS")) {
+    err(`turnkeep: ${oneLine((error as Error).message)}\nSee turnkeep --help.\n`);
     return 2;
   }
-  err(`turnkeep: ${message.startsWith("The second process") ? message : (stack ?? message)}\n`);
-  return 1;
+  if (error instanceof SecondProcessError) {
+    err(`turnkeep: ${error.message}\n`);
+    return 1;
+  }
+  err(toldError(error, [...args, env[secondHalfStore] ?? ""]));
+  return isTurnkeepError(error, "INVALID_OPTION") ? 2 : 1;
 }
 
 function version(): string {

@@ -1,27 +1,30 @@
 import { fileURLToPath } from "node:url";
 import { build } from "tsdown";
 
+/** The command. */
+export const bundledCommand = (): Promise<string> => bundled("bin", "src/bin.ts");
+
 /**
- * Builds the command from the workspace's sources, so that tests start what a user starts, whether or not the packages
+ * Builds a program from the workspace's sources, so that tests start what a user starts, whether or not the packages
  * have been built. It lies one folder below the package, as `dist` does.
  */
-export async function bundledCommand(): Promise<string> {
+export async function bundled(name: string, source: string): Promise<string> {
   const root = fileURLToPath(new URL("..", import.meta.url));
   await build({
     cwd: root,
     config: false,
-    entry: { bin: "src/bin.ts" },
+    entry: { [name]: source },
     outDir: ".cache",
     format: "esm",
     platform: "node",
     fixedExtension: false,
     target: "node20.19",
     dts: false,
-    clean: true,
+    clean: false,
     logLevel: "error",
     // Not a dependency of this package, so not found from here: it comes with @turnkeep/tokens.
     noExternal: [/^@turnkeep\//, /^gpt-tokenizer\//],
     inputOptions: { resolve: { conditionNames: ["source", "import", "node", "default"] } },
   });
-  return fileURLToPath(new URL("../.cache/bin.js", import.meta.url));
+  return fileURLToPath(new URL(`../.cache/${name}.js`, import.meta.url));
 }

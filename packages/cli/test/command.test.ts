@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { copyFileSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -8,60 +6,19 @@ import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest"
 import { replay } from "../src/index.ts";
 import { bundledCommand } from "./bundle.ts";
 import { testFile, testFolder, toolConversation } from "./folder.ts";
+import { type Ended, type Started, startProgram } from "./process.ts";
 
 let command = "";
 beforeAll(async () => {
   command = await bundledCommand();
 });
 
-interface Ended {
-  readonly status: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-interface Started {
-  readonly child: ChildProcess;
-  readonly ended: Promise<Ended>;
-  /** Waits until the text has been written to standard output, and answers all that was. */
-  shown(text: string): Promise<string>;
-}
-
 /** Starts the command with its temporary files in a folder of the test's own. */
-function start(
+const start = (
   args: readonly string[],
   env: Record<string, string> = {},
   ...program: readonly string[]
-): Started {
-  const { NO_COLOR: _no, FORCE_COLOR: _force, ...rest } = process.env;
-  const child = spawn(process.execPath, [...(program.length > 0 ? program : [command]), ...args], {
-    env: { ...rest, ...env },
-    stdio: "pipe",
-  });
-  onTestFinished(() => {
-    child.kill("SIGKILL");
-  });
-  let [out, err] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    out += text;
-  });
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    err += text;
-  });
-  const ended = once(child, "close").then(([status]) => ({ status: status as number | null, out, err }));
-  return {
-    child,
-    ended,
-    async shown(text) {
-      while (!out.includes(text)) {
-        const piece = await Promise.race([once(child.stdout, "data"), ended]);
-        if (!Array.isArray(piece) && !out.includes(text))
-          throw new Error(`it ended without ${text}: ${out}${err}`);
-      }
-      return out;
-    },
-  };
-}
+): Started => startProgram([...(program.length > 0 ? program : [command]), ...args], env);
 
 const run = (args: readonly string[], env?: Record<string, string>): Promise<Ended> => start(args, env).ended;
 
@@ -245,12 +202,23 @@ describe("turnkeep replay", () => {
     expect({ status, err }).toEqual({ status: 0, err: "" });
   });
 
-  it("says in one line that a server does not answer", async () => {
+  it("says that a server does not answer, and the driver's own words in a line of their own", async () => {
     const { status, err, out } = await run(["replay", "--store", "postgres://u:hidden-word@127.0.0.1:1/db"]);
     expect(status).toBe(1);
-    expect(err).toMatch(/^turnkeep: .*ECONNREFUSED.*\n$/);
-    expect(err.match(/ECONNREFUSED/g)).toHaveLength(1);
+    expect(err).toMatch(
+      /^turnkeep: STORE_UNAVAILABLE: postgresStore: .*\n {2}cause: connect ECONNREFUSED 127\.0\.0\.1:1\n$/,
+    );
     expect(out + err).not.toContain("hidden-word");
+  });
+
+  it("says what a server refuses", async () => {
+    const url = new URL(inject("postgresUrl"));
+    url.pathname = "/no-such-database";
+    const { status, err } = await run(["inspect", "--store", url.href]);
+    expect(status).toBe(1);
+    expect(err).toMatch(
+      /^turnkeep: STORE_\w+: .*\n {2}cause: 3D000: database "no-such-database" does not exist\n$/,
+    );
   });
 });
 

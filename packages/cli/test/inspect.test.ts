@@ -1,4 +1,5 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import {
@@ -19,6 +20,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } fro
 import { main } from "../src/main.ts";
 import { openPlace } from "../src/places/place.ts";
 import { testFolder } from "./folder.ts";
+import { emptyStores } from "./template.ts";
 
 interface Ended {
   readonly status: number;
@@ -84,6 +86,21 @@ const filled = [
   /^6 {2}live .* assistant {2}calls weather$/,
   /^7 {2}live .* tool {7}result: 4 °C$/,
 ];
+
+const emptyStore = emptyStores();
+
+/** Each file of a folder with what it holds. */
+function filesIn(folder: string): Map<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return new Map(
+    files.map(({ parentPath, name }) => {
+      const path = join(parentPath, name);
+      return [path, createHash("sha256").update(readFileSync(path)).digest("hex")];
+    }),
+  );
+}
 
 interface Server {
   readonly url: string;
@@ -282,8 +299,10 @@ describe("turnkeep inspect", () => {
     const folder = testFolder();
     const absent = await inspect("--store", join(folder, "none"));
     expect(absent).toMatchObject({ status: 2, out: "" });
-    expect(absent.err).toContain("There is no database in ");
-    expect((await inspect("--store", folder)).status).toBe(2);
+    expect(absent.err).toMatch(/^turnkeep: There is no folder .*none\. Name a folder of PGlite's\.\n$/);
+    const empty = await inspect("--store", folder);
+    expect(empty).toMatchObject({ status: 2, out: "" });
+    expect(empty.err).toMatch(/^turnkeep: There is no database in .*\n$/);
     expect(readdirSync(folder)).toEqual([]);
 
     const database = await createDatabase(inject("postgresUrl"));
@@ -296,18 +315,51 @@ describe("turnkeep inspect", () => {
     await store.close();
   });
 
-  it("opens a folder of an embedded Postgres", async () => {
-    const folder = testFolder();
+  it("looks into a folder of an embedded Postgres, and changes nothing in it", async () => {
+    const folder = emptyStore();
     const place = await openPlace(folder, "write");
     await fill(place.store);
     await place.close();
+    const before = filesIn(folder);
     const { out } = await inspect("--store", folder, "bob/1");
     expect(out).toMatch(/^1 {2}live .* user {7}Hello$/m);
+    expect(filesIn(folder)).toEqual(before);
     const client = await PGlite.create(folder);
     const store = postgresStore({ client });
     expect((await store.listMemories({})).memories).toHaveLength(2);
     await store.close();
     await client.close();
+  });
+
+  it.each<[string, RegExp, (folder: string) => void]>([
+    [
+      "is of another version",
+      /holds a database of Postgres "99", and the installed PGlite is Postgres \d+: install/,
+      (folder) => writeFileSync(join(folder, "PG_VERSION"), "99\n"),
+    ],
+    [
+      "is damaged",
+      /PGlite cannot open the database in folder .*, which is damaged or was never finished/,
+      (folder) => writeFileSync(join(folder, "global", "pg_control"), "no control file"),
+    ],
+    [
+      "is being made, or was never finished",
+      /The database in .* cannot be copied \(ENOENT\), .* unfinished/,
+      (folder) => rmSync(join(folder, "global"), { recursive: true }),
+    ],
+  ])("says in a line of a folder that it %s, and leaves no copy", async (_, text, spoil) => {
+    const folder = emptyStore();
+    spoil(folder);
+    // While there is a copy, a listener is there that removes it.
+    const listeners = process.listenerCount("exit");
+    const { status, err } = await inspect("--store", folder);
+    expect(status).toBe(1);
+    const [first] = err.split("\n");
+    expect(first).toMatch(/^turnkeep: STORE_REFUSED: /);
+    expect(first).toMatch(text);
+    expect(first).toContain(folder);
+    expect(err).not.toContain("turnkeep-inspect-");
+    expect(process.listenerCount("exit")).toBe(listeners);
   });
 
   it("says that a memory is not there", async () => {
@@ -361,9 +413,13 @@ describe("turnkeep inspect", () => {
   it("says in one line that a folder cannot be made", async () => {
     const file = join(testFolder(), "file");
     writeFileSync(file, "");
-    await expect(openPlace(join(file, "folder"), "write")).rejects.toMatchObject({
+    const place = join(file, "folder");
+    expect((await inspect("--store", place)).err).toMatch(
+      /^turnkeep: The folder .* cannot be read \(ENOTDIR\)\..*\n$/,
+    );
+    await expect(openPlace(place, "write")).rejects.toMatchObject({
       code: "INVALID_OPTION",
-      message: expect.stringMatching(/folder cannot be read or made/),
+      message: expect.stringMatching(/is, or lies in, a file and no folder/),
     });
   });
 });

@@ -1,13 +1,12 @@
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { isTurnkeepError } from "@turnkeep/core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type ReplayOptions, type ReplayReport, replay } from "../src/index.ts";
-import { openPlace } from "../src/places/place.ts";
 import { displayWidth } from "../src/terminal/display-width.ts";
 import { testFile, testFolder, toolConversation } from "./folder.ts";
+import { emptyStores } from "./template.ts";
 
 /** Replays with both halves in this process; the command's tests start a second one. */
 async function replayed(options: ReplayOptions): Promise<ReplayReport & { readonly text: string }> {
@@ -19,19 +18,7 @@ async function replayed(options: ReplayOptions): Promise<ReplayReport & { readon
   return { ...report, text };
 }
 
-/** An empty store, made once: to make one takes seconds, to copy it none. */
-const template = mkdtempSync(join(tmpdir(), "turnkeep-cli-template-"));
-beforeAll(async () => {
-  const place = await openPlace(template, "write");
-  await place.close();
-});
-afterAll(() => rmSync(template, { recursive: true, force: true }));
-
-function emptyStore(): string {
-  const store = testFolder();
-  cpSync(template, store, { recursive: true });
-  return store;
-}
+const emptyStore = emptyStores();
 
 async function changeStore(folder: string, statement: string): Promise<number> {
   const client = await PGlite.create(folder);

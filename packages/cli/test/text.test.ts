@@ -3,7 +3,8 @@ import { describe, expect, it } from "vitest";
 import { halfOf } from "../src/replay/replay.ts";
 import { turnsAcross, turnsOf } from "../src/replay/turns.ts";
 import { arrivalsOf } from "../src/terminal/arrivals.ts";
-import { cutTo, displayWidth, oneLine } from "../src/terminal/display-width.ts";
+import { oneLine } from "../src/terminal/controls.ts";
+import { cutTo, displayWidth } from "../src/terminal/display-width.ts";
 import { wantsColour } from "../src/terminal/style.ts";
 import { toolConversation } from "./folder.ts";
 

@@ -1,10 +1,5 @@
-import { TurnkeepError } from "./errors.ts";
+import { abortedError, type TurnkeepError } from "./errors.ts";
 import { wrongOption } from "./option-checks.ts";
-
-/** `ABORTED`: the caller's signal ended the call. */
-export function abortedError(cause: unknown): TurnkeepError {
-  return new TurnkeepError("ABORTED", "The caller's signal ended the call.", { cause });
-}
 
 /** `INVALID_OPTION` for anything but a signal. */
 export function wrongSignal(signal: AbortSignal | undefined): TurnkeepError | undefined {

@@ -108,3 +108,13 @@ export function isTurnkeepError<Code extends TurnkeepErrorCode = TurnkeepErrorCo
     (code === undefined || (error as TurnkeepError).code === code)
   );
 }
+
+/** `INVALID_OPTION` with this message. */
+export function invalidOption(message: string): TurnkeepError {
+  return new TurnkeepError("INVALID_OPTION", message);
+}
+
+/** `ABORTED`: the caller's signal ended the call. */
+export function abortedError(cause: unknown): TurnkeepError {
+  return new TurnkeepError("ABORTED", "The caller's signal ended the call.", { cause });
+}

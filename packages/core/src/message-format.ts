@@ -143,7 +143,8 @@ export interface MessageFormat<M> {
   /**
    * Two neighbours joined into one message with the content of both, in order; `undefined` if they are not messages of
    * one role, if the sender joins them itself, for system messages and boundaries, and if the two disagree in a member
-   * of which a message can have only one. Used by provider profiles.
+   * of which a message can have only one. Used by provider profiles, and for
+   * calls of one answer that were added one by one.
    */
   joined?(first: M, second: M): M | undefined;
   /**

@@ -1,7 +1,6 @@
-import type { TurnkeepError } from "./errors.ts";
+import { invalidOption, type TurnkeepError } from "./errors.ts";
 import { isRecord } from "./format/to-plain.ts";
-import { invalidOption } from "./stores/store-errors.ts";
-import { show } from "./stores/text.ts";
+import { quoted, show } from "./stores/text.ts";
 import type { TokenCounter } from "./window-options.ts";
 
 /**
@@ -23,7 +22,7 @@ export function wrongOption(name: string, value: unknown, expected: string): Tur
 /** A value as an error may show it: objects and functions by kind only, URLs (which may hold a password) not at all. */
 export function shown(value: unknown): string {
   if (typeof value === "string") return value.includes("://") ? "an address (not shown)" : show(value);
-  return typeof value === "object" || typeof value === "function" ? kindOf(value) : String(value);
+  return typeof value === "object" || typeof value === "function" ? kindOf(value) : show(value);
 }
 
 /**
@@ -119,7 +118,7 @@ export function checkNames(name: string, options: object, names: readonly string
   const others = Object.keys(options).filter((key) => !names.includes(key));
   const unknown = others.filter((key) => options[key as keyof typeof options] !== undefined);
   if (unknown.length === 0) return;
-  const given = unknown.map((key) => JSON.stringify(key)).join(", ");
+  const given = unknown.map((key) => quoted(key)).join(", ");
   const message = `${name} takes ${names.join(", ") || "no options"}; it was given ${given}.`;
   throw invalidOption(message);
 }

@@ -7,7 +7,7 @@
  */
 export { onAbort, throwIfAborted } from "./abort.ts";
 export { CallQueue } from "./call-queue.ts";
-export { isTurnkeepError, TurnkeepError } from "./errors.ts";
+export { invalidOption, isTurnkeepError, TurnkeepError } from "./errors.ts";
 export {
   checkInteger,
   checkObject,
@@ -60,7 +60,6 @@ export {
   conflictError,
   corruptError,
   errorCode,
-  invalidOption,
   laterVersionError,
   notReadyError,
   redactUrl,
@@ -68,4 +67,4 @@ export {
   storeError,
   unsupportedError,
 } from "./stores/store-errors.ts";
-export { show, utf8Length } from "./stores/text.ts";
+export { quoted, show, utf8Length } from "./stores/text.ts";

@@ -17,7 +17,8 @@ export interface TokenCounter {
 }
 
 /**
- * What is evicted at once: a `step` (an assistant message with all results of its calls; any other message alone), a
+ * What is evicted at once: a `step` (an assistant message with all results of its calls; calls added directly after one
+ * another that are answered together are one; any other message alone), a
  * `turn` (a user message and all steps up to the next user message), or a `message`, by LangChain4j's algorithm.
  */
 export type WindowUnit = "step" | "turn" | "message";

@@ -22,6 +22,7 @@ import {
   type Tenth,
 } from "./mastra-reference.ts";
 import { expectRow, onceEach } from "./mastra-tally.ts";
+import { naiveFilter, naiveLimit } from "./processors-naive.ts";
 
 interface Run<T> {
   readonly exclude?: readonly string[];
@@ -123,6 +124,24 @@ describe.each(["old", "new"] as const)("Mastra's recorded chains, %s", (name) =>
     return { left: shown, faults };
   }
 
+  /** What our documents say of the same chain. */
+  function documented(
+    messages: readonly Marked[],
+    chain: string,
+    run: Run<unknown>,
+    countOf: (message: Marked) => number,
+  ): Marked[] | undefined {
+    let shown: Marked[] | undefined = [...messages];
+    for (const step of chain.split(">")) {
+      if (shown === undefined) return undefined;
+      if (step === "filter") shown = naiveFilter(shown, run);
+      else if (step === "limit")
+        shown = naiveLimit(shown, run.limit * 10 - base, countOf, name === "old" ? "evict" : "throw");
+      else shown = shown.filter(({ role }) => role === "user" || role === "assistant");
+    }
+    return shown;
+  }
+
   async function ours(
     messages: readonly Marked[],
     chain: string,
@@ -175,6 +194,8 @@ describe.each(["old", "new"] as const)("Mastra's recorded chains, %s", (name) =>
         // What one processor does wrong, the next may leave out.
         const isAlike = JSON.stringify(same) === JSON.stringify(expected);
         if (reference.faults.size === 0) expect(same, where).toEqual(expected);
+        const naive = documented(messages, chain, run, countOf);
+        expect(same, `as documented: ${where}`).toEqual(naive && leftOf(messages, naive));
         all.push(isAlike ? new Set() : reference.faults);
       }
     }

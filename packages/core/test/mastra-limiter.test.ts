@@ -6,6 +6,7 @@ import { limiterFaults, type Reason } from "./mastra-differences.ts";
 import { loadCases, type Marked, type RecordedMessage, toModelMessage } from "./mastra-messages.ts";
 import { promptUnits, singles } from "./mastra-reference.ts";
 import { expectRow, onceEach } from "./mastra-tally.ts";
+import { naiveLimit } from "./processors-naive.ts";
 
 interface OldRuns {
   readonly counts: readonly (number | null)[];
@@ -38,6 +39,17 @@ interface Case {
 const cases = loadCases<Case>("token-limiter");
 const tenths = (tokens: number): number => Math.round(tokens * 10);
 const atLeastZero = (count: number): number => Math.max(0, count);
+
+/** What our documents say that ours answers. */
+function documented(
+  messages: readonly Marked[],
+  counts: readonly number[],
+  { limit, reserve, overflow }: { limit: number; reserve: number; overflow: "evict" | "throw" },
+): readonly number[] | "refused" {
+  if (limit <= reserve) return "refused";
+  const countOf = ({ index }: Marked): number => counts[index] as number;
+  return naiveLimit(messages, limit - reserve, countOf, overflow)?.map(({ index }) => index) ?? "refused";
+}
 
 /** Ours with the recorded counts, in tenths of a token. Theirs never stops on a grid. */
 async function ours(
@@ -82,7 +94,9 @@ describe.each(["o200k_base", "cl100k_base"] as const)("Mastra's recorded TokenLi
         const left = messages.filter(({ index }) => has(index));
         for (const fault of limiterFaults(messages, left, units, room)) faults.add(fault);
       }
-      const answer = await ours(messages, counts, { limit, reserve, overflow: "evict" });
+      const options = { limit, reserve, overflow: "evict" as const };
+      const answer = await ours(messages, counts, options);
+      expect(answer).toEqual(documented(messages, counts, options));
       const where = `limit ${tokens}: ${[...faults].join()}`;
       if (faults.has("noRoom")) expect(answer, where).toBe("refused");
       else if (faults.has("throws")) expect(answer, where).not.toBe("refused");
@@ -119,7 +133,9 @@ describe.each(["contiguous", "bestFit"] as const)("Mastra's recorded TokenLimite
       const theirs = exact ?? run[mode];
       const faults = new Set<Reason>();
       if (exact !== undefined) faults.add("float");
-      const answer = await ours(messages, counts, { limit, reserve, overflow: "throw" });
+      const options = { limit, reserve, overflow: "throw" as const };
+      const answer = await ours(messages, counts, options);
+      expect(answer).toEqual(documented(messages, counts, options));
       if ("refused" in theirs) {
         if (theirs.refused === "no-messages" && limit > fixed) faults.add("emptyList");
       } else {

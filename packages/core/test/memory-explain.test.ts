@@ -11,11 +11,12 @@ import {
   type Processor,
   type ProviderProfile,
   system,
+  TurnkeepError,
   toolCall,
   toolResult,
   user,
 } from "../src/index.ts";
-import { toolCallFilter } from "../src/processors.ts";
+import { tokenLimiter, toolCallFilter } from "../src/processors.ts";
 import { characterCounter } from "./window-reference.ts";
 
 const withoutTools: Processor<ModelMessage> = {
@@ -69,6 +70,33 @@ describe("explain", () => {
       ["shown", undefined, "c", "c"],
       ["repaired", "polite", undefined, "Please."],
     ]);
+  });
+
+  test("of a list that a profile or a processor refuses as too large, says so", async () => {
+    const short: ProviderProfile = {
+      ...polite,
+      shape: (messages) => {
+        const details = { needed: messages.length, limit: 1 };
+        if (messages.length > 1) throw new TurnkeepError("WINDOW_OVERFLOW", "Too long.", { details });
+        return { messages: [...messages], stages: [] };
+      },
+    };
+    const limiter = tokenLimiter({ limit: 7, counter: characterCounter });
+    for (const [options, overflow] of [
+      [{ profile: short }, { needed: 2, limit: 1 }],
+      [{ processors: [limiter] }, { needed: 8, limit: 7 }],
+      [
+        { profile: short, window: { maxMessages: 1, unit: "turn" as const } },
+        { needed: 2, limit: 1 },
+      ],
+    ] as const) {
+      const memory = createChatMemory(options);
+      await memory.add(user("one"), assistant("two"));
+      await expect(memory.messages()).rejects.toMatchObject({ code: "WINDOW_OVERFLOW" });
+      const explained = await memory.explain();
+      expect(explained.overflow).toEqual(overflow);
+      expect(explained.messages.map(({ state }) => state)).toContain("shown");
+    }
   });
 
   test("does not take what a processor left out for what another message became", async () => {

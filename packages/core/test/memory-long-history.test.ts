@@ -97,7 +97,7 @@ const response = (id: string) =>
 test.each<[string, boolean, string, number]>([
   ["a user's message", false, "1200", 0],
   ["a user's message, where answers come in parts", true, "1200", 0],
-  ["a whole answer", false, "answer", 0],
+  ["a whole answer", false, "answer", 2],
   ["one of several parts", true, "answer", 2],
   ["a call", false, "c", 2],
   ["a result", false, "result c", 2],

@@ -21,6 +21,7 @@ function about(id: string): ModelMessage[] {
     toolResult(id, "t", "r"),
     { role: "assistant", content: [call, request] },
     { role: "assistant", content: [request] },
+    { role: "assistant", content: [{ ...call, providerExecuted: true }] },
     { role: "tool", content: [{ type: "tool-approval-response", approvalId: `ask-${id}`, approved: true }] },
   ];
 }

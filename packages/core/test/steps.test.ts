@@ -13,6 +13,8 @@ import { formatWith } from "./step-messages.ts";
 
 const call = toolCall("c", "look", {});
 const result = toolResult("c", "look", "r");
+const other = toolCall("d", "look", {});
+const otherResult = toolResult("d", "look", "r");
 const searched = assistant([
   { type: "tool-call", toolCallId: "s", toolName: "search", input: {}, providerExecuted: true },
 ]);
@@ -33,6 +35,23 @@ describe("which messages are one step", () => {
     ["a result that comes late", [call, user("a"), result], "0 2 | 1", "0 2 | 1"],
     ["one behind another answer", [call, user("a"), assistant("b"), result], "0 3 | 1 | 2", "0 3 | 1 | 2"],
     ["a result that nobody asked for", [user("a"), result], "0 | 1", "0 | 1"],
+    ["calls stored one by one", [call, other, result, otherResult], "0 1 2 3", "0 1 2 3"],
+    [
+      "calls with words between",
+      [call, assistant("a"), other, otherResult, result],
+      "0 1 2 3 4",
+      "0 1 2 3 4",
+    ],
+    ["calls of which none is answered yet", [assistant("a"), call, other], "0 | 1 2", "0 1 2"],
+    ["a call behind an answered one", [call, result, other, otherResult], "0 1 | 2 3", "0 1 | 2 3"],
+    [
+      "a call behind a question",
+      [call, user("a"), other, otherResult, result],
+      "0 4 | 1 | 2 3",
+      "0 4 | 1 | 2 3",
+    ],
+    ["words behind a call that waits", [call, assistant("a"), result], "0 2 | 1", "0 1 2"],
+    ["a call behind one that its provider runs", [searched, call, result], "0 | 1 2", "0 1 2"],
     ["two answers", [assistant("a"), assistant("b")], "0 | 1", "0 1"],
     [
       "answers with a question between",

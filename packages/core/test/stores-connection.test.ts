@@ -55,6 +55,36 @@ describe("checkConnection", () => {
     );
   });
 
+  describe("of a store that also takes a path", () => {
+    const withPath = (options: object) => () => checkConnection(options, { ...rules, path: "folder" });
+
+    test.each([
+      { folder: "./data" },
+      { folder: "/data", url: undefined },
+      { url: "wire://host", folder: undefined },
+    ])("takes %o", (options) => {
+      expect(withPath(options)).not.toThrow();
+    });
+
+    test.each([
+      [{}, "myStore takes one of client, url, config and folder, but was given none of them"],
+      [{ folder: undefined }, "none of them: folder is undefined. Is its variable set?"],
+      [{ folder: "data", url: "wire://h" }, "but was given url and folder"],
+      [{ folder: "" }, 'folder must be a path on this machine; it is "".'],
+      [{ folder: "a\0b" }, "folder must be a path on this machine"],
+      [{ folder: 7 }, "folder must be a path on this machine; it is 7."],
+      [{ folder: "wire://me:hidden@host" }, "it is an address (not shown)."],
+      [
+        { folder: "data", other: 1 },
+        'takes client, url, config, folder, prefix, ttlMs; it was given "other".',
+      ],
+    ])("refuses %o", (options, why) => {
+      expect(withPath(options)).toThrow(
+        expect.objectContaining({ code: "INVALID_OPTION", message: expect.stringContaining(why) }),
+      );
+    });
+  });
+
   const address = "http://me:hidden@host";
   it.each([{ url: address }, { config: address }, { client: address }, { uri: address }, address])(
     "quotes no address, wherever it was given: it may hold a password (%#)",

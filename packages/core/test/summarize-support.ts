@@ -21,6 +21,12 @@ export function textOf(message: ModelMessageLike): string {
   return typeof message.content === "string" ? message.content : JSON.stringify(message.content);
 }
 
+/** Its parts, each as a text: an answer that was stored in several messages is summarized as one. */
+export function partsIn(text: string): string[] {
+  if (!text.startsWith("[")) return [text];
+  return (JSON.parse(text) as unknown[]).map((part) => JSON.stringify(part));
+}
+
 export const texts = async (memory: ChatMemory<ModelMessageLike>): Promise<string[]> =>
   (await memory.messages()).map(textOf);
 
@@ -82,7 +88,8 @@ export function audited(
     const said = (payload: string): string => textOf(format.decode(payload));
     const expected = ledger.expand(leaving.map(({ payload }) => said(payload))).filter(compare);
     const stoodFor = ledger.expand([summary]).filter(compare);
-    if (JSON.stringify([...expected].sort()) !== JSON.stringify([...stoodFor].sort()))
+    const partsOf = (texts: readonly string[]): string => JSON.stringify(texts.flatMap(partsIn).sort());
+    if (partsOf(expected) !== partsOf(stoodFor))
       faults.push(`${summary} stands for ${stoodFor}; what leaves is ${expected}`);
     const left = before.messages.filter(({ meta, seq }) => isDerived(meta) && moved.get(seq) !== "removed");
     if (derived.length !== 1 || left.length > 0) faults.push(`${summary} is not the only one`);

@@ -153,6 +153,24 @@ describe("repair", () => {
       { interruptedCalls: ["a"] },
     ],
     [
+      "calls stored one by one, of which the first is not answered",
+      [call("a"), assistant("And b."), call("b"), result("b"), user("c")],
+      [call("a"), interrupted("a"), assistant("And b."), call("b"), result("b"), user("c")],
+      { interruptedCalls: ["a"] },
+    ],
+    [
+      "calls stored one by one, of which the last is not answered",
+      [call("a"), call("b"), call("c"), results("b", "a"), user("c")],
+      [both("a", "b"), results("b", "a"), call("c"), interrupted("c"), user("c")],
+      { interruptedCalls: ["c"] },
+    ],
+    [
+      "a result behind another answer",
+      [call("a"), call("b"), result("b"), assistant("It failed."), result("a")],
+      [call("a"), interrupted("a"), call("b"), result("b"), assistant("It failed.")],
+      { interruptedCalls: ["a"], leftOut: ["4"] },
+    ],
+    [
       "a call that is interrupted beside a result that is left out",
       [result("x"), call("a"), user("b")],
       [call("a"), interrupted("a"), user("b")],
@@ -184,6 +202,53 @@ describe("repair", () => {
     const [first, second] = [toolResult("a", "look", "first"), toolResult("a", "look", "second")];
     const messages = [first, second, both("a", "a"), user("b")];
     expect((await shownOf(messages)).view).toEqual([both("a", "a"), first, second, user("b")]);
+  });
+
+  test.each<[string, ModelMessage[], ModelMessage[]]>([
+    [
+      "results of one message",
+      [call("a"), call("b"), results("a", "b"), user("c")],
+      [both("a", "b"), results("a", "b"), user("c")],
+    ],
+    [
+      "results one by one, in any order",
+      [call("a"), call("b"), result("b"), result("a"), user("c")],
+      [both("a", "b"), result("b"), result("a"), user("c")],
+    ],
+    [
+      "words between the calls",
+      [call("a"), assistant("And b."), call("b"), results("a", "b")],
+      [
+        assistant([...call("a").content, { type: "text", text: "And b." }, ...call("b").content] as never),
+        results("a", "b"),
+      ],
+    ],
+    [
+      "calls that share an id",
+      [call("a"), call("a"), result("a"), result("a")],
+      [both("a", "a"), result("a"), result("a")],
+    ],
+    ["calls that still wait", [user("c"), call("a"), call("b")], [user("c"), both("a", "b")]],
+    ["a call that still waits", [call("a"), call("b"), result("a")], [both("a", "b"), result("a")]],
+  ])("calls that were stored one by one are one message: %s", async (_, messages, view) => {
+    expect(await shownOf(messages)).toEqual({ view, told: [] });
+  });
+
+  test("where two of them cannot be one message, each is shown with its own results", async () => {
+    const [first, second] = ["a", "b"].map(
+      (id): ModelMessage => ({ ...call(id), providerOptions: { own: { id } } }) as ModelMessage,
+    ) as [ModelMessage, ModelMessage];
+    const { view, told } = await shownOf([first, second, results("a", "b"), user("c")]);
+    expect(view).toEqual([first, result("a"), second, result("b"), user("c")]);
+    expect(told).toEqual([]);
+  });
+
+  test("a call stored behind another one leaves memory with it", async () => {
+    const memory = createChatMemory<ModelMessage>({ window: { maxMessages: 4 } });
+    await memory.add(call("a"), call("b"), results("a", "b"), user("c"));
+    expect(await memory.messages()).toEqual([both("a", "b"), results("a", "b"), user("c")]);
+    await memory.add(assistant("d"));
+    expect(await memory.messages()).toEqual([user("c"), assistant("d")]);
   });
 
   test("names the rules of the profile that asked for a change", async () => {

@@ -58,11 +58,12 @@ describe("unit message, where what never leaves does not fit", () => {
     });
     await memory.add(
       toolCall("1", "weather", {}, "pin"),
+      user("And in Rome?"),
       toolCall("2", "weather", {}),
       toolResult("1", "weather", "4 degrees"),
       toolResult("2", "weather", "5 degrees"),
     );
     const { messages } = await memory.history();
-    expect(messages.map(({ state }) => state)).toEqual(["live", "evicted", "live", "evicted"]);
+    expect(messages.map(({ state }) => state)).toEqual(["live", "evicted", "evicted", "live", "evicted"]);
   });
 });

@@ -19,6 +19,7 @@ import {
   type ReferenceOptions,
   referenceWindow,
   type Said,
+  saidIn,
   stepsOf,
 } from "./window-reference.ts";
 
@@ -143,8 +144,8 @@ describe("windows of steps and turns", () => {
     if (systemFirst && systems.length > 0) expect(view[0]?.role).toBe("system");
     const pinned = live.filter((said) => window.pinned?.(said.message) === true);
     for (const { message } of pinned) expect(view).toContainEqual(message);
-    const said = spoken(live.map(({ message }) => message));
-    const shown = spoken(view);
+    const said = saidIn(live.map(({ message }) => message));
+    const shown = saidIn(view);
     const leading = window.unit === "turn" ? said.length - shown.length : 0;
     expect(shown).toEqual(said.slice(leading));
     if (window.unit === "turn")
@@ -196,7 +197,7 @@ describe("windows of steps and turns", () => {
           limit = shrunk;
           const expected = referenceWindow(account.live, { maxMessages: shrunk, overflow: "keep" });
           const view = await memory.messages();
-          expect(spoken(view)).toEqual(spoken(expected.map(({ message }) => message)));
+          expect(saidIn(view)).toEqual(saidIn(expected.map(({ message }) => message)));
           expect(faultsOf(view)).toEqual([]);
           limit = 100;
           expect(await memory.messages()).toEqual(whole);
@@ -206,11 +207,6 @@ describe("windows of steps and turns", () => {
     );
   });
 });
-
-/** What users and the assistant said: these messages are shown whole and in order, or not at all. */
-function spoken(messages: readonly ModelMessageLike[]): string[] {
-  return messages.filter(({ role }) => role === "user" || role === "assistant").map(textOf);
-}
 
 test("an add costs as many calls of counter and format after 2,000 messages as after 50", async () => {
   let calls = 0;

@@ -1,5 +1,6 @@
 import type { ModelMessageLike } from "../src/format/model-message.ts";
 import { modelMessageFormat as format } from "../src/format/model-message-format.ts";
+import type { ToolCallRef } from "../src/message-format.ts";
 import { interruptedText } from "../src/view/missing-results.ts";
 import type { TokenCounter, WindowOptions } from "../src/window-options.ts";
 
@@ -31,7 +32,8 @@ const tokensOf = (message: ModelMessageLike): number => characterCounter.count(m
 
 /**
  * Groups messages into steps, the slow and obvious way. A message with results joins the newest step if it answers that
- * one, else the first that asked; results that came before their call join it when it comes.
+ * one, else the first that asked; results that came before their call join it when it comes. A call directly behind
+ * calls that wait joins them, with what the assistant said between.
  */
 export function stepsOf(live: readonly Said[]): Said[][] {
   const steps: Said[][] = [];
@@ -52,9 +54,11 @@ export function stepsOf(live: readonly Said[]): Said[][] {
       home.push(said);
       continue;
     }
-    const step: Said[] = [];
+    const waiting = callIds(said).length > 0 ? waitingRun(said, live.slice(0, index), steps) : undefined;
+    const step: Said[] = waiting?.flat() ?? [];
+    if (waiting !== undefined) steps.splice(steps.length - waiting.length);
     for (const id of callIds(said)) {
-      if (steps.some((other) => asks(other, id))) continue;
+      if ([...steps, step].some((other) => asks(other, id))) continue;
       for (const orphan of steps.filter((other) => other.every(isTool) && answers(other, id))) {
         step.push(...orphan);
         steps.splice(steps.indexOf(orphan), 1);
@@ -65,38 +69,106 @@ export function stepsOf(live: readonly Said[]): Said[][] {
   return steps;
 }
 
-/** What the model would be shown of a step. */
-function shownOf(step: readonly Said[], isLast: boolean): ModelMessageLike[] {
-  const shown: ModelMessageLike[] = [];
+/** The newest steps from the one on whose calls wait directly before, if one does. */
+function waitingRun(
+  { place }: Said,
+  before: readonly Said[],
+  steps: readonly Said[][],
+): Said[][] | undefined {
+  for (const [index, said] of before.toReversed().entries()) {
+    if (said.message.role !== "assistant" || said.place !== place - index - 1) return undefined;
+    const at = steps.findIndex((step) => step.includes(said));
+    const step = steps[at] as Said[];
+    const inTime = step.flatMap((one) => resultIds(one).filter((id) => !one.late.includes(id)));
+    const waits = step.flatMap(callIds).some((id) => times(inTime, id) < times(step.flatMap(callIds), id));
+    if (waits) return steps.slice(at);
+  }
+  return undefined;
+}
+
+/** The assistant's messages from one to another, if nothing else stands between them. */
+function runOf(step: readonly Said[], first: Said, last: Said): Said[] | undefined {
+  const run = step.slice(step.indexOf(first), step.indexOf(last) + 1);
+  return run.every(({ message }) => message.role === "assistant") ? run : undefined;
+}
+
+/** Messages that are shown as one: those of one answer, unless one of its calls has no result. */
+interface Answer {
+  readonly first: Said;
+  run: readonly Said[];
+  readonly open: readonly string[];
+}
+
+function answersOf(step: readonly Said[], isLast: boolean): Answer[] {
+  const results = step.flatMap((said) => resultIds(said).filter((id) => !said.late.includes(id)));
   const callers = step.filter((said) => callIds(said).length > 0);
+  const answers: Answer[] = [];
   for (const caller of callers) {
-    shown.push(caller.message);
+    const missing = callIds(caller).filter((id) => {
+      const place = results.indexOf(id);
+      if (place >= 0) results.splice(place, 1);
+      return place < 0;
+    });
+    const mayWait = isLast && runOf(step, caller, callers.at(-1) as Said) !== undefined;
+    const open = mayWait ? [] : missing;
+    const before = answers.at(-1);
+    const run = before && before.open.length + open.length === 0 && runOf(step, before.first, caller);
+    if (before !== undefined && run) before.run = run;
+    else answers.push({ first: caller, run: [caller], open });
+  }
+  return answers;
+}
+
+function asOne(run: readonly Said[]): ModelMessageLike {
+  const [first] = run as readonly [Said];
+  if (run.length === 1) return first.message;
+  const content = run.flatMap(({ message }) =>
+    typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content,
+  );
+  return { role: "assistant", content } as unknown as ModelMessageLike;
+}
+
+/** What the model would be shown of a step, in any order. */
+function shownOf(step: readonly Said[], isLast: boolean): ModelMessageLike[] {
+  const answers = answersOf(step, isLast);
+  if (answers.length === 0) return step.map(({ message }) => message).filter(({ role }) => role !== "tool");
+  const inAnswers = new Set(answers.flatMap(({ run }) => run));
+  const isSaidBetween = (said: Said): boolean => said.message.role === "assistant" && !inAnswers.has(said);
+  const shown = step.filter(isSaidBetween).map(({ message }) => message);
+  const used = new Set<string>();
+  for (const { run, open } of answers) {
+    const message = asOne(run);
+    shown.push(message);
     // One result for each call, the first that came.
-    const waiting = callIds(caller);
+    const waiting = format.toolCalls(message).map(({ id }) => id);
     for (const said of step) {
-      let count = 0;
-      const isShown = (id: string): boolean => {
-        const place = said.late.includes(id) ? -1 : waiting.indexOf(id);
+      const taken = resultIds(said).map((id, index) => {
+        const key = `${said.place} ${index}`;
+        const place = said.late.includes(id) || used.has(key) ? -1 : waiting.indexOf(id);
         if (place < 0) return false;
         waiting.splice(place, 1);
-        count++;
+        used.add(key);
         return true;
-      };
-      const part = format.without(said.message, { toolResults: (id) => !isShown(id) });
-      if (count > 0 && part !== undefined) shown.push(part);
+      });
+      if (!taken.includes(true)) continue;
+      const part = format.without(said.message, { toolResults: () => taken.shift() === false });
+      if (part !== undefined) shown.push(part);
     }
-    if (isLast && caller === callers.at(-1)) continue;
-    const left = [...waiting].reverse();
-    const open = format
-      .toolCalls(caller.message)
-      .toReversed()
-      .filter((call) => left.includes(call.id) && left.splice(left.indexOf(call.id), 1).length > 0)
-      .reverse();
-    if (open.length > 0) shown.push(...format.interruptedResults(open, interruptedText));
+    const calls = open.map((id) => format.toolCalls(message).find((call) => call.id === id) as ToolCallRef);
+    if (calls.length > 0) shown.push(...format.interruptedResults(calls, interruptedText));
   }
-  return callers.length > 0
-    ? shown
-    : step.map((said) => said.message).filter((message) => message.role !== "tool");
+  return shown;
+}
+
+/** Each thing that users and the assistant said: an answer of several messages may be shown as one. */
+export function saidIn(messages: readonly ModelMessageLike[]): string[] {
+  return messages
+    .filter(({ role }) => role === "user" || role === "assistant")
+    .flatMap(({ role, content }) => {
+      const parts: readonly unknown[] =
+        typeof content === "string" ? [{ type: "text", text: content }] : content;
+      return parts.map((part) => `${role} ${JSON.stringify(part)}`);
+    });
 }
 
 function shownCost(steps: readonly Said[][]): { messages: number; tokens: number } {
@@ -119,8 +191,10 @@ export function referenceWindow(live: readonly Said[], options: ReferenceOptions
   const maxTokens = (options.maxTokens as number | undefined) ?? Number.POSITIVE_INFINITY;
   const target = options.target ?? (options.maxTokens === undefined ? 1 : 0.7);
   const fixed = options.maxTokens === undefined ? 0 : 2 + ((options.reserve as number | undefined) ?? 0);
+  const steps = stepsOf(live);
   const total = (messages: readonly Said[]): { messages: number; tokens: number } => {
-    const cost = shownCost(stepsOf(messages));
+    // What leaves may let others meet: they are grouped anew only once it has left.
+    const cost = shownCost(steps.filter(([first]) => messages.includes(first as Said)));
     return { messages: cost.messages, tokens: cost.tokens + fixed };
   };
   const before = total(live);
@@ -138,7 +212,7 @@ export function referenceWindow(live: readonly Said[], options: ReferenceOptions
   const isPinned = (step: Said[]): boolean => step.some((said) => options.pinned?.(said.message) === true);
   const without = (gone: Said[]): Said[] => kept.filter((said) => !gone.includes(said));
   const groups: Said[][] = [];
-  for (const step of stepsOf(live)) {
+  for (const step of steps) {
     if (isSystem(step)) continue;
     const opens = unit === "step" || step[0]?.message.role === "user" || groups.length === 0;
     if (opens) groups.push([...step]);
@@ -149,7 +223,7 @@ export function referenceWindow(live: readonly Said[], options: ReferenceOptions
     if (reached(kept)) return kept;
     if (!isPinned(group)) kept = without(group);
   }
-  const inner = stepsOf(live).filter((step) => newest.includes(step[0] as Said));
+  const inner = steps.filter((step) => newest.includes(step[0] as Said));
   if (over(total(kept)) && unit === "turn") {
     for (const step of inner.slice(inner[0]?.[0]?.message.role === "user" ? 1 : 0, -1)) {
       if (reached(kept)) return kept;

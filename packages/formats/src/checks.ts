@@ -1,4 +1,5 @@
 import { TurnkeepError } from "@turnkeep/core";
+import { quoted } from "@turnkeep/core/store-kit";
 
 /** Refuses a message. `what` continues "The message …" and never repeats content; `help` is a sentence. */
 export function invalid(what: string, help: string): TurnkeepError {
@@ -26,7 +27,7 @@ export function checkText(value: unknown, path: string): void {
 export function checkRole(role: unknown, roles: readonly unknown[]): void {
   if (roles.includes(role)) return;
   const isName = typeof role === "string" && /^[a-z_-]{1,20}$/i.test(role);
-  const what = isName ? `has the role ${JSON.stringify(role)}` : `has ${kindOf(role)} as role`;
+  const what = isName ? `has the role ${quoted(role)}` : `has ${kindOf(role)} as role`;
   throw invalid(what, `Use one of: ${roles.join(", ")}.`);
 }
 

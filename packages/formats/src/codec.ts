@@ -5,6 +5,7 @@ import {
   type MessageFormat,
   TurnkeepError,
 } from "@turnkeep/core";
+import { quoted } from "@turnkeep/core/store-kit";
 
 /**
  * `encode` and `decode` of a format. `check` throws `INVALID_MESSAGE` for what the format cannot work with. It is
@@ -27,7 +28,7 @@ export function checkedCodec<M>(
         check(message);
       } catch (cause) {
         if (!isTurnkeepError(cause, "INVALID_MESSAGE")) throw cause;
-        const problem = `Its payload is no message of the format ${JSON.stringify(name)}.`;
+        const problem = `Its payload is no message of the format ${quoted(name)}.`;
         throw new TurnkeepError(
           "CORRUPT_RECORD",
           `${problem} ${cause.message} Restore the record, or remove it.`,

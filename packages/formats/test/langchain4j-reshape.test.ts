@@ -68,6 +68,18 @@ describe("langchain4jFormat", () => {
         marked({ a: 1 }, user(image)),
         undefined,
       ],
+      [
+        "calls that stand alone with what stands before them",
+        { type: "AI", text: "a", thinking: "hm" },
+        { type: "AI", toolExecutionRequests: [{ id: "1" }] },
+        { type: "AI", text: "a", thinking: "hm", toolExecutionRequests: [{ id: "1" }] },
+      ],
+      [
+        "no calls with a thought",
+        { type: "AI", toolExecutionRequests: [{ id: "1" }] },
+        { type: "AI", thinking: "hm", toolExecutionRequests: [{ id: "2" }] },
+        undefined,
+      ],
       ["no answers", { type: "AI", text: "a" }, { type: "AI", text: "b" }, undefined],
       ["no results", result("1", text("a")), result("2", text("a")), undefined],
     ],

@@ -100,6 +100,24 @@ describe("openaiFormat", () => {
         undefined,
       ],
       [
+        "calls that stand alone with what stands before them",
+        odd({ role: "assistant", content: "a", reasoning_content: "hm", tool_calls: [call("1")] }),
+        { role: "assistant", content: null, tool_calls: [call("2")] },
+        odd({ role: "assistant", content: "a", reasoning_content: "hm", tool_calls: [call("1"), call("2")] }),
+      ],
+      [
+        "calls alone",
+        { role: "assistant", tool_calls: [call("1")] },
+        { role: "assistant", content: null, tool_calls: [call("2")] },
+        { role: "assistant", content: null, tool_calls: [call("1"), call("2")] },
+      ],
+      [
+        "no calls with a function_call",
+        { role: "assistant", function_call: { name: "find", arguments: "" } },
+        { role: "assistant", tool_calls: [call("2")] },
+        undefined,
+      ],
+      [
         "no answer before one with reasoning",
         { role: "assistant", content: "b" },
         odd({ role: "assistant", content: "a", reasoning_content: "hm" }),

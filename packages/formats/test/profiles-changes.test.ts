@@ -66,6 +66,7 @@ async function apply(memory: ChatMemory<ModelMessage>, one: Change, ids: string[
 /** The same as of any format, and a compact that reaches less far than the one before it. */
 const throwUnlessRefused = throwUnless(
   "INVALID_OPTION",
+  "NOT_FOUND",
   "INVALID_MESSAGE",
   "ID_CONFLICT",
   "VERSION_CONFLICT",

@@ -41,6 +41,8 @@ function cellOf(rule: ProviderRule | undefined): string {
     case "provider-calls":
       if (rule.own === undefined) return "none";
       return rule.answered === true ? "own, answered" : "own";
+    case "tool-results":
+      return rule.joins === true ? "or behind joined answers" : "yes";
     case "last-message":
       return rule.paused === true ? "or paused" : "yes";
     case "first-message":

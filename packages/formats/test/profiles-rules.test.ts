@@ -27,6 +27,7 @@ const byName: Readonly<Record<string, profiles.ProfileRules>> = {
 
 const source = "https://example.com";
 const call = toolCall("toolu_1", "search", {});
+const otherCall = toolCall("toolu_2", "search", {});
 const result = toolResult("toolu_1", "search", "found");
 const approvedCall = assistant([
   { type: "tool-call", toolCallId: "toolu_1", toolName: "search", input: {} },
@@ -169,6 +170,14 @@ const cases: readonly Case[] = [
     messages: [user("a"), call, user("b"), result],
     index: 1,
     refusedBy: everybody,
+  },
+  {
+    rule: "tool-results",
+    breaks: "two answers with calls before the results of both",
+    messages: [user("a"), call, otherCall, joinedResults("toolu_1", "toolu_2")],
+    index: 1,
+    // It joins the two.
+    refusedBy: everybody.filter((name) => name !== "anthropic"),
   },
   {
     rule: "tool-results",
@@ -1294,4 +1303,18 @@ it("leaves out what OpenAI ran with the reasoning that led to it", async () => {
   ];
   await memory.add(user("a"), assistant(cutOff), user("b"));
   expect(await memory.messages()).toEqual([user("a"), user("b")]);
+});
+
+it("of answers that a provider joins, each call needs its result all the same", () => {
+  const messages = [user("a"), call, assistant("And"), otherCall, result, user("b")];
+  expect(validate(messages, profiles.anthropic, { format })).toMatchObject([
+    { rule: "tool-results", index: 3 },
+  ]);
+});
+
+it("explaining a view tells what a provider takes too much of", async () => {
+  const memory = createChatMemory({ profile: profiles.openai });
+  await memory.add(user("a"), callsOf(129), resultsOf(129));
+  await expect(memory.messages()).rejects.toMatchObject({ code: "WINDOW_OVERFLOW" });
+  expect((await memory.explain()).overflow).toEqual({ needed: 129, limit: 128 });
 });

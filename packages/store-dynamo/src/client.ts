@@ -3,16 +3,12 @@ import {
   callDriver,
   driverCalls,
   importError,
-  invalidOption,
-  notReadyError,
   onAbort,
   parseUrl,
   type StoreConnection,
-  show,
 } from "@turnkeep/core/store-kit";
 import type { DynamoConnection } from "./options.ts";
-
-export const storeName = "dynamoStore";
+import { codesOf, explained, isOpen, isThrottled, isUnanswered, storeName } from "./refusals.ts";
 
 /** What the store needs from a client. A `DynamoDBClient` of `@aws-sdk/client-dynamodb` provides it. */
 export interface DynamoClient {
@@ -33,8 +29,28 @@ export interface Statement<A> {
 
 export type Run = <A>(statement: Statement<A>) => Promise<A>;
 
+/** Why the database did not make a write whose condition did not hold, or that met a transaction. */
+export interface Refusal {
+  /** For each action. */
+  readonly codes: readonly string[];
+  /** An earlier attempt at the same write got no answer, and may have been made. */
+  readonly isOpen: boolean;
+  readonly cause: unknown;
+}
+
 type Driver = typeof import("@aws-sdk/client-dynamodb");
-type Send = (statement: Statement<unknown>, signal: AbortSignal | undefined) => Promise<unknown>;
+
+/** What became of a command, which the client may have sent several times. */
+interface Outcome {
+  answer?: Answer;
+  cause?: unknown;
+  /** One attempt at least may have taken place although it failed. */
+  isOpen: boolean;
+  /** Nothing came back for so long that its connection may be dead. */
+  isSilent: boolean;
+}
+
+type Send = (statement: Statement<unknown>, signal: AbortSignal | undefined) => Promise<Outcome>;
 
 /** After this many attempts the call fails; with these waits that takes some seconds. */
 const maxAttempts = 10;
@@ -42,21 +58,15 @@ const firstWaitMs = 25;
 const longestWaitMs = 2_000;
 
 /** How long a client that the store opened waits for an answer, including the driver's own retries. */
-const answerWithinMs = 30_000;
+const answerWithinMs = 15_000;
+/** The same for what may be megabytes. */
+const bulkyWithinMs = 30_000;
+const bulky = /^(?:Batch|Transact)Write/;
 
-/** The driver's codes, of its errors without `Exception`. */
-const throttled = new Set([
-  "ProvisionedThroughputExceeded",
-  "Throttling",
-  "ThrottlingError",
-  "RequestLimitExceeded",
-  // The same transaction, sent before, is still running.
-  "TransactionInProgress",
-]);
+/** Who gives up after so long, for whatever reason, may have waited on a dead connection. */
+const silentAfterMs = 5_000;
 
-/** The error for a request whose keys the table does not have. */
-const otherKeys =
-  /key (?:element|schema|condition)|missing the key|mismatch for key|(?:conditions on the|required) keys/i;
+const reads = /^(?:Batch|Transact)?Get|^Query|^Describe/;
 
 /**
  * The host of an endpoint of AWS, which names its region: by service or account, for IPv6 too, or of an endpoint in a
@@ -67,27 +77,33 @@ const regional =
 
 /** Does no I/O. */
 export function connect({ client, url, config }: DynamoConnection, tableName: string): StoreConnection<Run> {
-  let opened: Promise<{ send: Send; destroy: () => void }> | undefined;
+  let own: { readonly client: DynamoClient & { destroy(): void }; underWay: number } | undefined;
+  let imported: Promise<Driver> | undefined;
   const calls = driverCalls(storeName);
 
-  async function open(): Promise<{ send: Send; destroy: () => void }> {
-    const driver = await importDriver();
-    if (client !== undefined) return { send: sender(driver, client, undefined), destroy: () => {} };
-    const own = new driver.DynamoDBClient(config ?? configOf(url as string));
-    return { send: sender(driver, own, answerWithinMs), destroy: () => own.destroy() };
-  }
+  const send: Send = async (statement, signal) => {
+    imported ??= importDriver();
+    const driver = await imported;
+    if (client !== undefined) return sent(driver, client, statement, signal);
+    own ??= { client: new driver.DynamoDBClient(config ?? configOf(url as string)), underWay: 0 };
+    const used = own;
+    used.underWay++;
+    const timeoutMs = bulky.test(statement.operation) ? bulkyWithinMs : answerWithinMs;
+    const outcome = await sent(driver, used.client, statement, signal, timeoutMs);
+    // Its other connections may be dead, too: the next call gets new ones.
+    if (outcome.isSilent && own === used) own = undefined;
+    if (--used.underWay === 0 && own !== used) used.client.destroy();
+    return outcome;
+  };
 
   return {
     under(signal) {
       return <A>(statement: Statement<A>) =>
-        calls.run(async () => {
-          opened ??= open();
-          return (await sendUntilDone((await opened).send, statement, tableName, signal)) as A;
-        }, signal);
+        calls.run(async () => (await sendUntilDone(send, statement, tableName, signal)) as A, signal);
     },
     async close() {
       await calls.settled();
-      (await opened?.catch(() => undefined))?.destroy();
+      own?.client.destroy();
     },
   };
 }
@@ -115,24 +131,51 @@ export function configOf(address: string): object {
   };
 }
 
-function sender(driver: Driver, client: DynamoClient, timeoutMs: number | undefined): Send {
+async function sent(
+  driver: Driver,
+  client: DynamoClient,
+  { operation, input }: Statement<unknown>,
+  signal: AbortSignal | undefined,
+  timeoutMs?: number,
+): Promise<Outcome> {
   const commands = driver as unknown as Record<string, unknown>;
-  return async ({ operation, input }, signal) => {
-    const Command = commands[`${operation}Command`] as new (input: object) => never;
-    const controller = new AbortController();
-    const cut = (): void => controller.abort();
-    const stop = signal && onAbort(signal, cut);
-    const timer = timeoutMs === undefined ? undefined : setTimeout(cut, timeoutMs);
-    try {
-      return await client.send(new Command(input), { abortSignal: controller.signal } as never);
-    } catch (cause) {
-      const isLate = controller.signal.aborted && signal?.aborted !== true;
-      throw isLate ? new Error(`The database did not answer within ${timeoutMs} ms`) : cause;
-    } finally {
-      clearTimeout(timer);
-      stop?.();
-    }
-  };
+  const Command = commands[`${operation}Command`] as new (input: object) => never;
+  const command = new Command(input);
+  const outcome: Outcome = { isOpen: false, isSilent: false };
+  watch(command, outcome);
+  const controller = new AbortController();
+  const cut = (): void => controller.abort();
+  const stop = signal && onAbort(signal, cut);
+  const timer = timeoutMs === undefined ? undefined : setTimeout(cut, timeoutMs);
+  const since = performance.now();
+  try {
+    outcome.answer = (await client.send(command, { abortSignal: controller.signal } as never)) as Answer;
+  } catch (cause) {
+    const isLate = controller.signal.aborted && signal?.aborted !== true;
+    outcome.cause = isLate ? new Error(`The database did not answer within ${timeoutMs} ms`) : cause;
+    outcome.isOpen ||= isOpen(outcome.cause);
+    outcome.isSilent = isLate || (controller.signal.aborted && performance.now() - since >= silentAfterMs);
+  } finally {
+    clearTimeout(timer);
+    stop?.();
+  }
+  return outcome;
+}
+
+interface Stack {
+  add(middleware: (next: (args: never) => Promise<unknown>) => unknown, options: object): void;
+}
+
+/** Notes an attempt whose answer was lost: the client may repeat it by itself, and tells only of the last one. */
+function watch(command: { readonly middlewareStack?: Stack }, outcome: Outcome): void {
+  command.middlewareStack?.add(
+    (next) => (args: never) =>
+      next(args).catch((cause: unknown) => {
+        outcome.isOpen ||= isOpen(cause);
+        throw cause;
+      }),
+    { step: "deserialize", priority: "high" },
+  );
 }
 
 /** Repeats until the database has done all of it, or refused it; throttled parts are sent again. */
@@ -142,31 +185,43 @@ async function sendUntilDone(
   tableName: string,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
+  const { operation, insists } = statement;
   let { input } = statement;
   const answers: Answer[] = [];
+  let open = false;
+  let mayRead = reads.test(operation);
   for (let attempt = 1; ; attempt++) {
-    try {
-      const answer = (await send({ ...statement, input }, signal)) as Answer;
+    const { answer, cause = putOff(), ...outcome } = await send({ ...statement, input }, signal);
+    open ||= outcome.isOpen;
+    if (answer !== undefined) {
       answers.push(answer);
       // What a batch left undone for lack of capacity.
       const left = answer.UnprocessedItems ?? answer.UnprocessedKeys ?? {};
       if (Object.keys(left).length === 0) return answers.length === 1 ? answer : joined(answers);
       input = { ...input, RequestItems: left };
-      throw Object.assign(new Error("The database put off a part of the call"), {
-        name: "ThrottlingException",
-      });
-    } catch (cause) {
-      const codes = codesOf(cause);
-      const isCondition = codes.includes("ConditionalCheckFailed");
-      const isConflict = codes.includes("TransactionConflict");
-      const isThrottled = codes.some((code) => throttled.has(code));
-      const again = !isCondition && (isThrottled || (isConflict && statement.insists === true));
-      if (!again && (isCondition || isConflict)) return { refused: codes };
-      if (!again || attempt === maxAttempts) throw explained(cause, tableName);
     }
+    // A read whose connection was dead has another try, by another connection.
+    if (mayRead && answer === undefined && isUnanswered(cause) && signal?.aborted !== true) {
+      mayRead = false;
+      continue;
+    }
+    const codes = codesOf(cause);
+    const isCondition = codes.includes("ConditionalCheckFailed");
+    const isConflict = codes.includes("TransactionConflict");
+    const again = !isCondition && (isThrottled(codes) || (isConflict && insists === true));
+    if (!again && (isCondition || isConflict)) {
+      // By its token, a transaction that was made before would have been answered as made.
+      const isOpen = open && !(isCondition && "ClientRequestToken" in input);
+      return { refusal: { codes, isOpen, cause: explained(cause, true, operation, tableName) } };
+    }
+    if (!again || attempt === maxAttempts) throw explained(cause, open, operation, tableName);
     // Random, so that calls refused together do not all return together.
     await pause(Math.random() * Math.min(firstWaitMs * 2 ** attempt, longestWaitMs), signal);
   }
+}
+
+function putOff(): Error {
+  return Object.assign(new Error("The database put off a part of the call"), { name: "ThrottlingException" });
 }
 
 /** Waits this long, or until the signal ends the call with `ABORTED`. */
@@ -188,50 +243,4 @@ interface Answer {
 function joined(answers: readonly Answer[]): Answer {
   const items = answers.flatMap(({ Responses = {} }) => Object.values(Responses).flat());
   return { Responses: { items } };
-}
-
-interface Reason {
-  readonly Code?: string;
-  Item?: unknown;
-}
-
-/** Why each action of a transaction was not done. */
-function reasonsOf(cause: unknown): readonly Reason[] {
-  return (cause as { CancellationReasons?: readonly Reason[] } | undefined)?.CancellationReasons ?? [];
-}
-
-/** Why a call failed: a code for each action of a transaction, or the one of another call. */
-function codesOf(cause: unknown): readonly string[] {
-  const name = nameOf(cause);
-  if (name !== "TransactionCanceledException") return [name.replace(/Exception$/, "")];
-  return reasonsOf(cause).map(({ Code = "None" }) => Code);
-}
-
-/**
- * The driver's error with its name as code (or the first reason for which a transaction was refused), and without stored
- * data, which it may quote. Errors that the user of the store can fix are put in our words.
- */
-function explained(cause: unknown, tableName: string): unknown {
-  for (const reason of reasonsOf(cause)) delete reason.Item;
-  const name = nameOf(cause);
-  if (cause instanceof Error && cause.message === "Region is missing") {
-    return invalidOption(`${storeName}: set the region, by config: { region } or the variable AWS_REGION`);
-  }
-  if (name === "ResourceNotFoundException")
-    return notReadyError(storeName, `the table ${show(tableName)}`, cause);
-  if (name === "ValidationException" && otherKeys.test((cause as Error).message)) {
-    return notReadyError(
-      storeName,
-      `the table ${show(tableName)} with these names of partition and sort key`,
-      cause,
-    );
-  }
-  // Of a transaction that was refused, the reasons say why.
-  const [code = name] = reasonsOf(cause).flatMap(({ Code }) => (Code === "None" ? [] : (Code ?? [])));
-  if (cause instanceof Error && !("code" in cause) && name !== "Error") Object.assign(cause, { code });
-  return cause;
-}
-
-export function nameOf(cause: unknown): string {
-  return cause instanceof Error ? cause.name : "";
 }

@@ -14,6 +14,12 @@ export const ownAttributes: readonly string[] = [
   ...["rows", "parts", "token", "add", "drop", "stage", "prefixes"],
 ];
 
+/** Those that an index may be on, with their types: all items that have them would be accepted. */
+export const indexable: Readonly<Record<string, "S" | "N">> = {
+  ...{ version: "S", owner: "S", life: "S", stage: "S" },
+  ...{ nextSeq: "N", count: "N", updatedAt: "N", endsAt: "N", parts: "N" },
+};
+
 /** The number of partitions over which the listing of all memories is spread. */
 export const shards = 8;
 
@@ -64,8 +70,10 @@ export interface Work {
   readonly updatedAt: number;
 }
 
+const digitsOfSeq = 16;
+
 /** All numbers have the same length as text, so keys sort like numbers. */
-function padded(value: number, digits = 16): string {
+function padded(value: number, digits = digitsOfSeq): string {
   return String(value).padStart(digits, "0");
 }
 
@@ -158,9 +166,15 @@ export class Memory {
   pendingKey(token: string, key?: number): Key {
     return this.#key(`${token}/${key === undefined ? "" : padded(key)}`);
   }
-  /** Where messages with an id are or were; without a number, the prefix of all such keys. */
-  idKey(id: string, seq?: number): Key {
-    return this.#key(`i/${id}/${seq === undefined ? "" : padded(seq)}`);
+  /** Where messages with an id are or were; without a number, or an id, the prefix of all such keys. */
+  idKey(id?: string, seq?: number): Key {
+    return this.#key(id === undefined ? "i/" : `i/${id}/${seq === undefined ? "" : padded(seq)}`);
+  }
+  /** What an {@link idKey} says; `key` is the one without a number. */
+  idOf(sort: string): { key: string; id: string; seq: number } {
+    const key = sort.slice(0, -digitsOfSeq);
+    const id = key.slice(this.idKey().sort.length, -1);
+    return { key, id, seq: Number(sort.slice(-digitsOfSeq)) };
   }
   #markKey(mark: number, count?: number): Key {
     return this.#key(`s/${padded(mark)}/${count === undefined ? "" : padded(count)}`);

@@ -1,12 +1,23 @@
 import { invalidOption, show, TurnkeepError } from "@turnkeep/core/store-kit";
-import { nameOf, pause, type Run, type Statement, storeName } from "./client.ts";
+import { pause, type Run, type Statement } from "./client.ts";
+import { indexable, ownAttributes } from "./items.ts";
+import { nameOf, storeName } from "./refusals.ts";
 import type { TableNames } from "./table.ts";
 
-interface Description {
+interface Index {
+  readonly IndexName?: string;
+  readonly KeySchema?: readonly { readonly AttributeName?: string; readonly KeyType?: string }[];
+}
+
+interface Description extends Index {
   readonly TableStatus?: string;
   readonly MultiRegionConsistency?: string;
-  readonly KeySchema?: { readonly AttributeName?: string; readonly KeyType?: string }[];
-  readonly AttributeDefinitions?: { readonly AttributeName?: string; readonly AttributeType?: string }[];
+  readonly AttributeDefinitions?: readonly {
+    readonly AttributeName?: string;
+    readonly AttributeType?: string;
+  }[];
+  readonly GlobalSecondaryIndexes?: readonly Index[];
+  readonly LocalSecondaryIndexes?: readonly Index[];
 }
 
 interface Expiry {
@@ -17,19 +28,7 @@ interface Expiry {
 const activeWithinMs = 5 * 60 * 1000;
 
 /** Creates the table and its expiry as the options say, or checks existing ones. */
-export function migrate(run: Run, table: TableNames, signal: AbortSignal | undefined): Promise<void> {
-  return prepare(run, table, signal).catch((error: unknown) => {
-    const cause = error instanceof Error ? error.cause : undefined;
-    if (nameOf(cause) !== "AccessDeniedException") throw error;
-    const actions = "CreateTable, DescribeTable, DescribeTimeToLive and UpdateTimeToLive";
-    throw unfit(
-      `these credentials may not prepare the table ${show(table.tableName)} (see the cause): allow them ${actions}, or call migrate() with others`,
-      cause,
-    );
-  });
-}
-
-async function prepare(run: Run, table: TableNames, signal: AbortSignal | undefined): Promise<void> {
+export async function migrate(run: Run, table: TableNames, signal: AbortSignal | undefined): Promise<void> {
   const { tableName, partitionKey, sortKey } = table;
   if ((await described(run, tableName)) === undefined) {
     const create = {
@@ -80,27 +79,42 @@ async function described(run: Run, TableName: string): Promise<Description | und
   return (await run(describe).catch(unless("ResourceNotFoundException")))?.Table;
 }
 
-function unfit(why: string, cause?: unknown): TurnkeepError {
-  return new TurnkeepError("STORE_NOT_READY", `${storeName}: ${why}`, { cause });
+function unfit(why: string): TurnkeepError {
+  return new TurnkeepError("STORE_NOT_READY", `${storeName}: ${why}`);
 }
 
-function checkTable({ tableName, partitionKey, sortKey }: TableNames, found: Description): void {
+function checkTable(table: TableNames, found: Description): void {
+  const { tableName, partitionKey, sortKey } = table;
   if (found.MultiRegionConsistency === "STRONG") {
     throw unfit(
       `the table ${show(tableName)} has multi-Region strong consistency, and DynamoDB then refuses transactions: use a table of one Region, or a global table with eventual consistency`,
     );
   }
+  const typeOf = (name: string | undefined): string | undefined =>
+    found.AttributeDefinitions?.find(({ AttributeName }) => AttributeName === name)?.AttributeType;
   for (const [option, name, type] of [
     ["partitionKey", partitionKey, "HASH"],
     ["sortKey", sortKey, "RANGE"],
   ] as const) {
     const key = found.KeySchema?.find(({ KeyType }) => KeyType === type)?.AttributeName;
-    const kind = found.AttributeDefinitions?.find((one) => one.AttributeName === key)?.AttributeType;
+    const kind = typeOf(key);
     if (key === name && kind === "S") continue;
     const is = key === undefined ? "has none" : `has ${show(key)} of type ${kind}`;
     throw invalidOption(
       `${option} must be ${show(name)}, a string (S), but the table ${show(tableName)} ${is}`,
     );
+  }
+  const { GlobalSecondaryIndexes = [], LocalSecondaryIndexes = [] } = found;
+  for (const { IndexName = "", KeySchema = [] } of [...GlobalSecondaryIndexes, ...LocalSecondaryIndexes]) {
+    for (const { AttributeName: name = "" } of KeySchema) {
+      const kind = name === table.ttlAttribute ? "N" : indexable[name];
+      if (kind === typeOf(name) || (kind === undefined && !ownAttributes.includes(name))) continue;
+      const needs =
+        kind === undefined ? "cannot be indexed, since it may be empty or long" : `is of type ${kind}`;
+      throw unfit(
+        `the index ${show(IndexName)} of the table ${show(tableName)} is on ${show(name)}, of type ${typeOf(name)}, which this store uses and which ${needs}: DynamoDB would refuse its items. Remove the index, or use another table`,
+      );
+    }
   }
 }
 

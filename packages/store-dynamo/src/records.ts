@@ -1,5 +1,11 @@
 import type { StoredMessage } from "@turnkeep/core";
-import { corruptError, runsOf, utf8Length } from "@turnkeep/core/store-kit";
+import {
+  corruptError,
+  type FoldedUpdate,
+  runsOf,
+  unreadableMessage,
+  utf8Length,
+} from "@turnkeep/core/store-kit";
 
 /**
  * The head holds the newest messages up to this many bytes: reading a head below 4 KB costs one unit. More makes
@@ -46,6 +52,9 @@ export interface Place {
 
 export const inItsRow: Place = { edit: 0, apart: 0 };
 
+/** In place of a part of a row that is not there. No line holds it, since JSON escapes it. */
+export const gap = "\0";
+
 export function lineOf({ seq, id, createdAt, payload, meta }: StoredMessage, edit = 0): Line {
   const fields = [seq, edit, id, createdAt, payload, ...(meta === undefined ? [] : [meta])];
   return { seq, edit, id, text: JSON.stringify(fields) };
@@ -55,25 +64,45 @@ export function textOf(lines: readonly Line[]): string {
   return lines.map(({ text }) => text).join("\n");
 }
 
-export function linesOf(memoryId: string, text: string): Line[] {
-  if (text === "") return [];
-  return text.split("\n").map((line) => {
+/** Without lines whose beginning cannot be read: the head knows which live messages are missing then. */
+export function linesOf(text: string): Line[] {
+  return text.split("\n").flatMap((line) => {
     const [, seq, edit, id] = /^\[(\d+),(\d+),("(?:[^"\\]|\\.)*"),/.exec(line) ?? [];
-    const name = id === undefined ? undefined : parsed(id);
-    if (typeof name !== "string") throw corruptError(memoryId, "one of its messages has no beginning");
-    return { seq: Number(seq), edit: Number(edit), id: name, text: line };
+    const name = id === undefined || line.includes(gap) ? undefined : parsed(id);
+    return typeof name === "string" ? [{ seq: Number(seq), edit: Number(edit), id: name, text: line }] : [];
   });
 }
 
-export function messageOf(memoryId: string, { id, text }: Line): StoredMessage {
+export function messageOf({ seq, id, text }: Line): StoredMessage {
   const fields = parsed(text);
-  if (Array.isArray(fields)) {
-    const [seq, , , createdAt, payload, meta] = fields as unknown[];
-    const isWhole = typeof seq === "number" && typeof createdAt === "number" && typeof payload === "string";
-    if (isWhole && meta === undefined) return { id, seq, createdAt, payload };
-    if (isWhole && typeof meta === "string") return { id, seq, createdAt, payload, meta };
+  const [, , , createdAt, payload, meta] = Array.isArray(fields) ? (fields as unknown[]) : [];
+  if (typeof createdAt === "number" && typeof payload === "string") {
+    if (meta === undefined) return { id, seq, createdAt, payload };
+    if (typeof meta === "string") return { id, seq, createdAt, payload, meta };
   }
-  throw corruptError(memoryId, "it lacks a part", { messageIds: [id] });
+  return unreadableMessage(seq, id);
+}
+
+/** With more lines, in their places, which others with their seqs may have taken. */
+export function withLines(lines: readonly Line[], more: readonly Line[]): readonly Line[] {
+  if (more.length === 0) return lines;
+  const bySeq = new Map([...lines, ...more].map((line) => [line.seq, line]));
+  return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
+}
+
+/** The lines after an update; the same list, if it names none of them. */
+export function linesAfter(
+  { rewrite, remove }: FoldedUpdate,
+  lines: readonly Line[],
+  edit: number,
+): readonly Line[] {
+  const rewritten = new Map(rewrite.map((message) => [message.seq, message]));
+  const removed = new Set(remove);
+  if (!lines.some(({ seq }) => rewritten.has(seq) || removed.has(seq))) return lines;
+  return lines.flatMap((line) => {
+    const message = rewritten.get(line.seq);
+    return removed.has(line.seq) ? [] : [message === undefined ? line : lineOf(message, edit)];
+  });
 }
 
 function parsed(text: string): unknown {

@@ -1,6 +1,6 @@
-import { corruptError, runsOf } from "@turnkeep/core/store-kit";
+import { runsOf } from "@turnkeep/core/store-kit";
 import { freshKeys, type Head, type Memory, numberOf } from "./items.ts";
-import { beyond, linesOf, type Place, type Row } from "./records.ts";
+import { beyond, gap, linesOf, type Place, type Row } from "./records.ts";
 import { type Entry, inTurn, type Page, type QueryOptions, type Values } from "./table.ts";
 
 /** With more runs of messages than this, runs near each other are read together. */
@@ -62,6 +62,11 @@ export class Reading {
     return [...byKey.values()].filter(({ lines }) => lines.some(({ seq }) => asked.has(seq)));
   }
 
+  /** The row in which a message with this seq is, or would be. */
+  async rowAt(seq: number): Promise<Row | undefined> {
+    return (await this.rows({ from: seq, to: seq, limit: 1 }))[0];
+  }
+
   /** All rows of {@link rowPages} at once. */
   async rows(query: RowQuery): Promise<Row[]> {
     const found: Row[] = [];
@@ -92,9 +97,10 @@ export class Reading {
         const key = numberOf(sort);
         // Parts that no row names do not count.
         if (sort !== memory.rowKey(key).sort) continue;
-        const row = wholeRow(memory, key, pending.get(key) ?? values, bySort);
+        const { row, isWhole } = rowOf(memory, key, pending.get(key) ?? values, bySort);
+        if (!isWhole && key === open) continue;
+        this.isTorn ||= !isWhole;
         if (row !== undefined) rows.push(row);
-        else if (key !== open) this.isTorn = true;
       }
       found = rows.at(-1)?.key === open ? [] : found.filter(({ sort }) => numberOf(sort) === open);
       // Yielded last, for readers that need no further page.
@@ -110,20 +116,17 @@ export class Reading {
   }
 }
 
-/** A row as the head means it. `undefined`: a part is missing. */
-function wholeRow(
+/** A row as the head means it, without messages that are in parts that are missing. */
+function rowOf(
   memory: Memory,
   key: number,
-  { count, token, parts, rows: own }: Values,
+  { count, token: apart, parts, rows: own }: Values,
   bySort: ReadonlyMap<string, Values>,
-): Row | undefined {
-  const isInside = typeof token !== "string";
-  if (typeof count !== "number" || (isInside && typeof own !== "string")) {
-    throw corruptError(memory.memoryId, `its row ${key} lacks a part`);
-  }
-  if (isInside) return { key, count, token: undefined, lines: linesOf(memory.memoryId, String(own)) };
-  const keys = Array.from({ length: Number(parts) }, (_, index) => memory.partKey(key, token, index));
-  const texts = keys.map(({ sort }) => bySort.get(sort)?.rows);
-  if (texts.includes(undefined)) return undefined;
-  return { key, count, token, lines: linesOf(memory.memoryId, texts.join("")) };
+): { row?: Row; isWhole: boolean } {
+  if (typeof count !== "number") return { isWhole: false };
+  const token = typeof apart === "string" ? apart : undefined;
+  const places = Array.from({ length: Number(parts) }, (_, index) => memory.partKey(key, token ?? "", index));
+  const texts = token === undefined ? [own] : places.map(({ sort }) => bySort.get(sort)?.rows);
+  const lines = linesOf(texts.map((text) => text ?? gap).join(""));
+  return { row: { key, count, token, lines }, isWhole: !texts.includes(undefined) };
 }

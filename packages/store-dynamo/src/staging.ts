@@ -1,3 +1,4 @@
+import { isTurnkeepError, show, TurnkeepError } from "@turnkeep/core/store-kit";
 import {
   type Head,
   headKey,
@@ -5,12 +6,13 @@ import {
   isPresent,
   listedAs,
   listPartition,
-  type Memory,
+  Memory,
   numberOf,
   shards,
   type Work,
   workOf,
 } from "./items.ts";
+import { storeName } from "./refusals.ts";
 import { type Action, type Condition, type Entry, inTurn, type Table } from "./table.ts";
 
 /** A staged update older than this is no longer being written. */
@@ -32,7 +34,14 @@ async function end(
   const ending: Work = { ...work, stage: "ending" };
   const actions = [...others, memory.table.put(memory.workEntry(ending), condition)];
   if ((await memory.table.write(actions, true)) !== undefined) return false;
-  await finish(memory, ending);
+  await finish(memory, ending).catch((cause: unknown) => {
+    if (isTurnkeepError(cause, "ABORTED")) throw cause;
+    throw new TurnkeepError(
+      "STORE_UNAVAILABLE",
+      `${storeName}: what was removed of memory ${show(memory.memoryId)} no longer shows, but a part of it is still stored; see the cause. Repeat the call, or call sweep()`,
+      { cause },
+    );
+  });
   return true;
 }
 
@@ -82,6 +91,16 @@ export function endLife(memory: Memory, owner: string | undefined, action: Actio
   const [, ...owned] = memory.listEntries(owner);
   const work = { token: "", prefixes: [memory.prefix], updatedAt: Date.now() };
   return end(memory, work, [action, ...owned.map((entry) => memory.table.delete(entry))]);
+}
+
+/** Removes what interrupted deletes, and expiry, left behind of a memory that is not there. */
+export async function finishDeletes(table: Table, memoryId: string): Promise<void> {
+  const { partition } = new Memory(table, memoryId, "").listKey();
+  for await (const { entries } of table.query(partition, { from: `${memoryId}/` })) {
+    // The key of another memory may begin so, too.
+    const own = entries.filter(({ sort }) => listedAs(table, sort).memory.memoryId === memoryId);
+    await inTurn(own, (entry) => settle(table, entry));
+  }
 }
 
 /** Removes what interrupted updates and deletes left behind, and expired memories. Returns how many it found. */

@@ -3,7 +3,6 @@ import {
   checkUpdate,
   conflictError,
   copyUpdate,
-  corruptError,
   isTurnkeepError,
   lifecycle,
   listPage,
@@ -11,32 +10,34 @@ import {
   type NormalHistoryQuery,
   normalizeHistoryQuery,
   normalizeListQuery,
+  storeError,
   withState,
 } from "@turnkeep/core/store-kit";
-import { connect, pause, type Run, storeName } from "./client.ts";
-import { allLive, type Found, readMessages } from "./history.ts";
-import { type Head, headKey, Memory } from "./items.ts";
+import { connect, pause, type Run } from "./client.ts";
+import { allLive, type Found, readMessages, withLost } from "./history.ts";
+import { type Head, headKey, isPresent, Memory } from "./items.ts";
 import { migrate } from "./migrations.ts";
 import { type DynamoStoreOptions, normalizeOptions } from "./options.ts";
 import { readHead, readList } from "./reads.ts";
-import { endLife, sweep } from "./staging.ts";
+import { storeName } from "./refusals.ts";
+import { endLife, finishDeletes, sweep } from "./staging.ts";
 import { Table } from "./table.ts";
-import { applyUpdate } from "./updates.ts";
+import { applyUpdate, type Lost } from "./updates.ts";
 
 /** A store in DynamoDB. */
 export interface DynamoStore extends ChatMemoryStore {
   /**
    * Creates the table, billed on demand, waits until it is active, and turns on its expiry (TTL). Safe to run twice,
-   * and by several processes at once. For an existing table, it checks the keys and whether expiry is on.
+   * and by several processes at once. For an existing table, it checks the keys, the indexes and whether expiry is on.
    *
    * Errors: `INVALID_OPTION` if the table's keys or its TTL attribute differ from the options; `STORE_NOT_READY` if it
-   * is not active within five minutes, has multi-Region strong consistency, or if the credentials lack a right;
-   * `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
+   * is not active within five minutes, has multi-Region strong consistency, or an index that would refuse items;
+   * `STORE_REFUSED` if the credentials lack a right; `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
    */
   migrate(options?: CallOptions): Promise<void>;
 }
 
-/** How often a read that met an update is repeated before the record counts as corrupt. */
+/** How often one version is read whose messages are not where its head says, before they count as lost. */
 const readsOfOneVersion = 6;
 
 /** How often an update is planned whose rows a sweep or a running transaction changes. */
@@ -55,7 +56,7 @@ const remembered = 1_000;
  * DynamoDB has no clock that a write could use: expiry goes by the clock of the process that writes or reads.
  *
  * Errors: `INVALID_OPTION` at creation; in calls, those of the store contract, `STORE_NOT_READY` before `migrate()`,
- * and `STORE_UNAVAILABLE` with the driver's error as `cause`, also if the database throttles for long.
+ * and `STORE_REFUSED` or `STORE_UNAVAILABLE` with the driver's error as `cause`, also if the database throttles for long.
  *
  * @example
  * ```ts
@@ -107,23 +108,25 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
     memoryId: string,
     query: NormalHistoryQuery,
     { known, signal }: ReadOptions = {},
-  ): Promise<{ head?: Head | undefined; found?: Found }> {
+  ): Promise<{ head?: Head | undefined; found?: Found; lost: Lost }> {
     let version: string | undefined;
     for (let tries = 1; ; tries++) {
       const head = await look(table, memoryId);
-      if (head === undefined || head.version === known) return { head };
+      if (head === undefined || head.version === known) return { head, lost: new Map() };
       // A page of history may be of no version; a snapshot has to be.
       if (query === allLive && head.version !== version) tries = 1;
       version = head.version;
       const found = await readMessages(table, memoryId, head, query);
       // What is damaged does not hide the rest.
-      if (found.isWhole || tries === readsOfOneVersion) return { head, found };
+      if (found.isWhole || tries === readsOfOneVersion) {
+        return { head, ...(await withLost(new Memory(table, memoryId, head.life), found, query)) };
+      }
       // The update that the read met is still being applied, one item at a time.
       await pause(Math.random() * 10 * 2 ** tries, signal);
     }
   }
 
-  return {
+  const store: DynamoStore = {
     capabilities,
 
     async migrate(callOptions) {
@@ -134,8 +137,6 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       const table = tableOf(enterFor(memoryId, callOptions));
       const { head, found } = await read(table, memoryId, allLive, callOptions);
       if (head === undefined) return { version: null, nextSeq: 1, messages: [] };
-      if (found?.missing !== undefined)
-        throw corruptError(memoryId, `its live message at seq ${found.missing} is not there`);
       return memorySnapshot(
         head,
         found?.messages.map(({ message }) => message),
@@ -149,18 +150,29 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
       const { expected, version } = change;
       let base = expected === null ? headOfNone(change.owner) : heads.get(memoryId);
       if (expected !== null && base?.version !== expected) base = await look(table, memoryId);
+      let lost: Lost = new Map();
       let invalid: unknown;
       for (let plans = 1; plans <= plansOfOneUpdate && base?.version === (expected ?? ""); plans++) {
-        const { life } = base;
+        const { life, count } = base;
         invalid = undefined;
-        const after = await applyUpdate(table, memoryId, change, base, ttlMs).catch((error: unknown) => {
-          if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
-          invalid = error;
-        });
+        const after = await applyUpdate(table, memoryId, change, base, lost, ttlMs).catch(
+          (error: unknown) => {
+            if (!isTurnkeepError(error, "INVALID_OPTION")) throw error;
+            invalid = error;
+          },
+        );
         if (after === "again" && plans < plansOfOneUpdate) continue;
-        if (typeof after === "object") return remember(memoryId, after);
+        if (after === "torn") {
+          ({ head: base, lost } = await read(table, memoryId, allLive, { signal: callOptions?.signal }));
+          continue;
+        }
+        if (typeof after === "object" && "version" in after) return remember(memoryId, after);
         // The head tells why nothing was changed. It may be of another life, which began with the same version.
         base = await look(table, memoryId);
+        const isOpen = typeof after === "object" && after.isOpen && base?.version !== version;
+        // The next update after the expected version was another's: then this one was never in place.
+        const isSettled = base?.life === life && base.count === count + 1;
+        if (isOpen && !isSettled) throw storeError(storeName, after.cause);
         if (base?.life === life) break;
       }
       if (base?.version === version) return;
@@ -170,17 +182,29 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
 
     async deleteMessages(memoryId, callOptions) {
       const table = tableOf(enterFor(memoryId, callOptions));
+      const expected = callOptions?.expected;
       heads.delete(memoryId);
       const found = await table.get(headKey(memoryId));
-      if (found === undefined) return;
-      const { life = "", owner } = found.values as Partial<Head>;
+      if (found === undefined) return finishDeletes(table, memoryId);
+      const { life = "", owner, version, endsAt } = found.values as Partial<Head>;
+      const isOther = expected !== undefined && version !== expected;
+      if (isOther && isPresent({ endsAt })) throw conflictError(memoryId, expected);
+      if (isOther) return;
       // By its life: a delete that is late, or sent twice, must not hit the next memory of that id. A damaged head may
       // have lost its life; a later sweep then finds what belongs to it in the listing.
-      const isThis =
-        typeof found.values.life === "string"
-          ? { expression: "life = :life", values: { ":life": life } }
-          : { expression: "NOT attribute_type(life, :text)", values: { ":text": "S" } };
-      await endLife(new Memory(table, memoryId, life), owner, table.delete(found, isThis));
+      const isDamaged = typeof found.values.life !== "string";
+      const isThis = isDamaged ? "NOT attribute_type(life, :life)" : "life = :life";
+      const isAsExpected = expected === undefined ? "" : " AND version = :expected";
+      const isDeleted = await endLife(
+        new Memory(table, memoryId, life),
+        owner,
+        table.delete(found, {
+          expression: isThis + isAsExpected,
+          values: { ":life": isDamaged ? "S" : life, ":expected": expected },
+        }),
+      );
+      // Somebody wrote, or deleted it, in between.
+      if (!isDeleted && expected !== undefined) return store.deleteMessages(memoryId, callOptions);
     },
 
     async getHistory(memoryId, query, callOptions) {
@@ -205,6 +229,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
 
     [Symbol.asyncDispose]: close,
   };
+  return store;
 }
 
 /** The head that a new memory starts from. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import type { Run } from "./client.ts";
+import type { Refusal, Run } from "./client.ts";
 
 /** The names of the table and its keys, and the prefix of partition keys. */
 export interface TableNames {
@@ -159,19 +159,19 @@ export class Table {
   }
 
   /**
-   * All or none; a single action costs half of what it costs in a transaction. Returns why nothing was done: a code for
-   * each action. `insists` waits out a conflict with a running transaction.
+   * All or none; a single action costs half of what it costs in a transaction. Returns why nothing was done. `insists`
+   * waits out a conflict with a running transaction.
    */
-  async write(actions: readonly Action[], insists = false): Promise<readonly string[] | undefined> {
+  async write(actions: readonly Action[], insists = false): Promise<Refusal | undefined> {
     const [[kind, input] = []] = Object.entries(actions[0] ?? {});
     // With the token, repetitions by the driver or the network count as one.
     const transaction = { TransactItems: actions, ClientRequestToken: randomUUID() };
-    const { refused } = await this.#run<{ refused?: readonly string[] }>(
+    const { refusal } = await this.#run<{ refusal?: Refusal }>(
       actions.length === 1
         ? { operation: `${kind}Item`, input: input as object, insists }
         : { operation: "TransactWriteItems", input: transaction, insists },
     );
-    return refused;
+    return refusal;
   }
 
   put(entry: Entry, condition?: Condition): Action {

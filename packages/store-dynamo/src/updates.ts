@@ -7,8 +7,10 @@ import {
   invalidOption,
   utf8Length,
 } from "@turnkeep/core/store-kit";
+import type { Refusal } from "./client.ts";
 import { encodeFresh, type Head, isPresent, type Marks, Memory, putHead, type Work } from "./items.ts";
 import {
+  beyond,
   decodeLive,
   divided,
   encodeLive,
@@ -16,11 +18,13 @@ import {
   insideBytes,
   type Line,
   lineOf,
+  linesAfter,
   linesOf,
   type Place,
   type Row,
   recentBytes,
   textOf,
+  withLines,
 } from "./records.ts";
 import { Reading } from "./rows.ts";
 import { catchUp, discard, finish, isStaging } from "./staging.ts";
@@ -30,35 +34,48 @@ import { actionsAtOnce, type Condition, type Table } from "./table.ts";
 const liveBytes = 350 * 1024;
 
 /** What an update does. */
-type Plan = NonNullable<Awaited<ReturnType<typeof planned>>>;
+type Plan = Exclude<Awaited<ReturnType<typeof planned>>, "torn">;
+
+/** Live messages whose records are lost: their ids by seq. */
+export type Lost = ReadonlyMap<number, string>;
 
 /**
- * Readers see all of an update or nothing. Returns the head after it; `undefined`: refused, and the head says why;
- * `"again"`: refused although the head is as expected, so that it may succeed if it is planned anew.
+ * The head after an update. `undefined`, or a refusal: it was not made, and the head says why; `"again"`: not made although
+ * the head is as expected, so that it may succeed if it is planned anew; `"torn"`: not made, since a live message, or a
+ * row, is not where the head says, and is not known to be lost.
  */
+type Applied = Head | Refusal | "again" | "torn" | undefined;
+
+/** Readers see all of an update or nothing. */
 export async function applyUpdate(
   table: Table,
   memoryId: string,
   change: MemoryUpdate,
   base: Head,
+  lost: Lost,
   ttlMs: number | undefined,
-): Promise<Head | "again" | undefined> {
+): Promise<Applied> {
   if (!isPresent(base)) return undefined;
   // A sweep that gave up an earlier attempt to begin may still be removing that life: each attempt has its own.
   const life = change.expected === null ? randomBytes(12).toString("base64url") : base.life;
   const memory = new Memory(table, memoryId, life);
   await catchUp(memory, base);
-  const plan = await planned(memory, change, base, ttlMs);
-  return plan && carriedOut(memory, change, base, plan);
+  const plan = await planned(memory, change, base, lost, ttlMs);
+  return plan === "torn" ? plan : carriedOut(memory, change, base, plan);
 }
 
-/** `undefined`: the stored state is not the one that the update was computed from. */
-async function planned(memory: Memory, change: MemoryUpdate, base: Head, ttlMs: number | undefined) {
+async function planned(
+  memory: Memory,
+  change: MemoryUpdate,
+  base: Head,
+  lost: Lost,
+  ttlMs: number | undefined,
+) {
   const folded = foldUpdate(change);
   const before = decodeLive(memory.memoryId, base.live);
-  const recent = linesOf(memory.memoryId, base.recent);
-  const stored = await rowsNamed(memory, change, folded, base, before, recent);
-  if (stored === undefined) return undefined;
+  const named = await linesNamed(memory, change, folded, base, lost, before);
+  if (named === "torn") return named;
+  const { recent, rows: stored, nowhere } = named;
 
   const count = base.count + 1;
   const token = randomUUID();
@@ -71,7 +88,8 @@ async function planned(memory: Memory, change: MemoryUpdate, base: Head, ttlMs: 
   };
   const kept = [...linesAfter(folded, recent, 0), ...folded.insert.map((message) => lineOf(message))];
   const fits = utf8Length(textOf(kept)) <= recentBytes;
-  const added = fits ? [] : divided(kept, live).map(({ key, lines }) => written(key, lines));
+  const alone = linesAfter(folded, nowhere, count).map((line) => ({ key: line.seq, lines: [line] }));
+  const added = [...(fits ? [] : divided(kept, live)), ...alone].map(({ key, lines }) => written(key, lines));
   const after = stored.map((old) => ({ old, lines: linesAfter(folded, old.lines, count) }));
   /** The rows that were read and stay as they are. */
   const unchanged = after.flatMap(({ old, lines }) => (lines === old.lines ? [old] : []));
@@ -110,32 +128,41 @@ async function planned(memory: Memory, change: MemoryUpdate, base: Head, ttlMs: 
       `The live messages of a memory are too scattered: the list of their seqs has ${head.live.length} bytes, and ${liveBytes} fit`,
     );
   }
-  return { token, head, added, rewritten, unchanged, marks };
+  return { token, head, added, rewritten, unchanged, marks, nowhere };
 }
 
-/**
- * The rows that hold what the update names and the head does not hold, after checking the update against them.
- * `undefined`: a live message, or a row, is not where the head says.
- */
-async function rowsNamed(
+/** Lines in their places. Those that are `nowhere` have no row. */
+interface Lines {
+  readonly recent: readonly Line[];
+  readonly rows: readonly Row[];
+  readonly nowhere: readonly Line[];
+}
+
+/** What the update names, after checking the update against it, beside what it stands with. */
+async function linesNamed(
   memory: Memory,
   change: MemoryUpdate,
   { rewrite, setState, remove }: FoldedUpdate,
   base: Head,
+  lost: Lost,
   before: ReadonlyMap<number, Place>,
-  recent: readonly Line[],
-): Promise<Row[] | undefined> {
+): Promise<Lines | "torn"> {
+  const recent = linesOf(base.recent);
   const gone = setState.map(({ seq }) => seq).filter((seq) => !before.has(seq));
   const inHead = new Set(recent.map(({ seq }) => seq));
   const asked = [...rewrite.map(({ seq }) => seq), ...remove, ...gone].filter((seq) => !inHead.has(seq));
   const reading = new Reading(memory, { ...base, pending: undefined });
-  const stored = await reading.rowsWith(asked, before);
-  const found = [...stored.flatMap(({ lines }) => lines), ...recent];
-  const lines = new Map(found.map((line) => [line.seq, line]));
-  if (asked.some((seq) => before.has(seq) && lines.get(seq)?.edit !== before.get(seq)?.edit))
-    return undefined;
+  const rows = await reading.rowsWith(asked, before);
+  const lines = new Map([...rows.flatMap((row) => row.lines), ...recent].map((line) => [line.seq, line]));
+  const missing = asked.filter((seq) => before.has(seq) && lines.get(seq)?.edit !== before.get(seq)?.edit);
   // It may be in a row that does not show yet, or in one that an update has replaced since.
-  if (reading.isTorn && asked.some((seq) => !lines.has(seq))) return undefined;
+  const isUnseen = reading.isTorn && asked.some((seq) => !lines.has(seq) && !before.has(seq));
+  if (isUnseen || missing.some((seq) => !lost.has(seq))) return "torn";
+
+  const empty = missing.map((seq) => {
+    return { seq, edit: before.get(seq)?.edit ?? 0, id: lost.get(seq) ?? "", text: "" };
+  });
+  for (const line of empty) lines.set(line.seq, line);
   checkAgainstStored(memory.memoryId, change, {
     nextSeq: base.nextSeq,
     find(seq) {
@@ -144,22 +171,29 @@ async function rowsNamed(
       return id === undefined ? undefined : { id, state: "evicted" };
     },
   });
-  return stored;
+  return withEmpty(reading, recent, rows, empty);
 }
 
-/** The same list, if the update names none of it. */
-function linesAfter(
-  { rewrite, remove }: FoldedUpdate,
-  lines: readonly Line[],
-  edit: number,
-): readonly Line[] {
-  const rewritten = new Map(rewrite.map((message) => [message.seq, message]));
-  const removed = new Set(remove);
-  if (!lines.some(({ seq }) => rewritten.has(seq) || removed.has(seq))) return lines;
-  return lines.flatMap((line) => {
-    const message = rewritten.get(line.seq);
-    return removed.has(line.seq) ? [] : [message === undefined ? line : lineOf(message, edit)];
-  });
+/**
+ * With an empty line where each lost message would be looked for: in the head, or in the first row from its seq on. So it
+ * can be replaced and removed like others.
+ */
+async function withEmpty(
+  reading: Reading,
+  recent: readonly Line[],
+  stored: readonly Row[],
+  empty: readonly Line[],
+): Promise<Lines> {
+  const rows = new Map(stored.map((row) => [row.key, row]));
+  const isRecent = ({ seq }: Line): boolean => seq > (recent[0]?.seq ?? beyond);
+  const nowhere: Line[] = [];
+  for (const line of empty.filter((one) => !isRecent(one))) {
+    const found = await reading.rowAt(line.seq);
+    const row = found && (rows.get(found.key) ?? found);
+    if (row === undefined) nowhere.push(line);
+    else rows.set(row.key, { ...row, lines: withLines(row.lines, [line]) });
+  }
+  return { recent: withLines(recent, empty.filter(isRecent)), rows: [...rows.values()], nowhere };
 }
 
 /** Which messages are live after an update. Their places come from the rows. */
@@ -181,12 +215,7 @@ function marksOf({ insert, rewrite, setState }: FoldedUpdate, before: ReadonlyMa
   return { add: superseded.map(({ seq }) => seq), drop: others.map(({ seq }) => seq) };
 }
 
-async function carriedOut(
-  memory: Memory,
-  change: MemoryUpdate,
-  base: Head,
-  plan: Plan,
-): Promise<Head | "again" | undefined> {
+async function carriedOut(memory: Memory, change: MemoryUpdate, base: Head, plan: Plan): Promise<Applied> {
   const { table } = memory;
   const { work, staged, actions, head, next, idsGone, unchecked } = writesOf(memory, change, plan);
   // A query may see a half-applied transaction, so rows that the one below does not check are compared here.
@@ -195,11 +224,14 @@ async function carriedOut(
   if (work !== undefined) await table.write([table.put(memory.workEntry(work))]);
   await table.putAll(staged);
   // The memory may have expired during staging.
-  const refused = isPresent(base) ? await table.write(actions) : [];
-  if (refused !== undefined) {
-    if (staged.length > 0) await discard(memory, work);
+  const isOver = !isPresent(base);
+  const refusal = isOver ? undefined : await table.write(actions);
+  if (isOver || refusal !== undefined) {
+    // What may be in place after all is left to a sweep.
+    if (staged.length > 0 && refusal?.isOpen !== true) await discard(memory, work);
+    const codes = refusal?.codes ?? [];
     // The head is not the obstacle: rows had changed since they were read, or a sweep gave up the staged data.
-    return refused[0] === "None" && refused.includes("ConditionalCheckFailed") ? "again" : undefined;
+    return codes[0] === "None" && codes.includes("ConditionalCheckFailed") ? "again" : refusal;
   }
   // The update is in place; what is left to do does not show, and the next update, a sweep or the memory's end does it.
   const isFinished = await (next &&
@@ -217,7 +249,7 @@ async function carriedOut(
  */
 function writesOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan) {
   const { table, memoryId } = memory;
-  const { token, added, rewritten, unchanged, marks } = plan;
+  const { token, added, rewritten, unchanged, marks, nowhere } = plan;
   const isBeginning = expected === null;
   const [listing, ...owned] = isBeginning ? memory.listEntries(owner) : [];
   const certain = [...added.map(({ entries }) => entries[0]), ...marks, ...owned].map((e) => table.put(e));
@@ -233,10 +265,9 @@ function writesOf(memory: Memory, { expected, owner }: MemoryUpdate, plan: Plan)
   const partsOf = (rows: readonly Row[]): string[] =>
     rows.flatMap(({ key, token: apart }) => (apart === undefined ? [] : [memory.partKey(key, apart).sort]));
   const garbage = partsOf(rewritten.map(({ old }) => old));
-  const idsGone = rewritten.flatMap(({ old, lines }) => {
-    const kept = new Set(lines.map(({ seq }) => seq));
-    return memory.idEntries(old.lines.filter(({ seq }) => !kept.has(seq)));
-  });
+  const kept = new Set([...added, ...rewritten].flatMap(({ lines }) => lines.map(({ seq }) => seq)));
+  const before = [...rewritten.flatMap(({ old }) => old.lines), ...nowhere];
+  const idsGone = memory.idEntries(before.filter(({ seq }) => !kept.has(seq)));
   const hasWork = parts.length > 0 || (isBeginning && ids.length > 0);
   const others = 1 + certain.length + Number(isBeginning || hasWork || garbage.length > 0);
   const isLarge = others + conditional.length > actionsAtOnce;

@@ -1,9 +1,12 @@
+import dns from "node:dns";
 import { type AddressInfo, createConnection, createServer, type Server, type Socket } from "node:net";
+import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { type DynamoServer, startDynamo } from "@turnkeep/servers";
 import { message, messages, said, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { type DynamoStore, type DynamoStoreOptions, dynamoStore } from "../src/index.ts";
-import { canceled, configOf, fault, type Sent, useOwnTable, wrapped } from "./support.ts";
+import { type LossyProxy, startLossyProxy } from "./lossy-proxy.ts";
+import { canceled, configOf, fault, type Sent, silence, useOwnTable, wrapped } from "./support.ts";
 
 const url = inject("dynamoUrl");
 const { tableName, client } = useOwnTable();
@@ -179,6 +182,86 @@ describe("a server that accepts and never answers", () => {
   });
 });
 
+describe("connections that have died without a word", () => {
+  /** A store of its own client, with five connections, none of which answers any more. */
+  async function halfOpen(): Promise<{ proxy: LossyProxy; store: DynamoStore }> {
+    const proxy = await startLossyProxy(url);
+    const store = dynamoStore({ url: proxy.url, tableName });
+    await Promise.all(Array.from({ length: 5 }, () => store.getMessages("half-open")));
+    proxy.freeze();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(async () => {
+      vi.useRealTimers();
+      await store.close();
+    });
+    return { proxy, store };
+  }
+
+  async function arrived({ requests }: LossyProxy, count: number): Promise<void> {
+    while (requests.length < count) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  test("cost one read fifteen seconds, and no other call anything", async () => {
+    const { proxy, store } = await halfOpen();
+    const read = store.getMessages("half-open");
+    await arrived(proxy, 6);
+    await vi.advanceTimersByTimeAsync(15_000);
+    vi.useRealTimers();
+    expect((await read).version).toBeNull();
+    await Promise.all(Array.from({ length: 5 }, () => store.getMessages("half-open")));
+    expect(proxy.requests).toHaveLength(5 + 1 + 1 + 5);
+  });
+
+  test("cost one write fifteen seconds, which is open, and no other call anything", async () => {
+    const begin = update(null, 2, { append: [message(1)] });
+    await dynamoStore({ client, tableName }).updateMessages("half-open write", begin);
+    const proxy = await startLossyProxy(url);
+    const store = dynamoStore({ url: proxy.url, tableName });
+    await Promise.all(Array.from({ length: 5 }, () => store.getMessages("half-open write")));
+    proxy.freeze();
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const next = update(begin.version, 3, { append: [message(2)] });
+    const write = failure(() => store.updateMessages("half-open write", next));
+    await arrived(proxy, 6);
+    await vi.advanceTimersByTimeAsync(15_000);
+    vi.useRealTimers();
+    expect(await write).toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("is open"),
+    });
+    await store.updateMessages("half-open write", next);
+    expect((await store.getMessages("half-open write")).messages).toEqual(messages(1, 2));
+    await store.close();
+  });
+
+  test("are given up by a client that was given, with the limits that the README shows", async () => {
+    const proxy = await startLossyProxy(url);
+    const requestHandler = { connectionTimeout: 2_000, requestTimeout: 2_000, throwOnRequestTimeout: true };
+    const given = new DynamoDBClient({ ...configOf(proxy.url), requestHandler, maxAttempts: 5 });
+    onTestFinished(() => given.destroy());
+    const store = dynamoStore({ client: given, tableName });
+    await Promise.all([1, 2].map(() => store.getMessages("half-open")));
+    proxy.freeze();
+    expect((await store.getMessages("half-open")).version).toBeNull();
+  });
+
+  test("cost only the call that its caller's signal has ended after a while", async () => {
+    const { proxy, store } = await halfOpen();
+    const now = performance.now();
+    const controller = new AbortController();
+    const read = store.getMessages("half-open", { signal: controller.signal });
+    await arrived(proxy, 6);
+    vi.spyOn(performance, "now").mockReturnValue(now + 6_000);
+    onTestFinished(() => void vi.restoreAllMocks());
+    controller.abort();
+    await expect(read).rejects.toMatchObject({ code: "ABORTED" });
+    vi.useRealTimers();
+    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all(Array.from({ length: 5 }, () => store.getMessages("half-open")));
+  });
+});
+
 describe("throttling", () => {
   test.each([
     ["TransactWriteItems", fault("ProvisionedThroughputExceededException")],
@@ -200,7 +283,7 @@ describe("throttling", () => {
     await store.deleteMessages(memoryId);
   });
 
-  test("without end is STORE_UNAVAILABLE with the driver's error, and nothing was written", async () => {
+  test("without end is STORE_UNAVAILABLE with the driver's error, says that nothing was written, and nothing was", async () => {
     const store = faulty("TransactWriteItems", canceled("ThrottlingError"), {
       times: Number.POSITIVE_INFINITY,
     });
@@ -209,6 +292,7 @@ describe("throttling", () => {
     );
     expect(error).toMatchObject({
       code: "STORE_UNAVAILABLE",
+      message: expect.stringMatching(/TransactWriteItems .*\(ThrottlingError; .*has not done it/),
       cause: { name: "TransactionCanceledException" },
     });
     expect(said(error)).not.toContain("private words");
@@ -236,13 +320,12 @@ describe("throttling", () => {
   });
 
   test.each(["AccessDenied", "ValidationError", "ItemCollectionSizeLimitExceeded"])(
-    "is not what a transaction was refused for by %s, which is STORE_UNAVAILABLE at once and says so",
+    "is not what a transaction was refused for by %s, which is STORE_REFUSED at once and says so",
     async (reason) => {
       const store = faulty("TransactWriteItems", canceled("None", reason, "None"), { times: 1 });
       const begin = update(null, 2, { append: [message(1)] });
       await expect(store.updateMessages(reason, begin)).rejects.toMatchObject({
-        code: "STORE_UNAVAILABLE",
-        message: expect.stringContaining(reason),
+        code: "STORE_REFUSED",
         cause: { code: reason },
       });
       expect(store.sent).toHaveLength(1);
@@ -295,16 +378,21 @@ describe("throttling", () => {
   });
 });
 
-test.each([
-  ...[
-    "InternalServerError",
-    "ServiceUnavailable",
-    "LimitExceededException",
-    "ReplicatedWriteConflictException",
-  ],
-  ...["AccessDeniedException", "ExpiredTokenException", "UnrecognizedClientException"],
-  ...["ItemCollectionSizeLimitExceededException", "IdempotentParameterMismatchException"],
-])("%s is STORE_UNAVAILABLE, whatever was asked, and is not sent again", async (name) => {
+test.each<[code: string, says: RegExp, Error]>([
+  ["STORE_UNAVAILABLE", /is open/, fault("InternalServerError", {}, 500)],
+  ["STORE_UNAVAILABLE", /is open/, fault("ServiceUnavailable", {}, 503)],
+  ["STORE_UNAVAILABLE", /has not done it: repeat/, fault("LimitExceededException")],
+  ["STORE_UNAVAILABLE", /has not done it: repeat/, fault("ReplicatedWriteConflictException")],
+  ["STORE_UNAVAILABLE", /has not done it: repeat/, fault("IdempotentParameterMismatchException")],
+  ["STORE_REFUSED", /may not \w+ on the table/, fault("AccessDeniedException")],
+  ["STORE_REFUSED", /other credentials/, fault("ExpiredTokenException")],
+  ["STORE_REFUSED", /other credentials/, fault("UnrecognizedClientException")],
+  ["STORE_REFUSED", /other credentials/, fault("InvalidSignatureException")],
+  ["STORE_REFUSED", /other credentials/, fault("CredentialsProviderError", { $metadata: undefined })],
+  ["STORE_REFUSED", /does not take \w+ on the table/, fault("ValidationException")],
+  ["STORE_REFUSED", /does not take/, fault("ItemCollectionSizeLimitExceededException")],
+])("%s %s for %o, whatever was asked, and it is not sent again", async (code, says, error) => {
+  const { name } = error;
   const begin = update(null, 3, { append: messages(1, 2) });
   await dynamoStore({ client, tableName }).updateMessages(`refused ${name}`, begin);
   for (const [operation, call] of [
@@ -313,10 +401,28 @@ test.each([
     ["TransactWriteItems", (store: DynamoStore) => store.deleteMessages(`refused ${name}`)],
     ["Query", (store: DynamoStore) => store.listMemories({ owner: "nobody" })],
   ] as const) {
-    const store = faulty(operation, fault(name));
-    await expect(call(store)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: name } });
+    const store = faulty(operation, error);
+    const refused = await failure(() => call(store));
+    expect(refused).toMatchObject({ code, cause: { code: name }, message: expect.stringMatching(says) });
+    if (String(says) !== String(/is open/)) expect(refused.message).not.toContain("is open");
     expect(store.sent.filter((sent) => sent.operation === operation)).toHaveLength(1);
   }
+});
+
+test("a host that does not exist is STORE_REFUSED, and not called open", async () => {
+  // As every resolver says it that can be reached.
+  vi.spyOn(dns, "lookup").mockImplementation(((host: string, _: object, done: (error: Error) => void) => {
+    done(Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: "ENOTFOUND" }));
+  }) as never);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const store = dynamoStore({ url: "http://app:s3cret@turnkeep.invalid:8000" });
+  for (const call of [() => store.getMessages("a"), () => store.updateMessages("a", update(null, 1))]) {
+    const error = await failure(call);
+    expect(error).toMatchObject({ code: "STORE_REFUSED", cause: { code: "ENOTFOUND" } });
+    expect(error.message).toMatch(/host .* does not exist/);
+    expect(said(error)).not.toContain("s3cret");
+  }
+  await store.close();
 });
 
 describe("a conflict with another transaction", () => {
@@ -385,7 +491,9 @@ test("an update that is in place succeeds though the database refuses what is le
   const append = [message(1, `"${"x".repeat(40_000)}"`), message(2, `"${"x".repeat(3_000)}"`), message(3)];
   const begin = update(null, 4, { append });
   await dynamoStore({ client, tableName }).updateMessages("left to do", begin);
-  const store = faulty("BatchWriteItem", fault("InternalServerError"), { times: Number.POSITIVE_INFINITY });
+  const store = faulty("BatchWriteItem", fault("InternalServerError", {}, 500), {
+    times: Number.POSITIVE_INFINITY,
+  });
   // Leaves the parts of a row behind, then what led to a message by its id.
   const replace = update(begin.version, 4, { replace: [message(1, '"new"')] });
   await store.updateMessages("left to do", replace);
@@ -401,7 +509,7 @@ test("an update that is in place succeeds though the database refuses what is le
 
 describe("an answer that is lost", () => {
   test("leaves the update in place, and sending it again changes nothing", async () => {
-    const store = faulty("TransactWriteItems", fault("TimeoutError"), { after: true });
+    const store = faulty("TransactWriteItems", silence(), { after: true });
     const begin = update(null, 2, { append: [message(1)] });
     await expect(store.updateMessages("lost", begin)).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     await store.updateMessages("lost", begin);

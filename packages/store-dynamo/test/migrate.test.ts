@@ -37,20 +37,36 @@ async function createTable(
   hash: string,
   range: string | undefined,
   type: "S" | "N" = "S",
+  index?: { kind: "global" | "local"; name: string; type: "S" | "N" },
 ) {
   const keys = [hash, range].filter((name) => name !== undefined);
+  const schema = (names: string[]) =>
+    names.map((AttributeName, place) => ({
+      AttributeName,
+      KeyType: place === 0 ? ("HASH" as const) : ("RANGE" as const),
+    }));
+  const indexes = index && [
+    {
+      IndexName: `by-${index.name}`,
+      KeySchema: schema(index.kind === "local" ? [hash, index.name] : [index.name]),
+      Projection: { ProjectionType: "KEYS_ONLY" as const },
+    },
+  ];
   await client.send(
     new CreateTableCommand({
       TableName: tableName,
       BillingMode: "PAY_PER_REQUEST",
-      AttributeDefinitions: keys.map((AttributeName) => ({
-        AttributeName,
-        AttributeType: AttributeName === range ? type : "S",
-      })),
-      KeySchema: keys.map((AttributeName, index) => ({
-        AttributeName,
-        KeyType: index === 0 ? ("HASH" as const) : ("RANGE" as const),
-      })),
+      AttributeDefinitions: [
+        ...keys.map((AttributeName) => ({
+          AttributeName,
+          AttributeType: AttributeName === range ? type : ("S" as const),
+        })),
+        ...(index === undefined ? [] : [{ AttributeName: index.name, AttributeType: index.type }]),
+      ],
+      KeySchema: schema(keys),
+      ...(indexes === undefined
+        ? {}
+        : { [index?.kind === "local" ? "LocalSecondaryIndexes" : "GlobalSecondaryIndexes"]: indexes }),
     }),
   );
 }
@@ -180,7 +196,7 @@ test.each(["DescribeTable", "CreateTable", "DescribeTimeToLive", "UpdateTimeToLi
       return send();
     });
     await expect(dynamoStore({ client: other, tableName: newTableName() }).migrate()).rejects.toMatchObject({
-      code: "STORE_NOT_READY",
+      code: "STORE_REFUSED",
       message: expect.stringContaining(denied),
       cause: { name: "AccessDeniedException" },
     });
@@ -221,6 +237,43 @@ describe("a table that is there", () => {
       message: expect.stringContaining(option),
     });
     await expect(store.getMessages("a")).rejects.toMatchObject({ code: "STORE_NOT_READY" });
+  });
+
+  test.each([
+    ["global", "owner", "N", "is of type S"],
+    ["global", "nextSeq", "S", "is of type N"],
+    ["global", "ttl", "S", "is of type N"],
+    ["global", "live", "S", "cannot be indexed"],
+    ["local", "head", "S", "cannot be indexed"],
+    ["local", "updatedAt", "S", "is of type N"],
+  ] as const)(
+    "with a %s index on %s of type %s is not ready, since writes would fail",
+    async (kind, name, type, says) => {
+      const tableName = newTableName();
+      await createTable(tableName, "pk", "sk", "S", { kind, name, type });
+      const store = dynamoStore({ client, tableName });
+      await expect(store.migrate()).rejects.toMatchObject({
+        code: "STORE_NOT_READY",
+        message: expect.stringMatching(`index "by-${name}" .*on "${name}", of type ${type}, .*${says}`),
+      });
+      const begin = update(null, 1, { owner: "o", head: "" });
+      const expiring = dynamoStore({ client, tableName, ttlMs: 60_000 });
+      await expect(expiring.updateMessages("a", begin)).rejects.toMatchObject({ code: "STORE_REFUSED" });
+    },
+  );
+
+  test("with indexes on other attributes, or on ours as they are, works", async () => {
+    for (const [kind, name, type] of [
+      ["global", "theirs", "N"],
+      ["global", "owner", "S"],
+      ["local", "updatedAt", "N"],
+    ] as const) {
+      const tableName = newTableName();
+      await createTable(tableName, "pk", "sk", "S", { kind, name, type });
+      const store = dynamoStore({ client, tableName });
+      await store.migrate();
+      await works(store);
+    }
   });
 
   test("is ready while DynamoDB changes it and turns its expiry on", async () => {

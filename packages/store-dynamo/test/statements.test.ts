@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { MemoryUpdate } from "@turnkeep/core";
 import { message, messages, update } from "@turnkeep/store-tests";
 import { describe, expect, test } from "vitest";
@@ -254,6 +255,65 @@ test("an append and a read cost the same at 20 messages said and at 1,500", asyn
   while (next < 2_500) await say(50);
   for (let times = 0; times < 10; times++) await say(1);
   expect(await costs()).toEqual(young);
+});
+
+describe("messages by their ids", () => {
+  const named = (seqs: readonly number[], id: (seq: number) => string): MemoryUpdate => {
+    const append = seqs.map((seq) => ({ ...sized(seq, 500), id: id(seq) }));
+    const move = append.map(({ seq }) => ({ seq, to: "evicted" as const }));
+    return update(null, seqs.length + 1, { append, move });
+  };
+  const seqs = Array.from({ length: 1_000 }, (_, index) => index + 1);
+  /** In no order. */
+  const scattered = (seq: number): string => createHash("sha256").update(`${seq}`).digest("hex");
+
+  const queries = (count: number, read: number): string =>
+    `GetItem${" Query".repeat(count)}: ${read} read, 0 write`;
+  test.each<[string, (seq: number) => string, string[]]>([
+    ["in order", (seq) => `imported/${String(seq).padStart(6, "0")}`, [queries(18, 159), queries(16, 25)]],
+    ["in no order", scattered, [queries(18, 187), queries(16, 41)]],
+  ])("1,000 of them are looked up together, if they are there or not: %s", async (of, id, costs) => {
+    const memoryId = `imported ${of}`;
+    await store.updateMessages(memoryId, named(seqs, id));
+    const page = await store.getHistory(memoryId, { ids: seqs.map(id), limit: 1_000 });
+    expect(page.messages.map(({ seq }) => seq)).toEqual(seqs);
+    const there = await cost(() => store.getHistory(memoryId, { ids: seqs.map(id), limit: 1_000 }));
+    const others = seqs.map((seq) => `${id(seq)} of others`);
+    const notThere = await cost(() => store.getHistory(memoryId, { ids: others, limit: 1_000 }));
+    expect([there, notThere]).toEqual(costs);
+  });
+
+  test("far from each other in a long history cost a query each, and no more than a unit", async () => {
+    const many = Array.from({ length: 3_000 }, (_, index) => index + 1);
+    await store.updateMessages("far ids", named(many, scattered));
+    recorder.sent.length = 0;
+    recorder.units();
+    const others = many.slice(0, 8).map((seq) => `${scattered(seq)} of others`);
+    await store.getHistory("far ids", { ids: others });
+    expect(recorder.sent).toHaveLength(9);
+    expect(recorder.units().read).toBeLessThanOrEqual(9);
+  });
+
+  test("are found whatever their order as text and as keys, and where one begins like the key of another", async () => {
+    const ids = [
+      "a",
+      "a/",
+      `a/${"1".padStart(16, "0")}`,
+      "a~",
+      "a!",
+      "A",
+      "\u{1f600}",
+      "\u{ffee}",
+      "é",
+      "e\u0301",
+    ];
+    const found = ids.map((id, index) => ({ ...sized(index + 1, 500), id }));
+    await store.updateMessages("odd ids", update(null, ids.length + 1, { append: found }));
+    for (const asked of [ids, ids.slice(3), ...ids.map((id) => [id])]) {
+      const page = await store.getHistory("odd ids", { ids: [...asked].reverse() });
+      expect(page.messages.map(({ id }) => id)).toEqual(asked);
+    }
+  });
 });
 
 test("a page of a list reads no more memories than it asks for, and one", async () => {

@@ -193,9 +193,14 @@ export function hurried(client: DynamoClient): DynamoClient {
   };
 }
 
-/** An error as the driver throws it. */
-export function fault(name: string, members: object = {}): Error {
-  return Object.assign(new Error(name), { name }, members);
+/** An error as the driver throws it, by default for an answer that refuses. */
+export function fault(name: string, members: object = {}, httpStatusCode: number | undefined = 400): Error {
+  return Object.assign(new Error(name), { name, $metadata: { httpStatusCode }, ...members });
+}
+
+/** An error as the driver throws it for an answer that never came. */
+export function silence(name = "TimeoutError"): Error {
+  return Object.assign(new Error(name), { name, $metadata: { attempts: 1 } });
 }
 
 /** A transaction that was refused, with a code for each of its actions. */

@@ -1,16 +1,16 @@
-import { createHash } from "node:crypto";
 import {
   CallQueue,
   driverCalls,
   errorCode,
-  importError,
   invalidOption,
-  notReadyError,
-  onAbort,
   type StoreConnection,
+  type TurnkeepError,
 } from "@turnkeep/core/store-kit";
-import type { Pool } from "pg";
+import type { Client, Pool } from "pg";
+import type { OpenFolder } from "./folder.ts";
 import type { PostgresConnection } from "./options.ts";
+import { Names, openPool, type Sent, sendOverPool, watch } from "./pool.ts";
+import { failedTransaction, hasFailedBefore, isMisnamed, metOthers, refusalOf } from "./refusals.ts";
 import type { Statement } from "./sql.ts";
 
 export const storeName = "postgresStore";
@@ -39,49 +39,34 @@ export interface Calls {
   write(statement: Statement<unknown>): Promise<boolean>;
 }
 
-/** `name`: the name under which the connection keeps the statement, parsed and planned. */
-type Sent = Pick<Statement<unknown>, "text" | "values"> & { readonly name: string | undefined };
+/** How statements reach the database. */
+interface Route {
+  send(statement: Sent, signal: AbortSignal | undefined): Promise<QueryAnswer>;
+  readonly takesNames: boolean;
+  /** Each statement is a transaction of its own, so one that others have prevented may be sent again. */
+  readonly repeats: boolean;
+  close(): Promise<unknown> | undefined;
+}
 
-/**
- * Errors after which the statement is sent again: serialization failure and deadlock. If the default isolation level is
- * repeatable read or serializable, a statement that met a concurrent change is refused, and nothing of it has happened.
- */
-const sendAgain = new Set(["40001", "40P01"]);
 const maxAttempts = 20;
 
-/**
- * Errors about a statement's name, before anything has happened: no statement has it, another has it, or its tables
- * have changed. Behind a pooler that moves clients between connections, such as PgBouncer before 1.21, a name given on
- * one connection may be unknown, or taken, on the next.
- */
-const nameRefused = new Set(["26000", "42P05", "0A000"]);
+/** Those who met would meet again if both came back at once. */
+function stepAside(attempt: number): Promise<void> {
+  const longestMs = Math.min(2 ** attempt, 64);
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * longestMs));
+}
 
 /** The driver's errors for a URL that cannot be used. */
 const unreadable = new Set(["ERR_INVALID_URL", "ERR_SOCKET_BAD_PORT"]);
 
-/** Undefined table and column. */
-const notReady = new Set(["42P01", "42703"]);
-
 /** Does no I/O. `place` is where the tables are, for errors. */
-export function connect({ client, url, config }: PostgresConnection, place: string): StoreConnection<Calls> {
-  let opened: Promise<Pool> | undefined;
-  let takesNames = client === undefined || isOfPg(client);
+export function connect(connection: PostgresConnection, place: string): StoreConnection<Calls> {
+  const route = routeOf(connection);
+  let { takesNames } = route;
   const names = new Names();
-  const statements = new CallQueue();
   const calls = driverCalls(storeName);
-
-  async function send(statement: Sent, signal: AbortSignal | undefined): Promise<QueryAnswer> {
-    if (client === undefined) {
-      opened ??= openPool(config ?? { connectionString: url });
-      return sendOverPool(await opened, statement, signal);
-    }
-    if (!isSingle(client)) return query(client, statement);
-    return statements.run(() => {
-      // One that nobody waits for any more when its turn comes is not sent.
-      signal?.throwIfAborted();
-      return query(client, statement);
-    });
-  }
+  /** Why a transaction of the caller's has failed. */
+  let failed: TurnkeepError | undefined;
 
   async function sendUntilDone(
     { text, values, recurs }: Statement<unknown>,
@@ -90,21 +75,26 @@ export function connect({ client, url, config }: PostgresConnection, place: stri
     for (let attempt = 1; ; attempt++) {
       const name = recurs && takesNames ? names.of(text) : undefined;
       try {
-        return checkAnswer(await send({ text, values, name }, signal));
+        const answer = checkAnswer(await route.send({ text, values, name }, signal));
+        failed = undefined;
+        return answer;
       } catch (cause) {
-        const code = errorCode(cause);
-        if (name !== undefined && nameRefused.has(code) && !signal?.aborted) {
+        if (name !== undefined && isMisnamed(cause) && !signal?.aborted) {
           takesNames = false;
           continue;
         }
-        if (unreadable.has(code)) {
-          // A pool whose client could not even begin to connect would wait for it forever when it ends.
-          opened = undefined;
-          // Without the cause: a URL parser's error may quote the URL, with its password.
+        // Without the cause: a URL parser's error may quote the URL, with its password.
+        if (unreadable.has(errorCode(cause))) {
           throw invalidOption("pg cannot read the url or config: check its host and port");
         }
-        if (notReady.has(code)) throw notReadyError(storeName, `a table or column of ${place}`, cause);
-        if (!sendAgain.has(code) || attempt === maxAttempts || signal?.aborted) throw cause;
+        if (failed !== undefined && hasFailedBefore(cause)) throw failed;
+        if (metOthers(cause)) {
+          failed = failedTransaction(storeName, cause);
+          if (!route.repeats) throw failed;
+          if (attempt < maxAttempts && !signal?.aborted) await stepAside(attempt);
+          if (attempt < maxAttempts && !signal?.aborted) continue;
+        }
+        throw refusalOf(storeName, cause, place) ?? cause;
       }
     }
   }
@@ -124,70 +114,98 @@ export function connect({ client, url, config }: PostgresConnection, place: stri
     async close() {
       // A pool that ends drops callers who still wait for one of its connections.
       await calls.settled();
-      const pool = await opened?.catch(() => undefined);
-      await calls.run(() => pool?.end(), undefined);
+      await calls.run(() => route.close(), undefined);
     },
   };
 }
 
-/** The numbers of uses from which on a statement gets another name. */
-const plannedAnew = new Set([1, 10, 100, 1_000, 10_000]);
+function routeOf({ client, url, config, folder }: PostgresConnection): Route {
+  if (folder !== undefined) return overFolder(folder);
+  if (client === undefined) return overOwnPool(config ?? { connectionString: url });
+  if (isPool(client)) return overPool(client);
+  if (isSingle(client)) return overSingle(client);
+  return {
+    send: ({ text, values }) => client.query(text, values),
+    takesNames: false,
+    repeats: true,
+    close: () => undefined,
+  };
+}
+
+function overFolder(folder: string): Route {
+  let opened: Promise<OpenFolder> | undefined;
+  return {
+    async send({ text, values }) {
+      opened ??= openFolderIn(folder).catch((cause) => {
+        // Whoever had it may have ended by the next call.
+        opened = undefined;
+        throw cause;
+      });
+      return (await opened).client().query(text, values);
+    },
+    takesNames: false,
+    repeats: true,
+    async close() {
+      const embedded = await opened?.catch(() => undefined);
+      await embedded?.close();
+    },
+  };
+}
+
+/** Loaded where it is used: it needs files and processes, which not every place has that runs the rest. */
+async function openFolderIn(folder: string): Promise<OpenFolder> {
+  return (await import("./folder.ts")).openFolder(folder);
+}
+
+function overOwnPool(config: object): Route {
+  let opened: Promise<Pool> | undefined;
+  return {
+    async send(statement, signal) {
+      opened ??= openPool(config);
+      try {
+        return await sendOverPool(await opened, statement, signal);
+      } catch (cause) {
+        // A pool whose client could not even begin to connect would wait for it forever when it ends.
+        if (unreadable.has(errorCode(cause))) opened = undefined;
+        throw cause;
+      }
+    },
+    takesNames: true,
+    repeats: true,
+    async close() {
+      const pool = await opened?.catch(() => undefined);
+      await pool?.end();
+    },
+  };
+}
+
+function overPool(pool: Pool): Route {
+  return {
+    send: (statement, signal) => sendOverPool(pool, statement, signal),
+    takesNames: true,
+    repeats: true,
+    close: watch(pool).begin(),
+  };
+}
 
 /**
- * The names of statements. Each name is derived from one text, so it never means another. Once Postgres has a plan for
- * all parameters, it keeps it until its tables are analyzed, even one made when they were empty. So a statement is
- * planned anew, under another name, after 10, 100, 1,000 and 10,000 uses.
+ * The client may be in a transaction of the caller's. An error ends that, so nothing is sent that might be refused for its
+ * name, and nothing is sent again.
  */
-class Names {
-  readonly #byText = new Map<string, { readonly hash: string; uses: number; name: string }>();
-
-  of(text: string): string {
-    let known = this.#byText.get(text);
-    if (known === undefined) {
-      known = { hash: createHash("sha256").update(text).digest("base64url"), uses: 0, name: "" };
-      this.#byText.set(text, known);
-    }
-    known.uses++;
-    if (plannedAnew.has(known.uses)) known.name = `turnkeep_${known.hash}_${String(known.uses).length}`;
-    return known.name;
-  }
-}
-
-/** A statement that nobody waits for must not keep its connection from others, so the connection is cut. */
-async function sendOverPool(
-  pool: Pool,
-  statement: Sent,
-  signal: AbortSignal | undefined,
-): Promise<QueryAnswer> {
-  const client = await pool.connect();
-  if (signal?.aborted) {
-    client.release();
-    throw signal.reason;
-  }
-  const stop = signal && onAbort(signal, () => client.release(true));
-  let healthy = false;
-  try {
-    const result = await query(client, statement);
-    healthy = true;
-    return result;
-  } catch (cause) {
-    // After other errors, such as the driver's time-out, the connection may still wait for a result.
-    healthy = sendAgain.has(errorCode(cause)) || nameRefused.has(errorCode(cause));
-    throw cause;
-  } finally {
-    stop?.();
-    if (!signal?.aborted) client.release(!healthy);
-  }
-}
-
-/** What a `Pool` or `Client` of `pg` offers beyond what the store needs. */
-interface NamingClient {
-  query(statement: Sent): Promise<QueryAnswer>;
-}
-
-function query(client: PostgresClient, { name, text, values }: Sent): Promise<QueryAnswer> {
-  if (name === undefined) return client.query(text, values);
-  return (client as unknown as NamingClient).query({ name, text, values });
+function overSingle(client: PostgresClient & Client): Route {
+  const statements = new CallQueue();
+  return {
+    // A `Client` of `pg` warns of a statement sent while another is running, and from version 9 on refuses it.
+    send: ({ text, values }, signal) =>
+      statements.run(() => {
+        // One that nobody waits for any more when its turn comes is not sent.
+        signal?.throwIfAborted();
+        return client.query(text, values);
+      }),
+    takesNames: false,
+    repeats: false,
+    close: watch(client).begin(),
+  };
 }
 
 /** A read comes before any write, so a client that does not count rows is refused before it has written. */
@@ -198,35 +216,12 @@ function checkAnswer(answer: QueryAnswer): QueryAnswer {
   return answer;
 }
 
-/** Whether it takes named statements: a PGlite, or a wrapper around a client of `pg`, may not. */
-function isOfPg(client: PostgresClient): boolean {
-  return ("totalCount" in client && "idleCount" in client) || isSingle(client);
+function isPool(client: PostgresClient): client is PostgresClient & Pool {
+  return "totalCount" in client && "idleCount" in client && "connect" in client;
 }
 
-/** A `Client` of `pg` warns of a statement sent while another is running, and from version 9 on refuses it. */
-function isSingle(client: PostgresClient): boolean {
+function isSingle(client: PostgresClient): client is PostgresClient & Client {
   return "connectionParameters" in client;
-}
-
-/** Inside a `try`, so that bundlers do without a driver that is not installed. */
-async function importDriver() {
-  try {
-    return await import("pg");
-  } catch (cause) {
-    throw importError("pg", cause);
-  }
-}
-
-async function openPool(config: object): Promise<Pool> {
-  const { default: pg } = await importDriver();
-  const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, keepAlive: true, ...config });
-  // A broken connection is also reported to these listeners, idle or in use; without one, the process would end.
-  // Whoever waits for its result is told too; the pool drops it, and the next statement opens another or says why not.
-  pool.on("error", () => {});
-  pool.on("connect", (client) => {
-    client.on("error", () => {});
-  });
-  return pool;
 }
 
 /** Whether acknowledged writes survive the process. Only a PGlite in memory has no folder; all others have a server. */

@@ -64,6 +64,18 @@ export function migrationsOf({ schema, memories, messages, own }: Names): string
       end`)};
     create trigger ${own("delete_messages")} after delete on ${memories}
       for each row execute function ${schema}.${own("delete_messages")}();`,
+    // The trigger deleted as the caller, so row-level security could hide a memory's messages from it, and they stayed. A
+    // foreign key deletes as the owner of the table, whom no policy restricts. Locked in the order in which writes lock,
+    // since what follows would meet them the other way round. No row is looked at as long as writers wait.
+    `lock table ${memories} in access exclusive mode;
+    lock table ${messages} in share row exclusive mode;
+    alter table ${messages} add constraint ${own("messages_memory_fk")}
+      foreign key (memory_key) references ${memories} (memory_key) on delete cascade not valid;
+    drop trigger ${own("delete_messages")} on ${memories};
+    drop function ${schema}.${own("delete_messages")}();`,
+    // What the trigger has left behind. Others read and write meanwhile.
+    `delete from ${messages} m where not exists (select from ${memories} h where h.memory_key = m.memory_key);
+    alter table ${messages} validate constraint ${own("messages_memory_fk")};`,
   ];
 }
 
@@ -78,29 +90,27 @@ const tooOld = "TK003";
 const notPostgres = new Set(["0A000", "42601", "42704", "42883"]);
 const noRight = "42501";
 
+/** A table, an index, a constraint, a function or a schema of that name exists, and no migration of ours has made it. */
+const taken = new Set(["42P06", "42P07", "42710", "42723"]);
+
 /** In the form of `server_version_num`: the first Postgres with multiranges. */
 const oldestServer = 140_000;
 
 /**
- * Brings the tables up to date in one statement, and so in one transaction on one connection, also behind PgBouncer.
- * The lock lets one migration per schema run at a time. At an isolation level that shows the others the state before
- * they waited, the existing number of a step refuses them like a serialization failure, so they are sent again. If
- * everything is in place, it needs no permission to create. A server without `ctid`, which updates need, is refused here.
+ * Each brings the tables a step further, if they are not there yet: one statement, and so one transaction on one connection,
+ * also behind PgBouncer, which holds its locks no longer than the step takes. One lock lets one migration per schema run at a
+ * time. At an isolation level that shows the others the state before they waited, the existing number of a step refuses
+ * them like a serialization failure, so they are sent again. If everything is in place, they need no permission to
+ * create. A server without `ctid`, which updates need, is refused here.
  */
-export function migrateStatement(
-  names: Names,
+export function migrateStatements(
+  { schema, migrations, own }: Names,
   steps: readonly string[],
   oldest: number = oldestServer,
-): Statement<never> {
-  const { schema, migrations, own } = names;
-  const numbered = steps.map(
-    (step, index) => `
-    if not exists (select from ${migrations} where number = ${index + 1}) then
-      insert into ${migrations} (number) values (${index + 1}) on conflict do nothing;
-      ${step}
-    end if;`,
-  );
-  const body = `
+): Statement<never>[] {
+  return steps.map((step, index) => {
+    const number = index + 1;
+    const body = `
   begin
     if current_setting('server_version_num')::int < ${oldest} then
       raise exception 'the server is Postgres %', current_setting('server_version') using errcode = '${tooOld}';
@@ -121,15 +131,24 @@ export function migrateStatement(
     perform ctid from ${migrations} limit 0;
     if exists (select from ${migrations} where number > ${steps.length}) then
       raise exception 'a later migration was applied' using errcode = '${laterVersion}';
-    end if;${numbered.join("")}
+    end if;
+    if not exists (select from ${migrations} where number = ${number}) then
+      insert into ${migrations} (number) values (${number}) on conflict do nothing;
+      ${step}
+    end if;
   end`;
-  return { text: `do ${quoteLiteral(body)}`, values: [], recurs: false };
+    return { text: `do ${quoteLiteral(body)}`, values: [], recurs: false };
+  });
 }
 
 /** Throws the error of a failed migration: its own refusals in Turnkeep's words, the rest unchanged. */
 export function throwMigrationError(error: unknown): never {
   const cause = error instanceof Error ? error.cause : undefined;
   const code = errorCode(cause);
+  if (taken.has(code)) {
+    const message = `${storeName}: a name that migrate() needs is taken by something else (see the cause): give another prefix or schema, or rename what is there`;
+    throw new TurnkeepError("STORE_NOT_READY", message, { cause });
+  }
   switch (notPostgres.has(code) ? tooOld : code) {
     case laterVersion:
       throw laterVersionError(storeName, "the tables", "@turnkeep/store-postgres", cause);

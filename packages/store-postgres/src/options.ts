@@ -13,13 +13,26 @@ import { longestSuffix } from "./migrations.ts";
  * How to reach the database, one of:
  *
  * - `client`: a `Pool` or `Client` of `pg`, a `PGlite`, or anything with their `query`. A single `Client` runs one
- *   statement at a time and must not be inside a transaction of yours; prefer a `Pool`.
+ *   statement at a time; prefer a `Pool`. In a transaction of yours, the store writes with that transaction.
  * - `url`: `postgres://user:password@host:5432/database`; the store opens its own `Pool`.
- * - `config`: what `new Pool(config)` of `pg` takes.
+ * - `config`: what `new Pool(config)` of `pg` takes; its `ssl` holds whatever `sslmode` the address asks for.
+ * - `folder`: where an embedded Postgres, the package `@electric-sql/pglite`, keeps its data. The store opens it at its
+ *   first call and closes it. It may be new. While it is open, no other process, nor another store of this one, can open
+ *   it so: the calls of a second store are `STORE_REFUSED`.
  */
-export type PostgresConnection = ConnectionOptions<PostgresClient>;
+export type PostgresConnection =
+  | (ConnectionOptions<PostgresClient> & { readonly folder?: undefined })
+  | {
+      /**
+       * The folder of an embedded Postgres. `undefined`, as a variable of the environment may be, is `INVALID_OPTION`.
+       */
+      readonly folder: string | undefined;
+      readonly client?: undefined;
+      readonly url?: undefined;
+      readonly config?: undefined;
+    };
 
-/** Options of `postgresStore`: one of `client`, `url` and `config` (see {@link PostgresConnection}), and these. */
+/** Options of `postgresStore`: one of `client`, `url`, `config` and `folder` (see {@link PostgresConnection}), and these. */
 export type PostgresStoreOptions = PostgresConnection & {
   /** The schema of the tables. Default `"public"`. Any name works: it is always quoted. */
   readonly schema?: string | undefined;
@@ -45,6 +58,7 @@ const connectionRules: ConnectionRules = {
   client: { method: "query", is: "a Pool or Client of pg, or a PGlite" },
   schemes: ["postgres://", "postgresql://"],
   config: "new Pool(config) of pg",
+  path: "folder",
   options: ["schema", "prefix", "ttlMs"],
 };
 

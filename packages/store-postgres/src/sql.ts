@@ -1,8 +1,7 @@
-import type { MemoryUpdate, MessageState } from "@turnkeep/core";
-import { type FoldedUpdate, isPlain, type NormalHistoryQuery, namedSeqs } from "@turnkeep/core/store-kit";
+import type { NormalHistoryQuery } from "@turnkeep/core/store-kit";
 import type { Names } from "./migrations.ts";
-import { type GivenRow, Parameters } from "./parameters.ts";
-import type { KeyedRow, ListRow, LookRow } from "./records.ts";
+import { Parameters } from "./parameters.ts";
+import type { HistoryRow, KeyedRow, ListRow, LookRow, RemovedRow } from "./records.ts";
 
 /** One statement. Parameters and columns are texts that it casts itself, so that no driver's type rules matter. */
 export interface Statement<Row> {
@@ -15,6 +14,8 @@ export interface Statement<Row> {
 }
 
 export interface SweepRow {
+  /** How many were expired, and how many of them it removed. */
+  readonly found: string;
   readonly removed: string;
   /** The last key of a full batch, after which there may be more. */
   readonly last: string | null;
@@ -23,8 +24,8 @@ export interface SweepRow {
 /** How many memories one statement of `sweep` removes. */
 const sweepBatch = 100;
 
-const now = "statement_timestamp()";
-const present = `(h.expires_at is null or h.expires_at > ${now})`;
+export const now: string = "statement_timestamp()";
+export const present: string = `(h.expires_at is null or h.expires_at > ${now})`;
 
 /**
  * A PGlite drops a byte order mark at the start of a column, and an id may begin with one. So columns that are not JSON
@@ -37,121 +38,35 @@ const columns = "m.seq || ' ' || m.created_at || ' ' || m.id as key, m.payload, 
 const stateBy = (live: string): string =>
   `case when ${live} @> m.seq then 'live' when m.superseded then 'superseded' else 'evicted' end`;
 
-/** The statements for the contract's methods. Each is its own transaction and needs no session. */
+/** The statements that read and delete. Each is its own transaction and needs no session. */
 export class Statements {
   readonly #memories: string;
   readonly #messages: string;
-  readonly #expiry: string;
-  /** Recurring texts by what distinguishes them: an identical string is found faster by its name. */
-  readonly #texts = new Map<string, string>();
+  /** Made once: an identical string is found faster by its name. */
+  #read: string | undefined;
 
-  constructor({ memories, messages }: Names, ttlMs: number | undefined) {
+  constructor({ memories, messages }: Names) {
     this.#memories = memories;
     this.#messages = messages;
-    this.#expiry = ttlMs === undefined ? "null" : `${now} + ${ttlMs} * interval '1 millisecond'`;
   }
 
   /** No row: no such memory. Only the head: no live messages, or the memory is at the known version. */
   read(memoryId: string, known: string | undefined): Statement<KeyedRow> {
     const p = new Parameters();
+    const isNews = `h.version is distinct from ${p.text(known)}`;
+    const live = `case when ${isNews} then h.live::text else '' end`;
     const text = `
       with head as materialized (
         select * from ${this.#memories} h where h.memory_id = ${p.text(memoryId)} and ${present})
-      select '=' || h.next_seq || ' ' || h.version as key, h.head as payload, ${marked("h.owner", "meta")} from head h
+      select '=' || h.next_seq || ' ' || ${live} || ' ' || h.version as key, h.head as payload, ${marked("h.owner", "meta")}
+      from head h
       union all
-      select ${columns} from head h ${this.#joinLive()} where h.version is distinct from ${p.text(known)}`;
-    return this.#recurring("read", p, text);
+      select ${columns} from head h ${this.#joinLive()} where ${isNews}`;
+    this.#read ??= text;
+    return p.statement(this.#read, true);
   }
 
-  /** One of these makes the update; the next is needed only if the one before changed nothing. */
-  *update(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Generator<Statement<unknown>> {
-    if (update.expected === null && namedSeqs(folded).length === 0) {
-      return yield this.#begin(memoryId, update, folded);
-    }
-    if (isPlain(folded)) yield this.#append(memoryId, update, folded);
-    // An evicted message may exist without being live.
-    yield this.#change(memoryId, update, folded);
-  }
-
-  /** Begins a memory, also in place of an expired one. */
-  #begin(memoryId: string, update: MemoryUpdate, { insert }: FoldedUpdate): Statement<never> {
-    const p = new Parameters();
-    const id = p.text(memoryId);
-    const { owner, version, nextSeq, head } = update;
-    // The insert reads what the delete returns, so it runs after it.
-    const expired = `expired as (delete from ${this.#memories} h where h.memory_id = ${id} and not ${present} returning 1)`;
-    const begun = `
-      insert into ${this.#memories} as h (memory_id, owner, version, next_seq, head, live, updated_at, expires_at)
-      select ${id}, ${p.text(owner)}, ${p.text(version)}, ${p.integer(nextSeq)}, ${p.text(head)}, ${p.seqs(liveIn(insert))}, ${now}, ${this.#expiry}
-      from (select count(*) from expired) as cleared
-      on conflict (memory_id) do nothing`;
-    const text =
-      insert.length === 0
-        ? `with ${expired} ${begun}`
-        : `with ${expired}, head as (${begun} returning h.memory_key) ${this.#inserted(p, insert)}`;
-    return isFew(insert) ? this.#recurring(`begin ${insert.length}`, p, text) : p.statement(text);
-  }
-
-  /**
-   * Changes a memory at the expected version by new messages and evictions of live ones. A live message certainly
-   * exists, so only the head and the new rows are touched.
-   */
-  #append(memoryId: string, update: MemoryUpdate, { insert, setState }: FoldedUpdate): Statement<never> {
-    const p = new Parameters();
-    const evicted = p.seqs(setState.map(({ seq }) => seq));
-    const head = `${this.#headChange(p, memoryId, update, evicted, p.seqs(liveIn(insert)))} and h.live @> ${evicted}`;
-    const text =
-      insert.length === 0
-        ? head
-        : `with head as (${head} returning h.memory_key) ${this.#inserted(p, insert)}`;
-    return isFew(insert) ? this.#recurring(`append ${insert.length}`, p, text) : p.statement(text);
-  }
-
-  /** Changes a memory that is at the expected version and agrees with the update. */
-  #change(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<object> {
-    const { insert, rewrite, setState, remove, replaced, moved } = folded;
-    const p = new Parameters();
-    const leaving = [...replaced, ...moved].filter(({ state }) => state !== "live").map(({ seq }) => seq);
-    const coming = liveIn([...insert, ...moved]);
-    const head = this.#headChange(p, memoryId, update, p.seqs(leaving), p.seqs(coming));
-    const rows = replaced.length > 0 ? p.rows("r", [...replaced, ...moved]) : p.moves("r", moved);
-    const agrees =
-      replaced.length > 0
-        ? `h.live @> ${p.seqs(replaced.map(({ seq }) => seq))}
-          and not exists (select from c where c.place is null or c.id <> c.stored_id)`
-        : "not exists (select from c where c.place is null)";
-    const parts = [
-      // `offset 0` makes it look up each row by its key: the planner might otherwise search the whole history for them.
-      `c as materialized (
-        select r.*, m.ctid as place, m.id as stored_id, m.superseded, r.state = 'superseded' as supersede
-        from ${rows}
-        left join lateral (
-          select m.ctid, m.id, m.superseded from ${this.#messages} m
-          where m.memory_key = (select h.memory_key from ${this.#memories} h where h.memory_id = ${p.text(memoryId)})
-            and m.seq = r.seq
-          offset 0) as m on true)`,
-      `head as (${head} and ${agrees} returning h.memory_key)`,
-    ];
-    // A row's location is valid as long as the version is, which the head has just confirmed.
-    if (rewrite.length + setState.length > 0) {
-      const rewritten = `, created_at = coalesce(c.created_at, m.created_at),
-          payload = coalesce(c.payload, m.payload), meta = case when c.id is null then m.meta else c.meta end`;
-      parts.push(`changed as (
-        update ${this.#messages} m set superseded = c.supersede${replaced.length > 0 ? rewritten : ""}
-        from head, c where m.ctid = c.place and c.state <> 'removed'
-          and (c.superseded <> c.supersede${replaced.length > 0 ? " or c.id is not null" : ""}))`);
-    }
-    if (remove.length > 0) {
-      parts.push(`removed as (
-        delete from ${this.#messages} m using head, c where m.ctid = c.place and c.state = 'removed')`);
-    }
-    const last = insert.length > 0 ? this.#inserted(p, insert) : "select 'done' as done from head";
-    const recurs =
-      isFew(insert) && (replaced.length === 0 ? moved.length <= 16 : replaced.length + moved.length === 1);
-    return p.statement(`with ${parts.join(",")} ${last}`, recurs);
-  }
-
-  /** The version and next seq, with those of the named messages that exist. */
+  /** The version and next seq, with those of the named messages that exist, or are live without a row. */
   look(memoryId: string, seqs: readonly number[]): Statement<LookRow> {
     const p = new Parameters();
     const head = this.#head(p, memoryId, p.seqs(seqs));
@@ -159,28 +74,36 @@ export class Statements {
       select ${marked("h.version", "version")}, h.next_seq::text as next,
         m.seq::text as seq, ${marked("m.id", "id")}, ${stateBy("h.live")} as state
       from head h
-      left join ${this.#messages} m on m.memory_key = h.memory_key and m.seq = any (${p.integers(seqs)})`);
+      left join lateral (
+        select n.seq, o.id, o.superseded from unnest(${p.integers(seqs)}) as n (seq)
+        left join lateral (
+          select * from ${this.#messages} o where o.memory_key = h.memory_key and o.seq = n.seq offset 0) as o on true
+        where o.id is not null or h.live @> n.seq) as m on true`);
   }
 
-  remove(memoryId: string): Statement<never> {
+  /** No row: no such memory. Else its version, and what has become of it. */
+  remove(memoryId: string, expected: string | undefined): Statement<RemovedRow> {
     const p = new Parameters();
-    return p.statement(`delete from ${this.#memories} where memory_id = ${p.text(memoryId)}`);
+    const id = p.text(memoryId);
+    const ifExpected = expected === undefined ? "" : `and h.version = ${p.text(expected)}`;
+    return p.statement(`
+      with gone as (delete from ${this.#memories} h where h.memory_id = ${id} ${ifExpected} returning 1)
+      select ${marked("h.version", "version")},
+        case when exists (select from gone) then 'removed' when ${present} then 'present' else 'expired' end as state
+      from ${this.#memories} h where h.memory_id = ${id}`);
   }
 
-  /** One row more than the limit means that there are more. */
-  history(memoryId: string, query: NormalHistoryQuery): Statement<KeyedRow & { state: MessageState }> {
+  /**
+   * One row more than the limit means that there are more. With the live ranges of the page, unless no live message can be
+   * in it that is lost.
+   */
+  history(memoryId: string, query: NormalHistoryQuery): Statement<HistoryRow> {
     const { after, before, order, limit, states, ids } = query;
     const p = new Parameters();
     const [from, to] = [p.integer(after), p.integer(before)];
     const between = `int8multirange(int8range(${from}, greatest(${from}, ${to}), '()'))`;
     const head = this.#head(p, memoryId, between);
     const inOrder = order === "ascending" ? "asc" : "desc";
-    const page = `order by position ${inOrder} limit ${limit + 1}`;
-    if (ids === undefined && states.join() === "live") {
-      return p.statement(
-        `${head} select m.seq as position, 'live' as state, ${columns} from head h ${this.#joinLive(inOrder, limit + 1)} ${page}`,
-      );
-    }
     const live = "(select h.live from head h)";
     const isIn = {
       live: `${live} @> m.seq`,
@@ -192,10 +115,24 @@ export class Statements {
     const matching = `
       select m.seq as position, ${stateBy(live)} as state, ${columns} from ${this.#messages} m
       where m.memory_key = (select h.memory_key from head h) and m.seq > ${from} and m.seq < ${to} and (${wanted})`;
-    if (ids === undefined) return p.statement(`${head} ${matching} ${page}`);
+    const liveOnes = `
+      select m.seq as position, 'live' as state, ${columns} from head h ${this.#joinLive(inOrder, limit + 1)}`;
     // `offset 0` makes it look up each id by its index: the planner might otherwise search the whole history for them.
-    return p.statement(`${head} select found.* from unnest(${p.texts(ids)}) as wanted (id)
-      cross join lateral (${matching} and m.id = wanted.id offset 0) as found ${page}`);
+    const ofIds = (ids: readonly string[]): string => `
+      select found.* from unnest(${p.texts(ids)}) as wanted (id)
+      cross join lateral (${matching} and m.id = wanted.id offset 0) as found`;
+    const found = ids !== undefined ? ofIds(ids) : states.join() === "live" ? liveOnes : matching;
+    // As far as the page goes, which is all of it unless it is full.
+    const last = `case when count(*) > ${limit} then ${order === "ascending" ? "max" : "min"}(position) end`;
+    const page = `int8range(${order === "ascending" ? `null, ${last}` : `${last}, null`}, '[]')`;
+    const ranges =
+      ids === undefined && states.includes("live")
+        ? `select 'head' as state, (h.live * (select int8multirange(${page}) from page))::text as key, null as payload, null as meta
+          from head h union all`
+        : "";
+    return p.statement(`
+      ${head}, page as materialized (${found} order by position ${inOrder} limit ${limit + 1})
+      ${ranges} select state, key, payload, meta from page`);
   }
 
   /** In the order in which the memories began, after that key. One row beyond the limit: there are more. */
@@ -219,28 +156,10 @@ export class Statements {
         where h.memory_key > ${p.integer(after)} and not ${present}
         order by h.memory_key limit ${sweepBatch} for update skip locked),
       gone as (
-        delete from ${this.#memories} h using batch where h.memory_key = batch.memory_key returning h.memory_key)
-      select count(*)::text as removed,
+        delete from ${this.#memories} h using batch where h.memory_key = batch.memory_key returning 1)
+      select (select count(*) from gone)::text as removed, count(*)::text as found,
         case when count(*) = ${sweepBatch} then max(memory_key)::text end as last
-      from gone`);
-  }
-
-  /** The update of the head `h`, to which more conditions may be added. */
-  #headChange(
-    p: Parameters,
-    memoryId: string,
-    update: MemoryUpdate,
-    leaving: string,
-    coming: string,
-  ): string {
-    const { expected, version, nextSeq, head, append } = update;
-    return `
-      update ${this.#memories} h
-      set version = ${p.text(version)}, next_seq = ${p.integer(nextSeq)},
-        head = coalesce(${p.text(head)}, h.head), live = h.live - ${leaving} + ${coming},
-        updated_at = ${now}, expires_at = ${this.#expiry}
-      where h.memory_id = ${p.text(memoryId)} and h.version = ${p.text(expected)} and ${present}
-        and h.next_seq <= ${p.integer(append[0]?.seq ?? nextSeq)}`;
+      from batch`);
   }
 
   /**
@@ -270,25 +189,4 @@ export class Statements {
         where m.memory_key = h.memory_key and m.seq >= lower(r.range) and m.seq < upper(r.range) ${sorted("m.seq")}
         limit ${atMost("upper(r.range) - lower(r.range)")}) as m`;
   }
-
-  #inserted(p: Parameters, rows: FoldedUpdate["insert"]): string {
-    return `
-      insert into ${this.#messages} (memory_key, seq, id, superseded, created_at, payload, meta)
-      select head.memory_key, r.seq, r.id, r.state = 'superseded', r.created_at, r.payload, r.meta from head, ${p.rows("r", rows)}`;
-  }
-
-  #recurring<Row>(name: string, p: Parameters, text: string): Statement<Row> {
-    const known = this.#texts.get(name);
-    if (known === undefined) this.#texts.set(name, text);
-    return p.statement(known ?? text, true);
-  }
-}
-
-function liveIn(rows: readonly Pick<GivenRow, "seq" | "state">[]): number[] {
-  return rows.filter(({ state }) => state === "live").map(({ seq }) => seq);
-}
-
-/** With more messages there are too many texts for a connection to keep. */
-function isFew(insert: FoldedUpdate["insert"]): boolean {
-  return insert.length <= 4;
 }

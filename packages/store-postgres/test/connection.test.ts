@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { Socket } from "node:net";
 import { PGlite } from "@electric-sql/pglite";
 import { createChatMemory, user } from "@turnkeep/core";
@@ -56,8 +57,8 @@ describe("a client that was given", () => {
     const listeners = pool.listenerCount("error");
     const store = postgresStore({ client: pool });
     await store.updateMessages("pool", update(null, 2, { append: [message(1)] }));
-    expect(pool.listenerCount("error")).toBe(listeners);
     await store.close();
+    expect(pool.listenerCount("error")).toBe(listeners);
     await expect(store.getMessages("pool")).rejects.toMatchObject({ code: "CLOSED" });
     expect((await pool.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
     await pool.end();
@@ -171,10 +172,31 @@ describe("a client that was given", () => {
       await pool.end();
     });
 
-    // Out of connections, starting, shutting down, cut off, read-only, without the right, out of time, without room.
-    test.each(["53300", "57P03", "57P01", "08006", "25006", "42501", "57014", "55P03", "53100"])(
-      "in another way (%s) is STORE_UNAVAILABLE at once",
-      async (code) => {
+    test.each([
+      ...["40003", "57P01", "57P02", "08006", "08P01", "58030", "XX000", "ECONNRESET"].map(
+        (code) => [code, "STORE_UNAVAILABLE", "is open"] as const,
+      ),
+      ...["53300", "53100", "57P03", "57014", "55P03", "ECONNREFUSED", "EAI_AGAIN"].map(
+        (code) => [code, "STORE_UNAVAILABLE", "Nothing was written"] as const,
+      ),
+      ...[
+        "25006",
+        "42501",
+        "25P02",
+        "3D000",
+        "28000",
+        "28P01",
+        "22P05",
+        "23514",
+        "42883",
+        "54000",
+        "P0001",
+      ].map((code) => [code, "STORE_REFUSED", "Nothing was written"] as const),
+      ["ENOTFOUND", "STORE_REFUSED", "Nothing was written"],
+      ["SELF_SIGNED_CERT_IN_CHAIN", "STORE_REFUSED", "Nothing was written"],
+    ] as const)(
+      "in another way (%s) is %s at once, and says that what was written %s",
+      async (code, expected, outcome) => {
         const pool = openPool(url);
         const begin = update(null, 2, { append: [message(1)] });
         for (const call of [
@@ -184,7 +206,8 @@ describe("a client that was given", () => {
         ]) {
           const client = refusing(code, 2, pool);
           await expect(call(postgresStore({ client }))).rejects.toMatchObject({
-            code: "STORE_UNAVAILABLE",
+            code: expected,
+            message: expect.stringContaining(outcome),
             cause: { code },
           });
           expect(client.refused).toBe(1);
@@ -199,7 +222,7 @@ describe("a client that was given", () => {
         const pool = openPool(url);
         const client = refusing(code, 1, pool);
         await expect(postgresStore({ client }).getMessages(code)).rejects.toMatchObject({
-          code: "STORE_UNAVAILABLE",
+          code: "STORE_REFUSED",
           cause: { code },
         });
         await pool.end();
@@ -210,15 +233,20 @@ describe("a client that was given", () => {
       const pool = openPool(url);
       const controller = new AbortController();
       const client = refusing(code, 3, pool);
-      const aborting = {
-        // As a pool, which is given statements with names.
+      // As of a pool, which is given statements with names.
+      const connection = Object.assign(new EventEmitter(), {
+        query(statement: pg.QueryConfig) {
+          controller.abort();
+          return client.query(statement.text, statement.values);
+        },
+        release() {},
+      });
+      const aborting = Object.assign(new EventEmitter(), {
         totalCount: 1,
         idleCount: 1,
-        query(text: string, values?: (string | null)[]) {
-          controller.abort();
-          return client.query(text, values);
-        },
-      };
+        connect: async () => connection,
+        query: async () => expect.unreachable(),
+      });
       const begin = update(null, 2, { append: [message(1)] });
       const options = { signal: controller.signal };
       const store = postgresStore({ client: aborting });
@@ -387,7 +415,8 @@ describe("a pool that the store opened", () => {
     const begin = update(null, 2, { append: [message(1)] });
     for (const connections of [1, 2]) {
       await expect(store.updateMessages("read-only", begin)).rejects.toMatchObject({
-        code: "STORE_UNAVAILABLE",
+        code: "STORE_REFUSED",
+        message: expect.stringContaining("read-only"),
         cause: { code: "25006" },
       });
       expect(sockets).toHaveLength(connections);
@@ -442,7 +471,7 @@ describe("a server that refuses", () => {
     return error;
   }
 
-  test("a wrong password is STORE_UNAVAILABLE, and no password shows anywhere", async () => {
+  test("a wrong password is STORE_REFUSED, and no password shows anywhere", async () => {
     const address = new URL(server.url);
     address.username = "app";
     address.password = "s3cret";
@@ -458,7 +487,7 @@ describe("a server that refuses", () => {
       withClient(address.href, async () => false).catch((error: { code?: string }) => error.code === "28P01"),
     );
     const error = await failureAt(address.href);
-    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "28P01" } });
+    expect(error).toMatchObject({ code: "STORE_REFUSED", cause: { code: "28P01" } });
     expect(said(error)).not.toMatch(/s3cret|r1ght/);
   });
 
@@ -466,12 +495,22 @@ describe("a server that refuses", () => {
     const address = new URL(server.url);
     address.pathname = "/none";
     expect(await failureAt(address.href)).toMatchObject({
-      code: "STORE_UNAVAILABLE",
+      code: "STORE_REFUSED",
       cause: { code: "3D000" },
     });
   });
 
-  test("so is a server that stops while it is used, and one that has stopped", async () => {
+  test("and a host that is not there", async () => {
+    const address = new URL(server.url);
+    // No name under it is ever given to anybody.
+    address.hostname = "postgres.invalid";
+    const error = await failureAt(address.href);
+    // Where no name server answers, nobody knows.
+    const { code } = (error as { cause: { code: string } }).cause;
+    expect(error).toMatchObject({ code: code === "EAI_AGAIN" ? "STORE_UNAVAILABLE" : "STORE_REFUSED" });
+  });
+
+  test("a server that stops while it is used, and one that has stopped, is STORE_UNAVAILABLE", async () => {
     const store = postgresStore({ url: server.url });
     await store.migrate();
     await store.updateMessages("a", update(null, 2, { append: [message(1)] }));

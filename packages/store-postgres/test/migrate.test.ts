@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { callsOf, message, update } from "@turnkeep/store-tests";
+import { callsOf, message, messages, update } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import {
   longestSuffix,
-  migrateStatement,
+  migrateStatements,
   migrationsOf,
   namesOf,
   throwMigrationError,
@@ -13,6 +13,8 @@ import {
 import { newDatabase } from "./server.ts";
 import { openPool, withClient } from "./support.ts";
 
+const names = namesOf("public", "turnkeep_");
+const steps = migrationsOf(names);
 let url: string;
 let pool: pg.Pool;
 
@@ -28,6 +30,11 @@ beforeEach(async () => {
   for (const { schema } of rows) await pool.query(`drop schema ${schema} cascade`);
   await pool.query("create schema public");
 });
+
+/** Brings the tables of schema public to these steps, as a version of the package that has them. */
+async function migrateTo(steps: readonly string[]): Promise<void> {
+  for (const { text } of migrateStatements(names, steps)) await pool.query(text);
+}
 
 /** Everything of a schema that we name: tables, indexes, constraints. Postgres 18 names `not null` itself. */
 async function catalog(schema: string = "public"): Promise<string[]> {
@@ -114,41 +121,124 @@ test.each(["read committed", "repeatable read", "serializable"])(
       await pool.query(`alter database ${database} reset default_transaction_isolation`);
     }
     const applied = await pool.query("select number from chat.turnkeep_migrations");
-    expect(applied.rows).toEqual([{ number: 1 }]);
+    expect(applied.rows.map(({ number }) => number).sort()).toEqual([1, 2, 3]);
   },
 );
 
 describe("another version's tables", () => {
-  const names = namesOf("public", "turnkeep_");
-  const later = [...migrationsOf(names), `alter table ${names.memories} add column note text;`];
+  const later = [...steps, `alter table ${names.memories} add column note text;`];
 
   test("a later version adds its steps to what an earlier one made, once, even from many processes", async () => {
     const store = postgresStore({ client: pool });
     await store.migrate();
     const begin = update(null, 2, { append: [message(1)] });
     await store.updateMessages("a", begin);
-    await Promise.all(Array.from({ length: 8 }, () => pool.query(migrateStatement(names, later).text)));
+    await Promise.all(Array.from({ length: 8 }, () => migrateTo(later)));
     expect((await pool.query("select note from turnkeep_memories")).rows).toEqual([{ note: null }]);
-    expect((await pool.query("select number from turnkeep_migrations order by number")).rows).toEqual([
-      { number: 1 },
-      { number: 2 },
-    ]);
+    const applied = await pool.query("select number from turnkeep_migrations order by number");
+    expect(applied.rows.map(({ number }) => number)).toEqual(later.map((_, index) => index + 1));
     expect(await store.getMessages("a")).toMatchObject({ version: begin.version, messages: [message(1)] });
   });
 
   test("an earlier version does not touch what a later one made", async () => {
-    await pool.query(migrateStatement(names, later).text);
+    await migrateTo(later);
     await expect(postgresStore({ client: pool }).migrate()).rejects.toMatchObject({
       code: "UNSUPPORTED_VERSION",
       message: expect.stringContaining("upgrade"),
     });
   });
 
-  test("a step that fails leaves nothing behind", async () => {
-    const broken = [...migrationsOf(names), "create table public.half (); select 1 / 0;"];
-    await expect(pool.query(migrateStatement(names, broken).text)).rejects.toThrow();
-    expect(await catalog()).toEqual([]);
+  test("a step that fails leaves nothing of itself behind", async () => {
+    await postgresStore({ client: pool }).migrate();
+    const before = await catalog();
+    await expect(migrateTo([...steps, "create table public.half (); select 1 / 0;"])).rejects.toThrow();
+    expect(await catalog()).toEqual(before);
+    await postgresStore({ client: pool }).migrate();
   });
+});
+
+describe("tables of the version whose trigger deleted as the caller", () => {
+  const withTrigger = steps.slice(0, 1);
+
+  /** Messages of no memory, as the trigger left them where a policy hid them from it. */
+  async function leaveOrphans(): Promise<void> {
+    await pool.query(`
+      insert into turnkeep_messages (memory_key, seq, id, superseded, created_at, payload)
+      select 1000000 + n, 1, 'm', false, 0, '"orphan"' from generate_series(1, 100) n`);
+  }
+
+  async function expectMigrated(): Promise<void> {
+    const orphans = await pool.query(
+      "select from turnkeep_messages where memory_key not in (select memory_key from turnkeep_memories)",
+    );
+    expect(orphans.rowCount).toBe(0);
+    const keys = await pool.query("select convalidated from pg_constraint where contype = 'f'");
+    expect(keys.rows).toEqual([{ convalidated: true }]);
+    const triggers = await pool.query("select from pg_trigger where not tgisinternal");
+    const functions = await pool.query("select from pg_proc where pronamespace = 'public'::regnamespace");
+    expect([triggers.rowCount, functions.rowCount]).toEqual([0, 0]);
+  }
+
+  test("lose the orphans, and keep what is in memories", async () => {
+    await migrateTo(withTrigger);
+    const store = postgresStore({ client: pool });
+    const begin = update(null, 4, { owner: "o", head: "1", append: messages(1, 3) });
+    await store.updateMessages("a", begin);
+    const before = await store.getMessages("a");
+    await leaveOrphans();
+    await store.migrate();
+    await expectMigrated();
+    expect(await store.getMessages("a")).toEqual(before);
+    await store.deleteMessages("a");
+    expect((await pool.query("select from turnkeep_messages")).rowCount).toBe(0);
+  });
+
+  test("are migrated by many at once while others write, delete and read, and no call fails", async () => {
+    await migrateTo(withTrigger);
+    await leaveOrphans();
+    const stores = Array.from({ length: 4 }, () => postgresStore({ url }));
+    let migrating = true;
+    const use = async (store: PostgresStore, index: number): Promise<number> => {
+      let calls = 0;
+      for (; migrating || calls < 20; calls++) {
+        const memoryId = `${index} ${calls}`;
+        const begin = update(null, 3, { append: messages(1, 2) });
+        await store.updateMessages(memoryId, begin);
+        const move = [{ seq: 1, to: "superseded" as const }];
+        const next = update(begin.version, 4, { append: [message(3)], move });
+        await store.updateMessages(memoryId, next);
+        expect((await store.getMessages(memoryId)).messages).toEqual(messages(2, 3));
+        if (calls % 2 === 0) await store.deleteMessages(memoryId);
+      }
+      return calls;
+    };
+    const users = stores.map(use);
+    await Promise.all(stores.map((store) => store.migrate())).finally(() => {
+      migrating = false;
+    });
+    const calls = await Promise.all(users);
+    await expectMigrated();
+    const kept = await pool.query("select from turnkeep_memories");
+    expect(kept.rowCount).toBe(calls.reduce((sum, count) => sum + Math.floor(count / 2), 0));
+    await Promise.all(stores.map((store) => store.close()));
+  });
+});
+
+test.each([
+  ["a table", "create table turnkeep_messages (id int)"],
+  ["an index", "create table other (id int); create index turnkeep_messages_id_idx on other (id)"],
+  [
+    "a function",
+    "create function turnkeep_delete_messages() returns trigger language plpgsql as 'begin end'",
+  ],
+])("where %s of another has a name of ours, migrate() says so and makes nothing", async (_, made) => {
+  await pool.query(made);
+  const before = await catalog();
+  await expect(postgresStore({ client: pool }).migrate()).rejects.toMatchObject({
+    code: "STORE_NOT_READY",
+    message: expect.stringContaining("another prefix or schema"),
+  });
+  expect(await catalog()).toEqual(before);
 });
 
 describe("names", () => {
@@ -278,10 +368,9 @@ test("a database that speaks the protocol and lacks something is refused before 
 });
 
 test("a server that is too old is refused before anything is made", async () => {
-  const names = namesOf("public", "turnkeep_");
   // No server is as new as this.
-  const { text } = migrateStatement(names, migrationsOf(names), 990_000);
-  const cause = await pool.query(text).catch((error: unknown) => error);
+  const [first] = migrateStatements(names, steps, 990_000);
+  const cause = await pool.query(first?.text ?? "").catch((error: unknown) => error);
   expect(() => throwMigrationError(new Error("of the connection", { cause }))).toThrow(
     expect.objectContaining({
       code: "STORE_NOT_READY",

@@ -13,6 +13,11 @@ describeOptions({
   config: {},
   unreadable: ["postgres://app:s3cret@host:port/chat", `${url}?port=high`],
   refused: [
+    ["a folder and a url", { folder: "./data", url }],
+    ["an empty folder", { folder: "" }],
+    ["a folder that is undefined", { folder: undefined }],
+    ["a folder that is an address", { folder: url }],
+    ["a folder with U+0000", { folder: "a\0b" }],
     ["an empty schema", { url, schema: "" }],
     ["a schema with U+0000", { url, schema: "a\0b" }],
     ["a schema with a lone surrogate", { url, schema: "a\ud800" }],
@@ -20,7 +25,7 @@ describeOptions({
     ["a prefix that is too long", { url, prefix: "x".repeat(50) }],
   ],
   foreignPlaces: ["chat-1", "0", "-1", "1.5", "1e9", "9999999999999999999"],
-  optional: ["schema"],
+  optional: ["schema", "folder"],
   capabilities: { readSteps: 1, maxMessageBytes: 16 * 1024 * 1024 },
 });
 
@@ -33,6 +38,15 @@ test("types: one place, and clients of pg and PGlite as they are", () => {
   accept({ config: { host: "localhost", max: 3 } satisfies pg.PoolConfig });
   accept({ config: null as unknown as pg.PoolConfig });
   accept({ url: process.env.DATABASE_URL }); // refused at run time where it is not set
+  accept({ folder: "./data", url: undefined, client: undefined, config: undefined, ttlMs: undefined });
+  accept({ folder: process.env.DATA_FOLDER }); // refused at run time where it is not set
+  accept({ url, folder: undefined });
+  // @ts-expect-error a folder and a url
+  accept({ folder: "./data", url });
+  // @ts-expect-error a folder and a client
+  accept({ folder: "./data", client: new pg.Pool() });
+  // @ts-expect-error a folder and a config
+  accept({ folder: "./data", config: {} });
   // @ts-expect-error a client and a url
   accept({ client: new pg.Pool(), url });
   // @ts-expect-error a url and a config

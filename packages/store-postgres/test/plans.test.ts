@@ -282,7 +282,7 @@ describe.each([1, 2])("of 6,000 messages, those are live whose seq is a multiple
         () => store.getHistory(memoryId, { limit: 1_000, ids: messages(1, 1_000).map(({ id }) => id) }),
       ],
       // It came twice, so the last statement asks for the state of each message that it names.
-      [4_000, () => store.updateMessages(memoryId, evict)],
+      [5_000, () => store.updateMessages(memoryId, evict)],
     ];
     for (const [most, call] of calls) {
       await call();

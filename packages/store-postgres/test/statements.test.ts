@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { Socket } from "node:net";
+import { Socket } from "node:net";
 import { message, messages, update } from "@turnkeep/store-tests";
-import pg from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { newDatabase } from "./server.ts";
 import { openPool, openRecorded, type RecordingClient } from "./support.ts";
@@ -99,17 +99,18 @@ test("no parameter has a type for which a driver may have a form of its own, suc
 });
 
 describe("statements that a connection keeps", () => {
+  let shared: pg.Pool;
   let single: pg.Pool;
   let keeping: PostgresStore;
 
   beforeAll(async () => {
-    single = openPool(await newDatabase(), { max: 1 });
-    keeping = postgresStore({ client: single });
-    await keeping.migrate();
+    shared = openPool(await newDatabase(), { max: 1 });
+    await postgresStore({ client: shared }).migrate();
   });
-  afterAll(() => single.end());
+  afterAll(() => shared.end());
   // A store that was refused a name once gives none any more.
   beforeEach(() => {
+    single = shared;
     keeping = postgresStore({ client: single });
   });
 
@@ -180,6 +181,23 @@ describe("statements that a connection keeps", () => {
     expect(await kept()).toHaveLength(before.length + 4);
   });
 
+  test("are fifty texts at most for all stores over a pool, and the others go on in full", async () => {
+    single = openPool(await newDatabase(), { max: 1 });
+    onTestFinished(() => single.end());
+    for (let n = 1; n <= 20; n++) {
+      keeping = postgresStore({ client: single, schema: `tenant ${n}` });
+      await keeping.migrate();
+      memoryId = "the same";
+      await converse(30, 10);
+      const change = update((await keeping.getMessages(memoryId)).version, 41, {
+        move: [{ seq: 40, to: "superseded" }],
+      });
+      await keeping.updateMessages(memoryId, change);
+      expect((await keeping.getMessages(memoryId)).messages.at(-1)).toEqual(message(39));
+    }
+    expect(await kept()).toHaveLength(50);
+  });
+
   test("are planned anew as they are used more", async () => {
     await converse(30, 120);
     const found = await single.query<{ uses: string }>(
@@ -209,11 +227,10 @@ describe("statements that a connection keeps", () => {
 });
 
 test("neither an append nor a read sends or answers more when the history has grown", async () => {
-  const single = new pg.Client({ connectionString: await newDatabase() });
-  await single.connect();
-  const own = postgresStore({ client: single });
+  const stream = new Socket();
+  const config = { connectionString: await newDatabase(), max: 1, stream: () => stream };
+  const own = postgresStore({ config });
   await own.migrate();
-  const { stream } = (single as unknown as { connection: { stream: Socket } }).connection;
   async function bytes(call: () => Promise<unknown>): Promise<{ sent: number; received: number }> {
     const [written, read] = [stream.bytesWritten, stream.bytesRead];
     await call();
@@ -244,7 +261,7 @@ test("neither an append nor a read sends or answers more when the history has gr
     expect(large[operation].received - small[operation].received).toBeLessThan(60);
   }
   expect(small.append.sent + small.append.received).toBeLessThan(700);
-  await single.end();
+  await own.close();
 });
 
 interface Bytes {

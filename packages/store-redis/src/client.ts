@@ -1,88 +1,142 @@
-import { driverCalls, importError, type StoreConnection } from "@turnkeep/core/store-kit";
-import type { Redis } from "ioredis";
+import {
+  driverCalls,
+  importError,
+  isTurnkeepError,
+  type StoreConnection,
+  type TurnkeepError,
+} from "@turnkeep/core/store-kit";
+import { type Driver, driverOf } from "./drivers.ts";
 import type { Statement } from "./lua.ts";
 import type { RedisConnection, WaitReplicas } from "./options.ts";
-
-export const storeName = "redisStore";
-
-/** What the store needs from a client. A `Redis` of `ioredis` provides it. */
-export interface RedisClient {
-  /** Sends one command; replies are texts, numbers, null, and lists of these. */
-  call(command: string, args: (string | number)[]): Promise<unknown>;
-  /** Whether commands go to several servers. */
-  readonly isCluster?: boolean | undefined;
-}
+import {
+  codeOf,
+  isBroken,
+  isReply,
+  isTimeout,
+  refusalOr,
+  refusedDatabase,
+  storeName,
+  withoutContent,
+} from "./refusals.ts";
 
 export interface Calls {
   readonly run: Run;
+  /** For what follows a write that has taken place: even if it is refused, not nothing was written. */
+  readonly runAfter: Run;
   /** Waits until the replicas have what this connection wrote. */
   wait(replicas: WaitReplicas): Promise<void>;
+  /** Whether the driver may have sent a command of these calls twice. */
+  mayHaveRepeated(): boolean;
 }
 
 export type Run = <A>(statement: Statement<A>) => Promise<A>;
 
 interface Opened {
-  readonly client: Redis;
+  readonly driver: Driver;
+  close(): void;
   /** Why it is not connected, as its listener was last told. */
   fault?: unknown;
 }
 
+/** If a call that was given up is not answered after so long, counted from its beginning, nor will the next be. */
+const answersWithinMs = 1_000;
+
 /** Does no I/O. */
 export function connect({ client, url, config }: RedisConnection): StoreConnection<Calls> {
+  const given = client && driverOf(client);
   let opened: Promise<Opened> | undefined;
+  let driver = given;
   const calls = driverCalls(storeName);
 
   async function send(command: string, args: (string | number)[]): Promise<unknown> {
-    if (client !== undefined) return client.call(command, args);
+    if (given !== undefined) return given.call(command, args);
     opened ??= open(url, config);
     const opening = opened;
     const own = await opening;
+    driver = own.driver;
     try {
-      return await own.client.call(command, args);
+      return await own.driver.call(command, args);
     } catch (cause) {
-      if (isRefusedDatabase(own.fault)) {
-        if (opened === opening) opened = undefined;
-        throw own.fault;
-      }
+      if (isTurnkeepError(own.fault) && opened === opening) opened = undefined;
       // The driver only reports that it gave up, or has nowhere to send the call; its listener gets the reason.
-      throw isNamed(cause, "ReplyError") ? cause : (own.fault ?? cause);
+      throw isReply(cause) ? cause : (own.fault ?? cause);
     }
   }
 
-  async function evaluate<A>({ script, keys, values }: Statement<A>): Promise<A> {
+  async function attempt<A>({ script, keys, values }: Statement<A>): Promise<A> {
     const args = [keys.length, ...keys, ...values];
     try {
-      return (await send("EVALSHA", [script.sha, ...args])) as A;
+      return (await send("evalsha", [script.sha, ...args])) as A;
     } catch (cause) {
       // After a restart, a failover or SCRIPT FLUSH the server has no scripts; sending the text stores it again.
       if (codeOf(cause) !== "NOSCRIPT") throw cause;
-      return (await send("EVAL", [script.text, ...args])) as A;
+      return (await send("eval", [script.text, ...args])) as A;
+    }
+  }
+
+  async function evaluate<A>(statement: Statement<A>): Promise<A> {
+    try {
+      return await attempt(statement);
+    } catch (cause) {
+      // A process that was frozen, or idle for long, learns by this read that its connection is gone.
+      if (statement.script.reads && isBroken(cause)) return await attempt(statement);
+      if (isTimeout(cause)) driver?.renew();
+      throw cause;
     }
   }
 
   async function wait({ count, timeoutMs }: WaitReplicas): Promise<void> {
-    const reached = Number(await send("WAIT", [count, timeoutMs]));
+    const reached = Number(await send("wait", [count, timeoutMs]));
     if (reached >= count) return;
     throw new Error(
       `The master has the write, but only ${reached} of ${count} replicas within ${timeoutMs} ms`,
     );
   }
 
+  /** Nobody waits for that answer any more; if it does not come, the connection is dead. */
+  function suspect(answer: Promise<unknown>, since: number): void {
+    const timer = setTimeout(() => driver?.renew(), since + answersWithinMs - Date.now());
+    timer.unref?.();
+    const answered = (): void => clearTimeout(timer);
+    answer.then(answered, answered);
+  }
+
   return {
     under(signal) {
-      const track = <T>(call: () => Promise<T>): Promise<T> =>
-        calls.run(() => call().catch(throwWithoutContent), signal);
+      const breaks = driver?.breaks() ?? 0;
+      function track<T>(call: () => Promise<T>, told: (cause: unknown) => unknown): Promise<T> {
+        const since = Date.now();
+        let answer: Promise<T> | undefined;
+        const tracked = calls.run(() => {
+          answer = call().catch((cause: unknown) => {
+            throw told(withoutContent(cause));
+          });
+          return answer;
+        }, signal);
+        if (signal !== undefined) {
+          tracked.catch(() => {
+            if (answer !== undefined && signal.aborted) suspect(answer, since);
+          });
+        }
+        return tracked;
+      }
       return {
-        run: (statement) => track(() => evaluate(statement)),
-        wait: (replicas) => track(() => wait(replicas)),
+        run: (statement) => track(() => evaluate(statement), refusalOr),
+        runAfter: (statement) => track(() => evaluate(statement), asItIs),
+        wait: (replicas) => track(() => wait(replicas), asItIs),
+        mayHaveRepeated: () => (driver?.breaks() ?? 0) !== breaks,
       };
     },
     async close() {
       await calls.settled();
       const own = await opened?.catch(() => undefined);
-      own?.client.disconnect();
+      own?.close();
     },
   };
+}
+
+function asItIs(cause: unknown): unknown {
+  return cause;
 }
 
 /**
@@ -109,18 +163,19 @@ async function importDriver() {
 }
 
 async function open(url: string | undefined, config: object | undefined): Promise<Opened> {
-  const driver = await importDriver();
+  const module = await importDriver();
   // The first releases of 5 export the class only as the module itself.
-  const Redis = driver.Redis ?? (driver.default as unknown as typeof driver.Redis);
+  const Redis = module.Redis ?? (module.default as unknown as typeof module.Redis);
   // Connected at the first call: with `lazyConnect: false` and no queue, the client would refuse that call.
   const options = { ...settings, ...config, lazyConnect: true };
   const client = url === undefined ? new Redis(options) : new Redis(url, options);
-  const opened: Opened = { client };
+  const opened: Opened = { driver: driverOf(client), close: () => client.disconnect() };
   // Without a listener the driver prints to the console.
   client.on("error", (fault: unknown) => {
-    opened.fault = fault;
+    const refused: TurnkeepError | undefined = refusedDatabase(fault);
+    opened.fault = refused ?? fault;
     // Otherwise the driver would continue in database 0, where somebody else's data may be.
-    if (isRefusedDatabase(fault)) client.disconnect();
+    if (refused !== undefined) client.disconnect();
   });
   // What was wrong before says nothing about a connection that breaks later.
   client.on("connect", () => {
@@ -129,32 +184,4 @@ async function open(url: string | undefined, config: object | undefined): Promis
   // Without its queue the driver refuses calls before it is connected. If it cannot connect, each call says why.
   if (client.options.enableOfflineQueue === false) await client.connect().catch(() => {});
   return opened;
-}
-
-/** Whether the server refused the connection's database: because of its number, or for this user. */
-function isRefusedDatabase(fault: unknown): fault is Error {
-  if (!isNamed(fault, "ReplyError")) return false;
-  return (fault as { command?: { readonly name?: string } }).command?.name === "select";
-}
-
-/** The driver attaches what it sent, with content and passwords. A server's refusal begins with its code. */
-function throwWithoutContent(cause: unknown): never {
-  if (!(cause instanceof Error)) throw cause;
-  if ("command" in cause) delete cause.command;
-  const code = codeOf(cause);
-  if (isNamed(cause, "ReplyError") && code !== "") Object.assign(cause, { code });
-  throw cause;
-}
-
-/**
- * `READONLY`, `NOSCRIPT` and the like, `""` if the message begins with no such word. Before Redis 7, and in servers that
- * answer as those did, a command that a script calls is refused as `ERR Error running script (…): … -READONLY …`.
- */
-function codeOf(cause: unknown): string {
-  if (!(cause instanceof Error)) return "";
-  return /^(?:ERR Error running script .*? -)?([A-Z]{3,})(?= |$)/.exec(cause.message)?.[1] ?? "";
-}
-
-function isNamed(cause: unknown, name: string): boolean {
-  return cause instanceof Error && cause.name === name;
 }

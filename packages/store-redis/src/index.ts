@@ -1,3 +1,3 @@
-export type { RedisClient } from "./client.ts";
+export type { NodeRedisClient, RedisClient } from "./drivers.ts";
 export type { RedisStoreOptions, WaitReplicas } from "./options.ts";
 export { redisStore } from "./store.ts";

@@ -14,36 +14,49 @@ export interface Statement<Answer> {
 
 type Records = readonly (readonly (string | null)[])[];
 
-/** Behind these, when it expires. */
-type HeadAnswer = readonly [version: string, next: string | null, owner: string | null, head: string | null];
+/** `live`: how many there are. Behind these, when it expires. */
+type HeadAnswer = readonly [
+  version: string,
+  next: string | null,
+  owner: string | null,
+  head: string | null,
+  live: string | null,
+];
+
+/** Some of the memory's keys are gone, and others are not. */
+type LostAnswer = readonly ["lost"];
 
 /**
  * The head, then the live seqs and their records in portions. Empty: no such memory. Only the head: the memory is at
  * the known version.
  */
-export type SnapshotAnswer = readonly [head?: HeadAnswer, seqs?: readonly string[], ...records: Records];
+export type SnapshotAnswer =
+  | LostAnswer
+  | readonly [head?: HeadAnswer, seqs?: readonly string[], ...records: Records];
 
 /** `done` comes with the entry of an earlier life that had expired, a refusal with the current life. */
 export type BeginAnswer =
   | readonly ["done", ...replaced: [] | [life: string, owner: string | null]]
   | readonly ["replayed" | "conflict", life: string | null]
-  | readonly ["late"];
+  | readonly ["late"]
+  | LostAnswer;
 
 export type ChangeAnswer = "done" | "replayed" | "conflict" | "disagrees";
+
+export type RemoveAnswer = "removed" | "present" | "absent" | "conflict";
 
 /** The named messages that exist. Empty: no such memory. */
 export type LookAnswer = readonly [
   version?: string,
   next?: string | null,
+  live?: string | null,
   rows?: readonly (readonly [seq: string, state: MessageState, id: string])[],
 ];
 
 /** Empty: no such memory. */
-export type HistoryAnswer = readonly [
-  states?: readonly MessageState[],
-  seqs?: readonly string[],
-  ...records: Records,
-];
+export type HistoryAnswer =
+  | LostAnswer
+  | readonly [states?: readonly MessageState[], seqs?: readonly string[], ...records: Records];
 
 /** Tells a valid index entry from one that was left behind. Empty: no such memory. */
 export type PeekAnswer = readonly [
@@ -52,6 +65,8 @@ export type PeekAnswer = readonly [
   updated?: string,
   present?: "yes" | "no",
 ];
+
+export type PolicyAnswer = readonly [policy?: string, maxmemory?: string];
 
 /** Members of the index and their positions in it. */
 export type PageAnswer = readonly (readonly [member: string, place: string])[];
@@ -86,7 +101,9 @@ export class Statements {
     const values = this.#changeOf(update, 2 * setState.length, 0);
     for (const { seq } of setState) values.push(seq, seq);
     for (const row of insert) values.push(row.seq, row.id, recordOf(row));
-    return { script: scripts.plain, keys: this.#keysOf(memoryId, setState.length > 0 ? 5 : 4), values };
+    // All of them must expire together.
+    const keys = this.#ttl !== "" ? keyNames.length : setState.length > 0 ? 5 : 4;
+    return { script: scripts.plain, keys: this.#keysOf(memoryId, keys), values };
   }
 
   /** Changes a memory that is at the expected version and agrees with the update. */
@@ -101,6 +118,11 @@ export class Statements {
   /** Tells why an update was refused. */
   look(memoryId: string, seqs: readonly number[]): Statement<LookAnswer> {
     return { script: scripts.look, keys: this.#keysOf(memoryId), values: seqs };
+  }
+
+  /** The ids of messages whose record is lost or damaged, `""` where that is lost too. */
+  idsOf(memoryId: string, seqs: readonly string[]): Statement<readonly string[]> {
+    return { script: scripts.idsOf, keys: this.#keysOf(memoryId, 4), values: seqs };
   }
 
   /** One message more than the limit means that there are more. */
@@ -118,8 +140,17 @@ export class Statements {
   }
 
   /** Removes that life of a memory and no other; `""` stands for what remains when the head is gone. */
-  remove(memoryId: string, life: string, only?: "expired"): Statement<"removed" | "present" | "absent"> {
-    return { script: scripts.remove, keys: this.#keysOf(memoryId), values: [life, only ?? ""] };
+  remove(
+    memoryId: string,
+    life: string,
+    { only = "", expected = "" }: { only?: "expired" | ""; expected?: string | undefined } = {},
+  ): Statement<RemoveAnswer> {
+    return { script: scripts.remove, keys: this.#keysOf(memoryId), values: [life, only, expected] };
+  }
+
+  /** Of the server that has this memory. */
+  policy(memoryId: string): Statement<PolicyAnswer> {
+    return { script: scripts.policy, keys: this.#keysOf(memoryId, 1), values: [] };
   }
 
   /** Lists an entry before its memory begins. Returns its position, in microseconds of the server's clock. */

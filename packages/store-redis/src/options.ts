@@ -9,19 +9,20 @@ import {
   invalidOption,
   parseUrl,
 } from "@turnkeep/core/store-kit";
-import type { RedisClient } from "./client.ts";
+import { isNodeRedis, type NodeRedisClient, type RedisClient } from "./drivers.ts";
 
 /**
  * How to reach the database, one of:
  *
- * - `client`: a `Redis` or `Cluster` of `ioredis`, or anything with its `call`. Create a `Redis` with
- *   `autoResendUnfulfilledCommands: false` and `maxRetriesPerRequest: 0`. Without the first, the driver resends a write
- *   whose answer was lost, when somebody else may have deleted the memory that it begins. Without the second, it then
- *   never answers a call whose connection broke.
+ * - `client`: a `Redis` or `Cluster` of `ioredis`, a connected client of `node-redis`, or anything with the `call` of a
+ *   {@link RedisClient}. Create a `Redis` with `autoResendUnfulfilledCommands: false` and `maxRetriesPerRequest: 0`.
+ *   Without the first, the driver sends a write whose answer was lost once more, and what others wrote meanwhile refuses
+ *   it: the store cannot tell whether the first took place (`STORE_UNAVAILABLE`). With the first alone, the driver never
+ *   answers a call whose connection broke.
  * - `url`: `redis://user:password@host:6379/0`, or `rediss://` for TLS.
  * - `config`: what `new Redis(config)` of `ioredis` takes.
  */
-export type RedisConnection = ConnectionOptions<RedisClient>;
+export type RedisConnection = ConnectionOptions<RedisClient | NodeRedisClient>;
 
 /** How many replicas must have a write before it is acknowledged, and how long the store waits for them. */
 export interface WaitReplicas {
@@ -53,7 +54,7 @@ export interface NormalOptions {
 
 const connectionRules: ConnectionRules = {
   factory: "redisStore",
-  client: { method: "call", is: "a Redis of ioredis" },
+  client: { method: "call", is: "a client of ioredis or node-redis, or an object" },
   schemes: ["redis://", "rediss://"],
   config: "new Redis(config) of ioredis",
   options: ["prefix", "ttlMs", "waitReplicas"],
@@ -61,13 +62,18 @@ const connectionRules: ConnectionRules = {
 
 /** Fills in the defaults. `INVALID_OPTION` for anything not documented above. */
 export function normalizeOptions(options: RedisStoreOptions): NormalOptions {
-  checkConnection(options, connectionRules);
+  checkConnection(isNodeRedis(options?.client) ? withCall(options) : options, connectionRules);
   if (options.url !== undefined) checkDatabase(parseUrl(options.url).url);
   const { prefix = "turnkeep:", ttlMs, waitReplicas } = options;
   checkOptionText("prefix", prefix, { forbidden: /[{}]/, rule: "without braces" });
   checkTtl(ttlMs);
   if (waitReplicas !== undefined) checkReplicas(waitReplicas, options.client);
   return { connection: options, prefix, ttlMs, waitReplicas: waitReplicas && { ...waitReplicas } };
+}
+
+/** As the check takes it, which knows of one kind of client. */
+function withCall(options: RedisStoreOptions): object {
+  return { ...options, client: { call: (): void => {} } };
 }
 
 /** The driver would take anything that is not a number for database 0. */
@@ -81,14 +87,15 @@ function checkDatabase({ pathname, searchParams }: URL): void {
   }
 }
 
-function checkReplicas(waitReplicas: WaitReplicas, client: RedisClient | undefined): void {
+function checkReplicas(waitReplicas: WaitReplicas, client: RedisStoreOptions["client"]): void {
   checkObject("waitReplicas", waitReplicas, ["count", "timeoutMs"]);
   checkInteger("waitReplicas.count", waitReplicas.count, 1);
   // With a time of 0, Redis would wait forever.
   checkInteger("waitReplicas.timeoutMs", waitReplicas.timeoutMs, 1);
-  if (client?.isCluster) {
+  // A pool of node-redis has `totalClients`.
+  if (client !== undefined && (("isCluster" in client && client.isCluster) || "totalClients" in client)) {
     throw invalidOption(
-      "waitReplicas needs a connection to one master: a cluster's client sends WAIT to any node",
+      "waitReplicas needs one connection to one master: a cluster's client, or a pool, sends WAIT on any",
     );
   }
 }

@@ -1,17 +1,15 @@
 import { randomBytes } from "node:crypto";
 import type {
   ChatMemoryStore,
-  HistoryPage,
   MemorySnapshot,
   MemoryUpdate,
-  MessageState,
   StoreCapabilities,
+  StoredMessage,
 } from "@turnkeep/core";
 import {
   checkUpdate,
   conflictError,
   copyUpdate,
-  corruptError,
   decodeCursor,
   type FoldedUpdate,
   foldUpdate,
@@ -19,27 +17,27 @@ import {
   type ListedMemory,
   lifecycle,
   listPage,
-  memorySnapshot,
   namedSeqs,
   normalizeHistoryQuery,
   normalizeListQuery,
-  type StoredRows,
-  storedRows,
   storeError,
-  withState,
+  type TurnkeepError,
 } from "@turnkeep/core/store-kit";
-import { type Calls, connect, type Run, storeName } from "./client.ts";
-import {
-  type ChangeAnswer,
-  type HistoryAnswer,
-  isLean,
-  type LookAnswer,
-  type PageAnswer,
-  type SnapshotAnswer,
-  Statements,
-} from "./lua.ts";
+import { type Calls, connect, type Run } from "./client.ts";
+import { type ChangeAnswer, isLean, type PageAnswer, type PolicyAnswer, Statements } from "./lua.ts";
 import { normalizeOptions, type RedisStoreOptions } from "./options.ts";
-import { type Entry, entryOf, messagesOf } from "./records.ts";
+import {
+  type Entry,
+  entryOf,
+  evictionWarning,
+  isUnreadable,
+  lostError,
+  memberOf,
+  pageOf,
+  snapshotOf,
+  storedOf,
+} from "./records.ts";
+import { storeName } from "./refusals.ts";
 import { entryIsLeftBehindAfter } from "./scripts.ts";
 
 /** A place in the index, which a cursor contains. */
@@ -49,15 +47,15 @@ const place = /^[1-9]\d{0,15}$/;
 const batch = 100;
 
 /**
- * Keeps memories in Redis or Valkey, over `ioredis`. A read, a write and a page of history are one script each, in one
- * round trip; a write that begins a memory takes one more. All keys of a memory are in one hash slot. Creating the
- * store does no I/O, and there is nothing to migrate.
+ * Keeps memories in Redis or Valkey, over `ioredis` or another client. A read, a write and a page of history are one
+ * script each, in one round trip; a write that begins a memory takes one more. All keys of a memory are in one hash
+ * slot. Creating the store does no I/O, and there is nothing to migrate.
  *
  * A message may have 16 MiB. `signal` ends the wait at once; what the database was already sent may still take effect.
  * How durable an acknowledged write is depends on the server's settings: see the README.
  *
- * Errors: `INVALID_OPTION` at creation; in calls, those of the store contract, and `STORE_UNAVAILABLE` with the
- * driver's error as `cause`.
+ * Errors: `INVALID_OPTION` at creation; in calls, those of the store contract. `STORE_REFUSED` and `STORE_UNAVAILABLE` have
+ * the driver's error as `cause`, and its `code` is the first word of the server's refusal.
  *
  * @example
  * ```ts
@@ -86,7 +84,7 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
   });
 
   async function begin(
-    run: Run,
+    { run, mayHaveRepeated }: Calls,
     memoryId: string,
     update: MemoryUpdate,
     folded: FoldedUpdate,
@@ -95,6 +93,9 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     // The index is in another slot. A surplus entry is recognised by its life; a missing one would be lost.
     const entered = await run(lua.enter(entry));
     const [outcome, life, owner] = await run(lua.begin(entry, entered, update, folded));
+    if (outcome === "lost") throw lostError(memoryId);
+    // The first of two did begin it: what was written since is no conflict with this call.
+    if (outcome === "conflict" && life === entry.life) throw openError();
     const expired = typeof life === "string" ? { memoryId, life, owner: owner ?? undefined } : undefined;
     const stale = outcome === "done" ? expired : entry;
     // If a driver sent the write twice, the second met what the first began: the entry is that memory's. An entry that
@@ -102,14 +103,50 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     if (stale !== undefined && life !== entry.life) await run(lua.leave(stale, 0)).catch(() => {});
     if (outcome === "late")
       throw storeError(storeName, new Error("The memory began too late after it was listed"));
+    if (outcome === "done" && mayHaveRepeated()) await endUnlessListed(run, entry, Number(entered));
     return outcome;
   }
 
+  /** If somebody deleted the memory between two beginnings by the driver, the second has brought it back. */
+  async function endUnlessListed(run: Run, entry: Entry, entered: number): Promise<void> {
+    const [listed] = await run(lua.page(entry.owner, `${entered - 1}`, 1));
+    if (listed?.[0] === memberOf(entry)) return;
+    await run(lua.remove(entry.memoryId, entry.life));
+    throw openError();
+  }
+
+  /** With the ids of messages whose record is lost or damaged, where the database still knows them. */
+  async function named(run: Run, memoryId: string, messages: StoredMessage[]): Promise<StoredMessage[]> {
+    const unreadable = messages.filter(isUnreadable);
+    if (unreadable.length === 0) return messages;
+    const ids = await run(
+      lua.idsOf(
+        memoryId,
+        unreadable.map(({ seq }) => String(seq)),
+      ),
+    );
+    for (const [index, message] of unreadable.entries()) message.id = ids[index] || message.id;
+    return messages;
+  }
+
   /** Waits for replicas even if the call found the update in place: another connection may have written it. */
-  async function replicated({ run, wait }: Calls, hasWritten: boolean): Promise<void> {
+  async function replicated({ runAfter, wait }: Calls, hasWritten: boolean): Promise<void> {
     if (waitReplicas === undefined) return;
-    if (!hasWritten) await run(lua.touch());
+    if (!hasWritten) await runAfter(lua.touch());
     await wait(waitReplicas);
+  }
+
+  let warning: MemorySnapshot["warning"];
+  let hasLooked = false;
+
+  /** Asks once, beside a read, whether the server may evict what the store keeps. One that may not be asked is trusted. */
+  function lookForEviction(run: Run, memoryId: string): void {
+    if (hasLooked) return;
+    hasLooked = true;
+    const told = (policy: PolicyAnswer): void => {
+      warning = evictionWarning(policy, ttlMs !== undefined);
+    };
+    run(lua.policy(memoryId)).then(told, () => {});
   }
 
   return {
@@ -117,7 +154,15 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
 
     async getMessages(memoryId, callOptions) {
       const { run } = enterFor(memoryId, callOptions);
-      return snapshotOf(memoryId, await run(lua.read(memoryId, callOptions?.known)));
+      lookForEviction(run, memoryId);
+      const answer = await run(lua.read(memoryId, callOptions?.known));
+      const snapshot = snapshotOf(memoryId, answer);
+      await named(run, memoryId, snapshot.messages);
+      if (warning !== undefined) {
+        snapshot.warning = warning;
+        warning = undefined;
+      }
+      return snapshot;
     },
 
     async updateMessages(memoryId, update, callOptions) {
@@ -130,31 +175,37 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
       let outcome: ChangeAnswer | "other" = "other";
       // Only the look tells what a memory that does not exist yet would have to hold.
       if (change.expected === null && named.length > 0) outcome = "disagrees";
-      else if (change.expected === null) outcome = await begin(run, memoryId, change, folded);
+      else if (change.expected === null) outcome = await begin(calls, memoryId, change, folded);
       else if (isLean(folded)) outcome = await run(lua.plain(memoryId, change, folded));
       if (outcome === "other") outcome = await run(lua.change(memoryId, change, folded));
       if (outcome === "disagrees") {
         const found = await run(lua.look(memoryId, named));
-        outcome = isInPlace(memoryId, change, ...storedOf(memoryId, found)) ? "replayed" : "conflict";
+        outcome = isInPlace(memoryId, change, ...storedOf(memoryId, found, change)) ? "replayed" : "conflict";
       }
-      if (outcome === "conflict") throw conflictError(memoryId, change.expected);
+      if (outcome === "conflict") {
+        throw calls.mayHaveRepeated() ? openError() : conflictError(memoryId, change.expected);
+      }
       await replicated(calls, outcome === "done");
     },
 
     async deleteMessages(memoryId, callOptions) {
       const calls = enterFor(memoryId, callOptions);
-      const { run } = calls;
+      const { run, runAfter } = calls;
+      const expected = callOptions?.expected;
       // By its life: a delete that is late, or sent twice by the driver, must not hit the next memory of that id.
       const [life = "", owner] = await run(lua.peek(memoryId));
-      const removed = await run(lua.remove(memoryId, life));
-      if (life !== "") await run(lua.leave({ memoryId, life, owner: owner ?? undefined }, 0));
+      const removed = await run(lua.remove(memoryId, life, { expected }));
+      if (removed === "conflict") throw conflictError(memoryId, expected ?? null);
+      if (life !== "") await runAfter(lua.leave({ memoryId, life, owner: owner ?? undefined }, 0));
       await replicated(calls, removed === "removed" && life !== "");
     },
 
     async getHistory(memoryId, query, callOptions) {
       const { run } = enterFor(memoryId, callOptions);
       const normal = normalizeHistoryQuery(query);
-      return pageOf(memoryId, await run(lua.history(memoryId, normal)), normal.limit);
+      const page = pageOf(memoryId, await run(lua.history(memoryId, normal)), normal.limit);
+      await named(run, memoryId, page.messages);
+      return page;
     },
 
     async listMemories(query, callOptions) {
@@ -178,15 +229,15 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     },
 
     async sweep(callOptions) {
-      const { run } = enter(callOptions);
+      const { run, runAfter } = enter(callOptions);
       let removed = 0;
       async function settle(entry: Entry): Promise<void> {
         // Not an entry of this store: nothing is known about it, least of all its keys.
         if (entry.life === "") return;
-        const outcome = await run(lua.remove(entry.memoryId, entry.life, "expired"));
+        const outcome = await run(lua.remove(entry.memoryId, entry.life, { only: "expired" }));
         if (outcome === "present") return;
         // An entry without a memory may be one that is about to begin.
-        const left = await run(lua.leave(entry, outcome === "removed" ? 0 : entryIsLeftBehindAfter));
+        const left = await runAfter(lua.leave(entry, outcome === "removed" ? 0 : entryIsLeftBehindAfter));
         if (outcome === "removed" || left === "1") removed++;
       }
       for (let after: string | undefined = "0"; after !== undefined; ) {
@@ -202,31 +253,10 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
   };
 }
 
-function snapshotOf(memoryId: string, answer: SnapshotAnswer): MemorySnapshot {
-  const [stored, seqs, ...records] = answer;
-  if (stored === undefined) return { version: null, nextSeq: 1, messages: [] };
-  const [version, next, owner, head] = stored;
-  const nextSeq = nextSeqOf(memoryId, next);
-  return memorySnapshot({ version, nextSeq, owner, head }, seqs && messagesOf(memoryId, seqs, records));
-}
-
-function pageOf(memoryId: string, answer: HistoryAnswer, limit: number): HistoryPage {
-  const [states = [], seqs = [], ...records] = answer;
-  const messages = messagesOf(memoryId, seqs.slice(0, limit), records);
-  return {
-    messages: messages.map((message, index) => withState(message, states[index] as MessageState)),
-    hasMore: seqs.length > limit,
-  };
-}
-
-function storedOf(memoryId: string, answer: LookAnswer): [version: string | null, stored: StoredRows] {
-  const [version = null, next = "1", rows = []] = answer;
-  const found = rows.map(([seq, state, id]) => ({ seq: Number(seq), state, id }));
-  return [version, storedRows(nextSeqOf(memoryId, next), found)];
-}
-
-function nextSeqOf(memoryId: string, next: string | null): number {
-  const nextSeq = Number(next || Number.NaN);
-  if (!Number.isSafeInteger(nextSeq)) throw corruptError(memoryId, "its head has no next seq");
-  return nextSeq;
+/** For an update that the driver may have sent twice, and of which the second was refused. */
+function openError(): TurnkeepError {
+  return storeError(
+    storeName,
+    new Error("A connection broke, and the driver may have sent the update twice"),
+  );
 }

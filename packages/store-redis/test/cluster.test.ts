@@ -1,11 +1,15 @@
 import { describeConformance } from "@turnkeep/conformance/vitest";
 import { type RedisCluster, startRedisCluster } from "@turnkeep/servers";
-import { message, messages, update } from "@turnkeep/store-tests";
-import { Cluster } from "ioredis";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { redisStore } from "../src/index.ts";
+import { message, messages, type NetworkProxy, startProxy, update } from "@turnkeep/store-tests";
+import { Cluster, type Redis } from "ioredis";
+import ioredis5 from "ioredis5";
+import { Cluster as Cluster58 } from "ioredis58";
+import { Cluster as Cluster511 } from "ioredis511";
+import { createCluster } from "redis";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { type RedisClient, redisStore } from "../src/index.ts";
 import { writeThrough } from "./failover.ts";
-import { dying, newPrefix, rawRead, rawRemove, rawWrite, recording } from "./support.ts";
+import { dying, newPrefix, rawRead, rawRemove, rawWrite, recording, withClient } from "./support.ts";
 
 describe("a cluster of three masters with a replica each", () => {
   const prefix = newPrefix();
@@ -45,6 +49,143 @@ describe("a cluster of three masters with a replica each", () => {
       await store.deleteMessages(memoryId);
     },
   );
+
+  const opens = {
+    "5.0": (nodes: string[], options: object) => new ioredis5.default.Cluster(nodes, options),
+    "5.8": (nodes: string[], options: object) => new Cluster58(nodes, options),
+    "the newest of 5": (nodes: string[], options: object) => new Cluster511(nodes, options),
+    "the newest": (nodes: string[], options: object) => new Cluster(nodes, options),
+  };
+
+  async function onEveryNode<T>(ask: (client: Redis) => Promise<T>): Promise<T[]> {
+    return Promise.all(servers.nodes.map(({ url }) => withClient(url, ask)));
+  }
+
+  /** How often a command was sent to a server that has not its keys. */
+  async function redirections(): Promise<number> {
+    const counts = await onEveryNode(async (client) =>
+      Number(/errorstat_MOVED:count=(\d+)/.exec(await client.info("errorstats"))?.[1] ?? 0),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  test.each(
+    (Object.keys(opens) as (keyof typeof opens)[]).flatMap((version) => [
+      [version, undefined] as const,
+      [version, "acme:"] as const,
+    ]),
+  )(
+    "ioredis %s with keyPrefix %s sends every call to the server that has its keys",
+    async (version, keyPrefix) => {
+      const own = newPrefix();
+      const client = opens[version](
+        servers.nodes.map(({ url }) => url),
+        keyPrefix === undefined ? {} : { keyPrefix },
+      );
+      onTestFinished(() => client.disconnect());
+      const store = redisStore({ client, prefix: own });
+      const before = await redirections();
+      for (let n = 1; n <= 12; n++) {
+        const begin = update(null, 2, { owner: "o", append: [message(1)] });
+        await store.updateMessages(`m${n}`, begin);
+        await store.updateMessages(`m${n}`, update(begin.version, 3, { append: [message(2)] }));
+        expect((await store.getMessages(`m${n}`)).messages).toEqual(messages(1, 2));
+        expect((await store.getHistory(`m${n}`, {})).messages).toHaveLength(2);
+      }
+      expect((await store.listMemories({ owner: "o" })).memories).toHaveLength(12);
+      await store.deleteMessages("m12");
+      expect(await redirections()).toBe(before);
+      const keys = (await onEveryNode((node) => node.keys(`*${own}*`))).flat();
+      const name = `${keyPrefix ?? ""}${own}`;
+      expect(keys.filter((key) => !key.startsWith(name))).toEqual([]);
+      expect(new Set(keys.filter((key) => key.endsWith(":head"))).size).toBe(11);
+    },
+  );
+
+  /** The place of the server that has this key. */
+  async function masterOf(key: string): Promise<number> {
+    const slot = await cluster.cluster("KEYSLOT", key);
+    const ranges = await cluster.cluster("SLOTS");
+    const range = ranges.find(([from, to]) => from <= slot && slot <= to);
+    return servers.nodes.findIndex(({ port }) => port === range?.[2]?.[1]);
+  }
+
+  /** A client that reaches every server by way of a proxy. */
+  async function throughProxies(options: object = {}): Promise<{ client: Cluster; proxies: NetworkProxy[] }> {
+    const proxies = await Promise.all(servers.nodes.map(({ url }) => startProxy(url)));
+    const hosts = proxies.map(({ port }) => ({ host: "127.0.0.1", port }));
+    const natMap = Object.fromEntries(
+      servers.nodes.map(({ port }, index) => [`127.0.0.1:${port}`, hosts[index] ?? { host: "", port: 0 }]),
+    );
+    const client = new Cluster(hosts, { natMap, ...options });
+    client.on("error", () => {});
+    onTestFinished(async () => {
+      client.disconnect();
+      await Promise.all(proxies.map((proxy) => proxy.stop()));
+    });
+    return { client, proxies };
+  }
+
+  test("connections on which nothing comes back any more are given up, all of them", async () => {
+    const { client, proxies } = await throughProxies();
+    const store = redisStore({ client, prefix: newPrefix() });
+    const ids = Array.from({ length: 12 }, (_, index) => `m${index}`);
+    for (const id of ids) await store.updateMessages(id, update(null, 2, { append: [message(1)] }));
+    for (const proxy of proxies) proxy.forget();
+    const silent = new AbortController();
+    const reads = ids.map((id) => store.getMessages(id, silent));
+    silent.abort();
+    await Promise.allSettled(reads);
+    // Behind other addresses the driver may lose its way until it has asked for the servers anew.
+    const isThere = (id: string): Promise<boolean> =>
+      store.getMessages(id, { signal: AbortSignal.timeout(30_000) }).then(
+        ({ messages }) => messages.length === 1,
+        () => false,
+      );
+    for (const id of ids) while (!(await isThere(id)));
+  });
+
+  test.each([
+    ["sends again", {}],
+    ["sends nothing again", { retryDelayOnFailover: 0 }],
+  ])("a write whose answer was lost, on a cluster that %s, brings nothing back", async (what, options) => {
+    const { client, proxies } = await throughProxies(options);
+    const store = redisStore({ client, prefix });
+    const other = redisStore({ client: cluster, prefix });
+    const begin = update(null, 2, { append: [message(1)] });
+    await store.updateMessages(what, begin);
+    const warm = update(begin.version, 3, { append: [message(2)] });
+    await store.updateMessages(what, warm);
+    const add = update(warm.version, 4, { append: [message(3, '"turnkeep-lost"')] });
+    const meanwhile = async (): Promise<void> => {
+      // What came back first may have been for something else.
+      while ((await other.getMessages(what)).version !== add.version);
+      await other.updateMessages(what, update(add.version, 4, { move: [{ seq: 3, to: "removed" }] }));
+    };
+    const master = await masterOf(`${prefix}memory:{${Buffer.from(what).toString("base64url")}}:head`);
+    void proxies[master]?.strike("turnkeep-lost", "drop-reply", meanwhile);
+    const outcome = store.updateMessages(what, add).catch((error: { code: string }) => error.code);
+    expect(await outcome).toBe("STORE_UNAVAILABLE");
+    expect((await other.getMessages(what)).messages).toEqual(messages(1, 2));
+  });
+
+  test("node-redis serves a cluster by the line of the README", async () => {
+    const nodeCluster = createCluster({ rootNodes: servers.nodes.map(({ url }) => ({ url })) });
+    await nodeCluster.connect();
+    onTestFinished(() => nodeCluster.destroy());
+    const client: RedisClient = {
+      call: (command, args) =>
+        nodeCluster.sendCommand(String(args[2]), false, [command, ...args.map(String)]),
+    };
+    const before = await redirections();
+    const store = redisStore({ client, prefix: newPrefix() });
+    for (let n = 1; n <= 12; n++) {
+      await store.updateMessages(`m${n}`, update(null, 2, { owner: "o", append: [message(1)] }));
+      expect((await store.getMessages(`m${n}`)).messages).toEqual([message(1)]);
+    }
+    expect((await store.listMemories({ owner: "o" })).memories).toHaveLength(12);
+    expect(await redirections()).toBe(before);
+  });
 
   describeConformance("Redis Cluster", {
     create: ({ ttlMs }) => redisStore({ client: cluster, prefix, ttlMs }),

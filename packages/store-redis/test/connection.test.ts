@@ -14,7 +14,8 @@ import {
 } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
-import { redisStore } from "../src/index.ts";
+import { type RedisClient, redisStore } from "../src/index.ts";
+import { scripts } from "../src/scripts.ts";
 import { newPrefix, withClient } from "./support.ts";
 
 const url = inject("redisUrl");
@@ -23,6 +24,17 @@ const prefix = newPrefix();
 function rightsOfTheReadme(): string[] {
   const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
   return (/user chat on .* ~turnkeep:\* (.*)/.exec(readme)?.[1] ?? "").split(" ");
+}
+
+/** A client whose server answers each command with that, and how often it was asked. */
+function refusing(answer: string): { asked: number; call(): Promise<never> } {
+  return {
+    asked: 0,
+    async call() {
+      this.asked++;
+      throw Object.assign(new Error(answer), { name: "ReplyError", command: { name: "evalsha" } });
+    },
+  };
 }
 
 /** How many connections of that name there are. */
@@ -214,7 +226,7 @@ describe.each(["redisUrl", "redis70Url", "valkeyUrl"] as const)("a database that
     const calls = [store.updateMessages("a", begin), store.getMessages("a")];
     for (const refused of [...calls, store.getMessages("a")]) {
       await expect(refused).rejects.toMatchObject({
-        code: "STORE_UNAVAILABLE",
+        code: "STORE_REFUSED",
         cause: { message: expect.stringContaining("DB index is out of range") },
       });
     }
@@ -223,31 +235,68 @@ describe.each(["redisUrl", "redis70Url", "valkeyUrl"] as const)("a database that
 });
 
 test.each([
-  "LOADING Redis is loading the dataset in memory",
-  "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
-  "TRYAGAIN Multiple keys request during rehashing of slot",
-  "CLUSTERDOWN The cluster is down",
-  "MOVED 3999 127.0.0.1:6381",
-  "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.",
-  "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
-  "NOPERM User chat has no permissions to run the 'evalsha' command",
-  "ERR max single record size exceeded",
-])("a server that answers %s is STORE_UNAVAILABLE, and is asked once", async (answer) => {
-  const client = {
-    asked: 0,
-    async call() {
-      client.asked++;
-      throw Object.assign(new Error(answer), { name: "ReplyError", command: { name: "evalsha" } });
-    },
-  };
+  ["LOADING Redis is loading the dataset in memory", "STORE_UNAVAILABLE"],
+  ["MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.", "STORE_UNAVAILABLE"],
+  ["TRYAGAIN Multiple keys request during rehashing of slot", "STORE_UNAVAILABLE"],
+  ["CLUSTERDOWN The cluster is down", "STORE_UNAVAILABLE"],
+  ["MISCONF Redis is configured to save RDB snapshots, but can't persist to disk.", "STORE_UNAVAILABLE"],
+  ["BUSY Redis is busy running a script. You can only call SCRIPT KILL.", "STORE_UNAVAILABLE"],
+  ["NOREPLICAS Not enough good replicas to write.", "STORE_UNAVAILABLE"],
+  ["MOVED 3999 127.0.0.1:6381", "STORE_REFUSED"],
+  ["NOAUTH Authentication required.", "STORE_REFUSED"],
+  ["NOPERM User chat has no permissions to run the 'evalsha' command", "STORE_REFUSED"],
+  ["READONLY You can't write against a read only replica.", "STORE_UNAVAILABLE"],
+  ["ERR Error running script (call to f_0): @user_script:7: -OOM command not allowed", "STORE_REFUSED"],
+  ["ERR The user executing the script can't run this command or subcommand", "STORE_REFUSED"],
+])("a server that answers %s is %s, wrote nothing, and is asked once", async (answer, code) => {
+  const client = refusing(answer);
   const store = redisStore({ client });
   const begin = update(null, 2, { append: [message(1)] });
-  const calls = [() => store.getMessages("a"), () => store.updateMessages("a", begin), () => store.sweep()];
+  const calls = [
+    () => store.getHistory("a", {}),
+    () => store.updateMessages("a", begin),
+    () => store.sweep(),
+  ];
   for (const [index, call] of calls.entries()) {
-    const code = answer.split(" ")[0];
-    await expect(call()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code } });
+    const error = await failure(call);
+    expect(error).toMatchObject({ code, cause: { code: /OOM|[A-Z]{4,}/.exec(answer)?.[0] ?? "NOPERM" } });
+    expect((error as Error).message).toContain("Nothing was written");
+    expect((error as Error).message).not.toContain("is open");
     expect(client.asked).toBe(index + 1);
   }
+});
+
+test("an answer that the store does not know leaves open what took place", async () => {
+  const store = redisStore({ client: refusing("ERR max single record size exceeded") });
+  await expect(store.sweep()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "ERR" } });
+  await expect(store.sweep()).rejects.toThrow("is open");
+});
+
+test("a delete whose last step is refused does not say that nothing was written", async () => {
+  await withClient(url, async (redis) => {
+    const client: RedisClient = {
+      call: (command, args) =>
+        args[0] === scripts.leave.sha ? refusing("NOPERM no").call() : redis.call(command, args),
+    };
+    const store = redisStore({ client, prefix });
+    await store.updateMessages("half", update(null, 2, { append: [message(1)] }));
+    const error = await failure(() => store.deleteMessages("half"));
+    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "NOPERM" } });
+    expect((error as Error).message).toContain("is open");
+    expect((await store.getMessages("half")).version).toBeNull();
+  });
+});
+
+test("a host that nobody knows is STORE_REFUSED", async () => {
+  const store = redisStore({ url: "redis://app:s3cret@no-such-host.invalid:6379" });
+  onTestFinished(() => store.close());
+  const error = await failure(() => store.getMessages("a"));
+  const { code, cause } = error as { code: string; cause: { code: string } };
+  // Where names cannot be asked for at all, it is open.
+  expect([code, cause.code]).toEqual(
+    cause.code === "EAI_AGAIN" ? ["STORE_UNAVAILABLE", "EAI_AGAIN"] : ["STORE_REFUSED", "ENOTFOUND"],
+  );
+  expect(said(error)).not.toContain("s3cret");
 });
 
 test("a store closes whose client could not be made", async () => {
@@ -322,7 +371,7 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
     await store.close();
   });
 
-  test("a wrong password is STORE_UNAVAILABLE, and no password shows anywhere", async () => {
+  test("a wrong password is STORE_REFUSED, and no password shows anywhere", async () => {
     await withClient(server.url, async (client) => {
       await client.call("ACL", ["SETUSER", "app", "on", ">r1ght", "~*", "+@all"]);
     });
@@ -331,7 +380,7 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
     address.password = "s3cret";
     const store = redisStore({ url: address.href });
     const error = await failure(() => store.getMessages("a"));
-    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "WRONGPASS" } });
+    expect(error).toMatchObject({ code: "STORE_REFUSED", cause: { code: "WRONGPASS" } });
     expect(said(error)).not.toMatch(/s3cret|r1ght/);
     await store.close();
   });
@@ -381,7 +430,7 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
     expect((await reader.getMessages("acl")).version).toBeNull();
     const secret = update(null, 2, { append: [message(1, '"private words"')] });
     const error = await failure(() => reader.updateMessages("acl", secret));
-    expect(error).toMatchObject({ code: "STORE_UNAVAILABLE" });
+    expect(error).toMatchObject({ code: "STORE_REFUSED" });
     expect(said(error)).not.toMatch(/s3cret|private words/);
     await reader.close();
   });
@@ -399,7 +448,7 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
       onTestFinished(() => store.close());
       const begin = update(null, 2, { append: [message(1)] });
       for (const call of [() => store.updateMessages("later", begin), () => store.getMessages("later")]) {
-        await expect(call()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "NOPERM" } });
+        await expect(call()).rejects.toMatchObject({ code: "STORE_REFUSED", cause: { code: "NOPERM" } });
       }
       await client.call("ACL", ["SETUSER", "later", "+select"]);
       await store.updateMessages("later", begin);
@@ -415,6 +464,7 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
       const begin = update(null, 2, { append: [message(1, '"private words"')] });
       const error = await failure(() => store.updateMessages("replica", begin));
       expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { code: "READONLY" } });
+      expect((error as Error).message).toContain("Nothing was written");
       expect(said(error)).not.toContain("private words");
       await client.call("REPLICAOF", ["NO", "ONE"]);
       await store.updateMessages("replica", begin).catch(() => store.updateMessages("replica", begin));
@@ -435,7 +485,9 @@ describe.each(["redis", "valkey"] as const)("a %s of its own", (engine) => {
         await client.call("ACL", ["SETUSER", user, "on", ">s3cret", `~${prefix}*`, ...others]);
       });
       const address = Object.assign(new URL(server.url), { username: user, password: "s3cret" });
-      const store = redisStore({ url: address.href, prefix });
+      // A store without ttlMs ends the expiry, one with ttlMs prolongs it.
+      const ttlMs = /pexpireat|pttl/.test(right) ? 3_600_000 : undefined;
+      const store = redisStore({ url: address.href, prefix, ttlMs });
       const changes: Partial<MemoryUpdate>[] = [
         { append: [message(4)], move: [{ seq: 1, to: "evicted" }] },
         { move: [{ seq: 1, to: "evicted" }] },

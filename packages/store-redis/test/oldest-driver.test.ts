@@ -34,7 +34,7 @@ test("a database that is not there is refused, and database 0 is not written to,
   const own = newPrefix();
   const store = redisStore({ url: `${inject("redis70Url")}/4321`, prefix: own });
   await expect(store.updateMessages("a", update(null, 2, { append: [message(1)] }))).rejects.toMatchObject({
-    code: "STORE_UNAVAILABLE",
+    code: "STORE_REFUSED",
     cause: { message: expect.stringContaining("DB index is out of range") },
   });
   await store.close();

@@ -1,6 +1,8 @@
 import { describeOptions } from "@turnkeep/store-tests";
 import { Redis } from "ioredis";
 import ioredis5 from "ioredis5";
+import { createClient, createClientPool, createCluster, createSentinel } from "redis";
+import { createClient as createClient4 } from "redis4";
 import { expect, test } from "vitest";
 import { type RedisStoreOptions, redisStore } from "../src/index.ts";
 
@@ -25,6 +27,11 @@ describeOptions({
     ["replicas without a time", { url, waitReplicas: { count: 1 } }],
     ["a misspelt member of them", { url, waitReplicas: { count: 1, timeoutMs: 9, timeOutMs: 9 } }],
     ["replicas and a time of 0, which is for ever", { url, waitReplicas: { count: 1, timeoutMs: 0 } }],
+    ["a cluster of node-redis", { client: createCluster({ rootNodes: [{ url: "redis://127.0.0.1:1" }] }) }],
+    [
+      "a sentinel of node-redis",
+      { client: createSentinel({ name: "m", sentinelRootNodes: [{ host: "127.0.0.1", port: 1 }] }) },
+    ],
     [
       "replicas of a cluster",
       { client: { call, isCluster: true }, waitReplicas: { count: 1, timeoutMs: 9 } },
@@ -42,11 +49,14 @@ test.each(["rediss://app:s3cret@127.0.0.1:1", "redis://127.0.0.1:1/", "redis://1
   },
 );
 
-test("types: one place, and clients of both majors of ioredis as they are", () => {
+test("types: one place, and clients of ioredis and node-redis as they are", () => {
   const accept = (_: RedisStoreOptions): void => {};
   accept({ client: new Redis({ lazyConnect: true }) });
   accept({ client: new ioredis5.default({ lazyConnect: true }) });
   accept({ client: new Redis.Cluster([], { lazyConnect: true }) });
+  accept({ client: createClient() });
+  accept({ client: createClientPool() });
+  accept({ client: createClient4() });
   accept({ config: { host: "localhost", db: 3 }, ttlMs: 1 });
   // @ts-expect-error a client and a url
   accept({ client: new Redis({ lazyConnect: true }), url });

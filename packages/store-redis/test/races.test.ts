@@ -58,7 +58,8 @@ for (const [name, url] of [
       });
       expect((await other.getHistory(memoryId, {})).messages).toEqual([{ ...again, state: "live" }]);
       expect((await one.listMemories({ owner: "old" })).memories).toEqual([]);
-      expect((await index()).filter((entry) => entry.startsWith(`${memoryId}\0`))).toHaveLength(1);
+      const { memories } = await one.listMemories({ limit: 1_000 });
+      expect(memories.filter((memory) => memory.memoryId === memoryId)).toHaveLength(1);
       await short.close();
     });
 
@@ -172,7 +173,8 @@ for (const [name, url] of [
         const outcome = await redisStore({ client, prefix, ttlMs })
           .updateMessages(memoryId, begin)
           .catch((error: { code: string }) => error.code);
-        expect(outcome).toBe(when === "after another write" ? "VERSION_CONFLICT" : undefined);
+        // That it was refused does not say that it changed nothing.
+        expect(outcome).toBe(when === "after another write" ? "STORE_UNAVAILABLE" : undefined);
         expect((await index()).filter((entry) => entry.startsWith(`${memoryId}\0`))).toHaveLength(1);
         if (ttlMs !== undefined) return;
         expect((await one.listMemories({ owner })).memories).toMatchObject([{ memoryId }]);
@@ -234,8 +236,14 @@ for (const [name, url] of [
       const { memories } = await store.listMemories({ owner, limit: 1 });
       expect(memories).toMatchObject([{ memoryId: "stays" }]);
       expect(client.commands.filter(({ args }) => args[0] === scripts.page.sha)).toHaveLength(3);
+      // Their keys have gone by themselves; what is listed of them goes an hour after they began.
+      const all = `${own}index:{index}:all`;
+      const anHourAgo = (Date.now() - 60 * 60_000) * 1_000;
+      for (const [at, entry] of (await redis.zrange(all, "0", "-1")).entries()) {
+        await redis.zadd(all, anHourAgo - 1_000 + at, entry);
+      }
       expect(await store.sweep()).toEqual({ removed: 250 });
-      expect(await redis.zcard(`${own}index:{index}:all`)).toBe(1);
+      expect(await redis.zcard(all)).toBe(1);
     });
 
     test("readers meet all of an update or none", () =>

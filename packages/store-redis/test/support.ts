@@ -63,7 +63,7 @@ export async function keysOf(client: Redis | Cluster, prefix: string, memoryId: 
   return keys.filter((_, index) => found[index] === 1);
 }
 
-/** A text in the database, and how to put another in its place, or nothing. */
+/** A text in the database, how to put another in its place, and how to remove it. */
 interface Place {
   readonly text: string;
   put(text: string): Promise<unknown>;
@@ -86,7 +86,7 @@ export async function rawWrite(
   for (const [index, place] of places.entries()) await place.put(texts[index] ?? "");
 }
 
-/** Removes the field or member that holds the text at this index of what `rawRead` answers. */
+/** Removes one of the texts that `rawRead` answers. */
 export async function rawRemove(
   client: Redis | Cluster,
   prefix: string,
@@ -119,12 +119,12 @@ async function membersOf(client: Redis | Cluster, key: string): Promise<Place[]>
   const members = await client.zrange(key, "0", "-1");
   return members.map((text) => ({
     text,
+    remove: () => client.zrem(key, text),
     async put(changed) {
       const score = await client.zscore(key, text);
       await client.zrem(key, text);
       await client.zadd(key, score ?? "0", changed);
     },
-    remove: () => client.zrem(key, text),
   }));
 }
 

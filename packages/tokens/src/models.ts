@@ -1,4 +1,5 @@
 import { TurnkeepError } from "@turnkeep/core";
+import { quoted } from "@turnkeep/core/store-kit";
 import { type EncodingName, encodingNames } from "./encoding.ts";
 import { defaultImages, type ImageRule, patches, tiles } from "./images.ts";
 
@@ -75,7 +76,7 @@ export function ruleOf(name: string): ModelRule {
 
 /** A given name, as errors show it. */
 export function shown(name: unknown): string {
-  return typeof name === "string" ? JSON.stringify(name) : `(${name === null ? "null" : typeof name})`;
+  return typeof name === "string" ? quoted(name) : `(${name === null ? "null" : typeof name})`;
 }
 
 /** The character that decides whether a row's name ends where it should: `gpt-4` is no prefix of `gpt-4o`. */

@@ -1,5 +1,5 @@
 import { type MessageFormat, type TokenCounter, TurnkeepError } from "@turnkeep/core";
-import { checkObject, kindOf, show, wrongOption } from "@turnkeep/core/store-kit";
+import { checkObject, kindOf, quoted, show, wrongOption } from "@turnkeep/core/store-kit";
 import { type EncodingName, loadEncoding, vocabularyOf } from "./encoding.ts";
 import { defaultImages, imageTokens } from "./images.ts";
 import { type MediaPiece, mediaTokens } from "./media.ts";
@@ -150,7 +150,7 @@ export function mediaRuleOf(counter: string, options: TokenCounterOptions): Medi
     if (Number.isSafeInteger(tokens) && tokens >= 0) return tokens;
     throw new TurnkeepError(
       "INVALID_OPTION",
-      `The media rule ${JSON.stringify(rule.name)} answered ${show(tokens)}. Answer a non-negative integer.`,
+      `The media rule ${quoted(rule.name)} answered ${show(tokens)}. Answer a non-negative integer.`,
     );
   };
   return { name: rule.name, count };

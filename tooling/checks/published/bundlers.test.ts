@@ -11,6 +11,7 @@ const client = { query: async () => { throw new Error("asked"); } };
 const ask = (store) => createChatMemory({ id: "a", store }).add(user("Hello"));
 await ask(postgresStore({ client })).catch((error) => console.log(error.cause.message));
 await ask(postgresStore({ url: "postgres://localhost" })).catch((error) => console.log(error.message));
+await ask(postgresStore({ folder: "data" })).catch((error) => console.log(error.message));
 `;
 
 /** Who gives a client installs no driver; these stop at an import that leads nowhere, unless it stands in a \`try\`. */
@@ -50,7 +51,9 @@ it.each([
     // esbuild looks there too, and pnpm has it lead to the workspace's own driver.
     await project.command(process.execPath, [`node_modules/${bin}`, ...args], { NODE_PATH: "" });
     const printed = await project.run("out.mjs", {});
-    expect(printed).toMatch(/^asked\n.*need the driver "pg": install it/);
+    expect(printed).toMatch(
+      /^asked\n.*need the driver "pg": install it\n.*needs the driver "@electric-sql\/pglite": install it/,
+    );
   } finally {
     project.remove();
   }

@@ -140,6 +140,27 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
     /src\/memory, \S+src\/view, \S+src\/window import each other in a circle: (\S+ imports \S+[;.] ?){3}$/,
   ],
   [
+    "filesFormNoCircle",
+    "files that import each other by a detour, types apart",
+    (tree) => {
+      write(
+        "packages/core/src/two.ts",
+        'import { three } from "./three.ts";\nexport const two = three;\n',
+      )(tree);
+      write("packages/core/src/three.ts", 'export * from "./four.ts";\n')(tree);
+      write("packages/core/src/four.ts", 'import "./two.ts";\nexport const three = 3;\n')(tree);
+      write(
+        "packages/core/src/five.ts",
+        'import type { Six } from "./six.ts";\nexport type Five = Six;\n',
+      )(tree);
+      write(
+        "packages/core/src/six.ts",
+        'import { type Five } from "./five.ts";\nexport type Six = Five | 6;\n',
+      )(tree);
+    },
+    /: packages\/core\/src\/four\.ts, \S+three\.ts, \S+two\.ts import each other in a circle\.$/,
+  ],
+  [
     "storesLookAlike",
     "a store without its options",
     remove("packages/store-sql/src/options.ts"),

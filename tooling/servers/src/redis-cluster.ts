@@ -12,8 +12,9 @@ const mastersCount = 3;
 const slots = 16_384;
 
 /**
- * Starts a Redis Cluster on the loopback address: three masters and three replicas that notice within about a second
- * that a master is gone. Answers when every server knows every other and every replica has its master's data.
+ * Starts a Redis Cluster on the loopback address: three masters and three replicas that notice within some seconds that
+ * a master is gone, and take none for gone that is only busy. Answers when every server knows every other and every
+ * replica has its master's data.
  *
  * @example
  * ```ts
@@ -31,7 +32,7 @@ export function startRedisCluster(options: RedisGroupOptions = {}): Promise<Redi
         start((program) =>
           startRedisProcess(program, [
             ...["--save", "", "--appendonly", "no", "--cluster-enabled", "yes"],
-            ...["--cluster-announce-ip", loopback, "--cluster-node-timeout", "1000"],
+            ...["--cluster-announce-ip", loopback, "--cluster-node-timeout", "3000"],
             // However late a replica heard from its master: on a loaded machine it must still take over.
             ...["--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0"],
             // A replica is shown to clients only once it has received something.

@@ -8,6 +8,7 @@ export { describeLoad } from "./load.ts";
 export { changed, type Kept, liveOf } from "./model.ts";
 export { mortal, stumble } from "./mortal.ts";
 export { describeOptions, type StoreFactory } from "./options.ts";
+export { bundled } from "./processes.ts";
 export { type NetworkProxy, startProxy } from "./proxy.ts";
 export { expectAppendsToLand, expectWholeUpdates } from "./races.ts";
 export type { DurableServer, StoreTarget } from "./target.ts";

@@ -1,4 +1,5 @@
 import type { ListPage } from "@turnkeep/core";
+import { jsonLine } from "../terminal/controls.ts";
 import { cutTo, displayWidth } from "../terminal/display-width.ts";
 import { some } from "../terminal/figures.ts";
 import { styleOf } from "../terminal/style.ts";
@@ -18,7 +19,7 @@ export async function listMemories(inspected: Inspected): Promise<void> {
     const page = memories.slice(0, (limit ?? Number.POSITIVE_INFINITY) - shown);
     if (shown === 0 && page.length > 0 && !json)
       write(style.dim(`${"owner".padEnd(ownerWidth)}${"last written, UTC".padEnd(timeWidth)}memory\n`));
-    for (const memory of page) write(json ? `${JSON.stringify(memory)}\n` : lineOf(memory, inspected));
+    for (const memory of page) write(json ? jsonLine(memory) : lineOf(memory, inspected));
     shown += page.length;
     isCut = page.length < memories.length;
     if (isCut) break;

@@ -1,4 +1,5 @@
 import type { MemorySnapshot, MessageState } from "@turnkeep/core";
+import { jsonLine, oneLine } from "../terminal/controls.ts";
 import { cutTo } from "../terminal/display-width.ts";
 import { number, some } from "../terminal/figures.ts";
 import { type Style, styleOf } from "../terminal/style.ts";
@@ -18,7 +19,7 @@ export async function showMemory(inspected: Inspected, memoryId: string): Promis
   const { opened, json, name, write, warn } = inspected;
   const snapshot = await opened.getMessages(memoryId);
   if (snapshot.version === null) {
-    warn(`turnkeep: there is no memory ${JSON.stringify(memoryId)} in ${name}.\n`);
+    warn(`turnkeep: there is no memory ${oneLine(JSON.stringify(memoryId))} in ${name}.\n`);
     return false;
   }
   if (!json) writeHead(inspected, memoryId, snapshot);
@@ -26,7 +27,7 @@ export async function showMemory(inspected: Inspected, memoryId: string): Promis
   for await (const { records, isCut } of pagesOf(inspected, memoryId, snapshot)) {
     if (isCut && !json) write("earlier messages: --all\n");
     for (const record of records) {
-      write(json ? `${JSON.stringify(jsonRecord(record))}\n` : lineOf(record, seqWidth, inspected));
+      write(json ? jsonLine(jsonRecord(record)) : lineOf(record, seqWidth, inspected));
     }
   }
   return true;
@@ -98,8 +99,8 @@ function lineOf(record: StoredRecord, seqWidth: number, { colour, columns }: Ins
   const { who, text } = spokenIn(record);
   const [count] = Object.values(tokens);
   const place = [
-    `${String(seq).padStart(seqWidth - 2)}  `,
-    paintOf(styleOf(colour), state)(state.padEnd(stateWidth)),
+    `${oneLine(String(seq)).padStart(seqWidth - 2)}  `,
+    paintOf(styleOf(colour), state)(oneLine(state).padEnd(stateWidth)),
     timeOf(createdAt).padEnd(timeWidth),
     `${(count === undefined ? "" : number(count)).padStart(tokensWidth - 2)}  `,
     who.padEnd(whoWidth),
@@ -110,5 +111,5 @@ function lineOf(record: StoredRecord, seqWidth: number, { colour, columns }: Ins
 }
 
 function paintOf(style: Style, state: MessageState): (text: string) => string {
-  return { live: style.shown, evicted: style.left, superseded: style.dim }[state];
+  return { live: style.shown, evicted: style.left, superseded: style.dim }[state] ?? style.bad;
 }

@@ -1,17 +1,11 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type ChatMemoryStore, isTurnkeepError, TurnkeepError } from "@turnkeep/core";
 import { errorCode, invalidOption, redactUrl } from "@turnkeep/core/store-kit";
 import { postgresStore } from "@turnkeep/store-postgres";
-import { oneLine, printable } from "../terminal/display-width.ts";
-
-/** An open store; closing it closes the database too. */
-export interface Place {
-  readonly store: ChatMemoryStore;
-  close(): Promise<void>;
-}
+import { oneLine } from "../terminal/controls.ts";
+import { folderToRead, folderToWrite, type Place } from "./folder.ts";
 
 /** What opens a store by its address. */
 interface Adapter {
@@ -83,8 +77,8 @@ export function placeOf(store: string): string {
 
 /** How a place is named to people: an address without its password. */
 export function placeName(store: string): string {
-  if (adapterOf(store) !== undefined) return printable(redactUrl(store));
-  return printable(modules.test(store) ? `the store of ${store}` : `PGlite in ${store}`);
+  if (adapterOf(store) !== undefined) return oneLine(redactUrl(store));
+  return oneLine(modules.test(store) ? `the store of ${store}` : `PGlite in ${store}`);
 }
 
 /**
@@ -109,7 +103,9 @@ interface Migrating {
 
 async function open(store: string, purpose: "write" | "read"): Promise<Place> {
   const adapter = adapterOf(store);
-  if (adapter === undefined && !modules.test(store)) return openFolder(store, purpose);
+  if (adapter === undefined && !modules.test(store)) {
+    return purpose === "write" ? folderToWrite(store) : folderToRead(store);
+  }
   const opened = await (adapter === undefined ? storeOfModule(store) : storeAt(store, adapter));
   return { store: opened, close: () => opened.close() };
 }
@@ -164,54 +160,4 @@ async function importFile(path: string): Promise<{ readonly default?: unknown }>
       `Node ${process.versions.node} reads no TypeScript: name a JavaScript file, not ${path}.`,
     );
   }
-}
-
-async function openFolder(folder: string, purpose: "write" | "read"): Promise<Place> {
-  try {
-    checkFolder(folder, purpose);
-    if (purpose === "write") mkdirSync(folder, { recursive: true });
-  } catch (cause) {
-    if (isTurnkeepError(cause)) throw cause;
-    const message = `The folder ${folder} cannot be read or made. Name another, or see to its permissions.`;
-    throw new TurnkeepError("INVALID_OPTION", message, { cause });
-  }
-  const { PGlite } = await import("@electric-sql/pglite");
-  const client = await PGlite.create(folder);
-  const store = postgresStore({ client });
-  return {
-    store,
-    async close() {
-      await store.close();
-      await client.close();
-    },
-  };
-}
-
-/** PGlite would lay a database over whatever is there. */
-function checkFolder(folder: string, purpose: "write" | "read"): void {
-  const found = statSync(folder, { throwIfNoEntry: false });
-  if (found?.isDirectory() === false) {
-    throw invalidOption(
-      `${folder} is a file and no folder. Name a folder of PGlite's, or a JavaScript file that exports a store.`,
-    );
-  }
-  const names = found === undefined ? [] : readdirSync(folder);
-  if (names.includes("PG_VERSION")) return;
-  if (purpose === "read")
-    throw invalidOption(`There is no database in ${folder}. Name a folder of PGlite's.`);
-  if (names.length === 0) return;
-  throw invalidOption(
-    `The folder ${folder} holds other files. Name an empty folder, a new one, or one of an earlier replay.`,
-  );
-}
-
-/** A new folder that is gone when this process ends, however it ends short of being killed. */
-export function temporaryFolder(): { readonly path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), "turnkeep-replay-"));
-  const remove = (): void => {
-    rmSync(path, { recursive: true, force: true, maxRetries: 3 });
-    process.removeListener("exit", remove);
-  };
-  process.once("exit", remove);
-  return { path, remove };
 }

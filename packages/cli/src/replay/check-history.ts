@@ -1,5 +1,5 @@
 import type { TokenCounter } from "@turnkeep/core";
-import type { Place } from "../places/place.ts";
+import type { Place } from "../places/folder.ts";
 import { messageId, openMemory } from "./conversation-run.ts";
 import { formats } from "./message-kind.ts";
 import type { Settings } from "./options.ts";

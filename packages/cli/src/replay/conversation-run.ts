@@ -7,7 +7,7 @@ import {
   type MessageFormat,
   type TokenCounter,
 } from "@turnkeep/core";
-import type { Place } from "../places/place.ts";
+import type { Place } from "../places/folder.ts";
 import { arrivalsOf } from "../terminal/arrivals.ts";
 import { isAccepted } from "./check-view.ts";
 import { formats } from "./message-kind.ts";

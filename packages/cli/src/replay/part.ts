@@ -1,5 +1,5 @@
 import { isTurnkeepError, type TokenCounter } from "@turnkeep/core";
-import type { Place } from "../places/place.ts";
+import type { Place } from "../places/folder.ts";
 import { ConversationRun } from "./conversation-run.ts";
 import type { Settings } from "./options.ts";
 import type { Printer } from "./printer.ts";

@@ -1,4 +1,5 @@
-import { cutTo, displayWidth, oneLine } from "../terminal/display-width.ts";
+import { oneLine } from "../terminal/controls.ts";
+import { cutTo, displayWidth } from "../terminal/display-width.ts";
 import { number, some } from "../terminal/figures.ts";
 import { type Style, styleOf } from "../terminal/style.ts";
 import { kindNames } from "./message-kind.ts";

@@ -1,6 +1,7 @@
 import { invalidOption } from "@turnkeep/core/store-kit";
 import { tokenCounter } from "@turnkeep/tokens";
-import { openPlace, placeName, temporaryFolder } from "../places/place.ts";
+import { openPlace, placeName } from "../places/place.ts";
+import { temporaryFolder } from "../places/temporary-folder.ts";
 import { formats } from "./message-kind.ts";
 import { type ReplayOptions, type Settings, settingsOf } from "./options.ts";
 import { type PlayedPart, playPart } from "./part.ts";
@@ -44,7 +45,7 @@ export async function replay(options: ReplayOptions = {}): Promise<ReplayReport>
   if (count.conversations + count.badLines.length === 0) {
     throw invalidOption(`No conversation in ${settings.files.join(", ")}: nothing to replay.`);
   }
-  const folder = settings.store === undefined ? temporaryFolder() : undefined;
+  const folder = settings.store === undefined ? temporaryFolder("replay") : undefined;
   const store = settings.store ?? folder?.path ?? "";
   try {
     printer.start(count, storeLine(settings, store));

@@ -9,6 +9,11 @@ export const secondHalfFlag = "second-half";
 /** The variable that names the second process's store: its address may hold a password, and all users see command lines. */
 export const secondHalfStore = "TURNKEEP_SECOND_HALF_STORE";
 
+/** The second process ended without a result; it has told why. */
+export class SecondProcessError extends Error {
+  override readonly name: string = "SecondProcessError";
+}
+
 /** This package's command, as it lies beside this file once built. */
 export function ownProgram(): string {
   return fileURLToPath(new URL("./bin.js", import.meta.url));
@@ -48,7 +53,7 @@ export function runSecondProcess(
     if (result !== undefined && status === 0) resolve(result);
     else
       reject(
-        new Error(
+        new SecondProcessError(
           `The second process ended with ${signal ?? `status ${status}`} before it had checked the store.`,
         ),
       );

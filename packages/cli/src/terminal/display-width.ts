@@ -1,3 +1,5 @@
+import { oneLine } from "./controls.ts";
+
 /**
  * How wide a text stands in a terminal, for cutting previews to a column. East Asian wide characters and emoji take
  * two columns, marks that join the character before them none.
@@ -26,14 +28,4 @@ export function cutTo(text: string, width: number): string {
     used += step;
   }
   return `${cut.trimEnd()}…`;
-}
-
-/** Without what could move the cursor, colour the terminal or turn the line's direction. */
-export function oneLine(text: string): string {
-  return printable(text.replace(/[\p{White_Space}]+/gu, " ")).trim();
-}
-
-/** The same for a text whose lines stay as they are. */
-export function printable(text: string): string {
-  return text.replace(/(?!\n)[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu, "");
 }

@@ -1,6 +1,7 @@
 import { TurnkeepError } from "../errors.ts";
 import { checkInteger, wrongOption } from "../option-checks.ts";
 import { parsedJson } from "../parsed-json.ts";
+import { quoted } from "../stores/text.ts";
 import { fromPlain, shortestTooDeep } from "./from-plain.ts";
 import { tag, toPlain } from "./to-plain.ts";
 
@@ -47,14 +48,14 @@ export function decodePayload(text: string, format: string, version: number): un
   if (payload.format !== format) {
     throw new TurnkeepError(
       "CORRUPT_RECORD",
-      `It was written by ${formatName(payload.format)}, not by the message format ${JSON.stringify(format)}. ` +
+      `It was written by ${formatName(payload.format)}, not by the message format ${quoted(format)}. ` +
         "Open the memory with the format it was written with.",
     );
   }
   if (payload.version > version) {
     throw new TurnkeepError(
       "UNSUPPORTED_VERSION",
-      `It was written by version ${payload.version} of the message format ${JSON.stringify(format)}; ` +
+      `It was written by version ${payload.version} of the message format ${quoted(format)}; ` +
         `this one reads up to version ${version}. Upgrade the package that brings the format.`,
     );
   }

@@ -1,5 +1,6 @@
 import { toBase64 } from "../base64.ts";
 import { TurnkeepError } from "../errors.ts";
+import { quoted } from "../stores/text.ts";
 
 /**
  * The member that marks what JSON cannot hold by itself: `{"$turnkeep": kind, "value": …}`. An object that has such a
@@ -167,5 +168,5 @@ function refused(path: Path, what: string, cause?: unknown): TurnkeepError {
 
 function stepText(step: string | number): string {
   if (typeof step === "number") return `[${step}]`;
-  return /^[A-Za-z_$][\w$]{0,39}$/.test(step) ? `.${step}` : `[${JSON.stringify(step.slice(0, 40))}]`;
+  return /^[A-Za-z_$][\w$]{0,39}$/.test(step) ? `.${step}` : `[${quoted(step.slice(0, 40))}]`;
 }

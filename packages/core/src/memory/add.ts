@@ -1,6 +1,7 @@
 import { TurnkeepError } from "../errors.ts";
 import { formatOf } from "../format/codec.ts";
 import { freshError, type Item, readItem } from "../steps/item.ts";
+import { quoted } from "../stores/text.ts";
 import { type PlanOptions, planWindow } from "../window/plan.ts";
 import type { Asking, Attempt, Windowed } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
@@ -142,7 +143,7 @@ function chunks<T>(all: readonly T[], size: number): T[][] {
 export function idConflict<M>(id: string, policy: Policy<M>, what: string): TurnkeepError {
   return new TurnkeepError(
     "ID_CONFLICT",
-    `Memory ${JSON.stringify(policy.memoryId)} already has a message ${JSON.stringify(id)} with ${what}. Use another id.`,
+    `Memory ${quoted(policy.memoryId)} already has a message ${quoted(id)} with ${what}. Use another id.`,
     { details: { memoryId: policy.memoryId, messageIds: [id] } },
   );
 }

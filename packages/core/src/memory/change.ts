@@ -1,6 +1,7 @@
 import { TurnkeepError } from "../errors.ts";
 import type { Item } from "../steps/item.ts";
 import { isPinned } from "../steps/step.ts";
+import { quoted } from "../stores/text.ts";
 import { addAll, checkFormat, evict, findIds, idConflict, isEqual } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
@@ -32,7 +33,7 @@ export async function putMessage<M>(
   if (replaced !== undefined && !isEqual(item, replaced, policy)) {
     throw new TurnkeepError(
       "VERSION_CONFLICT",
-      `Memory ${JSON.stringify(policy.memoryId)}, message ${JSON.stringify(message.id)}: it is not what it was to replace ` +
+      `Memory ${quoted(policy.memoryId)}, message ${quoted(message.id)}: it is not what it was to replace ` +
         "(replaces); somebody has put another in its place. Nothing was written. Read it again, then decide again.",
       { details: { memoryId: policy.memoryId, messageIds: [message.id] } },
     );
@@ -40,7 +41,7 @@ export async function putMessage<M>(
   if ((item.role === "system") !== (message.facts.role === "system")) {
     throw new TurnkeepError(
       "INVALID_MESSAGE",
-      `Message ${JSON.stringify(message.id)} has the role ${item.role}; put cannot make it ${message.facts.role}. ` +
+      `Message ${quoted(message.id)} has the role ${item.role}; put cannot make it ${message.facts.role}. ` +
         "Remove it and add the other.",
       { details: { memoryId: policy.memoryId, messageIds: [message.id] } },
     );
@@ -85,7 +86,7 @@ export async function compactThrough<M>(
   if (derived.some((item) => (item.meta.derived?.through ?? 0) > last.seq)) {
     throw new TurnkeepError(
       "VERSION_CONFLICT",
-      `Message ${JSON.stringify(through)} is already covered by a derived message that reaches further. ` +
+      `Message ${quoted(through)} is already covered by a derived message that reaches further. ` +
         "Call messages() to see the new state, then decide again.",
       { details: { memoryId: policy.memoryId, messageIds: [through] } },
     );
@@ -140,7 +141,7 @@ async function findThrough<M>(attempt: Attempt<M>, through: string): Promise<{ r
   if (live === undefined) throw notFound(through, policy, "There is no such message in memory");
   throw new TurnkeepError(
     "INVALID_OPTION",
-    `Memory ${JSON.stringify(policy.memoryId)}, message ${JSON.stringify(through)}: compact cannot end at a system message or ` +
+    `Memory ${quoted(policy.memoryId)}, message ${quoted(through)}: compact cannot end at a system message or ` +
       "at a derived message. Name another one.",
     { details: { memoryId: policy.memoryId, messageIds: [through] } },
   );
@@ -151,10 +152,10 @@ export function missing<M>({ memoryId }: Policy<M>, messageId?: string): Turnkee
   const what =
     messageId === undefined
       ? " is not there, or not the one any more that was there: it was deleted, has expired, or never was"
-      : `, message ${JSON.stringify(messageId)}, is not there: it was removed, taken back or replaced, or never was`;
+      : `, message ${quoted(messageId)}, is not there: it was removed, taken back or replaced, or never was`;
   return new TurnkeepError(
     "NOT_FOUND",
-    `Memory ${JSON.stringify(memoryId)}${what}. Nothing was written. Tell the user that it is gone, or ask again.`,
+    `Memory ${quoted(memoryId)}${what}. Nothing was written. Tell the user that it is gone, or ask again.`,
     { details: { memoryId, messageIds: messageId === undefined ? undefined : [messageId] } },
   );
 }
@@ -162,7 +163,7 @@ export function missing<M>({ memoryId }: Policy<M>, messageId?: string): Turnkee
 export function notFound<M>(messageId: string, policy: Policy<M>, what: string): TurnkeepError {
   return new TurnkeepError(
     "NOT_FOUND",
-    `Memory ${JSON.stringify(policy.memoryId)}, message ${JSON.stringify(messageId)}: ${what}. ` +
+    `Memory ${quoted(policy.memoryId)}, message ${quoted(messageId)}: ${what}. ` +
       "history() lists the ids and states of all messages.",
     { details: { memoryId: policy.memoryId, messageIds: [messageId] } },
   );

@@ -1,7 +1,8 @@
 import { throwIfAborted } from "../abort.ts";
+import type { MemoryPolicy } from "../chat-memory-options.ts";
 import { isTurnkeepError, TurnkeepError, type TurnkeepErrorDetails } from "../errors.ts";
 import type { CallOptions, ChatMemoryStore } from "../store-contract.ts";
-import type { Policy } from "./policy.ts";
+import { quoted } from "../stores/text.ts";
 import { report } from "./report.ts";
 
 /** What memories ask of a store. */
@@ -10,20 +11,21 @@ export type CodedStore = Pick<
   "capabilities" | "getMessages" | "updateMessages" | "deleteMessages" | "getHistory" | "listMemories"
 >;
 
-type CodedOptions = Pick<Policy<never>, "retry" | "onEvent">;
-
 /**
  * The store as memories call it: every error has a code, even if the store throws one that is not ours. With `retry`, a
  * read that failed is repeated once: a connection that died while nobody used it costs nobody a call. What the operator
  * must know becomes an event, whichever call is the first to read.
  */
-export function codedStore(store: ChatMemoryStore, { retry, onEvent }: CodedOptions): CodedStore {
+export function codedStore(
+  store: ChatMemoryStore,
+  { retry, onEvent }: Pick<MemoryPolicy<never>, "retry" | "onEvent">,
+): CodedStore {
   async function read<T>(options: CallOptions | undefined, call: () => Promise<T>, id?: string): Promise<T> {
     try {
       return await call();
     } catch (error) {
       const met = ownError(error, options, id);
-      if (!retry || met.code !== "STORE_UNAVAILABLE" || options?.signal?.aborted) throw met;
+      if (retry === false || met.code !== "STORE_UNAVAILABLE" || options?.signal?.aborted) throw met;
       return coded(options, call, id);
     }
   }
@@ -75,7 +77,7 @@ function ownError(
     return error;
   }
   throwIfAborted(options?.signal);
-  const where = memoryId === undefined ? "" : ` on memory ${JSON.stringify(memoryId)}`;
+  const where = memoryId === undefined ? "" : ` on memory ${quoted(memoryId)}`;
   return new TurnkeepError("STORE_UNAVAILABLE", `The store failed${where}; the cause has its error.`, {
     cause: error,
     details: memoryId === undefined ? undefined : { memoryId },

@@ -14,6 +14,7 @@ import type { AnyMessage } from "../message-format.ts";
 import { checkInteger, checkObject, checkOptions } from "../option-checks.ts";
 import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
+import { quoted } from "../stores/text.ts";
 import { resolveLimits } from "../window/policy.ts";
 import { StoredChatMemory } from "./create-chat-memory.ts";
 import { type Call, persist, repeatUntil, withDeadline } from "./deadline.ts";
@@ -129,7 +130,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     if (owner !== undefined && source.owner !== undefined && source.owner !== owner) {
       throw ownerMismatch(
         to,
-        `is to belong to ${JSON.stringify(owner)}, but a fork keeps its source's owner; nothing was changed. Fork to an id of the same owner.`,
+        `is to belong to ${quoted(owner)}, but a fork keeps its source's owner; nothing was changed. Fork to an id of the same owner.`,
       );
     }
     const target = new Session({ ...policy, memoryId: to, owner: source.owner ?? owner });

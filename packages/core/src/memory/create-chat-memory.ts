@@ -8,7 +8,7 @@ import type {
   TransactionOptions,
 } from "../chat-memory.ts";
 import type { ChatMemoryOptions } from "../chat-memory-options.ts";
-import { TurnkeepError } from "../errors.ts";
+import { invalidOption, TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import type { Anchor, MemoryCallOptions, PutOptions, RemovalOptions } from "../memory-call-options.ts";
 import type { MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
@@ -23,7 +23,7 @@ import type {
 import type { AnyMessage, MessageFormat } from "../message-format.ts";
 import { checkObject, checkOptions, wrongOption } from "../option-checks.ts";
 import { checkMessageId } from "../stores/checks.ts";
-import { invalidOption } from "../stores/store-errors.ts";
+import { quoted } from "../stores/text.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import { anchorAt, checkExists, checkMustExist, type MustExist } from "./anchor.ts";
 import type { Attempt } from "./attempt.ts";
@@ -401,7 +401,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     const misplaced = processors.slice(0, -1).find((processor) => processor.limitsView === true);
     if (misplaced === undefined) return;
     const message =
-      `The processor ${JSON.stringify(misplaced.name)} keeps the view within a limit, and others follow it. ` +
+      `The processor ${quoted(misplaced.name)} keeps the view within a limit, and others follow it. ` +
       "Put it last, so that what they add counts.";
     this.#session.emit({ type: "warning", code: "processor-order", message });
   }

@@ -2,6 +2,7 @@ import { TurnkeepError } from "../errors.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { MemorySnapshot } from "../store-contract.ts";
+import { quoted } from "../stores/text.ts";
 import type { Limits } from "../window/policy.ts";
 import { notFound } from "./change.ts";
 import type { Call } from "./deadline.ts";
@@ -50,7 +51,7 @@ async function readAsOf<M>(
 ): Promise<ForkSource<M>> {
   const { memoryId, reader, isFront } = source;
   if (snapshot.version === null) {
-    throw new TurnkeepError("NOT_FOUND", `There is no memory ${JSON.stringify(memoryId)} to fork from.`, {
+    throw new TurnkeepError("NOT_FOUND", `There is no memory ${quoted(memoryId)} to fork from.`, {
       details: { memoryId },
     });
   }
@@ -85,7 +86,7 @@ export function writeFork<M>(
   if (loaded.version !== null) {
     throw new TurnkeepError(
       "ID_CONFLICT",
-      `There is a memory ${JSON.stringify(memoryId)} already. Fork to an id that is free, or clear that memory first.`,
+      `There is a memory ${quoted(memoryId)} already. Fork to an id that is free, or clear that memory first.`,
       { details: { memoryId } },
     );
   }

@@ -1,5 +1,6 @@
 import { TurnkeepError } from "../errors.ts";
 import { parsedJson } from "../parsed-json.ts";
+import { quoted } from "../stores/text.ts";
 
 /** The layout of heads that this package writes, and the latest that it can read. */
 const headVersion = 1;
@@ -24,7 +25,7 @@ export function decodeHead(memoryId: string, head: string | undefined): Head {
     epoch,
     life = "",
   } = (parsedJson(head) ?? {}) as { readonly [Name in "v" | keyof Head]?: unknown };
-  const what = `The head of memory ${JSON.stringify(memoryId)}`;
+  const what = `The head of memory ${quoted(memoryId)}`;
   const details = { memoryId };
   if (typeof v === "number" && v > headVersion) {
     const message = `${what} was written by a later version of Turnkeep. Upgrade @turnkeep/core.`;

@@ -1,4 +1,5 @@
 import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory-options.ts";
+import { invalidOption } from "../errors.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
 import {
@@ -14,7 +15,6 @@ import type { ProviderProfile } from "../provider-profile.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { singleSlotStore } from "../stores/single-slot-store.ts";
-import { invalidOption } from "../stores/store-errors.ts";
 import { addedByRepair } from "../view/repair.ts";
 import { windowPolicy } from "../window/policy.ts";
 import { codedStore } from "./coded-store.ts";

@@ -1,5 +1,6 @@
 import { TurnkeepError } from "../errors.ts";
 import type { MemorySnapshot } from "../store-contract.ts";
+import { quoted } from "../stores/text.ts";
 import type { Policy } from "./policy.ts";
 
 /** Errors: `OWNER_MISMATCH` for a memory that is not of the owner who asks; without one, it may be anybody's. */
@@ -11,13 +12,13 @@ export function checkOwned(
   // Whose it is stays untold: who asks may be a stranger.
   throw ownerMismatch(
     memoryId,
-    `does not belong to the owner who asks, ${JSON.stringify(owner)}; nothing was read or changed. ` +
+    `does not belong to the owner who asks, ${quoted(owner)}; nothing was read or changed. ` +
       "If the id came with a request, answer as if there were no such memory.",
   );
 }
 
 export function ownerMismatch(memoryId: string, what: string): TurnkeepError {
-  return new TurnkeepError("OWNER_MISMATCH", `Memory ${JSON.stringify(memoryId)} ${what}`, {
+  return new TurnkeepError("OWNER_MISMATCH", `Memory ${quoted(memoryId)} ${what}`, {
     details: { memoryId },
   });
 }

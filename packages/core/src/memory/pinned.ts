@@ -1,6 +1,7 @@
 import { TurnkeepError } from "../errors.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
+import { quoted } from "../stores/text.ts";
 import type { Asking } from "./attempt.ts";
 import { missing } from "./change.ts";
 import type { Loaded } from "./draft.ts";
@@ -26,7 +27,7 @@ export async function readPinned<M>(
   if (gone.length === 0) return left;
   throw new TurnkeepError(
     "NOT_FOUND",
-    `Memory ${JSON.stringify(memoryId)} cannot show the message ${JSON.stringify(gone[0])}: it was removed or superseded, or it ` +
+    `Memory ${quoted(memoryId)} cannot show the message ${quoted(gone[0] as string)}: it was removed or superseded, or it ` +
       "left a memory that keeps no history.",
     { details: { memoryId, messageIds: gone } },
   );

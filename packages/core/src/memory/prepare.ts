@@ -1,8 +1,8 @@
 import type { Entry } from "../chat-memory.ts";
+import { invalidOption } from "../errors.ts";
 import { wrongOption } from "../option-checks.ts";
 import { deepFreeze, factsOf, type ItemReader } from "../steps/item.ts";
 import { checkMessageId } from "../stores/checks.ts";
-import { invalidOption } from "../stores/store-errors.ts";
 import type { Prepared } from "./draft.ts";
 import { isEntry } from "./entry.ts";
 import { uuidv7 } from "./message-id.ts";

@@ -60,9 +60,10 @@ async function findStep<M>(removal: Removal<M>, target: Item<M>, states: Message
 }
 
 /** Whether a message is a step of its own wherever it is. */
-function isAlone<M>({ role, part, calls, results, approvals, meta }: Item<M>): boolean {
+function isAlone<M>({ role, calls, results, approvals, meta }: Item<M>): boolean {
   if (calls.length + results.length + approvals.length > 0) return false;
-  return !part || role !== "assistant" || meta.derived !== undefined;
+  // An answer may have been stored in several messages.
+  return role !== "assistant" || meta.derived !== undefined;
 }
 
 /** Returns a function that tells whether the messages before a target, newest first, hold all that it answers. */

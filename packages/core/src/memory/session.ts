@@ -5,6 +5,7 @@ import type { MemoryEvent } from "../memory-events.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
+import { quoted } from "../stores/text.ts";
 import {
   awayBackOff,
   backOff,
@@ -295,7 +296,7 @@ export class Session<M> {
     const { memoryId } = this.#policy;
     return new TurnkeepError(
       "VERSION_CONFLICT",
-      `Memory ${JSON.stringify(memoryId)} was changed by somebody else since this instance last looked; nothing was changed. ` +
+      `Memory ${quoted(memoryId)} was changed by somebody else since this instance last looked; nothing was changed. ` +
         "Call messages() to see the new state, then decide again.",
       { cause, details: { memoryId } },
     );
@@ -303,7 +304,7 @@ export class Session<M> {
 
   #closedError(): TurnkeepError {
     const { memoryId } = this.#policy;
-    return new TurnkeepError("CLOSED", `Memory ${JSON.stringify(memoryId)} was closed. Create another one.`, {
+    return new TurnkeepError("CLOSED", `Memory ${quoted(memoryId)} was closed. Create another one.`, {
       details: { memoryId },
     });
   }

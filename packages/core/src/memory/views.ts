@@ -150,7 +150,7 @@ export class Views<M> {
       const { view, live, limits } = await this.#build(loaded, call, asked, this.#policy).catch(
         (error: unknown) => {
           if (!isTurnkeepError(error, "WINDOW_OVERFLOW")) throw error;
-          return this.#build(loaded, call, asked, keeping(this.#policy));
+          return this.#build(loaded, call, asked, keeping(this.#policy), true);
         },
       );
       const left = await readEvicted(evicted, loaded, this.#policy, call);
@@ -201,6 +201,7 @@ export class Views<M> {
     call: Call,
     { extra, pinned, profile, model }: AskedView<M>,
     policy: Policy<M>,
+    explains = false,
   ): Promise<Built<M>> {
     const limits = await this.limits(profile);
     let { live, epoch } = loaded;
@@ -212,7 +213,7 @@ export class Views<M> {
       ({ live, epoch } = draft);
     }
     const build = (): Promise<View<M>> =>
-      buildView({ live, epoch, policy, limits, profile, model, signal: call.signal });
+      buildView({ live, epoch, policy, limits, profile, model, signal: call.signal, explains });
     const hadExtra = extra.length > 0;
     if (pinned.every((id) => live.byId.has(id))) {
       const view = await build();

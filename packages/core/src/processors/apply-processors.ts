@@ -1,8 +1,9 @@
+import { invalidOption } from "../errors.ts";
 import type { ModelMessageLike } from "../format/model-message.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { checkUnlessInstance, kindOf, wrongOption } from "../option-checks.ts";
-import { invalidOption } from "../stores/store-errors.ts";
+import { quoted } from "../stores/text.ts";
 import { asGiven, givenTo } from "./given.ts";
 import type { Processor } from "./processor.ts";
 import { runProcessor } from "./run-processor.ts";
@@ -83,7 +84,7 @@ export function checkProcessors(processors: unknown): void {
       throw wrongOption(`processors[${index}].name`, name, "a non-empty text, to name it in errors");
     }
     if (typeof process !== "function") {
-      throw wrongOption(`processors[${index}].process`, process, `a function, in ${JSON.stringify(name)}`);
+      throw wrongOption(`processors[${index}].process`, process, `a function, in ${quoted(name)}`);
     }
   }
 }

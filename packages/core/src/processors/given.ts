@@ -1,6 +1,7 @@
 import { TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { kindOf } from "../option-checks.ts";
+import { quoted } from "../stores/text.ts";
 import { frozenCopy, isFrozenCopy } from "./frozen-copy.ts";
 import { type GrowingLists, listsOf } from "./growing-list.ts";
 import { isMessage } from "./run-processor.ts";
@@ -43,7 +44,7 @@ function copyOf<M>(message: M, index: number, format: MessageFormat<M>): M {
   if (!isMessage(message, format)) {
     throw new TurnkeepError(
       "INVALID_MESSAGE",
-      `messages[${index}] is ${kindOf(message)} that the format ${JSON.stringify(format.name)} does not read as a message.`,
+      `messages[${index}] is ${kindOf(message)} that the format ${quoted(format.name)} does not read as a message.`,
     );
   }
   const copy = frozenCopy(message, format);

@@ -19,7 +19,8 @@ export interface Grown<M> {
  */
 export class GrowingSteps<M> {
   readonly #reader: ItemReader<M>;
-  readonly #live: Live<M> = new Live();
+  /** In a view, an answer that was stored in several messages is one already. */
+  readonly #live: Live<M> = new Live([], undefined, "apart");
   readonly #pairing = new Pairing();
   readonly #placeOf: WeakMap<Step<M>, number> = new WeakMap();
   /** The places of the steps that begin with a user message. */

@@ -1,5 +1,6 @@
 import { TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
+import { quoted } from "../stores/text.ts";
 
 /** A format's `mapText`, which not every format has. Errors: `UNSUPPORTED`, naming the processor that needs it. */
 export function mapTextOf<M>(
@@ -9,7 +10,7 @@ export function mapTextOf<M>(
   if (format.mapText !== undefined) return format.mapText.bind(format);
   throw new TurnkeepError(
     "UNSUPPORTED",
-    `The processor ${JSON.stringify(processor)} needs a format with mapText; the format ${JSON.stringify(format.name)} ` +
+    `The processor ${quoted(processor)} needs a format with mapText; the format ${quoted(format.name)} ` +
       "has none. Add that method to the format, or leave the processor out.",
   );
 }

@@ -20,7 +20,10 @@ export interface Pairs {
   readonly approvals: ReadonlyMap<string, PairedCall | undefined>;
 }
 
-/** Two messages that belong together, by index: the one that answers and the one that asked. */
+/**
+ * Two messages that belong together, by index: the one that answers and the one that asked, or two that asked directly
+ * after one another and are answered together.
+ */
 export type Bond = readonly [at: number, callAt: number];
 
 /** Results that came before their call. */
@@ -40,6 +43,9 @@ export class Pairing {
   readonly #waiting: Map<string, PairedCall[]> = new Map();
   readonly #requests: Map<string, PairedCall> = new Map();
   readonly #early: Map<string, Early[]> = new Map();
+  /** The messages that made calls directly after one another, and the first of them that was answered. */
+  #run: Set<number> = new Set();
+  #answered: number | undefined;
 
   /** Takes in the next message; `bonds` are the pairs that it reveals, with or between earlier messages. */
   enter<M>(item: Item<M>): Pairs & { readonly bonds: readonly Bond[] } {
@@ -79,7 +85,23 @@ export class Pairing {
     for (const call of [...results.values(), ...approvals.values()]) {
       if (call !== undefined) bonds.push([at, call.at]);
     }
+    for (const call of results.values()) {
+      if (call === undefined || !this.#run.has(call.at)) continue;
+      this.#answered ??= call.at;
+      if (call.at !== this.#answered) bonds.push([call.at, this.#answered]);
+    }
+    this.#goOn(item);
     return { calls, results, approvals, bonds };
+  }
+
+  #goOn<M>({ role, seq: at, calls, results }: Item<M>): void {
+    if (role === "tool") return;
+    const isAnswer = role === "assistant" && results.length === 0;
+    if (!isAnswer || this.#answered !== undefined) {
+      this.#run = new Set();
+      this.#answered = undefined;
+    }
+    if (isAnswer && calls.length > 0) this.#run.add(at);
   }
 }
 

@@ -1,9 +1,9 @@
 import { orAborted, throwIfAborted } from "../abort.ts";
-import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { invalidOption, isTurnkeepError, TurnkeepError } from "../errors.ts";
 import { roles } from "../format/check-model-message.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { kindOf } from "../option-checks.ts";
-import { invalidOption } from "../stores/store-errors.ts";
+import { quoted } from "../stores/text.ts";
 import { frozenCopy, isKnownFrozen } from "./frozen-copy.ts";
 import { type GrowingLists, listsOf } from "./growing-list.ts";
 import type { Processor, ProcessorContext } from "./processor.ts";
@@ -77,7 +77,7 @@ function asThrownBy(name: string, error: unknown): unknown {
   const reported = isMutation(error)
     ? new TurnkeepError(
         "INVALID_OPTION",
-        `The processor ${JSON.stringify(name)} tried to change what it was given: the messages and their array are frozen. ` +
+        `The processor ${quoted(name)} tried to change what it was given: the messages and their array are frozen. ` +
           "Answer copies of what changes.",
         { cause: error },
       )
@@ -98,7 +98,7 @@ function isMutation(error: unknown): boolean {
 
 function wrongAnswer(name: string, what: string): TurnkeepError {
   const error = invalidOption(
-    `The processor ${JSON.stringify(name)} answered ${what}. It must answer the messages to show, in their order.`,
+    `The processor ${quoted(name)} answered ${what}. It must answer the messages to show, in their order.`,
   );
   thrownBy.set(error, name);
   return error;

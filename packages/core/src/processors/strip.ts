@@ -1,7 +1,7 @@
 import type { MessageFormat } from "../message-format.ts";
 import { statePerList } from "./growing-list.ts";
 import { type Grown, StepsHolding } from "./growing-steps.ts";
-import { copiesPerMessage } from "./per-message.ts";
+import { copiesPerMessage, perMessage } from "./per-message.ts";
 import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 import { Shown } from "./shown.ts";
 
@@ -19,12 +19,13 @@ export interface Stripping {
 
 export function stripper({ name, keepLastSteps, holds, binds = false, strip }: Stripping): AnyProcessor {
   const copyOf = copiesPerMessage();
+  const known = perMessage();
   const states = statePerList();
   return {
     name,
     eachAlone: keepLastSteps === 0,
     process<M>(messages: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
-      const isHolding = (message: M): boolean => holds(message, format);
+      const isHolding = (message: M): boolean => known(message, format, () => holds(message, format));
       const { holding, shown, bound } = states(messages, format, () => ({
         holding: new StepsHolding(format),
         shown: new Shown<M>(),

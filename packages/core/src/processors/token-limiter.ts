@@ -8,6 +8,7 @@ import {
   checkTarget,
   wrongOption,
 } from "../option-checks.ts";
+import { quoted } from "../stores/text.ts";
 import type { TokenCounter, WindowOverflow } from "../window-options.ts";
 import { cutAt } from "./border.ts";
 import { type Group, Grouping } from "./grouping.ts";
@@ -138,7 +139,7 @@ function keptOf<M>(all: Grouping<M>, options: Checked): readonly Group<M>[] {
   const needed = (counter.base ?? 0) + reserve + tokensOf(least);
   throw new TurnkeepError(
     "WINDOW_OVERFLOW",
-    `The processor ${JSON.stringify(name)} cannot make the messages fit: the newest step with what always stays needs ` +
+    `The processor ${quoted(name)} cannot make the messages fit: the newest step with what always stays needs ` +
       `${needed} tokens, its limit is ${limit}. Raise the limit, shorten the messages, or set overflow to "keep" or "evict".`,
     { details: { needed, limit } },
   );

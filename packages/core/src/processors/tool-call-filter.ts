@@ -219,8 +219,8 @@ class Calls<M> {
       call.names.every((name) => this.#isExcluded(name));
     const idsOut = (calls: ReadonlyMap<string, PairedCall | undefined>): string[] =>
       [...calls].flatMap(([id, call]) => (isOut(call) ? [id] : []));
-    const orphans = this.#format
-      .toolResults(message)
+    const hasOrphans = [...own.results.values()].includes(undefined);
+    const orphans = (hasOrphans ? this.#format.toolResults(message) : [])
       .filter(({ id, name }) => own.results.get(id) === undefined && this.#isExcluded(name))
       .map(({ id }) => id);
     const gone = {

@@ -1,9 +1,9 @@
-import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { invalidOption, isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { ApprovalRef, MessageFormat, Role, ToolCallRef, ToolResultRef } from "../message-format.ts";
 import { shown, wrongOption } from "../option-checks.ts";
 import { parsedJson } from "../parsed-json.ts";
 import type { StoredMessage } from "../store-contract.ts";
-import { invalidOption } from "../stores/store-errors.ts";
+import { quoted } from "../stores/text.ts";
 import type { TokenCounter } from "../window-options.ts";
 
 /** What core stores beside a message, as JSON text in the store's `meta`. */
@@ -36,6 +36,8 @@ export interface ItemFacts<M> {
   readonly boundary: boolean;
   /** Whether it may be one of several parts of an answer. */
   readonly part: boolean;
+  /** Whether its calls are answered in it. */
+  readonly inPlace: boolean;
   readonly pinned: boolean;
   /** 0 without a counter. */
   readonly tokens: number;
@@ -75,6 +77,7 @@ export function factsOf<M>(
     approvals: format.approvals(message),
     boundary: format.isBoundary(message),
     part: format.answersInParts === true,
+    inPlace: format.interrupted !== undefined,
     pinned: isPinned(message, reader),
     tokens:
       counter === undefined ? 0 : (stored?.tokens?.[counter.name] ?? countTokens(message, counter, format)),
@@ -91,7 +94,7 @@ export function countTokens<M>(message: M, counter: TokenCounter, format: Messag
   const count = counter.count(message, format);
   if (!Number.isSafeInteger(count) || count < 0) {
     throw invalidOption(
-      `The token counter ${JSON.stringify(counter.name)} answered ${shown(count)}; it must answer a non-negative integer.`,
+      `The token counter ${quoted(counter.name)} answered ${shown(count)}; it must answer a non-negative integer.`,
     );
   }
   return count;
@@ -122,7 +125,7 @@ type ItemPlace<M> = Omit<Item<M>, keyof ItemFacts<M>>;
 
 export function itemOf<M>(place: ItemPlace<M>, facts: ItemFacts<M>): Item<M> {
   const { id, seq, createdAt, payload, meta, metaText } = place;
-  const { message, error, role, calls, results, approvals, boundary, part, pinned, tokens } = facts;
+  const { message, error, role, calls, results, approvals, boundary, part, inPlace, pinned, tokens } = facts;
   // Listed one by one: this runs for every message, and a spread of so many members would cost more than the rest.
   return {
     message,
@@ -133,6 +136,7 @@ export function itemOf<M>(place: ItemPlace<M>, facts: ItemFacts<M>): Item<M> {
     approvals,
     boundary,
     part,
+    inPlace,
     pinned,
     tokens,
     id,
@@ -144,12 +148,31 @@ export function itemOf<M>(place: ItemPlace<M>, facts: ItemFacts<M>): Item<M> {
   };
 }
 
+/** What the format said of messages that cannot change: views hold the same objects again and again. */
+const knownFacts = new WeakMap<object, WeakMap<object, ItemFacts<unknown>>>();
+
+/** As `factsOf`; of a frozen message the format is asked once, however many lists hold it. */
+function knownFactsOf<M>(message: M, reader: ItemReader<M>): ItemFacts<M> {
+  const { format, counter } = reader;
+  if (typeof message !== "object" || message === null || !Object.isFrozen(message))
+    return factsOf(message, reader);
+  const known = knownFacts.get(format) ?? new WeakMap<object, ItemFacts<unknown>>();
+  knownFacts.set(format, known);
+  let facts = known.get(message) as ItemFacts<M> | undefined;
+  if (facts === undefined) {
+    facts = factsOf(message, { format });
+    known.set(message, facts);
+  }
+  const tokens = counter === undefined ? 0 : countTokens(message, counter, format);
+  return { ...facts, tokens, pinned: isPinned(message, reader) };
+}
+
 /** The messages of a list as items; an item's `seq` is its message's index, from `first` on. */
 export function itemsOf<M>(messages: readonly M[], reader: ItemReader<M>, first = 0): Item<M>[] {
   return messages.map((message, index) => {
     const seq = first + index;
     const place = { id: String(seq), seq, createdAt: 0, payload: "", meta: {}, metaText: undefined };
-    return itemOf(place, factsOf(message, reader));
+    return itemOf(place, knownFactsOf(message, reader));
   });
 }
 
@@ -186,6 +209,7 @@ function unreadable<M>(error: TurnkeepError): ItemFacts<M> {
     approvals: [],
     boundary: false,
     part: false,
+    inPlace: false,
     pinned: false,
     tokens: 0,
   };
@@ -193,7 +217,7 @@ function unreadable<M>(error: TurnkeepError): ItemFacts<M> {
 
 /** The same error, naming the record it is about. */
 export function namingRecord(error: TurnkeepError, messageId: string): TurnkeepError {
-  return new TurnkeepError(error.code, `Message ${JSON.stringify(messageId)}: ${error.message}`, {
+  return new TurnkeepError(error.code, `Message ${quoted(messageId)}: ${error.message}`, {
     cause: error,
     details: { ...error.details, messageIds: [messageId] },
   });

@@ -1,7 +1,9 @@
 import type { MessageFormat } from "../message-format.ts";
 import { type Item, itemsOf } from "./item.ts";
+import { approvedIn, isAnswer, isAssistants, isDirectlyBehind, isLoose, isSaid } from "./kinds.ts";
 import { Links } from "./links.ts";
 import { approvedCalls, isOpen, isSettled, newStep, type Step } from "./step.ts";
+import { takeOut } from "./take-out.ts";
 
 // Shared, because most messages have none.
 const noIds: ReadonlySet<string> = new Set();
@@ -26,6 +28,7 @@ export class Live<M> {
   /** Steps that a view may show larger than they are: repair answers open calls and moves results after their calls. */
   readonly unsettled: Set<Step<M>> = new Set();
   readonly #isFront: (item: Item<M>) => boolean;
+  readonly #answers: "joined" | "apart";
   readonly #stepOf: Map<Item<M>, Step<M>> = new Map();
   readonly #links: Links<M> = new Links();
   /** Whether an item was met that may continue the answer directly before it, as the format's items can. */
@@ -36,9 +39,17 @@ export class Live<M> {
    */
   readonly #loose: Map<Item<M>, readonly (Step<M> | undefined)[]> = new Map();
   #newestAssistant: Item<M> | undefined;
+  /** Of the assistant messages directly after one another at the end, the step that waits for results, if one does. */
+  #waiting: Step<M> | undefined;
 
-  constructor(items: Iterable<Item<M>> = [], isFront: (item: Item<M>) => boolean = () => false) {
+  /** `answers`: whether messages that are one answer, stored one by one, are one step. */
+  constructor(
+    items: Iterable<Item<M>> = [],
+    isFront: (item: Item<M>) => boolean = () => false,
+    answers: "joined" | "apart" = "joined",
+  ) {
     this.#isFront = isFront;
+    this.#answers = answers;
     this.#fill(items);
   }
 
@@ -55,7 +66,7 @@ export class Live<M> {
 
   /** A copy that can change without changing this one; items that had left return, each to its place by `seq`. */
   copy(returning: readonly Item<M>[] = []): Live<M> {
-    return new Live(this.#with(returning), this.#isFront);
+    return new Live(this.#with(returning), this.#isFront, this.#answers);
   }
 
   /** Takes back items that had left, each to its place by `seq`. */
@@ -134,8 +145,8 @@ export class Live<M> {
     const seams = takeOut(this.items, victims);
     takeOut(this.steps, left);
     for (const step of left) this.#leave(step);
-    if (this.#newestAssistant !== undefined && victims.has(this.#newestAssistant))
-      this.#findNewestAssistant();
+    if (this.#newestAssistant !== undefined && victims.has(this.#newestAssistant)) this.#findNewestAnswer();
+    if (this.#waiting !== undefined && left.has(this.#waiting)) this.#waiting = undefined;
     const place = this.#firstMoved(seams, left);
     if (place !== undefined) this.#enterAll(this.#cut(place));
   }
@@ -169,7 +180,7 @@ export class Live<M> {
     this.items.length = index;
     this.steps.length -= steps.size;
     for (const step of steps) this.#leave(step);
-    this.#findNewestAssistant();
+    this.#findNewestAnswer();
     return after;
   }
 
@@ -178,8 +189,14 @@ export class Live<M> {
     return this.#newestAssistant && this.stepOf(this.#newestAssistant);
   }
 
-  #findNewestAssistant(): void {
+  #findNewestAnswer(): void {
     this.#newestAssistant = this.items.findLast(isAssistants);
+    this.#waiting = undefined;
+    for (let at = this.items.length - 1; at >= 0; at--) {
+      const item = this.items[at] as Item<M>;
+      if (isAnswer(item) && this.stepOf(item).unanswered > 0) this.#waiting = this.stepOf(item);
+      if (this.#waiting !== undefined || !isDirectlyBehind(item, this.items[at - 1])) return;
+    }
   }
 
   #enterAll(items: readonly Item<M>[]): void {
@@ -197,6 +214,7 @@ export class Live<M> {
     const askers = this.#links.askersOf(item, own);
     if (isLoose(item, askers)) this.#loose.set(item, askers);
     this.#inParts ||= item.part;
+    if (last && !isDirectlyBehind(item, this.items.at(-2))) this.#waiting = undefined;
     const step = this.#homeOf(item, askers) ?? this.#newStep(index, last);
     this.#takeIn(step, own);
     this.#stepOf.set(item, step);
@@ -205,6 +223,7 @@ export class Live<M> {
     if (step.calls.size > 0 && !isSettled(step)) this.unsettled.add(step);
     else this.unsettled.delete(step);
     if (isAssistants(item)) this.#newestAssistant = item;
+    if (last && isAnswer(item) && step.unanswered > 0) this.#waiting = step;
   }
 
   #newStep(index: number, last: boolean): Step<M> {
@@ -228,9 +247,29 @@ export class Live<M> {
     // Its other content must not move to an earlier place, nor be left out with results that nothing waits for.
     if (item.role !== "assistant") return newest !== undefined && awaits(newest, item) ? newest : undefined;
     const before = this.steps.at(-1);
-    return before !== undefined && (askers.includes(before) || this.#continues(item, before))
-      ? before
-      : undefined;
+    if (before !== undefined && (askers.includes(before) || this.#continues(item, before))) return before;
+    return item.calls.length > 0 && isAnswer(item) ? this.#unfinishedAnswer(item) : undefined;
+  }
+
+  /**
+   * The step of the calls that wait for their results directly before a new call: nobody asks a model before all of its
+   * calls are answered, so the new one is part of the same answer, and with it what stands between.
+   */
+  #unfinishedAnswer({ calls, results, inPlace }: Item<M>): Step<M> | undefined {
+    const step = this.#waiting;
+    if (step === undefined || step.unanswered === 0 || this.#answers === "apart") return undefined;
+    // Results beside their calls must not be taken for those of other calls with the same ids.
+    if ((inPlace || results.length > 0) && calls.some(({ id }) => step.calls.has(id))) return undefined;
+    const first = this.steps.lastIndexOf(step) + 1;
+    if (this.steps.slice(first).some((between) => between.calls.size > 0)) return undefined;
+    for (const between of this.steps.splice(first)) {
+      this.#links.leave(between);
+      for (const item of between.items) {
+        this.#links.join(step, item, idsOf(item.calls));
+        this.#stepOf.set(item, step);
+      }
+    }
+    return step;
   }
 
   /**
@@ -273,48 +312,6 @@ export class Live<M> {
     this.#links.leave(step);
     this.tokens -= step.tokens;
   }
-}
-
-/** Removes values from a list that contains all of them. Returns the indices where separated values now meet. */
-function takeOut<T>(list: T[], victims: ReadonlySet<T>): number[] {
-  const seams: number[] = [];
-  let kept = 0;
-  let index = 0;
-  for (let left = victims.size; left > 0; index++) {
-    const value = list[index] as T;
-    if (!victims.has(value)) {
-      list[kept++] = value;
-      continue;
-    }
-    left--;
-    if (seams.at(-1) !== kept) seams.push(kept);
-  }
-  // Everything after the last of them moves up together.
-  list.splice(kept, index - kept);
-  return seams;
-}
-
-function isLoose<M>(item: Item<M>, askers: readonly (Step<M> | undefined)[]): boolean {
-  return item.role === "tool" ? new Set(askers).size > 1 : askers.length > 0;
-}
-
-/** The calls about which a message holds both a request and its response. */
-function approvedIn<M>({ approvals }: Pick<Item<M>, "approvals">): Set<string> {
-  const responses = new Set(approvals.flatMap((each) => (each.kind === "response" ? each.approvalId : [])));
-  return new Set(
-    approvals.flatMap((each) =>
-      each.kind === "request" && responses.has(each.approvalId) ? each.toolCallId : [],
-    ),
-  );
-}
-
-/** Whether the model said it: a derived message may have its role. */
-function isAssistants<M>(item: Item<M>): boolean {
-  return item.role === "assistant" && item.meta.derived === undefined;
-}
-
-function isSaid<M>(item: Item<M> | undefined): boolean {
-  return item !== undefined && item.role !== "system" && item.meta.derived === undefined;
 }
 
 /** Whether a step still waits for one of the message's results, or for its approval. */

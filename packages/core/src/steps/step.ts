@@ -1,8 +1,8 @@
 import type { Item } from "./item.ts";
 
 /**
- * An assistant message, or the messages that are the parts of one answer, together with all results that answer their
- * calls, wherever they stand. A message of another role is a step of its own.
+ * An assistant message, or the messages that are one answer, together with all results that answer their calls, wherever
+ * they stand. A message of another role is a step of its own.
  */
 export interface Step<M> {
   /** In the order of the view; results that stand before their call come first. */
@@ -14,7 +14,7 @@ export interface Step<M> {
   /** Approval request id → call id. */
   approvals: ReadonlyMap<string, string>;
   tokens: number;
-  /** How many of its calls no result answers in time. */
+  /** How many of its calls no result answers in time, apart from those that the provider runs itself. */
   unanswered: number;
   /** How many of its messages make calls. */
   callers: number;
@@ -77,7 +77,8 @@ function joinCalls<M>(step: Step<M>, { calls: made }: Item<M>): void {
     before.made++;
     before.providerExecuted ||= providerExecuted === true;
     calls.set(id, before);
-    if (before.made > (step.answers.get(id)?.inTime ?? 0)) step.unanswered++;
+    const isOurs = providerExecuted !== true;
+    if (isOurs && before.made > (step.answers.get(id)?.inTime ?? 0)) step.unanswered++;
   }
   step.calls = calls;
 }
@@ -90,7 +91,8 @@ function joinResults<M>(step: Step<M>, { results, meta }: Item<M>): void {
     const before = answers.get(id) ?? { results: 0, inTime: 0 };
     before.results++;
     if (!late.has(id)) {
-      if (before.inTime < (step.calls.get(id)?.made ?? 0)) step.unanswered--;
+      const asked = step.calls.get(id);
+      if (asked?.providerExecuted === false && before.inTime < asked.made) step.unanswered--;
       before.inTime++;
     }
     answers.set(id, before);

@@ -1,5 +1,6 @@
+import { invalidOption } from "../errors.ts";
 import type { MemoryUpdate, MessageState } from "../store-contract.ts";
-import { conflictError, invalidOption } from "./store-errors.ts";
+import { conflictError } from "./store-errors.ts";
 import { show } from "./text.ts";
 
 /** What a memory holds, as far as an update must agree with it. */

@@ -1,7 +1,6 @@
-import { TurnkeepError } from "../errors.ts";
+import { invalidOption, TurnkeepError } from "../errors.ts";
 import { checkNames, kindOf } from "../option-checks.ts";
 import type { MemoryUpdate, MessageState, StoreCapabilities, StoredMessage } from "../store-contract.ts";
-import { invalidOption } from "./store-errors.ts";
 import { scanText, show } from "./text.ts";
 
 const maxHeadBytes = 16 * 1024;

@@ -1,5 +1,5 @@
-import { checkNames, kindOf } from "../option-checks.ts";
-import { invalidOption } from "./store-errors.ts";
+import { invalidOption } from "../errors.ts";
+import { checkNames, kindOf, wrongOption } from "../option-checks.ts";
 
 /**
  * Where a store's database is: exactly one of a client, a URL or a driver's configuration. The store says what each
@@ -38,6 +38,8 @@ export interface ConnectionRules {
   readonly schemes: readonly string[];
   /** What `config` is passed to: `"new Pool(config) of pg"`. */
   readonly config: string;
+  /** The name of the option, if there is one, that takes a path on this machine instead: `"folder"`. */
+  readonly path?: string | undefined;
   /** The store's other options; any others are refused. Absent: other options are not checked. */
   readonly options?: readonly string[] | undefined;
 }
@@ -67,20 +69,16 @@ export function checkConnection(
   options: { readonly client?: unknown; readonly url?: unknown; readonly config?: unknown },
   rules: ConnectionRules,
 ): void {
-  checkNames("checkConnection's rules", rules, ["factory", "client", "schemes", "config", "options"]);
-  const { factory, client: takesClient, schemes, config: takes, options: others } = rules;
+  checkNames("checkConnection's rules", rules, ["factory", "client", "schemes", "config", "path", "options"]);
+  const { factory, client: takesClient, schemes, config: takes, path, options: others } = rules;
   const { method, is } = takesClient;
+  const ways = ["client", "url", "config", ...(path === undefined ? [] : [path])];
   if (typeof options !== "object" || options === null) {
-    throw invalidOption(`${factory} takes an object with client, url or config, not ${kindOf(options)}`);
+    throw invalidOption(`${factory} takes an object with ${listed(ways, "or")}, not ${kindOf(options)}`);
   }
-  if (others !== undefined) checkNames(factory, options, ["client", "url", "config", ...others]);
+  if (others !== undefined) checkNames(factory, options, [...ways, ...others]);
+  checkOneWay(options, factory, ways);
   const { client, url, config } = options;
-  const given = Object.entries({ client, url, config }).filter(([, value]) => value !== undefined);
-  if (given.length !== 1) {
-    const names = given.map(([name]) => name).join(" and ") || "none of them";
-    const unset = "url" in options && given.length === 0 ? ": url is undefined. Is its variable set?" : "";
-    throw invalidOption(`${factory} takes one of client, url and config, but was given ${names}${unset}`);
-  }
   if (client !== undefined && !hasMethod(client, method)) {
     throw invalidOption(`client must be ${is}, with a ${method} method, not ${kindOf(client)}`);
   }
@@ -92,6 +90,27 @@ export function checkConnection(
   if (config !== undefined && (typeof config !== "object" || config === null)) {
     throw invalidOption(`config must be an object, as ${takes} takes it, not ${kindOf(config)}`);
   }
+  if (path !== undefined) checkPath(path, Reflect.get(options, path));
+}
+
+function checkOneWay(options: object, factory: string, ways: readonly string[]): void {
+  const given = ways.filter((way) => Reflect.get(options, way) !== undefined);
+  if (given.length === 1) return;
+  const unset = given.length === 0 ? ways.slice(1).find((way) => way in options) : undefined;
+  const why = unset === undefined ? "" : `: ${unset} is undefined. Is its variable set?`;
+  const names = given.join(" and ") || "none of them";
+  throw invalidOption(`${factory} takes one of ${listed(ways, "and")}, but was given ${names}${why}`);
+}
+
+/** An address in its place is not quoted: it may hold a password. */
+function checkPath(name: string, path: unknown): void {
+  if (path === undefined) return;
+  if (typeof path === "string" && path !== "" && !path.includes("\0") && !path.includes("://")) return;
+  throw wrongOption(name, path, "a path on this machine");
+}
+
+function listed(names: readonly string[], word: "and" | "or"): string {
+  return `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
 }
 
 /**

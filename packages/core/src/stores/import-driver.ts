@@ -1,4 +1,5 @@
-import { errorCode, invalidOption } from "./store-errors.ts";
+import { invalidOption } from "../errors.ts";
+import { errorCode } from "./store-errors.ts";
 
 /** The error codes of Node and of bundlers for a missing package. */
 const notFound: readonly string[] = ["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND"];

@@ -1,4 +1,4 @@
-import type { TurnkeepError } from "../errors.ts";
+import { invalidOption, type TurnkeepError } from "../errors.ts";
 import { checkUnlessInstance, kindOf } from "../option-checks.ts";
 import type { ChatMemoryStore, MemoryUpdate } from "../store-contract.ts";
 import { checkTtl, checkUpdate } from "./checks.ts";
@@ -21,7 +21,7 @@ import {
   normalizeHistoryQuery,
   normalizeListQuery,
 } from "./queries.ts";
-import { conflictError, invalidOption, unsupportedError } from "./store-errors.ts";
+import { conflictError, unsupportedError } from "./store-errors.ts";
 import { show } from "./text.ts";
 
 export type { KeyValueCall, KeyValueEntry, KeyValuePage, KeyValueStoreOptions } from "./key-value-options.ts";

@@ -1,3 +1,4 @@
+import { invalidOption } from "../errors.ts";
 import type { CallOptions, ChatMemoryStore, StoreCapabilities } from "../store-contract.ts";
 import { checkTtl, checkUpdate } from "./checks.ts";
 import { lifecycle } from "./lifecycle.ts";
@@ -9,7 +10,7 @@ import {
   normalizeHistoryQuery,
   normalizeListQuery,
 } from "./queries.ts";
-import { conflictError, invalidOption, unsupportedError } from "./store-errors.ts";
+import { conflictError, unsupportedError } from "./store-errors.ts";
 import { show } from "./text.ts";
 import { Timeline } from "./timeline.ts";
 

@@ -1,7 +1,7 @@
 import { fromBase64, toBase64 } from "../base64.ts";
+import { invalidOption } from "../errors.ts";
 import type { HistoryQuery, ListPage, ListQuery, MessageState } from "../store-contract.ts";
 import { checkMessageId, checkOwner, messageStates } from "./checks.ts";
-import { invalidOption } from "./store-errors.ts";
 import { show } from "./text.ts";
 
 const maxLimit = 1000;

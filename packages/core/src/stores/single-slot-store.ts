@@ -1,7 +1,7 @@
+import { invalidOption } from "../errors.ts";
 import { checkNames } from "../option-checks.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
 import { processStore } from "./process-store.ts";
-import { invalidOption } from "./store-errors.ts";
 import { show } from "./text.ts";
 
 /**

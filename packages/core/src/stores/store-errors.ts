@@ -1,11 +1,5 @@
-import { abortedError } from "../abort.ts";
-import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { abortedError, isTurnkeepError, TurnkeepError } from "../errors.ts";
 import { show } from "./text.ts";
-
-/** `INVALID_OPTION` with this message. */
-export function invalidOption(message: string): TurnkeepError {
-  return new TurnkeepError("INVALID_OPTION", message);
-}
 
 /** `CLOSED`: thrown by every method after `close()`. `store` names the store: `"store-postgres"`. */
 export function closedError(store: string): TurnkeepError {

@@ -1,10 +1,12 @@
-import { TurnkeepError } from "../errors.ts";
+import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import type { MessageFormat } from "../message-format.ts";
 import { applyProcessors } from "../processors/apply-processors.ts";
-import type { ProviderProfile, ViewStage } from "../provider-profile.ts";
+import type { ProviderProfile, ShapedView, ViewStage } from "../provider-profile.ts";
 import { deepFreeze, type Item, messageOf, tokensOf } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
 import { isDerived, isPinned, isSystem, isUser, type Step, stepWith } from "../steps/step.ts";
+import { quoted } from "../stores/text.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Limits } from "../window/policy.ts";
 import { type Cost, noCost, type Overflow, overflowOf, type WindowPlan } from "../window/room.ts";
@@ -24,7 +26,12 @@ export interface ViewRequest<M> {
   /** The model that the view is for. */
   readonly model: string | undefined;
   readonly signal: AbortSignal;
+  /** Shows what a processor or the profile refuses as too much all the same, to explain it. */
+  readonly explains?: boolean | undefined;
 }
+
+/** What exceeds a limit: the window's, a processor's or the provider's. */
+type Excess = Pick<Overflow, "needed" | "limit">;
 
 /** What the model is shown, and how it came about. */
 export interface View<M> extends Repaired<M> {
@@ -33,7 +40,7 @@ export interface View<M> extends Repaired<M> {
   /** The messages after repair, then after each processor, after the next repair, and after each rule. */
   readonly stages: readonly (ViewStage<M> & { readonly by: "repair" | "processor" | "rule" })[];
   /** Set if the view is shown although it exceeds a limit. */
-  readonly overflow: Overflow | undefined;
+  readonly overflow: Excess | undefined;
 }
 
 /**
@@ -48,7 +55,7 @@ export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
   const plan = planWindow(live, policy, limits);
   const overflow = overflowOf(plan.stays, limits);
   if (overflow !== undefined && !isShownAllTheSame(request)) throw overflowError(policy, overflow);
-  return { ...(await render(request, plan)), overflow };
+  return overflow === undefined ? render(request, plan) : { ...(await render(request, plan)), overflow };
 }
 
 /** Plans again with what was beyond a limit, until the view fits or nothing more may leave. */
@@ -108,8 +115,13 @@ async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<
   const stages: View<M>["stages"][number][] = [{ by: "repair", name: "repair", messages: shown.messages }];
   const interruptedCalls = [...shown.interruptedCalls];
   let messages: readonly M[] = shown.messages;
+  let overflow: Excess | undefined;
+  const refuse = (error: unknown): undefined => {
+    overflow ??= excessOf(error, request);
+  };
   for (const processor of policy.processors) {
-    messages = await applyProcessors(messages, [processor], { format, signal });
+    const processed = await applyProcessors(messages, [processor], { format, signal }).catch(refuse);
+    messages = processed ?? messages;
     stages.push({ by: "processor", name: processor.name, messages });
   }
   if (policy.processors.length > 0) {
@@ -121,7 +133,7 @@ async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<
     }
     stages.push({ by: "repair", name: "repair", messages });
   }
-  const shaped = profile?.shape(messages, format);
+  const shaped = await shapedBy(profile, messages, format).catch(refuse);
   for (const stage of shaped?.stages ?? []) stages.push({ by: "rule", ...stage });
   for (const message of shaped?.messages ?? []) deepFreeze(message);
   return {
@@ -130,8 +142,23 @@ async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<
     leftOut: shown.leftOut,
     hidden: plan.evict,
     stages,
-    overflow: undefined,
+    overflow,
   };
+}
+
+async function shapedBy<M>(
+  profile: ProviderProfile | undefined,
+  messages: readonly M[],
+  format: MessageFormat<M>,
+): Promise<ShapedView<M> | undefined> {
+  return profile?.shape(messages, format);
+}
+
+/** What a processor or a profile refused as too much. Throws any other error, and this one too where it must not be shown. */
+function excessOf<M>(error: unknown, { explains }: ViewRequest<M>): Excess {
+  if (explains !== true || !isTurnkeepError(error, "WINDOW_OVERFLOW")) throw error;
+  const { needed, limit } = error.details as Partial<Excess>;
+  return { needed: Number(needed), limit: Number(limit) };
 }
 
 /** The messages that the window leaves, repaired. */
@@ -169,7 +196,7 @@ function costOf<M>(messages: readonly M[], { live, policy }: ViewRequest<M>): Co
 
 function overflowError<M>({ memoryId, window }: ViewPolicy<M>, overflow: Overflow): TurnkeepError {
   const { unit, needed, limit } = overflow;
-  const of = `memory ${JSON.stringify(memoryId)}`;
+  const of = `memory ${quoted(memoryId)}`;
   const [what, help] =
     window.overflow === "evict"
       ? [`What is never evicted of ${of}`, 'pin less, or set window.overflow to "keep"']

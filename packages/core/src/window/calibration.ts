@@ -1,7 +1,7 @@
 import type { CalibrateOptions } from "../chat-memory.ts";
+import { invalidOption } from "../errors.ts";
 import { checkObject, wrongOption } from "../option-checks.ts";
 import { type Item, type ItemReader, tokensOf } from "../steps/item.ts";
-import { invalidOption } from "../stores/store-errors.ts";
 
 /** The messages that a view showed, and the items it was made of. */
 export interface Shown<M> {

@@ -1,3 +1,4 @@
+import { invalidOption } from "../errors.ts";
 import {
   checkCounter,
   checkFunction,
@@ -8,7 +9,6 @@ import {
   wrongOption,
 } from "../option-checks.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
-import { invalidOption } from "../stores/store-errors.ts";
 import type { Limit, TokenCounter, WindowOptions, WindowOverflow, WindowUnit } from "../window-options.ts";
 import { type Correction, corrected, uncorrected } from "./calibration.ts";
 

@@ -1,8 +1,8 @@
 import type { CallPlace } from "@turnkeep/core";
 import { isLeftOut, joinedMembers, mapList, withMember } from "../reshape.ts";
 import { resultName } from "./calls.ts";
-import type { LangChain4jContent, LangChain4jMessage } from "./messages.ts";
-import { isEmptyMessage } from "./without.ts";
+import type { LangChain4jAiMessage, LangChain4jContent, LangChain4jMessage } from "./messages.ts";
+import { hasReasoning, isEmptyMessage } from "./without.ts";
 
 export function textMessage(role: "user" | "assistant", text: string): LangChain4jMessage {
   return role === "user" ? { type: "USER", contents: [{ type: "TEXT", text }] } : { type: "AI", text };
@@ -42,17 +42,31 @@ export function renameTools(
   return withMember(message, "toolExecutionRequests", calls);
 }
 
-/** A model's answer has one text, and a result answers one call: only what a user says has room for more. */
+/** A model's answer has one text, and a result answers one call: only calls, and what a user says, have room for more. */
 export function joined(
   first: LangChain4jMessage,
   second: LangChain4jMessage,
 ): LangChain4jMessage | undefined {
+  if (first.type === "AI" && second.type === "AI") return withCallsOf(first, second);
   if (first.type !== "USER" || second.type !== "USER") return undefined;
   if ((first.name ?? "") !== (second.name ?? "")) return undefined;
   const members = joinedMembers(givenMembers(first), givenMembers(second), ["contents"]);
   if (members === undefined) return undefined;
   const contents = [...first.contents, ...second.contents];
   return { ...members, contents } as unknown as LangChain4jMessage;
+}
+
+function withCallsOf(
+  first: LangChain4jAiMessage,
+  second: LangChain4jAiMessage,
+): LangChain4jMessage | undefined {
+  const calls = second.toolExecutionRequests ?? [];
+  if (calls.length === 0 || second.text || hasReasoning(second)) return undefined;
+  const members = joinedMembers(givenMembers(first), givenMembers(second), ["text", "toolExecutionRequests"]);
+  if (members === undefined) return undefined;
+  const said = first.text === undefined ? {} : { text: first.text };
+  const toolExecutionRequests = [...(first.toolExecutionRequests ?? []), ...calls];
+  return { ...members, ...said, toolExecutionRequests } as unknown as LangChain4jMessage;
 }
 
 /** To LangChain4j, no attributes are the same as empty ones. */

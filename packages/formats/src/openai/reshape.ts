@@ -39,14 +39,37 @@ function renamed<T extends object>(of: T, rename: (name: string) => string): T {
   return typeof name === "string" ? withMember(of, "name", rename(name)) : of;
 }
 
-/** Of an assistant's messages only those with nothing but content: what else one holds has its place behind it. */
+/**
+ * Of an assistant's messages only those with nothing but content, because what else one holds has its place behind it;
+ * and one with nothing but calls, whose place is at the end anyway.
+ */
 export function joined(first: ChatMessage, second: ChatMessage): ChatMessage | undefined {
   if (first.role !== second.role || (first.role !== "user" && first.role !== "assistant")) return undefined;
   const speakers = [first, second].map((message) => (message as { readonly name?: string }).name ?? "");
-  if (speakers[0] !== speakers[1] || holdsMore(first) || holdsMore(second)) return undefined;
+  if (speakers[0] !== speakers[1]) return undefined;
+  if (first.role === "assistant" && holdsOnlyCalls(second)) return withCallsOf(first, second);
+  if (holdsMore(first) || holdsMore(second)) return undefined;
   const members = joinedMembers(first, second, ["content"]);
   if (members === undefined) return undefined;
   return { ...members, content: [...contentParts(first), ...contentParts(second)] } as unknown as ChatMessage;
+}
+
+function withCallsOf(first: ChatMessage, second: ChatMessage): ChatMessage | undefined {
+  const members = joinedMembers(first, second, ["content", "tool_calls"]);
+  if (members === undefined || members.function_call) return undefined;
+  const { content = second.content } = first;
+  const said = content === undefined ? {} : { content };
+  return {
+    ...members,
+    ...said,
+    tool_calls: [...callsOf(first), ...callsOf(second)],
+  } as unknown as ChatMessage;
+}
+
+function holdsOnlyCalls(message: ChatMessage): boolean {
+  if (message.role !== "assistant" || callsOf(message).length === 0) return false;
+  const others = [message.content, message.refusal, message.audio, message.function_call];
+  return [...others, ...reasoningOf(message)].every((other) => (other ?? "") === "");
 }
 
 function holdsMore(message: ChatMessage): boolean {

@@ -1,4 +1,5 @@
 import { type MessageFormat, TurnkeepError } from "@turnkeep/core";
+import { quoted } from "@turnkeep/core/store-kit";
 
 type Optional = "textMessage" | "renameCalls" | "renameTools" | "joined" | "withoutEmptyText";
 
@@ -11,7 +12,7 @@ export function methodOf<M, K extends Optional>(
   if (method === undefined) {
     throw new TurnkeepError(
       "UNSUPPORTED",
-      `The format ${JSON.stringify(format.name)} has no ${name}, which this provider's profile needs. ` +
+      `The format ${quoted(format.name)} has no ${name}, which this provider's profile needs. ` +
         "Add it to the format, or leave the profile out.",
     );
   }

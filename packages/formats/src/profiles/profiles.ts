@@ -161,7 +161,8 @@ export const openaiResponses: ProfileRules = profileOf("openai-responses", [
 /** Anthropic's Messages API, with a model that takes no prefilled answer and ties its thinking to one conversation. */
 export const anthropic: ProfileRules = profileOf("anthropic", [
   { rule: "not-empty", source: anthropicApi },
-  { rule: "tool-results", source: anthropicTools },
+  // It joins neighbours of one role: https://platform.claude.com/docs/en/api/messages
+  { rule: "tool-results", joins: true, source: anthropicTools },
   ownCallsOfAnthropic,
   resultsFirst,
   { rule: "system-first", source: anthropicApi },

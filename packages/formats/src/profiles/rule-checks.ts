@@ -1,4 +1,5 @@
 import { type Role, TurnkeepError } from "@turnkeep/core";
+import { quoted } from "@turnkeep/core/store-kit";
 import { isObject, kindOf } from "../checks.ts";
 import type { RuleName } from "./rules.ts";
 
@@ -35,7 +36,7 @@ const ownCalls: Field = [
 /** What each rule holds beside its name and its source. */
 const fieldsOf: Readonly<Record<RuleName, Readonly<Record<string, Field>>>> = {
   "not-empty": {},
-  "tool-results": {},
+  "tool-results": { joins: optional(truth) },
   "provider-calls": { own: optional(ownCalls), answered: optional(truth), apart: optional(truth) },
   "results-first": {},
   "results-in-order": {},
@@ -71,7 +72,7 @@ export function checkRules(name: string, rules: readonly unknown[]): void {
   for (const given of rules) {
     const problem = problemOf(given, seen);
     if (problem === undefined) continue;
-    throw new TurnkeepError("INVALID_OPTION", `The profile ${JSON.stringify(name)} has ${problem}.`);
+    throw new TurnkeepError("INVALID_OPTION", `The profile ${quoted(name)} has ${problem}.`);
   }
 }
 
@@ -96,7 +97,7 @@ function problemOf(given: unknown, seen: Set<unknown>): string | undefined {
 }
 
 function shown(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "string") return quoted(value);
   if (value instanceof RegExp) return String(value);
   return typeof value === "object" || typeof value === "function" ? kindOf(value) : String(value);
 }

@@ -8,8 +8,6 @@ export type ProviderRule = { readonly source: string } & (
   | {
       /**
        * - `not-empty`: a request holds a message beside the system message.
-       * - `tool-results`: every call is answered once, directly after the message that makes it; no result stands
-       *   without its call.
        * - `results-first`: tool results stand before what the user says beside them.
        * - `results-in-order`: the results of one message's calls are in the order of the calls, if they are in messages
        *   that hold nothing else.
@@ -23,7 +21,6 @@ export type ProviderRule = { readonly source: string } & (
        */
       readonly rule:
         | "not-empty"
-        | "tool-results"
         | "results-first"
         | "results-in-order"
         | "error-text"
@@ -33,6 +30,14 @@ export type ProviderRule = { readonly source: string } & (
         | "answer-files"
         | "document-with-text"
         | "document-names";
+    }
+  | {
+      /**
+       * Every call is answered once, directly after the message that makes it; no result stands without its call. With
+       * `joins`, the provider takes answers directly after one another for one.
+       */
+      readonly rule: "tool-results";
+      readonly joins?: boolean | undefined;
     }
   | {
       /**

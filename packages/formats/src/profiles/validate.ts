@@ -96,7 +96,9 @@ function check<M>(messages: readonly M[], format: MessageFormat<M>, rule: Provid
     case "not-empty":
       return first < 0 ? [[0, "there is no message beside the system message"]] : [];
     case "tool-results":
-      return format.answersInParts === true ? unpairedParts(messages, format) : unpaired(messages, format);
+      return format.answersInParts === true
+        ? unpairedParts(messages, format)
+        : unpaired(messages, format, rule.joins === true);
     case "provider-calls": {
       const refused = refusedProviderCalls(messages, format, rule);
       return where(
@@ -216,23 +218,30 @@ function partsOfMore<M>(messages: readonly M[], format: MessageFormat<M>): reado
     .reverse();
 }
 
-/** Calls without a result right behind them, and results without such a call. */
-function unpaired<M>(messages: readonly M[], format: MessageFormat<M>): Finding[] {
+/**
+ * Calls without a result right behind them, and results without such a call. If the provider `joins` answers directly
+ * after one another, the calls of all of them wait for the results behind the last.
+ */
+function unpaired<M>(messages: readonly M[], format: MessageFormat<M>, joins: boolean): Finding[] {
   const findings: Finding[] = [];
   const providers = callsOfProvider(messages, format);
   let asked = -1;
   let open = new IdCounts();
+  let isAnswer = false;
   const close = (): void => {
     for (const _ of open.left()) findings.push([asked, "a call has no result right behind it"]);
     open = new IdCounts();
   };
   for (const [index, message] of messages.entries()) {
+    const wasAnswer = isAnswer;
+    isAnswer = format.role(message) === "assistant";
     const calls = format.toolCalls(message).filter((call) => call.providerExecuted !== true);
     const own = new Set(format.toolCalls(message).map(({ id }) => id));
     const foreign = format.toolResults(message).filter(({ id }) => !own.has(id) && !providers.has(id));
     const approves = format.role(message) === "tool" && format.approvals(message).length > 0;
     const isAnswering = foreign.length > 0 || approves;
-    if (!isAnswering) close();
+    const goesOn = joins && wasAnswer && isAnswer;
+    if (!isAnswering && !goesOn) close();
     for (const { id } of foreign) {
       if (!open.take(id)) findings.push([index, "a result has no call right before it"]);
     }
@@ -240,7 +249,8 @@ function unpaired<M>(messages: readonly M[], format: MessageFormat<M>): Finding[
     if (calls.length === 0) continue;
     asked = index;
     const answeredHere = new IdCounts(format.toolResults(message).map(({ id }) => id));
-    open = new IdCounts(calls.map(({ id }) => id).filter((id) => !answeredHere.take(id)));
+    const waiting = calls.map(({ id }) => id).filter((id) => !answeredHere.take(id));
+    open = new IdCounts([...(goesOn ? open.left() : []), ...waiting]);
   }
   const approved = new Set(approvedAtEnd(messages, format));
   open = new IdCounts([...open.left()].filter((id) => !approved.has(id)));

@@ -169,6 +169,89 @@ export function foldersRunOneWay(tree) {
 }
 
 /**
+ * Nor do the files of a package's sources import each other in a circle, types apart: which of them is loaded first would
+ * decide what the others find.
+ *
+ * @type {import("./tree.mjs").Rule}
+ */
+export function filesFormNoCircle(tree) {
+  const sources = tree.files.filter((file) => /^(?:packages|templates)\/[^/]+\/src\/.*\.ts$/.test(file));
+  const known = new Set(sources);
+  const imports = new Map(
+    sources.map((file) => {
+      const targets = valueImportsOf(tree.read(file)).map((from) => posix.join(posix.dirname(file), from));
+      return [file, targets.filter((target) => known.has(target))];
+    }),
+  );
+  return circlesOf(imports).map((circle) => `${circle.join(", ")} import each other in a circle.`);
+}
+
+/**
+ * The relative imports and re-exports of a file that are there at run time.
+ *
+ * @param {string} text
+ * @returns {string[]}
+ */
+function valueImportsOf(text) {
+  const { statements } = ts.createSourceFile("file.ts", text, ts.ScriptTarget.Latest);
+  return statements.flatMap((statement) => {
+    if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return [];
+    const { moduleSpecifier } = statement;
+    if (moduleSpecifier === undefined || !ts.isStringLiteral(moduleSpecifier)) return [];
+    const isRelative = moduleSpecifier.text.startsWith(".");
+    return isRelative && !isTypesOnly(statement) ? [moduleSpecifier.text] : [];
+  });
+}
+
+/** @param {ts.ImportDeclaration | ts.ExportDeclaration} statement */
+function isTypesOnly(statement) {
+  const clause = ts.isImportDeclaration(statement) ? statement.importClause : statement;
+  if (clause?.isTypeOnly === true) return true;
+  const names = ts.isImportDeclaration(statement)
+    ? statement.importClause?.namedBindings
+    : statement.exportClause;
+  if (names === undefined || !("elements" in names) || names.elements.length === 0) return false;
+  const hasDefault = ts.isImportDeclaration(statement) && statement.importClause?.name !== undefined;
+  return (
+    !hasDefault && names.elements.every((/** @type {{ isTypeOnly: boolean }} */ { isTypeOnly }) => isTypeOnly)
+  );
+}
+
+/**
+ * The groups of two or more that lead to each other.
+ *
+ * @param {ReadonlyMap<string, readonly string[]>} imports
+ * @returns {string[][]}
+ */
+function circlesOf(imports) {
+  const reached = new Map([...imports.keys()].map((file) => [file, reachedFrom(file, imports)]));
+  /** @type {(one: string, other: string) => boolean} */
+  const leads = (one, other) => reached.get(one)?.has(other) === true;
+  const circles = new Map();
+  for (const file of imports.keys()) {
+    if (!leads(file, file)) continue;
+    const circle = [...imports.keys()].filter((other) => leads(file, other) && leads(other, file));
+    circles.set(circle.join(), circle);
+  }
+  return [...circles.values()];
+}
+
+/**
+ * @param {string} file
+ * @param {ReadonlyMap<string, readonly string[]>} imports
+ */
+function reachedFrom(file, imports) {
+  const seen = new Set();
+  const pending = [...(imports.get(file) ?? [])];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    pending.push(...(imports.get(next) ?? []));
+  }
+  return seen;
+}
+
+/**
  * The folder of a package's sources that holds a file; `undefined` for one that lies in none.
  *
  * @param {string} file

@@ -5,10 +5,10 @@ const required = ["index.ts", "options.ts", "store.ts"];
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 const kinds = {
-  "sql.ts": ["parameters.ts"],
-  "lua.ts": ["scripts.ts"],
+  "sql.ts": ["folder-lock.ts", "folder.ts", "parameters.ts", "pool.ts", "process-mark.ts"],
+  "lua.ts": ["drivers.ts", "scripts.ts"],
   "documents.ts": ["changes.ts", "statements.ts"],
-  "items.ts": ["history.ts", "reads.ts", "rows.ts", "table.ts"],
+  "items.ts": ["history.ts", "ids.ts", "reads.ts", "rows.ts", "table.ts"],
 };
 const statements = Object.keys(kinds);
 const allowed = ["client.ts", "migrations.ts", "records.ts", "refusals.ts", "staging.ts", "updates.ts"];

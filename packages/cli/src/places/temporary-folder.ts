@@ -1,0 +1,20 @@
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A folder of this process's own. */
+export interface TemporaryFolder {
+  readonly path: string;
+  remove(): void;
+}
+
+/** A new folder that is gone when this process ends, however it ends short of being killed. */
+export function temporaryFolder(purpose: "replay" | "inspect"): TemporaryFolder {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), `turnkeep-${purpose}-`)));
+  const remove = (): void => {
+    rmSync(path, { recursive: true, force: true, maxRetries: 3 });
+    process.removeListener("exit", remove);
+  };
+  process.once("exit", remove);
+  return { path, remove };
+}

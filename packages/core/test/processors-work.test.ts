@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+import {
+  assistant,
+  createChatMemory,
+  modelMessageFormat as format,
+  type MessageFormat,
+  type ModelMessageLike,
+  toolCall,
+  toolResult,
+  user,
+} from "../src/index.ts";
+import {
+  applyProcessors,
+  type Processor,
+  redact,
+  stripMedia,
+  stripReasoning,
+  tokenLimiter,
+  toolCallFilter,
+  truncateToolResults,
+} from "../src/processors.ts";
+import { deepFreeze } from "../src/steps/item.ts";
+import { characterCounter as counter } from "./window-reference.ts";
+
+/** What is asked for each added message, counted: times would depend on the machine. */
+
+const limiter = () => tokenLimiter({ limit: 400, counter });
+const chains: Readonly<Record<string, () => Processor<ModelMessageLike>[]>> = {
+  tokenLimiter: () => [limiter()],
+  "tokenLimiter, of turns": () => [tokenLimiter({ limit: 400, counter, unit: "turn" })],
+  toolCallFilter: () => [toolCallFilter()],
+  "toolCallFilter, keepLastSteps": () => [toolCallFilter({ keepLastSteps: 4 })],
+  "toolCallFilter, then tokenLimiter": () => [toolCallFilter(), limiter()],
+  "toolCallFilter, keepLastSteps, then tokenLimiter": () => [toolCallFilter({ keepLastSteps: 4 }), limiter()],
+  "tokenLimiter, then toolCallFilter": () => [limiter(), toolCallFilter()],
+  "all of them": () => [
+    redact({ patterns: [/sk-\d+/] }),
+    ...[stripMedia({ keepLastSteps: 2 }), stripReasoning({ keepLastSteps: 2 })],
+    truncateToolResults({ maxTokens: 60, counter }),
+    ...[toolCallFilter({ keepLastSteps: 2 }), limiter()],
+  ],
+};
+
+/** A turn of ten messages, with calls one after another and two calls of one answer. */
+function turn(at: number): ModelMessageLike[] {
+  const id = (call: string): string => `${call}-${at}`;
+  return [
+    user(`question ${at}`),
+    ...[toolCall(id("a"), "read", {}), toolResult(id("a"), "read", "ok"), assistant("More.")],
+    ...[toolCall(id("b"), "search", {}), toolCall(id("c"), "read", {})],
+    ...[toolResult(id("c"), "read", "ok"), toolResult(id("b"), "search", "found"), assistant("Here.")],
+    user("Thanks."),
+  ].map((message) => deepFreeze(message));
+}
+
+/** The format, which counts how often one of its functions is called. */
+function counting(): { readonly asking: MessageFormat<ModelMessageLike>; readonly count: () => number } {
+  let asked = 0;
+  const asking = new Proxy(format, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function") return member;
+      return (...args: unknown[]) => {
+        asked++;
+        return member(...args);
+      };
+    },
+  });
+  return { asking, count: () => asked };
+}
+
+type Grow = (
+  processors: readonly Processor<ModelMessageLike>[],
+  asking: MessageFormat<ModelMessageLike>,
+) => (message: ModelMessageLike) => Promise<readonly ModelMessageLike[]>;
+
+const growList: Grow = (processors, asking) => {
+  const list: ModelMessageLike[] = [];
+  return (message) => {
+    list.push(message);
+    return applyProcessors(list, processors, { format: asking });
+  };
+};
+const growMemory: Grow = (processors, asking) => {
+  const memory = createChatMemory<ModelMessageLike>({ format: asking, processors });
+  return async (message) => {
+    await memory.add(message);
+    return memory.messages();
+  };
+};
+
+describe.each([
+  ["a list", growList, 40],
+  ["a memory", growMemory, 20],
+] as const)("for one more message of %s", (_, grow, turns) => {
+  test.each(Object.entries(chains))(
+    "%s asks as much when there are many as when there are few",
+    async (_, make) => {
+      const { asking, count } = counting();
+      const add = grow(make(), asking);
+      /** What was asked in each fifth of the conversation, and the most for one message. */
+      const fifths: number[] = [];
+      let most = 0;
+      for (let fifth = 0; fifth < 5; fifth++) {
+        const before = count();
+        for (let at = 0; at < turns; at++) {
+          for (const message of turn(fifth * turns + at)) {
+            const asked = count();
+            await add(message);
+            most = Math.max(most, count() - asked);
+          }
+        }
+        fifths.push(count() - before);
+      }
+      const [, second, , , last] = fifths as [number, number, number, number, number];
+      expect(second).toBeGreaterThan(0);
+      expect(last).toBeLessThan(1.1 * second);
+      expect(most).toBeLessThan(100);
+    },
+  );
+});

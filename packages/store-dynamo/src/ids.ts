@@ -1,0 +1,56 @@
+import type { Memory } from "./items.ts";
+import { chunks, inTurn } from "./table.ts";
+
+/** So many entries are a read unit, which a query costs at least. */
+const entriesOfUnit = 32;
+
+/** Ids are looked up from so many places at a time. */
+const lanes = 8;
+
+/** The seqs in rows that messages with these ids have or had. */
+export async function seqsOf(memory: Memory, ids: readonly string[]): Promise<number[]> {
+  const keys = ids.map((id) => memory.idKey(id).sort).sort(byBytes);
+  const some = chunks(keys, Math.ceil(keys.length / lanes));
+  return (await inTurn(some, (lane) => seqsBehind(memory, lane))).flat();
+}
+
+/** Reads on where keys are near each other, and skips what is between keys that are not. */
+async function seqsBehind(memory: Memory, keys: readonly string[]): Promise<number[]> {
+  const asked = new Set(keys);
+  const seqs = new Set<number>();
+  let rest = keys;
+  while (rest[0] !== undefined) {
+    const span = { from: rest[0], to: `${rest.at(-1)}~`, limit: entriesOfUnit, keysOnly: true };
+    for await (const { entries, last } of memory.query(span)) {
+      for (const { sort } of entries) {
+        const { key, seq } = memory.idOf(sort);
+        if (asked.has(key)) seqs.add(seq);
+      }
+      const left = last === undefined ? [] : rest.filter((key) => byBytes(`${key}~`, last) > 0);
+      const isFar = last !== undefined && left.length >= rest.length - 1 && byBytes(left[0] ?? "", last) > 0;
+      rest = left;
+      if (isFar || rest.length === 0) break;
+    }
+  }
+  return [...seqs];
+}
+
+/** The ids of messages whose records are lost, where the entries of ids tell them. */
+export async function idsOf(memory: Memory, seqs: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  const ids = new Map<number, string>();
+  const twice = new Set<number>();
+  for (const { sort } of await memory.all(memory.idKey().sort, { keysOnly: true })) {
+    const { id, seq } = memory.idOf(sort);
+    if (!seqs.includes(seq)) continue;
+    // One of the entries was left by an update that was refused: nobody knows which.
+    if (ids.has(seq)) twice.add(seq);
+    ids.set(seq, id);
+  }
+  for (const seq of twice) ids.delete(seq);
+  return ids;
+}
+
+/** As the database sorts keys. */
+function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
