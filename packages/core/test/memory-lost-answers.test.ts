@@ -167,13 +167,21 @@ describe("a change was made, its answer lost, and somebody else has written sinc
     expect(await texts(theirs)).toEqual(["new"]);
   });
 
-  test("a fork: its memory stands, and nobody is told that another has it", async () => {
+  test("a fork is known by the life that it began", async () => {
     const store = inMemoryStore();
     await createChatMemory({ id: "m", store }).add(user("0"));
     const fork = createChatMemory({ id: "fork", store });
     const memories = createChatMemories({ store: losing(store, () => fork.add(user("1"))) });
-    await expect(memories.fork("m", "fork")).rejects.toThrow(lost.message);
+    expect(await texts(await memories.fork("m", "fork"))).toEqual(["0", "1"]);
     expect(await texts(fork)).toEqual(["0", "1"]);
+  });
+
+  test("an add that began the memory is not made again if what it added is removed at once", async () => {
+    const store = inMemoryStore();
+    const theirs = createChatMemory({ id: "m", store });
+    const ours = createChatMemory({ id: "m", store: losing(store, () => theirs.remove("0")) });
+    expect(await ours.add(entry(user("0"), { id: "0" }))).toEqual(["0"]);
+    expect(await texts(theirs)).toEqual([]);
   });
 
   test("what was put in place of another is recognised, also where a repeat would be refused", async () => {
