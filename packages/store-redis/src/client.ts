@@ -41,8 +41,11 @@ interface Opened {
 /** If a call that was given up is not answered after so long, counted from its beginning, nor will the next be. */
 const answersWithinMs = 1_000;
 
-/** Does no I/O. */
-export function connect({ client, url, config }: RedisConnection): StoreConnection<Calls> {
+/** Does no I/O. `waitsMs`: how long a `WAIT` may hold up what was sent after it. */
+export function connect(
+  { client, url, config }: RedisConnection,
+  waitsMs: number = 0,
+): StoreConnection<Calls> {
   const given = client && driverOf(client);
   let opened: Promise<Opened> | undefined;
   let driver = given;
@@ -95,7 +98,7 @@ export function connect({ client, url, config }: RedisConnection): StoreConnecti
 
   /** Nobody waits for that answer any more; if it does not come, the connection is dead. */
   function suspect(answer: Promise<unknown>, since: number): void {
-    const timer = setTimeout(() => driver?.renew(), since + answersWithinMs - Date.now());
+    const timer = setTimeout(() => driver?.renew(), since + answersWithinMs + waitsMs - Date.now());
     timer.unref?.();
     const answered = (): void => clearTimeout(timer);
     answer.then(answered, answered);
@@ -104,6 +107,9 @@ export function connect({ client, url, config }: RedisConnection): StoreConnecti
   return {
     under(signal) {
       const breaks = driver?.breaks() ?? 0;
+      const mayHaveRepeated = (): boolean => (driver?.breaks() ?? 0) !== breaks;
+      // Of a call that was sent twice, the refusal may be of the second.
+      const refused = (cause: unknown): unknown => (mayHaveRepeated() ? cause : refusalOr(cause));
       function track<T>(call: () => Promise<T>, told: (cause: unknown) => unknown): Promise<T> {
         const since = Date.now();
         let answer: Promise<T> | undefined;
@@ -121,10 +127,10 @@ export function connect({ client, url, config }: RedisConnection): StoreConnecti
         return tracked;
       }
       return {
-        run: (statement) => track(() => evaluate(statement), refusalOr),
+        run: (statement) => track(() => evaluate(statement), refused),
         runAfter: (statement) => track(() => evaluate(statement), asItIs),
         wait: (replicas) => track(() => wait(replicas), asItIs),
-        mayHaveRepeated: () => (driver?.breaks() ?? 0) !== breaks,
+        mayHaveRepeated,
       };
     },
     async close() {

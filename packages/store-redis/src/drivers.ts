@@ -36,6 +36,8 @@ interface IoredisClient extends RedisClient {
 /** What a client of `node-redis` has besides `sendCommand`: `isReady` if it is no pool. */
 interface NodeRedis extends NodeRedisClient {
   readonly isReady?: boolean;
+  /** No longer, from the moment that its owner closes it. */
+  readonly isOpen?: boolean;
   /** Before version 5 it is called `disconnect`. */
   destroy?(): unknown;
   disconnect?(): unknown;
@@ -98,7 +100,7 @@ function nodeRedisDriver(client: NodeRedis): Driver {
     },
     breaks: () => 0,
     renew() {
-      if (client.isReady !== true) return;
+      if (client.isReady !== true || client.isOpen === false) return;
       // If it cannot connect, the calls tell.
       renewed = reconnect(client).catch(() => {});
     },

@@ -71,7 +71,7 @@ const batch = 100;
 export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
   const { connection, prefix, ttlMs, waitReplicas } = normalizeOptions(options);
   const lua = new Statements(prefix, ttlMs);
-  const { enter, enterFor, close } = lifecycle(storeName, connect(connection));
+  const { enter, enterFor, close } = lifecycle(storeName, connect(connection, waitReplicas?.timeoutMs));
   const capabilities: StoreCapabilities = Object.freeze({
     durable: true,
     shared: true,
@@ -139,14 +139,17 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
   let warning: MemorySnapshot["warning"];
   let hasLooked = false;
 
-  /** Asks once, beside a read, whether the server may evict what the store keeps. One that may not be asked is trusted. */
+  /** Asks once, beside a read, whether the server may evict what the store keeps. One that says nothing is trusted. */
   function lookForEviction(run: Run, memoryId: string): void {
     if (hasLooked) return;
     hasLooked = true;
     const told = (policy: PolicyAnswer): void => {
       warning = evictionWarning(policy, ttlMs !== undefined);
     };
-    run(lua.policy(memoryId)).then(told, () => {});
+    run(lua.policy(memoryId)).then(told, () => {
+      // Nobody answered: the next read asks.
+      hasLooked = false;
+    });
   }
 
   return {

@@ -297,6 +297,23 @@ describe("a server that makes room by itself", () => {
     );
   });
 
+  test("is asked again if nobody answered the first time", async () => {
+    await allow("allkeys-lru", 4_000_000);
+    let isAway = true;
+    const client: RedisClient = {
+      async call(command, args) {
+        if (isAway) throw new Error("nobody is there");
+        return redis.call(command, args);
+      },
+    };
+    const store = redisStore({ client, prefix: newPrefix() });
+    await expect(store.getMessages("none")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    isAway = false;
+    const told: unknown[] = [];
+    for (let n = 0; n < 3; n++) told.push((await store.getMessages("none")).warning?.code);
+    expect(told.filter((code) => code !== undefined)).toEqual(["eviction"]);
+  });
+
   test("one that may not be asked, or says nothing, serves as any other", async () => {
     await allow("allkeys-lru", 4_000_000);
     await redis.call("ACL", ["SETUSER", "blind", "on", ">s3cret", "~*", "+@all", "-info"]);

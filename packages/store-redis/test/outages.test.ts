@@ -5,7 +5,7 @@ import { Redis } from "ioredis";
 import ioredis5 from "ioredis5";
 import { createClient } from "redis";
 import { createClient as createClient4 } from "redis4";
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { type NodeRedisClient, type RedisClient, redisStore } from "../src/index.ts";
 import { scripts } from "../src/scripts.ts";
 import { keysOf, newPrefix, rawRead, withClient } from "./support.ts";
@@ -126,6 +126,47 @@ describe("a connection on which nothing comes back any more, though new ones wou
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     await store.getMessages("a");
     expect(client.stream).toBe(stream);
+  });
+
+  test("is left alone while it waits for replicas, whoever gives up meanwhile", async () => {
+    const client = new Redis(url, single);
+    onTestFinished(() => client.disconnect());
+    const waitReplicas = { count: 1, timeoutMs: 2_500 };
+    const sent = vi.spyOn(client, "call");
+    const store = redisStore({ client, prefix: newPrefix(), waitReplicas });
+    await store.getMessages("a");
+    const { stream } = client;
+    const given = new AbortController();
+    const write = store.updateMessages("a", update(null, 2, { append: [message(1)] }));
+    write.catch(() => {});
+    await expect.poll(() => sent.mock.lastCall?.[0]).toBe("wait");
+    const read = store.getMessages("a", { signal: given.signal });
+    given.abort();
+    expect(await read.catch((error: { code: string }) => error.code)).toBe("ABORTED");
+    const { cause } = await write.then(
+      () => ({ cause: undefined }),
+      (error: Error) => error,
+    );
+    expect(String(cause)).toContain("0 of 1 replicas");
+    expect(client.stream).toBe(stream);
+  });
+
+  test("is not made anew by a client of node-redis that its owner is closing", async () => {
+    const proxy = await newProxy();
+    const client = createClient({ socket: { port: proxy.port } });
+    client.on("error", () => {});
+    await client.connect();
+    const store = redisStore({ client, prefix: newPrefix() });
+    await store.getMessages("a");
+    proxy.forget();
+    const given = new AbortController();
+    const read = store.getMessages("a", { signal: given.signal }).catch(() => {});
+    given.abort();
+    await read;
+    // It waits for the answer, which never comes.
+    client.close().catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(client.isOpen).toBe(false);
   });
 });
 
@@ -259,6 +300,22 @@ describe("a write whose answer was lost, which the driver sends again by itself"
     expect(left.join()).not.toContain("turnkeep-lost");
     if (what === "cleared") expect([left, await keysOf(admin, prefix, what)]).toEqual([[], []]);
     else expect((await other.getMessages(what)).messages).toEqual(again.append);
+  });
+
+  test("that is refused the second time is open, not refused for certain", async () => {
+    const username = `turnkeep-${process.pid}`;
+    await admin.call("acl", ["setuser", username, "on", "nopass", "~*", "+@all"]);
+    onTestFinished(() => void admin.call("acl", ["deluser", username]).catch(() => {}));
+    const begin = update(null, 2, { append: [message(1)] });
+    await other.updateMessages("refused", begin);
+    const next = update(begin.version, 3, { append: [lost(2)] });
+    const outcome = await resent(
+      (store) => store.updateMessages("refused", next),
+      () => admin.call("acl", ["setuser", username, "-evalsha", "-eval"]),
+      { username, password: "any" },
+    );
+    expect(outcome).toBe("STORE_UNAVAILABLE");
+    expect((await other.getMessages("refused")).version).toBe(next.version);
   });
 
   test("a conflict on a connection that lasts stays one, also of a driver that would send again", async () => {
