@@ -123,7 +123,7 @@ export async function openPool(config: object): Promise<Pool> {
 /** `pg` would let `?sslmode=require` in the address replace `ssl`, with its `ca`, by an empty one. */
 function withOwnTls(config: { connectionString?: unknown; ssl?: unknown }): object {
   const { connectionString, ssl } = config;
-  if (typeof connectionString !== "string" || typeof ssl !== "object") return config;
+  if (typeof connectionString !== "string" || typeof ssl !== "object" || ssl === null) return config;
   const [address, query = ""] = connectionString.split(/\?(.*)/s);
   const rest = query.split("&").filter((one) => !/^(sslmode=(?!disable$)|ssl=(true|1)$)/.test(one));
   return { ...config, connectionString: rest.join("&") === "" ? address : `${address}?${rest.join("&")}` };
