@@ -55,9 +55,13 @@ class Watch {
     this.#silentSince = Math.max(this.#silentSince, sentAt);
   }
 
-  /** What silenced one connection, such as a firewall that forgot it, has silenced all that were opened before. */
+  /**
+   * What silenced one connection, such as a firewall that forgot it, has silenced all that were opened before. One that it
+   * knows nothing of is trusted: where a pool is wrapped, each may come as another object than was announced.
+   */
   trusts(client: object): boolean {
-    return (this.#heard.get(client) ?? 0) >= this.#silentSince;
+    const heardAt = this.#heard.get(client);
+    return heardAt === undefined || heardAt >= this.#silentSince;
   }
 
   keeps(client: object, name: string): boolean {
