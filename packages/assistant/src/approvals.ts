@@ -1,4 +1,4 @@
-import { checkObject, wrongOption } from "@turnkeep/core/store-kit";
+import { checkObject, quoted, wrongOption } from "@turnkeep/core/store-kit";
 import type { Approvals } from "./assistant.ts";
 import { AssistantError } from "./errors.ts";
 import type { ApprovalRequest, ApprovalResponse, ToolCall } from "./messages.ts";
@@ -85,8 +85,8 @@ export function callRuns(
 ): AssistantError {
   return new AssistantError(
     "BUSY",
-    `Memory ${JSON.stringify(memoryId)}: the call ${JSON.stringify(toolCallId)} of the tool ${JSON.stringify(toolName)}, in the ` +
-      `turn of message ${JSON.stringify(id)}, has no result yet: another process runs it, or has ended without one. Send the ` +
+    `Memory ${quoted(memoryId)}: the call ${quoted(toolCallId)} of the tool ${quoted(toolName)}, in the ` +
+      `turn of message ${quoted(id)}, has no result yet: another process runs it, or has ended without one. Send the ` +
       "decisions again later. If nothing runs the call any more, chat with the message and its id: the call then counts as " +
       "interrupted.",
     { details: { memoryId, toolCallId, toolName } },
@@ -96,8 +96,8 @@ export function callRuns(
 function unknownApproval(approvalId: string, { memoryId, id }: TurnPlace): AssistantError {
   return new AssistantError(
     "UNKNOWN_APPROVAL",
-    `Memory ${JSON.stringify(memoryId)}: no call in the turn of message ${JSON.stringify(id)} waits under the approval id ` +
-      `${JSON.stringify(approvalId)}. Use the ids of the result's approvalRequests.`,
+    `Memory ${quoted(memoryId)}: no call in the turn of message ${quoted(id)} waits under the approval id ` +
+      `${quoted(approvalId)}. Use the ids of the result's approvalRequests.`,
     { details: { memoryId, approvalId } },
   );
 }
@@ -110,8 +110,8 @@ function approvalConflict(
 ): AssistantError {
   return new AssistantError(
     "APPROVAL_CONFLICT",
-    `Memory ${JSON.stringify(memoryId)}: the call behind the approval id ${JSON.stringify(approvalId)}, in the turn of message ` +
-      `${JSON.stringify(id)}, ${what}. The decision was not stored, and changes nothing.`,
+    `Memory ${quoted(memoryId)}: the call behind the approval id ${quoted(approvalId)}, in the turn of message ` +
+      `${quoted(id)}, ${what}. The decision was not stored, and changes nothing.`,
     { details: { memoryId, approvalId, toolCallId, toolName } },
   );
 }

@@ -6,7 +6,7 @@ import {
   type ModelMessageLike,
   TurnkeepError,
 } from "@turnkeep/core";
-import { checkObject, onAbort, wrongOption } from "@turnkeep/core/store-kit";
+import { checkObject, onAbort, quoted, wrongOption } from "@turnkeep/core/store-kit";
 import { orAborted, withTimeout } from "./abort.ts";
 import { isApprovals, responsesOf } from "./approvals.ts";
 import type {
@@ -107,7 +107,7 @@ export function createAssistant<M>(
   if (asks !== undefined && memory === undefined && memories === undefined) {
     throw new TurnkeepError(
       "INVALID_OPTION",
-      `tools[${JSON.stringify(asks[0])}].needsApproval: give memory or memories. Without one, nothing keeps the call until the user approves it.`,
+      `tools[${quoted(asks[0])}].needsApproval: give memory or memories. Without one, nothing keeps the call until the user approves it.`,
     );
   }
   return new MemoryAssistant(setup, memory, memories);
@@ -274,7 +274,7 @@ class MemoryAssistant<M> implements Assistant<M> {
       throw wrongOption(
         "memoryId",
         id,
-        `${JSON.stringify(this.#memory.id)}, the id of the one memory that this assistant has`,
+        `${quoted(this.#memory.id)}, the id of the one memory that this assistant has`,
       );
     }
     return { memory: this.#memory, memoryId: this.#memory.id };

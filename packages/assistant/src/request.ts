@@ -1,5 +1,6 @@
 import { type ChatMemory, isTurnkeepError, TurnkeepError } from "@turnkeep/core";
 import { orderToolResults } from "@turnkeep/core/processors";
+import { quoted } from "@turnkeep/core/store-kit";
 import type { ModelUsage, ToolDefinition } from "./model.ts";
 
 /** What every request of a turn holds. */
@@ -36,7 +37,7 @@ export async function requestMessages<M>(
 function leftOut(memoryId: string, questionId: string, by = "unknown"): TurnkeepError {
   return new TurnkeepError(
     "WINDOW_OVERFLOW",
-    `The processor ${JSON.stringify(by)} of memory ${JSON.stringify(memoryId)} left out the question of the turn. Raise its limit, ` +
+    `The processor ${quoted(by)} of memory ${quoted(memoryId)} left out the question of the turn. Raise its limit, ` +
       'or let the window bound the view (window, with unit "turn").',
     { details: { memoryId, messageIds: [questionId] } },
   );

@@ -1,5 +1,5 @@
 import { TurnkeepError } from "@turnkeep/core";
-import { wrongOption } from "@turnkeep/core/store-kit";
+import { quoted, wrongOption } from "@turnkeep/core/store-kit";
 import type { CallStrategy, ToolAnswer } from "./assistant.ts";
 import { AssistantError } from "./errors.ts";
 import type { ToolCall, ToolResult } from "./messages.ts";
@@ -79,11 +79,7 @@ export async function needsApproval<M>(
   if (typeof tool.needsApproval !== "function") return true;
   const answer: unknown = await tool.needsApproval(input, { ...context, toolCallId: call.id });
   if (typeof answer === "boolean") return answer;
-  throw wrongOption(
-    `The result of tools[${JSON.stringify(call.name)}].needsApproval`,
-    answer,
-    "true or false",
-  );
+  throw wrongOption(`The result of tools[${quoted(call.name)}].needsApproval`, answer, "true or false");
 }
 
 /** Applies the strategy for failing tools to an error. */
@@ -201,14 +197,14 @@ function parsed(call: ToolCall, input: unknown): unknown {
 function invalidInput({ id, name }: ToolCall, problem: string, cause?: unknown): AssistantError {
   return new AssistantError(
     "INVALID_TOOL_INPUT",
-    `The arguments of ${JSON.stringify(name)} are not what the tool takes: ${problem}`,
+    `The arguments of ${quoted(name)} are not what the tool takes: ${problem}`,
     { cause, details: { toolName: name, toolCallId: id } },
   );
 }
 
 function unknownTool({ id, name }: ToolCall, names: readonly string[]): AssistantError {
   const known = names.length === 0 ? "There are no tools." : `There are: ${names.join(", ")}.`;
-  return new AssistantError("UNKNOWN_TOOL", `There is no tool ${JSON.stringify(name)}. ${known}`, {
+  return new AssistantError("UNKNOWN_TOOL", `There is no tool ${quoted(name)}. ${known}`, {
     details: { toolName: name, toolCallId: id },
   });
 }

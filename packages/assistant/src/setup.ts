@@ -1,5 +1,5 @@
 import { TurnkeepError } from "@turnkeep/core";
-import { checkInteger, checkObject, checkTimeout, wrongOption } from "@turnkeep/core/store-kit";
+import { checkInteger, checkObject, checkTimeout, quoted, wrongOption } from "@turnkeep/core/store-kit";
 import type { AssistantPolicy, Strategies } from "./assistant.ts";
 import type { AssistantMessages } from "./messages.ts";
 import type { Model, ToolDefinition } from "./model.ts";
@@ -109,11 +109,11 @@ function definitionsOf(tools: Tools): ToolDefinition[] {
       );
     }
     if (typeof tool?.execute !== "function") {
-      throw wrongOption(`tools[${JSON.stringify(name)}].execute`, tool?.execute, "a function");
+      throw wrongOption(`tools[${quoted(name)}].execute`, tool?.execute, "a function");
     }
     if (tool.returnBehavior !== undefined) {
       const behaviors = ["model", "immediate", "immediate-if-last"];
-      checkOneOf(`tools[${JSON.stringify(name)}].returnBehavior`, tool.returnBehavior, behaviors);
+      checkOneOf(`tools[${quoted(name)}].returnBehavior`, tool.returnBehavior, behaviors);
     }
     const { description } = tool;
     const inputSchema = jsonSchemaOf(name, tool);
@@ -128,7 +128,7 @@ const approvalMethods = ["request", "response", "responses"] as const;
 function checkApproval<M>(name: string, tool: Tool, { approvals }: AssistantMessages<M>): void {
   if (!mayNeedApproval(tool)) return;
   const { needsApproval } = tool;
-  const option = `tools[${JSON.stringify(name)}].needsApproval`;
+  const option = `tools[${quoted(name)}].needsApproval`;
   if (needsApproval !== true && typeof needsApproval !== "function")
     throw wrongOption(option, needsApproval, "true, false or a function");
   if (approvals === undefined) {
@@ -149,7 +149,7 @@ function jsonSchemaOf(name: string, { inputSchema, jsonSchema }: Tool): JsonSche
   if (!isStandardSchema(inputSchema)) {
     if (typeof inputSchema === "object" && inputSchema !== null) return inputSchema as JsonSchema;
     throw wrongOption(
-      `tools[${JSON.stringify(name)}].inputSchema`,
+      `tools[${quoted(name)}].inputSchema`,
       inputSchema,
       "a JSON Schema, or a schema of a library that has Standard Schema",
     );
@@ -158,7 +158,7 @@ function jsonSchemaOf(name: string, { inputSchema, jsonSchema }: Tool): JsonSche
   if (converter === undefined) {
     throw new TurnkeepError(
       "INVALID_OPTION",
-      `tools[${JSON.stringify(name)}].inputSchema is of ${vendor}, which cannot write JSON Schema by itself: give jsonSchema beside it.`,
+      `tools[${quoted(name)}].inputSchema is of ${vendor}, which cannot write JSON Schema by itself: give jsonSchema beside it.`,
     );
   }
   try {
@@ -168,7 +168,7 @@ function jsonSchemaOf(name: string, { inputSchema, jsonSchema }: Tool): JsonSche
   } catch (cause) {
     throw new TurnkeepError(
       "INVALID_OPTION",
-      `tools[${JSON.stringify(name)}].inputSchema cannot be written as JSON Schema by ${vendor} (the cause says why): give jsonSchema beside it.`,
+      `tools[${quoted(name)}].inputSchema cannot be written as JSON Schema by ${vendor} (the cause says why): give jsonSchema beside it.`,
       { cause },
     );
   }

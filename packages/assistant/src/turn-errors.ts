@@ -1,10 +1,11 @@
 import { TurnkeepError } from "@turnkeep/core";
+import { quoted } from "@turnkeep/core/store-kit";
 import { AssistantError } from "./errors.ts";
 
 export function deleted(memoryId: string, cause?: TurnkeepError): AssistantError {
   return new AssistantError(
     "MEMORY_DELETED",
-    `Memory ${JSON.stringify(memoryId)} was deleted (clear, erase), or expired, under a turn. Nothing more of the turn was stored.`,
+    `Memory ${quoted(memoryId)} was deleted (clear, erase), or expired, under a turn. Nothing more of the turn was stored.`,
     { cause, details: { memoryId } },
   );
 }
@@ -12,7 +13,7 @@ export function deleted(memoryId: string, cause?: TurnkeepError): AssistantError
 export function questionGone(memoryId: string, id: string, cause: TurnkeepError): AssistantError {
   return new AssistantError(
     "QUESTION_GONE",
-    `Memory ${JSON.stringify(memoryId)}: the question ${JSON.stringify(id)}, or a step of its turn, was taken back meanwhile (rewind, remove, ` +
+    `Memory ${quoted(memoryId)}: the question ${quoted(id)}, or a step of its turn, was taken back meanwhile (rewind, remove, ` +
       "set), or by another process whose run of the turn failed. Nothing more of the turn was stored. If it still counts, ask again.",
     { cause, details: { memoryId } },
   );
@@ -21,7 +22,7 @@ export function questionGone(memoryId: string, id: string, cause: TurnkeepError)
 export function conflict(memoryId: string, id: string, what: string): TurnkeepError {
   return new TurnkeepError(
     "ID_CONFLICT",
-    `Memory ${JSON.stringify(memoryId)}: the message ${JSON.stringify(id)} ${what}. Send the message with another id.`,
+    `Memory ${quoted(memoryId)}: the message ${quoted(id)} ${what}. Send the message with another id.`,
     { details: { memoryId, messageIds: [id] } },
   );
 }
@@ -29,7 +30,7 @@ export function conflict(memoryId: string, id: string, what: string): TurnkeepEr
 export function overtaken(memoryId: string, id: string, cause: unknown): TurnkeepError {
   return new TurnkeepError(
     "ID_CONFLICT",
-    `Memory ${JSON.stringify(memoryId)}: another process runs the turn of message ${JSON.stringify(id)} too, and stored ` +
+    `Memory ${quoted(memoryId)}: another process runs the turn of message ${quoted(id)} too, and stored ` +
       "its next step first. Send the same again, with the same id: it goes on from what is stored.",
     { cause, details: { memoryId, messageIds: [id] } },
   );

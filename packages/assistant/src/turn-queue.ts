@@ -1,4 +1,4 @@
-import { CallQueue, onAbort } from "@turnkeep/core/store-kit";
+import { CallQueue, onAbort, quoted } from "@turnkeep/core/store-kit";
 import { abortedError, throwIfAborted } from "./abort.ts";
 import { AssistantError } from "./errors.ts";
 
@@ -29,7 +29,7 @@ export async function whileFree<T>(
   if (busy === "reject" && queue.isBusy) {
     throw new AssistantError(
       "BUSY",
-      `A turn of memory ${JSON.stringify(memory.id)} is under way. Wait for it, or set busy to "enqueue".`,
+      `A turn of memory ${quoted(memory.id)} is under way. Wait for it, or set busy to "enqueue".`,
       { details: { memoryId: memory.id } },
     );
   }

@@ -1,5 +1,5 @@
 import { type ChatMemory, isTurnkeepError, type MessageFormat, type TurnkeepError } from "@turnkeep/core";
-import { wrongOption } from "@turnkeep/core/store-kit";
+import { quoted, wrongOption } from "@turnkeep/core/store-kit";
 import { abortedError, orAborted, throwIfAborted } from "./abort.ts";
 import { AnswerEvents } from "./answer-events.ts";
 import { callRuns, type Decision, newDecisions, waitingIn } from "./approvals.ts";
@@ -226,7 +226,7 @@ export class Turn<M> {
       if (this.#record.isForeign || this.#record.isLost) return cause;
       return new AssistantError(
         "UNDO_FAILED",
-        `A turn of memory ${JSON.stringify(memoryId)} failed, and then the store when the turn was to be taken back or its ` +
+        `A turn of memory ${quoted(memoryId)} failed, and then the store when the turn was to be taken back or its ` +
           "rest to be kept; errors has both. Asked again with the same id, the turn goes on from what is stored.",
         { cause, errors: [cause, undoing], details: { memoryId } },
       );

@@ -284,6 +284,13 @@ describe("a tool that there is not", () => {
     expect((await memory.messages())[2]).toEqual(toolResult("c1", "okay", text, { isError: true }));
   });
 
+  test("is named on one line, without what a terminal acts on", async () => {
+    const { ask } = setUp([toolCall("c1", "a\u009b\u202e\n", {})], { strategies: { unknownTool: "throw" } });
+    await expect(ask()).rejects.toMatchObject({
+      message: 'There is no tool "a\\u009b\\u202e\\n". There are: ok, bad.',
+    });
+  });
+
   test.each(["constructor", "__proto__", "toString"])("%s is none", async (name) => {
     const { memory, ask } = setUp([toolCall("c1", name, {}), assistant("Sorry.")]);
     await ask();

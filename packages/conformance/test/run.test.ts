@@ -27,6 +27,7 @@ test("groups and names choose cases", async () => {
     "a delete that races a large update leaves nothing behind",
     "a delete that races an append leaves nothing behind",
     "a delete that races the next beginning leaves that beginning whole",
+    "of a delete of one version and a write that race, one takes place",
   ]);
 });
 

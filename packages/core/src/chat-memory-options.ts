@@ -30,8 +30,9 @@ export interface MemoryPolicy<M> {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Whether a change that met `STORE_UNAVAILABLE` is repeated, with longer and longer pauses, until `timeoutMs` is over;
-   * nothing is written twice. A call that only reads is repeated once. Default `true`; `false` tells you at once.
+   * Whether a change that met `STORE_UNAVAILABLE` is repeated, with longer and longer pauses, until `timeoutMs` after it
+   * was asked for; nothing is written twice. A call that only reads is repeated once. Default `true`; `false` tells you at
+   * once.
    */
   readonly retry?: boolean | undefined;
   /** Called synchronously after the event; whatever it throws is ignored. */

@@ -152,6 +152,8 @@ test.each([
   [{ life: 1 }],
   [{ life: "l", messageId: "q" }],
   [{ life: "l", seq: 1 }],
+  [{ life: "l", messageId: "q", seq: "1" }],
+  [{ life: "l", messageId: "q", seq: null }],
   [{ life: "l", other: 1 }],
   [null],
   ["l"],

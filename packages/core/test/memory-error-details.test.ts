@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import {
   assistant,
   type ChatMemoryStore,
@@ -185,4 +185,32 @@ test.each(["docs/errors.md", "packages/core/src/errors.ts"])("%s has a row for e
   const text = readFileSync(new URL(`../../../${path}`, import.meta.url), "utf8");
   const rows = [...text.matchAll(/^(?: \* )?\| `([A-Z_]+)` \|/gm)].map(([, code]) => code);
   expect(rows).toEqual(Object.keys(codes));
+});
+
+test("an error comes as it is where the application has stacks written as something else than text", async () => {
+  const { prepareStackTrace } = Error;
+  onTestFinished(() => void Object.assign(Error, { prepareStackTrace }));
+  Error.prepareStackTrace = (_error, frames) => frames;
+  const error = await createChatMemory({ id: "m", store: inMemoryStore() })
+    .anchor()
+    .catch((met) => met);
+  expect(error.code).toBe("NOT_FOUND");
+});
+
+test("an error that a store answers many calls with names each caller's own memory and call", async () => {
+  const refused = new TurnkeepError("STORE_REFUSED", "wrong password", { cause: new Error("28P01") });
+  const connection = Promise.reject(refused);
+  connection.catch(() => {});
+  const memories = createChatMemories({ store: { ...inMemoryStore(), getMessages: () => connection } });
+  const calls = [memories.get("a").messages(), memories.get("b").add(user("1")), memories.get("a").anchor()];
+  const errors = (await Promise.allSettled(calls)).map((call) => call.status === "rejected" && call.reason);
+  const details = [
+    { memoryId: "a", call: "messages" },
+    { memoryId: "b", call: "add" },
+    { memoryId: "a", call: "anchor" },
+  ];
+  for (const [index, error] of errors.entries()) {
+    expect(error).toMatchObject({ code: "STORE_REFUSED", message: "wrong password", cause: refused.cause });
+    expect(error.details).toEqual(details[index]);
+  }
 });

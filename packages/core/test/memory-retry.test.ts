@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import {
   assistant,
+  type ChatMemories,
   type ChatMemory,
   type ChatMemoryStore,
   createChatMemories,
@@ -87,11 +88,29 @@ describe("a store that is away for a while", () => {
     });
   });
 
-  test("an add is made also where nothing can be read meanwhile", async () => {
+  /** Lists even while it can serve nothing else. */
+  const listing = (store: ChatMemoryStore): ChatMemoryStore => ({
+    ...store,
+    listMemories: async () => ({ memories: [{ memoryId: "m", updatedAt: 0 }] }),
+  });
+  const unread: [string, (store: ChatMemoryStore) => Promise<unknown>, unknown[]][] = [
+    ["an add", (store) => createChatMemory({ id: "m", store }).add(user("x")), ["0", "1", "x"]],
+    ["a set", (store) => createChatMemory({ id: "m", store }).set([user("x")]), ["x"]],
+    ["a clear", (store) => createChatMemory({ id: "m", store }).clear(), []],
+    ["an erase", (store) => createChatMemories({ store }).erase({ owner: "ann" }), []],
+    [
+      "an erase of a memory",
+      (store) => createChatMemories({ store: listing(store) }).erase({ owner: "ann" }),
+      [],
+    ],
+    ["a fork", (store) => createChatMemories({ store }).fork("m", "f"), ["0", "1"]],
+  ];
+  test.each(unread)("%s is made also where nothing can be read meanwhile", async (what, change, shown) => {
     const store = inMemoryStore();
-    const memory = createChatMemory({ id: "m", store: meeting(store, awayFor(12)) });
-    await memory.add(user("x"));
-    expect(await texts(memory)).toEqual(["x"]);
+    await createChatMemory({ id: "m", store, owner: "ann" }).add(user("0"), user("1"));
+    await change(meeting(store, awayFor(12)));
+    const id = what === "a fork" ? "f" : "m";
+    expect(await texts(createChatMemory({ id, store }))).toEqual(shown);
   });
 
   test("a read is repeated once, and no more", async () => {
@@ -151,6 +170,21 @@ describe("a store that is away for a while", () => {
     });
     const memory = createChatMemory({ id: "m", store, timeoutMs: 100 });
     await expect(memory.add(user("x"))).rejects.toBe(lost);
+  });
+
+  test("calls that wait for each other meanwhile end with the first of them, and not one timeoutMs later each", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const store = meeting(inMemoryStore(), () => {
+      throw away();
+    });
+    const memory = createChatMemory({ id: "m", store, timeoutMs: 1000 });
+    const ended: unknown[] = [];
+    const end = (call: Promise<unknown>): unknown => call.catch(({ code }) => ended.push(code));
+    for (const text of ["a", "b", "c"]) end(memory.add(user(text)));
+    end(memory.clear());
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(ended).toEqual(Array(4).fill("STORE_UNAVAILABLE"));
   });
 
   test("the caller's signal ends the repeats", async () => {
@@ -272,9 +306,17 @@ test("a message whose record is gone is named, stands in the way of no other, an
   expect(await texts(memory)).toEqual(["0", "2", "3"]);
 });
 
-test("what the operator of a database must know comes as one event", async () => {
+test.each<[string, (memories: ChatMemories<ModelMessage>) => Promise<unknown>]>([
+  ["an add", (memories) => memories.get("m").add(user("1"))],
+  ["a view", (memories) => memories.get("m").messages()],
+  ["a page of history", (memories) => memories.get("m").history()],
+  ["a clear", (memories) => memories.get("m").clear()],
+  ["a fork", (memories) => memories.fork("m", "f")],
+  ["an erase", (memories) => memories.erase({ owner: "ann" })],
+])("what the operator of a database must know comes as one event, first with %s", async (_what, first) => {
   const warning = { code: "eviction", message: "The server may evict keys." };
   const store = inMemoryStore();
+  await createChatMemory({ id: "m", store, owner: "ann" }).add(user("0"));
   let warnings = [warning];
   const warned: ChatMemoryStore = {
     ...store,
@@ -286,8 +328,9 @@ test("what the operator of a database must know comes as one event", async () =>
     },
   };
   const events: unknown[] = [];
-  const memory = createChatMemory({ id: "m", store: warned, onEvent: (event) => events.push(event) });
-  await memory.add(user("0"));
-  await memory.messages();
+  const onEvent = (event: unknown): number => events.push(event);
+  const memories = createChatMemories({ store: warned, owner: "ann", onEvent });
+  await first(memories);
+  await memories.get("m").messages();
   expect(events).toEqual([{ type: "warning", memoryId: "m", ...warning }]);
 });

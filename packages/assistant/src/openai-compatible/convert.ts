@@ -4,6 +4,7 @@ import {
   type ProviderOptions,
   TurnkeepError,
 } from "@turnkeep/core";
+import { quoted } from "@turnkeep/core/store-kit";
 import { isObject, unreadableInput } from "../model-messages.ts";
 import { textsOf } from "./content.ts";
 import { dataUrl } from "./data-url.ts";
@@ -142,7 +143,7 @@ function inputOf(
 }
 
 function unsupported(what: string, mediaType: string): TurnkeepError {
-  const of = mediaType === "" ? "" : ` of the type ${JSON.stringify(mediaType)}`;
+  const of = mediaType === "" ? "" : ` of the type ${quoted(mediaType)}`;
   return new TurnkeepError(
     "UNSUPPORTED",
     `The Chat Completions protocol has no place for a ${what}${of}. Leave it out, or use another model adapter.`,

@@ -1,3 +1,4 @@
+import { quoted } from "@turnkeep/core/store-kit";
 import { AssistantError } from "../errors.ts";
 import type { ModelDelta } from "../model.ts";
 import { isContextLengthText } from "./context-length.ts";
@@ -167,7 +168,7 @@ function refusal(options: OpenAICompatibleOptions, response: Response, text: str
       : new Error(withoutKey(options, message).slice(0, 2000));
   const place = `The model's server at ${addressOf(options)}`;
   if ([code, type, message].some((each) => each !== undefined && isContextLengthText(each))) {
-    const what = `${place} says that the messages are too long for ${JSON.stringify(options.model)}${about}.`;
+    const what = `${place} says that the messages are too long for ${quoted(options.model)}${about}.`;
     return new AssistantError("PROMPT_TOO_LONG", what, { cause, details });
   }
   return new AssistantError("MODEL_ERROR", `${place} answered with status ${status}${about}.`, {

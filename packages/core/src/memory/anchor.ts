@@ -17,7 +17,7 @@ export function checkMustExist(value: unknown): void {
   const { life, messageId, seq } = checkedNames(value);
   if (typeof life !== "string") throw wrongOption("mustExist.life", life, "that of an anchor");
   if (messageId !== undefined) checkMessageId(messageId as string);
-  if ((messageId === undefined) !== (seq === undefined))
+  if (messageId === undefined ? seq !== undefined : !Number.isSafeInteger(seq))
     throw wrongOption("mustExist.seq", seq, "that of an anchor");
 }
 

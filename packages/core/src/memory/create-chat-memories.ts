@@ -17,8 +17,8 @@ import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { quoted } from "../stores/text.ts";
 import { resolveLimits } from "../window/policy.ts";
 import { StoredChatMemory } from "./create-chat-memory.ts";
-import { type Call, withDeadline } from "./deadline.ts";
-import { eraseMemory, isUnreadable } from "./erase.ts";
+import { type Call, persist, repeatUntil, withDeadline } from "./deadline.ts";
+import { eraseMemory } from "./erase.ts";
 import { readForkSource, writeFork } from "./fork.ts";
 import {
   checkStore,
@@ -124,7 +124,9 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     const policy = policyOf({ ...this.#options, id: from, owner: this.#ownerOf(from, asked) });
     const owner = this.#ownerOf(to, asked);
     const limits = await resolveLimits(policy.window, to);
-    const source = await new Session(policy).run(signal, (call) => readForkSource(policy, at, limits, call));
+    const source = await new Session(policy).run(signal, (call) =>
+      persist(call, () => readForkSource(policy, at, limits, call)),
+    );
     if (owner !== undefined && source.owner !== undefined && source.owner !== owner) {
       throw ownerMismatch(
         to,
@@ -154,8 +156,9 @@ class StoredChatMemories<M> implements ChatMemories<M> {
       // Page by page: if the list is ordered by id, a memory that began anew can come before those still to delete.
       let cursor: string | undefined;
       do {
+        const query = { owner, cursor, limit: 1000 };
         const page = await this.#ask(signal, (call) =>
-          this.#policy.store.listMemories({ owner, cursor, limit: 1000 }, { signal: call.signal }),
+          persist(call, () => this.#policy.store.listMemories(query, { signal: call.signal })),
         );
         for (const { memoryId } of page.memories) {
           if (erased.has(memoryId)) continue;
@@ -184,22 +187,20 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   /** Whether it was the owner's, and is gone: meanwhile it may have gone by itself, and another's have begun. */
   async #erase(memoryId: string, owner: string, call: Call): Promise<boolean> {
     try {
-      await eraseMemory({ ...this.#policy, memoryId, owner }, call);
+      await eraseMemory({ ...this.#policy, memoryId, owner }, call, { isListed: true });
       return true;
     } catch (error) {
       if (isTurnkeepError(error, "OWNER_MISMATCH")) return false;
-      if (!isUnreadable(error)) throw error;
+      throw error;
     }
-    // The list says whose it is.
-    await eraseMemory({ ...this.#policy, memoryId, owner: undefined }, call);
-    return true;
   }
 
   /** One call of the store, with a time limit. */
   async #ask<T>(signal: AbortSignal | undefined, call: (call: Call) => Promise<T>): Promise<T> {
     const wrong = wrongSignal(signal);
     if (wrong !== undefined) throw wrong;
-    return withDeadline({ timeoutMs: this.#policy.timeoutMs, signal }, call);
+    const { timeoutMs } = this.#policy;
+    return withDeadline({ timeoutMs, signal, repeatUntil: repeatUntil(this.#policy) }, call);
   }
 
   #load(key: string, id: string, owner: string | undefined): StoredChatMemory<M> {

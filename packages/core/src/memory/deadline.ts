@@ -5,11 +5,15 @@ import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 export interface CallLimits {
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
+  /** See {@link Call.repeatUntil}; absent for a call that asks no store. */
+  readonly repeatUntil?: number | undefined;
 }
 
 /** What a running call checks and passes on. */
 export interface Call {
   readonly signal: AbortSignal;
+  /** Until when what met a store that could not be reached is repeated, as `performance.now()`. */
+  readonly repeatUntil: number;
   /** What to report if time runs out during retries: the newest conflict, or why the store could not be reached. */
   failure: TurnkeepError | undefined;
   /** Whether an earlier attempt may have taken effect although it failed. */
@@ -21,10 +25,10 @@ export interface Call {
  * `ABORTED` by the caller; after the time-out what the last attempt met, else `STORE_UNAVAILABLE`.
  */
 export async function withDeadline<T>(limits: CallLimits, run: (call: Call) => Promise<T>): Promise<T> {
-  const { timeoutMs, signal } = limits;
+  const { timeoutMs, signal, repeatUntil = 0 } = limits;
   throwIfAborted(signal);
   const own = ownSignal();
-  const call: Call = { signal: own.signal, failure: undefined, isOpen: false };
+  const call: Call = { signal: own.signal, repeatUntil, failure: undefined, isOpen: false };
   let timedOut = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let stop: (() => void) | undefined;
@@ -84,23 +88,36 @@ export function backOff(attempt: number, signal: AbortSignal, mostMs = 100): Pro
 /** The longest pause while a store cannot be reached: it may be away for long, and many processes may wait for it. */
 const mostAwayMs = 2000;
 
-/** Whether the same may succeed later, as far as the store can tell. */
-export function isRepeatable(error: unknown, { retry }: { readonly retry: boolean }): error is TurnkeepError {
-  return retry && isTurnkeepError(error, "STORE_UNAVAILABLE");
+/**
+ * Until when a call that is made now is repeated. One that has waited for its turn that long is not: the calls before it
+ * have found the store away, and each would wait as long again.
+ */
+export function repeatUntil({
+  retry,
+  timeoutMs,
+}: {
+  readonly retry: boolean;
+  readonly timeoutMs: number;
+}): number {
+  return retry ? performance.now() + timeoutMs : 0;
+}
+
+/** Whether the same may succeed later, as far as the store can tell, and there is time for it. */
+export function isRepeatable(
+  error: unknown,
+  { repeatUntil }: Pick<Call, "repeatUntil">,
+): error is TurnkeepError {
+  return isTurnkeepError(error, "STORE_UNAVAILABLE") && performance.now() < repeatUntil;
 }
 
 /** Repeats a read that the store could not serve, until it does or the call ends. */
-export async function persist<T>(
-  read: () => Promise<T>,
-  call: Call,
-  policy: { readonly retry: boolean },
-): Promise<T> {
+export async function persist<T>(call: Call, read: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await read();
     } catch (error) {
       call.signal.throwIfAborted();
-      if (!isRepeatable(error, policy)) throw error;
+      if (!isRepeatable(error, call)) throw error;
       // What an unanswered write met says more: it may have been made.
       if (!call.isOpen) call.failure = error;
       await awayBackOff(attempt, call.signal);

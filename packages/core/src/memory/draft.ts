@@ -61,10 +61,15 @@ export class Draft<M> {
     this.#from = from;
     this.#policy = policy;
     this.#by = isAlone ? randomName() : undefined;
-    this.life = from.version === null ? randomName() : from.life;
+    this.life = this.begins ? randomName() : from.life;
     this.live = from.live;
     this.#nextSeq = from.nextSeq;
     this.#epoch = from.epoch;
+  }
+
+  /** Whether there was no memory before. */
+  get begins(): boolean {
+    return this.#from.version === null;
   }
 
   get changed(): boolean {
@@ -162,7 +167,7 @@ export class Draft<M> {
   }
 
   toUpdate(owner: string | undefined): MemoryUpdate {
-    const begins = this.#from.version === null;
+    const { begins } = this;
     return {
       expected: this.#from.version,
       version: uuidv7(),

@@ -1,12 +1,20 @@
 import { isTurnkeepError } from "../errors.ts";
 import { parsedJson } from "../parsed-json.ts";
 import type { MemorySnapshot } from "../store-contract.ts";
-import { backOff, type Call, isRepeatable } from "./deadline.ts";
+import { awayBackOff, backOff, type Call, isRepeatable } from "./deadline.ts";
 import { checkOwned } from "./owner.ts";
 import type { Policy } from "./policy.ts";
 
 /** The memory to delete. */
-export type Erased = Pick<Policy<never>, "memoryId" | "store" | "owner" | "retry">;
+export type Erased = Pick<Policy<never>, "memoryId" | "store" | "owner">;
+
+/** What is known of it beforehand. */
+interface EraseOptions {
+  /** The version that the caller holds: if it is current, the messages need not be read. */
+  readonly known?: string | undefined;
+  /** Whether the store has listed it as the owner's. */
+  readonly isListed?: boolean;
+}
 
 /**
  * Deletes the memory that is there now, with whatever is added to it meanwhile, and never one that begins after it: each
@@ -14,48 +22,48 @@ export type Erased = Pick<Policy<never>, "memoryId" | "store" | "owner" | "retry
  * attempt whose answer was lost hits nothing else.
  *
  * Errors: `OWNER_MISMATCH` with an owner who asks.
- *
- * @param known The version that the caller holds, if it holds one: if it is current, the messages need not be read.
  */
-export async function eraseMemory(erased: Erased, call: Call, known?: string): Promise<void> {
+export async function eraseMemory(erased: Erased, call: Call, options: EraseOptions = {}): Promise<void> {
   const { memoryId, store } = erased;
   const { signal } = call;
-  let life: string | undefined;
+  let tried: { readonly life: string | undefined } | undefined;
   for (let attempt = 1; ; attempt++) {
     try {
-      const snapshot = await readIfPossible(erased, call, known);
+      const snapshot = await readIfPossible(erased, call, options);
       signal.throwIfAborted();
-      const lifeNow = snapshot && lifeOf(snapshot);
-      if (snapshot?.version === null || (attempt > 1 && lifeNow !== life)) return;
+      if (snapshot?.version === null) return;
+      const life = snapshot && lifeOf(snapshot);
+      if (snapshot !== undefined && tried !== undefined && tried.life !== life) return;
       if (snapshot !== undefined) checkOwned(erased, snapshot);
-      life = lifeNow;
+      tried = { life };
       await store.deleteMessages(memoryId, { signal, expected: snapshot?.version });
       return;
     } catch (error) {
       signal.throwIfAborted();
-      if (!isTurnkeepError(error, "VERSION_CONFLICT") && !isRepeatable(error, erased)) throw error;
+      const isConflict = isTurnkeepError(error, "VERSION_CONFLICT");
+      if (!isConflict && !isRepeatable(error, call)) throw error;
       call.failure = error;
-      await backOff(attempt, signal);
+      await (isConflict ? backOff : awayBackOff)(attempt, signal);
     }
   }
 }
 
-/** `undefined`: what is there cannot be read. It is deleted as it is, if it may be anybody's. */
+/** `undefined`: what is there cannot be read. It is deleted as it is, if it may be anybody's or is listed as the owner's. */
 async function readIfPossible(
   { memoryId, store, owner }: Erased,
   { signal }: Call,
-  known: string | undefined,
+  { known, isListed = false }: EraseOptions,
 ): Promise<MemorySnapshot | undefined> {
   try {
     return await store.getMessages(memoryId, { signal, known });
   } catch (error) {
-    if (isUnreadable(error) && owner === undefined) return undefined;
+    if (isUnreadable(error) && (owner === undefined || isListed)) return undefined;
     throw error;
   }
 }
 
 /** Whether it says that a memory is there and cannot be read. */
-export function isUnreadable(error: unknown): boolean {
+function isUnreadable(error: unknown): boolean {
   return isTurnkeepError(error, "CORRUPT_RECORD") || isTurnkeepError(error, "UNSUPPORTED_VERSION");
 }
 

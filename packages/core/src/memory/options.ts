@@ -40,8 +40,8 @@ export function policyOf<M>(options: ChatMemoryOptions<M> & FormatOption<M>): Po
   checkPolicy(options);
   const { id = "default", store: given = singleSlotStore(), owner } = options;
   checkStore("createChatMemory", given);
-  const { retry = true } = options;
-  const store = codedStore(given, retry);
+  const { retry = true, onEvent } = options;
+  const store = codedStore(given, { retry, onEvent });
   if (options.store !== undefined && options.id === undefined) {
     throw invalidOption(
       "A memory in a store needs an id: without one, all users would share one memory. Give { id, store }.",
@@ -72,7 +72,7 @@ export function policyOf<M>(options: ChatMemoryOptions<M> & FormatOption<M>): Po
     keepsHistory: options.history !== false,
     timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
     retry,
-    onEvent: options.onEvent,
+    onEvent,
   };
 }
 

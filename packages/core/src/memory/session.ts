@@ -14,6 +14,7 @@ import {
   isOpenOutcome,
   isRepeatable,
   persist,
+  repeatUntil,
   withDeadline,
 } from "./deadline.ts";
 import { Draft, type Loaded } from "./draft.ts";
@@ -21,6 +22,7 @@ import { eraseMemory } from "./erase.ts";
 import { decodeHead } from "./head.ts";
 import { checkOwned } from "./owner.ts";
 import type { Policy } from "./policy.ts";
+import { report } from "./report.ts";
 import { isMade } from "./witness.ts";
 
 /** Applies a change to a draft. Called again on the new state after a conflict. */
@@ -66,7 +68,8 @@ export class Session<M> {
     const wrong = wrongSignal(signal);
     if (wrong !== undefined) return Promise.reject(wrong);
     const { timeoutMs } = this.#policy;
-    const turn = this.#calls.run(() => withDeadline({ timeoutMs, signal }, call), timeoutMs);
+    const limits = { timeoutMs, signal, repeatUntil: repeatUntil(this.#policy) };
+    const turn = this.#calls.run(() => withDeadline(limits, call), timeoutMs);
     return signal === undefined ? turn : endedBy(signal, turn);
   }
 
@@ -86,7 +89,6 @@ export class Session<M> {
     const known = state?.version ?? undefined;
     const snapshot = await store.getMessages(memoryId, { signal: call.signal, known });
     call.signal.throwIfAborted();
-    if (snapshot.warning !== undefined) this.emit({ type: "warning", ...snapshot.warning });
     if (state !== undefined && state.version === snapshot.version) return state;
     checkOwned(this.#policy, snapshot);
     const head = decodeHead(memoryId, snapshot.head);
@@ -126,7 +128,7 @@ export class Session<M> {
 
   /** For a change, which goes on when the store is there again. */
   #reload(call: Call): Promise<Loaded<M>> {
-    return persist(() => this.load(call), call, this.#policy);
+    return persist(call, () => this.load(call));
   }
 
   /**
@@ -151,7 +153,7 @@ export class Session<M> {
         result = await plan(draft, loaded);
       } catch (error) {
         await this.#refuse(call, error, open, draft, loaded);
-        if (isRepeatable(error, this.#policy)) await awayBackOff(attempt, call.signal);
+        if (isRepeatable(error, call)) await awayBackOff(attempt, call.signal);
         continue;
       }
       call.signal.throwIfAborted();
@@ -187,7 +189,7 @@ export class Session<M> {
         if (conflict) {
           this.emit({ type: "conflict", attempt });
           if (base !== undefined) throw open ?? this.#conflict(error);
-        } else if (!isRepeatable(error, this.#policy)) throw error;
+        } else if (!isRepeatable(error, call)) throw error;
         await (conflict ? backOff : awayBackOff)(attempt, call.signal);
         // A writer without pauses has written again by now, and would be ahead of every attempt based on the last read.
         // And an update whose answer was lost may have arrived only now.
@@ -209,7 +211,7 @@ export class Session<M> {
   ): Promise<void> {
     call.signal.throwIfAborted();
     if (!draft.changed) this.#state = loaded;
-    if (isRepeatable(error, this.#policy)) {
+    if (isRepeatable(error, call)) {
       call.failure = open ?? error;
       return;
     }
@@ -231,19 +233,15 @@ export class Session<M> {
   async delete(call: Call): Promise<void> {
     const known = this.#state?.version ?? undefined;
     this.#state = undefined;
-    await eraseMemory(this.#policy, call, known);
+    await eraseMemory(this.#policy, call, { known });
     call.signal.throwIfAborted();
     this.#known = [];
     this.#looked = null;
   }
 
-  /** Reports an event. What the listener throws must not affect the memory. */
   emit(event: Reported<MemoryEvent>): void {
     const { memoryId, onEvent } = this.#policy;
-    // Errors are the listener's own, even if it turns out to be async.
-    try {
-      Promise.resolve(onEvent?.({ ...event, memoryId })).catch(() => {});
-    } catch {}
+    report(onEvent, { ...event, memoryId });
   }
 
   get closed(): boolean {
@@ -282,7 +280,7 @@ export class Session<M> {
       const loaded = await this.#reload(call);
       if (loaded.version === update.expected) return false;
       const isInPlace = loaded.version === update.version;
-      const made = isInPlace || (await persist(() => isMade(draft, loaded, policy, call), call, policy));
+      const made = isInPlace || (await persist(call, () => isMade(draft, loaded, policy, call)));
       if (made === true) this.#follow(update);
       if (made === true || open === undefined) return made === true;
       const isSameLife = loaded.version !== null && loaded.life === draft.life;

@@ -30,11 +30,13 @@ function tell(error: TurnkeepError, memoryId: string | undefined, call: string, 
   if (details.call !== undefined) return;
   const where = memoryId === undefined ? { call } : { memoryId, call };
   Object.assign(error, { details: { ...where, ...details } });
-  if (stack !== undefined) error.stack = `${stack}${framesOfCaller(here)}`;
+  // An application may have its stacks written in another way (`Error.prepareStackTrace`), also as no text at all.
+  if (typeof stack === "string" && typeof here.stack === "string")
+    error.stack = `${stack}${framesOfCaller(here.stack)}`;
 }
 
 /** Those who wait for the call, as V8 writes them: behind a first line and the frame where the error was made. */
-function framesOfCaller({ stack = "" }: Error): string {
+function framesOfCaller(stack: string): string {
   const [first, , ...callers] = stack.split("\n");
   return first?.startsWith("Error") ? callers.map((line) => `\n${line}`).join("") : "";
 }

@@ -10,7 +10,8 @@ type Place = Pick<Policy<never>, "memoryId" | "store">;
 
 /**
  * Whether a change was made although somebody else has written since, told by what is stored at the seqs of the
- * messages that it added or replaced. `undefined` if that cannot tell: one of them is gone again.
+ * messages that it added or replaced, or by the life that it began. `undefined` if that cannot tell: one of them is gone
+ * again.
  */
 export async function isMade<M>(
   draft: Draft<M>,
@@ -18,6 +19,7 @@ export async function isMade<M>(
   place: Place,
   call: Call,
 ): Promise<boolean | undefined> {
+  if (draft.begins && now.life === draft.life) return true;
   const { witnesses, ownIds } = draft;
   const last = witnesses.at(-1);
   // No place is given up again.

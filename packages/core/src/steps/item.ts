@@ -36,6 +36,8 @@ export interface ItemFacts<M> {
   readonly boundary: boolean;
   /** Whether it may be one of several parts of an answer. */
   readonly part: boolean;
+  /** Whether its calls are answered in it. */
+  readonly inPlace: boolean;
   readonly pinned: boolean;
   /** 0 without a counter. */
   readonly tokens: number;
@@ -75,6 +77,7 @@ export function factsOf<M>(
     approvals: format.approvals(message),
     boundary: format.isBoundary(message),
     part: format.answersInParts === true,
+    inPlace: format.interrupted !== undefined,
     pinned: isPinned(message, reader),
     tokens:
       counter === undefined ? 0 : (stored?.tokens?.[counter.name] ?? countTokens(message, counter, format)),
@@ -122,7 +125,7 @@ type ItemPlace<M> = Omit<Item<M>, keyof ItemFacts<M>>;
 
 export function itemOf<M>(place: ItemPlace<M>, facts: ItemFacts<M>): Item<M> {
   const { id, seq, createdAt, payload, meta, metaText } = place;
-  const { message, error, role, calls, results, approvals, boundary, part, pinned, tokens } = facts;
+  const { message, error, role, calls, results, approvals, boundary, part, inPlace, pinned, tokens } = facts;
   // Listed one by one: this runs for every message, and a spread of so many members would cost more than the rest.
   return {
     message,
@@ -133,6 +136,7 @@ export function itemOf<M>(place: ItemPlace<M>, facts: ItemFacts<M>): Item<M> {
     approvals,
     boundary,
     part,
+    inPlace,
     pinned,
     tokens,
     id,
@@ -205,6 +209,7 @@ function unreadable<M>(error: TurnkeepError): ItemFacts<M> {
     approvals: [],
     boundary: false,
     part: false,
+    inPlace: false,
     pinned: false,
     tokens: 0,
   };

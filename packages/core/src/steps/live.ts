@@ -255,12 +255,14 @@ export class Live<M> {
    * The step of the calls that wait for their results directly before a new call: nobody asks a model before all of its
    * calls are answered, so the new one is part of the same answer, and with it what stands between.
    */
-  #unfinishedAnswer({ calls, results }: Item<M>): Step<M> | undefined {
+  #unfinishedAnswer({ calls, results, inPlace }: Item<M>): Step<M> | undefined {
     const step = this.#waiting;
     if (step === undefined || step.unanswered === 0 || this.#answers === "apart") return undefined;
     // Results beside their calls must not be taken for those of other calls with the same ids.
-    if (results.length > 0 && calls.some(({ id }) => step.calls.has(id))) return undefined;
-    for (const between of this.steps.splice(this.steps.lastIndexOf(step) + 1)) {
+    if ((inPlace || results.length > 0) && calls.some(({ id }) => step.calls.has(id))) return undefined;
+    const first = this.steps.lastIndexOf(step) + 1;
+    if (this.steps.slice(first).some((between) => between.calls.size > 0)) return undefined;
+    for (const between of this.steps.splice(first)) {
       this.#links.leave(between);
       for (const item of between.items) {
         this.#links.join(step, item, idsOf(item.calls));

@@ -38,7 +38,9 @@ export function callGroupsOf<M>(
 ): CallGroup<M>[] {
   const { items } = step;
   const inTime = resultsInTime(step);
-  const newest = startOfRun(items);
+  // Where calls are answered in their messages, whoever answers them looks at the last message only.
+  const inPlace = format.interrupted !== undefined;
+  const newest = inPlace ? items.findLastIndex(({ calls }) => calls.length > 0) : startOfRun(items);
   const callers = items.flatMap((item, at): Caller<M>[] => {
     if (item.calls.length === 0) return [];
     return [{ item, at, open: unanswered(item.calls, inTime, (id) => at >= newest && mayStay(id)) }];

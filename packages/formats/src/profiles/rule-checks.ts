@@ -98,6 +98,6 @@ function problemOf(given: unknown, seen: Set<unknown>): string | undefined {
 
 function shown(value: unknown): string {
   if (typeof value === "string") return quoted(value);
-  if (value instanceof RegExp) return quoted(String(value));
+  if (value instanceof RegExp) return String(value);
   return typeof value === "object" || typeof value === "function" ? kindOf(value) : String(value);
 }
