@@ -434,7 +434,7 @@ describe("a store that commits and then fails", () => {
       await createChatMemory({ id: "m", store }).add(user("a"));
       const cause = new Error("socket");
       const broken: ChatMemoryStore = { ...store, [method]: () => Promise.reject(cause) };
-      const memories = createChatMemories({ store: broken });
+      const memories = createChatMemories({ store: broken, retry: false });
       const ofMemory = what.endsWith(" of m") || what.endsWith(" to m");
       await expect(call(memories)).rejects.toMatchObject({
         code: "STORE_UNAVAILABLE",

@@ -187,6 +187,28 @@ describe("a store that is away for a while", () => {
     expect(ended).toEqual(Array(4).fill("STORE_UNAVAILABLE"));
   });
 
+  test.each<[string, (memory: Memory) => Promise<unknown>]>([
+    ["an add", (memory) => memory.add(user("x"))],
+    ["a clear", (memory) => memory.clear()],
+  ])("the pauses of %s grow, up to two seconds", async (_what, change) => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    vi.mocked(Math.random).mockReturnValue(1);
+    let isAway = false;
+    let writes = 0;
+    const store = meeting(inMemoryStore(), (method) => {
+      if (!isAway || method === "getMessages") return;
+      writes++;
+      throw away();
+    });
+    const memory = createChatMemory({ id: "m", store, timeoutMs: 60_000 });
+    await memory.add(user("0"));
+    isAway = true;
+    change(memory).catch(() => {});
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(writes).toBeLessThan(45);
+  });
+
   test("the caller's signal ends the repeats", async () => {
     const caller = new AbortController();
     let calls = 0;

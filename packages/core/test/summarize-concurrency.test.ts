@@ -290,6 +290,7 @@ test("a store that goes away while a summary is made: the add stands, and the ne
       return ledger.summarize(evicted, context);
     },
     (event) => events.push(event),
+    1000,
   );
   expect(await say(memory, ...numbers(1, 7))).toHaveLength(7);
   expect(events.at(-1)).toMatchObject({ type: "summarize-failed", reason: "store" });

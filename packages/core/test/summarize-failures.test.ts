@@ -233,7 +233,7 @@ describe("a summary that fails", () => {
     await say(memory, ...numbers(1, 7));
     expect(await texts(memory)).toEqual(numbers(2, 7));
     expect(ofType(events, "summarize-failed")).toMatchObject([{ reason: "too-long" }]);
-    fault = new TurnkeepError("STORE_UNAVAILABLE", "gone");
+    fault = new TurnkeepError("STORE_REFUSED", "read-only");
     expect(await say(memory, "word 8")).toHaveLength(1);
     expect((await raw.getMessages("m")).messages).toHaveLength(7);
     expect(await texts(another())).toEqual(numbers(3, 8));
