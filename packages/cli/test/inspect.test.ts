@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import {
@@ -16,7 +16,7 @@ import {
 import { anthropicFormat } from "@turnkeep/formats/anthropic";
 import { createDatabase, startDynamo, startMongo, startRedis } from "@turnkeep/servers";
 import { postgresStore } from "@turnkeep/store-postgres";
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vitest";
 import { main } from "../src/main.ts";
 import { openPlace } from "../src/places/place.ts";
 import { testFolder } from "./folder.ts";
@@ -293,6 +293,19 @@ describe("turnkeep inspect", () => {
       expect(out).toContain("a]0;title");
       expect(out).not.toMatch(/(?!\n)\p{Cc}/u);
     }
+  });
+
+  it("makes no copy of a folder within that folder, which would hold itself without end", async () => {
+    const folder = testFolder();
+    writeFileSync(join(folder, "PG_VERSION"), "17\n");
+    for (const within of [folder, join(folder, "tmp")]) {
+      mkdirSync(within, { recursive: true });
+      vi.stubEnv("TMPDIR", within);
+      const { status, out, err } = await inspect("--store", folder).finally(() => vi.unstubAllEnvs());
+      expect({ status, out }).toEqual({ status: 2, out: "" });
+      expect(err).toMatch(/^turnkeep: TMPDIR lies in .*\. Set TMPDIR to a folder outside of it\.\n$/);
+    }
+    expect(readdirSync(folder, { recursive: true })).toEqual(["PG_VERSION", "tmp"]);
   });
 
   it("makes nothing where it only reads", async () => {

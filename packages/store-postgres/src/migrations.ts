@@ -73,8 +73,12 @@ export function migrationsOf({ schema, memories, messages, own }: Names): string
       foreign key (memory_key) references ${memories} (memory_key) on delete cascade not valid;
     drop trigger ${own("delete_messages")} on ${memories};
     drop function ${schema}.${own("delete_messages")}();`,
-    // What the trigger has left behind. Others read and write meanwhile.
-    `delete from ${messages} m where not exists (select from ${memories} h where h.memory_key = m.memory_key);
+    // What the trigger has left behind. Others read and write meanwhile. To a role from which policies hide memories, the
+    // messages of these would seem to be left behind too.
+    `if ${[memories, messages].map((table) => `row_security_active(${quoteLiteral(table)})`).join(" or ")} then
+      raise exception 'policies restrict this role' using errcode = '${restricted}';
+    end if;
+    delete from ${messages} m where not exists (select from ${memories} h where h.memory_key = m.memory_key);
     alter table ${messages} validate constraint ${own("messages_memory_fk")};`,
   ];
 }
@@ -82,6 +86,7 @@ export function migrationsOf({ schema, memories, messages, own }: Names): string
 const laterVersion = "TK001";
 const wrongEncoding = "TK002";
 const tooOld = "TK003";
+const restricted = "TK004";
 
 /**
  * What a server says that only speaks Postgres's protocol and lacks something of it: a feature, syntax, a type, a
@@ -156,6 +161,10 @@ export function throwMigrationError(error: unknown): never {
       throw notReadyError(storeName, "a database with the encoding UTF8", cause);
     case tooOld: {
       const message = `${storeName} needs Postgres 14 or later, with PL/pgSQL, multiranges and ctid (see the cause): upgrade the server, or use Postgres itself, not a database that only speaks its protocol`;
+      throw new TurnkeepError("STORE_NOT_READY", message, { cause });
+    }
+    case restricted: {
+      const message = `${storeName}: policies (row-level security) restrict this role, which must see all rows to bring the tables up to date: call migrate() as the tables' owner while none is forced on it (no force row level security), or as a superuser`;
       throw new TurnkeepError("STORE_NOT_READY", message, { cause });
     }
     case noRight: {

@@ -55,9 +55,13 @@ class Watch {
     this.#silentSince = Math.max(this.#silentSince, sentAt);
   }
 
-  /** What silenced one connection, such as a firewall that forgot it, has silenced all that were opened before. */
+  /**
+   * What silenced one connection, such as a firewall that forgot it, has silenced all that were opened before. One that it
+   * knows nothing of is trusted: where a pool is wrapped, each may come as another object than was announced.
+   */
   trusts(client: object): boolean {
-    return (this.#heard.get(client) ?? 0) >= this.#silentSince;
+    const heardAt = this.#heard.get(client);
+    return heardAt === undefined || heardAt >= this.#silentSince;
   }
 
   keeps(client: object, name: string): boolean {
@@ -123,7 +127,7 @@ export async function openPool(config: object): Promise<Pool> {
 /** `pg` would let `?sslmode=require` in the address replace `ssl`, with its `ca`, by an empty one. */
 function withOwnTls(config: { connectionString?: unknown; ssl?: unknown }): object {
   const { connectionString, ssl } = config;
-  if (typeof connectionString !== "string" || typeof ssl !== "object") return config;
+  if (typeof connectionString !== "string" || typeof ssl !== "object" || ssl === null) return config;
   const [address, query = ""] = connectionString.split(/\?(.*)/s);
   const rest = query.split("&").filter((one) => !/^(sslmode=(?!disable$)|ssl=(true|1)$)/.test(one));
   return { ...config, connectionString: rest.join("&") === "" ? address : `${address}?${rest.join("&")}` };

@@ -54,7 +54,7 @@ const refused: readonly (readonly [Beginnings, why: string])[] = [
 ];
 
 /** What passes: nobody reached, nothing free, a lock or a limit of time, other transactions in the way. */
-const passing: Beginnings = ["ECONNREFUSED", "EAI_AGAIN", "53", "55", "57014", "57P03", ...raced];
+const passing: Beginnings = ["ECONNREFUSED", "EAI_AGAIN", "25P04", "53", "55", "57014", "57P03", ...raced];
 
 /** Undefined table and column. */
 const notReady: Beginnings = ["42P01", "42703"];
@@ -65,11 +65,12 @@ export function refusalOf(store: string, cause: unknown, place: string): Turnkee
   const isIn = (beginnings: Beginnings): boolean =>
     beginnings.some((beginning) => code.startsWith(beginning));
   if (isIn(notReady)) return notReadyError(store, `a table or column of ${place}`, cause);
+  if (isIn(passing)) {
+    const message = `${store}: the database could not serve the call (${code}); see the cause. Nothing was written: it may be repeated`;
+    return new TurnkeepError("STORE_UNAVAILABLE", message, { cause });
+  }
   const [, why] = refused.find(([beginnings]) => isIn(beginnings)) ?? [];
-  if (why !== undefined) return refusedError(store, `${why} (${code}${objectOf(cause)})`, cause);
-  if (!isIn(passing)) return undefined;
-  const message = `${store}: the database could not serve the call (${code}); see the cause. Nothing was written: it may be repeated`;
-  return new TurnkeepError("STORE_UNAVAILABLE", message, { cause });
+  return why === undefined ? undefined : refusedError(store, `${why} (${code}${objectOf(cause)})`, cause);
 }
 
 /** What Postgres says in English of a missing right, or a policy, and whose: a name and never content. */

@@ -33,7 +33,7 @@ export interface PostgresStore extends ChatMemoryStore {
    *
    * Errors: `UNSUPPORTED_VERSION` if a later version of this package migrated them; `STORE_NOT_READY` if the database's
    * encoding is not UTF8, if the server is older than Postgres 14 or lacks something of it, if a name is taken, or if the
-   * role lacks the permission; `STORE_REFUSED`, `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
+   * role lacks the permission or may not see all rows; `STORE_REFUSED`, `STORE_UNAVAILABLE`, `ABORTED`, `CLOSED`.
    */
   migrate(options?: CallOptions): Promise<void>;
 }

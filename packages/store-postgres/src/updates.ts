@@ -14,15 +14,6 @@ const rewritten = `, created_at = coalesce(c.created_at, m.created_at),
 const allChanged = `1 / (not exists (select from head) or (select count(*) from c where c.differs) =
         (select count(*) from changed) + (select count(*) from removed))::int = 1`;
 
-/**
- * What becomes of a beginning whose id is taken. The second one changes nothing either, but Postgres refuses it if the
- * policies of the database hide that memory, and so does the division if it has expired and was not deleted for them.
- */
-const onConflict = {
-  nothing: "do nothing",
-  refuse: `do update set next_seq = h.next_seq / (${present})::int`,
-};
-
 /** The statements that update a memory. */
 export class Updates {
   readonly #memories: string;
@@ -43,7 +34,7 @@ export class Updates {
    */
   of(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): UpdateStatement[] {
     if (update.expected === null && namedSeqs(folded).length === 0) {
-      return [onConflict.nothing, onConflict.refuse].map(
+      return ["do nothing", this.#refusal()].map(
         (otherwise) => () => this.#begin(memoryId, update, folded, otherwise),
       );
     }
@@ -51,6 +42,16 @@ export class Updates {
     // An evicted message may exist without being live.
     const lean = isPlain(folded) ? [() => this.#append(memoryId, update, folded)] : [];
     return [...lean, change, change];
+  }
+
+  /**
+   * What becomes of a beginning whose id is taken, asked a second time. It changes nothing either, but Postgres refuses it if
+   * the policies of the database hide that memory, and so does the division if it has expired and was not deleted for them.
+   * One that this statement cannot see yet has come, and expired, in a slow transaction of somebody else.
+   */
+  #refusal(): string {
+    const isSeen = `exists (select from ${this.#memories} s where s.memory_key = h.memory_key)`;
+    return `do update set next_seq = h.next_seq / (${present} or not ${isSeen})::int`;
   }
 
   /** Begins a memory, also in place of an expired one. */
@@ -73,7 +74,7 @@ export class Updates {
     const last = insert.length > 0 ? this.#inserted(p, insert) : "select 'done' as done from head";
     // A row that was there before has been locked, which its `xmax` says.
     const text = `with ${expired}, head as (${begun}) ${last} where head.is_new`;
-    const recurs = isFew(insert) && otherwise === onConflict.nothing;
+    const recurs = isFew(insert) && otherwise === "do nothing";
     return recurs ? this.#recurring(`begin ${insert.length}`, p, text) : p.statement(text);
   }
 

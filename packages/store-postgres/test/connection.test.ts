@@ -176,7 +176,7 @@ describe("a client that was given", () => {
       ...["40003", "57P01", "57P02", "08006", "08P01", "58030", "XX000", "ECONNRESET"].map(
         (code) => [code, "STORE_UNAVAILABLE", "is open"] as const,
       ),
-      ...["53300", "53100", "57P03", "57014", "55P03", "ECONNREFUSED", "EAI_AGAIN"].map(
+      ...["53300", "53100", "57P03", "57014", "55P03", "25P04", "ECONNREFUSED", "EAI_AGAIN"].map(
         (code) => [code, "STORE_UNAVAILABLE", "Nothing was written"] as const,
       ),
       ...[

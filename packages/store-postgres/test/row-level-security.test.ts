@@ -5,6 +5,7 @@ import { message, messages, update } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
+import { migrateStatements, migrationsOf, namesOf } from "../src/migrations.ts";
 import { newDatabase } from "./server.ts";
 import { openPool } from "./support.ts";
 
@@ -154,6 +155,24 @@ test("a policy on messages with `using` alone lets nobody begin a memory, and sa
     message: expect.stringContaining('"turnkeep_messages"'),
   });
   expect(await storeOf(ann).getMessages("a")).toMatchObject({ version: null });
+});
+
+test("a migration as a role that sees only a part takes nothing for left behind, and says what to do", async () => {
+  await admin.query("drop table if exists turnkeep_messages, turnkeep_memories, turnkeep_migrations");
+  const names = namesOf("public", "turnkeep_");
+  const [withTrigger] = migrateStatements(names, migrationsOf(names).slice(0, 1));
+  await admin.query(`set role ${owner}; ${withTrigger?.text}; reset role`);
+  const begin = update(null, 4, { owner: ann, append: messages(1, 3) });
+  await postgresStore({ client: admin }).updateMessages("a", begin);
+  await admin.query(`${tenants} alter table turnkeep_memories force row level security;`);
+  await expect(storeOf(owner).migrate()).rejects.toMatchObject({
+    code: "STORE_NOT_READY",
+    message: expect.stringContaining("row-level security"),
+  });
+  expect(await payloads()).toHaveLength(3);
+  await admin.query("alter table turnkeep_memories no force row level security");
+  await storeOf(owner).migrate();
+  expect(await payloads()).toHaveLength(3);
 });
 
 test("one role for all tenants goes by a setting of the transaction", async () => {

@@ -107,3 +107,20 @@ test.each([
   expect(asked.mock.calls).toContainEqual([true, ms]);
   await store.close();
 });
+
+test("a pool that hands out other objects than it announces is not asked for new connections without end", async () => {
+  const { sockets, stream } = overSockets();
+  const pool = openPool(proxy.through(url), { max: 1, stream });
+  onTestFinished(() => pool.end());
+  const client = new Proxy(pool, {
+    get: (target, name) =>
+      name === "connect" ? async () => new Proxy(await pool.connect(), {}) : Reflect.get(target, name),
+  });
+  const store = postgresStore({ client });
+  await store.getMessages("a");
+  proxy.forget();
+  await giveUpCall(store, sockets);
+  expect((await store.getMessages("a")).messages).toEqual([message(1)]);
+  await store.getMessages("a");
+  expect(sockets).toHaveLength(2);
+});

@@ -116,6 +116,9 @@ test("an address alone means what pg takes it for", async () => {
   const checking = postgresStore({ url: `${url}?sslmode=verify-full` });
   await expect(checking.migrate()).rejects.toMatchObject({ code: "STORE_REFUSED" });
   await checking.close();
+  const given = postgresStore({ config: { connectionString: `${url}?sslmode=verify-full`, ssl: null } });
+  await expect(given.migrate()).rejects.toMatchObject({ code: "STORE_REFUSED" });
+  await given.close();
   const plain = postgresStore({ config: { connectionString: `${url}?sslmode=disable`, ssl: { ca } } });
   await plain.migrate();
   await plain.close();

@@ -213,3 +213,26 @@ test("a transaction of a PGlite is one too", async () => {
   await add("kept");
   expect((await store.getMessages("a")).messages).toHaveLength(1);
 });
+
+test("a beginning that waited for memories that then had expired is a conflict, and no refusal", async () => {
+  /** What waits for a slow transaction of somebody else, each time anew. */
+  const late: PostgresClient = {
+    async query(text, values) {
+      if (!text.includes("on conflict")) return pool.query(text, values);
+      const { client } = await begin();
+      await postgresStore({ client, ttlMs: 1 }).updateMessages(memoryId, update(null, 2, { owner: "other" }));
+      await client.query("select pg_sleep(0.01)");
+      const commit = async (): Promise<void> => {
+        while ((await pool.query("select from pg_locks where not granted")).rowCount === 0);
+        await client.query("commit");
+      };
+      return (await Promise.all([pool.query(text, values), commit()]))[0];
+    },
+  };
+  const beginning = update(null, 2, { owner: "own", append: [message(1)] });
+  await expect(postgresStore({ client: late }).updateMessages(memoryId, beginning)).rejects.toMatchObject({
+    code: "VERSION_CONFLICT",
+  });
+  await outside.updateMessages(memoryId, beginning);
+  expect(await outside.getMessages(memoryId)).toMatchObject({ owner: "own", messages: [message(1)] });
+});

@@ -1,4 +1,6 @@
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, realpathSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { sep } from "node:path";
 import { type ChatMemoryStore, isTurnkeepError, TurnkeepError } from "@turnkeep/core";
 import { invalidOption } from "@turnkeep/core/store-kit";
 import { postgresStore } from "@turnkeep/store-postgres";
@@ -24,6 +26,7 @@ export function folderToWrite(folder: string): Place {
  */
 export async function folderToRead(folder: string): Promise<Place> {
   checkDatabase(folder);
+  checkRoomOutside(folder);
   const copy = temporaryFolder("inspect");
   try {
     await copyDatabase(folder, copy.path);
@@ -73,6 +76,14 @@ function checkDatabase(folder: string): void {
   if (!namesIn(folder).includes("PG_VERSION")) {
     throw invalidOption(`There is no database in ${folder}. Name a folder of PGlite's.`);
   }
+}
+
+/** A copy within what is copied would hold itself, and so on without end. */
+function checkRoomOutside(folder: string): void {
+  if (!`${realpathSync(tmpdir())}${sep}`.startsWith(`${realpathSync(folder)}${sep}`)) return;
+  throw invalidOption(
+    `TMPDIR lies in ${folder}, of which a copy is made there. Set TMPDIR to a folder outside of it.`,
+  );
 }
 
 function namesIn(folder: string): string[] {
