@@ -52,7 +52,7 @@ it.each([
     await project.command(process.execPath, [`node_modules/${bin}`, ...args], { NODE_PATH: "" });
     const printed = await project.run("out.mjs", {});
     expect(printed).toMatch(
-      /^asked\n.*need the driver "pg": install it\n.*needs the driver "@electric-sql\/pglite": install it/,
+      /^asked\n.*need the driver "pg": install it.*\n.*needs the driver "@electric-sql\/pglite": install it/,
     );
   } finally {
     project.remove();

@@ -47,8 +47,8 @@ await build({
   banner: { js: 'import { createRequire } from "node:module"; const require = createRequire("/");' },
 });
 const worker = new Miniflare({
-  modules: true,
-  scriptPath: "bundle.mjs",
+  // Listed as wrangler does: else Miniflare looks for drivers that the bundle names and the program does not use.
+  modules: [{ type: "ESModule", path: "bundle.mjs" }],
   compatibilityDate: "2026-04-01",
   compatibilityFlags: ["nodejs_compat"],
   bindings: { DATABASE_URL: url },
