@@ -80,8 +80,8 @@ export async function testCommand(print) {
     {
       name: "published packages",
       needs: [...needs, "build"],
-      // Both wait for other processes most of the time: for npm here, for disks and servers that start there.
-      alongside: "tests of @turnkeep/store-postgres",
+      // Both wait for other processes most of the time: for npm here, for a server there.
+      alongside: "tests of @turnkeep/store-dynamo",
       run: () =>
         runVitest(join(root, "tooling/checks"), { env, onCounts, config: "vitest.published.config.ts" }),
     },
