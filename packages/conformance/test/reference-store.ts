@@ -13,7 +13,6 @@ import {
   closedError,
   conflictError,
   corruptError,
-  decodeCursor,
   encodeCursor,
   foldUpdate,
   isInPlace,
@@ -133,7 +132,7 @@ export function referenceStore(
       await enterMemory(memoryId, options?.signal);
       const found = find(memoryId);
       const stored = storedRows(found?.nextSeq ?? 1, found?.rows ?? []);
-      if (isInPlace(memoryId, update, found?.version ?? null, stored)) return;
+      if (isInPlace(memoryId, foldUpdate(update), found?.version ?? null, stored)) return;
       const now = database.now();
       const expiresAt = ttlMs === undefined ? Number.POSITIVE_INFINITY : now + ttlMs;
       const history = capabilities.history;
@@ -162,10 +161,9 @@ export function referenceStore(
     },
 
     async listMemories(query, options) {
-      const { owner, cursor, limit } = normalizeListQuery(query);
+      const { owner, after = "", limit } = normalizeListQuery(query);
       await enter(options?.signal);
       if (!capabilities.list) throw unsupportedError("referenceStore", "listMemories");
-      const after = cursor === undefined ? "" : decodeCursor(cursor);
       const ids = [...database.memories.keys()].sort().filter((id) => {
         const memory = isReadable(id) ? find(id) : undefined;
         return id > after && memory !== undefined && (owner === undefined || memory.owner === owner);

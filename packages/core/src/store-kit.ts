@@ -40,10 +40,17 @@ export {
   unreadableMessage,
   withState,
 } from "./stores/copies.ts";
+export {
+  type DefinedStore,
+  defineStore,
+  type StoreConnection,
+  type StoreDefinition,
+  type StoreMethods,
+} from "./stores/define-store.ts";
 export { type DriverCalls, driverCalls } from "./stores/driver-calls.ts";
 export { type FoldedUpdate, foldUpdate, isPlain, namedSeqs } from "./stores/fold-update.ts";
 export { importError } from "./stores/import-driver.ts";
-export { type Lifecycle, lifecycle, type StoreConnection } from "./stores/lifecycle.ts";
+export { type Lifecycle, lifecycle } from "./stores/lifecycle.ts";
 export {
   decodeCursor,
   encodeCursor,

@@ -335,12 +335,13 @@ describe("queries", () => {
   });
 
   test("list: the defaults, and what is refused", () => {
-    expect(normalizeListQuery({})).toEqual({ owner: undefined, cursor: undefined, limit: 100 });
-    expect(normalizeListQuery({ owner: "o", cursor: "c", limit: 1 })).toEqual({
+    expect(normalizeListQuery({})).toEqual({ owner: undefined, after: undefined, limit: 100 });
+    expect(normalizeListQuery({ owner: "o", cursor: encodeCursor("c"), limit: 1 })).toEqual({
       owner: "o",
-      cursor: "c",
+      after: "c",
       limit: 1,
     });
+    expect(codeOf(() => normalizeListQuery({ cursor: encodeCursor("c") }, /^d$/))).toBe("INVALID_OPTION");
     for (const query of [
       undefined,
       { owner: "" },
@@ -432,12 +433,14 @@ describe("checkOptionText", () => {
 });
 
 describe("isInPlace", () => {
-  const change = update("before", {
-    version: "after",
-    nextSeq: 9,
-    append: [message(8)],
-    move: [{ seq: 3, to: "evicted" }],
-  });
+  const change = foldUpdate(
+    update("before", {
+      version: "after",
+      nextSeq: 9,
+      append: [message(8)],
+      move: [{ seq: 3, to: "evicted" }],
+    }),
+  );
   const stored = storedRows(8, [{ seq: 3, id: "m3", state: "live" }]);
 
   test("tells what was sent twice from what may be sent again", () => {

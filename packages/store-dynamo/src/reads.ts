@@ -1,9 +1,4 @@
-import {
-  corruptError,
-  decodeCursor,
-  type ListedMemory,
-  type NormalListQuery,
-} from "@turnkeep/core/store-kit";
+import { corruptError, type ListedMemory, type NormalListQuery } from "@turnkeep/core/store-kit";
 import { type Head, headKey, headOf, isPresent, listedAs, listPartition, shards } from "./items.ts";
 import type { Table } from "./table.ts";
 
@@ -19,11 +14,10 @@ export async function readHead(table: Table, memoryId: string): Promise<Head | u
 /** The memories listed after a cursor: one more than requested, if there are that many. */
 export async function readList(
   table: Table,
-  { owner, cursor, limit }: NormalListQuery,
+  { owner, after: position = "0/", limit }: NormalListQuery,
 ): Promise<ListedMemory[]> {
   const found: ListedMemory[] = [];
   // The shard and the sort key in it of the last memory of the previous page.
-  const position = cursor === undefined ? "0/" : decodeCursor(cursor, /^[0-7]\/./s);
   let after = position.slice(2) || undefined;
   for (let shard = Number(position[0]); shard < (owner === undefined ? shards : 1); shard++) {
     const query = { after, limit: limit + 1 - found.length };

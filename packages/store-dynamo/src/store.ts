@@ -217,7 +217,7 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
 
     async listMemories(query, callOptions) {
       const table = tableOf(enter(callOptions));
-      const normal = normalizeListQuery(query);
+      const normal = normalizeListQuery(query, /^[0-7]\/./s);
       return listPage(await readList(table, normal), normal.limit);
     },
 

@@ -73,7 +73,7 @@ async function planned(
 ) {
   const folded = foldUpdate(change);
   const before = decodeLive(memory.memoryId, base.live);
-  const named = await linesNamed(memory, change, folded, base, lost, before);
+  const named = await linesNamed(memory, folded, base, lost, before);
   if (named === "torn") return named;
   const { recent, rows: stored, nowhere } = named;
 
@@ -141,12 +141,12 @@ interface Lines {
 /** What the update names, after checking the update against it, beside what it stands with. */
 async function linesNamed(
   memory: Memory,
-  change: MemoryUpdate,
-  { rewrite, setState, remove }: FoldedUpdate,
+  folded: FoldedUpdate,
   base: Head,
   lost: Lost,
   before: ReadonlyMap<number, Place>,
 ): Promise<Lines | "torn"> {
+  const { rewrite, setState, remove } = folded;
   const recent = linesOf(base.recent);
   const gone = setState.map(({ seq }) => seq).filter((seq) => !before.has(seq));
   const inHead = new Set(recent.map(({ seq }) => seq));
@@ -163,7 +163,7 @@ async function linesNamed(
     return { seq, edit: before.get(seq)?.edit ?? 0, id: lost.get(seq) ?? "", text: "" };
   });
   for (const line of empty) lines.set(line.seq, line);
-  checkAgainstStored(memory.memoryId, change, {
+  checkAgainstStored(memory.memoryId, folded, {
     nextSeq: base.nextSeq,
     find(seq) {
       const id = lines.get(seq)?.id;

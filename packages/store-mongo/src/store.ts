@@ -2,7 +2,6 @@ import type { CallOptions, ChatMemoryStore, StoreCapabilities, StoredMessage } f
 import {
   checkUpdate,
   copyUpdate,
-  decodeCursor,
   isTurnkeepError,
   lifecycle,
   listPage,
@@ -157,10 +156,8 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
 
     async listMemories(query, callOptions) {
       const run = ready(enter(callOptions));
-      const { owner, cursor, limit } = normalizeListQuery(query);
-      const found = await run(
-        statements.list(owner, cursor === undefined ? "" : decodeCursor(cursor), limit),
-      );
+      const { owner, after = "", limit } = normalizeListQuery(query);
+      const found = await run(statements.list(owner, after, limit));
       return listPage(found.map(listedOf), limit);
     },
 

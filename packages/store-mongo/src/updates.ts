@@ -54,7 +54,7 @@ export async function applyUpdate(
     const found = memory === null ? new Map<number, PlacedEntry>() : await findIn(run, memory, named);
     if (found === undefined) continue;
     const stored = Array.from(found.values(), (one) => ({ seq: one.seq, state: one.state, id: idOf(one) }));
-    if (isInPlace(memoryId, update, memory?.version ?? null, storedRows(memory?.next ?? 1, stored))) return;
+    if (isInPlace(memoryId, folded, memory?.version ?? null, storedRows(memory?.next ?? 1, stored))) return;
     // No memory is there, and yet it could not begin: an expired one occupies its place.
     if (memory === null) await removeLife(run, { _id: memoryId, ...expired });
     if (apart.length > 0 && announced === null) continue;

@@ -3,7 +3,6 @@ import {
   checkUpdate,
   conflictError,
   copyUpdate,
-  decodeCursor,
   foldUpdate,
   isInPlace,
   lifecycle,
@@ -108,7 +107,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
         if (await write(statement(lost))) return;
         // A statement that waited behind another write saw the state before it: only now the reason shows.
         const found = storedOf(await run(sql.look(memoryId, namedSeqs(folded))));
-        if (isInPlace(memoryId, change, found.version, found.stored)) return;
+        if (isInPlace(memoryId, folded, found.version, found.stored)) return;
         lost = found.lost;
       }
       // What stood in the way of a beginning has been deleted each time.
@@ -144,8 +143,8 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 
     async listMemories(query, callOptions) {
       const { run } = enter(callOptions);
-      const { owner, cursor, limit } = normalizeListQuery(query);
-      const rows = await run(sql.list(owner, cursor === undefined ? "0" : decodeCursor(cursor, key), limit));
+      const { owner, after = "0", limit } = normalizeListQuery(query, key);
+      const rows = await run(sql.list(owner, after, limit));
       return listPage(rows.map(listedOf), limit);
     },
 

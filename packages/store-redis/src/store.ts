@@ -10,7 +10,6 @@ import {
   checkUpdate,
   conflictError,
   copyUpdate,
-  decodeCursor,
   type FoldedUpdate,
   foldUpdate,
   isInPlace,
@@ -183,7 +182,7 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
       if (outcome === "other") outcome = await run(lua.change(memoryId, change, folded));
       if (outcome === "disagrees") {
         const found = await run(lua.look(memoryId, named));
-        outcome = isInPlace(memoryId, change, ...storedOf(memoryId, found, change)) ? "replayed" : "conflict";
+        outcome = isInPlace(memoryId, folded, ...storedOf(memoryId, found, change)) ? "replayed" : "conflict";
       }
       if (outcome === "conflict") {
         throw calls.mayHaveRepeated() ? openError() : conflictError(memoryId, change.expected);
@@ -213,9 +212,9 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
 
     async listMemories(query, callOptions) {
       const { run } = enter(callOptions);
-      const { owner, cursor, limit } = normalizeListQuery(query);
+      const { owner, after: first = "0", limit } = normalizeListQuery(query, place);
       const found: ListedMemory[] = [];
-      let after: string | undefined = cursor === undefined ? "0" : decodeCursor(cursor, place);
+      let after: string | undefined = first;
       while (after !== undefined && found.length <= limit) {
         const size = Math.max(batch, limit + 1 - found.length);
         const page: PageAnswer = await run(lua.page(owner, after, size));

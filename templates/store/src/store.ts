@@ -10,7 +10,6 @@ import {
   checkUpdate,
   conflictError,
   copyUpdate,
-  decodeCursor,
   foldUpdate,
   isInPlace,
   lifecycle,
@@ -107,7 +106,7 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
       const folded = foldUpdate(change);
       await transaction((run) => {
         const [version, stored] = storedOf(run(sql.look(memoryId, namedSeqs(folded))));
-        if (isInPlace(memoryId, change, version, stored)) return;
+        if (isInPlace(memoryId, folded, version, stored)) return;
         const begins = change.expected === null;
         for (const statement of begins
           ? sql.begin(memoryId, change, folded.insert)
@@ -140,9 +139,8 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
 
     async listMemories(query, callOptions) {
       const { run } = enter(callOptions);
-      const { owner, cursor, limit } = normalizeListQuery(query);
-      const after = cursor === undefined ? 0 : Number(decodeCursor(cursor, key));
-      const rows = await run(sql.list(owner, after, limit));
+      const { owner, after = "0", limit } = normalizeListQuery(query, key);
+      const rows = await run(sql.list(owner, Number(after), limit));
       return listPage(
         rows.map(({ key, id, owner, updated }) => ({
           memoryId: id,

@@ -1,5 +1,6 @@
 import { invalidOption } from "../errors.ts";
-import type { MemoryUpdate, MessageState } from "../store-contract.ts";
+import type { MessageState } from "../store-contract.ts";
+import type { FoldedUpdate } from "./fold-update.ts";
 import { conflictError } from "./store-errors.ts";
 import { show } from "./text.ts";
 
@@ -28,17 +29,16 @@ export function storedRows(
  *
  * @example
  * ```ts
- * import type { MemoryUpdate } from "@turnkeep/core";
- * import { isInPlace, storedRows } from "@turnkeep/core/store-kit";
+ * import { type FoldedUpdate, isInPlace, storedRows } from "@turnkeep/core/store-kit";
  *
- * function sentTwice(update: MemoryUpdate): boolean {
+ * function sentTwice(update: FoldedUpdate): boolean {
  *   return isInPlace("chat-1", update, update.version, storedRows(update.nextSeq, []));
  * }
  * ```
  */
 export function isInPlace(
   memoryId: string,
-  update: MemoryUpdate,
+  update: FoldedUpdate,
   version: string | null,
   stored: StoredRows,
 ): boolean {
@@ -52,10 +52,10 @@ export function isInPlace(
  * Throws `INVALID_OPTION` unless a checked update, computed from the stored version, agrees with what is stored: no
  * sequence number is reused, a replaced message is live and keeps its id, a moved message exists.
  */
-export function checkAgainstStored(memoryId: string, update: MemoryUpdate, stored: StoredRows): void {
-  const { append, replace, move, nextSeq } = update;
+export function checkAgainstStored(memoryId: string, update: FoldedUpdate, stored: StoredRows): void {
+  const { appended, replaced, moved, nextSeq } = update;
   const place = (): string => `memory ${show(memoryId)}`;
-  const first = append[0];
+  const first = appended[0];
   if (nextSeq < stored.nextSeq) {
     throw invalidOption(`nextSeq must not go back from ${stored.nextSeq} to ${nextSeq} in ${place()}`);
   }
@@ -64,7 +64,7 @@ export function checkAgainstStored(memoryId: string, update: MemoryUpdate, store
       `A new message must have seq ${stored.nextSeq} or more in ${place()}, but ${show(first.id)} has ${first.seq}`,
     );
   }
-  for (const { seq, id } of replace) {
+  for (const { seq, id } of replaced) {
     const row = stored.find(seq);
     if (row?.state !== "live" || row.id !== id) {
       throw invalidOption(
@@ -72,10 +72,8 @@ export function checkAgainstStored(memoryId: string, update: MemoryUpdate, store
       );
     }
   }
-  const appended = new Set(append.map(({ seq }) => seq));
-  for (const { seq } of move) {
-    if (!appended.has(seq) && stored.find(seq) === undefined) {
-      throw invalidOption(`A move names seq ${seq}, which ${place()} does not hold`);
-    }
+  for (const { seq } of moved) {
+    if (stored.find(seq) !== undefined) continue;
+    throw invalidOption(`A move names seq ${seq}, which ${place()} does not hold`);
   }
 }

@@ -2,10 +2,11 @@ import type { MemoryUpdate, MessageState, StoredMessage } from "../store-contrac
 import { withState } from "./copies.ts";
 
 /**
- * The net effect of an update. Each message is in exactly one of the first four lists, with its final state. The last
- * two list the rows that the update expects to find, for a store that checks them in the statement that changes them.
+ * An update as a store applies it: a copy with the net effect on each row. Each message is in exactly one of `insert`,
+ * `rewrite`, `setState` and `remove`, with its final state. The last three lists are what the update says of the rows
+ * before, for a store that checks them in the statement that changes them.
  */
-export interface FoldedUpdate {
+export interface FoldedUpdate extends Readonly<Omit<MemoryUpdate, "append" | "replace" | "move">> {
   /** New rows, ascending by `seq`. */
   readonly insert: readonly (StoredMessage & { readonly state: MessageState })[];
   /** Rows whose payload, meta and state are overwritten; before, they were live. */
@@ -14,6 +15,8 @@ export interface FoldedUpdate {
   readonly setState: readonly { readonly seq: number; readonly state: MessageState }[];
   /** Rows to delete. */
   readonly remove: readonly number[];
+  /** `insert`, and new messages that the update itself removes again: before, their `seq` was free. */
+  readonly appended: readonly (StoredMessage & Folded)[];
   /** `rewrite`, and those of `remove` that were also replaced: before, they were live and had these ids. */
   readonly replaced: readonly (StoredMessage & Folded)[];
   /** `setState`, and the rest of `remove`: before, they existed. */
@@ -50,20 +53,28 @@ export function foldUpdate(
     readonly history?: boolean | undefined;
   },
 ): FoldedUpdate {
+  const { expected, version, nextSeq, owner, head } = update;
   const keepsHistory = options?.history !== false;
   const targets = new Map<number, MessageState | "removed">();
   for (const { seq, to } of update.move) {
     targets.set(seq, keepsHistory || to === "live" ? to : "removed");
   }
-  const insert = update.append.map((message) => withState(message, targets.get(message.seq) ?? "live"));
-  const replaced = update.replace.map((message) => withState(message, targets.get(message.seq) ?? "live"));
-  for (const { seq } of [...insert, ...replaced]) targets.delete(seq);
+  const folded = (message: StoredMessage) => withState(message, targets.get(message.seq) ?? "live");
+  const appended = update.append.map(folded);
+  const replaced = update.replace.map(folded);
+  for (const { seq } of [...appended, ...replaced]) targets.delete(seq);
   const moved = Array.from(targets, ([seq, state]) => ({ seq, state }));
   return {
-    insert: insert.filter(stays),
+    expected,
+    version,
+    nextSeq,
+    owner,
+    head,
+    insert: appended.filter(stays),
     rewrite: replaced.filter(stays),
     setState: moved.filter(stays),
     remove: [...replaced, ...moved].filter((row) => !stays(row)).map(({ seq }) => seq),
+    appended,
     replaced,
     moved,
   };

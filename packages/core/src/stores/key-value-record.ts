@@ -1,16 +1,10 @@
 import { TurnkeepError } from "../errors.ts";
 import { parsedJson } from "../parsed-json.ts";
-import type {
-  HistoryPage,
-  MemorySnapshot,
-  MemoryUpdate,
-  MessageState,
-  StoredMessage,
-} from "../store-contract.ts";
+import type { HistoryPage, MemorySnapshot, MessageState, StoredMessage } from "../store-contract.ts";
 import { checkAgainstStored } from "./check-stored.ts";
 import { messageStates } from "./checks.ts";
 import { copyMessage, memorySnapshot } from "./copies.ts";
-import { foldUpdate } from "./fold-update.ts";
+import type { FoldedUpdate } from "./fold-update.ts";
 import type { NormalHistoryQuery } from "./queries.ts";
 import { corruptError } from "./store-errors.ts";
 import { show } from "./text.ts";
@@ -116,11 +110,11 @@ export function encodeRecord(record: KeyValueRecord): string {
   return JSON.stringify(layout);
 }
 
-/** The record after a checked update whose `expected` is the stored version. */
+/** The record after an update whose `expected` is the stored version. */
 export function updateRecord(
   memoryId: string,
   record: KeyValueRecord | undefined,
-  update: MemoryUpdate,
+  update: FoldedUpdate,
   times: { readonly updatedAt: number; readonly expiresAt: number | undefined },
 ): KeyValueRecord {
   const rows = new Map(record?.rows.map((row) => [row.seq, row]));
@@ -128,7 +122,7 @@ export function updateRecord(
     nextSeq: record?.nextSeq ?? 1,
     find: (seq) => rows.get(seq),
   });
-  const { insert, rewrite, setState, remove } = foldUpdate(update);
+  const { insert, rewrite, setState, remove } = update;
   for (const row of insert) rows.set(row.seq, row);
   for (const row of rewrite) rows.set(row.seq, row);
   for (const { seq, state } of setState) rows.set(seq, { ...(rows.get(seq) as Row), state });

@@ -1,9 +1,10 @@
 import { invalidOption, type TurnkeepError } from "../errors.ts";
 import { checkUnlessInstance, kindOf } from "../option-checks.ts";
-import type { ChatMemoryStore, MemoryUpdate } from "../store-contract.ts";
-import { checkTtl, checkUpdate } from "./checks.ts";
-import { copyUpdate } from "./copies.ts";
+import type { ChatMemoryStore } from "../store-contract.ts";
+import { checkTtl } from "./checks.ts";
+import { defineStore } from "./define-store.ts";
 import { driverCalls } from "./driver-calls.ts";
+import type { FoldedUpdate } from "./fold-update.ts";
 import type { KeyValueEntry, KeyValueStoreOptions } from "./key-value-options.ts";
 import {
   decodeRecord,
@@ -13,15 +14,8 @@ import {
   snapshotOf,
   updateRecord,
 } from "./key-value-record.ts";
-import { lifecycle } from "./lifecycle.ts";
-import {
-  decodeCursor,
-  type ListedMemory,
-  listPage,
-  normalizeHistoryQuery,
-  normalizeListQuery,
-} from "./queries.ts";
-import { conflictError, unsupportedError } from "./store-errors.ts";
+import type { ListedMemory } from "./queries.ts";
+import { conflictError } from "./store-errors.ts";
 import { show } from "./text.ts";
 
 export type { KeyValueCall, KeyValueEntry, KeyValuePage, KeyValueStoreOptions } from "./key-value-options.ts";
@@ -95,13 +89,13 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
   });
   // Errors of hooks become errors of the store, and a signal ends the wait even if the hook ignores it.
   const { run, settled } = driverCalls(name);
-  const { enter, enterFor, close } = lifecycle(name, {
-    under: (signal) => signal,
+  const connection = {
+    under: (signal: AbortSignal | undefined) => signal,
     async close() {
       await settled();
       await run(() => options.close?.(), undefined);
     },
-  });
+  };
 
   async function get(key: string, signal: AbortSignal | undefined): Promise<KeyValueEntry<R> | undefined> {
     const entry = (await run(() => options.get(key, { signal }), signal)) ?? undefined;
@@ -197,7 +191,7 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
 
   async function apply(
     memoryId: string,
-    update: MemoryUpdate,
+    update: FoldedUpdate,
     signal: AbortSignal | undefined,
   ): Promise<void> {
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
@@ -214,62 +208,47 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     throw conflictError(memoryId, update.expected);
   }
 
-  return {
-    capabilities,
+  return defineStore<AbortSignal | undefined>(
+    { name, capabilities, connection },
+    {
+      async read(signal, memoryId, known) {
+        return snapshotOf(read(memoryId, await get(memoryId, signal)), known);
+      },
 
-    async getMessages(memoryId, callOptions) {
-      const signal = enterFor(memoryId, callOptions);
-      return snapshotOf(read(memoryId, await get(memoryId, signal)), callOptions?.known);
+      async update(signal, memoryId, update) {
+        // One call for both, so that `close()` also waits between its read and its write.
+        await run(() => apply(memoryId, update, signal), signal);
+      },
+
+      async remove(signal, memoryId, expected) {
+        if (expected === undefined) await remove(memoryId, undefined, signal);
+        else await run(() => removeAt(memoryId, expected, signal), signal);
+      },
+
+      async history(signal, memoryId, query) {
+        return historyOf(read(memoryId, await get(memoryId, signal)), query);
+      },
+
+      async list(signal, { owner, after, limit }) {
+        const found: ListedMemory[] = [];
+        for await (const keys of keysAfter(after, signal)) {
+          const some = await Promise.all(keys.map((key) => listed(key, owner, signal)));
+          found.push(...some.filter((memory) => memory !== undefined));
+          if (found.length > limit) break;
+        }
+        return found;
+      },
+
+      async sweep(signal) {
+        let removed = 0;
+        for await (const keys of keysAfter(undefined, signal)) {
+          const swept = await Promise.all(keys.map((key) => sweepKey(key, signal)));
+          removed += swept.filter(Boolean).length;
+        }
+        return removed;
+      },
     },
-
-    async updateMessages(memoryId, update, callOptions) {
-      const signal = enterFor(memoryId, callOptions);
-      checkUpdate(update, capabilities);
-      const change = copyUpdate(update);
-      // One call for both, so that `close()` also waits between its read and its write.
-      await run(() => apply(memoryId, change, signal), signal);
-    },
-
-    async deleteMessages(memoryId, callOptions) {
-      const signal = enterFor(memoryId, callOptions);
-      const expected = callOptions?.expected;
-      if (expected === undefined) await remove(memoryId, undefined, signal);
-      else await run(() => removeAt(memoryId, expected, signal), signal);
-    },
-
-    async getHistory(memoryId, query, callOptions) {
-      const signal = enterFor(memoryId, callOptions);
-      const normal = normalizeHistoryQuery(query);
-      return historyOf(read(memoryId, await get(memoryId, signal)), normal);
-    },
-
-    async listMemories(query, callOptions) {
-      const signal = enter(callOptions);
-      const { owner, cursor, limit } = normalizeListQuery(query);
-      if (!capabilities.list) throw unsupportedError(name, "listMemories");
-      const after = cursor === undefined ? undefined : decodeCursor(cursor);
-      const found: ListedMemory[] = [];
-      for await (const keys of keysAfter(after, signal)) {
-        const some = await Promise.all(keys.map((key) => listed(key, owner, signal)));
-        found.push(...some.filter((memory) => memory !== undefined));
-        if (found.length > limit) break;
-      }
-      return listPage(found, limit);
-    },
-
-    async sweep(callOptions) {
-      const signal = enter(callOptions);
-      let removed = 0;
-      for await (const keys of keysAfter(undefined, signal)) {
-        const swept = await Promise.all(keys.map((key) => sweepKey(key, signal)));
-        removed += swept.filter(Boolean).length;
-      }
-      return { removed };
-    },
-
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  ).store;
 }
 
 /** Names no value: a hook's answer may hold content. */

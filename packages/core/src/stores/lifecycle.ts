@@ -1,14 +1,8 @@
 import { throwIfAborted } from "../abort.ts";
 import type { CallOptions } from "../store-contract.ts";
 import { checkMemoryId } from "./checks.ts";
+import type { StoreConnection } from "./define-store.ts";
 import { closedError } from "./store-errors.ts";
-
-/** A store's connection to its database. The driver's errors come back as Turnkeep's. */
-export interface StoreConnection<Calls> {
-  /** Calls whose wait ends when the signal fires. */
-  under(signal: AbortSignal | undefined): Calls;
-  close(): Promise<void>;
-}
 
 /** How each method of a store begins, and how the store closes. */
 export interface Lifecycle<Calls> {

@@ -1,13 +1,7 @@
-import type {
-  HistoryPage,
-  MemorySnapshot,
-  MemoryUpdate,
-  MessageState,
-  StoredMessage,
-} from "../store-contract.ts";
+import type { HistoryPage, MemorySnapshot, MessageState, StoredMessage } from "../store-contract.ts";
 import { isInPlace } from "./check-stored.ts";
 import { copyMessage, withState } from "./copies.ts";
-import { foldUpdate } from "./fold-update.ts";
+import type { FoldedUpdate } from "./fold-update.ts";
 import type { NormalHistoryQuery } from "./queries.ts";
 import { Timeline } from "./timeline.ts";
 
@@ -33,14 +27,14 @@ export class ProcessMemory {
     this.owner = owner;
   }
 
-  /** Applies a checked update unless it is in place already, or throws and changes nothing. */
-  apply(memoryId: string, update: MemoryUpdate, now: number): void {
+  /** Applies an update unless it is in place already, or throws and changes nothing. */
+  apply(memoryId: string, update: FoldedUpdate, now: number): void {
     const find = (seq: number) => {
       const row = this.#rows.get(seq);
       return row && { id: row.message.id, state: row.state };
     };
     if (isInPlace(memoryId, update, this.version, { nextSeq: this.#nextSeq, find })) return;
-    const { insert, rewrite, setState, remove } = foldUpdate(update);
+    const { insert, rewrite, setState, remove } = update;
     for (const row of insert) this.#insert({ message: copyMessage(row), state: row.state });
     for (const row of rewrite) this.#change(row.seq, row.state, copyMessage(row));
     for (const { seq, state } of setState) this.#change(seq, state);

@@ -1,21 +1,15 @@
 import { invalidOption } from "../errors.ts";
-import type { CallOptions, ChatMemoryStore, StoreCapabilities } from "../store-contract.ts";
-import { checkTtl, checkUpdate } from "./checks.ts";
-import { lifecycle } from "./lifecycle.ts";
+import type { ChatMemoryStore, StoreCapabilities } from "../store-contract.ts";
+import { checkTtl } from "./checks.ts";
+import { defineStore } from "./define-store.ts";
 import { ProcessMemory } from "./process-memory.ts";
-import {
-  decodeCursor,
-  type ListedMemory,
-  listPage,
-  normalizeHistoryQuery,
-  normalizeListQuery,
-} from "./queries.ts";
-import { conflictError, unsupportedError } from "./store-errors.ts";
+import type { ListedMemory } from "./queries.ts";
+import { conflictError } from "./store-errors.ts";
 import { show } from "./text.ts";
 import { Timeline } from "./timeline.ts";
 
 /** A memory's position in the order in which memories began, as a cursor holds it. */
-const place = /^[1-9]\d{0,15}$/;
+const position = /^[1-9]\d{0,15}$/;
 
 export interface ProcessStoreOptions {
   /** Names the store in errors. */
@@ -49,18 +43,6 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
   const everybody = new Timeline<Slot>();
   const byOwner = new Map<string, Timeline<Slot>>();
   let positions = 0;
-  const { enter, enterFor, close } = lifecycle(name, {
-    under: () => undefined,
-    async close() {
-      for (const slot of [...slots.values()]) drop(slot);
-    },
-  });
-
-  function enterAdmitted(memoryId: string, callOptions: CallOptions | undefined): void {
-    enterFor(memoryId, callOptions);
-    admit?.(memoryId, slots);
-  }
-
   function isExpired({ memory }: Slot): boolean {
     return ttlMs !== undefined && now() - memory.updatedAt >= ttlMs;
   }
@@ -93,64 +75,58 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
     if (owned?.size === 0) byOwner.delete(memory.owner);
   }
 
-  return {
-    capabilities,
+  function clear(): void {
+    for (const slot of [...slots.values()]) drop(slot);
+  }
 
-    async getMessages(memoryId, callOptions) {
-      enterAdmitted(memoryId, callOptions);
-      return find(memoryId)?.snapshot(callOptions?.known) ?? { version: null, nextSeq: 1, messages: [] };
+  return defineStore(
+    { name, capabilities, connection: { under: () => undefined, close: async () => clear() }, position },
+    {
+      read(_, memoryId, known) {
+        admit?.(memoryId, slots);
+        return find(memoryId)?.snapshot(known) ?? { version: null, nextSeq: 1, messages: [] };
+      },
+
+      update(_, memoryId, update) {
+        admit?.(memoryId, slots);
+        const found = find(memoryId);
+        const memory = found ?? new ProcessMemory(update.owner);
+        memory.apply(memoryId, update, now());
+        if (found === undefined) keep(memoryId, memory);
+      },
+
+      remove(_, memoryId, expected) {
+        admit?.(memoryId, slots);
+        const slot = slots.get(memoryId);
+        if (slot === undefined) return;
+        if (expected !== undefined && !isExpired(slot) && slot.memory.version !== expected)
+          throw conflictError(memoryId, expected);
+        drop(slot);
+      },
+
+      history(_, memoryId, query) {
+        admit?.(memoryId, slots);
+        return find(memoryId)?.history(query) ?? { messages: [], hasMore: false };
+      },
+
+      list(_, { owner, after = "0", limit }) {
+        const source = owner === undefined ? everybody : byOwner.get(owner);
+        const found: ListedMemory[] = [];
+        for (const slot of source?.between(Number(after), Number.MAX_SAFE_INTEGER, "ascending") ?? []) {
+          if (isExpired(slot)) continue;
+          const { memoryId, position, memory } = slot;
+          const { owner, updatedAt } = memory;
+          found.push({ memoryId, owner, updatedAt, position: String(position) });
+          if (found.length > limit) break;
+        }
+        return found;
+      },
+
+      sweep() {
+        const expired = [...slots.values()].filter(isExpired);
+        for (const slot of expired) drop(slot);
+        return expired.length;
+      },
     },
-
-    async updateMessages(memoryId, update, callOptions) {
-      enterAdmitted(memoryId, callOptions);
-      checkUpdate(update, capabilities);
-      const found = find(memoryId);
-      const memory = found ?? new ProcessMemory(update.owner);
-      memory.apply(memoryId, update, now());
-      if (found === undefined) keep(memoryId, memory);
-    },
-
-    async deleteMessages(memoryId, callOptions) {
-      enterAdmitted(memoryId, callOptions);
-      const slot = slots.get(memoryId);
-      if (slot === undefined) return;
-      const expected = callOptions?.expected;
-      if (expected !== undefined && !isExpired(slot) && slot.memory.version !== expected)
-        throw conflictError(memoryId, expected);
-      drop(slot);
-    },
-
-    async getHistory(memoryId, query, callOptions) {
-      enterAdmitted(memoryId, callOptions);
-      const normal = normalizeHistoryQuery(query);
-      return find(memoryId)?.history(normal) ?? { messages: [], hasMore: false };
-    },
-
-    async listMemories(query, callOptions) {
-      enter(callOptions);
-      const { owner, cursor, limit } = normalizeListQuery(query);
-      if (!capabilities.list) throw unsupportedError(name, "listMemories");
-      const source = owner === undefined ? everybody : byOwner.get(owner);
-      const after = cursor === undefined ? 0 : Number(decodeCursor(cursor, place));
-      const found: ListedMemory[] = [];
-      for (const slot of source?.between(after, Number.MAX_SAFE_INTEGER, "ascending") ?? []) {
-        if (isExpired(slot)) continue;
-        const { memoryId, position, memory } = slot;
-        const { owner, updatedAt } = memory;
-        found.push({ memoryId, owner, updatedAt, position: String(position) });
-        if (found.length > limit) break;
-      }
-      return listPage(found, limit);
-    },
-
-    async sweep(callOptions) {
-      enter(callOptions);
-      const expired = [...slots.values()].filter(isExpired);
-      for (const slot of expired) drop(slot);
-      return { removed: expired.length };
-    },
-
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  ).store;
 }

@@ -22,10 +22,11 @@ export interface NormalHistoryQuery {
   readonly ids: readonly string[] | undefined;
 }
 
-/** A {@link ListQuery} with every default filled in. Decode the cursor with {@link decodeCursor}. */
+/** A {@link ListQuery} with every default filled in. */
 export interface NormalListQuery {
   readonly owner: string | undefined;
-  readonly cursor: string | undefined;
+  /** The position of the last memory of the page before; absent: from the start. */
+  readonly after: string | undefined;
   /** 1 to 1,000. */
   readonly limit: number;
 }
@@ -59,13 +60,17 @@ export function normalizeHistoryQuery(query: HistoryQuery): NormalHistoryQuery {
   };
 }
 
-/** Fills in the defaults of a list query: all owners, from the start, 100 memories. Else `INVALID_OPTION`. */
-export function normalizeListQuery(query: ListQuery): NormalListQuery {
+/**
+ * Fills in the defaults of a list query: all owners, from the start, 100 memories. Throws `INVALID_OPTION` for anything
+ * that the contract does not allow, and for a cursor whose position does not match `position`.
+ */
+export function normalizeListQuery(query: ListQuery, position?: RegExp): NormalListQuery {
   checkQuery("A list query", query);
   const { owner, cursor } = query;
   if (owner !== undefined) checkOwner(owner);
   if (cursor !== undefined && (typeof cursor !== "string" || cursor === "")) throw badCursor(cursor);
-  return { owner, cursor, limit: checkLimit(query.limit) };
+  const after = cursor === undefined ? undefined : decodeCursor(cursor, position);
+  return { owner, after, limit: checkLimit(query.limit) };
 }
 
 /** A memory in a listing; the next page begins after its `position`. */
