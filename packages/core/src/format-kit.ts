@@ -5,7 +5,7 @@
  * @module
  */
 export { asText } from "./format/as-text.ts";
-export { invalidMessage } from "./format/checked-codec.ts";
+export { checkedCodec, invalidMessage } from "./format/checked-codec.ts";
 export { derived, type OwnMembers } from "./format/derived.ts";
 export { joinedMembers, joinedParts } from "./format/joined-parts.ts";
 export {
