@@ -22,8 +22,7 @@ export async function bundled(name: string, source: string): Promise<string> {
     dts: false,
     clean: false,
     logLevel: "error",
-    // Not a dependency of this package, so not found from here: it comes with @turnkeep/tokens.
-    noExternal: [/^@turnkeep\//, /^gpt-tokenizer\//],
+    noExternal: [/^@turnkeep\//],
     inputOptions: { resolve: { conditionNames: ["source", "import", "node", "default"] } },
   });
   return fileURLToPath(new URL(`../.cache/${name}.js`, import.meta.url));

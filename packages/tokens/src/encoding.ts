@@ -1,5 +1,6 @@
-import { type BytePairEncoding, bytePairEncoding, type Ranks } from "./bpe.ts";
-import { cl100kPattern, o200kPattern, r50kPattern } from "./split.ts";
+import { type BytePairEncoding, bytePairEncoding } from "./bpe.ts";
+import { type Cut, cutCl100k, cutO200k, cutR50k } from "./split.ts";
+import { vocabulary } from "./vocabulary.ts";
 
 /**
  * OpenAI's public encodings. `o200k_base`: GPT-4o and later; `o200k_harmony`: the same for text, as `gpt-oss` frames
@@ -37,24 +38,12 @@ export function vocabularyOf(name: EncodingName): Vocabulary {
 
 /** The specifiers are literals, so that bundlers see them and keep each vocabulary in its own file. */
 const sources: Readonly<
-  Record<Vocabulary, { readonly ranks: () => Promise<Ranks>; readonly pattern: string }>
+  Record<Vocabulary, { readonly load: () => Promise<{ packed: string }>; readonly cut: Cut }>
 > = {
-  o200k_base: {
-    ranks: async () => (await import("gpt-tokenizer/bpeRanks/o200k_base")).default,
-    pattern: o200kPattern,
-  },
-  cl100k_base: {
-    ranks: async () => (await import("gpt-tokenizer/bpeRanks/cl100k_base")).default,
-    pattern: cl100kPattern,
-  },
-  p50k_base: {
-    ranks: async () => (await import("gpt-tokenizer/bpeRanks/p50k_base")).default,
-    pattern: r50kPattern,
-  },
-  r50k_base: {
-    ranks: async () => (await import("gpt-tokenizer/bpeRanks/r50k_base")).default,
-    pattern: r50kPattern,
-  },
+  o200k_base: { load: () => import("./vocabularies/o200k_base.ts"), cut: cutO200k },
+  cl100k_base: { load: () => import("./vocabularies/cl100k_base.ts"), cut: cutCl100k },
+  p50k_base: { load: () => import("./vocabularies/p50k_base.ts"), cut: cutR50k },
+  r50k_base: { load: () => import("./vocabularies/r50k_base.ts"), cut: cutR50k },
 };
 
 const loaded = new Map<Vocabulary, Promise<() => BytePairEncoding>>();
@@ -76,11 +65,11 @@ export function loadEncoding(name: EncodingName): Promise<() => BytePairEncoding
 }
 
 async function load(name: Vocabulary): Promise<() => BytePairEncoding> {
-  const { ranks, pattern } = sources[name];
-  const vocabulary = await ranks();
+  const { load, cut } = sources[name];
+  const { packed } = await load();
   let encoding: BytePairEncoding | undefined;
   return () => {
-    encoding ??= bytePairEncoding(vocabulary, pattern);
+    encoding ??= bytePairEncoding(vocabulary(packed), cut);
     return encoding;
   };
 }

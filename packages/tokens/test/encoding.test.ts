@@ -9,8 +9,13 @@ import r50kRanks from "gpt-tokenizer/bpeRanks/r50k_base";
 import { describe, expect, it } from "vitest";
 import type { Vocabulary } from "../src/encoding.ts";
 import { textCounter } from "../src/index.ts";
-import { cl100kPattern, o200kPattern, r50kPattern } from "../src/split.ts";
+import { packed as cl100kPacked } from "../src/vocabularies/cl100k_base.ts";
+import { packed as o200kPacked } from "../src/vocabularies/o200k_base.ts";
+import { packed as p50kPacked } from "../src/vocabularies/p50k_base.ts";
+import { packed as r50kPacked } from "../src/vocabularies/r50k_base.ts";
+import { base, vocabulary } from "../src/vocabulary.ts";
 import { bytesOfToken, naiveCount, ranksByHex } from "./naive-encoding.ts";
+import { cl100kPattern, o200kPattern, r50kPattern } from "./patterns.ts";
 
 interface Vectors {
   readonly cases: readonly ({ readonly text: string } & Record<Vocabulary, number>)[];
@@ -25,6 +30,7 @@ const encodings = [
     name: "o200k_base",
     longRun: 50000,
     ranks: o200kRanks,
+    packed: o200kPacked,
     pattern: o200kPattern,
     sha256: "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
   },
@@ -32,6 +38,7 @@ const encodings = [
     name: "cl100k_base",
     longRun: 50000,
     ranks: cl100kRanks,
+    packed: cl100kPacked,
     pattern: cl100kPattern,
     sha256: "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
   },
@@ -39,6 +46,7 @@ const encodings = [
     name: "p50k_base",
     longRun: 100_000,
     ranks: p50kRanks,
+    packed: p50kPacked,
     pattern: r50kPattern,
     sha256: "94b5ca7dff4d00767bc256fdd1b27e5b17361d7b8a5f968547f9f23eb70d2069",
   },
@@ -46,18 +54,46 @@ const encodings = [
     name: "r50k_base",
     longRun: 100_000,
     ranks: r50kRanks,
+    packed: r50kPacked,
     pattern: r50kPattern,
     sha256: "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930",
   },
 ] as const;
 
-describe.each(encodings)("$name", ({ name, ranks, pattern, sha256, longRun }) => {
+describe.each(encodings)("$name", ({ name, ranks, packed, pattern, sha256, longRun }) => {
   it("has OpenAI's vocabulary, byte for byte", () => {
     const hash = createHash("sha256");
     ranks.forEach((token, rank) => {
       hash.update(`${bytesOfToken(token).toString("base64")} ${rank}\n`);
     });
     expect(hash.digest("hex")).toBe(sha256);
+  });
+
+  it("finds every token by its bytes, in the order of the ranks, and nothing else", () => {
+    const { find, longest } = vocabulary(packed);
+    const found = (bytes: Uint8Array): number => {
+      let sum = 0;
+      for (const byte of bytes) sum = (Math.imul(sum, base) + byte) | 0;
+      return find(bytes, 0, bytes.length, sum);
+    };
+    const rankOf = ranksByHex(ranks);
+    let last = -1;
+    let most = 0;
+    ranks.forEach((token) => {
+      const bytes = bytesOfToken(token);
+      const place = found(bytes);
+      if (place <= last)
+        throw new Error(`${bytes.toString("hex")} is at ${place}, the one before at ${last}`);
+      last = place;
+      most = Math.max(most, bytes.length);
+    });
+    expect(longest).toBe(most);
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 4 }), (bytes) => {
+        expect(found(bytes) >= 0).toBe(rankOf.has(Buffer.from(bytes).toString("hex")));
+      }),
+      { numRuns: 1_000 },
+    );
   });
 
   it("counts what tiktoken counts", async () => {

@@ -3,15 +3,15 @@ import { expect, it, vi } from "vitest";
 const loads = vi.hoisted((): string[] => []);
 
 // The vocabularies stay as they are; that they are read is written down.
-vi.mock("gpt-tokenizer/bpeRanks/o200k_base", (original) => {
+vi.mock("../src/vocabularies/o200k_base.ts", (original) => {
   loads.push("o200k_base");
   return original();
 });
-vi.mock("gpt-tokenizer/bpeRanks/cl100k_base", (original) => {
+vi.mock("../src/vocabularies/cl100k_base.ts", (original) => {
   loads.push("cl100k_base");
   return original();
 });
-vi.mock("gpt-tokenizer/bpeRanks/r50k_base", (original) => {
+vi.mock("../src/vocabularies/r50k_base.ts", (original) => {
   loads.push("r50k_base");
   return original();
 });

@@ -1,4 +1,5 @@
-import type { Ranks } from "../src/bpe.ts";
+/** Tokens by rank: text, or bytes if they are not valid UTF-8. May have holes. */
+type Ranks = readonly (string | readonly number[])[];
 
 /**
  * Byte-pair encoding as its definition reads, for comparison: a list of byte strings in hexadecimal, scanned from
