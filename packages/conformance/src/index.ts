@@ -14,6 +14,7 @@ export {
 } from "./case.ts";
 export { cases } from "./cases/index.ts";
 export type { ConformanceContext } from "./context.ts";
+export { checkFormat } from "./format/check-format.ts";
 export type { ConformanceHarness, GivenClient, HarnessCreateOptions } from "./harness.ts";
 export {
   type ConformanceCounts,
