@@ -88,13 +88,10 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     maxMessageBytes: options.maxMessageBytes ?? 16 * 1024 * 1024,
   });
   // Errors of hooks become errors of the store, and a signal ends the wait even if the hook ignores it.
-  const { run, settled } = driverCalls(name);
+  const { run, closeAfter } = driverCalls(name);
   const connection = {
     under: (signal: AbortSignal | undefined) => signal,
-    async close() {
-      await settled();
-      await run(() => options.close?.(), undefined);
-    },
+    close: () => closeAfter(() => options.close?.()),
   };
 
   async function get(key: string, signal: AbortSignal | undefined): Promise<KeyValueEntry<R> | undefined> {
