@@ -7,7 +7,7 @@ import {
   type TurnkeepError,
 } from "@turnkeep/core/store-kit";
 import type { Client, Pool } from "pg";
-import type { OpenFolder } from "./folder.ts";
+import type { OpenFolder } from "./folder/folder.ts";
 import type { PostgresConnection } from "./options.ts";
 import { Names, openPool, type Sent, sendOverPool, watch } from "./pool.ts";
 import { failedTransaction, hasFailedBefore, isMisnamed, metOthers, refusalOf } from "./refusals.ts";
@@ -154,7 +154,7 @@ function overFolder(folder: string): Route {
 
 /** Loaded where it is used: it needs files and processes, which not every place has that runs the rest. */
 async function openFolderIn(folder: string): Promise<OpenFolder> {
-  return (await import("./folder.ts")).openFolder(folder);
+  return (await import("./folder/folder.ts")).openFolder(folder);
 }
 
 function overOwnPool(config: object): Route {
