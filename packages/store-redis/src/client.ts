@@ -6,7 +6,6 @@ import {
   type TurnkeepError,
 } from "@turnkeep/core/store-kit";
 import { type Driver, driverOf } from "./drivers.ts";
-import type { Statement } from "./lua.ts";
 import type { RedisConnection, WaitReplicas } from "./options.ts";
 import {
   codeOf,
@@ -18,6 +17,7 @@ import {
   storeName,
   withoutContent,
 } from "./refusals.ts";
+import type { Statement } from "./statements.ts";
 
 export interface Calls {
   readonly run: Run;

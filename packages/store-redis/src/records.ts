@@ -8,7 +8,7 @@ import {
   unreadableMessage,
   withState,
 } from "@turnkeep/core/store-kit";
-import type { HistoryAnswer, LookAnswer, PolicyAnswer, SnapshotAnswer } from "./lua.ts";
+import type { HistoryAnswer, LookAnswer, PolicyAnswer, SnapshotAnswer } from "./statements.ts";
 
 /** One attempt to begin a memory, as the index lists it. `life` is never used again. */
 export interface Entry {

@@ -23,7 +23,6 @@ import {
   type TurnkeepError,
 } from "@turnkeep/core/store-kit";
 import { type Calls, connect, type Run } from "./client.ts";
-import { type ChangeAnswer, isLean, type PageAnswer, type PolicyAnswer, Statements } from "./lua.ts";
 import { normalizeOptions, type RedisStoreOptions } from "./options.ts";
 import {
   type Entry,
@@ -38,6 +37,7 @@ import {
 } from "./records.ts";
 import { storeName } from "./refusals.ts";
 import { entryIsLeftBehindAfter } from "./scripts.ts";
+import { type ChangeAnswer, isLean, type PageAnswer, type PolicyAnswer, Statements } from "./statements.ts";
 
 /** A place in the index, which a cursor contains. */
 const place = /^[1-9]\d{0,15}$/;
