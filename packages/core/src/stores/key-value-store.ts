@@ -209,7 +209,8 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     { name, capabilities, connection },
     {
       async read(signal, memoryId, known) {
-        return snapshotOf(read(memoryId, await get(memoryId, signal)), known);
+        const record = read(memoryId, await get(memoryId, signal));
+        return record && snapshotOf(record, known);
       },
 
       async update(signal, memoryId, update) {
@@ -223,7 +224,8 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
       },
 
       async history(signal, memoryId, query) {
-        return historyOf(read(memoryId, await get(memoryId, signal)), query);
+        const record = read(memoryId, await get(memoryId, signal));
+        return record && historyOf(record, query);
       },
 
       async list(signal, { owner, after, limit }) {
