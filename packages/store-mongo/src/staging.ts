@@ -1,11 +1,17 @@
 import { conflictError, isTurnkeepError } from "@turnkeep/core/store-kit";
 import type { Document } from "mongodb";
 import type { Run } from "./client.ts";
-import { documentCap, type Entry, type MemoryDocument, smallestApart, states } from "./documents.ts";
+import {
+  documentCap,
+  type EmbeddedMessage,
+  type MemoryDocument,
+  smallestApart,
+  states,
+} from "./documents.ts";
 import {
   bytesOf,
   entriesOf,
-  type InsideEntry,
+  type InsideMessage,
   lifePrefix,
   mapsOf,
   overridden,
@@ -97,7 +103,7 @@ export async function settle(run: Run, memoryId: string, life: string): Promise<
 async function moveOut(
   run: Run,
   claimed: MemoryDocument,
-  entries: readonly InsideEntry[],
+  entries: readonly InsideMessage[],
 ): Promise<MemoryDocument | undefined> {
   let settled = claimed;
   const rows = new Map(
@@ -125,10 +131,11 @@ async function moveOut(
 }
 
 /** Everything that left memory, and live messages too if they alone take more than half of the room. */
-function contentsToMove(entries: readonly InsideEntry[]): InsideEntry[] {
+function contentsToMove(entries: readonly InsideMessage[]): InsideMessage[] {
   const inside = entries.filter(({ entry }) => entry.r === undefined);
   const live = inside.filter(({ state }) => state === "live");
   const bytes = live.reduce((sum, { entry }) => sum + bytesOf(entry), 0);
-  const isMoved = (entry: Entry): boolean => bytes > documentCap / 2 && bytesOf(entry) > smallestApart;
+  const isMoved = (entry: EmbeddedMessage): boolean =>
+    bytes > documentCap / 2 && bytesOf(entry) > smallestApart;
   return inside.filter(({ state, entry }) => state !== "live" || isMoved(entry));
 }

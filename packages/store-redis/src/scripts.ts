@@ -1,12 +1,52 @@
 import { createHash } from "node:crypto";
+import type { MessageState } from "@turnkeep/core";
 
-/** A Lua script and the name under which Redis keeps it. */
-export interface Script {
+/** A Lua script and the name under which Redis keeps it. It is atomic, on keys of one slot. */
+export interface Script<Answer> {
   readonly text: string;
   readonly sha: string;
   /** It changes nothing, so it may be sent again. */
   readonly reads: boolean;
+  /** Never set: the type of the result. */
+  readonly answer?: Answer;
 }
+
+/** What the scripts answer. An empty list: no such memory. `lost`: some of its keys are gone, and others are not. */
+export interface Answers {
+  /** The head, then the live seqs and their records in portions. Only the head: the memory is at the known version. */
+  readonly read: Lost | readonly [head?: Head, seqs?: readonly string[], ...records: Portions];
+  /** With an earlier life that had expired and its owner, or with the life that is in the way. */
+  readonly begin: readonly ["done" | "replayed" | "conflict" | "late" | "lost", life?: Text, owner?: Text];
+  /** `other`: the change is not plain, and nothing was done. */
+  readonly plain: Outcome | "other";
+  readonly change: Outcome;
+  readonly look: readonly [version?: string, next?: Text, live?: Text, rows?: readonly NamedRow[]];
+  readonly history:
+    | Lost
+    | readonly [states?: readonly MessageState[], seqs?: readonly string[], ...records: Portions];
+  /** Tells a valid index entry from one that was left behind. */
+  readonly peek: readonly [life?: string, owner?: Text, updated?: string, present?: "yes" | "no"];
+  readonly remove: "removed" | "present" | "absent" | "conflict";
+  /** The entry's position in the index, in microseconds of the server's clock. */
+  readonly enter: string;
+  /** `"1"` if the entry was there, and as old as asked. */
+  readonly leave: "0" | "1";
+  readonly touch: unknown;
+  /** How the server makes room, and whether it ever must; empty if it does not say. */
+  readonly policy: readonly [policy?: string, maxmemory?: string];
+  readonly page: readonly (readonly [member: string, position: string])[];
+}
+
+export type Outcome = "done" | "replayed" | "conflict" | "disagrees";
+
+type Text = string | null;
+type Lost = readonly ["lost"];
+/** `live`: how many there are. Behind these, when it expires. */
+type Head = readonly [version: string, next: Text, owner: Text, head: Text, live: Text];
+/** Of a named message that exists; an id that is lost is `""`. */
+type NamedRow = readonly [seq: string, state: MessageState, id: string];
+/** Records, `null` where there is none. */
+export type Portions = readonly (readonly Text[])[];
 
 /** In microseconds: an index entry is used within the first, and cleared only after the second. */
 const entryIsUsedWithin = 10 * 60 * 1_000_000;
@@ -124,7 +164,7 @@ for at = appendedAt, #ARGV, 4 do
   redis.call('ZADD', states[ARGV[at + 1]], seq, seq)
 end`;
 
-const texts = {
+const texts: Record<keyof Answers, string> = {
   read: `
 ${keys}
 local stored = redis.call('HMGET', head, 'version', 'next', 'owner', 'head', 'live', 'expires')
@@ -243,14 +283,6 @@ for _, seq in ipairs(ARGV) do
 end
 return { stored[1], stored[2], stored[4], rows }`,
 
-  /** Of messages whose record is lost or damaged. */
-  idsOf: `
-${keys}
-${idOf}
-local found = {}
-for i, seq in ipairs(ARGV) do found[i] = idOf(seq) end
-return found`,
-
   history: `
 ${memory}
 ${addRecords}
@@ -327,7 +359,6 @@ return '1'`,
   touch: `
 return redis.call('SET', KEYS[1], redis.call('GET', KEYS[1]) or '0')`,
 
-  /** How the server makes room, and whether it ever must; empty if it does not say. */
   policy: `
 local info = redis.pcall('INFO', 'memory')
 if type(info) ~= 'string' then return {} end
@@ -340,12 +371,12 @@ for i = 1, #found, 2 do rows[#rows + 1] = { found[i], string.format('%.0f', tonu
 return rows`,
 };
 
-const reading = new Set(["read", "look", "idsOf", "history", "peek", "page", "policy"]);
+const reading = new Set(["read", "look", "history", "peek", "policy", "page"]);
 
 /** The scripts, by what they do. */
-export const scripts: Readonly<Record<keyof typeof texts, Script>> = Object.fromEntries(
+export const scripts: { readonly [Name in keyof Answers]: Script<Answers[Name]> } = Object.fromEntries(
   Object.entries(texts).map(([name, text]) => [name, { text, sha: sha1(text), reads: reading.has(name) }]),
-) as Record<keyof typeof texts, Script>;
+) as Record<keyof Answers, Script<never>>;
 
 function sha1(text: string): string {
   return createHash("sha1").update(text).digest("hex");
