@@ -16,7 +16,7 @@ export interface DynamoClient {
   send(command: never, options?: never): Promise<unknown>;
 }
 
-type Item = Record<string, AttributeValue>;
+type AttributeMap = Record<string, AttributeValue>;
 
 /** One operation of the database: its name and input and, as a type, its result. */
 export interface Statement<A> {
@@ -236,7 +236,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
 interface Answer {
   readonly UnprocessedItems?: object;
   readonly UnprocessedKeys?: object;
-  readonly Responses?: Readonly<Record<string, readonly Item[]>>;
+  readonly Responses?: Readonly<Record<string, readonly AttributeMap[]>>;
 }
 
 /** The items of all answers to one `BatchGetItem`, which names one table. */
