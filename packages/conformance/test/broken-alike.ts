@@ -1,5 +1,4 @@
-import { checkMemoryId } from "@turnkeep/core/store-kit";
-import type { BrokenStore } from "./broken-store.ts";
+import { type BrokenStore, isId } from "./broken-store.ts";
 
 /** For each pair of ids that a database may take for one: how it comes to do so. */
 const foldings: Readonly<Record<string, readonly [fault: string, fold: (id: string) => string]>> = {
@@ -40,10 +39,7 @@ const foldings: Readonly<Record<string, readonly [fault: string, fold: (id: stri
 };
 
 export const brokenAlike: readonly BrokenStore[] = Object.entries(foldings).map(([why, [fault, fold]]) => {
-  const folded = (id: string) => {
-    checkMemoryId(id);
-    return fold(id);
-  };
+  const folded = (id: string): string => (isId(id) ? fold(id) : id);
   return {
     fault,
     caughtBy: ["ids", `memory ids that differ in ${why} are apart`],

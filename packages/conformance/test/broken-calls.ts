@@ -1,4 +1,4 @@
-import { conflictError, isTurnkeepError, TurnkeepError } from "@turnkeep/core/store-kit";
+import { conflictError, invalidOption, isTurnkeepError, TurnkeepError } from "@turnkeep/core/store-kit";
 import type { BrokenStore } from "./broken-store.ts";
 import { type Database, roundTrip } from "./reference-store.ts";
 
@@ -52,6 +52,60 @@ export const brokenCalls: readonly BrokenStore[] = [
         await base.updateMessages(id, update, options).catch((error) => {
           throw new Error(String(error));
         });
+      },
+    }),
+  },
+  {
+    fault: "looks at a memory's id before it looks whether it was closed",
+    caughtBy: ["errors", "what stands in the way of a call is said in one order"],
+    wrap: (base) => ({
+      async getMessages(id, options) {
+        if (id === "") throw invalidOption("the id is empty");
+        return base.getMessages(id, options);
+      },
+    }),
+  },
+  {
+    fault: "looks at a query before it looks at the signal",
+    caughtBy: ["errors", "what stands in the way of a call is said in one order"],
+    wrap: (base) => ({
+      async listMemories(query, options) {
+        await base.listMemories({ limit: 1 });
+        if (query.limit === 0) throw invalidOption("the limit is 0");
+        return base.listMemories(query, options);
+      },
+    }),
+  },
+  {
+    fault: "measures a message before it looks at the memory's id",
+    caughtBy: ["errors", "what stands in the way of a call is said in one order"],
+    wrap: (base) => ({
+      async updateMessages(id, update, options) {
+        if (id === "" && update.nextSeq > 0) await base.updateMessages("a", update, options);
+        return base.updateMessages(id, update, options);
+      },
+    }),
+  },
+  {
+    fault: "says that it keeps no history before it looks at the query",
+    caughtBy: ["errors", "what stands in the way of a call is said in one order"],
+    capabilities: { history: false },
+    wrap: (base) => ({
+      async getHistory(id, _query, options) {
+        return base.getHistory(id, {}, options);
+      },
+    }),
+  },
+  {
+    fault: "looks at the stored version before it looks at the update",
+    caughtBy: ["errors", "what stands in the way of a call is said in one order"],
+    wrap: (base) => ({
+      async updateMessages(id, update, options) {
+        const { version } = await base.getMessages(id, options);
+        if (version !== update.expected && version !== update.version) {
+          throw conflictError(id, update.expected);
+        }
+        return base.updateMessages(id, update, options);
       },
     }),
   },

@@ -1,17 +1,13 @@
-import { checkMemoryId } from "@turnkeep/core/store-kit";
-import type { BrokenStore } from "./broken-store.ts";
+import { type BrokenStore, isId } from "./broken-store.ts";
 
 /** A store that writes ids in another form than they were given. */
 function renaming(rename: (id: string) => string): NonNullable<BrokenStore["wrap"]> {
-  const checked = (id: string) => {
-    checkMemoryId(id);
-    return rename(id);
-  };
+  const renamed = (id: string): string => (isId(id) ? rename(id) : id);
   return (base) => ({
-    getMessages: async (id, options) => base.getMessages(checked(id), options),
-    updateMessages: async (id, update, options) => base.updateMessages(checked(id), update, options),
-    deleteMessages: async (id, options) => base.deleteMessages(checked(id), options),
-    getHistory: async (id, query, options) => base.getHistory(checked(id), query, options),
+    getMessages: async (id, options) => base.getMessages(renamed(id), options),
+    updateMessages: async (id, update, options) => base.updateMessages(renamed(id), update, options),
+    deleteMessages: async (id, options) => base.deleteMessages(renamed(id), options),
+    getHistory: async (id, query, options) => base.getHistory(renamed(id), query, options),
   });
 }
 

@@ -16,3 +16,8 @@ export interface BrokenStore {
   /** Whether it must be found by the time of the machine. */
   readonly realTime?: boolean;
 }
+
+/** Whether an id is one that the contract allows; a broken store hands any other to the correct one as it is. */
+export function isId(id: string): boolean {
+  return /^[^\0\p{Surrogate}]+$/u.test(id) && Buffer.byteLength(id) <= 512;
+}

@@ -7,22 +7,17 @@ import type {
   StoredMessage,
 } from "@turnkeep/core";
 import {
-  checkMemoryId,
   checkTtl,
-  checkUpdate,
-  closedError,
   conflictError,
   corruptError,
-  encodeCursor,
+  defineStore,
+  type FoldedUpdate,
   foldUpdate,
   isInPlace,
-  normalizeHistoryQuery,
-  normalizeListQuery,
   storedRows,
   TurnkeepError,
   throwIfAborted,
   unreadableMessage,
-  unsupportedError,
 } from "@turnkeep/core/store-kit";
 import type { ConformanceHarness, HarnessCreateOptions } from "../src/index.ts";
 
@@ -37,6 +32,8 @@ export interface StoredMemory {
   expiresAt: number;
   rows: Row[];
 }
+
+type Content = Omit<StoredMemory, "updatedAt" | "expiresAt">;
 
 /** What all clients share: the plainest database there is. */
 export interface Database {
@@ -96,19 +93,13 @@ export function referenceStore(
   { ttlMs }: HarnessCreateOptions,
 ): ChatMemoryStore {
   checkTtl(ttlMs);
-  let closed = false;
-
-  async function enter(signal: AbortSignal | undefined): Promise<void> {
-    if (closed) throw closedError("referenceStore");
-    throwIfAborted(signal);
-    await roundTrip();
-    throwIfAborted(signal);
-  }
-
-  async function enterMemory(memoryId: string, signal: AbortSignal | undefined): Promise<void> {
-    checkMemoryId(memoryId);
-    await enter(signal);
-  }
+  const connection = {
+    under: (signal: AbortSignal | undefined) => async () => {
+      await roundTrip();
+      throwIfAborted(signal);
+    },
+    close: async () => {},
+  };
 
   function find(memoryId: string): StoredMemory | undefined {
     const memory = database.memories.get(memoryId);
@@ -118,86 +109,66 @@ export function referenceStore(
 
   const isReadable = (memoryId: string): boolean => Array.isArray(database.memories.get(memoryId)?.rows);
 
-  const store: ChatMemoryStore = {
-    capabilities,
+  return defineStore(
+    { name: "referenceStore", capabilities, connection },
+    {
+      async read(arrive, memoryId, known) {
+        await arrive();
+        const memory = find(memoryId);
+        return memory && snapshotOf(memory, known);
+      },
 
-    async getMessages(memoryId, options) {
-      await enterMemory(memoryId, options?.signal);
-      return snapshotOf(find(memoryId), options?.known);
+      async update(arrive, memoryId, update) {
+        await arrive();
+        const memory = find(memoryId);
+        const stored = storedRows(memory?.nextSeq ?? 1, memory?.rows ?? []);
+        if (isInPlace(memoryId, update, memory?.version ?? null, stored)) return;
+        const now = database.now();
+        const expiresAt = ttlMs === undefined ? Number.POSITIVE_INFINITY : now + ttlMs;
+        database.beforeWrite?.();
+        database.memories.set(memoryId, { ...withChange(memory, update), updatedAt: now, expiresAt });
+      },
+
+      async remove(arrive, memoryId, expected) {
+        await arrive();
+        if (expected !== undefined && (find(memoryId)?.version ?? expected) !== expected)
+          throw conflictError(memoryId, expected);
+        database.memories.delete(memoryId);
+      },
+
+      async history(arrive, memoryId, { after, before, order, limit, states, ids }) {
+        await arrive();
+        const asked = (find(memoryId)?.rows ?? []).filter(
+          ({ seq, id, state }) =>
+            seq > after && seq < before && states.includes(state) && (ids?.includes(id) ?? true),
+        );
+        if (order === "descending") asked.reverse();
+        return structuredClone({ messages: asked.slice(0, limit), hasMore: asked.length > limit });
+      },
+
+      async list(arrive, { owner, after = "" }) {
+        await arrive();
+        return [...database.memories.keys()].sort().flatMap((memoryId) => {
+          const memory = isReadable(memoryId) ? find(memoryId) : undefined;
+          if (memory === undefined || memoryId <= after) return [];
+          if (owner !== undefined && memory.owner !== owner) return [];
+          return { memoryId, owner: memory.owner, updatedAt: memory.updatedAt, position: memoryId };
+        });
+      },
+
+      async sweep(arrive) {
+        await arrive();
+        const expired = [...database.memories.keys()].filter(
+          (id) => isReadable(id) && find(id) === undefined,
+        );
+        for (const id of expired) database.memories.delete(id);
+        return expired.length;
+      },
     },
-
-    async updateMessages(memoryId, given, options) {
-      checkUpdate(given, capabilities);
-      const update = structuredClone(given);
-      await enterMemory(memoryId, options?.signal);
-      const found = find(memoryId);
-      const stored = storedRows(found?.nextSeq ?? 1, found?.rows ?? []);
-      if (isInPlace(memoryId, foldUpdate(update), found?.version ?? null, stored)) return;
-      const now = database.now();
-      const expiresAt = ttlMs === undefined ? Number.POSITIVE_INFINITY : now + ttlMs;
-      const history = capabilities.history;
-      database.beforeWrite?.();
-      database.memories.set(memoryId, { ...applied(found, update, history), updatedAt: now, expiresAt });
-    },
-
-    async deleteMessages(memoryId, options) {
-      await enterMemory(memoryId, options?.signal);
-      const { expected } = options ?? {};
-      if (expected !== undefined && (find(memoryId)?.version ?? expected) !== expected)
-        throw conflictError(memoryId, expected);
-      database.memories.delete(memoryId);
-    },
-
-    async getHistory(memoryId, query, options) {
-      const { after, before, order, limit, states, ids } = structuredClone(normalizeHistoryQuery(query));
-      await enterMemory(memoryId, options?.signal);
-      if (!capabilities.history) throw unsupportedError("referenceStore", "getHistory");
-      const found = (find(memoryId)?.rows ?? []).filter(
-        ({ seq, id, state }) =>
-          seq > after && seq < before && states.includes(state) && (ids?.includes(id) ?? true),
-      );
-      if (order === "descending") found.reverse();
-      return structuredClone({ messages: found.slice(0, limit), hasMore: found.length > limit });
-    },
-
-    async listMemories(query, options) {
-      const { owner, after = "", limit } = normalizeListQuery(query);
-      await enter(options?.signal);
-      if (!capabilities.list) throw unsupportedError("referenceStore", "listMemories");
-      const ids = [...database.memories.keys()].sort().filter((id) => {
-        const memory = isReadable(id) ? find(id) : undefined;
-        return id > after && memory !== undefined && (owner === undefined || memory.owner === owner);
-      });
-      const memories = ids.slice(0, limit).map((memoryId) => {
-        const memory = database.memories.get(memoryId) as StoredMemory;
-        const entry = { memoryId, updatedAt: memory.updatedAt };
-        return memory.owner === undefined ? entry : { ...entry, owner: memory.owner };
-      });
-      const last = memories.at(-1);
-      return ids.length > limit && last !== undefined
-        ? { memories, cursor: encodeCursor(last.memoryId) }
-        : { memories };
-    },
-
-    async sweep(options) {
-      await enter(options?.signal);
-      const expired = [...database.memories.keys()].filter((id) => isReadable(id) && find(id) === undefined);
-      for (const id of expired) database.memories.delete(id);
-      return { removed: expired.length };
-    },
-
-    async close() {
-      closed = true;
-    },
-
-    [Symbol.asyncDispose]: () => store.close(),
-  };
-  return store;
+  ).store;
 }
 
-export function snapshotOf(memory: StoredMemory | undefined, known?: string): MemorySnapshot {
-  if (memory === undefined) return { version: null, nextSeq: 1, messages: [] };
-  const { version, nextSeq, owner, head, rows } = memory;
+function snapshotOf({ version, nextSeq, owner, head, rows }: StoredMemory, known?: string): MemorySnapshot {
   const messages = rows.filter((row) => row.state === "live").map(({ state: _, ...message }) => message);
   return {
     version,
@@ -209,21 +180,20 @@ export function snapshotOf(memory: StoredMemory | undefined, known?: string): Me
 }
 
 /** What a memory holds after an update whose `expected` was its version. */
-export function applied(
-  before: StoredMemory | undefined,
-  update: MemoryUpdate,
-  history = true,
-): Omit<StoredMemory, "updatedAt" | "expiresAt"> {
-  const rows = new Map(before?.rows.map((row) => [row.seq, row]));
-  const folded = foldUpdate(update, { history });
-  for (const row of [...folded.insert, ...folded.rewrite]) rows.set(row.seq, row);
-  for (const { seq, state } of folded.setState) {
+export function applied(memory: StoredMemory | undefined, update: MemoryUpdate): Content {
+  return withChange(memory, foldUpdate(update));
+}
+
+function withChange(memory: StoredMemory | undefined, update: FoldedUpdate): Content {
+  const rows = new Map(memory?.rows.map((row) => [row.seq, row]));
+  for (const row of [...update.insert, ...update.rewrite]) rows.set(row.seq, row);
+  for (const { seq, state } of update.setState) {
     const row = rows.get(seq);
     if (row !== undefined) rows.set(seq, { ...row, state });
   }
-  for (const seq of folded.remove) rows.delete(seq);
-  const owner = before === undefined ? update.owner : before.owner;
-  const head = update.head ?? before?.head;
+  for (const seq of update.remove) rows.delete(seq);
+  const owner = memory === undefined ? update.owner : memory.owner;
+  const head = update.head ?? memory?.head;
   return {
     version: update.version,
     nextSeq: update.nextSeq,

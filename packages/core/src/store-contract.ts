@@ -175,6 +175,8 @@ export interface StoreCapabilities {
  *   extends the life of the whole memory. What belonged to an earlier life of an id never shows in a later one.
  * - Reads return new objects. A store does not change updates, and what a caller does to an argument after the call, or
  *   to a returned object, changes nothing stored.
+ * - A call says what stands in its way in one order, before the database is asked: `CLOSED`, `ABORTED`, a wrong memory id,
+ *   other wrong arguments, `UNSUPPORTED`.
  * - Every call takes a `signal`: one that fired before the call ends it with `ABORTED`, and nothing is written; one
  *   that fires during an update leaves all of it or none.
  * - One corrupt record does not hide the others. Where the record of a live message is gone or damaged, the message comes

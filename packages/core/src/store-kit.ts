@@ -51,6 +51,7 @@ export { type DriverCalls, driverCalls } from "./stores/driver-calls.ts";
 export { type FoldedUpdate, foldUpdate, isPlain, namedSeqs } from "./stores/fold-update.ts";
 export { importError } from "./stores/import-driver.ts";
 export { type Lifecycle, lifecycle } from "./stores/lifecycle.ts";
+export { type OwnClient, ownClient } from "./stores/own-client.ts";
 export {
   decodeCursor,
   encodeCursor,
@@ -61,6 +62,7 @@ export {
   normalizeHistoryQuery,
   normalizeListQuery,
 } from "./stores/queries.ts";
+export { type Refusals, refusalOf } from "./stores/refusals.ts";
 export { runsOf } from "./stores/runs.ts";
 export {
   closedError,

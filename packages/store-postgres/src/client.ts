@@ -3,17 +3,22 @@ import {
   driverCalls,
   errorCode,
   invalidOption,
+  ownClient,
   type StoreConnection,
   type TurnkeepError,
 } from "@turnkeep/core/store-kit";
 import type { Client, Pool } from "pg";
-import type { OpenFolder } from "./folder.ts";
 import type { PostgresConnection } from "./options.ts";
-import { Names, openPool, type Sent, sendOverPool, watch } from "./pool.ts";
-import { failedTransaction, hasFailedBefore, isMisnamed, metOthers, refusalOf } from "./refusals.ts";
+import { openPool, type Sent, StatementNames, sendOverPool, watch } from "./pool.ts";
+import {
+  failedTransaction,
+  hasFailedBefore,
+  isMisnamed,
+  metOthers,
+  refusedBy,
+  storeName,
+} from "./refusals.ts";
 import type { Statement } from "./sql.ts";
-
-export const storeName = "postgresStore";
 
 /** What the store needs from a client. A `Pool` or `Client` of `pg`, and a `PGlite`, provide it. */
 export interface PostgresClient {
@@ -45,8 +50,13 @@ interface Route {
   readonly takesNames: boolean;
   /** Each statement is a transaction of its own, so one that others have prevented may be sent again. */
   readonly repeats: boolean;
-  close(): Promise<unknown> | undefined;
+  close(): unknown;
 }
+
+/** A client in which statements have no names, and each is a transaction of its own. */
+const plain = { takesNames: false, repeats: true };
+/** The same over connections that keep statements by their names. */
+const pooled = { takesNames: true, repeats: true };
 
 const maxAttempts = 20;
 
@@ -63,7 +73,7 @@ const unreadable = new Set(["ERR_INVALID_URL", "ERR_SOCKET_BAD_PORT"]);
 export function connect(connection: PostgresConnection, place: string): StoreConnection<Calls> {
   const route = routeOf(connection);
   let { takesNames } = route;
-  const names = new Names();
+  const names = new StatementNames();
   const calls = driverCalls(storeName);
   /** Why a transaction of the caller's has failed. */
   let failed: TurnkeepError | undefined;
@@ -89,12 +99,12 @@ export function connect(connection: PostgresConnection, place: string): StoreCon
         }
         if (failed !== undefined && hasFailedBefore(cause)) throw failed;
         if (metOthers(cause)) {
-          failed = failedTransaction(storeName, cause);
+          failed = failedTransaction(cause);
           if (!route.repeats) throw failed;
           if (attempt < maxAttempts && !signal?.aborted) await stepAside(attempt);
           if (attempt < maxAttempts && !signal?.aborted) continue;
         }
-        throw refusalOf(storeName, cause, place) ?? cause;
+        throw refusedBy(cause, place) ?? cause;
       }
     }
   }
@@ -111,11 +121,8 @@ export function connect(connection: PostgresConnection, place: string): StoreCon
         },
       };
     },
-    async close() {
-      // A pool that ends drops callers who still wait for one of its connections.
-      await calls.settled();
-      await calls.run(() => route.close(), undefined);
-    },
+    // A pool that ends drops callers who still wait for one of its connections.
+    close: () => calls.closeAfter(route.close),
   };
 }
 
@@ -124,68 +131,44 @@ function routeOf({ client, url, config, folder }: PostgresConnection): Route {
   if (client === undefined) return overOwnPool(config ?? { connectionString: url });
   if (isPool(client)) return overPool(client);
   if (isSingle(client)) return overSingle(client);
-  return {
-    send: ({ text, values }) => client.query(text, values),
-    takesNames: false,
-    repeats: true,
-    close: () => undefined,
-  };
+  return { ...plain, send: ({ text, values }) => client.query(text, values), close: () => undefined };
 }
 
 function overFolder(folder: string): Route {
-  let opened: Promise<OpenFolder> | undefined;
+  // Loaded where it is used: it needs files and processes, which not every place has that runs the rest.
+  const open = async () => (await import("./folder/folder.ts")).openFolder(folder);
+  // Whoever had it may have ended by the next call, which tries again.
+  const embedded = ownClient(open, (opened) => opened.close());
   return {
-    async send({ text, values }) {
-      opened ??= openFolderIn(folder).catch((cause) => {
-        // Whoever had it may have ended by the next call.
-        opened = undefined;
-        throw cause;
-      });
-      return (await opened).client().query(text, values);
-    },
-    takesNames: false,
-    repeats: true,
-    async close() {
-      const embedded = await opened?.catch(() => undefined);
-      await embedded?.close();
-    },
+    ...plain,
+    send: async ({ text, values }) => (await embedded.get()).client().query(text, values),
+    close: embedded.close,
   };
 }
 
-/** Loaded where it is used: it needs files and processes, which not every place has that runs the rest. */
-async function openFolderIn(folder: string): Promise<OpenFolder> {
-  return (await import("./folder.ts")).openFolder(folder);
-}
-
 function overOwnPool(config: object): Route {
-  let opened: Promise<Pool> | undefined;
+  const pool = ownClient(
+    () => openPool(config),
+    (opened) => opened.end(),
+  );
   return {
+    ...pooled,
     async send(statement, signal) {
-      opened ??= openPool(config);
       try {
-        return await sendOverPool(await opened, statement, signal);
+        return await sendOverPool(await pool.get(), statement, signal);
       } catch (cause) {
         // A pool whose client could not even begin to connect would wait for it forever when it ends.
-        if (unreadable.has(errorCode(cause))) opened = undefined;
+        if (unreadable.has(errorCode(cause))) pool.forget();
         throw cause;
       }
     },
-    takesNames: true,
-    repeats: true,
-    async close() {
-      const pool = await opened?.catch(() => undefined);
-      await pool?.end();
-    },
+    close: pool.close,
   };
 }
 
 function overPool(pool: Pool): Route {
-  return {
-    send: (statement, signal) => sendOverPool(pool, statement, signal),
-    takesNames: true,
-    repeats: true,
-    close: watch(pool).begin(),
-  };
+  const send: Route["send"] = (statement, signal) => sendOverPool(pool, statement, signal);
+  return { ...pooled, send, close: watch(pool).begin() };
 }
 
 /**
@@ -195,6 +178,8 @@ function overPool(pool: Pool): Route {
 function overSingle(client: PostgresClient & Client): Route {
   const statements = new CallQueue();
   return {
+    takesNames: false,
+    repeats: false,
     // A `Client` of `pg` warns of a statement sent while another is running, and from version 9 on refuses it.
     send: ({ text, values }, signal) =>
       statements.run(() => {
@@ -202,8 +187,6 @@ function overSingle(client: PostgresClient & Client): Route {
         signal?.throwIfAborted();
         return client.query(text, values);
       }),
-    takesNames: false,
-    repeats: false,
     close: watch(client).begin(),
   };
 }

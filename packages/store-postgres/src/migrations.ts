@@ -1,9 +1,9 @@
-import { errorCode, laterVersionError, notReadyError, TurnkeepError } from "@turnkeep/core/store-kit";
-import { storeName } from "./client.ts";
+import { errorCode, laterVersionError, type Refusals, refusalOf } from "@turnkeep/core/store-kit";
+import { storeName } from "./refusals.ts";
 import type { Statement } from "./sql.ts";
 
 /** The quoted names of what the store owns in a database. */
-export interface Names {
+export interface Identifiers {
   readonly schema: string;
   readonly memories: string;
   readonly messages: string;
@@ -15,7 +15,7 @@ export interface Names {
 /** In bytes: the room that a table prefix must leave in an identifier. */
 export const longestSuffix: number = "memories_owner_idx".length;
 
-export function namesOf(schema: string, prefix: string): Names {
+export function identifiersOf(schema: string, prefix: string): Identifiers {
   const own = (suffix: string): string => quoteIdentifier(prefix + suffix);
   const table = (suffix: string): string => `${quoteIdentifier(schema)}.${own(suffix)}`;
   return {
@@ -28,7 +28,7 @@ export function namesOf(schema: string, prefix: string): Names {
 }
 
 /** The steps in order; step 1 is the first. A released step never changes. */
-export function migrationsOf({ schema, memories, messages, own }: Names): string[] {
+export function migrationsOf({ schema, memories, messages, own }: Identifiers): string[] {
   return [
     // The key identifies one life of a memory id, so what belonged to an earlier life can never show in a later one.
     // Texts compare by their bytes, whatever the database's collation. Only this table tells which messages are live,
@@ -88,15 +88,30 @@ const wrongEncoding = "TK002";
 const tooOld = "TK003";
 const restricted = "TK004";
 
-/**
- * What a server says that only speaks Postgres's protocol and lacks something of it: a feature, syntax, a type, a
- * function.
- */
-const notPostgres = new Set(["0A000", "42601", "42704", "42883"]);
-const noRight = "42501";
-
-/** A table, an index, a constraint, a function or a schema of that name exists, and no migration of ours has made it. */
-const taken = new Set(["42P06", "42P07", "42710", "42723"]);
+/** What keeps the tables from being brought up to date, by the whole SQLSTATE. */
+const refusals: Refusals = {
+  missing: [[new RegExp(`^${wrongEncoding}$`), "a database with the encoding UTF8"]],
+  unfit: [
+    // A table, an index, a constraint, a function or a schema of that name exists, and no migration of ours has made it.
+    [
+      /^(?:42P06|42P07|42710|42723)$/,
+      "a name that migrate() needs is taken by something else (see the cause): give another prefix or schema, or rename what is there",
+    ],
+    // A server that only speaks Postgres's protocol lacks something of it: a feature, syntax, a type, a function.
+    [
+      new RegExp(`^(?:${tooOld}|0A000|42601|42704|42883)$`),
+      "it needs Postgres 14 or later, with PL/pgSQL, multiranges and ctid (see the cause): upgrade the server, or use Postgres itself, not a database that only speaks its protocol",
+    ],
+    [
+      new RegExp(`^${restricted}$`),
+      "policies (row-level security) restrict this role, which must see all rows to bring the tables up to date: call migrate() as the tables' owner while none is forced on it (no force row level security), or as a superuser",
+    ],
+    [
+      /^42501$/,
+      "this role may not create the tables or read them (see the cause; since Postgres 15, only the owner of a database creates in schema public): grant it that, name another schema in the options, or call migrate() as a role that may",
+    ],
+  ],
+};
 
 /** In the form of `server_version_num`: the first Postgres with multiranges. */
 const oldestServer = 140_000;
@@ -109,7 +124,7 @@ const oldestServer = 140_000;
  * create. A server without `ctid`, which updates need, is refused here.
  */
 export function migrateStatements(
-  { schema, migrations, own }: Names,
+  { schema, migrations, own }: Identifiers,
   steps: readonly string[],
   oldest: number = oldestServer,
 ): Statement<never>[] {
@@ -149,31 +164,10 @@ export function migrateStatements(
 /** Throws the error of a failed migration: its own refusals in Turnkeep's words, the rest unchanged. */
 export function throwMigrationError(error: unknown): never {
   const cause = error instanceof Error ? error.cause : undefined;
-  const code = errorCode(cause);
-  if (taken.has(code)) {
-    const message = `${storeName}: a name that migrate() needs is taken by something else (see the cause): give another prefix or schema, or rename what is there`;
-    throw new TurnkeepError("STORE_NOT_READY", message, { cause });
+  if (errorCode(cause) === laterVersion) {
+    throw laterVersionError(storeName, "the tables", "@turnkeep/store-postgres", cause);
   }
-  switch (notPostgres.has(code) ? tooOld : code) {
-    case laterVersion:
-      throw laterVersionError(storeName, "the tables", "@turnkeep/store-postgres", cause);
-    case wrongEncoding:
-      throw notReadyError(storeName, "a database with the encoding UTF8", cause);
-    case tooOld: {
-      const message = `${storeName} needs Postgres 14 or later, with PL/pgSQL, multiranges and ctid (see the cause): upgrade the server, or use Postgres itself, not a database that only speaks its protocol`;
-      throw new TurnkeepError("STORE_NOT_READY", message, { cause });
-    }
-    case restricted: {
-      const message = `${storeName}: policies (row-level security) restrict this role, which must see all rows to bring the tables up to date: call migrate() as the tables' owner while none is forced on it (no force row level security), or as a superuser`;
-      throw new TurnkeepError("STORE_NOT_READY", message, { cause });
-    }
-    case noRight: {
-      const message = `${storeName}: this role may not create the tables or read them (see the cause; since Postgres 15, only the owner of a database creates in schema public): grant it that, name another schema in the options, or call migrate() as a role that may`;
-      throw new TurnkeepError("STORE_NOT_READY", message, { cause });
-    }
-    default:
-      throw error;
-  }
+  throw refusalOf(storeName, refusals, cause) ?? error;
 }
 
 function quoteIdentifier(name: string): string {

@@ -81,7 +81,7 @@ const plannedAnew = new Set([1, 10, 100, 1_000, 10_000]);
  * all parameters, it keeps it until its tables are analyzed, even one made when they were empty. So a statement is
  * planned anew, under another name, after 10, 100, 1,000 and 10,000 uses.
  */
-export class Names {
+export class StatementNames {
   readonly #byText = new Map<string, { readonly hash: string; uses: number; name: string }>();
 
   of(text: string): string {

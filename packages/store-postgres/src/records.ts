@@ -47,10 +47,10 @@ function unmarked(text: string): string {
 }
 
 /** The snapshot from the rows of a read: the head's and those of live messages. */
-export function snapshotOf(rows: readonly KeyedRow[], known: string | undefined): MemorySnapshot {
+export function snapshotOf(rows: readonly KeyedRow[], known: string | undefined): MemorySnapshot | undefined {
   const isHead = ({ key }: KeyedRow): boolean => key.startsWith("=");
   const head = rows.find(isHead);
-  if (head === undefined) return { version: null, nextSeq: 1, messages: [] };
+  if (head === undefined) return undefined;
   const [next, live, version] = threeOf(unmarked(head.key));
   const messages = rows.filter((row) => !isHead(row)).map(messageOf);
   if (version !== known) messages.push(...lostIn(live, messages).map((seq) => unreadableMessage(seq)));

@@ -1,5 +1,5 @@
 import type { NormalHistoryQuery } from "@turnkeep/core/store-kit";
-import type { Names } from "./migrations.ts";
+import type { Identifiers } from "./migrations.ts";
 import { Parameters } from "./parameters.ts";
 import type { HistoryRow, KeyedRow, ListRow, LookRow, RemovedRow } from "./records.ts";
 
@@ -45,7 +45,7 @@ export class Statements {
   /** Made once: an identical string is found faster by its name. */
   #read: string | undefined;
 
-  constructor({ memories, messages }: Names) {
+  constructor({ memories, messages }: Identifiers) {
     this.#memories = memories;
     this.#messages = messages;
   }

@@ -1,23 +1,10 @@
-import type { CallOptions, ChatMemoryStore, StoreCapabilities } from "@turnkeep/core";
-import {
-  checkUpdate,
-  conflictError,
-  copyUpdate,
-  foldUpdate,
-  isInPlace,
-  lifecycle,
-  listPage,
-  namedSeqs,
-  normalizeHistoryQuery,
-  normalizeListQuery,
-  show,
-} from "@turnkeep/core/store-kit";
-
-import { connect, isDurable, storeName } from "./client.ts";
-import { migrateStatements, migrationsOf, namesOf, throwMigrationError } from "./migrations.ts";
+import type { CallOptions, ChatMemoryStore } from "@turnkeep/core";
+import { conflictError, defineStore, isInPlace, namedSeqs, show } from "@turnkeep/core/store-kit";
+import { connect, isDurable } from "./client.ts";
+import { identifiersOf, migrateStatements, migrationsOf, throwMigrationError } from "./migrations.ts";
 import { normalizeOptions, type PostgresStoreOptions } from "./options.ts";
 import { listedOf, lostAmong, pageOf, removedOf, snapshotOf, storedOf } from "./records.ts";
-import { hiddenError } from "./refusals.ts";
+import { hiddenError, storeName } from "./refusals.ts";
 import { Statements, type SweepRow } from "./sql.ts";
 import { Updates } from "./updates.ts";
 
@@ -63,104 +50,90 @@ export interface PostgresStore extends ChatMemoryStore {
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const { connection: place, schema, prefix, ttlMs } = normalizeOptions(options);
-  const names = namesOf(schema, prefix);
-  const sql = new Statements(names);
-  const updates = new Updates(names, ttlMs);
-  const { enter, enterFor, close } = lifecycle(
-    storeName,
-    connect(place, `schema ${show(schema)} with prefix ${show(prefix)}`),
-  );
-  const capabilities: StoreCapabilities = Object.freeze({
-    durable: isDurable(place),
-    // A folder is opened by one store at a time.
-    shared: place.folder === undefined,
-    history: true,
-    list: true,
-    ttl: true,
-    delta: true,
-    readSteps: 1,
-    maxMessageBytes: 16 * 1024 * 1024,
-  });
+  const identifiers = identifiersOf(schema, prefix);
+  const sql = new Statements(identifiers);
+  const updates = new Updates(identifiers, ttlMs);
+  const definition = {
+    name: storeName,
+    connection: connect(place, `schema ${show(schema)} with prefix ${show(prefix)}`),
+    position: key,
+    capabilities: Object.freeze({
+      durable: isDurable(place),
+      // A folder is opened by one store at a time.
+      shared: place.folder === undefined,
+      history: true,
+      list: true,
+      ttl: true,
+      delta: true,
+      readSteps: 1 as const,
+      maxMessageBytes: 16 * 1024 * 1024,
+    }),
+  };
 
-  return {
-    capabilities,
-
-    async migrate(callOptions) {
-      const { run } = enter(callOptions);
-      for (const step of migrateStatements(names, migrationsOf(names))) {
-        await run(step).catch(throwMigrationError);
-      }
+  const { store, enter } = defineStore(definition, {
+    async read({ run }, memoryId, known) {
+      return snapshotOf(await run(sql.read(memoryId, known)), known);
     },
 
-    async getMessages(memoryId, callOptions) {
-      const { run } = enterFor(memoryId, callOptions);
-      return snapshotOf(await run(sql.read(memoryId, callOptions?.known)), callOptions?.known);
-    },
-
-    async updateMessages(memoryId, update, callOptions) {
-      const { run, write } = enterFor(memoryId, callOptions);
-      checkUpdate(update, capabilities);
-      const change = copyUpdate(update);
-      const folded = foldUpdate(change);
+    async update({ run, write }, memoryId, update) {
       let lost: readonly number[] = [];
-      for (const statement of updates.of(memoryId, change, folded)) {
+      for (const statement of updates.of(memoryId, update)) {
         if (await write(statement(lost))) return;
         // A statement that waited behind another write saw the state before it: only now the reason shows.
-        const found = storedOf(await run(sql.look(memoryId, namedSeqs(folded))));
-        if (isInPlace(memoryId, folded, found.version, found.stored)) return;
-        lost = found.lost;
+        const looked = storedOf(await run(sql.look(memoryId, namedSeqs(update))));
+        if (isInPlace(memoryId, update, looked.version, looked.stored)) return;
+        lost = looked.lost;
       }
       // What stood in the way of a beginning has been deleted each time.
-      if (change.expected === null) throw conflictError(memoryId, null);
-      throw hiddenError(storeName, `memory ${show(memoryId)}`);
+      if (update.expected === null) throw conflictError(memoryId, null);
+      throw hiddenError(`memory ${show(memoryId)}`);
     },
 
-    async deleteMessages(memoryId, callOptions) {
-      const { run } = enterFor(memoryId, callOptions);
-      const expected = callOptions?.expected;
-      for (let before: string | undefined; ; ) {
-        const found = removedOf(await run(sql.remove(memoryId, expected)));
-        if (found === undefined || found.state === "removed") return;
-        if (expected !== undefined && found.version !== expected) {
-          if (found.state === "expired") return;
+    async remove({ run }, memoryId, expected) {
+      for (let earlier: string | undefined; ; ) {
+        const memory = removedOf(await run(sql.remove(memoryId, expected)));
+        if (memory === undefined || memory.state === "removed") return;
+        if (expected !== undefined && memory.version !== expected) {
+          if (memory.state === "expired") return;
           throw conflictError(memoryId, expected);
         }
         // Another version: somebody else's write came first. The same one was there all the time, and was not deleted.
-        if (found.version === before) throw hiddenError(storeName, `memory ${show(memoryId)}`);
-        before = found.version;
+        if (memory.version === earlier) throw hiddenError(`memory ${show(memoryId)}`);
+        earlier = memory.version;
       }
     },
 
-    async getHistory(memoryId, query, callOptions) {
-      const { run } = enterFor(memoryId, callOptions);
-      const normal = normalizeHistoryQuery(query);
-      const rows = await run(sql.history(memoryId, normal));
-      const seqs = lostAmong(normal);
+    async history({ run }, memoryId, query) {
+      const rows = await run(sql.history(memoryId, query));
+      const seqs = lostAmong(query);
       // Only by its place can a lost message be found, and nobody asks for one who has not seen it.
       const { lost } = storedOf(seqs.length > 0 ? await run(sql.look(memoryId, seqs)) : []);
-      return pageOf(rows, lost, normal);
+      return pageOf(rows, lost, query);
     },
 
-    async listMemories(query, callOptions) {
-      const { run } = enter(callOptions);
-      const { owner, after = "0", limit } = normalizeListQuery(query, key);
-      const rows = await run(sql.list(owner, after, limit));
-      return listPage(rows.map(listedOf), limit);
+    async list({ run }, { owner, after = "0", limit }) {
+      return (await run(sql.list(owner, after, limit))).map(listedOf);
     },
 
-    async sweep(callOptions) {
-      const { run } = enter(callOptions);
+    async sweep({ run }) {
       let removed = 0;
       for (let after: string | null = "0"; after !== null; ) {
         const [batch]: SweepRow[] = await run(sql.sweep(after));
         removed += Number(batch?.removed);
-        if (batch?.found !== batch?.removed) throw hiddenError(storeName, "an expired memory");
+        if (batch?.found !== batch?.removed) throw hiddenError("an expired memory");
         after = batch?.last ?? null;
       }
-      return { removed };
+      return removed;
     },
+  });
 
-    close,
-    [Symbol.asyncDispose]: close,
+  return {
+    ...store,
+    async migrate(callOptions) {
+      const { run } = enter(callOptions);
+      for (const step of migrateStatements(identifiers, migrationsOf(identifiers))) {
+        await run(step).catch(throwMigrationError);
+      }
+    },
   };
 }

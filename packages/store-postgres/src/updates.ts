@@ -1,6 +1,5 @@
-import type { MemoryUpdate } from "@turnkeep/core";
 import { type FoldedUpdate, isPlain, namedSeqs } from "@turnkeep/core/store-kit";
-import type { Names } from "./migrations.ts";
+import type { Identifiers } from "./migrations.ts";
 import { type GivenRow, Parameters } from "./parameters.ts";
 import { now, present, type Statement } from "./sql.ts";
 
@@ -22,7 +21,7 @@ export class Updates {
   /** Recurring texts by what distinguishes them: an identical string is found faster by its name. */
   readonly #texts = new Map<string, string>();
 
-  constructor({ memories, messages }: Names, ttlMs: number | undefined) {
+  constructor({ memories, messages }: Identifiers, ttlMs: number | undefined) {
     this.#memories = memories;
     this.#messages = messages;
     this.#expiry = ttlMs === undefined ? "null" : `${now} + ${ttlMs} * interval '1 millisecond'`;
@@ -32,15 +31,15 @@ export class Updates {
    * One of these makes the update; the next is needed only if the one before changed nothing. The last one comes twice: what
    * it needs may have come about only after the first.
    */
-  of(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): UpdateStatement[] {
-    if (update.expected === null && namedSeqs(folded).length === 0) {
+  of(memoryId: string, update: FoldedUpdate): UpdateStatement[] {
+    if (update.expected === null && namedSeqs(update).length === 0) {
       return ["do nothing", this.#refusal()].map(
-        (otherwise) => () => this.#begin(memoryId, update, folded, otherwise),
+        (otherwise) => () => this.#begin(memoryId, update, otherwise),
       );
     }
-    const change: UpdateStatement = (lost) => this.#change(memoryId, update, folded, lost);
+    const change: UpdateStatement = (lost) => this.#change(memoryId, update, lost);
     // An evicted message may exist without being live.
-    const lean = isPlain(folded) ? [() => this.#append(memoryId, update, folded)] : [];
+    const lean = isPlain(update) ? [() => this.#append(memoryId, update)] : [];
     return [...lean, change, change];
   }
 
@@ -55,15 +54,10 @@ export class Updates {
   }
 
   /** Begins a memory, also in place of an expired one. */
-  #begin(
-    memoryId: string,
-    update: MemoryUpdate,
-    { insert }: FoldedUpdate,
-    otherwise: string,
-  ): Statement<unknown> {
+  #begin(memoryId: string, update: FoldedUpdate, otherwise: string): Statement<unknown> {
     const p = new Parameters();
     const id = p.text(memoryId);
-    const { owner, version, nextSeq, head } = update;
+    const { owner, version, nextSeq, head, insert } = update;
     // The insert reads what the delete returns, so it runs after it.
     const expired = `expired as (delete from ${this.#memories} h where h.memory_id = ${id} and not ${present} returning 1)`;
     const begun = `
@@ -82,8 +76,9 @@ export class Updates {
    * Changes a memory at the expected version by new messages and evictions of live ones. A live message certainly
    * exists, so only the head and the new rows are touched.
    */
-  #append(memoryId: string, update: MemoryUpdate, { insert, setState }: FoldedUpdate): Statement<never> {
+  #append(memoryId: string, update: FoldedUpdate): Statement<never> {
     const p = new Parameters();
+    const { insert, setState } = update;
     const evicted = p.seqs(setState.map(({ seq }) => seq));
     const head = `${this.#headChange(p, memoryId, update, evicted, p.seqs(liveIn(insert)))} and h.live @> ${evicted}`;
     const text =
@@ -97,17 +92,12 @@ export class Updates {
    * Changes a memory that is at the expected version and agrees with the update. Of what was lost nothing is changed but the
    * ranges in the head; what replaces it is inserted.
    */
-  #change(
-    memoryId: string,
-    update: MemoryUpdate,
-    folded: FoldedUpdate,
-    lost: readonly number[],
-  ): Statement<object> {
+  #change(memoryId: string, update: FoldedUpdate, lost: readonly number[]): Statement<object> {
     const p = new Parameters();
-    const leaving = [...folded.replaced, ...folded.moved].filter(({ state }) => state !== "live");
-    const coming = liveIn([...folded.insert, ...folded.moved]);
+    const leaving = [...update.replaced, ...update.moved].filter(({ state }) => state !== "live");
+    const coming = liveIn([...update.insert, ...update.moved]);
     const head = this.#headChange(p, memoryId, update, p.seqs(leaving.map(({ seq }) => seq)), p.seqs(coming));
-    const { insert, replaced, moved } = withoutLost(folded, lost);
+    const { insert, replaced, moved } = withoutLost(update, lost);
     const rows = replaced.length > 0 ? p.rows("r", [...replaced, ...moved]) : p.moves("r", moved);
     const agrees =
       replaced.length > 0
@@ -144,18 +134,18 @@ export class Updates {
   #headChange(
     p: Parameters,
     memoryId: string,
-    update: MemoryUpdate,
+    update: FoldedUpdate,
     leaving: string,
     coming: string,
   ): string {
-    const { expected, version, nextSeq, head, append } = update;
+    const { expected, version, nextSeq, head, appended } = update;
     return `
       update ${this.#memories} h
       set version = ${p.text(version)}, next_seq = ${p.integer(nextSeq)},
         head = coalesce(${p.text(head)}, h.head), live = h.live - ${leaving} + ${coming},
         updated_at = ${now}, expires_at = ${this.#expiry}
       where h.memory_id = ${p.text(memoryId)} and h.version = ${p.text(expected)} and ${present}
-        and h.next_seq <= ${p.integer(append[0]?.seq ?? nextSeq)}`;
+        and h.next_seq <= ${p.integer(appended[0]?.seq ?? nextSeq)}`;
   }
 
   #inserted(p: Parameters, rows: FoldedUpdate["insert"]): string {

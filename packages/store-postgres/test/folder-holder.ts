@@ -2,8 +2,8 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as next } from "node:timers/promises";
 import { isTurnkeepError } from "@turnkeep/core";
-import { lockFolder } from "../src/folder-lock.ts";
-import { startOf } from "../src/process-mark.ts";
+import { lockFolder } from "../src/folder/lock.ts";
+import { startOf } from "../src/folder/process-mark.ts";
 
 /**
  * Takes a folder's lock again and again, and says `held` each time; now and then it kills itself while it has it. Says

@@ -14,8 +14,8 @@ import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { bundled } from "@turnkeep/store-tests";
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { type FolderLock, lockFolder, lockName } from "../src/folder-lock.ts";
-import { lifeOf, startOf, thisProcess } from "../src/process-mark.ts";
+import { type FolderLock, lockFolder, lockName } from "../src/folder/lock.ts";
+import { lifeOf, startOf, thisProcess } from "../src/folder/process-mark.ts";
 
 /** A holder is watched for this long where its process cannot be looked at; its own sign of life never comes. */
 const quick = { beatMs: 600_000, patienceMs: 300 };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createChatMemory, user } from "@turnkeep/core";
 import { bundled, message, update } from "@turnkeep/store-tests";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { lockName } from "../src/folder-lock.ts";
+import { lockName } from "../src/folder/lock.ts";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import { startServer } from "./folder-processes.ts";
 

@@ -4,16 +4,16 @@ import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
 import {
+  identifiersOf,
   longestSuffix,
   migrateStatements,
   migrationsOf,
-  namesOf,
   throwMigrationError,
 } from "../src/migrations.ts";
 import { newDatabase } from "./server.ts";
 import { openPool, withClient } from "./support.ts";
 
-const names = namesOf("public", "turnkeep_");
+const names = identifiersOf("public", "turnkeep_");
 const steps = migrationsOf(names);
 let url: string;
 let pool: pg.Pool;

@@ -5,7 +5,7 @@ import { message, messages, update } from "@turnkeep/store-tests";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { type PostgresStore, postgresStore } from "../src/index.ts";
-import { migrateStatements, migrationsOf, namesOf } from "../src/migrations.ts";
+import { identifiersOf, migrateStatements, migrationsOf } from "../src/migrations.ts";
 import { newDatabase } from "./server.ts";
 import { openPool } from "./support.ts";
 
@@ -159,7 +159,7 @@ test("a policy on messages with `using` alone lets nobody begin a memory, and sa
 
 test("a migration as a role that sees only a part takes nothing for left behind, and says what to do", async () => {
   await admin.query("drop table if exists turnkeep_messages, turnkeep_memories, turnkeep_migrations");
-  const names = namesOf("public", "turnkeep_");
+  const names = identifiersOf("public", "turnkeep_");
   const [withTrigger] = migrateStatements(names, migrationsOf(names).slice(0, 1));
   await admin.query(`set role ${owner}; ${withTrigger?.text}; reset role`);
   const begin = update(null, 4, { owner: ann, append: messages(1, 3) });

@@ -1,14 +1,13 @@
 import {
   driverCalls,
   importError,
-  notReadyError,
+  ownClient,
   type StoreConnection,
   throwIfAborted,
 } from "@turnkeep/core/store-kit";
 import type { SqliteConnection } from "./options.ts";
+import { isBusy, storeName, toldFault } from "./refusals.ts";
 import type { Statement } from "./sql.ts";
-
-export const storeName = "sqliteStore";
 
 /** What the store needs of a database. A `DatabaseSync` of `@photostructure/sqlite` has it, one of `node:sqlite` has it. */
 export interface SqliteClient {
@@ -33,23 +32,16 @@ interface OwnClient extends SqliteClient {
   close(): void;
 }
 
-const busy = 5;
 const maxAttempts = 100;
 
 /** Does no I/O. */
 export function connect({ client, url, config }: SqliteConnection): StoreConnection<Calls> {
-  let opened: Promise<OwnClient> | undefined;
+  const own = ownClient(
+    () => openDatabase(config ?? { path: url as string }),
+    (opened) => opened.close(),
+  );
   const calls = driverCalls(storeName);
   const prepared = new Map<string, ReturnType<SqliteClient["prepare"]>>();
-
-  async function database(): Promise<SqliteClient> {
-    if (client !== undefined) return client;
-    opened ??= openDatabase(config ?? { path: url }).catch((cause: unknown) => {
-      opened = undefined;
-      throw cause;
-    });
-    return opened;
-  }
 
   function runOn(target: SqliteClient): Run {
     return <R>({ text, values }: Statement<R>) => {
@@ -78,12 +70,12 @@ export function connect({ client, url, config }: SqliteConnection): StoreConnect
   /** The work itself is synchronous: once it has begun, nothing of this process comes between. */
   function call<T>(work: (target: SqliteClient) => T, signal: AbortSignal | undefined): Promise<T> {
     return calls.run(async () => {
-      const target = await database();
+      const target = client ?? (await own.get());
       throwIfAborted(signal);
       try {
         return work(target);
       } catch (cause) {
-        throw isNotReady(cause) ? notReadyError(storeName, "a table or column", cause) : cause;
+        throw toldFault(cause);
       }
     }, signal);
   }
@@ -93,11 +85,7 @@ export function connect({ client, url, config }: SqliteConnection): StoreConnect
       run: (statement) => call((target) => runOn(target)(statement), signal),
       transaction: (work) => call((target) => transact(target, work), signal),
     }),
-    async close() {
-      await calls.settled();
-      const own = await opened?.catch(() => undefined);
-      await calls.run(() => own?.close(), undefined);
-    },
+    close: () => calls.closeAfter(own.close),
   };
 }
 
@@ -151,17 +139,4 @@ function useWriteAheadLog(database: SqliteClient): void {
 /** Whether what was acknowledged survives the process: a database in memory has no file. */
 export function isDurable({ client }: SqliteConnection): boolean {
   return client === undefined || Boolean(client.location());
-}
-
-function isBusy(cause: unknown): boolean {
-  return hasErrcode(cause) && (cause.errcode & 0xff) === busy;
-}
-
-/** SQLite has no code of its own for what is missing. */
-function isNotReady(cause: unknown): boolean {
-  return hasErrcode(cause) && /no such (?:table|column|index)|has no column/.test(String(cause.message));
-}
-
-function hasErrcode(cause: unknown): cause is Error & { readonly errcode: number } {
-  return cause instanceof Error && "errcode" in cause && typeof cause.errcode === "number";
 }

@@ -1,8 +1,9 @@
-import { TurnkeepError } from "@turnkeep/core/store-kit";
-import { type Run, storeName } from "./client.ts";
+import { laterVersionError } from "@turnkeep/core/store-kit";
+import type { Run } from "./client.ts";
+import { storeName } from "./refusals.ts";
 
 /** The quoted names of what the store owns in a database. */
-export interface Names {
+export interface Identifiers {
   readonly memories: string;
   readonly messages: string;
   readonly live: string;
@@ -12,7 +13,7 @@ export interface Names {
   readonly idIndex: string;
 }
 
-export function namesOf(prefix: string): Names {
+export function identifiersOf(prefix: string): Identifiers {
   const own = (suffix: string): string => `"${(prefix + suffix).replaceAll('"', '""')}"`;
   return {
     memories: own("memories"),
@@ -26,7 +27,7 @@ export function namesOf(prefix: string): Names {
 }
 
 /** The steps in order; step 1 is the first. A step that was released never changes. */
-export function migrationsOf(names: Names): (readonly string[])[] {
+export function migrationsOf(names: Identifiers): (readonly string[])[] {
   const { memories, messages, live, ownerIndex, expiryIndex, idIndex } = names;
   return [
     // The key stands for one life of a memory id, and is never used again: what belonged to an earlier life can never
@@ -70,19 +71,14 @@ export function migrationsOf(names: Names): (readonly string[])[] {
  * Brings the tables up to date, within one transaction: of several processes one writes, the others wait for it and
  * find all in place.
  */
-export function migrate(run: Run, { migrations }: Names, steps: readonly (readonly string[])[]): void {
+export function migrate(run: Run, { migrations }: Identifiers, steps: readonly (readonly string[])[]): void {
   const execute = (text: string): object[] => run<object>({ text, values: [] });
   execute(
     `create table if not exists ${migrations} (number integer primary key, applied_at text not null) strict`,
   );
   const text = `select coalesce(max(number), 0) as applied from ${migrations}`;
   const applied = run<{ applied: number }>({ text, values: [] })[0]?.applied ?? 0;
-  if (applied > steps.length) {
-    throw new TurnkeepError(
-      "UNSUPPORTED_VERSION",
-      `${storeName}: the tables were migrated by a later version of this package: upgrade this one`,
-    );
-  }
+  if (applied > steps.length) throw laterVersionError(storeName, "the tables", "this package");
   for (const [index, step] of steps.entries()) {
     if (index < applied) continue;
     for (const statement of step) execute(statement);

@@ -1,6 +1,7 @@
-import type { MemoryUpdate, MessageState } from "@turnkeep/core";
+import type { MessageState } from "@turnkeep/core";
 import type { FoldedUpdate, NormalHistoryQuery } from "@turnkeep/core/store-kit";
-import type { Names } from "./migrations.ts";
+import type { Identifiers } from "./migrations.ts";
+import type { HistoryRow, ListRow, LookRow, SnapshotRow } from "./records.ts";
 
 /** One statement. A list travels as one JSON text, so that no update meets SQLite's limit of parameters. */
 export interface Statement<Row> {
@@ -8,45 +9,6 @@ export interface Statement<Row> {
   readonly values: (string | number | null)[];
   /** Never there: the type of the rows that it answers. */
   readonly row?: Row;
-}
-
-interface HeadRow {
-  readonly seq: null;
-  readonly version: string;
-  readonly next: number;
-  readonly owner: string | null;
-  readonly head: string | null;
-}
-
-export interface MessageRow {
-  readonly seq: number;
-  readonly id: string;
-  readonly created: number;
-  readonly payload: string;
-  readonly meta: string | null;
-}
-
-/** A live message of which somebody else has removed the row. */
-export interface LostRow {
-  readonly seq: number;
-  readonly payload: null;
-}
-
-/** One for the head, one for each live message. */
-export type SnapshotRow = HeadRow | MessageRow | LostRow;
-
-/** The head with one of the messages that were asked for, or with none. */
-export type LookRow = Pick<HeadRow, "version" | "next"> &
-  (
-    | { readonly state: null }
-    | { readonly seq: number; readonly id: string | null; readonly state: MessageState }
-  );
-
-export interface ListRow {
-  readonly key: number;
-  readonly id: string;
-  readonly owner: string | null;
-  readonly updated: number;
 }
 
 /** How many memories one transaction of `sweep` removes. */
@@ -59,12 +21,12 @@ const columns = "m.seq, m.id, m.created_at as created, m.payload, m.meta";
 
 /** The statements of the contract's methods. */
 export class Statements {
-  readonly #names: Names;
+  readonly #names: Identifiers;
   readonly #expiry: string;
   /** The key of the memory whose id is the next parameter. */
   readonly #key: string;
 
-  constructor(names: Names, ttlMs: number | undefined) {
+  constructor(names: Identifiers, ttlMs: number | undefined) {
     this.#names = names;
     this.#expiry = ttlMs === undefined ? "null" : `${now} + ${ttlMs}`;
     this.#key = `(select h.memory_key from ${names.memories} h where h.memory_id = ?)`;
@@ -101,8 +63,8 @@ export class Statements {
   }
 
   /** Begins a memory, over an expired one too. Only within a transaction that has looked. */
-  begin(memoryId: string, update: MemoryUpdate, insert: FoldedUpdate["insert"]): Statement<never>[] {
-    const { version, nextSeq, owner, head } = update;
+  begin(memoryId: string, update: FoldedUpdate): Statement<never>[] {
+    const { version, nextSeq, owner, head, insert } = update;
     const text = `
       insert into ${this.#names.memories} (memory_id, owner, version, next_seq, head, updated_at, expires_at)
       values (?, ?, ?, ?, ?, ${now}, ${this.#expiry})`;
@@ -116,9 +78,9 @@ export class Statements {
   }
 
   /** Changes a memory. Only within a transaction that has looked. */
-  change(memoryId: string, update: MemoryUpdate, folded: FoldedUpdate): Statement<never>[] {
+  change(memoryId: string, update: FoldedUpdate): Statement<never>[] {
     const { memories, messages } = this.#names;
-    const { insert, rewrite, setState, remove } = folded;
+    const { version, nextSeq, head, insert, rewrite, setState, remove } = update;
     const named = `memory_key = ${this.#key} and seq in (select value from json_each(?))`;
     const states = [...new Set(setState.map(({ state }) => state))];
     return [
@@ -127,7 +89,7 @@ export class Statements {
           update ${memories} set version = ?, next_seq = ?, head = coalesce(?, head),
             updated_at = ${now}, expires_at = ${this.#expiry}
           where memory_id = ?`,
-        values: [update.version, update.nextSeq, update.head ?? null, memoryId],
+        values: [version, nextSeq, head ?? null, memoryId],
       },
       ...this.#written(memoryId, [...insert, ...rewrite]),
       ...states.map((state) => {
@@ -154,10 +116,7 @@ export class Statements {
   }
 
   /** A row beyond the limit: there is more. */
-  history(
-    memoryId: string,
-    query: NormalHistoryQuery,
-  ): Statement<(MessageRow | LostRow) & { state: MessageState }> {
+  history(memoryId: string, query: NormalHistoryQuery): Statement<HistoryRow> {
     const { after, before, order, limit, states, ids } = query;
     const { memories, messages, live, idIndex } = this.#names;
     const within = "memory_key = (select memory_key from head) and seq > ? and seq < ?";

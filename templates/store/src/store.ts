@@ -1,38 +1,12 @@
 import { setImmediate } from "node:timers/promises";
-import type {
-  CallOptions,
-  ChatMemoryStore,
-  MemorySnapshot,
-  StoreCapabilities,
-  StoredMessage,
-} from "@turnkeep/core";
-import {
-  checkUpdate,
-  conflictError,
-  copyUpdate,
-  foldUpdate,
-  isInPlace,
-  lifecycle,
-  listPage,
-  memorySnapshot,
-  namedSeqs,
-  normalizeHistoryQuery,
-  normalizeListQuery,
-  type StoredRows,
-  storedRows,
-  unreadableMessage,
-} from "@turnkeep/core/store-kit";
-import { connect, isDurable, storeName } from "./client.ts";
-import { migrate, migrationsOf, namesOf } from "./migrations.ts";
+import type { CallOptions, ChatMemoryStore } from "@turnkeep/core";
+import { conflictError, defineStore, isInPlace, namedSeqs } from "@turnkeep/core/store-kit";
+import { connect, isDurable } from "./client.ts";
+import { identifiersOf, migrate, migrationsOf } from "./migrations.ts";
 import { normalizeOptions, type SqliteStoreOptions } from "./options.ts";
-import {
-  type LookRow,
-  type LostRow,
-  type MessageRow,
-  type SnapshotRow,
-  Statements,
-  sweepBatch,
-} from "./sql.ts";
+import { listedOf, pageOf, snapshotOf, storedOf } from "./records.ts";
+import { storeName } from "./refusals.ts";
+import { Statements, sweepBatch } from "./sql.ts";
 
 /** A store in SQLite. */
 export interface SqliteStore extends ChatMemoryStore {
@@ -72,88 +46,59 @@ const key = /^[1-9]\d{0,14}$/;
  */
 export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
   const { connection: place, prefix, ttlMs } = normalizeOptions(options);
-  const names = namesOf(prefix);
-  const sql = new Statements(names, ttlMs);
-  const { enter, enterFor, close } = lifecycle(storeName, connect(place));
-  const capabilities: StoreCapabilities = Object.freeze({
-    durable: isDurable(place),
-    shared: true,
-    history: true,
-    list: true,
-    ttl: true,
-    delta: true,
-    readSteps: 1,
-    maxMessageBytes: 16 * 1024 * 1024,
-  });
+  const identifiers = identifiersOf(prefix);
+  const sql = new Statements(identifiers, ttlMs);
+  const definition = {
+    name: storeName,
+    connection: connect(place),
+    position: key,
+    capabilities: Object.freeze({
+      durable: isDurable(place),
+      shared: true,
+      history: true,
+      list: true,
+      ttl: true,
+      delta: true,
+      readSteps: 1 as const,
+      maxMessageBytes: 16 * 1024 * 1024,
+    }),
+  };
 
-  return {
-    capabilities,
-
-    async migrate(callOptions) {
-      const { transaction } = enter(callOptions);
-      await transaction((run) => migrate(run, names, migrationsOf(names)));
-    },
-
-    async getMessages(memoryId, callOptions) {
-      const { run } = enterFor(memoryId, callOptions);
+  // Every argument has been checked here, and is the store's own.
+  const { store, enter } = defineStore(definition, {
+    async read({ run }, memoryId) {
       return snapshotOf(await run(sql.read(memoryId)));
     },
 
-    async updateMessages(memoryId, update, callOptions) {
-      const { transaction } = enterFor(memoryId, callOptions);
-      checkUpdate(update, capabilities);
-      const change = copyUpdate(update);
-      const folded = foldUpdate(change);
+    async update({ transaction }, memoryId, update) {
       await transaction((run) => {
-        const [version, stored] = storedOf(run(sql.look(memoryId, namedSeqs(folded))));
-        if (isInPlace(memoryId, folded, version, stored)) return;
-        const begins = change.expected === null;
-        for (const statement of begins
-          ? sql.begin(memoryId, change, folded.insert)
-          : sql.change(memoryId, change, folded)) {
-          run(statement);
-        }
+        const [version, stored] = storedOf(run(sql.look(memoryId, namedSeqs(update))));
+        if (isInPlace(memoryId, update, version, stored)) return;
+        const begins = update.expected === null;
+        const statements = begins ? sql.begin(memoryId, update) : sql.change(memoryId, update);
+        statements.forEach(run);
       });
     },
 
-    async deleteMessages(memoryId, callOptions) {
-      const { transaction } = enterFor(memoryId, callOptions);
-      const expected = callOptions?.expected;
+    async remove({ transaction }, memoryId, expected) {
       await transaction((run) => {
         const [version] = expected === undefined ? [] : storedOf(run(sql.look(memoryId, [])));
-        if (expected !== undefined && (version ?? expected) !== expected)
+        if (expected !== undefined && (version ?? expected) !== expected) {
           throw conflictError(memoryId, expected);
+        }
         sql.remove(memoryId).forEach(run);
       });
     },
 
-    async getHistory(memoryId, query, callOptions) {
-      const { run } = enterFor(memoryId, callOptions);
-      const normal = normalizeHistoryQuery(query);
-      const rows = await run(sql.history(memoryId, normal));
-      return {
-        messages: rows.slice(0, normal.limit).map((row) => ({ ...messageOf(row), state: row.state })),
-        hasMore: rows.length > normal.limit,
-      };
+    async history({ run }, memoryId, query) {
+      return pageOf(await run(sql.history(memoryId, query)), query.limit);
     },
 
-    async listMemories(query, callOptions) {
-      const { run } = enter(callOptions);
-      const { owner, after = "0", limit } = normalizeListQuery(query, key);
-      const rows = await run(sql.list(owner, Number(after), limit));
-      return listPage(
-        rows.map(({ key, id, owner, updated }) => ({
-          memoryId: id,
-          owner: owner ?? undefined,
-          updatedAt: updated,
-          position: String(key),
-        })),
-        limit,
-      );
+    async list({ run }, { owner, after = "0", limit }) {
+      return (await run(sql.list(owner, Number(after), limit))).map(listedOf);
     },
 
-    async sweep(callOptions) {
-      const { transaction } = enter(callOptions);
+    async sweep({ transaction }) {
       for (let removed = 0; ; ) {
         const batch = await transaction((run) => {
           const keys = run(sql.expired()).map(({ key }) => key);
@@ -161,38 +106,18 @@ export function sqliteStore(options: SqliteStoreOptions): SqliteStore {
           return keys.length;
         });
         removed += batch;
-        if (batch < sweepBatch) return { removed };
+        if (batch < sweepBatch) return removed;
         // Whatever else the process has to do comes between two batches.
         await setImmediate();
       }
     },
+  });
 
-    close,
-    [Symbol.asyncDispose]: close,
+  return {
+    ...store,
+    async migrate(callOptions) {
+      const { transaction } = enter(callOptions);
+      await transaction((run) => migrate(run, identifiers, migrationsOf(identifiers)));
+    },
   };
-}
-
-function snapshotOf(rows: readonly SnapshotRow[]): MemorySnapshot {
-  const head = rows.find((row) => row.seq === null);
-  if (head === undefined) return { version: null, nextSeq: 1, messages: [] };
-  const messages = rows.flatMap((row) => (row.seq === null ? [] : [messageOf(row)]));
-  // They come from an index in this order; only the statement does not promise it.
-  messages.sort((a, b) => a.seq - b.seq);
-  const { version, next: nextSeq, owner, head: text } = head;
-  return memorySnapshot({ version, nextSeq, owner, head: text }, messages);
-}
-
-function messageOf(row: MessageRow | LostRow): StoredMessage {
-  if (row.payload === null) return unreadableMessage(row.seq);
-  const { seq, id, created, payload, meta } = row;
-  const message = { id, seq, createdAt: created, payload };
-  return meta === null ? message : { ...message, meta };
-}
-
-function storedOf(rows: readonly LookRow[]): [version: string | null, stored: StoredRows] {
-  const [head] = rows;
-  const found = rows.flatMap((row) =>
-    row.state === null ? [] : [{ ...row, id: row.id ?? unreadableMessage(row.seq).id }],
-  );
-  return [head?.version ?? null, storedRows(head?.next ?? 1, found)];
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { sqliteStore } from "../src/index.ts";
-import { migrate, migrationsOf, namesOf } from "../src/migrations.ts";
+import { identifiersOf, migrate, migrationsOf } from "../src/migrations.ts";
 import type { Statement } from "../src/sql.ts";
 import { inProcesses } from "./processes.ts";
 import { type Database, type DatabaseFile, message, newDatabaseFile, update } from "./support.ts";
@@ -60,7 +60,7 @@ test("six processes at once, on a file that is not there yet", async () => {
 test("a later version adds its steps once; an earlier one leaves its tables alone", async () => {
   const store = sqliteStore({ client: database });
   await store.migrate();
-  const names = namesOf("turnkeep_");
+  const names = identifiersOf("turnkeep_");
   const later = [...migrationsOf(names), [`alter table ${names.memories} add column note text`]];
   migrate(run, names, later);
   migrate(run, names, later);

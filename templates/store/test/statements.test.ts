@@ -3,11 +3,11 @@ import type { MemoryUpdate } from "@turnkeep/core";
 import { foldUpdate, normalizeHistoryQuery } from "@turnkeep/core/store-kit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sqliteStore } from "../src/index.ts";
-import { namesOf } from "../src/migrations.ts";
+import { identifiersOf } from "../src/migrations.ts";
 import { type Statement, Statements } from "../src/sql.ts";
 
 const database = new DatabaseSync(":memory:");
-const sql = new Statements(namesOf("turnkeep_"), 1000);
+const sql = new Statements(identifiersOf("turnkeep_"), 1000);
 beforeAll(() => sqliteStore({ client: database }).migrate());
 afterAll(() => database.close());
 
@@ -33,8 +33,8 @@ describe("no statement walks through more than it answers", () => {
   test.each<[what: string, statements: readonly Statement<unknown>[]]>([
     ["read", [sql.read("a")]],
     ["look", [sql.look("a", [1, 2])]],
-    ["begin", sql.begin("a", update, folded.insert)],
-    ["change", sql.change("a", update, folded)],
+    ["begin", sql.begin("a", folded)],
+    ["change", sql.change("a", folded)],
     ["remove", sql.remove("a")],
     ["history", [sql.history("a", normalizeHistoryQuery({}))]],
     ["history backwards", [sql.history("a", normalizeHistoryQuery({ order: "descending" }))]],

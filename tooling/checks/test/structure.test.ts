@@ -186,6 +186,12 @@ const cases: [rule: string, what: string, change: Change, complaint: RegExp][] =
   ],
   [
     "storesLookAlike",
+    "a store with a folder of its own",
+    write("packages/store-sql/src/helpers/help.ts", "export const help = 1;\n"),
+    /src\/helpers\/help\.ts is in no other store/,
+  ],
+  [
+    "storesLookAlike",
     "a template that lacks a file",
     (tree) => {
       tree["templates/store/package.json"] = { name: "template" };

@@ -1,4 +1,4 @@
-import type { MemoryUpdate } from "@turnkeep/core";
+import type { CallOptions, ChatMemoryStore, MemoryUpdate } from "@turnkeep/core";
 import { isTurnkeepError } from "@turnkeep/core/store-kit";
 import { type ConformanceCase, inGroup } from "../case.ts";
 import type { ConformanceContext } from "../context.ts";
@@ -81,6 +81,35 @@ export const errorsCases: readonly ConformanceCase[] = inGroup("errors", [
         expectEqual("the name of an error", error.name, "TurnkeepError");
         expectThat("an error has a message", error.message.length > 0, error.message);
       }
+    },
+  },
+  {
+    name: "what stands in the way of a call is said in one order",
+    sentence: sentences.checks,
+    async run(context) {
+      const { store, capabilities } = context;
+      const memory = context.memory();
+      await memory.commit({ append: 1 });
+      const fired = { signal: AbortSignal.abort() };
+      const closed = await context.create();
+      await closed.close();
+      for (const [method, call] of wrongCalls(closed, "", memory, fired)) {
+        await expectCode(`${method} after close, with all else wrong`, "CLOSED", call);
+      }
+      for (const [method, call] of wrongCalls(store, "", memory, fired)) {
+        await expectCode(`${method} with a signal that has fired, and all else wrong`, "ABORTED", call);
+      }
+      // Whether the store can serve the method, and at which version the memory is, comes after its arguments.
+      for (const [method, call] of wrongCalls(store, memory.id, memory, {})) {
+        await expectCode(`${method} with wrong arguments`, "INVALID_OPTION", call);
+      }
+      if (capabilities.maxMessageBytes <= 64 * 1024 * 1024) {
+        const payload = `"${" ".repeat(capabilities.maxMessageBytes)}"`;
+        const tooLarge = memory.update({ append: [{ payload }] });
+        const call = () => store.updateMessages("", tooLarge);
+        await expectCode("a message that is too large, for a wrong id", "INVALID_OPTION", call);
+      }
+      await memory.check("after calls that were refused");
     },
   },
   {
@@ -175,6 +204,27 @@ export const errorsCases: readonly ConformanceCase[] = inGroup("errors", [
     },
   },
 ]);
+
+/** The calls that take arguments, each with wrong ones, whether the store can serve it or not. */
+function wrongCalls(
+  store: ChatMemoryStore,
+  memoryId: string,
+  memory: TestMemory,
+  options: CallOptions,
+): readonly (readonly [method: string, call: () => Promise<unknown>])[] {
+  const update = { ...memory.update({ append: 1 }), expected: "another version", nextSeq: 0 };
+  const byArguments = [
+    ["updateMessages", () => store.updateMessages(memoryId, update, options)],
+    ["getHistory", () => store.getHistory(memoryId, { limit: 0 }, options)],
+    ["listMemories", () => store.listMemories({ limit: 0 }, options)],
+  ] as const;
+  if (memoryId !== "") return byArguments;
+  return [
+    ...byArguments,
+    ["getMessages", () => store.getMessages(memoryId, options)],
+    ["deleteMessages", () => store.deleteMessages(memoryId, options)],
+  ];
+}
 
 /** What a signal may fire with: the platform's own reasons, and a caller's. */
 const abortReasons: readonly (readonly [why: string, reason: unknown])[] = [

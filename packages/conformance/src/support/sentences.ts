@@ -56,6 +56,8 @@ export const sentences = {
   fresh: "Reads return new objects.",
   untouched:
     "A store does not change updates, and what a caller does to an argument after the call, or to a returned object, changes nothing stored.",
+  checks:
+    "A call says what stands in its way in one order, before the database is asked: `CLOSED`, `ABORTED`, a wrong memory id, other wrong arguments, `UNSUPPORTED`.",
   signal:
     "Every call takes a `signal`: one that fired before the call ends it with `ABORTED`, and nothing is written; one that fires during an update leaves all of it or none.",
   errors:

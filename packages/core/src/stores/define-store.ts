@@ -42,14 +42,14 @@ export interface StoreDefinition<Calls> {
  * his own changes nothing. A method that never waits may return its answer itself.
  */
 export interface StoreMethods<Calls> {
-  /** What is live. `known` is the version that the caller holds: see `ReadOptions`. */
-  read(calls: Calls, memoryId: string, known: string | undefined): MemorySnapshot | Promise<MemorySnapshot>;
+  /** What is live; `undefined`: no such memory. `known` is the version that the caller holds: see `ReadOptions`. */
+  read(calls: Calls, memoryId: string, known: string | undefined): OrNone<MemorySnapshot>;
   /** Applies the update whole, or throws and has changed nothing. */
   update(calls: Calls, memoryId: string, update: FoldedUpdate): void | Promise<void>;
   /** Deletes the memory; with `expected`, only at that version: see `DeleteOptions`. */
   remove(calls: Calls, memoryId: string, expected: string | undefined): void | Promise<void>;
-  /** Only for a store without the capability `history` it may be left out. */
-  history?(calls: Calls, memoryId: string, query: NormalHistoryQuery): HistoryPage | Promise<HistoryPage>;
+  /** One page; `undefined`: no such memory. Only for a store without the capability `history` it may be left out. */
+  history?(calls: Calls, memoryId: string, query: NormalHistoryQuery): OrNone<HistoryPage>;
   /**
    * The memories behind a position, at least one more than `limit` if there are more. Only for a store without the
    * capability `list` it may be left out.
@@ -58,6 +58,9 @@ export interface StoreMethods<Calls> {
   /** Answers how many memories or records it removed. */
   sweep(calls: Calls): number | Promise<number>;
 }
+
+/** What a method answers of a memory, if there is one. */
+type OrNone<T> = T | undefined | Promise<T | undefined>;
 
 /** A store, and how a further method of it begins, such as `migrate()`. */
 export interface DefinedStore<Calls> {
@@ -88,8 +91,7 @@ export interface DefinedStore<Calls> {
  * } as const;
  *
  * const { store }: { store: ChatMemoryStore } = defineStore({ name: "tinyStore", capabilities, connection }, {
- *   read: () =>
- *     version === null ? { version, nextSeq: 1, messages: [] } : memorySnapshot({ version, nextSeq: 1 }, []),
+ *   read: () => (version === null ? undefined : memorySnapshot({ version, nextSeq: 1 }, [])),
  *   async update(run, memoryId, update) {
  *     if (isInPlace(memoryId, update, version, storedRows(1, []))) return;
  *     await run(() => {
@@ -139,7 +141,9 @@ export function defineStore<Calls>(
 
     async getMessages(memoryId, options) {
       const calls = enterFor(memoryId, options);
-      return methods.read(calls, memoryId, options?.known);
+      return (
+        (await methods.read(calls, memoryId, options?.known)) ?? { version: null, nextSeq: 1, messages: [] }
+      );
     },
 
     async updateMessages(memoryId, update, options) {
@@ -157,7 +161,7 @@ export function defineStore<Calls>(
       const calls = enterFor(memoryId, options);
       const normal = normalizeHistoryQuery(query);
       if (!capabilities.history || methods.history === undefined) throw unsupportedError(name, "getHistory");
-      return methods.history(calls, memoryId, normal);
+      return (await methods.history(calls, memoryId, normal)) ?? { messages: [], hasMore: false };
     },
 
     async listMemories(query, options) {

@@ -9,6 +9,8 @@ export interface DriverCalls {
    * since one method may make several. Never rejects.
    */
   settled(): Promise<void>;
+  /** Waits for the running calls as `settled` does, then closes the connection. What that throws is told as a call's. */
+  closeAfter(close: () => unknown): Promise<void>;
 }
 
 /**
@@ -23,16 +25,20 @@ export interface DriverCalls {
  *   const calls = driverCalls("my-store");
  *   return {
  *     read: (signal?: AbortSignal) => calls.run(() => client.query(), signal),
- *     async close() {
- *       await calls.settled();
- *       await client.end();
- *     },
+ *     close: () => calls.closeAfter(() => client.end()),
  *   };
  * }
  * ```
  */
 export function driverCalls(store: string): DriverCalls {
   const underWay = new Set<Promise<unknown>>();
+  async function settled(): Promise<void> {
+    while (underWay.size > 0) {
+      await Promise.allSettled(underWay);
+      // Whoever waited for the last call has continued by the next task, however many promises are in between.
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+  }
   return {
     run(call, signal) {
       const answer = callDriver(store, call, signal);
@@ -41,12 +47,10 @@ export function driverCalls(store: string): DriverCalls {
       answer.then(ended, ended);
       return answer;
     },
-    async settled() {
-      while (underWay.size > 0) {
-        await Promise.allSettled(underWay);
-        // Whoever waited for the last call has continued by the next task, however many promises are in between.
-        await new Promise((resolve) => setTimeout(resolve));
-      }
+    settled,
+    async closeAfter(close) {
+      await settled();
+      await callDriver(store, async () => void (await close()), undefined);
     },
   };
 }

@@ -137,16 +137,15 @@ export function updateRecord(
   };
 }
 
-export function snapshotOf(record: KeyValueRecord | undefined, known: string | undefined): MemorySnapshot {
-  if (record === undefined) return { version: null, nextSeq: 1, messages: [] };
+export function snapshotOf(record: KeyValueRecord, known: string | undefined): MemorySnapshot {
   if (record.version === known) return memorySnapshot(record, undefined);
   return memorySnapshot(record, record.rows.filter(({ state }) => state === "live").map(copyMessage));
 }
 
-export function historyOf(record: KeyValueRecord | undefined, query: NormalHistoryQuery): HistoryPage {
+export function historyOf(record: KeyValueRecord, query: NormalHistoryQuery): HistoryPage {
   const { after, before, order, limit, states } = query;
   const ids = query.ids === undefined ? undefined : new Set(query.ids);
-  const found = (record?.rows ?? []).filter(
+  const found = record.rows.filter(
     ({ seq, id, state }) =>
       seq > after && seq < before && states.includes(state) && (ids === undefined || ids.has(id)),
   );

@@ -88,13 +88,10 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     maxMessageBytes: options.maxMessageBytes ?? 16 * 1024 * 1024,
   });
   // Errors of hooks become errors of the store, and a signal ends the wait even if the hook ignores it.
-  const { run, settled } = driverCalls(name);
+  const { run, closeAfter } = driverCalls(name);
   const connection = {
     under: (signal: AbortSignal | undefined) => signal,
-    async close() {
-      await settled();
-      await run(() => options.close?.(), undefined);
-    },
+    close: () => closeAfter(() => options.close?.()),
   };
 
   async function get(key: string, signal: AbortSignal | undefined): Promise<KeyValueEntry<R> | undefined> {
@@ -212,7 +209,8 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
     { name, capabilities, connection },
     {
       async read(signal, memoryId, known) {
-        return snapshotOf(read(memoryId, await get(memoryId, signal)), known);
+        const record = read(memoryId, await get(memoryId, signal));
+        return record && snapshotOf(record, known);
       },
 
       async update(signal, memoryId, update) {
@@ -226,7 +224,8 @@ export function keyValueStore<R extends {}>(options: KeyValueStoreOptions<R>): C
       },
 
       async history(signal, memoryId, query) {
-        return historyOf(read(memoryId, await get(memoryId, signal)), query);
+        const record = read(memoryId, await get(memoryId, signal));
+        return record && historyOf(record, query);
       },
 
       async list(signal, { owner, after, limit }) {

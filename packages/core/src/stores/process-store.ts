@@ -84,7 +84,7 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
     {
       read(_, memoryId, known) {
         admit?.(memoryId, slots);
-        return find(memoryId)?.snapshot(known) ?? { version: null, nextSeq: 1, messages: [] };
+        return find(memoryId)?.snapshot(known);
       },
 
       update(_, memoryId, update) {
@@ -106,7 +106,7 @@ export function processStore(options: ProcessStoreOptions): ChatMemoryStore {
 
       history(_, memoryId, query) {
         admit?.(memoryId, slots);
-        return find(memoryId)?.history(query) ?? { messages: [], hasMore: false };
+        return find(memoryId)?.history(query);
       },
 
       list(_, { owner, after = "0", limit }) {

@@ -1,11 +1,12 @@
 const required = ["index.ts", "options.ts", "store.ts"];
 /**
- * The file with a store's statements, which says what kind of store it is, and what only that kind has beside it.
+ * The file with a store's statements, which says what kind of store it is, and the files and folders that only that kind has
+ * beside it.
  *
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 const kinds = {
-  "sql.ts": ["folder-lock.ts", "folder.ts", "parameters.ts", "pool.ts", "process-mark.ts"],
+  "sql.ts": ["folder/", "parameters.ts", "pool.ts"],
   "lua.ts": ["drivers.ts", "scripts.ts"],
   "documents.ts": ["changes.ts", "statements.ts"],
   "items.ts": ["head.ts", "history.ts", "ids.ts", "lists.ts", "plans.ts", "rows.ts", "table.ts", "writes.ts"],
@@ -35,7 +36,7 @@ export function storesLookAlike(tree) {
       const own = names.filter((name) => statements.includes(name));
       const ofItsKind = own.flatMap((name) => kinds[name] ?? []);
       const known = [...required, ...statements, ...allowed, ...ofItsKind];
-      const strange = names.filter((name) => !known.includes(name));
+      const strange = names.filter((name) => !known.includes(name.replace(/\/.*/, "/")));
       const choice = statements.join(", ");
       return [
         ...missing.map((name) => `${source} lacks ${name}: every store has ${required.join(", ")}.`),

@@ -4,7 +4,7 @@ import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { errorCode, invalidOption, refusedError, show } from "@turnkeep/core/store-kit";
-import { storeName } from "./client.ts";
+import { storeName } from "../refusals.ts";
 import { lifeOf, type ProcessMark, thisProcess } from "./process-mark.ts";
 
 /**

@@ -1,8 +1,9 @@
 import { mkdir, readdir, readFile, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { errorCode, importError, invalidOption, refusedError, show } from "@turnkeep/core/store-kit";
-import { type PostgresClient, storeName } from "./client.ts";
-import { type FolderLock, lockFolder, lockName } from "./folder-lock.ts";
+import type { PostgresClient } from "../client.ts";
+import { storeName } from "../refusals.ts";
+import { type FolderLock, lockFolder, lockName } from "./lock.ts";
 
 /** A folder with an embedded Postgres, open in this process alone. */
 export interface OpenFolder {
