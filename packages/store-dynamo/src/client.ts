@@ -1,3 +1,4 @@
+/** The connection: sends commands of the AWS SDK until DynamoDB has done them or refused them. */
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import {
   callDriver,
@@ -101,10 +102,7 @@ export function connect({ client, url, config }: DynamoConnection, tableName: st
       return <A>(statement: Statement<A>) =>
         calls.run(async () => (await sendUntilDone(send, statement, tableName, signal)) as A, signal);
     },
-    async close() {
-      await calls.settled();
-      own?.client.destroy();
-    },
+    close: () => calls.closeAfter(() => own?.client.destroy()),
   };
 }
 

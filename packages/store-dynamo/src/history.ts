@@ -69,7 +69,7 @@ export async function readMemory(
     if (query === allLive && head.version !== version) tries = 1;
     version = head.version;
     const life = new Life(table, memoryId, head.life);
-    const page = await readPage(life, head, query);
+    const page = await new PageReader(life, head, query).read();
     // What is damaged does not hide the rest.
     if (page.isWhole || tries === readsOfOneVersion) {
       return { head, ...(await withLost(life, page, query)) };
@@ -79,123 +79,120 @@ export async function readMemory(
   }
 }
 
-/** What a query asks for, and what the head says of it. */
-interface Scope extends NormalHistoryQuery {
-  readonly wanted: ReadonlySet<string> | undefined;
-  readonly isDescending: boolean;
-  readonly isLiveOnly: boolean;
-  readonly live: ReadonlyMap<number, LiveRef>;
-  readonly recent: readonly MessageLine[];
-  /** The greatest seq in rows, by the head. Later moves into rows are known, and nothing moves back. */
-  readonly newestInRows: number;
-  /** The first and the last seq in rows that may be asked for. */
-  readonly from: number;
-  readonly to: number;
-  /** The live messages between both, ascending. */
-  readonly liveInRows: readonly number[];
-}
-
-function scopeOf(memoryId: string, head: Head, query: NormalHistoryQuery): Scope {
-  const { after, before, order, states } = query;
-  const live = decodeLive(memoryId, head.live);
-  const recent = linesOf(head.recent);
-  const newestInRows = (recent[0]?.seq ?? head.nextSeq) - 1;
-  const from = after + 1;
-  const to = states.length === 0 ? 0 : Math.min(before - 1, newestInRows);
-  const liveInRows = [...live.keys()].filter((seq) => seq >= from && seq <= to);
-  const isLiveOnly = states.every((state) => state === "live");
-  const isDescending = order === "descending";
-  const wanted = query.ids && new Set(query.ids);
-  return { ...query, wanted, isDescending, isLiveOnly, live, recent, newestInRows, from, to, liveInRows };
-}
-
-/** If something is missing, an update happened between the reads of the head and of the rows, or is happening now. */
-async function readPage(life: Life, head: Head, query: NormalHistoryQuery): Promise<PageRead> {
-  const scope = scopeOf(life.memoryId, head, query);
-  const { live, liveInRows, newestInRows, from, before, limit, isDescending, isLiveOnly } = scope;
-  const reading = new Reading(life, head);
-  const seqs = await seqsAsked(reading, scope);
-  const liveBeside = [...live.keys()].filter((seq) => seq > newestInRows && seq >= from && seq < before);
-  /** Live messages that must be found. */
-  const due = new Set([...(seqs?.filter((seq) => live.has(seq)) ?? liveInRows), ...liveBeside]);
-
-  const answers: StatedLine[] = [];
-  for await (const lines of linesAsked(reading, scope, seqs)) {
-    // A live message with another edit is not the one that the head means.
-    const meant = lines.filter(({ seq, edit }) => (live.get(seq)?.edit ?? edit) === edit);
-    for (const { seq } of meant) due.delete(seq);
-    for (const answer of await linesOfQuery(reading, scope, meant)) answers.push(answer);
-    if (answers.length > limit) break;
-  }
-  const messages = answers.slice(0, limit).map(({ line, state }) => ({ message: messageOf(line), state }));
-  const sign = isDescending ? -1 : 1;
-  // What comes behind the first message that is not on this page need not have been found.
-  const next = answers[limit]?.line.seq ?? sign * beyond;
-  const missing = [...due].filter((seq) => sign * seq < sign * next);
-  const isWhole = missing.length === 0 && (isLiveOnly || !reading.isTorn);
-  return { messages, hasMore: answers.length > limit, missing, isWhole };
-}
-
-/** The seqs in rows that are asked for; `undefined`: all rows from the first to the last are needed. */
-async function seqsAsked(reading: Reading, scope: Scope): Promise<readonly number[] | undefined> {
-  const { ids, isLiveOnly, isDescending, liveInRows, limit, recent, from, to } = scope;
-  if (ids === undefined) {
-    if (!isLiveOnly) return undefined;
-    return (isDescending ? [...liveInRows].reverse() : liveInRows).slice(0, limit + 1);
-  }
-  const inHead = new Set(recent.map(({ id }) => id));
-  const elsewhere = new Set(from > to ? [] : ids.filter((id) => !inHead.has(id)));
-  const named = await seqsOf(reading.life, [...elsewhere]);
-  const unnamed = liveInRows.filter((seq) => elsewhere.has(unreadableMessage(seq).id));
-  return [...named, ...unnamed].filter((seq) => seq >= from && seq <= to);
-}
-
-/** In the order of the query: what it asks for, and what stands beside that. */
-async function* linesAsked(
-  reading: Reading,
-  scope: Scope,
-  seqs: readonly number[] | undefined,
-): AsyncGenerator<readonly MessageLine[]> {
-  if (scope.isDescending) yield scope.recent;
-  for await (const rows of rowsAsked(reading, scope, seqs)) yield rows.flatMap(({ lines }) => lines);
-  if (!scope.isDescending) yield scope.recent;
-}
-
-async function* rowsAsked(
-  reading: Reading,
-  { from, to, newestInRows, isDescending, live, limit }: Scope,
-  seqs: readonly number[] | undefined,
-): AsyncGenerator<readonly MessageRow[]> {
-  if (seqs !== undefined) yield await reading.rowsWith(seqs, live);
-  if (seqs !== undefined || from > to) return;
-  // The row that holds `to` may have a greater key.
-  const above = isDescending && to < newestInRows ? await reading.rows({ from: to, to }) : [];
-  const last = isDescending ? (above.at(-1)?.key ?? to) : newestInRows;
-  const rows = Math.ceil(limit / messagesOfRow) + 1;
-  yield* reading.rowPages({ from, to, last, limit: rows, descending: isDescending });
-}
-
 interface StatedLine {
   readonly line: MessageLine;
   readonly state: MessageState;
 }
 
-/** Those of these messages that the query asks for, in its order. */
-async function linesOfQuery(
-  reading: Reading,
-  { after, before, wanted, states, live, isLiveOnly, isDescending }: Scope,
-  lines: readonly MessageLine[],
-): Promise<StatedLine[]> {
-  const named = lines.filter(({ seq, id }) => seq > after && seq < before && (wanted?.has(id) ?? true));
-  named.sort((a, b) => a.seq - b.seq);
-  const gone = isLiveOnly ? [] : named.map(({ seq }) => seq).filter((seq) => !live.has(seq));
-  const superseded = await supersededOf(reading, gone);
-  const all = named.map((line): StatedLine => {
-    const state = live.has(line.seq) ? "live" : superseded.has(line.seq) ? "superseded" : "evicted";
-    return { line, state };
-  });
-  const asked = all.filter(({ state }) => states.includes(state));
-  return isDescending ? asked.reverse() : asked;
+/** One read of what a query asks for, by one head. */
+class PageReader {
+  readonly #reading: Reading;
+  readonly #query: NormalHistoryQuery;
+  readonly #ids: ReadonlySet<string> | undefined;
+  readonly #live: ReadonlyMap<number, LiveRef>;
+  readonly #recent: readonly MessageLine[];
+  readonly #isDescending: boolean;
+  readonly #isLiveOnly: boolean;
+  /** The greatest seq in rows, by the head. Later moves into rows are known, and nothing moves back. */
+  readonly #newestInRows: number;
+  /** The first and the last seq in rows that may be asked for, and the live ones between them. */
+  readonly #from: number;
+  readonly #to: number;
+  readonly #liveInRows: readonly number[];
+
+  constructor(life: Life, head: Head, query: NormalHistoryQuery) {
+    this.#reading = new Reading(life, head);
+    this.#query = query;
+    this.#ids = query.ids && new Set(query.ids);
+    this.#live = decodeLive(life.memoryId, head.live);
+    this.#recent = linesOf(head.recent);
+    this.#isDescending = query.order === "descending";
+    this.#isLiveOnly = query.states.every((state) => state === "live");
+    this.#newestInRows = (this.#recent[0]?.seq ?? head.nextSeq) - 1;
+    this.#from = query.after + 1;
+    this.#to = query.states.length === 0 ? 0 : Math.min(query.before - 1, this.#newestInRows);
+    this.#liveInRows = [...this.#live.keys()].filter((seq) => this.#isInRows(seq));
+  }
+
+  #isInRows(seq: number): boolean {
+    return seq >= this.#from && seq <= this.#to;
+  }
+
+  /** What is missing, an update has moved between the reads of the head and of the rows, or is moving now. */
+  async read(): Promise<PageRead> {
+    const { after, before, limit } = this.#query;
+    const seqs = await this.#seqsAsked();
+    const beside = [...this.#live.keys()].filter(
+      (seq) => seq > this.#newestInRows && seq > after && seq < before,
+    );
+    /** Live messages that must be found. */
+    const due = new Set([...(seqs?.filter((seq) => this.#live.has(seq)) ?? this.#liveInRows), ...beside]);
+    const answers: StatedLine[] = [];
+    for await (const lines of this.#linesAsked(seqs)) {
+      // A live message with another edit is not the one that the head means.
+      const meant = lines.filter(({ seq, edit }) => (this.#live.get(seq)?.edit ?? edit) === edit);
+      for (const { seq } of meant) due.delete(seq);
+      for (const answer of await this.#answersIn(meant)) answers.push(answer);
+      if (answers.length > limit) break;
+    }
+    const messages = answers.slice(0, limit).map(({ line, state }) => ({ message: messageOf(line), state }));
+    const sign = this.#isDescending ? -1 : 1;
+    // What comes behind the first message that is not on this page need not have been found.
+    const next = answers[limit]?.line.seq ?? sign * beyond;
+    const missing = [...due].filter((seq) => sign * seq < sign * next);
+    const isWhole = missing.length === 0 && (this.#isLiveOnly || !this.#reading.isTorn);
+    return { messages, hasMore: answers.length > limit, missing, isWhole };
+  }
+
+  /** The seqs in rows that are asked for; `undefined`: all rows from the first to the last are needed. */
+  async #seqsAsked(): Promise<readonly number[] | undefined> {
+    const live = this.#liveInRows;
+    if (this.#ids === undefined) {
+      if (!this.#isLiveOnly) return undefined;
+      return (this.#isDescending ? [...live].reverse() : live).slice(0, this.#query.limit + 1);
+    }
+    if (this.#from > this.#to) return [];
+    const inHead = new Set(this.#recent.map(({ id }) => id));
+    const elsewhere = new Set([...this.#ids].filter((id) => !inHead.has(id)));
+    const named = await seqsOf(this.#reading.life, [...elsewhere]);
+    const unnamed = live.filter((seq) => elsewhere.has(unreadableMessage(seq).id));
+    return [...named.filter((seq) => this.#isInRows(seq)), ...unnamed];
+  }
+
+  /** In the order of the query: what it asks for, and what stands beside that. */
+  async *#linesAsked(seqs: readonly number[] | undefined): AsyncGenerator<readonly MessageLine[]> {
+    if (this.#isDescending) yield this.#recent;
+    for await (const rows of this.#rowsAsked(seqs)) yield rows.flatMap(({ lines }) => lines);
+    if (!this.#isDescending) yield this.#recent;
+  }
+
+  async *#rowsAsked(seqs: readonly number[] | undefined): AsyncGenerator<readonly MessageRow[]> {
+    const [reading, from, to] = [this.#reading, this.#from, this.#to];
+    if (seqs !== undefined) yield await reading.rowsWith(seqs, this.#live);
+    if (seqs !== undefined || from > to) return;
+    const limit = Math.ceil(this.#query.limit / messagesOfRow) + 1;
+    if (!this.#isDescending) return yield* reading.rowPages({ from, to, last: this.#newestInRows, limit });
+    // The row that holds `to` may have a greater key.
+    const above = to < this.#newestInRows ? await reading.rows({ from: to, to }) : [];
+    const last = above.at(-1)?.key ?? to;
+    yield* reading.rowPages({ from, to, last, limit, descending: true });
+  }
+
+  /** Those of these messages that the query asks for, in its order. */
+  async #answersIn(lines: readonly MessageLine[]): Promise<StatedLine[]> {
+    const { after, before, states } = this.#query;
+    const isNamed = (id: string): boolean => this.#ids?.has(id) ?? true;
+    const named = lines.filter(({ seq, id }) => seq > after && seq < before && isNamed(id));
+    named.sort((a, b) => a.seq - b.seq);
+    const gone = this.#isLiveOnly ? [] : named.map(({ seq }) => seq).filter((seq) => !this.#live.has(seq));
+    const superseded = await supersededOf(this.#reading, gone);
+    const stated = named.map((line): StatedLine => {
+      const left = superseded.has(line.seq) ? "superseded" : "evicted";
+      return { line, state: this.#live.has(line.seq) ? "live" : left };
+    });
+    const answers = stated.filter(({ state }) => states.includes(state));
+    return this.#isDescending ? answers.reverse() : answers;
+  }
 }
 
 /** Which of these ascending seqs, none of them live, are superseded, according to their marks in order. */

@@ -75,11 +75,8 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
     {
       async read(table, memoryId, known) {
         const { head, page } = await readMemory(table, heads, memoryId, allLive, known);
-        if (head === undefined) return { version: null, nextSeq: 1, messages: [] };
-        return memorySnapshot(
-          head,
-          page?.messages.map(({ message }) => message),
-        );
+        const messages = page?.messages.map(({ message }) => message);
+        return head && memorySnapshot(head, messages);
       },
 
       update: (table, memoryId, update) => commitUpdate(table, heads, memoryId, update, ttlMs),
@@ -91,8 +88,9 @@ export function dynamoStore(options: DynamoStoreOptions): DynamoStore {
 
       async history(table, memoryId, query) {
         const { page } = await readMemory(table, heads, memoryId, query);
-        const { messages = [], hasMore = false } = page ?? {};
-        return { messages: messages.map(({ message, state }) => withState(message, state)), hasMore };
+        if (page === undefined) return undefined;
+        const messages = page.messages.map(({ message, state }) => withState(message, state));
+        return { messages, hasMore: page.hasMore };
       },
 
       list: readList,
