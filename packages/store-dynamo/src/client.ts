@@ -1,3 +1,4 @@
+/** The connection: sends commands of the AWS SDK until DynamoDB has done them or refused them. */
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import {
   callDriver,
@@ -16,7 +17,7 @@ export interface DynamoClient {
   send(command: never, options?: never): Promise<unknown>;
 }
 
-type Item = Record<string, AttributeValue>;
+type AttributeMap = Record<string, AttributeValue>;
 
 /** One operation of the database: its name and input and, as a type, its result. */
 export interface Statement<A> {
@@ -101,10 +102,7 @@ export function connect({ client, url, config }: DynamoConnection, tableName: st
       return <A>(statement: Statement<A>) =>
         calls.run(async () => (await sendUntilDone(send, statement, tableName, signal)) as A, signal);
     },
-    async close() {
-      await calls.settled();
-      own?.client.destroy();
-    },
+    close: () => calls.closeAfter(() => own?.client.destroy()),
   };
 }
 
@@ -236,7 +234,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
 interface Answer {
   readonly UnprocessedItems?: object;
   readonly UnprocessedKeys?: object;
-  readonly Responses?: Readonly<Record<string, readonly Item[]>>;
+  readonly Responses?: Readonly<Record<string, readonly AttributeMap[]>>;
 }
 
 /** The items of all answers to one `BatchGetItem`, which names one table. */
