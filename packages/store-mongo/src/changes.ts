@@ -1,7 +1,7 @@
 import type { MessageState } from "@turnkeep/core";
 import type { FoldedUpdate } from "@turnkeep/core/store-kit";
 import type { Document } from "mongodb";
-import { atVersion, type EmbeddedMessage, present, states, tooLarge } from "./documents.ts";
+import { atVersion, type Embedded, present, states, tooLarge } from "./documents.ts";
 import { entryOf, type LocatedMessage, mapsOf, newLife, rowsOf } from "./records.ts";
 
 /** What a writer that has read the memory knows, and what it has staged. */
@@ -9,7 +9,7 @@ export interface KnownMemory {
   /** The messages that the update names, by seq; if the maps are written whole, all that the document holds. */
   readonly messages: ReadonlyMap<number, LocatedMessage>;
   /** What the document will hold for messages stored apart, by seq. */
-  readonly references: ReadonlyMap<number, EmbeddedMessage>;
+  readonly references: ReadonlyMap<number, Embedded>;
   /** The name under which rows are staged. */
   readonly attempt: string | undefined;
   /** The memory's, and that of the rows; required if there are rows, or if the maps are written whole. */
@@ -66,7 +66,7 @@ export function changeOf(memoryId: string, update: FoldedUpdate, known?: KnownMe
   const whole = begins || isWhole ? new Map<number, LocatedMessage>() : undefined;
   for (const [seq, one] of messages ?? []) if (one.path !== undefined) whole?.set(seq, one);
 
-  function put(seq: number, state: MessageState, entry: EmbeddedMessage | undefined): void {
+  function put(seq: number, state: MessageState, entry: Embedded | undefined): void {
     if (whole === undefined) set[`${state}.${seq}`] = entry;
     else if (entry !== undefined) whole.set(seq, { seq, state, entry });
   }

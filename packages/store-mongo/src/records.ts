@@ -8,13 +8,13 @@ import {
   unreadableMessage,
   utf8Length,
 } from "@turnkeep/core/store-kit";
-import type { EmbeddedMessage, MemoryDocument, RowDocument } from "./documents.ts";
+import type { Embedded, MemoryDocument, RowDocument } from "./documents.ts";
 
 /** A stored message: its state, and where it is. */
 export interface LocatedMessage {
   readonly seq: number;
   readonly state: MessageState;
-  readonly entry: EmbeddedMessage;
+  readonly entry: Embedded;
   /** Its path in the memory's document: `live.7`. Absent: only a row has it. */
   readonly path?: string | undefined;
 }
@@ -37,7 +37,7 @@ export function lifePrefix(memoryId: string): string {
 }
 
 /** A message inside its memory's document. */
-export function entryOf({ id, createdAt, payload, meta }: StoredMessage): EmbeddedMessage {
+export function entryOf({ id, createdAt, payload, meta }: StoredMessage): Embedded {
   return { i: id, a: createdAt, p: payload, m: meta };
 }
 
@@ -45,24 +45,24 @@ export function entryOf({ id, createdAt, payload, meta }: StoredMessage): Embedd
 export function rowOf(
   { _id: memory, life, generation }: MemoryDocument,
   seq: number,
-  { i, a, p, m }: EmbeddedMessage,
+  { i, a, p, m }: Embedded,
 ): RowDocument {
   return { _id: freshId(), memory, life, seq, i, a, p, m, state: "staged", generation };
 }
 
 /** The entry of a message whose content is in a row. */
-export function referenceTo({ _id, i, a }: RowDocument): EmbeddedMessage {
+export function referenceTo({ _id, i, a }: RowDocument): Embedded {
   return { i, a, r: _id };
 }
 
 /** The size of an entry's content, if it is text. */
-export function bytesOf({ p, m }: EmbeddedMessage): number {
+export function bytesOf({ p, m }: Embedded): number {
   return [p, m].reduce((sum, text) => sum + (typeof text === "string" ? utf8Length(text) : 0), 0);
 }
 
 /** The rows that entries refer to. */
-export function rowsOf(placed: readonly LocatedMessage[]): string[] {
-  return placed.flatMap(({ entry: { r } }) => (typeof r === "string" ? r : []));
+export function rowsOf(located: readonly LocatedMessage[]): string[] {
+  return located.flatMap(({ entry: { r } }) => (typeof r === "string" ? r : []));
 }
 
 /** The id of a message, also where its entry is damaged. */
@@ -78,26 +78,24 @@ export function isDamaged(located: LocatedMessage): boolean {
 
 /** The entries of a document by seq, damaged ones among them. `CORRUPT_RECORD` if it cannot be told which there are. */
 export function entriesOf(memory: MemoryDocument, states: readonly MessageState[]): InsideMessage[] {
-  const found = states.flatMap((state) => {
-    const entries = memory[state];
-    if (typeof entries !== "object" || entries === null || Array.isArray(entries)) {
+  const inside = states.flatMap((state) => {
+    const map = memory[state];
+    if (typeof map !== "object" || map === null || Array.isArray(map)) {
       throw corruptError(memory._id, `its ${state} messages are not kept as this store keeps them`);
     }
-    return Object.entries(entries).map(([key, entry]) => {
+    return Object.entries(map).map(([key, entry]) => {
       const seq = Number(key);
       if (!Number.isSafeInteger(seq)) throw corruptError(memory._id, "a message has no seq");
       return { seq, state, entry: entry ?? {}, path: `${state}.${key}` };
     });
   });
-  return found.sort((a, b) => a.seq - b.seq);
+  return inside.sort((a, b) => a.seq - b.seq);
 }
 
 /** Messages as the maps of a document. */
-export function mapsOf(
-  placed: Iterable<LocatedMessage>,
-): Record<MessageState, Record<string, EmbeddedMessage>> {
+export function mapsOf(located: Iterable<LocatedMessage>): Record<MessageState, Record<string, Embedded>> {
   const maps: ReturnType<typeof mapsOf> = { live: {}, evicted: {}, superseded: {} };
-  for (const { seq, state, entry } of placed) maps[state][seq] = entry;
+  for (const { seq, state, entry } of located) maps[state][seq] = entry;
   return maps;
 }
 
@@ -150,7 +148,7 @@ export function merged(
   );
   const beside = rows.map((row) => ({ seq: row.seq, state: row.state as MessageState, entry: row }));
   const sign = order === "ascending" ? 1 : -1;
-  const bySeq = new Map([...beside, ...asked].map((found) => [found.seq, found]));
+  const bySeq = new Map([...beside, ...asked].map((one) => [one.seq, one]));
   return [...bySeq.values()].sort((a, b) => sign * (a.seq - b.seq));
 }
 

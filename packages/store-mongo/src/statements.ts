@@ -33,19 +33,14 @@ const answersLedger = { returnDocument: "after", projection: ledgerFields } as c
 export function read(memoryId: string, known: string | undefined): Statement<MemoryDocument | null> {
   const isKnown = { $eq: ["$version", { $literal: known ?? null }] };
   const live = known === undefined ? 1 : { $cond: [isKnown, "$$REMOVE", "$live"] };
-  return headOf(memoryId, { version: 1, next: 1, owner: 1, head: 1, live });
+  return head(memoryId, { version: 1, next: 1, owner: 1, head: 1, live });
 }
 
 export function ledger(memoryId: string): Statement<MemoryDocument | null> {
-  return headOf(memoryId, ledgerFields);
+  return head(memoryId, ledgerFields);
 }
 
-export function exists(memoryId: string): Statement<boolean> {
-  const found = headOf(memoryId, { _id: 1 });
-  return async (collections) => (await found(collections)) !== null;
-}
-
-function headOf(memoryId: string, projection: Document): Statement<MemoryDocument | null> {
+export function head(memoryId: string, projection: Document): Statement<MemoryDocument | null> {
   return reading(({ memories, concern }) =>
     memories.findOne({ _id: memoryId, $expr: present }, { ...concern, projection }),
   );

@@ -112,7 +112,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
       async read({ run }, memoryId, known) {
         for (const missed = new Set<string>(); ; ) {
           const memory = await run(statements.read(memoryId, known));
-          if (memory === null) return { version: null, nextSeq: 1, messages: [] };
+          if (memory === null) return undefined;
           if (memory.version === known) return snapshotOf(memory, undefined);
           const messages = await messagesOf(run, entriesOf(memory, ["live"]), missed);
           if (messages !== undefined) return snapshotOf(memory, messages);
@@ -126,7 +126,7 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
       async history({ run }, memoryId, query) {
         for (const missed = new Set<string>(); ; ) {
           const memory = await run(statements.ledger(memoryId));
-          if (memory === null) return { messages: [], hasMore: false };
+          if (memory === null) return undefined;
           const entries = entriesOf(memory, states);
           const except = overridden(memory, entries);
           const rows =
@@ -168,13 +168,13 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
  */
 async function messagesOf(
   run: Run,
-  placed: readonly LocatedMessage[],
+  located: readonly LocatedMessage[],
   missed: Set<string>,
 ): Promise<StoredMessage[] | undefined> {
-  const ids = rowsOf(placed);
+  const ids = rowsOf(located);
   const rows = ids.length === 0 ? [] : await run(statements.rows({ _id: { $in: ids } }));
   const byId = new Map<unknown, RowDocument>(rows.map((row) => [row._id, row]));
   const news = ids.filter((id) => !byId.has(id) && !missed.has(id));
   for (const id of news) missed.add(id);
-  return news.length > 0 ? undefined : placed.map((one) => messageOf(one, byId.get(one.entry.r)));
+  return news.length > 0 ? undefined : located.map((one) => messageOf(one, byId.get(one.entry.r)));
 }

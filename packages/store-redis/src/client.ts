@@ -2,7 +2,7 @@ import { driverCalls, ownClient, type StoreConnection } from "@turnkeep/core/sto
 import { type Driver, driverOf, openDriver } from "./drivers.ts";
 import type { RedisConnection, WaitReplicas } from "./options.ts";
 import { codeOf, isBroken, isTimeout, refusalOr, storeName, withoutContent } from "./refusals.ts";
-import type { Statement } from "./statements.ts";
+import type { Statement } from "./scripts.ts";
 
 export interface Calls {
   readonly run: Run;

@@ -11,12 +11,12 @@ import {
   type TurnkeepError,
 } from "@turnkeep/core/store-kit";
 import { type Calls, connect, type Run } from "./client.ts";
+import { entryIsLeftBehindAfter } from "./lua.ts";
 import { normalizeOptions, type RedisStoreOptions } from "./options.ts";
 import {
   entryOf,
   evictionWarning,
   type IndexEntry,
-  isUnreadable,
   lostError,
   memberOf,
   pageOf,
@@ -24,8 +24,7 @@ import {
   storedOf,
 } from "./records.ts";
 import { storeName } from "./refusals.ts";
-import { type Answers, entryIsLeftBehindAfter, type Outcome } from "./scripts.ts";
-import { isLean, Statements } from "./statements.ts";
+import { type Answers, isLean, type Outcome, Statements } from "./scripts.ts";
 
 const capabilities = Object.freeze({
   durable: true,
@@ -41,7 +40,7 @@ const capabilities = Object.freeze({
 /** A position in the index, which a cursor contains. */
 const position = /^[1-9]\d{0,15}$/;
 
-/** How many memories `sweep` checks together, and the fewest that a listing checks together. */
+/** How many memories `sweep` checks together, and the fewest that a listing reads at once. */
 const batch = 100;
 
 /**
@@ -102,7 +101,8 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
 
   /** Completes messages whose record is lost or damaged with their ids, where the database still knows them. */
   async function nameUnreadable(run: Run, memoryId: string, messages: StoredMessage[]): Promise<void> {
-    const unreadable = messages.filter(isUnreadable);
+    // What can be read is JSON text, which is never empty.
+    const unreadable = messages.filter(({ payload }) => payload === "");
     if (unreadable.length === 0) return;
     const seqs = unreadable.map(({ seq }) => seq);
     const [, , , rows] = await run(lua.look(memoryId, seqs));
@@ -125,14 +125,38 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     if (hasLooked) return;
     hasLooked = true;
     run(lua.policy(memoryId)).then(
-      (policy) => {
-        warning = evictionWarning(policy, ttlMs !== undefined);
-      },
-      () => {
-        // Nobody answered: the next read asks.
-        hasLooked = false;
-      },
+      (policy) => (warning = evictionWarning(policy, ttlMs !== undefined)),
+      // Nobody answered: the next read asks.
+      () => (hasLooked = false),
     );
+  }
+
+  /** Reads the index in the order in which the memories began. */
+  async function* pages(run: Run, owner: string | undefined, first: string, size: number) {
+    for (let after: string | undefined = first; after !== undefined; ) {
+      const page: Answers["page"] = await run(lua.page(owner, after, size));
+      yield page;
+      after = page.length < size ? undefined : page.at(-1)?.[1];
+    }
+  }
+
+  /** What a listing shows of an entry: nothing if its memory has ended. */
+  async function listed(run: Run, member: string, position: string): Promise<ListedMemory[]> {
+    const { memoryId, owner, life } = entryOf(member);
+    const [lifeNow, , updated, present] = await run(lua.peek(memoryId));
+    if (lifeNow !== life || present !== "yes") return [];
+    return [{ memoryId, owner, updatedAt: Number(updated), position }];
+  }
+
+  /** Whether something was removed: an expired memory, or an entry that was left behind. */
+  async function swept({ run, runAfter }: Calls, entry: IndexEntry): Promise<boolean> {
+    // Not an entry of this store: nothing is known about it, least of all its keys.
+    if (entry.life === "") return false;
+    const outcome = await run(lua.removeExpired(entry));
+    if (outcome === "present") return false;
+    // An entry without a memory may be one that is about to begin.
+    const left = await runAfter(lua.leave(entry, outcome === "removed" ? 0 : entryIsLeftBehindAfter));
+    return outcome === "removed" || left === "1";
   }
 
   const definition = {
@@ -188,39 +212,21 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
       return page;
     },
 
-    async list({ run }, { owner, after: first = "0", limit }) {
+    async list({ run }, { owner, after = "0", limit }) {
       const memories: ListedMemory[] = [];
-      for (let after: string | undefined = first; after !== undefined && memories.length <= limit; ) {
-        const size = Math.max(batch, limit + 1 - memories.length);
-        const page: Answers["page"] = await run(lua.page(owner, after, size));
-        const listed = page.map(async ([member, position]) => {
-          const { memoryId, owner, life } = entryOf(member);
-          const [lifeNow, , updated, present] = await run(lua.peek(memoryId));
-          if (lifeNow !== life || present !== "yes") return [];
-          return [{ memoryId, owner, updatedAt: Number(updated), position }];
-        });
-        memories.push(...(await Promise.all(listed)).flat());
-        after = page.length < size ? undefined : page.at(-1)?.[1];
+      for await (const page of pages(run, owner, after, Math.max(batch, limit + 1))) {
+        const answers = page.map(([member, position]) => listed(run, member, position));
+        memories.push(...(await Promise.all(answers)).flat());
+        if (memories.length > limit) break;
       }
       return memories;
     },
 
-    async sweep({ run, runAfter }) {
-      async function settle(entry: IndexEntry): Promise<boolean> {
-        // Not an entry of this store: nothing is known about it, least of all its keys.
-        if (entry.life === "") return false;
-        const outcome = await run(lua.removeExpired(entry));
-        if (outcome === "present") return false;
-        // An entry without a memory may be one that is about to begin.
-        const left = await runAfter(lua.leave(entry, outcome === "removed" ? 0 : entryIsLeftBehindAfter));
-        return outcome === "removed" || left === "1";
-      }
+    async sweep(calls) {
       let removed = 0;
-      for (let after: string | undefined = "0"; after !== undefined; ) {
-        const page: Answers["page"] = await run(lua.page(undefined, after, batch));
-        const settled = await Promise.all(page.map(([member]) => settle(entryOf(member))));
-        removed += settled.filter(Boolean).length;
-        after = page.length < batch ? undefined : page.at(-1)?.[1];
+      for await (const page of pages(calls.run, undefined, "0", batch)) {
+        const answers = await Promise.all(page.map(([member]) => swept(calls, entryOf(member))));
+        removed += answers.filter(Boolean).length;
       }
       return removed;
     },
