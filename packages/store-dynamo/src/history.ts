@@ -1,6 +1,6 @@
 /** Reads of messages: those of memory and pages of history, by one head and only as far as it vouches for them. */
 import type { MessageState, StoredMessage } from "@turnkeep/core";
-import { type NormalHistoryQuery, normalizeHistoryQuery, unreadableMessage } from "@turnkeep/core/store-kit";
+import { type NormalHistoryQuery, unreadableMessage } from "@turnkeep/core/store-kit";
 import type { Head, Heads } from "./head.ts";
 import { idsOf, seqsOf } from "./ids.ts";
 import { Life } from "./items.ts";
@@ -24,8 +24,12 @@ const readsOfOneVersion = 6;
 
 /** The live messages, all of them. */
 export const allLive: NormalHistoryQuery = {
-  ...normalizeHistoryQuery({ states: ["live"] }),
+  after: 0,
+  before: Number.MAX_SAFE_INTEGER,
+  order: "ascending",
   limit: Number.POSITIVE_INFINITY,
+  states: ["live"],
+  ids: undefined,
 };
 
 /** What a query found. */
