@@ -64,7 +64,7 @@ export const units: Benchmark = {
       await server.stop();
     }
     const details = mixes.map(([name], mix) => {
-      const title = `Messages of ${name}, ${window} live, means of ${appends} appends of one or two messages`;
+      const title = `Capacity units: messages of ${name}, ${window} live, means of ${appends} appends of one or two messages`;
       return { title, columns, rows: rows[mix] ?? [] };
     });
     return { tables: [], details };
