@@ -1,10 +1,11 @@
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it, test, vi } from "vitest";
 import {
   type ConnectionRules,
   checkConnection,
   driverCalls,
   importError,
   lifecycle,
+  ownClient,
   parseUrl,
 } from "../src/store-kit.ts";
 
@@ -145,6 +146,22 @@ describe("driverCalls", () => {
     expect(ended).toEqual(["method", "settled"]);
   });
 
+  it("closes after the last call, and tells what closing threw as a call's error", async () => {
+    const calls = driverCalls("myStore");
+    const one = deferred();
+    const ended: string[] = [];
+    const call = calls.run(() => one.promise, undefined).then(() => ended.push("call"));
+    const closed = calls.closeAfter(() => ended.push("closed"));
+    one.resolve();
+    await Promise.all([call, closed]);
+    expect(ended).toEqual(["call", "closed"]);
+    const cause = new Error("cut");
+    await expect(calls.closeAfter(() => Promise.reject(cause))).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      cause,
+    });
+  });
+
   it("does not wait for what an abort has left behind", async () => {
     const calls = driverCalls("myStore");
     const controller = new AbortController();
@@ -242,3 +259,43 @@ function deferred(): Deferred {
   });
   return { promise, ...(settle as Omit<Deferred, "promise">) };
 }
+
+describe("ownClient", () => {
+  it("opens at the first use, once for all, and closes what it opened", async () => {
+    const open = vi.fn(async () => ({}));
+    const close = vi.fn();
+    const own = ownClient(open, close);
+    await own.close();
+    expect(open).not.toHaveBeenCalled();
+    expect(close).not.toHaveBeenCalled();
+    const [one, other] = await Promise.all([own.get(), own.get()]);
+    expect(other).toBe(one);
+    expect(open).toHaveBeenCalledOnce();
+    await own.close();
+    expect(close.mock.calls).toEqual([[one]]);
+  });
+
+  it("tries again where opening failed, and has nothing to close then", async () => {
+    const open = vi.fn(async () => ({})).mockRejectedValueOnce(new Error("unreachable"));
+    const close = vi.fn();
+    const own = ownClient(open, close);
+    const failing = own.get();
+    await own.close();
+    await expect(failing).rejects.toThrow("unreachable");
+    expect(close).not.toHaveBeenCalled();
+    await own.get();
+    expect(open).toHaveBeenCalledTimes(2);
+  });
+
+  it("opens another after it forgot one", async () => {
+    const clients = [{}, {}];
+    const close = vi.fn();
+    const own = ownClient(async () => clients.shift(), close);
+    const [first, second] = [...clients];
+    expect(await own.get()).toBe(first);
+    own.forget();
+    expect(await own.get()).toBe(second);
+    await own.close();
+    expect(close.mock.calls).toEqual([[second]]);
+  });
+});

@@ -1,5 +1,4 @@
 import {
-  callDriver,
   type DriverCalls,
   driverCalls,
   importError,
@@ -8,7 +7,7 @@ import {
 } from "@turnkeep/core/store-kit";
 import type { Collection, CollectionOptions, MongoClient as DriverClient } from "mongodb";
 import type { MemoryDocument, MigrationDocument, RowDocument } from "./documents.ts";
-import type { MongoConnection } from "./options.ts";
+import type { MongoConnection, NormalOptions } from "./options.ts";
 import { explained, isUnanswered, storeName, unconnected } from "./refusals.ts";
 import type { Statement } from "./statements.ts";
 
@@ -57,23 +56,19 @@ interface Link {
 }
 
 /** Does no I/O. */
-export function connect(place: MongoConnection, database: string, prefix: string): StoreConnection<Run> {
+export function connect(options: NormalOptions): StoreConnection<Run> {
   const links = new Set<Link>();
   let current: Link | undefined;
 
   function newLink(): Link {
-    const opened = place.client === undefined ? open(place).catch(unconnected) : undefined;
-    const client = opened ?? Promise.resolve(place.client as MongoClient);
+    const opened = options.client === undefined ? open(options).catch(unconnected) : undefined;
+    const client = opened ?? Promise.resolve(options.client as MongoClient);
     const calls = driverCalls(storeName);
     const link: Link = {
-      collections: client.then((one) => collectionsOf(one, database, prefix)),
+      collections: client.then((one) => collectionsOf(one, options)),
       calls,
       isConnected: false,
-      async close() {
-        await calls.settled();
-        await (await opened?.catch(() => undefined))?.close();
-        links.delete(link);
-      },
+      close: () => calls.closeAfter(async () => (await opened?.catch(() => undefined))?.close()),
     };
     // A client that failed to connect once never connects again.
     link.collections.then(
@@ -86,9 +81,10 @@ export function connect(place: MongoConnection, database: string, prefix: string
 
   /** The next call opens another client. */
   function leave(link: Link): void {
-    if (link !== current || place.client !== undefined) return;
+    if (link !== current || options.client !== undefined) return;
     current = undefined;
-    link.close().catch(() => {});
+    const closed = (): unknown => links.delete(link);
+    link.close().then(closed, closed);
   }
 
   return {
@@ -108,12 +104,12 @@ export function connect(place: MongoConnection, database: string, prefix: string
     async close() {
       // A method may go on with a newer one.
       for (const { calls } of links) await calls.settled();
-      await callDriver(storeName, () => current?.close(), undefined);
+      await current?.close();
     },
   };
 }
 
-function collectionsOf(client: MongoClient, database: string, prefix: string): Collections {
+function collectionsOf(client: MongoClient, { database, prefix }: NormalOptions): Collections {
   const db = client.db(database) as ReturnType<DriverClient["db"]>;
   const level = client.readConcern?.level === "linearizable" ? "linearizable" : "local";
   return {

@@ -2,7 +2,7 @@ import type { MessageState } from "@turnkeep/core";
 import type { Document } from "mongodb";
 
 /** A message inside its memory's document: its content, or a reference to the row that has it. */
-export interface Entry {
+export interface Embedded {
   /** Message id. */
   readonly i: string;
   /** `createdAt`. */
@@ -16,8 +16,8 @@ export interface Entry {
 /** The maps of a document, each with the messages of one state. */
 export const states: readonly MessageState[] = ["live", "evicted", "superseded"];
 
-/** Entries by seq. */
-export type Entries = Readonly<Record<string, Entry>>;
+/** Messages by seq. */
+export type EmbeddedMap = Readonly<Record<string, Embedded>>;
 
 /**
  * A memory. A row counts only if this document names it, or if the row itself says `evicted` or `superseded` and this
@@ -34,10 +34,10 @@ export interface MemoryDocument {
   readonly head?: string;
   readonly updatedAt?: Date;
   readonly expiresAt?: Date;
-  readonly live: Entries;
+  readonly live: EmbeddedMap;
   /** Messages that left memory, while the rows do not say so yet. */
-  readonly evicted: Entries;
-  readonly superseded: Entries;
+  readonly evicted: EmbeddedMap;
+  readonly superseded: EmbeddedMap;
   /** Rows that no longer count and are to be deleted. */
   readonly trash: readonly string[];
   /** Attempts that are staging rows, or that failed. */
@@ -49,7 +49,7 @@ export interface MemoryDocument {
 }
 
 /** Content of a message, under an id that is never used again. It never changes. */
-export interface RowDocument extends Pick<Entry, "i" | "a" | "p" | "m"> {
+export interface RowDocument extends Pick<Embedded, "i" | "a" | "p" | "m"> {
   readonly _id: string;
   readonly memory: string;
   readonly life: string;

@@ -1,4 +1,4 @@
-import { errorCode, laterVersionError, notReadyError, show, TurnkeepError } from "@turnkeep/core/store-kit";
+import { errorCode, laterVersionError, notReadyError, refusalOf, show } from "@turnkeep/core/store-kit";
 import type { Collections } from "./client.ts";
 import { storeName } from "./refusals.ts";
 import { ledger, read, reading, type Statement } from "./statements.ts";
@@ -8,19 +8,12 @@ const newest = 1;
 
 const record = "collections";
 
-/**
- * Errors about an operator or a variable that the server does not have: MongoDB's own, and those of services that speak
- * its protocol.
- */
-const notThere = new Set(["9", "115", "168", "238", "303", "304", "15983", "17276", "31325", "40324"]);
 const unauthorized = "13";
-/** Errors about an index that somebody else has made, or about a collection that takes none. */
-const inTheWay = new Set(["67", "85", "86", "166"]);
 
 /** Whether `migrate` has run: one read, repeated by the store until the answer is yes. */
 export const migrated: Statement<boolean> = reading(async ({ migrations }) => {
-  const found = await migrations.findOne({ _id: record });
-  return typeof found?.number === "number" && found.number >= newest;
+  const stored = await migrations.findOne({ _id: record });
+  return typeof stored?.number === "number" && stored.number >= newest;
 });
 
 /**
@@ -31,11 +24,11 @@ export const migrate: Statement<void> = (collections) => prepare(collections).ca
 
 async function prepare(collections: Collections): Promise<void> {
   const { migrations } = collections;
-  const found = await migrations.findOne({ _id: record });
-  if (found !== null && found.number > newest) {
+  const stored = await migrations.findOne({ _id: record });
+  if (stored !== null && stored.number > newest) {
     throw laterVersionError(storeName, "the collections", "@turnkeep/store-mongo");
   }
-  if (found?.number === newest) {
+  if (stored?.number === newest) {
     // An application may call it without the right to, since nearly always nothing is to be done.
     await first(collections).catch((cause: unknown) => {
       if (errorCode(cause) !== unauthorized) throw cause;
@@ -55,21 +48,25 @@ async function checkServer(collections: Collections): Promise<void> {
 
 /** A server or a user that lacks something is told in Turnkeep's words, the rest unchanged. */
 function explained(cause: unknown): never {
-  const code = errorCode(cause);
-  let lacks: string | undefined;
-  if (notThere.has(code)) {
-    lacks =
-      "the server lacks an operator of MongoDB 4.4 (see the cause): use MongoDB itself, of that version or later, not a service that only speaks its protocol";
-  } else if (code === unauthorized) {
-    lacks =
-      "this user may not prepare the collections (see the cause): grant it the role readWrite on the database, or call migrate() as a user that has it";
-  } else if (inTheWay.has(code)) {
-    const which = /name: "?([\w.]+)/.exec((cause as Error).message)?.[1];
-    const index = which === undefined ? "an index" : `the index ${show(which)}`;
-    lacks = `${index} cannot be made (see the cause): drop what stands in its way, or choose another prefix`;
-  }
-  if (lacks === undefined) throw cause;
-  throw new TurnkeepError("STORE_NOT_READY", `${storeName}: ${lacks}`, { cause });
+  const name = /name: "?([\w.]+)/.exec((cause as Error).message)?.[1];
+  const index = name === undefined ? "an index" : `the index ${show(name)}`;
+  const unfit = [
+    [
+      // Of an operator or a variable, in the codes of MongoDB itself and of services that speak its protocol.
+      /^(?:9|115|168|238|303|304|15983|17276|31325|40324)$/,
+      "the server lacks an operator of MongoDB 4.4 (see the cause): use MongoDB itself, of that version or later, not a service that only speaks its protocol",
+    ],
+    [
+      new RegExp(`^${unauthorized}$`),
+      "this user may not prepare the collections (see the cause): grant it the role readWrite on the database, or call migrate() as a user that has it",
+    ],
+    [
+      // Of an index that somebody else has made, or a collection that takes none.
+      /^(?:67|85|86|166)$/,
+      `${index} cannot be made (see the cause): drop what stands in its way, or choose another prefix`,
+    ],
+  ] as const;
+  throw refusalOf(storeName, { unfit }, cause) ?? cause;
 }
 
 async function first({ memories, messages }: Collections): Promise<void> {

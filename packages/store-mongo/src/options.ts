@@ -34,12 +34,7 @@ export type MongoStoreOptions = MongoConnection & {
 };
 
 /** Options with every default filled in. */
-export interface NormalOptions {
-  readonly connection: MongoConnection;
-  readonly database: string;
-  readonly prefix: string;
-  readonly ttlMs: number | undefined;
-}
+export type NormalOptions = MongoStoreOptions & { readonly database: string; readonly prefix: string };
 
 const connectionRules: ConnectionRules = {
   factory: "mongoStore",
@@ -70,7 +65,7 @@ export function normalizeOptions(options: MongoStoreOptions): NormalOptions {
   if (database === "") throw invalidOption('database must not be empty: leave it out for "turnkeep"');
   checkOptionText("prefix", prefix, prefixRules);
   checkTtl(ttlMs);
-  return { connection: options, database, prefix, ttlMs };
+  return { ...options, database, prefix };
 }
 
 /** The path of a URL. A connection string with several hosts is not a valid URL, so it is not parsed as one. */

@@ -8,19 +8,19 @@ import {
   unreadableMessage,
   utf8Length,
 } from "@turnkeep/core/store-kit";
-import type { Entry, MemoryDocument, RowDocument } from "./documents.ts";
+import type { Embedded, MemoryDocument, RowDocument } from "./documents.ts";
 
-/** A stored message, with its place and state. */
-export interface PlacedEntry {
+/** A stored message: its state, and where it is. */
+export interface LocatedMessage {
   readonly seq: number;
   readonly state: MessageState;
-  readonly entry: Entry;
+  readonly entry: Embedded;
   /** Its path in the memory's document: `live.7`. Absent: only a row has it. */
-  readonly path?: string;
+  readonly path?: string | undefined;
 }
 
-/** An entry that the memory's document names. */
-export type InsideEntry = Required<PlacedEntry>;
+/** One that the memory's document names. */
+export type InsideMessage = LocatedMessage & { readonly path: string };
 
 /** Never used twice. */
 export function freshId(): string {
@@ -37,7 +37,7 @@ export function lifePrefix(memoryId: string): string {
 }
 
 /** A message inside its memory's document. */
-export function entryOf({ id, createdAt, payload, meta }: StoredMessage): Entry {
+export function entryOf({ id, createdAt, payload, meta }: StoredMessage): Embedded {
   return { i: id, a: createdAt, p: payload, m: meta };
 }
 
@@ -45,64 +45,64 @@ export function entryOf({ id, createdAt, payload, meta }: StoredMessage): Entry 
 export function rowOf(
   { _id: memory, life, generation }: MemoryDocument,
   seq: number,
-  { i, a, p, m }: Entry,
+  { i, a, p, m }: Embedded,
 ): RowDocument {
   return { _id: freshId(), memory, life, seq, i, a, p, m, state: "staged", generation };
 }
 
 /** The entry of a message whose content is in a row. */
-export function referenceTo({ _id, i, a }: RowDocument): Entry {
+export function referenceTo({ _id, i, a }: RowDocument): Embedded {
   return { i, a, r: _id };
 }
 
 /** The size of an entry's content, if it is text. */
-export function bytesOf({ p, m }: Entry): number {
+export function bytesOf({ p, m }: Embedded): number {
   return [p, m].reduce((sum, text) => sum + (typeof text === "string" ? utf8Length(text) : 0), 0);
 }
 
 /** The rows that entries refer to. */
-export function rowsOf(placed: readonly PlacedEntry[]): string[] {
-  return placed.flatMap(({ entry: { r } }) => (typeof r === "string" ? r : []));
+export function rowsOf(located: readonly LocatedMessage[]): string[] {
+  return located.flatMap(({ entry: { r } }) => (typeof r === "string" ? r : []));
 }
 
 /** The id of a message, also where its entry is damaged. */
-export function idOf({ seq, entry: { i } }: PlacedEntry): string {
+export function idOf({ seq, entry: { i } }: LocatedMessage): string {
   return typeof i === "string" && i !== "" ? i : unreadableMessage(seq).id;
 }
 
 /** Whether no command can tell by the members of an entry that it is still as it was read. */
-export function isDamaged(placed: PlacedEntry): boolean {
-  const { i, r } = placed.entry;
-  return i !== idOf(placed) || (r !== undefined && typeof r !== "string");
+export function isDamaged(located: LocatedMessage): boolean {
+  const { i, r } = located.entry;
+  return i !== idOf(located) || (r !== undefined && typeof r !== "string");
 }
 
 /** The entries of a document by seq, damaged ones among them. `CORRUPT_RECORD` if it cannot be told which there are. */
-export function entriesOf(memory: MemoryDocument, states: readonly MessageState[]): InsideEntry[] {
-  const found = states.flatMap((state) => {
-    const entries = memory[state];
-    if (typeof entries !== "object" || entries === null || Array.isArray(entries)) {
+export function entriesOf(memory: MemoryDocument, states: readonly MessageState[]): InsideMessage[] {
+  const inside = states.flatMap((state) => {
+    const map = memory[state];
+    if (typeof map !== "object" || map === null || Array.isArray(map)) {
       throw corruptError(memory._id, `its ${state} messages are not kept as this store keeps them`);
     }
-    return Object.entries(entries).map(([key, entry]) => {
+    return Object.entries(map).map(([key, entry]) => {
       const seq = Number(key);
       if (!Number.isSafeInteger(seq)) throw corruptError(memory._id, "a message has no seq");
       return { seq, state, entry: entry ?? {}, path: `${state}.${key}` };
     });
   });
-  return found.sort((a, b) => a.seq - b.seq);
+  return inside.sort((a, b) => a.seq - b.seq);
 }
 
-/** Entries as the maps of a document. */
-export function mapsOf(placed: Iterable<PlacedEntry>): Record<MessageState, Record<string, Entry>> {
+/** Messages as the maps of a document. */
+export function mapsOf(located: Iterable<LocatedMessage>): Record<MessageState, Record<string, Embedded>> {
   const maps: ReturnType<typeof mapsOf> = { live: {}, evicted: {}, superseded: {} };
-  for (const { seq, state, entry } of placed) maps[state][seq] = entry;
+  for (const { seq, state, entry } of located) maps[state][seq] = entry;
   return maps;
 }
 
 /** The rows about which the document decides whether they count, whatever they say themselves. */
 export function overridden(
   { _id, life, generation, trash, staging }: MemoryDocument,
-  entries: readonly PlacedEntry[],
+  entries: readonly LocatedMessage[],
 ): string[] {
   const isWhole = typeof life === "string" && Number.isSafeInteger(generation);
   if (!isWhole || !Array.isArray(trash) || !Array.isArray(staging)) {
@@ -123,10 +123,10 @@ export function snapshotOf(memory: MemoryDocument, messages: StoredMessage[] | u
 }
 
 /** A message whose content is in its entry, or in the row that the entry refers to. */
-export function messageOf(placed: PlacedEntry, row: RowDocument | undefined): StoredMessage {
-  const { seq, entry } = placed;
+export function messageOf(located: LocatedMessage, row: RowDocument | undefined): StoredMessage {
+  const { seq, entry } = located;
   const { p: payload, m: meta } = entry.r === undefined ? entry : (row ?? {});
-  const [id, createdAt] = [idOf(placed), entry.a];
+  const [id, createdAt] = [idOf(located), entry.a];
   const isWhole = Number.isSafeInteger(createdAt) && (meta === undefined || typeof meta === "string");
   if (typeof payload !== "string" || !isWhole) return unreadableMessage(seq, id);
   return meta === undefined ? { id, seq, createdAt, payload } : { id, seq, createdAt, payload, meta };
@@ -137,10 +137,10 @@ export function messageOf(placed: PlacedEntry, row: RowDocument | undefined): St
  * query. `rows` holds one row more than a page, if there are that many, so a page of the result lacks none.
  */
 export function merged(
-  entries: readonly PlacedEntry[],
+  entries: readonly LocatedMessage[],
   rows: readonly RowDocument[],
   { after, before, order, states, ids }: NormalHistoryQuery,
-): PlacedEntry[] {
+): LocatedMessage[] {
   const wanted = ids && new Set(ids);
   const asked = entries.filter(
     (one) =>
@@ -148,7 +148,7 @@ export function merged(
   );
   const beside = rows.map((row) => ({ seq: row.seq, state: row.state as MessageState, entry: row }));
   const sign = order === "ascending" ? 1 : -1;
-  const bySeq = new Map([...beside, ...asked].map((found) => [found.seq, found]));
+  const bySeq = new Map([...beside, ...asked].map((one) => [one.seq, one]));
   return [...bySeq.values()].sort((a, b) => sign * (a.seq - b.seq));
 }
 

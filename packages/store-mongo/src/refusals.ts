@@ -1,7 +1,8 @@
 import {
   errorCode,
   isTurnkeepError,
-  notReadyError,
+  type Refusals,
+  refusalOf,
   refusedError,
   TurnkeepError,
 } from "@turnkeep/core/store-kit";
@@ -9,44 +10,41 @@ import type { MongoServerSelectionError } from "mongodb";
 
 export const storeName = "mongoStore";
 
-const grant = "this user may not do this (see the cause): grant it the role readWrite on the database";
-const signIn = "the server does not accept this user or its password: check both, and authSource";
-const tooLarge =
-  "the memory's document would exceed MongoDB's 16 MiB: let a window keep fewer messages live, or give them shorter ids";
-
-/** What a server refuses for certain, by its error's code, and what to do. */
-const refusals: Readonly<Record<string, string>> = {
-  13: grant,
-  18: signIn,
-  121: "a validator of the collection refuses what the store keeps: remove it",
-  10334: tooLarge,
-  17419: tooLarge,
-  17420: tooLarge,
-  // Of the driver, which finds a command too large to send.
-  ERR_OUT_OF_RANGE: tooLarge,
+/** By the error's code. One that stands for several refusals has the words behind it that tell them apart. */
+const refusals: Refusals = {
+  missing: [[/^2 hint provided$/, "an index of the collections"]],
+  refused: [
+    [
+      /^13$|^8000 not/,
+      "this user may not do this (see the cause): grant it the role readWrite on the database",
+    ],
+    [
+      /^18$|^8000 bad auth$/,
+      "the server does not accept this user or its password: check both, and authSource",
+    ],
+    [/^121$/, "a validator of the collection refuses what the store keeps: remove it"],
+    [
+      // The last one of the driver, which finds a command too large to send.
+      /^(?:10334|17419|17420|ERR_OUT_OF_RANGE)$/,
+      "the memory's document would exceed MongoDB's 16 MiB: let a window keep fewer messages live, or give them shorter ids",
+    ],
+    [/^8000 quota$/, "the cluster has no room left: enlarge it, or delete something"],
+  ],
 };
 
-/** Atlas has one code for many refusals. What they say tells those apart that a repeat does not help. */
-const atlas: readonly (readonly [RegExp, string])[] = [
-  [/bad auth/i, signIn],
-  [/not authorized|not allowed/i, grant],
-  [/quota/i, "the cluster has no room left: enlarge it, or delete something"],
-];
+/** Atlas has one code for many refusals, and the server one for hints and other bad values. */
+const several = new Set(["8000", "2"]);
+const tellApart = /bad auth|not authorized|not allowed|quota|hint provided/i;
 
 const notPrimary = new Set(["10107", "13435"]);
 
 /** Throws what the store tells of an error of a command. */
 export function explained(cause: unknown): never {
   const code = errorCode(cause);
-  const said = cause instanceof Error ? cause.message : "";
+  const [words] = (several.has(code) && tellApart.exec(String(cause))) || [];
   const error = withoutContent(cause);
-  const why = code === "8000" ? atlas.find(([words]) => words.test(said))?.[1] : refusals[code];
-  if (why !== undefined) throw refusedError(storeName, why, error);
-  if (code === "2" && said.includes("hint provided")) {
-    throw notReadyError(storeName, "an index of the collections", error);
-  }
   if (notPrimary.has(code)) throw notPrimaryError(error);
-  throw error;
+  throw refusalOf(storeName, refusals, error, words ? `${code} ${words.toLowerCase()}` : code) ?? error;
 }
 
 /** Not certain: a driver that repeats writes may have been heard the first time. */

@@ -1,11 +1,11 @@
 import { conflictError, isTurnkeepError } from "@turnkeep/core/store-kit";
 import type { Document } from "mongodb";
 import type { Run } from "./client.ts";
-import { documentCap, type Entry, type MemoryDocument, smallestApart, states } from "./documents.ts";
+import { documentCap, type Embedded, type MemoryDocument, smallestApart, states } from "./documents.ts";
 import {
   bytesOf,
   entriesOf,
-  type InsideEntry,
+  type InsideMessage,
   lifePrefix,
   mapsOf,
   overridden,
@@ -33,12 +33,13 @@ export async function removeLife(run: Run, filter: Document): Promise<boolean> {
 
 /** Deletes a memory, or only that version of it: `VERSION_CONFLICT` if it is at another one. */
 export async function removeMemory(run: Run, memoryId: string, expected: string | undefined): Promise<void> {
-  const found = expected === undefined ? await run(statements.peek(memoryId)) : undefined;
+  const memory = expected === undefined ? await run(statements.peek(memoryId)) : undefined;
   // Without a version, by its life: a late delete must not hit the next memory of that id.
-  const which = { _id: memoryId, life: found?.life, version: expected && { $eq: expected } };
-  if (found !== null && (await removeLife(run, which))) return;
-  if (expected !== undefined && (await run(statements.exists(memoryId))))
+  const which = { _id: memoryId, life: memory?.life, version: expected && { $eq: expected } };
+  if (memory !== null && (await removeLife(run, which))) return;
+  if (expected !== undefined && (await run(statements.head(memoryId, { _id: 1 }))) !== null) {
     throw conflictError(memoryId, expected);
+  }
   await settleLives(run, lifePrefix(memoryId));
 }
 
@@ -97,38 +98,37 @@ export async function settle(run: Run, memoryId: string, life: string): Promise<
 async function moveOut(
   run: Run,
   claimed: MemoryDocument,
-  entries: readonly InsideEntry[],
+  entries: readonly InsideMessage[],
 ): Promise<MemoryDocument | undefined> {
-  let settled = claimed;
   const rows = new Map(
     contentsToMove(entries).map(({ path, seq, entry }) => [path, rowOf(claimed, seq, entry)]),
   );
+  const named = entries.map((one) => {
+    const row = rows.get(one.path);
+    return row === undefined ? one : { ...one, entry: referenceTo(row) };
+  });
+  let { generation } = claimed;
   if (rows.size > 0) {
     await run(statements.insert([...rows.values()]));
-    const named = entries.map((found) => {
-      const row = rows.get(found.path);
-      return row === undefined ? found : { ...found, entry: referenceTo(row) };
-    });
     const change = { $set: mapsOf(named), $inc: { generation: 1 } };
     if (!(await run(statements.whileClaimed(claimed, change)))) {
       await run(statements.discard([...rows.values()]));
       return undefined;
     }
-    settled = { ...claimed, generation: claimed.generation + 1 };
+    generation++;
   }
   for (const state of ["evicted", "superseded"] as const) {
-    const left = entries.filter((found) => found.state === state);
-    const ids = [...rowsOf(left), ...left.flatMap(({ path }) => rows.get(path)?._id ?? [])];
+    const ids = rowsOf(named.filter((one) => one.state === state));
     if (ids.length > 0) await run(statements.setState(ids, state, claimed.generation));
   }
-  return settled;
+  return { ...claimed, generation };
 }
 
 /** Everything that left memory, and live messages too if they alone take more than half of the room. */
-function contentsToMove(entries: readonly InsideEntry[]): InsideEntry[] {
+function contentsToMove(entries: readonly InsideMessage[]): InsideMessage[] {
   const inside = entries.filter(({ entry }) => entry.r === undefined);
   const live = inside.filter(({ state }) => state === "live");
   const bytes = live.reduce((sum, { entry }) => sum + bytesOf(entry), 0);
-  const isMoved = (entry: Entry): boolean => bytes > documentCap / 2 && bytesOf(entry) > smallestApart;
+  const isMoved = (entry: Embedded): boolean => bytes > documentCap / 2 && bytesOf(entry) > smallestApart;
   return inside.filter(({ state, entry }) => state !== "live" || isMoved(entry));
 }

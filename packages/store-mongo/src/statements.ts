@@ -1,6 +1,6 @@
 import { errorCode, type NormalHistoryQuery } from "@turnkeep/core/store-kit";
 import type { Document, FindOptions } from "mongodb";
-import type { Change } from "./changes.ts";
+import type { DocumentChange } from "./changes.ts";
 import type { Collections } from "./client.ts";
 import { atVersion, expired, type MemoryDocument, present, type RowDocument, tooLarge } from "./documents.ts";
 import { newLife } from "./records.ts";
@@ -33,19 +33,14 @@ const answersLedger = { returnDocument: "after", projection: ledgerFields } as c
 export function read(memoryId: string, known: string | undefined): Statement<MemoryDocument | null> {
   const isKnown = { $eq: ["$version", { $literal: known ?? null }] };
   const live = known === undefined ? 1 : { $cond: [isKnown, "$$REMOVE", "$live"] };
-  return headOf(memoryId, { version: 1, next: 1, owner: 1, head: 1, live });
+  return head(memoryId, { version: 1, next: 1, owner: 1, head: 1, live });
 }
 
 export function ledger(memoryId: string): Statement<MemoryDocument | null> {
-  return headOf(memoryId, ledgerFields);
+  return head(memoryId, ledgerFields);
 }
 
-export function exists(memoryId: string): Statement<boolean> {
-  const found = headOf(memoryId, { _id: 1 });
-  return async (collections) => (await found(collections)) !== null;
-}
-
-function headOf(memoryId: string, projection: Document): Statement<MemoryDocument | null> {
+export function head(memoryId: string, projection: Document): Statement<MemoryDocument | null> {
   return reading(({ memories, concern }) =>
     memories.findOne({ _id: memoryId, $expr: present }, { ...concern, projection }),
   );
@@ -91,7 +86,7 @@ export function announce(
 }
 
 /** Makes the change of an update. `false`: the memory is not as its writer believes. */
-export function write(change: Change, ttlMs: number | undefined): Statement<boolean> {
+export function write(change: DocumentChange, ttlMs: number | undefined): Statement<boolean> {
   const { filter, upsert } = change;
   const changed = ttlMs === undefined ? operators(change) : pipeline(change, ttlMs);
   return async ({ memories }) => {
@@ -101,7 +96,7 @@ export function write(change: Change, ttlMs: number | undefined): Statement<bool
 }
 
 /** Plain operators touch only what they name. */
-function operators({ set, rename, unset, trash, attempt }: Change): Document {
+function operators({ set, rename, unset, trash, attempt }: DocumentChange): Document {
   return {
     $set: set,
     $rename: rename,
@@ -113,7 +108,7 @@ function operators({ set, rename, unset, trash, attempt }: Change): Document {
 }
 
 /** The same as a pipeline, which alone can add to the server's clock. Values are taken literally. */
-function pipeline({ set, rename, unset, trash, attempt }: Change, ttlMs: number): Document[] {
+function pipeline({ set, rename, unset, trash, attempt }: DocumentChange, ttlMs: number): Document[] {
   const values = Object.entries(set).filter(([, value]) => value !== undefined);
   const changed: Document = {
     ...Object.fromEntries(values.map(([path, $literal]) => [path, { $literal }])),

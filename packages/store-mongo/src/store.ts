@@ -1,13 +1,9 @@
-import type { CallOptions, ChatMemoryStore, StoreCapabilities, StoredMessage } from "@turnkeep/core";
+import type { CallOptions, ChatMemoryStore, StoredMessage } from "@turnkeep/core";
 import {
-  checkUpdate,
-  copyUpdate,
+  defineStore,
   isTurnkeepError,
-  lifecycle,
-  listPage,
-  normalizeHistoryQuery,
-  normalizeListQuery,
   notReadyError,
+  type StoreConnection,
   show,
   type TurnkeepError,
   withState,
@@ -18,11 +14,11 @@ import { migrate, migrated } from "./migrations.ts";
 import { type MongoStoreOptions, normalizeOptions } from "./options.ts";
 import {
   entriesOf,
+  type LocatedMessage,
   listedOf,
   merged,
   messageOf,
   overridden,
-  type PlacedEntry,
   rowsOf,
   snapshotOf,
 } from "./records.ts";
@@ -30,6 +26,17 @@ import { storeName } from "./refusals.ts";
 import { hasItsRows, removeLife, removeMemory, settleLives } from "./staging.ts";
 import * as statements from "./statements.ts";
 import { applyUpdate } from "./updates.ts";
+
+const capabilities = Object.freeze({
+  durable: true,
+  shared: true,
+  history: true,
+  list: true,
+  ttl: true,
+  delta: true,
+  readSteps: 2,
+  maxMessageBytes: 15 * 1024 * 1024,
+});
 
 /** A store in MongoDB. */
 export interface MongoStore extends ChatMemoryStore {
@@ -68,18 +75,17 @@ export interface MongoStore extends ChatMemoryStore {
  * ```
  */
 export function mongoStore(options: MongoStoreOptions): MongoStore {
-  const { connection: place, database, prefix, ttlMs } = normalizeOptions(options);
-  const { enter, enterFor, close } = lifecycle(storeName, connect(place, database, prefix));
-  const capabilities: StoreCapabilities = Object.freeze({
-    durable: true,
-    shared: true,
-    history: true,
-    list: true,
-    ttl: true,
-    delta: true,
-    readSteps: 2,
-    maxMessageBytes: 15 * 1024 * 1024,
-  });
+  const normal = normalizeOptions(options);
+  const { database, prefix, ttlMs } = normal;
+  const { under, close } = connect(normal);
+  // `migrate` alone runs on collections that are not ready.
+  const connection: StoreConnection<{ readonly run: Run; migrate(): Promise<void> }> = {
+    under(signal) {
+      const run = under(signal);
+      return { run: ready(run), migrate: () => run(migrate) };
+    },
+    close,
+  };
   let isReady = false;
 
   function missing(cause?: unknown): TurnkeepError {
@@ -100,80 +106,58 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
     };
   }
 
-  return {
-    capabilities,
-
-    async migrate(callOptions) {
-      await enter(callOptions)(migrate);
-    },
-
-    async getMessages(memoryId, callOptions) {
-      const run = ready(enterFor(memoryId, callOptions));
-      const known = callOptions?.known;
-      for (const missed = new Set<string>(); ; ) {
-        const memory = await run(statements.read(memoryId, known));
-        if (memory === null) return { version: null, nextSeq: 1, messages: [] };
-        if (memory.version === known) return snapshotOf(memory, undefined);
-        const messages = await messagesOf(run, entriesOf(memory, ["live"]), missed);
-        if (messages !== undefined) return snapshotOf(memory, messages);
-      }
-    },
-
-    async updateMessages(memoryId, update, callOptions) {
-      const run = ready(enterFor(memoryId, callOptions));
-      checkUpdate(update, capabilities);
-      await applyUpdate(run, memoryId, copyUpdate(update), ttlMs);
-    },
-
-    async deleteMessages(memoryId, callOptions) {
-      const run = ready(enterFor(memoryId, callOptions));
-      await removeMemory(run, memoryId, callOptions?.expected);
-    },
-
-    async getHistory(memoryId, query, callOptions) {
-      const run = ready(enterFor(memoryId, callOptions));
-      const normal = normalizeHistoryQuery(query);
-      for (const missed = new Set<string>(); ; ) {
-        const memory = await run(statements.ledger(memoryId));
-        if (memory === null) return { messages: [], hasMore: false };
-        const entries = entriesOf(memory, states);
-        const rows =
-          memory.generation === 0
-            ? []
-            : await run(statements.history(memory.life, normal, overridden(memory, entries)));
-        const found = merged(entries, rows, normal);
-        const page = found.slice(0, normal.limit);
-        const messages = await messagesOf(run, page, missed);
-        // Otherwise a row may have been deleted in between, and its message missed: read again.
-        if (messages !== undefined && (await hasItsRows(run, memory))) {
-          return {
-            messages: messages.map((message, index) => withState(message, page[index]?.state ?? "live")),
-            hasMore: found.length > normal.limit,
-          };
+  const { store, enter } = defineStore(
+    { name: storeName, capabilities, connection },
+    {
+      async read({ run }, memoryId, known) {
+        for (const missed = new Set<string>(); ; ) {
+          const memory = await run(statements.read(memoryId, known));
+          if (memory === null) return undefined;
+          if (memory.version === known) return snapshotOf(memory, undefined);
+          const messages = await messagesOf(run, entriesOf(memory, ["live"]), missed);
+          if (messages !== undefined) return snapshotOf(memory, messages);
         }
-      }
-    },
+      },
 
-    async listMemories(query, callOptions) {
-      const run = ready(enter(callOptions));
-      const { owner, after = "", limit } = normalizeListQuery(query);
-      const found = await run(statements.list(owner, after, limit));
-      return listPage(found.map(listedOf), limit);
-    },
+      update: ({ run }, memoryId, update) => applyUpdate(run, memoryId, update, ttlMs),
 
-    async sweep(callOptions) {
-      const run = ready(enter(callOptions));
-      let removed = 0;
-      for (let ids = [""]; ids.length > 0; ) {
-        ids = await run(statements.someExpired());
-        for (const _id of ids) if (await removeLife(run, { _id, ...expired })) removed++;
-      }
-      return { removed: removed + (await settleLives(run, "")) };
-    },
+      remove: ({ run }, memoryId, expected) => removeMemory(run, memoryId, expected),
 
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+      async history({ run }, memoryId, query) {
+        for (const missed = new Set<string>(); ; ) {
+          const memory = await run(statements.ledger(memoryId));
+          if (memory === null) return undefined;
+          const entries = entriesOf(memory, states);
+          const except = overridden(memory, entries);
+          const rows =
+            memory.generation === 0 ? [] : await run(statements.history(memory.life, query, except));
+          const matches = merged(entries, rows, query);
+          const page = matches.slice(0, query.limit);
+          const messages = await messagesOf(run, page, missed);
+          // Otherwise a row may have been deleted in between, and its message missed: read again.
+          if (messages !== undefined && (await hasItsRows(run, memory))) {
+            return {
+              messages: messages.map((message, index) => withState(message, page[index]?.state ?? "live")),
+              hasMore: matches.length > query.limit,
+            };
+          }
+        }
+      },
+
+      list: async ({ run }, { owner, after = "", limit }) =>
+        (await run(statements.list(owner, after, limit))).map(listedOf),
+
+      async sweep({ run }) {
+        let removed = 0;
+        for (let ids = [""]; ids.length > 0; ) {
+          ids = await run(statements.someExpired());
+          for (const _id of ids) if (await removeLife(run, { _id, ...expired })) removed++;
+        }
+        return removed + (await settleLives(run, ""));
+      },
+    },
+  );
+  return { ...store, migrate: async (callOptions) => enter(callOptions).migrate() };
 }
 
 /**
@@ -184,13 +168,13 @@ export function mongoStore(options: MongoStoreOptions): MongoStore {
  */
 async function messagesOf(
   run: Run,
-  placed: readonly PlacedEntry[],
+  located: readonly LocatedMessage[],
   missed: Set<string>,
 ): Promise<StoredMessage[] | undefined> {
-  const ids = rowsOf(placed);
+  const ids = rowsOf(located);
   const rows = ids.length === 0 ? [] : await run(statements.rows({ _id: { $in: ids } }));
   const byId = new Map<unknown, RowDocument>(rows.map((row) => [row._id, row]));
   const news = ids.filter((id) => !byId.has(id) && !missed.has(id));
   for (const id of news) missed.add(id);
-  return news.length > 0 ? undefined : placed.map((one) => messageOf(one, byId.get(one.entry.r)));
+  return news.length > 0 ? undefined : located.map((one) => messageOf(one, byId.get(one.entry.r)));
 }

@@ -1,6 +1,6 @@
-import type { MemoryUpdate, MessageState, StoredMessage } from "@turnkeep/core";
-import { foldUpdate, isInPlace, namedSeqs, storedRows, storeError } from "@turnkeep/core/store-kit";
-import { type Change, changeOf } from "./changes.ts";
+import type { MessageState, StoredMessage } from "@turnkeep/core";
+import { type FoldedUpdate, isInPlace, namedSeqs, storedRows, storeError } from "@turnkeep/core/store-kit";
+import { changeOf, type DocumentChange } from "./changes.ts";
 import type { Run } from "./client.ts";
 import { expired, type MemoryDocument, smallestApart, states } from "./documents.ts";
 import {
@@ -10,8 +10,8 @@ import {
   freshId,
   idOf,
   isDamaged,
+  type LocatedMessage,
   overridden,
-  type PlacedEntry,
   referenceTo,
   rowOf,
 } from "./records.ts";
@@ -29,48 +29,42 @@ const largestUpdateInside = 64 * 1024;
 /** An update of more messages writes the document's maps whole: the server searches them from the start for each path. */
 const mostPaths = 1000;
 
-/**
- * Applies a checked update by one command. Rows for messages that are stored apart are staged before it. Errors: those
- * of the contract.
- */
+/** Applies an update by one command. Rows for messages that are stored apart are staged before it. */
 export async function applyUpdate(
   run: Run,
   memoryId: string,
-  update: MemoryUpdate,
+  update: FoldedUpdate,
   ttlMs: number | undefined,
 ): Promise<void> {
-  const { expected } = update;
-  const folded = foldUpdate(update);
-  const named = namedSeqs(folded);
-  const apart = apartOf([...folded.insert, ...folded.rewrite]);
+  const { expected, insert, rewrite } = update;
+  const named = namedSeqs(update);
+  const apart = apartOf([...insert, ...rewrite]);
   // An update that begins a memory cannot name a stored message: one that does is refused below.
-  const isMany = expected !== null && folded.insert.length + named.length > mostPaths;
+  const isMany = expected !== null && insert.length + named.length > mostPaths;
   const isPlain = !isMany && apart.length === 0 && (expected !== null || named.length === 0);
-  if (isPlain && (await run(statements.write(changeOf(memoryId, update, folded), ttlMs)))) return;
+  if (isPlain && (await run(statements.write(changeOf(memoryId, update), ttlMs)))) return;
   for (let tries = 1; tries <= maxTries; tries++) {
     const name = freshId();
     const announced = apart.length > 0 ? await run(statements.announce(memoryId, expected, name)) : null;
     const memory = announced ?? (await run(statements.ledger(memoryId)));
-    const found = memory === null ? new Map<number, PlacedEntry>() : await findIn(run, memory, named);
-    if (found === undefined) continue;
-    const stored = Array.from(found.values(), (one) => ({ seq: one.seq, state: one.state, id: idOf(one) }));
-    if (isInPlace(memoryId, folded, memory?.version ?? null, storedRows(memory?.next ?? 1, stored))) return;
+    const messages = memory === null ? new Map<number, LocatedMessage>() : await findIn(run, memory, named);
+    if (messages === undefined) continue;
+    const stored = Array.from(messages.values(), (one) => ({ ...one, id: idOf(one) }));
+    if (isInPlace(memoryId, update, memory?.version ?? null, storedRows(memory?.next ?? 1, stored))) return;
     // No memory is there, and yet it could not begin: an expired one occupies its place.
     if (memory === null) await removeLife(run, { _id: memoryId, ...expired });
     if (apart.length > 0 && announced === null) continue;
-    const isWhole = isMany || named.flatMap((seq) => found.get(seq) ?? []).some(isDamaged);
+    const isWhole = isMany || named.flatMap((seq) => messages.get(seq) ?? []).some(isDamaged);
     const rows = announced === null ? [] : apart.map((one) => rowOf(announced, one.seq, entryOf(one)));
     if (rows.length > 0) await run(statements.insert(rows));
-    const change = changeOf(memoryId, update, folded, {
+    const change = changeOf(memoryId, update, {
       attempt: announced === null ? undefined : name,
       generation: announced === null && !isWhole ? undefined : memory?.generation,
       isWhole,
-      found,
+      messages,
       references: new Map(rows.map((row) => [row.seq, referenceTo(row)])),
     });
-    if (await run(statements.write(change, ttlMs))) {
-      return settleQuietly(run, memory, change);
-    }
+    if (await run(statements.write(change, ttlMs))) return settleQuietly(run, memory, change);
     // Nobody has seen these rows; the next write or `sweep` deletes what is not deleted now.
     if (rows.length > 0) await run(statements.discard(rows)).catch(() => {});
   }
@@ -81,7 +75,7 @@ export async function applyUpdate(
 async function settleQuietly(
   run: Run,
   memory: MemoryDocument | null,
-  { attempt, trash }: Change,
+  { attempt, trash }: DocumentChange,
 ): Promise<void> {
   if (memory === null) return;
   const others = memory.staging.filter((name) => name !== attempt);
@@ -94,23 +88,18 @@ async function findIn(
   run: Run,
   memory: MemoryDocument,
   seqs: readonly number[],
-): Promise<Map<number, PlacedEntry> | undefined> {
-  const entries = entriesOf(memory, states);
-  const except = overridden(memory, entries);
-  const found = new Map<number, PlacedEntry>(entries.map((one) => [one.seq, one]));
-  const absent = seqs.filter((seq) => !found.has(seq));
-  if (absent.length === 0 || memory.generation === 0) return found;
-  const counted = {
-    life: memory.life,
-    seq: { $in: absent },
-    state: { $ne: "staged" },
-    _id: { $nin: except },
-  };
-  const rows = await run(statements.rows(counted, { hint: "seq", projection: { p: 0, m: 0 } }));
+): Promise<Map<number, LocatedMessage> | undefined> {
+  const inside = entriesOf(memory, states);
+  const except = overridden(memory, inside);
+  const messages = new Map<number, LocatedMessage>(inside.map((one) => [one.seq, one]));
+  const absent = seqs.filter((seq) => !messages.has(seq));
+  if (absent.length === 0 || memory.generation === 0) return messages;
+  const filter = { life: memory.life, seq: { $in: absent }, state: { $ne: "staged" }, _id: { $nin: except } };
+  const rows = await run(statements.rows(filter, { hint: "seq", projection: { p: 0, m: 0 } }));
   for (const row of rows) {
-    found.set(row.seq, { seq: row.seq, state: row.state as MessageState, entry: referenceTo(row) });
+    messages.set(row.seq, { seq: row.seq, state: row.state as MessageState, entry: referenceTo(row) });
   }
-  return rows.length === absent.length || (await hasItsRows(run, memory)) ? found : undefined;
+  return rows.length === absent.length || (await hasItsRows(run, memory)) ? messages : undefined;
 }
 
 /** Which messages of an update are stored apart. */

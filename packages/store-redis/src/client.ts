@@ -1,23 +1,8 @@
-import {
-  driverCalls,
-  importError,
-  isTurnkeepError,
-  type StoreConnection,
-  type TurnkeepError,
-} from "@turnkeep/core/store-kit";
-import { type Driver, driverOf } from "./drivers.ts";
-import type { Statement } from "./lua.ts";
+import { driverCalls, ownClient, type StoreConnection } from "@turnkeep/core/store-kit";
+import { type Driver, driverOf, openDriver } from "./drivers.ts";
 import type { RedisConnection, WaitReplicas } from "./options.ts";
-import {
-  codeOf,
-  isBroken,
-  isReply,
-  isTimeout,
-  refusalOr,
-  refusedDatabase,
-  storeName,
-  withoutContent,
-} from "./refusals.ts";
+import { codeOf, isBroken, isTimeout, refusalOr, storeName, withoutContent } from "./refusals.ts";
+import type { Statement } from "./scripts.ts";
 
 export interface Calls {
   readonly run: Run;
@@ -31,13 +16,6 @@ export interface Calls {
 
 export type Run = <A>(statement: Statement<A>) => Promise<A>;
 
-interface Opened {
-  readonly driver: Driver;
-  close(): void;
-  /** Why it is not connected, as its listener was last told. */
-  fault?: unknown;
-}
-
 /** If a call that was given up is not answered after so long, counted from its beginning, nor will the next be. */
 const answersWithinMs = 1_000;
 
@@ -47,23 +25,18 @@ export function connect(
   waitsMs: number = 0,
 ): StoreConnection<Calls> {
   const given = client && driverOf(client);
-  let opened: Promise<Opened> | undefined;
-  let driver = given;
-  const calls = driverCalls(storeName);
+  const own = ownClient(
+    () => openDriver(url, config, () => own.forget()),
+    ({ close }) => close(),
+  );
+  const { run, closeAfter } = driverCalls(storeName);
+  let driver: Driver | undefined = given;
 
   async function send(command: string, args: (string | number)[]): Promise<unknown> {
     if (given !== undefined) return given.call(command, args);
-    opened ??= open(url, config);
-    const opening = opened;
-    const own = await opening;
-    driver = own.driver;
-    try {
-      return await own.driver.call(command, args);
-    } catch (cause) {
-      if (isTurnkeepError(own.fault) && opened === opening) opened = undefined;
-      // The driver only reports that it gave up, or has nowhere to send the call; its listener gets the reason.
-      throw isReply(cause) ? cause : (own.fault ?? cause);
-    }
+    const opened = await own.get();
+    driver = opened;
+    return opened.call(command, args);
   }
 
   async function attempt<A>({ script, keys, values }: Statement<A>): Promise<A> {
@@ -113,7 +86,7 @@ export function connect(
       function track<T>(call: () => Promise<T>, told: (cause: unknown) => unknown): Promise<T> {
         const since = Date.now();
         let answer: Promise<T> | undefined;
-        const tracked = calls.run(() => {
+        const tracked = run(() => {
           answer = call().catch((cause: unknown) => {
             throw told(withoutContent(cause));
           });
@@ -133,61 +106,10 @@ export function connect(
         mayHaveRepeated,
       };
     },
-    async close() {
-      await calls.settled();
-      const own = await opened?.catch(() => undefined);
-      own?.close();
-    },
+    close: () => closeAfter(own.close),
   };
 }
 
 function asItIs(cause: unknown): unknown {
   return cause;
-}
-
-/**
- * If the server is unreachable, a call fails at once instead of after many attempts; the driver reconnects for the next
- * one. Nothing is sent twice: see the option `client`.
- */
-const settings = {
-  maxRetriesPerRequest: 0,
-  autoResendUnfulfilledCommands: false,
-  connectTimeout: 10_000,
-  commandTimeout: 30_000,
-  keepAlive: 10_000,
-  // For a master that became a replica: a new connection leads to the new master, if the address does.
-  reconnectOnError: (error: Error): boolean => codeOf(error) === "READONLY",
-};
-
-/** Inside a `try`, so that bundlers do without a driver that is not installed. */
-async function importDriver() {
-  try {
-    return await import("ioredis");
-  } catch (cause) {
-    throw importError("ioredis", cause);
-  }
-}
-
-async function open(url: string | undefined, config: object | undefined): Promise<Opened> {
-  const module = await importDriver();
-  // The first releases of 5 export the class only as the module itself.
-  const Redis = module.Redis ?? (module.default as unknown as typeof module.Redis);
-  // Connected at the first call: with `lazyConnect: false` and no queue, the client would refuse that call.
-  const options = { ...settings, ...config, lazyConnect: true };
-  const client = url === undefined ? new Redis(options) : new Redis(url, options);
-  const opened: Opened = { driver: driverOf(client), close: () => client.disconnect() };
-  // Without a listener the driver prints to the console.
-  client.on("error", (fault: unknown) => {
-    const refused: TurnkeepError | undefined = refusedDatabase(fault);
-    opened.fault = refused ?? fault;
-    // Otherwise the driver would continue in database 0, where somebody else's data may be.
-    if (refused !== undefined) client.disconnect();
-  });
-  // What was wrong before says nothing about a connection that breaks later.
-  client.on("connect", () => {
-    opened.fault = undefined;
-  });
-  // Without its queue the driver refuses calls before it is connected. If it cannot connect, each call says why.
-  if (client.options.enableOfflineQueue === false) await client.connect().catch(() => {});
-  return opened;
 }

@@ -1,3 +1,6 @@
+import { importError } from "@turnkeep/core/store-kit";
+import { codeOf, isReply, refusedDatabase } from "./refusals.ts";
+
 /** What the store needs from a client. A `Redis` or `Cluster` of `ioredis` provides it. */
 export interface RedisClient {
   /**
@@ -27,7 +30,7 @@ export interface Driver {
 interface IoredisClient extends RedisClient {
   readonly status?: string;
   readonly stream?: { destroy(): unknown };
-  readonly options?: { readonly autoResendUnfulfilledCommands?: boolean };
+  readonly options?: { readonly autoResendUnfulfilledCommands?: boolean | undefined };
   on?(event: string, listener: (node: IoredisClient) => void): unknown;
   /** The connections of a cluster. */
   nodes?(): IoredisClient[];
@@ -111,4 +114,70 @@ function nodeRedisDriver(client: NodeRedis): Driver {
 async function reconnect(client: NodeRedis): Promise<void> {
   await (client.destroy === undefined ? client.disconnect?.() : client.destroy());
   await client.connect?.();
+}
+
+/**
+ * If the server is unreachable, a call fails at once instead of after many attempts; the driver reconnects for the next
+ * one. Nothing is sent twice: see the option `client`.
+ */
+const settings = {
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  connectTimeout: 10_000,
+  commandTimeout: 30_000,
+  keepAlive: 10_000,
+  // For a master that became a replica: a new connection leads to the new master, if the address does.
+  reconnectOnError: (error: Error): boolean => codeOf(error) === "READONLY",
+};
+
+/** Inside a `try`, so that bundlers do without a driver that is not installed. */
+async function importDriver() {
+  try {
+    return await import("ioredis");
+  } catch (cause) {
+    throw importError("ioredis", cause);
+  }
+}
+
+/** A driver of the store's own. `forget`: it is of no use any more, and has closed itself. */
+export async function openDriver(
+  url: string | undefined,
+  config: object | undefined,
+  forget: () => void,
+): Promise<Driver & { close(): void }> {
+  const module = await importDriver();
+  // The first releases of 5 export the class only as the module itself.
+  const Redis = module.Redis ?? (module.default as unknown as typeof module.Redis);
+  // Connected at the first call: with `lazyConnect: false` and no queue, the client would refuse that call.
+  const options = { ...settings, ...config, lazyConnect: true };
+  const client = url === undefined ? new Redis(options) : new Redis(url, options);
+  let fault: unknown;
+  // Without a listener the driver prints to the console.
+  client.on("error", (cause: unknown) => {
+    const refused = refusedDatabase(cause);
+    fault = refused ?? cause;
+    if (refused === undefined) return;
+    // Otherwise the driver would continue in database 0, where somebody else's data may be.
+    client.disconnect();
+    forget();
+  });
+  // What was wrong before says nothing about a connection that breaks later.
+  client.on("connect", () => {
+    fault = undefined;
+  });
+  // Without its queue the driver refuses calls before it is connected. If it cannot connect, each call says why.
+  if (client.options.enableOfflineQueue === false) await client.connect().catch(() => {});
+  const driver = ioredisDriver(client);
+  return {
+    ...driver,
+    async call(command, args) {
+      try {
+        return await driver.call(command, args);
+      } catch (cause) {
+        // The driver only reports that it gave up, or has nowhere to send the call; its listener gets the reason.
+        throw isReply(cause) ? cause : (fault ?? cause);
+      }
+    },
+    close: () => client.disconnect(),
+  };
 }

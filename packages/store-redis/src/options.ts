@@ -44,14 +44,6 @@ export type RedisStoreOptions = RedisConnection & {
   readonly waitReplicas?: WaitReplicas | undefined;
 };
 
-/** Options with every default filled in. */
-export interface NormalOptions {
-  readonly connection: RedisConnection;
-  readonly prefix: string;
-  readonly ttlMs: number | undefined;
-  readonly waitReplicas: WaitReplicas | undefined;
-}
-
 const connectionRules: ConnectionRules = {
   factory: "redisStore",
   client: { method: "call", is: "a client of ioredis or node-redis, or an object" },
@@ -61,19 +53,18 @@ const connectionRules: ConnectionRules = {
 };
 
 /** Fills in the defaults. `INVALID_OPTION` for anything not documented above. */
-export function normalizeOptions(options: RedisStoreOptions): NormalOptions {
-  checkConnection(isNodeRedis(options?.client) ? withCall(options) : options, connectionRules);
+export function normalizeOptions(
+  options: RedisStoreOptions,
+): RedisStoreOptions & { readonly prefix: string } {
+  // The check knows of one kind of client.
+  const isOther = isNodeRedis(options?.client);
+  checkConnection(isOther ? { ...options, client: { call: (): void => {} } } : options, connectionRules);
   if (options.url !== undefined) checkDatabase(parseUrl(options.url).url);
   const { prefix = "turnkeep:", ttlMs, waitReplicas } = options;
   checkOptionText("prefix", prefix, { forbidden: /[{}]/, rule: "without braces" });
   checkTtl(ttlMs);
   if (waitReplicas !== undefined) checkReplicas(waitReplicas, options.client);
-  return { connection: options, prefix, ttlMs, waitReplicas: waitReplicas && { ...waitReplicas } };
-}
-
-/** As the check takes it, which knows of one kind of client. */
-function withCall(options: RedisStoreOptions): object {
-  return { ...options, client: { call: (): void => {} } };
+  return { ...options, prefix, waitReplicas: waitReplicas && { ...waitReplicas } };
 }
 
 /** The driver would take anything that is not a number for database 0. */

@@ -1,34 +1,31 @@
-import { TurnkeepError } from "@turnkeep/core";
-import { errorCode, refusedError } from "@turnkeep/core/store-kit";
+import {
+  errorCode,
+  type Refusals,
+  refusalOf,
+  refusedError,
+  type TurnkeepError,
+} from "@turnkeep/core/store-kit";
 
 export const storeName = "redisStore";
 
-/** What to do where the server refuses for certain, by the first word of its answer, or by the system's. */
-const refusals: Readonly<Record<string, string>> = {
-  NOAUTH: "the server wants a password: give the connection a user and a password",
-  WRONGPASS: "the server refuses the user or the password: mend the connection's",
-  NOPERM: "the user lacks a right: grant those that the README lists, on the prefix's keys",
-  OOM: "the server's memory is full: raise its maxmemory, or make room",
-  MOVED: "the server belongs to a cluster: give a client for clusters, as new Cluster([…])",
-  ENOTFOUND: "the host is unknown: mend the address",
+/** By the first word of the server's answer, or by the system's. */
+const refusals: Refusals = {
+  // They pass by themselves, or when the server is mended. A script meets them before it writes. In a failover a master
+  // becomes a replica (`READONLY`), and the next connection leads to the new one.
+  passing: /^(?:LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS|MISCONF|READONLY)$/,
+  refused: [
+    [/^NOAUTH$/, "the server wants a password: give the connection a user and a password"],
+    [/^WRONGPASS$/, "the server refuses the user or the password: mend the connection's"],
+    [/^NOPERM$/, "the user lacks a right: grant those that the README lists, on the prefix's keys"],
+    [/^OOM$/, "the server's memory is full: raise its maxmemory, or make room"],
+    [/^MOVED$/, "the server belongs to a cluster: give a client for clusters, as new Cluster([…])"],
+    [/^ENOTFOUND$/, "the host is unknown: mend the address"],
+  ],
 };
-
-/**
- * Refusals that pass by themselves, or when the server is mended. A script meets them before it writes. In a failover a
- * master becomes a replica (`READONLY`), and the next connection leads to the new one.
- */
-const passing: readonly string[] = [
-  ...["LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "MISCONF", "READONLY"],
-];
 
 /** What the store throws for a call that has failed: one that says so, if nothing was written for certain. */
 export function refusalOr(cause: unknown): unknown {
-  const code = errorCode(cause);
-  const why = refusals[code];
-  if (why !== undefined) return refusedError(storeName, `${why} (${code})`, cause);
-  if (!passing.includes(code)) return cause;
-  const message = `${storeName}: the server cannot serve now (${code}). Nothing was written: repeat it later`;
-  return new TurnkeepError("STORE_UNAVAILABLE", message, { cause });
+  return refusalOf(storeName, refusals, cause) ?? cause;
 }
 
 /** If the server refused the connection's database, because of its number or for this user, an error that says so. */

@@ -1,35 +1,22 @@
 import { randomBytes } from "node:crypto";
-import type {
-  ChatMemoryStore,
-  MemorySnapshot,
-  MemoryUpdate,
-  StoreCapabilities,
-  StoredMessage,
-} from "@turnkeep/core";
+import type { ChatMemoryStore, MemorySnapshot, StoredMessage } from "@turnkeep/core";
 import {
-  checkUpdate,
   conflictError,
-  copyUpdate,
+  defineStore,
   type FoldedUpdate,
-  foldUpdate,
   isInPlace,
   type ListedMemory,
-  lifecycle,
-  listPage,
   namedSeqs,
-  normalizeHistoryQuery,
-  normalizeListQuery,
   storeError,
   type TurnkeepError,
 } from "@turnkeep/core/store-kit";
 import { type Calls, connect, type Run } from "./client.ts";
-import { type ChangeAnswer, isLean, type PageAnswer, type PolicyAnswer, Statements } from "./lua.ts";
+import { entryIsLeftBehindAfter } from "./lua.ts";
 import { normalizeOptions, type RedisStoreOptions } from "./options.ts";
 import {
-  type Entry,
   entryOf,
   evictionWarning,
-  isUnreadable,
+  type IndexEntry,
   lostError,
   memberOf,
   pageOf,
@@ -37,12 +24,23 @@ import {
   storedOf,
 } from "./records.ts";
 import { storeName } from "./refusals.ts";
-import { entryIsLeftBehindAfter } from "./scripts.ts";
+import { type Answers, isLean, type Outcome, Statements } from "./scripts.ts";
 
-/** A place in the index, which a cursor contains. */
-const place = /^[1-9]\d{0,15}$/;
+const capabilities = Object.freeze({
+  durable: true,
+  shared: true,
+  history: true,
+  list: true,
+  ttl: true,
+  delta: true,
+  readSteps: 1,
+  maxMessageBytes: 16 * 1024 * 1024,
+});
 
-/** How many memories `sweep` checks together, and the fewest that a listing checks together. */
+/** A position in the index, which a cursor contains. */
+const position = /^[1-9]\d{0,15}$/;
+
+/** How many memories `sweep` checks together, and the fewest that a listing reads at once. */
 const batch = 100;
 
 /**
@@ -68,30 +66,16 @@ const batch = 100;
  * ```
  */
 export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
-  const { connection, prefix, ttlMs, waitReplicas } = normalizeOptions(options);
+  const normal = normalizeOptions(options);
+  const { prefix, ttlMs, waitReplicas } = normal;
   const lua = new Statements(prefix, ttlMs);
-  const { enter, enterFor, close } = lifecycle(storeName, connect(connection, waitReplicas?.timeoutMs));
-  const capabilities: StoreCapabilities = Object.freeze({
-    durable: true,
-    shared: true,
-    history: true,
-    list: true,
-    ttl: true,
-    delta: true,
-    readSteps: 1,
-    maxMessageBytes: 16 * 1024 * 1024,
-  });
 
-  async function begin(
-    { run, mayHaveRepeated }: Calls,
-    memoryId: string,
-    update: MemoryUpdate,
-    folded: FoldedUpdate,
-  ): Promise<ChangeAnswer> {
+  async function begin(calls: Calls, memoryId: string, update: FoldedUpdate): Promise<Outcome> {
+    const { run, mayHaveRepeated } = calls;
     const entry = { memoryId, owner: update.owner, life: randomBytes(12).toString("base64url") };
     // The index is in another slot. A surplus entry is recognised by its life; a missing one would be lost.
     const entered = await run(lua.enter(entry));
-    const [outcome, life, owner] = await run(lua.begin(entry, entered, update, folded));
+    const [outcome, life, owner] = await run(lua.begin(entry, entered, update));
     if (outcome === "lost") throw lostError(memoryId);
     // The first of two did begin it: what was written since is no conflict with this call.
     if (outcome === "conflict" && life === entry.life) throw openError();
@@ -100,32 +84,30 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
     // If a driver sent the write twice, the second met what the first began: the entry is that memory's. An entry that
     // cannot be removed now shows nowhere, and sweep finds it.
     if (stale !== undefined && life !== entry.life) await run(lua.leave(stale, 0)).catch(() => {});
-    if (outcome === "late")
+    if (outcome === "late") {
       throw storeError(storeName, new Error("The memory began too late after it was listed"));
+    }
     if (outcome === "done" && mayHaveRepeated()) await endUnlessListed(run, entry, Number(entered));
     return outcome;
   }
 
   /** If somebody deleted the memory between two beginnings by the driver, the second has brought it back. */
-  async function endUnlessListed(run: Run, entry: Entry, entered: number): Promise<void> {
+  async function endUnlessListed(run: Run, entry: IndexEntry, entered: number): Promise<void> {
     const [listed] = await run(lua.page(entry.owner, `${entered - 1}`, 1));
     if (listed?.[0] === memberOf(entry)) return;
     await run(lua.remove(entry.memoryId, entry.life));
     throw openError();
   }
 
-  /** With the ids of messages whose record is lost or damaged, where the database still knows them. */
-  async function named(run: Run, memoryId: string, messages: StoredMessage[]): Promise<StoredMessage[]> {
-    const unreadable = messages.filter(isUnreadable);
-    if (unreadable.length === 0) return messages;
-    const ids = await run(
-      lua.idsOf(
-        memoryId,
-        unreadable.map(({ seq }) => String(seq)),
-      ),
-    );
-    for (const [index, message] of unreadable.entries()) message.id = ids[index] || message.id;
-    return messages;
+  /** Completes messages whose record is lost or damaged with their ids, where the database still knows them. */
+  async function nameUnreadable(run: Run, memoryId: string, messages: StoredMessage[]): Promise<void> {
+    // What can be read is JSON text, which is never empty.
+    const unreadable = messages.filter(({ payload }) => payload === "");
+    if (unreadable.length === 0) return;
+    const seqs = unreadable.map(({ seq }) => seq);
+    const [, , , rows] = await run(lua.look(memoryId, seqs));
+    const ids = new Map(rows?.map(([seq, , id]) => [Number(seq), id]));
+    for (const message of unreadable) message.id = ids.get(message.seq) || message.id;
   }
 
   /** Waits for replicas even if the call found the update in place: another connection may have written it. */
@@ -142,24 +124,52 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
   function lookForEviction(run: Run, memoryId: string): void {
     if (hasLooked) return;
     hasLooked = true;
-    const told = (policy: PolicyAnswer): void => {
-      warning = evictionWarning(policy, ttlMs !== undefined);
-    };
-    run(lua.policy(memoryId)).then(told, () => {
+    run(lua.policy(memoryId)).then(
+      (policy) => (warning = evictionWarning(policy, ttlMs !== undefined)),
       // Nobody answered: the next read asks.
-      hasLooked = false;
-    });
+      () => (hasLooked = false),
+    );
   }
 
-  return {
-    capabilities,
+  /** Reads the index in the order in which the memories began. */
+  async function* pages(run: Run, owner: string | undefined, first: string, size: number) {
+    for (let after: string | undefined = first; after !== undefined; ) {
+      const page: Answers["page"] = await run(lua.page(owner, after, size));
+      yield page;
+      after = page.length < size ? undefined : page.at(-1)?.[1];
+    }
+  }
 
-    async getMessages(memoryId, callOptions) {
-      const { run } = enterFor(memoryId, callOptions);
+  /** What a listing shows of an entry: nothing if its memory has ended. */
+  async function listed(run: Run, member: string, position: string): Promise<ListedMemory[]> {
+    const { memoryId, owner, life } = entryOf(member);
+    const [lifeNow, , updated, present] = await run(lua.peek(memoryId));
+    if (lifeNow !== life || present !== "yes") return [];
+    return [{ memoryId, owner, updatedAt: Number(updated), position }];
+  }
+
+  /** Whether something was removed: an expired memory, or an entry that was left behind. */
+  async function swept({ run, runAfter }: Calls, entry: IndexEntry): Promise<boolean> {
+    // Not an entry of this store: nothing is known about it, least of all its keys.
+    if (entry.life === "") return false;
+    const outcome = await run(lua.removeExpired(entry));
+    if (outcome === "present") return false;
+    // An entry without a memory may be one that is about to begin.
+    const left = await runAfter(lua.leave(entry, outcome === "removed" ? 0 : entryIsLeftBehindAfter));
+    return outcome === "removed" || left === "1";
+  }
+
+  const definition = {
+    name: storeName,
+    capabilities,
+    connection: connect(normal, waitReplicas?.timeoutMs),
+    position,
+  };
+  return defineStore<Calls>(definition, {
+    async read({ run }, memoryId, known) {
       lookForEviction(run, memoryId);
-      const answer = await run(lua.read(memoryId, callOptions?.known));
-      const snapshot = snapshotOf(memoryId, answer);
-      await named(run, memoryId, snapshot.messages);
+      const snapshot = snapshotOf(memoryId, await run(lua.read(memoryId, known)));
+      await nameUnreadable(run, memoryId, snapshot.messages);
       if (warning !== undefined) {
         snapshot.warning = warning;
         warning = undefined;
@@ -167,98 +177,64 @@ export function redisStore(options: RedisStoreOptions): ChatMemoryStore {
       return snapshot;
     },
 
-    async updateMessages(memoryId, update, callOptions) {
-      const calls = enterFor(memoryId, callOptions);
-      const { run } = calls;
-      checkUpdate(update, capabilities);
-      const change = copyUpdate(update);
-      const folded = foldUpdate(change);
-      const named = namedSeqs(folded);
-      let outcome: ChangeAnswer | "other" = "other";
+    async update(calls, memoryId, update) {
+      const { run, mayHaveRepeated } = calls;
+      const named = namedSeqs(update);
+      let outcome: Outcome | "other" = "other";
       // Only the look tells what a memory that does not exist yet would have to hold.
-      if (change.expected === null && named.length > 0) outcome = "disagrees";
-      else if (change.expected === null) outcome = await begin(calls, memoryId, change, folded);
-      else if (isLean(folded)) outcome = await run(lua.plain(memoryId, change, folded));
-      if (outcome === "other") outcome = await run(lua.change(memoryId, change, folded));
+      if (update.expected === null && named.length > 0) outcome = "disagrees";
+      else if (update.expected === null) outcome = await begin(calls, memoryId, update);
+      else if (isLean(update)) outcome = await run(lua.plain(memoryId, update));
+      if (outcome === "other") outcome = await run(lua.change(memoryId, update));
       if (outcome === "disagrees") {
-        const found = await run(lua.look(memoryId, named));
-        outcome = isInPlace(memoryId, folded, ...storedOf(memoryId, found, change)) ? "replayed" : "conflict";
+        const stored = storedOf(memoryId, await run(lua.look(memoryId, named)), update);
+        outcome = isInPlace(memoryId, update, ...stored) ? "replayed" : "conflict";
       }
       if (outcome === "conflict") {
-        throw calls.mayHaveRepeated() ? openError() : conflictError(memoryId, change.expected);
+        throw mayHaveRepeated() ? openError() : conflictError(memoryId, update.expected);
       }
       await replicated(calls, outcome === "done");
     },
 
-    async deleteMessages(memoryId, callOptions) {
-      const calls = enterFor(memoryId, callOptions);
+    async remove(calls, memoryId, expected) {
       const { run, runAfter } = calls;
-      const expected = callOptions?.expected;
       // By its life: a delete that is late, or sent twice by the driver, must not hit the next memory of that id.
       const [life = "", owner] = await run(lua.peek(memoryId));
-      const removed = await run(lua.remove(memoryId, life, { expected }));
+      const removed = await run(lua.remove(memoryId, life, expected));
       if (removed === "conflict") throw conflictError(memoryId, expected ?? null);
       if (life !== "") await runAfter(lua.leave({ memoryId, life, owner: owner ?? undefined }, 0));
       await replicated(calls, removed === "removed" && life !== "");
     },
 
-    async getHistory(memoryId, query, callOptions) {
-      const { run } = enterFor(memoryId, callOptions);
-      const normal = normalizeHistoryQuery(query);
-      const page = pageOf(memoryId, await run(lua.history(memoryId, normal)), normal.limit);
-      await named(run, memoryId, page.messages);
+    async history({ run }, memoryId, query) {
+      const page = pageOf(memoryId, await run(lua.history(memoryId, query)), query.limit);
+      await nameUnreadable(run, memoryId, page.messages);
       return page;
     },
 
-    async listMemories(query, callOptions) {
-      const { run } = enter(callOptions);
-      const { owner, after: first = "0", limit } = normalizeListQuery(query, place);
-      const found: ListedMemory[] = [];
-      let after: string | undefined = first;
-      while (after !== undefined && found.length <= limit) {
-        const size = Math.max(batch, limit + 1 - found.length);
-        const page: PageAnswer = await run(lua.page(owner, after, size));
-        const listed = page.map(async ([member, position]) => {
-          const { memoryId, owner, life } = entryOf(member);
-          const [lifeNow, , updated, present] = await run(lua.peek(memoryId));
-          if (lifeNow !== life || present !== "yes") return [];
-          return [{ memoryId, owner, updatedAt: Number(updated), position }];
-        });
-        found.push(...(await Promise.all(listed)).flat());
-        after = page.length < size ? undefined : page.at(-1)?.[1];
+    async list({ run }, { owner, after = "0", limit }) {
+      const memories: ListedMemory[] = [];
+      for await (const page of pages(run, owner, after, Math.max(batch, limit + 1))) {
+        const answers = page.map(([member, position]) => listed(run, member, position));
+        memories.push(...(await Promise.all(answers)).flat());
+        if (memories.length > limit) break;
       }
-      return listPage(found, limit);
+      return memories;
     },
 
-    async sweep(callOptions) {
-      const { run, runAfter } = enter(callOptions);
+    async sweep(calls) {
       let removed = 0;
-      async function settle(entry: Entry): Promise<void> {
-        // Not an entry of this store: nothing is known about it, least of all its keys.
-        if (entry.life === "") return;
-        const outcome = await run(lua.remove(entry.memoryId, entry.life, { only: "expired" }));
-        if (outcome === "present") return;
-        // An entry without a memory may be one that is about to begin.
-        const left = await runAfter(lua.leave(entry, outcome === "removed" ? 0 : entryIsLeftBehindAfter));
-        if (outcome === "removed" || left === "1") removed++;
+      for await (const page of pages(calls.run, undefined, "0", batch)) {
+        const answers = await Promise.all(page.map(([member]) => swept(calls, entryOf(member))));
+        removed += answers.filter(Boolean).length;
       }
-      for (let after: string | undefined = "0"; after !== undefined; ) {
-        const page: PageAnswer = await run(lua.page(undefined, after, batch));
-        await Promise.all(page.map(([member]) => settle(entryOf(member))));
-        after = page.length < batch ? undefined : page.at(-1)?.[1];
-      }
-      return { removed };
+      return removed;
     },
-
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  }).store;
 }
 
 /** For an update that the driver may have sent twice, and of which the second was refused. */
 function openError(): TurnkeepError {
-  return storeError(
-    storeName,
-    new Error("A connection broke, and the driver may have sent the update twice"),
-  );
+  const cause = new Error("A connection broke, and the driver may have sent the update twice");
+  return storeError(storeName, cause);
 }
