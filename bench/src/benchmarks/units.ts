@@ -21,7 +21,7 @@ const columns = [
   "switched off",
   ...["append, write", "append, read", "append, requests", "read, read"],
   ...["page of 20, read", "regenerate, write", "put, write", "put, read"],
-  ...["import of 300, write", "then a read, read", "list, read"],
+  ...["import of 300, write", "read of it, read", "append after 1,000 edits, write", "list, read"],
 ];
 
 /** What each part of the DynamoDB store buys: capacity units and requests with it, and with it switched off. */
@@ -64,7 +64,7 @@ export const units: Benchmark = {
       await server.stop();
     }
     const details = mixes.map(([name], mix) => {
-      const title = `Messages of ${name}, ${window} live, means of ${appends} appends of one or two messages`;
+      const title = `Capacity units: messages of ${name}, ${window} live, means of ${appends} appends of one or two messages`;
       return { title, columns, rows: rows[mix] ?? [] };
     });
     return { tables: [], details };
@@ -122,14 +122,16 @@ class Talk {
       puts.push(await this.#cost(() => this.#put()));
     }
     const imported = new Talk(this.#store, `${this.#id} imported`, this.#sizes, this.#cost);
-    const imports = await this.#cost(() => imported.#add(300)).catch(refused);
+    const imports = await this.#cost(() => imported.#import(300)).catch(refused);
     const after = await this.#cost(() => this.#store.getMessages(`${this.#id} imported`));
+    const edited = new Talk(this.#store, `${this.#id} edited`, this.#sizes, this.#cost);
+    const edits = await edited.#afterEdits(1_000).catch(refused);
     const list = await this.#cost(() => this.#store.listMemories({}));
     const of = (costs: readonly Cost[], kind: keyof Cost): number => mean(costs.map((cost) => cost[kind]));
     return [
       ...[of(adds, "write"), of(adds, "read"), of(adds, "requests")],
       ...[of(reads, "read"), of(pages, "read"), of(again, "write"), of(puts, "write"), of(puts, "read")],
-      ...[imports?.write ?? "refused", after.read, list.read],
+      ...[imports?.write ?? "refused", after.read, edits?.write ?? "refused", list.read],
     ];
   }
 
@@ -139,6 +141,23 @@ class Talk {
     const move = live.slice(0, -window).map(({ seq }) => ({ seq, to: "evicted" as const }));
     await this.#update({ nextSeq: this.#nextSeq + count, append, move });
     this.#live = live.slice(-window);
+  }
+
+  /** So many at once, of which the first one stays live, as a system message does, and the newest. */
+  async #import(count: number): Promise<void> {
+    const append = Array.from({ length: count }, (_, index) => this.#message(1 + index));
+    const move = append.slice(1, -window).map(({ seq }) => ({ seq, to: "evicted" as const }));
+    await this.#update({ nextSeq: count + 1, append, move });
+  }
+
+  /** An append where every second message so far was superseded by the next. */
+  async #afterEdits(count: number): Promise<Cost> {
+    const append = Array.from({ length: 2 * count }, (_, index) => this.#message(1 + index, 50));
+    const move = append.map(({ seq }) => ({ seq, to: seq % 2 === 0 ? "evicted" : "superseded" }) as const);
+    await this.#update({ nextSeq: 2 * count + 1, append, move });
+    return this.#cost(() =>
+      this.#update({ append: [this.#message(this.#nextSeq, 50)], nextSeq: this.#nextSeq + 1 }),
+    );
   }
 
   /** The newest message is superseded by another one. */
@@ -155,8 +174,8 @@ class Talk {
     await this.#update({ replace: [{ ...this.#message(seq), id }] });
   }
 
-  #message(seq: number): StoredMessage {
-    const payload = JSON.stringify("x".repeat(this.#sizes.next().value));
+  #message(seq: number, bytes = this.#sizes.next().value): StoredMessage {
+    const payload = JSON.stringify("x".repeat(bytes));
     return { id: randomUUID(), seq, createdAt: Date.now(), payload };
   }
 

@@ -183,7 +183,7 @@ async function sendUntilDone(
   tableName: string,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
-  const { operation, insists } = statement;
+  const { operation, insists = false } = statement;
   let { input } = statement;
   const answers: Answer[] = [];
   let open = false;
@@ -194,28 +194,39 @@ async function sendUntilDone(
     if (answer !== undefined) {
       answers.push(answer);
       // What a batch left undone for lack of capacity.
-      const left = answer.UnprocessedItems ?? answer.UnprocessedKeys ?? {};
-      if (Object.keys(left).length === 0) return answers.length === 1 ? answer : joined(answers);
-      input = { ...input, RequestItems: left };
-    }
-    // A read whose connection was dead has another try, by another connection.
-    if (mayRead && answer === undefined && isUnanswered(cause) && signal?.aborted !== true) {
+      const undone = answer.UnprocessedItems ?? answer.UnprocessedKeys ?? {};
+      if (Object.keys(undone).length === 0) return answers.length === 1 ? answer : joined(answers);
+      input = { ...input, RequestItems: undone };
+    } else if (mayRead && isUnanswered(cause) && signal?.aborted !== true) {
+      // A read whose connection was dead has another try, by another connection.
       mayRead = false;
       continue;
     }
     const codes = codesOf(cause);
-    const isCondition = codes.includes("ConditionalCheckFailed");
-    const isConflict = codes.includes("TransactionConflict");
-    const again = !isCondition && (isThrottled(codes) || (isConflict && insists === true));
-    if (!again && (isCondition || isConflict)) {
+    if (!mayPass(codes, insists)) {
+      if (!isRefusal(codes)) throw explained(cause, open, operation, tableName);
       // By its token, a transaction that was made before would have been answered as made.
-      const isOpen = open && !(isCondition && "ClientRequestToken" in input);
+      const isCertain = codes.includes(conditionFailed) && "ClientRequestToken" in input;
+      const isOpen = open && !isCertain;
       return { refusal: { codes, isOpen, cause: explained(cause, true, operation, tableName) } };
     }
-    if (!again || attempt === maxAttempts) throw explained(cause, open, operation, tableName);
+    if (attempt === maxAttempts) throw explained(cause, open, operation, tableName);
     // Random, so that calls refused together do not all return together.
     await pause(Math.random() * Math.min(firstWaitMs * 2 ** attempt, longestWaitMs), signal);
   }
+}
+
+const conditionFailed = "ConditionalCheckFailed";
+const conflict = "TransactionConflict";
+
+function isRefusal(codes: readonly string[]): boolean {
+  return codes.includes(conditionFailed) || codes.includes(conflict);
+}
+
+/** Whether a repeat of a write that was refused so may succeed. */
+function mayPass(codes: readonly string[], insists: boolean): boolean {
+  if (codes.includes(conditionFailed)) return false;
+  return isThrottled(codes) || (insists && codes.includes(conflict));
 }
 
 function putOff(): Error {

@@ -86,29 +86,34 @@ export async function planUpdate(
     }
   }
   const marks = life.markItems(count, marksOf(update, before));
-  const fresh = [...rows.added.map(({ items }) => items[0]), ...marks];
-  const emptied = rows.rewritten.filter(({ lines }) => lines.length === 0);
+  const head = headAfter(life, update, base, { ...rows, marks }, ttlMs);
+  const planned = { ...head, count, live: encodeLive(live), recent: fits ? recent : "" };
+  checkLive(planned);
+  return { token, head: planned, ...rows, marks, nowhere: named.nowhere };
+}
+
+/** The head after the update, with the messages still as they were. */
+function headAfter(
+  life: Life,
+  { version, nextSeq, head }: FoldedUpdate,
+  base: Head,
+  { added, rewritten, marks }: Pick<Plan, "added" | "rewritten" | "marks">,
+  ttlMs: number | undefined,
+): Head {
+  const itemOf = ({ items }: RowWrite): TableItem => items[0];
+  const emptied = rewritten.filter(({ lines }) => lines.length === 0);
   const updatedAt = Date.now();
-  const head: Head = {
+  return {
     ...base,
     life: life.name,
-    version: update.version,
-    nextSeq: update.nextSeq,
-    head: update.head ?? base.head,
-    live: encodeLive(live),
-    recent: fits ? recent : "",
-    fresh: encodeFresh(
-      base.fresh,
-      fresh,
-      emptied.map(({ items }) => items[0]),
-    ),
+    version,
+    nextSeq,
+    head: head ?? base.head,
+    fresh: encodeFresh(base.fresh, [...added.map(itemOf), ...marks], emptied.map(itemOf)),
     pending: undefined,
-    count,
     updatedAt,
     endsAt: ttlMs === undefined ? undefined : updatedAt + ttlMs,
   };
-  checkLive(head);
-  return { token, head, ...rows, marks, nowhere: named.nowhere };
 }
 
 function checkLive({ live }: Head): void {

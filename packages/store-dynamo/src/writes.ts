@@ -35,28 +35,25 @@ export function writesOf(life: Life, { expected, owner }: FoldedUpdate, plan: Pl
   const puts = [...added.map(({ items }) => items[0]), ...marks, ...owned].map((item) => table.put(item));
   const checked = checkedActions(life, plan);
   const parts = [...added, ...rewritten].flatMap(({ items }) => items.slice(1));
-  const ids = added.flatMap(({ lines }) => life.idItems(lines));
-  const partsGone = partPrefixes(
-    life,
-    rewritten.map(({ old }) => old),
-  );
-  const isAnnounced = parts.length > 0 || (isBeginning && ids.length > 0);
-  const isListed = isBeginning || isAnnounced || partsGone.length > 0;
+  const old = rewritten.map((row) => row.old);
+  const partsGone = partPrefixes(life, old);
+  const isListed = isBeginning || parts.length > 0 || partsGone.length > 0;
   const isLarge = 1 + puts.length + checked.length + Number(isListed) > actionsAtOnce;
 
   const pending = isLarge ? pendingItems(life, plan) : [];
   const isPending = pending.length > 0;
   const head = isPending ? { ...plan.head, pending: token } : plan.head;
+  const staged = [...parts, ...pending, ...added.flatMap(({ lines }) => life.idItems(lines))];
   const pendingPrefixes = isPending ? [life.pendingKey(token).sort] : [];
-  const prefixes = [...pendingPrefixes, ...partPrefixes(life, [...added, ...rewritten])];
-  const about = { token: isBeginning ? "" : token, updatedAt: head.updatedAt };
-  const work: WorkItem | undefined =
-    isAnnounced || isPending
-      ? { ...about, stage: "staging", prefixes: isBeginning ? [life.prefix] : prefixes }
-      : undefined;
-  const left = [...pendingPrefixes, ...partsGone];
-  const stage = isPending ? "applying" : "ending";
-  const next: WorkItem | undefined = left.length > 0 ? { ...about, stage, prefixes: left } : undefined;
+  const stagedPrefixes = [...pendingPrefixes, ...partPrefixes(life, [...added, ...rewritten])];
+  // A beginning may be removed with its whole life. Of another update, items of ids alone need not be: they lead nowhere.
+  const announced = isBeginning && staged.length > 0 ? [life.prefix] : stagedPrefixes;
+  const workItem = (stage: WorkItem["stage"], prefixes: readonly string[]): WorkItem | undefined =>
+    prefixes.length === 0
+      ? undefined
+      : { token: isBeginning ? "" : token, stage, prefixes, updatedAt: head.updatedAt };
+  const work = workItem("staging", announced);
+  const next = workItem(isPending ? "applying" : "ending", [...pendingPrefixes, ...partsGone]);
   const actions = [
     putHead(table, memoryId, expected, head),
     ...puts,
@@ -64,8 +61,7 @@ export function writesOf(life: Life, { expected, owner }: FoldedUpdate, plan: Pl
     ...listingActions(life, token, work, next === undefined ? listing : life.workItem(next)),
   ];
   checkSize(actions);
-  const unchecked = isLarge ? [...rewritten.map(({ old }) => old), ...unchanged] : [];
-  const staged = [...parts, ...pending, ...ids];
+  const unchecked = isLarge ? [...old, ...unchanged] : [];
   return { unchecked, work, staged, actions, head, next, idsGone: idsGone(life, plan) };
 }
 
