@@ -14,12 +14,12 @@ import {
   mediaOf,
   standsBehindResults,
 } from "./about.ts";
-import { withCallIds } from "./call-ids.ts";
-import { withDocumentNames } from "./document-names.ts";
 import { methodOf } from "./method-of.ts";
-import { holdsOneOf, refusedProviderCalls } from "./provider-calls.ts";
+import { withCallIds } from "./rules/call-ids.ts";
+import { withDocumentNames } from "./rules/document-names.ts";
+import { holdsOneOf, refusedProviderCalls } from "./rules/provider-calls.ts";
+import { withToolNames } from "./rules/tool-names.ts";
 import { type ProviderRule, type RuleName, type RuleNamed, ruleOf } from "./rules.ts";
-import { withToolNames } from "./tool-names.ts";
 
 /** Opens a view that would start with the model's message, if the provider requires the user's. */
 export const openingText = "Here is our conversation so far.";

@@ -17,9 +17,9 @@ import {
   mediaOf,
   standsBehindResults,
 } from "./about.ts";
-import { withDocumentNames } from "./document-names.ts";
 import type { ProfileRules } from "./profile-of.ts";
-import { callsOfProvider, holdsOneOf, refusedProviderCalls } from "./provider-calls.ts";
+import { withDocumentNames } from "./rules/document-names.ts";
+import { callsOfProvider, holdsOneOf, refusedProviderCalls } from "./rules/provider-calls.ts";
 import type { ProviderRule, RuleName, RuleNamed } from "./rules.ts";
 import { belongTogether, errorText, excesses } from "./shape.ts";
 

@@ -1,5 +1,5 @@
 import type { MessageFormat, ToolCallRef } from "@turnkeep/core";
-import type { RuleNamed } from "./rules.ts";
+import type { RuleNamed } from "../rules.ts";
 
 /** The calls that the provider runs itself: it answers them in whatever message it goes on with. */
 export function callsOfProvider<M>(messages: readonly M[], format: MessageFormat<M>): ReadonlySet<string> {

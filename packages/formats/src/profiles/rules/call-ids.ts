@@ -1,6 +1,6 @@
 import type { CallPlace, MessageFormat } from "@turnkeep/core";
-import { append } from "../reshape.ts";
-import { methodOf } from "./method-of.ts";
+import { append } from "../../reshape.ts";
+import { methodOf } from "../method-of.ts";
 
 /** How a provider wants the ids of calls to look. */
 export interface CallIdRule {

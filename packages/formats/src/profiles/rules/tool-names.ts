@@ -1,5 +1,5 @@
 import type { MessageFormat, ToolResultRef } from "@turnkeep/core";
-import { methodOf } from "./method-of.ts";
+import { methodOf } from "../method-of.ts";
 import { callsOfProvider } from "./provider-calls.ts";
 
 /** How a provider wants the names of tools to look. */
