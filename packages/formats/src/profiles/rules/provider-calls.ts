@@ -1,17 +1,51 @@
 import type { MessageFormat, ToolCallRef } from "@turnkeep/core";
-import type { RuleNamed } from "../rules.ts";
+import { withoutOrphanApprovals } from "../about.ts";
+import { optional, patternsOf, truth } from "../fields.ts";
+import { type Rule, type RuleKind, where } from "../rule.ts";
 
-/** The calls that the provider runs itself: it answers them in whatever message it goes on with. */
-export function callsOfProvider<M>(messages: readonly M[], format: MessageFormat<M>): ReadonlySet<string> {
-  const calls = messages.flatMap((message) => format.toolCalls(message));
-  return new Set(calls.filter((call) => call.providerExecuted === true).map(({ id }) => id));
-}
+/**
+ * No call that another provider ran is sent, and no result without its call: `own` recognises a provider's own calls by
+ * their names and ids. With `answered`, they go with their results; a call that the provider has yet to run, because
+ * nobody has said anything since, may lack one. With `apart`, a result may stand without its call.
+ */
+export type ProviderCalls = Rule<
+  "provider-calls",
+  {
+    readonly own?: { readonly name?: RegExp | undefined; readonly id?: RegExp | undefined } | undefined;
+    readonly answered?: boolean | undefined;
+    readonly apart?: boolean | undefined;
+  }
+>;
+
+/** The calls that a provider ran itself go, and its results: what the model made of them stays. */
+export const providerCalls: RuleKind<ProviderCalls> = {
+  fields: { own: optional(patternsOf("name", "id")), answered: optional(truth), apart: optional(truth) },
+  leavesOut: true,
+  repair(messages, format, rule) {
+    const refused = refusedCalls(messages, format, rule);
+    if (refused.size === 0) return messages;
+    const isRefused = (id: string): boolean => refused.has(id);
+    const left = messages.flatMap((message) => {
+      if (!holdsOneOf(message, refused, format)) return [message];
+      return format.without(message, { toolCalls: isRefused, toolResults: isRefused }) ?? [];
+    });
+    return withoutOrphanApprovals(left, format);
+  },
+  breaks(messages, format, rule) {
+    const refused = refusedCalls(messages, format, rule);
+    return where(
+      messages,
+      (message) => holdsOneOf(message, refused, format),
+      "a call that another provider ran, or half of one that this provider runs, stands here",
+    );
+  },
+};
 
 /** The calls that a provider ran and this one refuses, by their ids, and those of results whose call is not there. */
-export function refusedProviderCalls<M>(
+function refusedCalls<M>(
   messages: readonly M[],
   format: MessageFormat<M>,
-  { own, answered, apart }: RuleNamed<"provider-calls">,
+  { own, answered, apart }: ProviderCalls,
 ): ReadonlySet<string> {
   const refused = new Set<string>();
   const made = new Set<string>();
@@ -41,12 +75,12 @@ export function refusedProviderCalls<M>(
   return refused;
 }
 
-function isOwn({ id, name }: ToolCallRef, own: RuleNamed<"provider-calls">["own"]): boolean {
+function isOwn({ id, name }: ToolCallRef, own: ProviderCalls["own"]): boolean {
   if (own === undefined) return false;
   return (own.id?.test(id) ?? true) && (own.name?.test(name) ?? true);
 }
 
 /** Whether a message holds one of the calls, or a result of one. */
-export function holdsOneOf<M>(message: M, ids: ReadonlySet<string>, format: MessageFormat<M>): boolean {
+function holdsOneOf<M>(message: M, ids: ReadonlySet<string>, format: MessageFormat<M>): boolean {
   return [...format.toolCalls(message), ...format.toolResults(message)].some(({ id }) => ids.has(id));
 }
