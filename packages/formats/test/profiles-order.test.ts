@@ -49,10 +49,10 @@ it.each<[string, ProfileRules, ModelMessage[], ModelMessage[]]>([
     [texts("a", "b")],
   ],
   [
-    "empty texts go before reasoning is looked at that is left alone",
+    "empty texts go before reasoning is looked at that ends an answer",
     anthropic,
-    [user("a"), assistant([thought, { type: "text", text: " " }]), user("b")],
-    [user("a"), user("b")],
+    [user("a"), assistant([{ type: "text", text: "b" }, thought, { type: "text", text: " " }]), user("c")],
+    [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
   ],
   [
     "reasoning goes before files are looked at",

@@ -67,26 +67,26 @@ export const ruleKinds: { readonly [N in RuleName]: RuleKind<RuleNamed<N>> } = {
   "tool-results": toolResults,
   // First and last message and neighbours are those beside the system message.
   "system-first": systemFirst,
-  // What goes, goes before what is added for what stays: a message may be left with nothing, or begin a view.
+  // What goes, goes before anything is added for what stays.
   reasoning,
   "provider-calls": providerCalls,
   "answer-files": answerFiles,
   "empty-text": emptyText,
   "error-text": errorText,
-  // After them, because what they leave of an answer may be its reasoning.
+  // After them: what they leave of an answer may be its reasoning alone, or end in it.
   "reasoning-alone": reasoningAlone,
   "document-with-text": documentWithText,
   "document-names": documentNames,
-  // What is added: each looks at the messages that are left, and the last one also at an answer that was added.
+  // What is added: each looks at the messages that are left.
   "first-message": firstMessage,
   "answer-after-results": answerAfterResults,
   "last-message": lastMessage,
-  // Before results are sorted and messages joined: calls of one message are told apart by their ids.
+  // Before results are sorted and messages joined: there calls are told apart by their ids and names.
   "call-ids": callIds,
   "tool-names": toolNames,
   "results-in-order": resultsInOrder,
   "same-role": sameRole,
-  // Behind what joins a user's message and the results behind it.
+  // A joined message may hold what the user says and results.
   "results-first": resultsFirst,
   // Limits hold for what is sent.
   messages,
