@@ -107,9 +107,11 @@ export function kindOfRule(rule: ProviderRule): RuleKind<ProviderRule> | undefin
   return ruleKinds[rule.rule];
 }
 
-/** The rules in the order in which a view is repaired. */
+/** The rules in the order in which a view is repaired; behind them those that repair nothing, as they are given. */
 export function inOrderOfRepair(rules: readonly ProviderRule[]): readonly ProviderRule[] {
-  return ruleNames.flatMap((name) => ruleOf(rules, name) ?? []);
+  const repairs = (rule: ProviderRule): boolean => kindOfRule(rule)?.repair !== undefined;
+  const repairing = ruleNames.flatMap((name) => rules.filter((rule) => rule.rule === name && repairs(rule)));
+  return [...repairing, ...rules.filter((rule) => !repairs(rule))];
 }
 
 /** The rule of that name, where the provider has it. */
