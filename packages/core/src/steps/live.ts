@@ -2,7 +2,8 @@ import type { MessageFormat } from "../message-format.ts";
 import { type Item, itemsOf } from "./item.ts";
 import { approvedIn, isAnswer, isAssistants, isDirectlyBehind, isLoose, isSaid } from "./kinds.ts";
 import { Links } from "./links.ts";
-import { approvedCalls, isOpen, isSettled, newStep, type Step } from "./step.ts";
+import { isOpen } from "./pairing.ts";
+import { approvedCalls, isSettled, newStep, type Step } from "./step.ts";
 import { takeOut } from "./take-out.ts";
 
 // Shared, because most messages have none.
