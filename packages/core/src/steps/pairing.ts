@@ -175,6 +175,13 @@ export function tallyResults(tally: Tally, added: readonly WithId[], lateIds: re
   tally.answers = answers;
 }
 
+/** How many results of each id came in time. */
+export function resultsInTime({ answers }: Tally): IdCounts {
+  const counts = new IdCounts();
+  for (const [id, { inTime }] of answers) counts.add([{ id }], inTime);
+  return counts;
+}
+
 /** Whether an answer makes such a call to which no result belongs yet, not even a late one. */
 export function isOpen({ calls, answers }: Tally, callId: string): boolean {
   return (answers.get(callId)?.results ?? 0) < (calls.get(callId)?.made ?? 0);
