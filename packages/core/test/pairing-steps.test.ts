@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { assistant, type ModelMessage, type ToolResultPart, user } from "../src/index.ts";
-import { itemsOf } from "../src/steps/item.ts";
+import { assistant, type ModelMessage, type ToolCallPart, type ToolResultPart, user } from "../src/index.ts";
+import { type Item, itemsOf } from "../src/steps/item.ts";
 import { Live } from "../src/steps/live.ts";
 import { formatWith } from "./step-messages.ts";
 
@@ -98,4 +98,27 @@ test.each(["joined", "apart"] as const)("results join the step of their call, wi
     }),
     { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 500) },
   );
+});
+
+const call = (id: string): ToolCallPart => ({ type: "tool-call", toolCallId: id, toolName: "t", input: {} });
+const request = { type: "tool-approval-request", approvalId: "ask", toolCallId: "a" } as const;
+
+function liveOf(list: readonly ModelMessage[]): Live<ModelMessage> {
+  return new Live(itemsOf(list, { format: formatWith(false) }));
+}
+
+test("an approval joins the newest step that asked under its id", () => {
+  const asking = assistant([call("a"), request]);
+  const response: ModelMessage = {
+    role: "tool",
+    content: [{ type: "tool-approval-response", approvalId: "ask", approved: true }],
+  };
+  const live = liveOf([asking, user("?"), asking, user("?"), response]);
+  expect(live.steps.map(({ items }) => items.map(({ seq }) => seq))).toEqual([[0], [1], [2, 4], [3]]);
+});
+
+test("a result beside its own call is nobody else's, and not late", () => {
+  const live = liveOf([assistant([call("a")]), user("?"), assistant("!")]);
+  const [item] = itemsOf<ModelMessage>([assistant([call("a"), result("a")])], { format: formatWith(false) }, 3);
+  expect(live.lateCalls(item as Item<ModelMessage>)).toEqual([]);
 });
