@@ -119,6 +119,10 @@ test("an approval joins the newest step that asked under its id", () => {
 
 test("a result beside its own call is nobody else's, and not late", () => {
   const live = liveOf([assistant([call("a")]), user("?"), assistant("!")]);
-  const [item] = itemsOf<ModelMessage>([assistant([call("a"), result("a")])], { format: formatWith(false) }, 3);
+  const [item] = itemsOf<ModelMessage>(
+    [assistant([call("a"), result("a")])],
+    { format: formatWith(false) },
+    3,
+  );
   expect(live.lateCalls(item as Item<ModelMessage>)).toEqual([]);
 });

@@ -1,5 +1,7 @@
 import type { MessageFormat } from "../message-format.ts";
-import { deepFreeze, type Item, type ItemReader, messageOf, tokensOf } from "../steps/item.ts";
+import { deepFreeze } from "../steps/deep-freeze.ts";
+import { type Item, type ItemReader, messageOf } from "../steps/item.ts";
+import { tokensOf } from "../steps/item-facts.ts";
 import { stepsOf } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
 import { approvedInTime, isOneAnswer, type Step } from "../steps/step.ts";
