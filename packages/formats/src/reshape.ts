@@ -1,4 +1,5 @@
-import { equalContent, mapJsonText, type TextPlace } from "@turnkeep/core";
+import { mapJsonText, type TextPlace } from "@turnkeep/core";
+import { withMember } from "@turnkeep/core/format-kit";
 import { asText } from "./as-text.ts";
 
 /** What formats share in the methods that shape messages for providers and processors. */
@@ -48,11 +49,6 @@ export function mapList<T>(list: readonly T[], change: (item: T) => T): readonly
   return changed.every((item, at) => item === list[at]) ? list : changed;
 }
 
-/** The same object if the member stayed the same. */
-export function withMember<T extends object>(of: T, member: string, value: unknown): T {
-  return (of as Record<string, unknown>)[member] === value ? of : { ...of, [member]: value };
-}
-
 /** A copy whose member is what `change` returns for its text; anything but a string is passed and taken as JSON. */
 export function mapMember<T extends object>(of: T, member: string, place: TextPlace, change: Change): T {
   return withMember(of, member, mapValue((of as Record<string, unknown>)[member], place, change));
@@ -86,25 +82,4 @@ export function mapUnknownPart<T extends Typed>(
   const changed = mapValue(part, of, change);
   if (changed === part) return part;
   return (changed as Partial<T> | null)?.type === part.type ? (changed as T) : asPart(asText(changed));
-}
-
-/**
- * The members of two messages besides those in `except`, if one message can hold them all: each is equal in both, or
- * absent in one. `undefined` if they disagree.
- */
-export function joinedMembers(
-  first: object,
-  second: object,
-  except: readonly string[],
-): Record<string, unknown> | undefined {
-  const members = new Map(membersOf(first, except));
-  for (const [name, member] of membersOf(second, except)) {
-    if (members.has(name) && !equalContent(members.get(name), member)) return undefined;
-    members.set(name, member);
-  }
-  return Object.fromEntries(members);
-}
-
-function membersOf(message: object, except: readonly string[]): readonly (readonly [string, unknown])[] {
-  return Object.entries(message).filter(([name, member]) => member !== undefined && !except.includes(name));
 }

@@ -1,10 +1,20 @@
 import type { MessageFormat } from "@turnkeep/core";
+import { changedBy, type Rule, type RuleKind } from "../rule.ts";
+
+/** No two documents of a request have the same name. */
+export type DocumentNames = Rule<"document-names">;
+
+export const documentNames: RuleKind<DocumentNames> = {
+  fields: {},
+  repair: withDocumentNames,
+  breaks: changedBy(withDocumentNames, "a document has the name of another one before it"),
+};
 
 /**
  * The messages with a number before the name of each document whose name an earlier one has. A name goes by what a
  * provider is sent of it at least: its letters and digits, without the extension. One without any is not sent.
  */
-export function withDocumentNames<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
+function withDocumentNames<M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] {
   const { renameDocuments } = format;
   if (renameDocuments === undefined) return messages;
   const taken = new Set<string>();

@@ -1,9 +1,7 @@
-import { base64ByteLength, toBase64 } from "../base64.ts";
+import { base64ByteLength } from "../base64.ts";
 import type { Piece } from "../message-format.ts";
 import { utf8Length } from "../stores/text.ts";
-import { type AnyPart, isUnseen } from "./any-part.ts";
-
-type Place = "content" | "reasoning" | "tool-result";
+import type { AnyPart } from "./any-part.ts";
 
 const mediaTypes: ReadonlySet<string> = new Set([
   "image",
@@ -25,55 +23,8 @@ export function isMedia(part: AnyPart): boolean {
   return mediaTypes.has(part.type);
 }
 
-/** What a counter counts of a part. A part of an unknown type counts as its JSON text. */
-export function piecesOf(part: AnyPart): Piece[] {
-  switch (part.type) {
-    case "text":
-      return text(part.text, "content");
-    case "reasoning":
-      return text(part.text, "reasoning");
-    case "reasoning-file":
-      return [media(part, "reasoning")];
-    case "tool-call":
-      return [...text(part.toolName, "name"), ...text(asText(part.input), "tool-call")];
-    case "tool-result":
-      return [...text(part.toolName, "name"), ...outputPieces(part.output as AnyPart)];
-    case "tool-approval-request":
-    case "tool-approval-response":
-      // Only the application sees approvals, never the model.
-      return [];
-    default:
-      if (isUnseen(part)) return [];
-      return isMedia(part) ? [media(part, "content")] : text(asText(part), "content");
-  }
-}
-
-function outputPieces(output: AnyPart): Piece[] {
-  if (output.type === "execution-denied") return text(output.reason ?? "", "tool-result");
-  if (output.type !== "content") return text(asText(output.value), "tool-result");
-  return (output.value as AnyPart[]).flatMap((part) => {
-    if (part.type === "text") return text(part.text, "tool-result");
-    return isMedia(part) ? [media(part, "tool-result")] : text(asText(part), "tool-result");
-  });
-}
-
-function text(value: unknown, of: "content" | "reasoning" | "name" | "tool-call" | "tool-result"): Piece[] {
-  return [{ type: "text", text: asText(value), of }];
-}
-
-/** A text itself, anything else as JSON. */
-export function asText(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value, asJson) ?? "");
-}
-
-/** What JSON cannot hold, as briefly as a provider could be sent it. */
-function asJson(_key: string, member: unknown): unknown {
-  if (typeof member === "bigint") return String(member);
-  if (member instanceof Uint8Array) return toBase64(member);
-  return member instanceof ArrayBuffer ? toBase64(new Uint8Array(member)) : member;
-}
-
-function media(part: AnyPart, of: Place): Piece {
+/** What a counter counts of an image or a file. */
+export function mediaPiece(part: AnyPart, of: "content" | "reasoning" | "tool-result"): Piece {
   // An image need not state its media type.
   const known = part.type.startsWith("image") ? "image/*" : undefined;
   const mediaType = typeof part.mediaType === "string" ? part.mediaType : known;

@@ -1,11 +1,7 @@
-import {
-  decodePayload,
-  encodePayload,
-  isTurnkeepError,
-  type MessageFormat,
-  TurnkeepError,
-} from "@turnkeep/core";
-import { quoted } from "@turnkeep/core/store-kit";
+import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import type { MessageFormat } from "../message-format.ts";
+import { quoted } from "../stores/text.ts";
+import { decodePayload, encodePayload } from "./codec.ts";
 
 /**
  * `encode` and `decode` of a format. `check` throws `INVALID_MESSAGE` for what the format cannot work with. It is
@@ -37,4 +33,9 @@ export function checkedCodec<M>(
       return message as M;
     },
   };
+}
+
+/** Refuses a message. `what` continues "The message …" and never repeats content; `help` is a sentence. */
+export function invalidMessage(what: string, help: string): TurnkeepError {
+  return new TurnkeepError("INVALID_MESSAGE", `The message ${what}. ${help}`);
 }
