@@ -77,7 +77,8 @@ function unpairedParts<M>(messages: readonly M[], format: MessageFormat<M>): Fin
       findings.push([index, "a result has no call before it"]);
     }
   }
-  for (const index of [...pairs.waiting()].sort((a, b) => a - b)) findings.push([index, "a call has no result"]);
+  for (const index of [...pairs.waiting()].sort((a, b) => a - b))
+    findings.push([index, "a call has no result"]);
   return findings;
 }
 
