@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { assistant, type ModelMessage, type ToolCallPart, type ToolResultPart, user } from "../src/index.ts";
 import { type Item, itemsOf } from "../src/steps/item.ts";
 import { Live } from "../src/steps/live.ts";
+import { repairMessages } from "../src/view/repair.ts";
 import { formatWith } from "./step-messages.ts";
 
 /** A message, by its role and the ids of its calls or results. */
@@ -125,4 +126,17 @@ test("a result beside its own call is nobody else's, and not late", () => {
     3,
   );
   expect(live.lateCalls(item as Item<ModelMessage>)).toEqual([]);
+});
+
+test("of more results of one id than calls, in one message, the first are shown", () => {
+  const answers = ["first", "second", "third"].map((value): ToolResultPart => {
+    return { ...result("a"), output: { type: "text", value } };
+  });
+  const calls = assistant([call("a"), call("a")]);
+  const { messages } = repairMessages<ModelMessage>(
+    [calls, { role: "tool", content: answers }],
+    formatWith(false),
+    "any",
+  );
+  expect(messages).toEqual([calls, { role: "tool", content: answers.slice(0, 2) }]);
 });

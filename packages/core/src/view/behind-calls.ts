@@ -46,6 +46,7 @@ export class BehindCalls<M> {
   messages(missing: readonly M[]): M[] {
     this.#joinApprovals();
     const all = [...this.#answers, ...this.#saidBeside];
+    if (missing.length === 0) return all;
     const isBeside = [...this.#interruptedIds].some((id) => this.#besideIds.has(id));
     // Whoever runs approved calls looks for the approvals in the last message, and puts the results after them.
     const behind = Math.max(this.#firstApproval ?? this.#answers.length, this.#behindShared);
