@@ -140,3 +140,25 @@ test("of more results of one id than calls, in one message, the first are shown"
   );
   expect(messages).toEqual([calls, { role: "tool", content: answers.slice(0, 2) }]);
 });
+
+test("an interrupted result goes behind one of its id, and what was approved last stays last", () => {
+  const asking = assistant([call("a"), call("a"), request]);
+  const response: ModelMessage = {
+    role: "tool",
+    content: [{ type: "tool-approval-response", approvalId: "ask", approved: true }],
+  };
+  const answer: ModelMessage = { role: "tool", content: [result("a")] };
+  const { messages } = repairMessages<ModelMessage>(
+    [asking, response, answer, user("?")],
+    formatWith(false),
+    "any",
+  );
+  expect(messages.map((message) => (message === answer ? "answer" : message.role))).toEqual([
+    "assistant",
+    "tool",
+    "answer",
+    "tool",
+    "user",
+  ]);
+  expect(messages[1]).toEqual(response);
+});
