@@ -162,3 +162,12 @@ test("an interrupted result goes behind one of its id, and what was approved las
   ]);
   expect(messages[1]).toEqual(response);
 });
+
+test("where answers come in parts, results before their call go behind it, in their order", () => {
+  const [first, second] = ["first", "second"].map((value): ModelMessage => {
+    return { role: "tool", content: [{ ...result("a"), output: { type: "text", value } }] };
+  }) as [ModelMessage, ModelMessage];
+  const calls = assistant([call("a")]);
+  const { messages } = repairMessages<ModelMessage>([first, calls, calls, second], formatWith(true), "any");
+  expect(messages).toEqual([calls, calls, first, second]);
+});
