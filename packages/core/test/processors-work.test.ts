@@ -19,7 +19,7 @@ import {
   toolCallFilter,
   truncateToolResults,
 } from "../src/processors.ts";
-import { deepFreeze } from "../src/steps/item.ts";
+import { deepFreeze } from "../src/steps/deep-freeze.ts";
 import { characterCounter as counter } from "./window-reference.ts";
 
 /** What is asked for each added message, counted: times would depend on the machine. */

@@ -1,6 +1,6 @@
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
-import { isOpen } from "../steps/step.ts";
+import { hasOpenCalls } from "../steps/pairing.ts";
 import type { MessageState } from "../store-contract.ts";
 import type { Attempt } from "./attempt.ts";
 import { findKept, type Kept, scanKept } from "./kept.ts";
@@ -51,9 +51,7 @@ async function findStep<M>(removal: Removal<M>, target: Item<M>, states: Message
   await scanKept({ after: target.seq, states, limit: pageSize }, removal, (page) => {
     for (const kept of page) found.append(readItem(kept, policy.reader));
     const step = found.stepOf(target);
-    return (
-      step.items.at(-1) !== found.items.at(-1) && [...step.calls.keys()].every((id) => !isOpen(step, id))
-    );
+    return step.items.at(-1) !== found.items.at(-1) && !hasOpenCalls(step);
   });
   const byId = new Map([...known, ...found.stepOf(target).items].map((item) => [item.id, item]));
   return [...byId.values()].sort((a, b) => a.seq - b.seq);

@@ -1,6 +1,6 @@
 import type { MessageFormat } from "../message-format.ts";
 import { checkInteger, checkObject, wrongOption } from "../option-checks.ts";
-import { isOpen } from "../steps/step.ts";
+import { hasOpenCalls } from "../steps/pairing.ts";
 import { statePerList } from "./growing-list.ts";
 import { type GrowingSteps, StepsHolding } from "./growing-steps.ts";
 import type { PairedCall, Pairs } from "./pairs.ts";
@@ -192,10 +192,9 @@ class Calls<M> {
     const step = this.#steps.stepWith(this.#length - 1);
     if (step.calls.size === 0) return false;
     // A message that holds its calls with their results may end in the model's answer to them.
-    const isAnswered = [...step.calls.keys()].every((id) => !isOpen(step, id));
     const newest = this.#newest as M;
     const ends = this.#format.role(newest) === "assistant" && this.#format.pieces(newest).at(-1)?.of;
-    return !isAnswered || ends !== "content";
+    return hasOpenCalls(step) || ends !== "content";
   }
 
   /** The newest `keep` steps with calls, rounded to the border's grid. */

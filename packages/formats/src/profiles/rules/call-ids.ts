@@ -2,6 +2,7 @@ import type { CallPlace, MessageFormat, ToolCallRef } from "@turnkeep/core";
 import { append } from "../../reshape.ts";
 import { callsOfProvider } from "../about.ts";
 import { pattern, truth } from "../fields.ts";
+import { MessagePairs } from "../message-pairs.ts";
 import { methodOf } from "../method-of.ts";
 import type { Finding, Rule, RuleKind } from "../rule.ts";
 
@@ -26,24 +27,23 @@ function withCallIds<M>(messages: readonly M[], format: MessageFormat<M>, rule: 
   const newIdOf = newIds(rule, taken);
   /** By id, the new one of the newest call: for what belongs to none of those that wait, or does not say what it is. */
   const newest = new Map<string, string>();
-  /** Of the calls whose results are still to come. */
-  const waiting: NewIds = new Map();
+  const pairs = new MessagePairs<M, string>(format);
   return messages.map((message) => {
     const calls = format.toolCalls(message);
+    const asked: [id: string, newId: string][] = [];
     const ofCalls: NewIds = new Map();
     for (const call of calls) {
       const newId = newIdOf(call);
       newest.set(call.id, newId);
-      if (call.providerExecuted !== true) append(ofCalls, call.id, newId);
+      if (call.providerExecuted === true) continue;
+      asked.push([call.id, newId]);
+      append(ofCalls, call.id, newId);
     }
-    for (const [id, added] of ofCalls) {
-      if (format.answersInParts !== true) waiting.delete(id);
-      for (const newId of added) append(waiting, id, newId);
-    }
+    const answered = pairs.enter(message, asked);
     const results = format.toolResults(message);
     const ofResults: NewIds = new Map();
-    for (const { id } of results) {
-      const newId = waiting.get(id)?.shift();
+    for (const [at, { id }] of results.entries()) {
+      const newId = answered[at];
       if (newId !== undefined) append(ofResults, id, newId);
     }
     const isRenamed = ({ id }: { id: string }): boolean => (newest.get(id) ?? id) !== id;

@@ -1,5 +1,5 @@
 import type { MessageFormat, ToolCallRef } from "@turnkeep/core";
-import { IdCounts } from "../../reshape.ts";
+import { openCalls } from "@turnkeep/core/processors";
 import { optional, truth } from "../fields.ts";
 import { methodOf } from "../method-of.ts";
 import { type Rule, type RuleKind, where } from "../rule.ts";
@@ -40,10 +40,9 @@ export const lastMessage: RuleKind<LastMessage> = {
  */
 function isAnswer<M>(message: M, format: MessageFormat<M>, { paused }: LastMessage): boolean {
   if (format.role(message) !== "assistant" || format.isBoundary(message)) return false;
-  const answers = new IdCounts(format.toolResults(message).map(({ id }) => id));
   const calls = format.toolCalls(message);
   const waits = (call: ToolCallRef): boolean => paused === true || call.providerExecuted !== true;
-  if (calls.some((call) => !answers.take(call.id) && waits(call))) return false;
+  if (openCalls(calls, format.toolResults(message)).some(waits)) return false;
   const last = format.pieces(message).at(-1)?.of;
   if (last !== "tool-result") return true;
   const lastCall = calls.at(-1);

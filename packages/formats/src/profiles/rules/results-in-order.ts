@@ -1,6 +1,5 @@
 import type { MessageFormat } from "@turnkeep/core";
-import { orderToolResults } from "@turnkeep/core/processors";
-import { append } from "../../reshape.ts";
+import { CallsById, orderToolResults } from "@turnkeep/core/processors";
 import type { Finding, Rule, RuleKind } from "../rule.ts";
 
 /**
@@ -16,25 +15,34 @@ export const resultsInOrder: RuleKind<ResultsInOrder> = {
 
 /** The messages with results that stand behind the result of a later call of the same answer. */
 function outOfOrder<M>(messages: readonly M[], format: MessageFormat<M>): Finding[] {
-  /** By id, the positions of the answer's calls whose results are still to come. */
-  let positions = new Map<string, number[]>();
-  let count = 0;
+  /** The calls of the answer, and of those directly before it, in their order. */
+  let callIds: string[] = [];
+  /** Their positions, since the first result came. */
+  let positions: CallsById<number> | undefined;
   let furthest = -1;
   return messages.flatMap((message, index) => {
     if (format.role(message) !== "tool") {
       const saidBeside = format.role(message) === "user" && format.toolResults(message).length > 0;
-      if (furthest >= 0 || saidBeside) positions = new Map();
+      if (furthest >= 0 || saidBeside) callIds = [];
       furthest = -1;
-      for (const { id } of format.toolCalls(message)) append(positions, id, count++);
+      for (const { id } of format.toolCalls(message)) callIds.push(id);
+      positions = undefined;
       return [];
     }
     const furthestBefore = furthest;
     let isBehind = false;
     for (const { id } of format.toolResults(message)) {
-      const position = positions.get(id)?.shift() ?? furthestBefore;
+      positions ??= positionsOf(callIds);
+      const position = positions.take(id) ?? furthestBefore;
       isBehind ||= position < furthest;
       furthest = Math.max(furthest, position);
     }
     return isBehind ? [[index, "a result stands behind that of a later call"]] : [];
   });
+}
+
+function positionsOf(callIds: readonly string[]): CallsById<number> {
+  const positions = new CallsById<number>();
+  positions.askTogether(callIds.map((id, position) => [id, position]));
+  return positions;
 }

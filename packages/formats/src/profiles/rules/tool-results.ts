@@ -1,7 +1,8 @@
-import type { MessageFormat } from "@turnkeep/core";
-import { append, IdCounts } from "../../reshape.ts";
+import type { MessageFormat, ToolCallRef } from "@turnkeep/core";
+import { CallsById, openCalls } from "@turnkeep/core/processors";
 import { callsOfProvider } from "../about.ts";
 import { optional, truth } from "../fields.ts";
+import { MessagePairs } from "../message-pairs.ts";
 import type { Finding, Rule, RuleKind } from "../rule.ts";
 
 /**
@@ -26,12 +27,14 @@ export const toolResults: RuleKind<ToolResults> = {
 function unpaired<M>(messages: readonly M[], format: MessageFormat<M>, joins: boolean): Finding[] {
   const findings: Finding[] = [];
   const providers = callsOfProvider(messages, format);
+  let mayWait: ReadonlySet<string> = new Set();
   let askedAt = -1;
-  let unanswered = new IdCounts();
+  let unanswered = new CallsById<ToolCallRef>();
   let isAnswer = false;
   const close = (): void => {
-    for (const _ of unanswered.left()) findings.push([askedAt, "a call has no result right behind it"]);
-    unanswered = new IdCounts();
+    for (const { id } of unanswered.waiting())
+      if (!mayWait.has(id)) findings.push([askedAt, "a call has no result right behind it"]);
+    unanswered = new CallsById();
   };
   for (const [index, message] of messages.entries()) {
     const wasAnswer = isAnswer;
@@ -44,17 +47,15 @@ function unpaired<M>(messages: readonly M[], format: MessageFormat<M>, joins: bo
     const goesOn = joins && wasAnswer && isAnswer;
     if (!isAnswering && !goesOn) close();
     for (const { id } of answers) {
-      if (!unanswered.take(id)) findings.push([index, "a result has no call right before it"]);
+      if (unanswered.take(id) === undefined) findings.push([index, "a result has no call right before it"]);
     }
     if (isAnswering && calls.length > 0) close();
     if (calls.length === 0) continue;
     askedAt = index;
-    const answeredHere = new IdCounts(format.toolResults(message).map(({ id }) => id));
-    const waiting = calls.map(({ id }) => id).filter((id) => !answeredHere.take(id));
-    unanswered = new IdCounts([...(goesOn ? unanswered.left() : []), ...waiting]);
+    if (!goesOn) unanswered = new CallsById();
+    for (const call of openCalls(calls, format.toolResults(message))) unanswered.ask(call.id, call);
   }
-  const approved = new Set(approvedAtEnd(messages, format));
-  unanswered = new IdCounts([...unanswered.left()].filter((id) => !approved.has(id)));
+  mayWait = new Set(approvedAtEnd(messages, format));
   close();
   return findings;
 }
@@ -63,19 +64,21 @@ function unpaired<M>(messages: readonly M[], format: MessageFormat<M>, joins: bo
 function unpairedParts<M>(messages: readonly M[], format: MessageFormat<M>): Finding[] {
   const findings: Finding[] = [];
   const providers = callsOfProvider(messages, format);
-  const unanswered = new Map<string, number[]>();
+  const pairs = new MessagePairs<M, number>(format);
   for (const [index, message] of messages.entries()) {
-    for (const { id, providerExecuted } of format.toolCalls(message)) {
-      if (providerExecuted !== true) append(unanswered, id, index);
-    }
-    const isAnswer = format.role(message) === "assistant";
-    for (const { id } of format.toolResults(message)) {
-      const isAsked = unanswered.get(id)?.shift() !== undefined;
-      if (!isAsked && !isAnswer && !providers.has(id))
-        findings.push([index, "a result has no call before it"]);
+    const calls = format.toolCalls(message).filter((call) => call.providerExecuted !== true);
+    const answered = pairs.enter(
+      message,
+      calls.map(({ id }) => [id, index]),
+    );
+    if (format.role(message) === "assistant") continue;
+    for (const [at, { id }] of format.toolResults(message).entries()) {
+      if (answered[at] !== undefined || providers.has(id)) continue;
+      findings.push([index, "a result has no call before it"]);
     }
   }
-  for (const index of [...unanswered.values()].flat()) findings.push([index, "a call has no result"]);
+  for (const index of [...pairs.waiting()].sort((a, b) => a - b))
+    findings.push([index, "a call has no result"]);
   return findings;
 }
 
