@@ -31,12 +31,12 @@ export async function anchorAt<M>(
   messageId: string | undefined,
   asking: Asking<M> & Pick<Attempt<M>, "loaded">,
 ): Promise<Anchor> {
-  const { loaded, policy } = asking;
-  if (loaded.version === null) throw missing(policy, messageId);
+  const { loaded, settings } = asking;
+  if (loaded.version === null) throw missing(settings, messageId);
   const { life } = loaded;
   if (messageId === undefined) return { life };
   const found = loaded.live.byId.get(messageId) ?? (await findKept(messageId, asking, ["live", "evicted"]));
-  if (found === undefined) throw missing(policy, messageId);
+  if (found === undefined) throw missing(settings, messageId);
   return { life, messageId, seq: found.seq };
 }
 
@@ -46,14 +46,14 @@ export async function checkExists<M>(
   asking: Asking<M> & Pick<Attempt<M>, "loaded">,
 ): Promise<void> {
   if (mustExist === false) return;
-  const { loaded, policy } = asking;
-  if (loaded.version === null) throw missing(policy);
+  const { loaded, settings } = asking;
+  if (loaded.version === null) throw missing(settings);
   if (mustExist === true) return;
   const { life, messageId, seq } = mustExist;
-  if (life !== loaded.life) throw missing(policy);
+  if (life !== loaded.life) throw missing(settings);
   if (messageId === undefined || loaded.live.byId.get(messageId)?.seq === seq) return;
   // Where no history is kept, nothing tells a message that was evicted from one that was taken back.
-  if (!policy.keepsHistory || !policy.store.capabilities.history) return;
+  if (!settings.keepsHistory || !settings.store.capabilities.history) return;
   const kept = await findKept(messageId, asking, ["live", "evicted"]);
-  if (kept?.seq !== seq) throw missing(policy, messageId);
+  if (kept?.seq !== seq) throw missing(settings, messageId);
 }

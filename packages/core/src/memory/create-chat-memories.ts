@@ -10,12 +10,13 @@ import type { ChatMemory } from "../chat-memory.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import type { MemoryCallOptions } from "../memory-call-options.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import type { AnyMessage } from "../message-format.ts";
 import { checkInteger, checkObject, checkOptions } from "../option-checks.ts";
 import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { quoted } from "../stores/text.ts";
-import { resolveLimits } from "../window/policy.ts";
+import { resolveLimits } from "../window/limits.ts";
 import { StoredChatMemory } from "./create-chat-memory.ts";
 import { type Call, persist, repeatUntil, withDeadline } from "./deadline.ts";
 import { eraseMemory } from "./erase.ts";
@@ -25,11 +26,10 @@ import {
   type DefaultFormat,
   type FormatOption,
   type OwnFormat,
-  policyOf,
+  settingsOf,
   sharedNames,
 } from "./options.ts";
 import { ownerMismatch } from "./owner.ts";
-import type { Policy } from "./policy.ts";
 import { Session } from "./session.ts";
 import { tellCalls } from "./told.ts";
 
@@ -60,8 +60,8 @@ export function createChatMemories<M>(options: ChatMemoriesOptions<M> & FormatOp
 
 class StoredChatMemories<M> implements ChatMemories<M> {
   readonly #options: ChatMemoriesOptions<M> & FormatOption<M>;
-  /** The part of the policy that is the same for all memories. */
-  readonly #policy: Pick<Policy<M>, "store" | "timeoutMs" | "retry">;
+  /** The settings that are the same for all memories. */
+  readonly #settings: Pick<MemorySettings<M>, "store" | "timeoutMs" | "retry">;
   readonly #maxLoaded: number;
   /** By id and owner, least recently used first. */
   readonly #recent: Map<string, StoredChatMemory<M>> = new Map();
@@ -83,7 +83,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     this.#options = options;
     this.#maxLoaded = maxLoaded;
     // An `owner` function is called for the application's own ids only.
-    this.#policy = policyOf({
+    this.#settings = settingsOf({
       ...options,
       id: "any",
       owner: typeof owner === "function" ? undefined : owner,
@@ -111,7 +111,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     this.#checkOpen();
     checkObject("list's argument", query, ["owner", "cursor", "limit", "signal"]);
     const { signal, ...rest } = query;
-    return this.#ask(signal, ({ signal }) => this.#policy.store.listMemories(rest, { signal }));
+    return this.#ask(signal, ({ signal }) => this.#settings.store.listMemories(rest, { signal }));
   }
 
   async fork(from: string, to: string, options: ForkOptions = {}): Promise<ChatMemory<M>> {
@@ -121,11 +121,11 @@ class StoredChatMemories<M> implements ChatMemories<M> {
     checkObject("fork's third argument", options, ["at", "owner", "signal"]);
     const { signal, at } = options;
     const asked = "owner" in options ? (options as MemoryOwner) : undefined;
-    const policy = policyOf({ ...this.#options, id: from, owner: this.#ownerOf(from, asked) });
+    const settings = settingsOf({ ...this.#options, id: from, owner: this.#ownerOf(from, asked) });
     const owner = this.#ownerOf(to, asked);
-    const limits = await resolveLimits(policy.window, to);
-    const source = await new Session(policy).run(signal, (call) =>
-      persist(call, () => readForkSource(policy, at, limits, call)),
+    const limits = await resolveLimits(settings.window, to);
+    const source = await new Session(settings).run(signal, (call) =>
+      persist(call, () => readForkSource(settings, at, limits, call)),
     );
     if (owner !== undefined && source.owner !== undefined && source.owner !== owner) {
       throw ownerMismatch(
@@ -133,7 +133,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
         `is to belong to ${quoted(owner)}, but a fork keeps its source's owner; nothing was changed. Fork to an id of the same owner.`,
       );
     }
-    const target = new Session({ ...policy, memoryId: to, owner: source.owner ?? owner });
+    const target = new Session({ ...settings, memoryId: to, owner: source.owner ?? owner });
     await target.run(signal, (call) =>
       target.commit(call, (draft, loaded) => writeFork(draft, loaded, source, to)),
     );
@@ -158,7 +158,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
       do {
         const query = { owner, cursor, limit: 1000 };
         const page = await this.#ask(signal, (call) =>
-          persist(call, () => this.#policy.store.listMemories(query, { signal: call.signal })),
+          persist(call, () => this.#settings.store.listMemories(query, { signal: call.signal })),
         );
         for (const { memoryId } of page.memories) {
           if (erased.has(memoryId)) continue;
@@ -187,7 +187,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   /** Whether it was the owner's, and is gone: meanwhile it may have gone by itself, and another's have begun. */
   async #erase(memoryId: string, owner: string, call: Call): Promise<boolean> {
     try {
-      await eraseMemory({ ...this.#policy, memoryId, owner }, call, { isListed: true });
+      await eraseMemory({ ...this.#settings, memoryId, owner }, call, { isListed: true });
       return true;
     } catch (error) {
       if (isTurnkeepError(error, "OWNER_MISMATCH")) return false;
@@ -199,8 +199,8 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   async #ask<T>(signal: AbortSignal | undefined, call: (call: Call) => Promise<T>): Promise<T> {
     const wrong = wrongSignal(signal);
     if (wrong !== undefined) throw wrong;
-    const { timeoutMs } = this.#policy;
-    return withDeadline({ timeoutMs, signal, repeatUntil: repeatUntil(this.#policy) }, call);
+    const { timeoutMs } = this.#settings;
+    return withDeadline({ timeoutMs, signal, repeatUntil: repeatUntil(this.#settings) }, call);
   }
 
   #load(key: string, id: string, owner: string | undefined): StoredChatMemory<M> {

@@ -12,6 +12,7 @@ import { invalidOption, TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import type { Anchor, MemoryCallOptions, PutOptions, RemovalOptions } from "../memory-call-options.ts";
 import type { MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import type {
   ExplainOptions,
   Explanation,
@@ -31,8 +32,7 @@ import { checkReplacement, compactThrough, putMessage, replaceAll } from "./chan
 import type { Call } from "./deadline.ts";
 import type { Draft, Prepared } from "./draft.ts";
 import { copyQuery, following, readHistory } from "./history.ts";
-import { type DefaultFormat, type FormatOption, type OwnFormat, policyOf, sharedNames } from "./options.ts";
-import type { Policy } from "./policy.ts";
+import { type DefaultFormat, type FormatOption, type OwnFormat, settingsOf, sharedNames } from "./options.ts";
 import { prepare, prepareAll } from "./prepare.ts";
 import { removeStep } from "./remove.ts";
 import { rewindTo } from "./rewind.ts";
@@ -98,27 +98,27 @@ function checkOnConflict(value: TransactionOptions["onConflict"]): void {
 export class StoredChatMemory<M> implements ChatMemory<M> {
   readonly id: string;
   readonly format: MessageFormat<M>;
-  readonly #policy: Policy<M>;
+  readonly #settings: MemorySettings<M>;
   readonly #session: Session<M>;
   readonly #views: Views<M>;
   readonly #summarizer: Summarizer<M> | undefined;
 
   constructor(options: ChatMemoryOptions<M> & FormatOption<M>) {
-    const policy = policyOf(options);
-    this.id = policy.memoryId;
-    this.format = policy.reader.format;
-    this.#policy = policy;
-    this.#session = new Session(policy);
-    this.#views = new Views(policy, this.#session);
-    const work = { policy, session: this.#session, limits: () => this.#views.limits() };
-    const { summarize } = policy.window;
+    const settings = settingsOf(options);
+    this.id = settings.memoryId;
+    this.format = settings.reader.format;
+    this.#settings = settings;
+    this.#session = new Session(settings);
+    this.#views = new Views(settings, this.#session);
+    const work = { settings, session: this.#session, limits: () => this.#views.limits() };
+    const { summarize } = settings.window;
     this.#summarizer = summarize === undefined ? undefined : new Summarizer(work, summarize);
     this.#warnOfOrder();
   }
 
   async add(...messages: (M | Entry<M>)[]): Promise<string[]> {
     this.#session.checkOpen();
-    const prepared = prepareAll(messages, this.#policy.reader);
+    const prepared = prepareAll(messages, this.#settings.reader);
     if (prepared.length === 0) return [];
     return this.#addPrepared(prepared);
   }
@@ -127,12 +127,12 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     checkOptions("put's options", options, ["mustExist", "replaces", "signal"]);
     const { mustExist = false, replaces } = options ?? {};
     checkMustExist(mustExist);
-    const replaced = replaces === undefined ? undefined : prepare(replaces, this.#policy.reader);
+    const replaced = replaces === undefined ? undefined : prepare(replaces, this.#settings.reader);
     checkMessageId(id); // A forgotten one would add the message anew each time.
-    const prepared = prepare(message, this.#policy.reader, id);
+    const prepared = prepare(message, this.#settings.reader, id);
     const put = async (attempt: Attempt<M>): Promise<void> => {
       if (mustExist !== true) await checkExists(mustExist, attempt);
-      const [stored = prepared] = underStoredIds([prepared], attempt.loaded.live, this.#policy);
+      const [stored = prepared] = underStoredIds([prepared], attempt.loaded.live, this.#settings);
       const isBehind = this.#views.isBehind(attempt.loaded, [stored]);
       await putMessage(attempt, stored, { mustExist: mustExist === true, replaced });
       this.#partFromView(attempt, [stored], isBehind);
@@ -163,7 +163,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
       throw invalidOption("set needs an array of at least one message. To delete all, call clear().");
     }
     checkOptions("set's options", options, ["signal"]);
-    const prepared = prepareAll(messages, this.#policy.reader);
+    const prepared = prepareAll(messages, this.#settings.reader);
     const base = this.#baseOf("throw");
     return this.#change(options?.signal, (attempt) => replaceAll(attempt, prepared), { base });
   }
@@ -174,8 +174,8 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   ): Promise<string> {
     checkObject("compact's argument", request, ["through", "replacement"]);
     checkOptions("compact's options", options, ["signal"]);
-    const prepared = prepare(request.replacement, this.#policy.reader);
-    checkReplacement(prepared, this.#policy);
+    const prepared = prepare(request.replacement, this.#settings.reader);
+    checkReplacement(prepared, this.#settings);
     const { through } = request;
     return this.#change(options?.signal, (attempt) => compactThrough(attempt, through, prepared), {
       reason: "compact",
@@ -209,7 +209,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     const transaction: MemoryTransaction<M> = {
       add: (...messages) => {
         checkOpen();
-        const prepared = prepareAll(messages, this.#policy.reader);
+        const prepared = prepareAll(messages, this.#settings.reader);
         collected.push(...prepared);
         return prepared.map((message) => message.id);
       },
@@ -250,13 +250,13 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
 
   async remove(messageId: string, options?: RemovalOptions): Promise<string[]> {
     const { mustExist, base } = this.#removalOf("remove's options", options);
-    const policy = this.#policy;
+    const settings = this.#settings;
     let before: string[] = [];
     return this.#session.run(options?.signal, async (call) =>
       this.#session.commit(
         call,
         async (draft, loaded) => {
-          const removal = { draft, loaded, policy, call };
+          const removal = { draft, loaded, settings, call };
           await checkExists(mustExist, removal);
           const ids = await removeStep(removal, messageId);
           // The messages are gone because an earlier attempt, whose answer was lost, deleted them.
@@ -273,7 +273,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     checkOptions("anchor's options", options, ["signal"]);
     if (messageId !== undefined) checkMessageId(messageId);
     return this.#session.run(options?.signal, async (call) =>
-      anchorAt(messageId, { loaded: await this.#session.lastKnown(call), policy: this.#policy, call }),
+      anchorAt(messageId, { loaded: await this.#session.lastKnown(call), settings: this.#settings, call }),
     );
   }
 
@@ -282,7 +282,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     const asked = copyQuery(query);
     return this.#session.run(query.signal, async (call) => {
       const [page] = await Promise.all([
-        readHistory(asked, this.#policy, call),
+        readHistory(asked, this.#settings, call),
         this.#session.checkOwned(call),
       ]);
       return page;
@@ -347,7 +347,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
   ): Promise<string[]> {
     const add = async (attempt: Attempt<M>): Promise<string[]> => {
       if (mustExist !== undefined) await checkExists(mustExist, attempt);
-      const stored = underStoredIds(prepared, attempt.loaded.live, this.#policy);
+      const stored = underStoredIds(prepared, attempt.loaded.live, this.#settings);
       const fresh = await withoutRepeated(stored, attempt);
       const isBehind = this.#views.isBehind(attempt.loaded, fresh);
       const added = addAll(attempt, fresh);
@@ -372,7 +372,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
     plan: (attempt: Attempt<M>) => T | Promise<T>,
     { base, reason = "window", made: whenMade }: ChangeOptions = {},
   ): Promise<T> {
-    const policy = this.#policy;
+    const settings = this.#settings;
     let work: Promise<void> | undefined;
     const result = await this.#session.run(signal, async (call) => {
       const limits = await this.#views.limits();
@@ -381,7 +381,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
         call,
         (draft, loaded) => {
           made = draft;
-          return plan({ draft, loaded, policy, limits, call });
+          return plan({ draft, loaded, settings, limits, call });
         },
         await base?.(call),
       );
@@ -397,7 +397,7 @@ export class StoredChatMemory<M> implements ChatMemory<M> {
 
   /** A processor behind one that keeps the view within a limit could break that limit. */
   #warnOfOrder(): void {
-    const { processors } = this.#policy;
+    const { processors } = this.#settings;
     const misplaced = processors.slice(0, -1).find((processor) => processor.limitsView === true);
     if (misplaced === undefined) return;
     const message =

@@ -1,12 +1,12 @@
 import { isTurnkeepError } from "../errors.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import { parsedJson } from "../parsed-json.ts";
 import type { MemorySnapshot } from "../store-contract.ts";
 import { awayBackOff, backOff, type Call, isRepeatable } from "./deadline.ts";
 import { checkOwned } from "./owner.ts";
-import type { Policy } from "./policy.ts";
 
 /** The memory to delete. */
-export type Erased = Pick<Policy<never>, "memoryId" | "store" | "owner">;
+export type Erased = Pick<MemorySettings<never>, "memoryId" | "store" | "owner">;
 
 /** What is known of it beforehand. */
 interface EraseOptions {

@@ -1,16 +1,16 @@
 import { TurnkeepError } from "../errors.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { MemorySnapshot } from "../store-contract.ts";
 import { quoted } from "../stores/text.ts";
-import type { Limits } from "../window/policy.ts";
+import type { Limits } from "../window/limits.ts";
 import { notFound } from "./change.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Loaded } from "./draft.ts";
 import { decodeHead } from "./head.ts";
 import { allKept, findKept } from "./kept.ts";
 import { checkOwned } from "./owner.ts";
-import type { Policy } from "./policy.ts";
 import { chooseReturning } from "./refill.ts";
 
 /** What a fork copies, read once, before anything is written. */
@@ -23,7 +23,7 @@ export interface ForkSource<M> {
 
 /** Reads a memory up to and including message `at`, and decides which messages are live in the fork. */
 export async function readForkSource<M>(
-  source: Policy<M>,
+  source: MemorySettings<M>,
   at: string | undefined,
   limits: Limits,
   call: Call,
@@ -44,7 +44,7 @@ export async function readForkSource<M>(
 
 async function readAsOf<M>(
   snapshot: MemorySnapshot,
-  source: Policy<M>,
+  source: MemorySettings<M>,
   at: string | undefined,
   limits: Limits,
   call: Call,
@@ -60,7 +60,10 @@ async function readAsOf<M>(
     .map((stored) => readItem(stored, reader))
     .filter((item) => isFront(item) || (item.meta.derived?.through ?? item.seq) <= through);
   const taken = new Set(live.map((item) => item.seq));
-  const kept = await allKept({ before: through + 1, states: ["live", "evicted"] }, { policy: source, call });
+  const kept = await allKept(
+    { before: through + 1, states: ["live", "evicted"] },
+    { settings: source, call },
+  );
   const left = kept.filter((stored) => !taken.has(stored.seq)).map((stored) => readItem(stored, reader));
   const covered = live.reduce((seq, item) => Math.max(seq, item.meta.derived?.through ?? 0), 0);
   const shown = new Live(live, isFront);
@@ -96,12 +99,12 @@ export function writeFork<M>(
 async function seqOf<M>(
   at: string,
   snapshot: MemorySnapshot,
-  source: Policy<M>,
+  source: MemorySettings<M>,
   call: Call,
 ): Promise<number> {
   const found =
     snapshot.messages.find((stored) => stored.id === at) ??
-    (await findKept(at, { loaded: snapshot, policy: source, call }, ["live", "evicted"]));
+    (await findKept(at, { loaded: snapshot, settings: source, call }, ["live", "evicted"]));
   if (found !== undefined) return found.seq;
   throw notFound(at, source, "there is no such message, or it was superseded");
 }

@@ -1,9 +1,9 @@
 import { isTurnkeepError, type TurnkeepError } from "../errors.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import { decodeStored, namingRecord, parseMeta } from "../steps/item.ts";
 import type { HistoryQuery } from "../store-contract.ts";
 import type { Call } from "./deadline.ts";
-import type { Policy } from "./policy.ts";
 
 const defaultLimit = 100;
 
@@ -20,10 +20,10 @@ export function copyQuery({ after, before, order, limit, states, ids }: MemoryHi
  */
 export async function readHistory<M>(
   query: HistoryQuery,
-  policy: Policy<M>,
+  settings: MemorySettings<M>,
   call: Call,
 ): Promise<MemoryHistoryPage<M>> {
-  const { store, memoryId, reader } = policy;
+  const { store, memoryId, reader } = settings;
   const { limit = defaultLimit } = query;
   const messages: HistoryMessage<M>[] = [];
   const errors: TurnkeepError[] = [];

@@ -13,10 +13,10 @@ export type Kept = StoredMessage & { readonly state: MessageState };
  */
 export async function findKept<M>(
   id: string,
-  { loaded, policy, call }: Asking<M> & { readonly loaded: { readonly version: string | null } },
+  { loaded, settings, call }: Asking<M> & { readonly loaded: { readonly version: string | null } },
   states?: MessageState[],
 ): Promise<Kept | undefined> {
-  const { store, memoryId } = policy;
+  const { store, memoryId } = settings;
   checkMessageId(id);
   if (loaded.version === null || !store.capabilities.history) return undefined;
   const page = await store.getHistory(memoryId, { ids: [id], states }, { signal: call.signal });
@@ -26,10 +26,10 @@ export async function findKept<M>(
 /** Reads what the store keeps, page by page, until `done` returns true. Reads nothing if the store keeps no history. */
 export async function scanKept<M>(
   query: HistoryQuery,
-  { policy, call }: Asking<M>,
+  { settings, call }: Asking<M>,
   done: (page: readonly Kept[]) => boolean,
 ): Promise<void> {
-  const { store, memoryId } = policy;
+  const { store, memoryId } = settings;
   if (!store.capabilities.history) return;
   for (let next = query; ; ) {
     const page = await store.getHistory(memoryId, next, { signal: call.signal });

@@ -1,6 +1,7 @@
 import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory-options.ts";
 import { invalidOption } from "../errors.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import type { MessageFormat } from "../message-format.ts";
 import {
   checkFunction,
@@ -16,9 +17,8 @@ import type { ChatMemoryStore } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { singleSlotStore } from "../stores/single-slot-store.ts";
 import { addedByRepair } from "../view/repair.ts";
-import { windowPolicy } from "../window/policy.ts";
+import { windowSettings } from "../window/settings.ts";
 import { codedStore } from "./coded-store.ts";
-import type { Policy } from "./policy.ts";
 
 const defaultTimeoutMs = 30_000;
 
@@ -36,8 +36,8 @@ export type OwnFormat<M> = {
 };
 
 /** A memory's options, checked. Errors: `INVALID_OPTION`, naming the option, its value and what it must be. */
-export function policyOf<M>(options: ChatMemoryOptions<M> & FormatOption<M>): Policy<M> {
-  checkPolicy(options);
+export function settingsOf<M>(options: ChatMemoryOptions<M> & FormatOption<M>): MemorySettings<M> {
+  checkShared(options);
   const { id = "default", store: given = singleSlotStore(), owner } = options;
   checkStore("createChatMemory", given);
   const { retry = true, onEvent } = options;
@@ -52,11 +52,11 @@ export function policyOf<M>(options: ChatMemoryOptions<M> & FormatOption<M>): Po
   checkMemoryId(id);
   if (owner !== undefined) checkOwner(owner);
   const { profile, processors = [] } = options;
-  const window = windowPolicy(options.window, profile);
-  const byMessage = window.unit === "message";
-  const systemFirst = options.systemFirst ?? !byMessage;
+  const window = windowSettings(options.window, profile);
+  const { defaults, keepsSystems } = window.unit;
+  const systemFirst = options.systemFirst ?? defaults.systemFirst;
   const reader = { format, counter: window.counter, pinned: window.pinned };
-  const alwaysFront = systemFirst && !byMessage;
+  const alwaysFront = systemFirst && !keepsSystems;
   return {
     memoryId: id,
     store,
@@ -65,7 +65,7 @@ export function policyOf<M>(options: ChatMemoryOptions<M> & FormatOption<M>): Po
     window,
     systemFirst,
     isFront: (item) => item.role === "system" && (alwaysFront || item.meta.front === true),
-    repair: options.repair ?? !byMessage,
+    repair: options.repair ?? defaults.repair,
     profile,
     processors: [...processors],
     addedByRepair: addedByRepair(reader, profile === undefined ? "any" : "approved"),
@@ -93,7 +93,7 @@ export const sharedNames: readonly string[] = [
 ];
 
 /** Checks all options except where the memory is kept. */
-export function checkPolicy<M>(options: MemoryPolicy<M>): void {
+export function checkShared<M>(options: MemoryPolicy<M>): void {
   const { history, systemFirst, repair, retry, timeoutMs, onEvent } = options;
   for (const [name, value] of Object.entries({ history, systemFirst, repair, retry })) {
     if (value !== undefined && typeof value !== "boolean") throw wrongOption(name, value, "true or false");

@@ -1,11 +1,11 @@
 import { TurnkeepError } from "../errors.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import type { MemorySnapshot } from "../store-contract.ts";
 import { quoted } from "../stores/text.ts";
-import type { Policy } from "./policy.ts";
 
 /** Errors: `OWNER_MISMATCH` for a memory that is not of the owner who asks; without one, it may be anybody's. */
 export function checkOwned(
-  { memoryId, owner }: Pick<Policy<never>, "memoryId" | "owner">,
+  { memoryId, owner }: Pick<MemorySettings<never>, "memoryId" | "owner">,
   stored: MemorySnapshot,
 ): void {
   if (owner === undefined || stored.version === null || stored.owner === owner) return;

@@ -12,12 +12,12 @@ import type { Loaded } from "./draft.ts";
  */
 export async function readPinned<M>(
   ids: readonly string[],
-  { loaded, policy, call }: Asking<M> & { readonly loaded: Loaded<M> },
+  { loaded, settings, call }: Asking<M> & { readonly loaded: Loaded<M> },
 ): Promise<readonly Item<M>[]> {
   const absent = ids.filter((id) => !loaded.live.byId.has(id));
   if (absent.length === 0) return [];
-  const { store, memoryId, reader } = policy;
-  if (loaded.version === null) throw missing(policy);
+  const { store, memoryId, reader } = settings;
+  if (loaded.version === null) throw missing(settings);
   const query = { ids: absent, states: ["evicted" as const], limit: absent.length };
   const page = store.capabilities.history
     ? await store.getHistory(memoryId, query, { signal: call.signal })

@@ -13,11 +13,11 @@ type Removal<M> = Omit<Attempt<M>, "limits">;
 
 /** Deletes a message and the rest of its step, wherever they are kept; returns their ids. */
 export async function removeStep<M>(removal: Removal<M>, messageId: string): Promise<string[]> {
-  const { draft, policy } = removal;
+  const { draft, settings } = removal;
   const live = draft.live.byId.get(messageId);
   const kept = live === undefined ? await findKept(messageId, removal) : undefined;
   if (live === undefined && kept === undefined) return [];
-  const target = live ?? readItem(kept as Kept, policy.reader);
+  const target = live ?? readItem(kept as Kept, settings.reader);
   const states: MessageState[] = kept?.state === "superseded" ? ["superseded"] : ["live", "evicted"];
   const step = await findStep(removal, target, states);
   draft.move(
@@ -33,15 +33,15 @@ export async function removeStep<M>(removal: Removal<M>, messageId: string): Pro
 
 /** All messages of a step by `seq`, live or not, searched before and after the target as far as needed. */
 async function findStep<M>(removal: Removal<M>, target: Item<M>, states: MessageState[]): Promise<Item<M>[]> {
-  const { policy } = removal;
+  const { settings } = removal;
   const { live } = removal.draft;
   const known = live.byId.has(target.id) ? live.stepOf(target).items : [target];
-  if (isAlone(target) || !policy.store.capabilities.history) return known;
+  if (isAlone(target) || !settings.store.capabilities.history) return known;
 
   const earlier: Item<M>[] = [];
   const isComplete = seekerOf(target);
   await scanKept({ before: target.seq, order: "descending", states, limit: pageSize }, removal, (page) => {
-    const items = page.map((kept) => readItem(kept, policy.reader));
+    const items = page.map((kept) => readItem(kept, settings.reader));
     earlier.push(...items);
     if (!isComplete(items)) return false;
     // The first part of an answer may be on the next page.
@@ -49,7 +49,7 @@ async function findStep<M>(removal: Removal<M>, target: Item<M>, states: Message
   });
   const found = grouped(earlier, target);
   await scanKept({ after: target.seq, states, limit: pageSize }, removal, (page) => {
-    for (const kept of page) found.append(readItem(kept, policy.reader));
+    for (const kept of page) found.append(readItem(kept, settings.reader));
     const step = found.stepOf(target);
     return (
       step.items.at(-1) !== found.items.at(-1) && [...step.calls.keys()].every((id) => !isOpen(step, id))

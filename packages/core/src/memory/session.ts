@@ -2,6 +2,7 @@ import { wrongSignal } from "../abort.ts";
 import { CallQueue } from "../call-queue.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { MemoryEvent } from "../memory-events.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
@@ -21,7 +22,6 @@ import { Draft, type Loaded } from "./draft.ts";
 import { eraseMemory } from "./erase.ts";
 import { decodeHead } from "./head.ts";
 import { checkOwned } from "./owner.ts";
-import type { Policy } from "./policy.ts";
 import { report } from "./report.ts";
 import { isMade } from "./witness.ts";
 
@@ -41,7 +41,7 @@ type Reported<Event> = Event extends unknown ? Omit<Event, "memoryId"> : never;
  * version they were computed from, and finds out whether an unacknowledged commit took effect.
  */
 export class Session<M> {
-  readonly #policy: Policy<M>;
+  readonly #settings: MemorySettings<M>;
   readonly #calls = new CallQueue();
   /** `undefined`: unknown; must be read before the next change. */
   #state: Loaded<M> | undefined;
@@ -54,8 +54,8 @@ export class Session<M> {
   #looked: string | null | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(policy: Policy<M>) {
-    this.#policy = policy;
+  constructor(settings: MemorySettings<M>) {
+    this.#settings = settings;
   }
 
   /** Runs a call after all calls made before it. */
@@ -67,8 +67,8 @@ export class Session<M> {
   finish<T>(signal: AbortSignal | undefined, call: (call: Call) => Promise<T>): Promise<T> {
     const wrong = wrongSignal(signal);
     if (wrong !== undefined) return Promise.reject(wrong);
-    const { timeoutMs } = this.#policy;
-    const limits = { timeoutMs, signal, repeatUntil: repeatUntil(this.#policy) };
+    const { timeoutMs } = this.#settings;
+    const limits = { timeoutMs, signal, repeatUntil: repeatUntil(this.#settings) };
     const turn = this.#calls.run(() => withDeadline(limits, call), timeoutMs);
     return signal === undefined ? turn : endedBy(signal, turn);
   }
@@ -84,13 +84,13 @@ export class Session<M> {
   }
 
   async load(call: Call): Promise<Loaded<M>> {
-    const { memoryId, store, reader, isFront } = this.#policy;
+    const { memoryId, store, reader, isFront } = this.#settings;
     const state = this.#state;
     const known = state?.version ?? undefined;
     const snapshot = await store.getMessages(memoryId, { signal: call.signal, known });
     call.signal.throwIfAborted();
     if (state !== undefined && state.version === snapshot.version) return state;
-    checkOwned(this.#policy, snapshot);
+    checkOwned(this.#settings, snapshot);
     const head = decodeHead(memoryId, snapshot.head);
     const knownBySeq = new Map(this.#known.map((item) => [item.seq, item]));
     const items = snapshot.messages.map((stored) => {
@@ -114,11 +114,11 @@ export class Session<M> {
 
   /** For a call that reads or deletes without loading the memory. Errors: `OWNER_MISMATCH`. */
   async checkOwned(call: Call): Promise<void> {
-    const { memoryId, store, owner } = this.#policy;
+    const { memoryId, store, owner } = this.#settings;
     if (owner === undefined) return;
     const known = this.#state?.version ?? undefined;
     const snapshot = await store.getMessages(memoryId, { signal: call.signal, known });
-    if (snapshot.version !== known) checkOwned(this.#policy, snapshot);
+    if (snapshot.version !== known) checkOwned(this.#settings, snapshot);
   }
 
   /** The memory as this instance last knew it; others may have changed it since. */
@@ -137,7 +137,7 @@ export class Session<M> {
    * again if the memory has changed since it was read.
    */
   async commit<T>(call: Call, plan: Plan<M, T>, base?: Base): Promise<T> {
-    const { memoryId, store, owner } = this.#policy;
+    const { memoryId, store, owner } = this.#settings;
     let open: TurnkeepError | undefined;
     for (let attempt = 1; ; attempt++) {
       const isFresh = this.#state === undefined;
@@ -146,7 +146,7 @@ export class Session<M> {
       call.signal.throwIfAborted();
       if (this.#looked === undefined) this.#looked = loaded.version;
       if (base !== undefined && base.version !== loaded.version) throw open ?? this.#conflict();
-      const draft = new Draft(loaded, this.#policy, base !== undefined);
+      const draft = new Draft(loaded, this.#settings, base !== undefined);
       this.#state = undefined;
       let result: T;
       try {
@@ -233,14 +233,14 @@ export class Session<M> {
   async delete(call: Call): Promise<void> {
     const known = this.#state?.version ?? undefined;
     this.#state = undefined;
-    await eraseMemory(this.#policy, call, { known });
+    await eraseMemory(this.#settings, call, { known });
     call.signal.throwIfAborted();
     this.#known = [];
     this.#looked = null;
   }
 
   emit(event: Reported<MemoryEvent>): void {
-    const { memoryId, onEvent } = this.#policy;
+    const { memoryId, onEvent } = this.#settings;
     report(onEvent, { ...event, memoryId });
   }
 
@@ -275,12 +275,12 @@ export class Session<M> {
     update: MemoryUpdate,
     open: TurnkeepError | undefined,
   ): Promise<boolean> {
-    const policy = this.#policy;
+    const settings = this.#settings;
     try {
       const loaded = await this.#reload(call);
       if (loaded.version === update.expected) return false;
       const isInPlace = loaded.version === update.version;
-      const made = isInPlace || (await persist(call, () => isMade(draft, loaded, policy, call)));
+      const made = isInPlace || (await persist(call, () => isMade(draft, loaded, settings, call)));
       if (made === true) this.#follow(update);
       if (made === true || open === undefined) return made === true;
       const isSameLife = loaded.version !== null && loaded.life === draft.life;
@@ -293,7 +293,7 @@ export class Session<M> {
   }
 
   #conflict(cause?: unknown): TurnkeepError {
-    const { memoryId } = this.#policy;
+    const { memoryId } = this.#settings;
     return new TurnkeepError(
       "VERSION_CONFLICT",
       `Memory ${quoted(memoryId)} was changed by somebody else since this instance last looked; nothing was changed. ` +
@@ -303,7 +303,7 @@ export class Session<M> {
   }
 
   #closedError(): TurnkeepError {
-    const { memoryId } = this.#policy;
+    const { memoryId } = this.#settings;
     return new TurnkeepError("CLOSED", `Memory ${quoted(memoryId)} was closed. Create another one.`, {
       details: { memoryId },
     });

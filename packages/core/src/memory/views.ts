@@ -1,5 +1,6 @@
 import type { CalibrateOptions } from "../chat-memory.ts";
 import { isTurnkeepError } from "../errors.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import type { ExplainOptions, Explanation, ViewOptions } from "../memory-view.ts";
 import { checkObject, wrongOption } from "../option-checks.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
@@ -16,14 +17,13 @@ import {
   type Shown,
   uncorrected,
 } from "../window/calibration.ts";
-import { type Limits, resolveLimits } from "../window/policy.ts";
+import { type Limits, resolveLimits } from "../window/limits.ts";
 import { addAll, withoutRepeated } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Call } from "./deadline.ts";
 import { Draft, type Loaded, type Prepared } from "./draft.ts";
 import { checkProfile } from "./options.ts";
 import { readPinned, withPinned } from "./pinned.ts";
-import type { Policy } from "./policy.ts";
 import { prepareAll } from "./prepare.ts";
 import type { Session } from "./session.ts";
 import { underStoredIds } from "./shown-calls.ts";
@@ -65,15 +65,15 @@ const viewNames: readonly (keyof ViewOptions<unknown>)[] = ["profile", "model", 
 
 /** What one memory shows a model, and what the provider has reported of it. */
 export class Views<M> {
-  readonly #policy: Policy<M>;
+  readonly #settings: MemorySettings<M>;
   readonly #session: Session<M>;
   #shown: Shown<M> | undefined;
   #correction: Correction = uncorrected;
   /** What the last view was made of. */
   #basis: Basis<M> | undefined;
 
-  constructor(policy: Policy<M>, session: Session<M>) {
-    this.#policy = policy;
+  constructor(settings: MemorySettings<M>, session: Session<M>) {
+    this.#settings = settings;
     this.#session = session;
   }
 
@@ -105,8 +105,8 @@ export class Views<M> {
       this.#basis?.answers.add((messages[answer] as Prepared<M>).id);
   }
 
-  limits(profile: ProviderProfile | undefined = this.#policy.profile): Promise<Limits> {
-    return resolveLimits(this.#policy.window, this.#policy.memoryId, this.#correction, profile);
+  limits(profile: ProviderProfile | undefined = this.#settings.profile): Promise<Limits> {
+    return resolveLimits(this.#settings.window, this.#settings.memoryId, this.#correction, profile);
   }
 
   /** Errors: `INVALID_OPTION`; `INVALID_MESSAGE` for one of the extra messages. */
@@ -123,7 +123,7 @@ export class Views<M> {
     collected: readonly Prepared<M>[] = [],
   ): Promise<M[]> {
     const shown = { ...asked, extra: [...collected, ...asked.extra] };
-    const { view, live, hadExtra } = await this.#build(loaded, call, shown, this.#policy);
+    const { view, live, hadExtra } = await this.#build(loaded, call, shown, this.#settings);
     // A call that has ended shows nothing.
     call.signal.throwIfAborted();
     const { epoch, nextSeq } = loaded;
@@ -134,7 +134,7 @@ export class Views<M> {
     if (interruptedCalls.length + leftOut.length + rules.length > 0)
       this.#session.emit({ type: "repaired", interruptedCalls, leftOut, rules });
     // Copies, because the caller may change the array, and the next change may change the items.
-    if (this.#policy.reader.counter !== undefined) {
+    if (this.#settings.reader.counter !== undefined) {
       this.#shown = { messages: [...messages], items: [...live.items] };
     }
     return messages;
@@ -147,14 +147,14 @@ export class Views<M> {
     const asked = this.#asked(options);
     return this.#session.run(options.signal, async (call) => {
       const loaded = await this.#session.load(call);
-      const { view, live, limits } = await this.#build(loaded, call, asked, this.#policy).catch(
+      const { view, live, limits } = await this.#build(loaded, call, asked, this.#settings).catch(
         (error: unknown) => {
           if (!isTurnkeepError(error, "WINDOW_OVERFLOW")) throw error;
-          return this.#build(loaded, call, asked, keeping(this.#policy), true);
+          return this.#build(loaded, call, asked, keeping(this.#settings), true);
         },
       );
-      const left = await readEvicted(evicted, loaded, this.#policy, call);
-      return explainView(view, live, left, this.#policy, limits, loaded.nextSeq);
+      const left = await readEvicted(evicted, loaded, this.#settings, call);
+      return explainView(view, live, left, this.#settings, limits, loaded.nextSeq);
     });
   }
 
@@ -164,9 +164,9 @@ export class Views<M> {
     limits,
     call: { signal },
   }: Attempt<M>): Promise<readonly Item<M>[]> {
-    const policy = keeping(this.#policy);
-    const { profile } = policy;
-    const view = await buildView({ live, epoch, policy, limits, profile, model: undefined, signal });
+    const settings = keeping(this.#settings);
+    const { profile } = settings;
+    const view = await buildView({ live, epoch, settings, limits, profile, model: undefined, signal });
     return view.hidden;
   }
 
@@ -174,7 +174,7 @@ export class Views<M> {
   async calibrate(options: CalibrateOptions): Promise<void> {
     const reported = reportedTokens(options);
     return this.#session.run(undefined, async () => {
-      const counted = countShown(this.#shown, this.#policy.reader);
+      const counted = countShown(this.#shown, this.#settings.reader);
       const { correction, plausible } = calibration(counted, reported);
       this.#correction = correction;
       this.#session.emit({ type: "calibrated", counted, reported });
@@ -186,40 +186,40 @@ export class Views<M> {
     });
   }
 
-  #asked({ extra = [], pinned = [], profile = this.#policy.profile, model }: ViewOptions<M>): AskedView<M> {
+  #asked({ extra = [], pinned = [], profile = this.#settings.profile, model }: ViewOptions<M>): AskedView<M> {
     if (!Array.isArray(extra)) throw wrongOption("extra", extra, "an array of messages");
     if (!Array.isArray(pinned)) throw wrongOption("pinned", pinned, "an array of message ids");
     for (const id of pinned) checkMessageId(id);
     if (profile !== undefined) checkProfile(profile);
     if (model !== undefined && typeof model !== "string")
       throw wrongOption("model", model, "a text, such as a model's name");
-    return { extra: prepareAll(extra, this.#policy.reader), pinned: [...pinned], profile, model };
+    return { extra: prepareAll(extra, this.#settings.reader), pinned: [...pinned], profile, model };
   }
 
   async #build(
     loaded: Loaded<M>,
     call: Call,
     { extra, pinned, profile, model }: AskedView<M>,
-    policy: Policy<M>,
+    settings: MemorySettings<M>,
     explains = false,
   ): Promise<Built<M>> {
     const limits = await this.limits(profile);
     let { live, epoch } = loaded;
     if (extra.length > 0) {
-      const draft = new Draft({ ...loaded, live: live.copy() }, policy);
-      const stored = underStoredIds(extra, live, policy);
-      const fresh = await withoutRepeated(stored, { loaded, policy, call });
-      addAll({ draft, policy, limits }, fresh, { forView: true });
+      const draft = new Draft({ ...loaded, live: live.copy() }, settings);
+      const stored = underStoredIds(extra, live, settings);
+      const fresh = await withoutRepeated(stored, { loaded, settings, call });
+      addAll({ draft, settings, limits }, fresh, { forView: true });
       ({ live, epoch } = draft);
     }
     const build = (): Promise<View<M>> =>
-      buildView({ live, epoch, policy, limits, profile, model, signal: call.signal, explains });
+      buildView({ live, epoch, settings, limits, profile, model, signal: call.signal, explains });
     const hadExtra = extra.length > 0;
     if (pinned.every((id) => live.byId.has(id))) {
       const view = await build();
       if (!view.hidden.some(({ id }) => pinned.includes(id))) return { view, live, limits, hadExtra };
     }
-    const left = await readPinned(pinned, { loaded: { ...loaded, live }, policy, call });
+    const left = await readPinned(pinned, { loaded: { ...loaded, live }, settings, call });
     live = withPinned(live, left, pinned);
     return { view: await build(), live, limits, hadExtra: hadExtra || left.length > 0 };
   }
@@ -235,7 +235,7 @@ function evictedAsked<M>({ evicted = 100 }: ExplainOptions<M>): number {
 async function readEvicted<M>(
   limit: number,
   loaded: Loaded<M>,
-  { store, memoryId, reader }: Policy<M>,
+  { store, memoryId, reader }: MemorySettings<M>,
   call: Call,
 ): Promise<Item<M>[]> {
   if (limit === 0 || loaded.version === null || !store.capabilities.history) return [];

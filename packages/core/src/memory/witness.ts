@@ -1,12 +1,12 @@
+import type { MemorySettings } from "../memory-settings.ts";
 import { type Item, type ItemMeta, parseMeta } from "../steps/item.ts";
 import type { Call } from "./deadline.ts";
 import type { Draft, Loaded } from "./draft.ts";
-import type { Policy } from "./policy.ts";
 
 type Found = Pick<Item<unknown>, "id" | "seq" | "createdAt" | "payload" | "meta">;
 
 /** Where to look. */
-type Place = Pick<Policy<never>, "memoryId" | "store">;
+type Place = Pick<MemorySettings<never>, "memoryId" | "store">;
 
 /**
  * Whether a change was made although somebody else has written since, told by what is stored at the seqs of the

@@ -9,23 +9,17 @@ import {
   wrongOption,
 } from "../option-checks.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
-import type { Limit, TokenCounter, WindowOptions, WindowOverflow, WindowUnit } from "../window-options.ts";
-import { type Correction, corrected, uncorrected } from "./calibration.ts";
+import type { Limit, TokenCounter, WindowOptions, WindowOverflow } from "../window-options.ts";
+import { checkAnswer, checkReserve } from "./limits.ts";
+import type { EvictionUnit } from "./units/unit.ts";
+import { defaultUnit, units } from "./units/units.ts";
 
-/** Window options with every default in place. */
-export interface WindowPolicy<M> extends WindowOptions<M> {
+/** What the options of a window come to: checked, with every default in place. */
+export interface WindowSettings<M> extends Omit<WindowOptions<M>, "unit"> {
   readonly reserve: Limit;
-  readonly unit: WindowUnit;
+  readonly unit: EvictionUnit;
   readonly target: number;
   readonly overflow: WindowOverflow;
-}
-
-/** The limits of one call, resolved once. */
-export interface Limits {
-  readonly maxMessages: number;
-  readonly maxTokens: number;
-  /** What this many tokens of messages use of `maxTokens`, with the counter's base, as calibrated, and the reserve. */
-  readonly taken: (tokens: number) => number;
 }
 
 const optionNames: readonly (keyof WindowOptions<unknown>)[] = [
@@ -43,15 +37,15 @@ const optionNames: readonly (keyof WindowOptions<unknown>)[] = [
 ];
 
 /** Checks the options. Errors: `INVALID_OPTION`, naming the option and the value. */
-export function windowPolicy<M>(
+export function windowSettings<M>(
   options: WindowOptions<M> | undefined,
   profile?: ProviderProfile | undefined,
-): WindowPolicy<M> {
+): WindowSettings<M> {
   const window = options ?? {};
   if (typeof window !== "object")
     throw wrongOption("window", window, "an object such as { maxMessages: 20 }");
   const { maxMessages, maxTokens, counter, reserve, cacheTtlMs, pinned, summarize, waitUntil } = window;
-  const unit = window.unit ?? (profile?.firstMessage === "user" ? "turn" : "step");
+  const unitName = window.unit ?? defaultUnit(profile);
   if (options !== undefined && maxMessages === undefined && maxTokens === undefined) {
     const given = Object.keys(window).join(", ");
     throw invalidOption(
@@ -62,16 +56,17 @@ export function windowPolicy<M>(
   checkLimit("window.maxMessages", maxMessages, 1);
   checkLimit("window.maxTokens", maxTokens, 1);
   checkLimit("window.reserve", reserve, 0);
-  checkOneOf("window.unit", unit, ["step", "turn", "message"]);
+  checkOneOf("window.unit", unitName, Object.keys(units));
+  const unit = units[unitName];
   if (maxTokens !== undefined || counter !== undefined) checkNamedCounter(counter);
   if (maxTokens === undefined && reserve !== undefined)
     throw wrongOption("window.reserve", reserve, "given together with maxTokens");
   if (typeof reserve === "number" && typeof maxTokens === "number") checkReserve(reserve, maxTokens);
-  const evictsOften = unit === "message" || (maxTokens === undefined && summarize === undefined);
-  const target = window.target ?? (evictsOften ? 1 : 0.7);
+  const suggested = maxTokens === undefined && summarize === undefined ? 1 : 0.7;
+  const target = window.target ?? unit.defaults.target ?? suggested;
   checkTarget("window.target", target);
   checkCacheTtl(cacheTtlMs, unit, target);
-  const overflow = window.overflow ?? (unit === "message" ? "evict" : "throw");
+  const overflow = window.overflow ?? unit.defaults.overflow;
   checkOverflow("window.overflow", overflow);
   checkFunction("window.pinned", pinned);
   checkSummarize({ unit, target, maxTokens }, summarize, waitUntil);
@@ -90,21 +85,11 @@ export function windowPolicy<M>(
   };
 }
 
-function checkReserve(reserve: number, maxTokens: number): void {
-  if (reserve < maxTokens) return;
-  throw wrongOption("window.reserve", reserve, `smaller than window.maxTokens, which is ${maxTokens}`);
-}
-
-function checkCacheTtl(cacheTtlMs: number | undefined, unit: WindowUnit, target: number): void {
+function checkCacheTtl(cacheTtlMs: number | undefined, unit: EvictionUnit, target: number): void {
   if (cacheTtlMs === undefined) return;
   if (!Number.isSafeInteger(cacheTtlMs) || cacheTtlMs < 1)
     throw wrongOption("window.cacheTtlMs", cacheTtlMs, "a positive integer, in milliseconds");
-  if (unit === "message")
-    throw wrongOption(
-      "window.unit",
-      unit,
-      "step or turn with cacheTtlMs: LangChain4j's windows know no cache",
-    );
+  checkUnitHas("cacheTtlMs", unit);
   if (target === 1)
     throw wrongOption(
       "window.target",
@@ -113,8 +98,16 @@ function checkCacheTtl(cacheTtlMs: number | undefined, unit: WindowUnit, target:
     );
 }
 
+function checkUnitHas(option: keyof EvictionUnit["refuses"], unit: EvictionUnit): void {
+  const why = unit.refuses[option];
+  if (why === undefined) return;
+  const others = Object.values(units).filter(({ refuses }) => refuses[option] === undefined);
+  const names = others.map(({ name }) => name).join(" or ");
+  throw wrongOption("window.unit", unit.name, `${names} with ${option}: ${why}`);
+}
+
 function checkSummarize(
-  { unit, target, maxTokens }: { unit: WindowUnit; target: number; maxTokens: Limit | undefined },
+  { unit, target, maxTokens }: { unit: EvictionUnit; target: number; maxTokens: Limit | undefined },
   summarize: unknown,
   waitUntil: unknown,
 ): void {
@@ -124,12 +117,7 @@ function checkSummarize(
     if (waitUntil === undefined) return;
     throw invalidOption("window.waitUntil is for summaries: give window.summarize too, or leave it out.");
   }
-  if (unit === "message")
-    throw wrongOption(
-      "window.unit",
-      unit,
-      "step or turn with summarize: LangChain4j's windows have no summaries",
-    );
+  checkUnitHas("summarize", unit);
   if (target === 1 && maxTokens !== undefined)
     throw wrongOption("window.target", target, "below 1 with maxTokens and summarize: a summary needs room");
 }
@@ -146,33 +134,4 @@ function checkNamedCounter(counter: TokenCounter | undefined): void {
 
 function checkLimit(name: string, limit: Limit | undefined, least: 0 | 1): void {
   if (limit !== undefined && typeof limit !== "function") checkAnswer(name, limit, least);
-}
-
-function checkAnswer(name: string, value: unknown, least: 0 | 1): number {
-  if (typeof value === "number" && Number.isSafeInteger(value) && value >= least) return value;
-  const sign = least === 0 ? "non-negative" : "positive";
-  throw wrongOption(name, value, `a ${sign} integer, or a function that answers one`);
-}
-
-const unlimited: number = Number.POSITIVE_INFINITY;
-
-/** Resolves the limits for one call. Anything but a positive integer is `INVALID_OPTION`; nothing is written. */
-export async function resolveLimits<M>(
-  policy: WindowPolicy<M>,
-  memoryId: string,
-  correction: Correction = uncorrected,
-  profile?: ProviderProfile | undefined,
-): Promise<Limits> {
-  // Waits only for limits that are functions.
-  const { maxMessages: messages, maxTokens: most, reserve: room } = policy;
-  const ask = async (name: string, limit: (id: string) => number | Promise<number>, least: 0 | 1) =>
-    checkAnswer(name, await limit(memoryId), least);
-  const asked = typeof messages === "function" ? await ask("window.maxMessages", messages, 1) : messages;
-  const maxMessages = Math.min(asked ?? unlimited, profile?.maxMessages ?? unlimited);
-  if (most === undefined) return { maxMessages, maxTokens: unlimited, taken: (tokens) => tokens };
-  const maxTokens = typeof most === "function" ? await ask("window.maxTokens", most, 1) : most;
-  const reserve = typeof room === "function" ? await ask("window.reserve", room, 0) : room;
-  checkReserve(reserve, maxTokens);
-  const base = policy.counter?.base ?? 0;
-  return { maxMessages, maxTokens, taken: (tokens) => corrected(tokens + base, correction) + reserve };
 }
