@@ -4,7 +4,7 @@ import type { MemorySettings } from "../memory-settings.ts";
 import { freshError, type Item, readItem } from "../steps/item.ts";
 import { quoted } from "../stores/text.ts";
 import { type PlanOptions, planWindow } from "../window/plan.ts";
-import type { Asking, Attempt, Windowed } from "./attempt.ts";
+import type { Attempt, Reading } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
 
 /**
@@ -12,19 +12,19 @@ import type { Draft, Prepared } from "./draft.ts";
  * for one view only (`forView`) get no time, because a view must not depend on a clock.
  */
 export function addAll<M>(
-  to: Windowed<M>,
+  attempt: Attempt<M>,
   messages: readonly Prepared<M>[],
   { forView = false }: { readonly forView?: boolean } = {},
 ): string[] {
-  const { draft, settings } = to;
+  const { draft, settings } = attempt;
   if (!forView) checkFormat(draft, settings);
   const isBound = settings.profile?.reasoning === "bound";
   const isLate = !forView && !isBound && isBehindCache(draft, messages, settings);
-  const ids = messages.map((message) => addOne(to, message));
+  const ids = messages.map((message) => addOne(attempt, message));
   // If a provider binds reasoning to its beginning, an eviction loses it, and the model needs it most while it works
   // with tools. So the window makes room earlier, when the user's message comes.
   const early = isLate || (isBound && messages.at(-1)?.facts.role === "user");
-  if (draft.changed) evict(to, { early });
+  if (draft.changed) evict(attempt, { early });
   return ids;
 }
 
@@ -53,7 +53,7 @@ function isBehindCache<M>(
 }
 
 /** Lets the window evict what does not fit. With a summarizer, eviction waits for the summary. */
-export function evict<M>({ draft, settings, limits }: Windowed<M>, options: PlanOptions = {}): void {
+export function evict<M>({ draft, settings, limits }: Attempt<M>, options: PlanOptions = {}): void {
   const forSummary = settings.window.summarize !== undefined;
   const plan = planWindow(draft.live, settings, limits, { forSummary, ...options });
   draft.leave(forSummary ? plan.passed : plan.evict, "evicted");
@@ -61,8 +61,8 @@ export function evict<M>({ draft, settings, limits }: Windowed<M>, options: Plan
   draft.awaitsSummary = isDue ? (options.early === true ? "early" : "now") : undefined;
 }
 
-function addOne<M>(to: Windowed<M>, message: Prepared<M>): string {
-  const { draft, settings, limits } = to;
+function addOne<M>(attempt: Attempt<M>, message: Prepared<M>): string {
+  const { draft, settings, limits } = attempt;
   const { unit } = settings.window;
   const before = unit.evictsBeforeEach ? planWindow(draft.live, settings, limits).evict : [];
   const isSystem = message.facts.role === "system";
@@ -83,21 +83,18 @@ export function isEqual<M>(item: Item<M>, message: Prepared<M>, settings: Memory
   return item.error === undefined && settings.reader.format.equals(item.message as M, message.facts.message);
 }
 
-/** Where to look for an id that may have been used. */
-type Place<M> = Asking<M> & Pick<Attempt<M>, "loaded">;
-
 /**
  * Leaves out the messages whose id was added before with equal content, so that a retried request adds once.
  * Errors: `ID_CONFLICT` where the content differs.
  */
 export async function withoutRepeated<M>(
   messages: readonly Prepared<M>[],
-  place: Place<M>,
+  reading: Reading<M>,
 ): Promise<Prepared<M>[]> {
-  const { settings } = place;
+  const { settings } = reading;
   // Ids made here are new; only the caller's own can have been used before.
   if (!messages.some(({ ownId }) => ownId)) return [...messages];
-  const taken = await findIds(messages, place);
+  const taken = await findIds(messages, reading);
   const fresh: Prepared<M>[] = [];
   const seen = new Map<string, Prepared<M>>();
   for (const message of messages) {
@@ -117,7 +114,7 @@ export async function withoutRepeated<M>(
 /** The messages that already have the caller's own ids, live or not. */
 export async function findIds<M>(
   messages: readonly Prepared<M>[],
-  { loaded, settings, call }: Place<M>,
+  { loaded, settings, call }: Reading<M>,
 ): Promise<Map<string, Item<M>>> {
   const found = new Map<string, Item<M>>();
   const elsewhere = new Set<string>();

@@ -6,7 +6,7 @@ import { quoted } from "../stores/text.ts";
 import { addAll, checkFormat, evict, findIds, idConflict, isEqual } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
-import { findKept } from "./kept.ts";
+import { findRecord } from "./stored-records.ts";
 
 /** What must be there for a message to be put in its place. */
 interface PutRules<M> {
@@ -135,7 +135,7 @@ async function findThrough<M>(attempt: Attempt<M>, through: string): Promise<{ r
   const { draft, settings } = attempt;
   const live = draft.live.byId.get(through);
   if (live !== undefined && live.role !== "system" && live.meta.derived === undefined) return live;
-  const evicted = await findKept(through, attempt, ["evicted"]);
+  const evicted = await findRecord(through, attempt, ["evicted"]);
   if (evicted !== undefined) return evicted;
   if (live === undefined) throw notFound(through, settings, "There is no such message in memory");
   throw new TurnkeepError(

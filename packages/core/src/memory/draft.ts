@@ -3,18 +3,8 @@ import { type Item, type ItemFacts, type ItemMeta, itemOf, metaText } from "../s
 import type { Live } from "../steps/live.ts";
 import type { MemoryUpdate, MessageState } from "../store-contract.ts";
 import { encodeHead } from "./head.ts";
+import type { Loaded } from "./loaded.ts";
 import { uuidv7 } from "./message-id.ts";
-
-/** A memory as it was read, or as it is after this instance's last change. */
-export interface Loaded<M> {
-  readonly version: string | null;
-  readonly nextSeq: number;
-  /** Raised by every change of the view other than at its end. */
-  readonly epoch: number;
-  /** See {@link Head.life}; `""` for a memory that does not exist. */
-  readonly life: string;
-  readonly live: Live<M>;
-}
 
 /** A message that was checked, copied and counted, but has no place yet. */
 export interface Prepared<M> {

@@ -5,7 +5,7 @@ import type { HistoryQuery } from "../store-contract.ts";
 import type { Limits } from "../window/limits.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Attempt } from "./attempt.ts";
-import { scanKept } from "./kept.ts";
+import { scanRecords } from "./stored-records.ts";
 
 /**
  * Brings back from history what the window now has room for, newest first and only whole steps or turns, from the
@@ -24,7 +24,7 @@ async function readBegun<M>(attempt: Attempt<M>, through: number): Promise<Item<
   const begun: Item<M>[] = [];
   if (through === 0) return begun;
   const query: HistoryQuery = { before: through + 1, order: "descending", states: ["evicted"], limit: 100 };
-  await scanKept(query, attempt, (page) => {
+  await scanRecords(query, attempt, (page) => {
     for (const kept of page) {
       const item = readItem(kept, attempt.settings.reader);
       if (item.error !== undefined) continue;
@@ -43,7 +43,7 @@ async function readCandidates<M>(attempt: Attempt<M>, after: number, before: num
   const candidates: Item<M>[] = [];
   let { tokens } = live;
   const query: HistoryQuery = { after, before, order: "descending", states: ["evicted"], limit: 100 };
-  await scanKept(query, attempt, (page) => {
+  await scanRecords(query, attempt, (page) => {
     for (const kept of page) {
       const item = readItem(kept, settings.reader);
       if (item.error !== undefined) continue;

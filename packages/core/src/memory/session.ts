@@ -3,10 +3,11 @@ import { CallQueue } from "../call-queue.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { MemoryEvent } from "../memory-events.ts";
 import type { MemorySettings } from "../memory-settings.ts";
-import { type Item, readItem } from "../steps/item.ts";
-import { Live } from "../steps/live.ts";
+import type { Item } from "../steps/item.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
 import { quoted } from "../stores/text.ts";
+import { type Limits, unlimited } from "../window/limits.ts";
+import type { Attempt, Reading } from "./attempt.ts";
 import {
   awayBackOff,
   backOff,
@@ -18,15 +19,15 @@ import {
   repeatUntil,
   withDeadline,
 } from "./deadline.ts";
-import { Draft, type Loaded } from "./draft.ts";
+import { Draft } from "./draft.ts";
 import { eraseMemory } from "./erase.ts";
-import { decodeHead } from "./head.ts";
+import { type Loaded, loadedFrom } from "./loaded.ts";
 import { checkOwned } from "./owner.ts";
 import { report } from "./report.ts";
 import { isMade } from "./witness.ts";
 
-/** Applies a change to a draft. Called again on the new state after a conflict. */
-export type Plan<M, T> = (draft: Draft<M>, loaded: Loaded<M>) => T | Promise<T>;
+/** Applies a change to the attempt's draft. Called again on the new state after a conflict. */
+export type Plan<M, T> = (attempt: Attempt<M>) => T | Promise<T>;
 
 /** The state that a caller decided on. A change based on it is made on no other. */
 export interface Base {
@@ -74,41 +75,25 @@ export class Session<M> {
   }
 
   /** Reads the memory and shows it to the caller, which counts as a look unless the call has ended. */
-  async look<T>(call: Call, show: (loaded: Loaded<M>) => T | Promise<T>): Promise<T> {
+  async look<T>(call: Call, show: (reading: Reading<M>) => T | Promise<T>): Promise<T> {
     const loaded = await this.load(call);
     try {
-      return await show(loaded);
+      return await show({ loaded, settings: this.#settings, call });
     } finally {
       if (!call.signal.aborted) this.#looked = loaded.version;
     }
   }
 
   async load(call: Call): Promise<Loaded<M>> {
-    const { memoryId, store, reader, isFront } = this.#settings;
+    const { memoryId, store } = this.#settings;
     const state = this.#state;
     const known = state?.version ?? undefined;
     const snapshot = await store.getMessages(memoryId, { signal: call.signal, known });
     call.signal.throwIfAborted();
     if (state !== undefined && state.version === snapshot.version) return state;
     checkOwned(this.#settings, snapshot);
-    const head = decodeHead(memoryId, snapshot.head);
-    const knownBySeq = new Map(this.#known.map((item) => [item.seq, item]));
-    const items = snapshot.messages.map((stored) => {
-      const known = knownBySeq.get(stored.seq);
-      const same =
-        known?.id === stored.id &&
-        known.createdAt === stored.createdAt &&
-        known.payload === stored.payload &&
-        known.metaText === stored.meta;
-      return same ? known : readItem(stored, reader);
-    });
-    this.#known = items;
-    this.#state = {
-      version: snapshot.version,
-      nextSeq: snapshot.nextSeq,
-      ...head,
-      live: new Live(items, isFront),
-    };
+    this.#state = loadedFrom(snapshot, this.#settings, this.#known);
+    this.#known = [...this.#state.live.items];
     return this.#state;
   }
 
@@ -136,8 +121,13 @@ export class Session<M> {
    * again on the new state; with a `base`, the conflict is thrown. A change that is empty or refused is also planned
    * again if the memory has changed since it was read.
    */
-  async commit<T>(call: Call, plan: Plan<M, T>, base?: Base): Promise<T> {
-    const { memoryId, store, owner } = this.#settings;
+  async commit<T>(
+    call: Call,
+    plan: Plan<M, T>,
+    { base, limits = unlimited }: { readonly base?: Base | undefined; readonly limits?: Limits } = {},
+  ): Promise<T> {
+    const settings = this.#settings;
+    const { memoryId, store, owner } = settings;
     let open: TurnkeepError | undefined;
     for (let attempt = 1; ; attempt++) {
       const isFresh = this.#state === undefined;
@@ -146,11 +136,11 @@ export class Session<M> {
       call.signal.throwIfAborted();
       if (this.#looked === undefined) this.#looked = loaded.version;
       if (base !== undefined && base.version !== loaded.version) throw open ?? this.#conflict();
-      const draft = new Draft(loaded, this.#settings, base !== undefined);
+      const draft = new Draft(loaded, settings, base !== undefined);
       this.#state = undefined;
       let result: T;
       try {
-        result = await plan(draft, loaded);
+        result = await plan({ draft, loaded, settings, limits, call });
       } catch (error) {
         await this.#refuse(call, error, open, draft, loaded);
         if (isRepeatable(error, call)) await awayBackOff(attempt, call.signal);
@@ -280,7 +270,7 @@ export class Session<M> {
       const loaded = await this.#reload(call);
       if (loaded.version === update.expected) return false;
       const isInPlace = loaded.version === update.version;
-      const made = isInPlace || (await persist(call, () => isMade(draft, loaded, settings, call)));
+      const made = isInPlace || (await persist(call, () => isMade(draft, { loaded, settings, call })));
       if (made === true) this.#follow(update);
       if (made === true || open === undefined) return made === true;
       const isSameLife = loaded.version !== null && loaded.life === draft.life;

@@ -1,6 +1,6 @@
 import type { ShrinkOptions, Shrunk } from "../chat-memory.ts";
 import type { MemorySettings } from "../memory-settings.ts";
-import { checkOptions, wrongOption } from "../option-checks.ts";
+import { abortSignal, type Fields, optional, such, takeOptions } from "../option-fields.ts";
 import type { Item, ItemReader } from "../steps/item.ts";
 import { isDerived, isPinned, isSystem, type Step } from "../steps/step.ts";
 import { itemsOfSteps, shownSteps } from "../view/view.ts";
@@ -8,14 +8,20 @@ import { groupsOf, withinTurn } from "../window/groups.ts";
 import type { Attempt } from "./attempt.ts";
 import { sizeOf } from "./size.ts";
 
-const defaultTarget = 0.7;
+const shrinkFields = {
+  target: optional(such<number>("greater than 0 and less than 1", isProperShare), 0.7),
+  signal: optional(abortSignal),
+} satisfies Fields<ShrinkOptions>;
 
 /** Errors: `INVALID_OPTION`. */
-export function targetOf(options: ShrinkOptions | undefined): number {
-  checkOptions("shrink's argument", options, ["target", "signal"]);
-  const target = options?.target ?? defaultTarget;
-  if (typeof target === "number" && target > 0 && target < 1) return target;
-  throw wrongOption("target", target, "greater than 0 and less than 1");
+export function takeShrinkOptions(
+  options: ShrinkOptions | undefined,
+): ShrinkOptions & { readonly target: number } {
+  return takeOptions("shrink's argument", shrinkFields, options);
+}
+
+function isProperShare(target: unknown): boolean {
+  return typeof target === "number" && target > 0 && target < 1;
 }
 
 interface Totals {

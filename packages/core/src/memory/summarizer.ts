@@ -6,8 +6,9 @@ import { applyProcessors } from "../processors/apply-processors.ts";
 import type { Limits } from "../window/limits.ts";
 import { planWindow } from "../window/plan.ts";
 import type { Summarize, SummarizeFailure } from "../window-options.ts";
+import type { Attempt } from "./attempt.ts";
 import { withDeadline } from "./deadline.ts";
-import type { Draft, Prepared } from "./draft.ts";
+import type { Prepared } from "./draft.ts";
 import type { Session } from "./session.ts";
 import { acceptSummary, planSummary, putSummary, type SummaryPlan } from "./summary.ts";
 
@@ -142,10 +143,8 @@ export class Summarizer<M> {
 
   /** Returns whether the summary has replaced the messages it was made of. */
   async #put(plan: SummaryPlan<M>, summary: Prepared<M>): Promise<boolean> {
-    const { settings, session } = this.#options;
-    const { made, evictedIds } = await this.#change((draft, limits) =>
-      putSummary(draft, plan, summary, settings, limits),
-    );
+    const { session } = this.#options;
+    const { made, evictedIds } = await this.#change((attempt) => putSummary(attempt, plan, summary));
     if (made === undefined) return false;
     session.emit({ type: "summarized", messageIds: evictedIds, summaryId: made.id });
     return true;
@@ -187,20 +186,23 @@ export class Summarizer<M> {
 
   /** Evicts what does not fit, without a summary; what fits stays. */
   async #evict(): Promise<void> {
-    const { settings } = this.#options;
-    await this.#change((draft, limits) => {
+    await this.#change(({ draft, settings, limits }) => {
       draft.leave(planWindow(draft.live, settings, limits).evict, "evicted");
     });
   }
 
   /** Makes a change of its own, and reports what left memory by it. */
   async #change<T>(
-    plan: (draft: Draft<M>, limits: Limits) => T,
+    plan: (attempt: Attempt<M>) => T,
   ): Promise<{ readonly made: T; readonly evictedIds: readonly string[] }> {
     const { session, limits } = this.#options;
     const { made, evictedIds } = await session.finish(undefined, async (call) => {
       const now = await limits();
-      return session.commit(call, (draft) => ({ made: plan(draft, now), evictedIds: draft.evictedIds }));
+      const change = (attempt: Attempt<M>) => ({
+        made: plan(attempt),
+        evictedIds: attempt.draft.evictedIds,
+      });
+      return session.commit(call, change, { limits: now });
     });
     if (evictedIds.length > 0) session.emit({ type: "evicted", messageIds: evictedIds, reason: "window" });
     return { made, evictedIds };

@@ -7,8 +7,9 @@ import type { Limits } from "../window/limits.ts";
 import { planWindow } from "../window/plan.ts";
 import { Room } from "../window/room.ts";
 import type { SummarizeFailure } from "../window-options.ts";
+import type { Attempt } from "./attempt.ts";
 import { checkReplacement, putInPlace } from "./change.ts";
-import type { Draft, Prepared } from "./draft.ts";
+import type { Prepared } from "./draft.ts";
 import { prepare } from "./prepare.ts";
 import { sizeOf } from "./size.ts";
 
@@ -95,11 +96,9 @@ export function acceptSummary<M>(
 
 /** Replaces messages by their summary, unless they have changed or fit by now; then the draft stays unchanged. */
 export function putSummary<M>(
-  draft: Draft<M>,
+  { draft, settings, limits }: Attempt<M>,
   { derived, items, through, early }: SummaryPlan<M>,
   summary: Prepared<M>,
-  settings: MemorySettings<M>,
-  limits: Limits,
 ): Item<M> | undefined {
   const { live } = draft;
   const covered = asItWas(live, items);

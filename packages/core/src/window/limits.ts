@@ -11,7 +11,14 @@ export interface Limits {
   readonly taken: (tokens: number) => number;
 }
 
-const unlimited: number = Number.POSITIVE_INFINITY;
+const unbounded: number = Number.POSITIVE_INFINITY;
+
+/** For what does not depend on a window. */
+export const unlimited: Limits = {
+  maxMessages: unbounded,
+  maxTokens: unbounded,
+  taken: (tokens) => tokens,
+};
 
 /** Resolves the limits for one call. Anything but a positive integer is `INVALID_OPTION`; nothing is written. */
 export async function resolveLimits<M>(
@@ -25,8 +32,8 @@ export async function resolveLimits<M>(
   const ask = async (name: string, limit: (id: string) => number | Promise<number>, least: 0 | 1) =>
     checkAnswer(name, await limit(memoryId), least);
   const asked = typeof messages === "function" ? await ask("window.maxMessages", messages, 1) : messages;
-  const maxMessages = Math.min(asked ?? unlimited, profile?.maxMessages ?? unlimited);
-  if (most === undefined) return { maxMessages, maxTokens: unlimited, taken: (tokens) => tokens };
+  const maxMessages = Math.min(asked ?? unbounded, profile?.maxMessages ?? unbounded);
+  if (most === undefined) return { ...unlimited, maxMessages };
   const maxTokens = typeof most === "function" ? await ask("window.maxTokens", most, 1) : most;
   const reserve = typeof room === "function" ? await ask("window.reserve", room, 0) : room;
   checkReserve(reserve, maxTokens);

@@ -1,15 +1,18 @@
 import { invalidOption } from "../errors.ts";
+import { wrongOption } from "../option-checks.ts";
 import {
-  checkCounter,
-  checkFunction,
-  checkNames,
-  checkOneOf,
-  checkOverflow,
-  checkTarget,
-  wrongOption,
-} from "../option-checks.ts";
+  type Check,
+  callback,
+  type Fields,
+  oneOf,
+  optional,
+  share,
+  such,
+  takeOptions,
+  tokenCounter,
+} from "../option-fields.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
-import type { Limit, TokenCounter, WindowOptions, WindowOverflow } from "../window-options.ts";
+import type { Limit, TokenCounter, WindowOptions, WindowOverflow, WindowUnit } from "../window-options.ts";
 import { checkAnswer, checkReserve } from "./limits.ts";
 import type { EvictionUnit } from "./units/unit.ts";
 import { defaultUnit, units } from "./units/units.ts";
@@ -22,80 +25,79 @@ export interface WindowSettings<M> extends Omit<WindowOptions<M>, "unit"> {
   readonly overflow: WindowOverflow;
 }
 
-const optionNames: readonly (keyof WindowOptions<unknown>)[] = [
-  "maxMessages",
-  "maxTokens",
-  "counter",
-  "reserve",
-  "unit",
-  "target",
-  "cacheTtlMs",
-  "overflow",
-  "pinned",
-  "summarize",
-  "waitUntil",
-];
+const namedCounter: Check<TokenCounter> = (name, value) => {
+  tokenCounter(name, value);
+  const counter = value as TokenCounter;
+  if (typeof counter.name === "string" && counter.name !== "") return;
+  throw wrongOption(`${name}.name`, counter.name, "a non-empty text; stored counts are kept under it");
+};
 
-/** Checks the options. Errors: `INVALID_OPTION`, naming the option and the value. */
+const fields = {
+  maxMessages: optional(limit(1)),
+  maxTokens: optional(limit(1)),
+  counter: optional(namedCounter),
+  reserve: optional(limit(0)),
+  unit: optional(oneOf(...(Object.keys(units) as WindowUnit[]))),
+  target: optional(share),
+  cacheTtlMs: optional(such<number>("a positive integer, in milliseconds", isPositive)),
+  overflow: optional(oneOf("throw", "keep", "evict")),
+  pinned: optional(callback),
+  summarize: optional(callback),
+  waitUntil: optional(callback),
+} satisfies Fields<WindowOptions<unknown>>;
+
+/** What the options come to. Errors: `INVALID_OPTION`, naming the option and the value. */
 export function windowSettings<M>(
   options: WindowOptions<M> | undefined,
-  profile?: ProviderProfile | undefined,
+  profile: ProviderProfile | undefined,
 ): WindowSettings<M> {
-  const window = options ?? {};
+  if (options !== undefined) checkLimitsSomething(options);
+  const given = takeOptions("window", fields, options, "window.");
+  const { maxTokens, counter, summarize } = given;
+  if (maxTokens !== undefined) namedCounter("window.counter", counter);
+  checkReserved(given);
+  const unit = units[given.unit ?? defaultUnit(profile)];
+  const suggested = maxTokens === undefined && summarize === undefined ? 1 : 0.7;
+  const target = given.target ?? unit.defaults.target ?? suggested;
+  const overflow = given.overflow ?? unit.defaults.overflow;
+  const settings = { ...given, reserve: given.reserve ?? 0, unit, target, overflow };
+  checkCacheTtl(settings);
+  checkSummaries(settings);
+  return settings;
+}
+
+function checkLimitsSomething<M>(window: WindowOptions<M> | null): void {
   if (typeof window !== "object")
     throw wrongOption("window", window, "an object such as { maxMessages: 20 }");
-  const { maxMessages, maxTokens, counter, reserve, cacheTtlMs, pinned, summarize, waitUntil } = window;
-  const unitName = window.unit ?? defaultUnit(profile);
-  if (options !== undefined && maxMessages === undefined && maxTokens === undefined) {
-    const given = Object.keys(window).join(", ");
-    throw invalidOption(
-      `window must have maxMessages or maxTokens; it has ${given || "nothing"}. Leave window out to keep everything.`,
-    );
-  }
-  checkNames("window", window, optionNames);
-  checkLimit("window.maxMessages", maxMessages, 1);
-  checkLimit("window.maxTokens", maxTokens, 1);
-  checkLimit("window.reserve", reserve, 0);
-  checkOneOf("window.unit", unitName, Object.keys(units));
-  const unit = units[unitName];
-  if (maxTokens !== undefined || counter !== undefined) checkNamedCounter(counter);
+  if (window?.maxMessages !== undefined || window?.maxTokens !== undefined) return;
+  const given = Object.keys(window ?? {}).join(", ");
+  throw invalidOption(
+    `window must have maxMessages or maxTokens; it has ${given || "nothing"}. Leave window out to keep everything.`,
+  );
+}
+
+function checkReserved<M>({ maxTokens, reserve }: WindowOptions<M>): void {
   if (maxTokens === undefined && reserve !== undefined)
     throw wrongOption("window.reserve", reserve, "given together with maxTokens");
   if (typeof reserve === "number" && typeof maxTokens === "number") checkReserve(reserve, maxTokens);
-  const suggested = maxTokens === undefined && summarize === undefined ? 1 : 0.7;
-  const target = window.target ?? unit.defaults.target ?? suggested;
-  checkTarget("window.target", target);
-  checkCacheTtl(cacheTtlMs, unit, target);
-  const overflow = window.overflow ?? unit.defaults.overflow;
-  checkOverflow("window.overflow", overflow);
-  checkFunction("window.pinned", pinned);
-  checkSummarize({ unit, target, maxTokens }, summarize, waitUntil);
-  return {
-    maxMessages,
-    maxTokens,
-    counter,
-    reserve: reserve ?? 0,
-    unit,
-    target,
-    cacheTtlMs,
-    overflow,
-    pinned,
-    summarize,
-    waitUntil,
-  };
 }
 
-function checkCacheTtl(cacheTtlMs: number | undefined, unit: EvictionUnit, target: number): void {
+function checkCacheTtl<M>({ cacheTtlMs, unit, target }: WindowSettings<M>): void {
   if (cacheTtlMs === undefined) return;
-  if (!Number.isSafeInteger(cacheTtlMs) || cacheTtlMs < 1)
-    throw wrongOption("window.cacheTtlMs", cacheTtlMs, "a positive integer, in milliseconds");
   checkUnitHas("cacheTtlMs", unit);
-  if (target === 1)
-    throw wrongOption(
-      "window.target",
-      target,
-      "below 1 with cacheTtlMs: at 1 there is no room to make early",
-    );
+  if (target < 1) return;
+  const expected = "below 1 with cacheTtlMs: at 1 there is no room to make early";
+  throw wrongOption("window.target", target, expected);
+}
+
+function checkSummaries<M>({ maxTokens, unit, target, summarize, waitUntil }: WindowSettings<M>): void {
+  if (summarize === undefined) {
+    if (waitUntil === undefined) return;
+    throw invalidOption("window.waitUntil is for summaries: give window.summarize too, or leave it out.");
+  }
+  checkUnitHas("summarize", unit);
+  if (target < 1 || maxTokens === undefined) return;
+  throw wrongOption("window.target", target, "below 1 with maxTokens and summarize: a summary needs room");
 }
 
 function checkUnitHas(option: keyof EvictionUnit["refuses"], unit: EvictionUnit): void {
@@ -106,32 +108,12 @@ function checkUnitHas(option: keyof EvictionUnit["refuses"], unit: EvictionUnit)
   throw wrongOption("window.unit", unit.name, `${names} with ${option}: ${why}`);
 }
 
-function checkSummarize(
-  { unit, target, maxTokens }: { unit: EvictionUnit; target: number; maxTokens: Limit | undefined },
-  summarize: unknown,
-  waitUntil: unknown,
-): void {
-  checkFunction("window.waitUntil", waitUntil);
-  checkFunction("window.summarize", summarize);
-  if (summarize === undefined) {
-    if (waitUntil === undefined) return;
-    throw invalidOption("window.waitUntil is for summaries: give window.summarize too, or leave it out.");
-  }
-  checkUnitHas("summarize", unit);
-  if (target === 1 && maxTokens !== undefined)
-    throw wrongOption("window.target", target, "below 1 with maxTokens and summarize: a summary needs room");
+function limit(least: 0 | 1): Check<Limit> {
+  return (name, value) => {
+    if (typeof value !== "function") checkAnswer(name, value, least);
+  };
 }
 
-function checkNamedCounter(counter: TokenCounter | undefined): void {
-  checkCounter("window.counter", counter);
-  if (typeof counter.name !== "string" || counter.name === "")
-    throw wrongOption(
-      "window.counter.name",
-      counter.name,
-      "a non-empty text; stored counts are kept under it",
-    );
-}
-
-function checkLimit(name: string, limit: Limit | undefined, least: 0 | 1): void {
-  if (limit !== undefined && typeof limit !== "function") checkAnswer(name, limit, least);
+function isPositive(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) > 0;
 }
