@@ -1,7 +1,7 @@
 import type { Entry } from "../chat-memory.ts";
 import type { ModelMessage } from "../format/model-message.ts";
-import { elsewhere, type Fields, optional, takeOptions } from "../option-fields.ts";
 import { wrongOption } from "../option-checks.ts";
+import { elsewhere, type Fields, optional, takeOptions } from "../option-fields.ts";
 
 /** Shared by all copies of this package, so that each recognises the others' entries; JSON cannot forge it. */
 const marker: unique symbol = Symbol.for("turnkeep.entry") as never;

@@ -89,6 +89,8 @@ const explainFields = {
 export class Views<M> {
   readonly #settings: MemorySettings<M>;
   readonly #session: Session<M>;
+  /** The view that most calls ask for: without options. */
+  readonly #plain: AskedView<M>;
   #shown: ShownView<M> | undefined;
   #correction: Correction = uncorrected;
   /** What the last view was made of. */
@@ -97,6 +99,7 @@ export class Views<M> {
   constructor(settings: MemorySettings<M>, session: Session<M>) {
     this.#settings = settings;
     this.#session = session;
+    this.#plain = this.#asked(takeOptions<ViewOptions<M>, typeof viewFields>("", viewFields, undefined));
     this.#warnOfOrder();
   }
 
@@ -145,6 +148,7 @@ export class Views<M> {
 
   /** Errors: `INVALID_OPTION`; `INVALID_MESSAGE` for one of the extra messages. */
   ask(options: ViewOptions<M> | undefined): AskedView<M> {
+    if (options === undefined) return this.#plain;
     return this.#asked(takeOptions("messages' argument", viewFields, options));
   }
 

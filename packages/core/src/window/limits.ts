@@ -33,7 +33,7 @@ export async function resolveLimits<M>(
     checkAnswer(name, await limit(memoryId), least);
   const asked = typeof messages === "function" ? await ask("window.maxMessages", messages, 1) : messages;
   const maxMessages = Math.min(asked ?? unbounded, profile?.maxMessages ?? unbounded);
-  if (most === undefined) return { ...unlimited, maxMessages };
+  if (most === undefined) return { maxMessages, maxTokens: unbounded, taken: (tokens) => tokens };
   const maxTokens = typeof most === "function" ? await ask("window.maxTokens", most, 1) : most;
   const reserve = typeof room === "function" ? await ask("window.reserve", room, 0) : room;
   checkReserve(reserve, maxTokens);
