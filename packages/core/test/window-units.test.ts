@@ -36,22 +36,20 @@ test("without a unit, a window evicts by step, or by turn where the provider wan
   ]);
 });
 
-/** Puts a message in front of whatever it is given. */
-const note: Processor<never> = {
-  name: "note",
-  process: (messages) => [user("note") as never, ...messages],
+/** Puts a note in front of every message, so that a shorter list has fewer. */
+const notes: Processor<never> = {
+  name: "notes",
+  process: (messages: readonly unknown[]) =>
+    messages.flatMap((message) => [user("note"), message]) as never[],
 };
 
 test.each<[WindowUnit, unknown[]]>([
   ["step", ["note", "6"]],
-  ["turn", ["note", "5", "6"]],
-])(
-  "by %s, what a processor adds never displaces the newest while older messages can go",
-  async (unit, left) => {
-    const maxMessages = left.length;
-    expect(await shown({ unit, maxMessages, overflow: "evict" }, { processors: [note] })).toEqual(left);
-  },
-);
+  ["turn", ["note", "5", "note", "6"]],
+  ["message", []],
+])("by %s, what a processor adds displaces the newest or not: %j", async (unit, left) => {
+  expect(await shown({ unit, maxMessages: 4, overflow: "evict" }, { processors: [notes] })).toEqual(left);
+});
 
 test.each<[WindowUnit, boolean]>([
   ["step", false],
