@@ -36,13 +36,15 @@ export interface RequiredField<Value> {
 
 type AnyField = OptionalField<unknown> | RequiredField<unknown>;
 
-type Field<Value> = undefined extends Value ? OptionalField<Exclude<Value, undefined>> : RequiredField<Value>;
+type FieldFor<Value> = undefined extends Value
+  ? OptionalField<Exclude<Value, undefined>>
+  : RequiredField<Value>;
 
 /**
  * All options that a function takes, by their names: whether each may be left out, what it must be, and what it is
  * otherwise. A missing or misspelt option, or one of another type, does not compile.
  */
-export type Fields<Options> = { readonly [Name in keyof Options & string]: Field<Options[Name]> };
+export type Fields<Options> = { readonly [Name in keyof Options & string]: FieldFor<Options[Name]> };
 
 /** Options with every default in place. */
 export type Taken<Options, Given extends Fields<Options>> = {

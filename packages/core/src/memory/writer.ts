@@ -28,7 +28,7 @@ interface AddOptions {
 }
 
 /** What putting a message in its place depends on. */
-interface PutRules<M> {
+interface PutCall<M> {
   readonly signal: AbortSignal | undefined;
   readonly mustExist: MustExist;
   readonly replaced: Prepared<M> | undefined;
@@ -100,7 +100,7 @@ export class Writer<M> {
   }
 
   /** Adds a message, or puts it in the place of the one with its id. */
-  put(prepared: Prepared<M>, { signal, mustExist, replaced }: PutRules<M>): Promise<void> {
+  put(prepared: Prepared<M>, { signal, mustExist, replaced }: PutCall<M>): Promise<void> {
     const put = async (attempt: Attempt<M>): Promise<void> => {
       if (mustExist !== true) await checkExists(mustExist, attempt);
       const [stored = prepared] = underStoredIds([prepared], attempt.loaded.live, this.#settings);
