@@ -1,18 +1,38 @@
-import type { Item } from "../steps/item.ts";
-import type { Live } from "../steps/live.ts";
-import { isPinned } from "../steps/step.ts";
-import type { PlanOptions } from "./plan.ts";
-import type { Limits, WindowPolicy } from "./policy.ts";
-import { noCost, Room, type WindowPlan } from "./room.ts";
+import type { MemorySettings } from "../../memory-settings.ts";
+import type { Item } from "../../steps/item.ts";
+import type { Live } from "../../steps/live.ts";
+import { isPinned, isSystem } from "../../steps/step.ts";
+import type { Limits } from "../limits.ts";
+import type { PlanOptions } from "../plan.ts";
+import { noCost, Room, type WindowPlan } from "../room.ts";
+import type { EvictionUnit } from "./unit.ts";
+
+/** LangChain4j's windows, to the letter. */
+export const message: EvictionUnit = {
+  name: "message",
+  defaults: { target: 1, overflow: "evict", systemFirst: false, repair: false },
+  refuses: {
+    cacheTtlMs: "LangChain4j's windows know no cache",
+    summarize: "LangChain4j's windows have no summaries",
+  },
+  replacementRoles: ["user", "assistant"],
+  keepsSystems: true,
+  evictsBeforeEach: true,
+  sparesNewest: false,
+  beginsGroup: () => true,
+  // LangChain4j shows its system message, however long. It knows no pins, so those obey the limit.
+  showsWhatStays: (live) => !live.steps.some((step) => isPinned(step) && !isSystem(step)),
+  plan: planByMessage,
+};
 
 /**
  * LangChain4j's algorithm (`MessageWindowChatMemory`, `TokenWindowChatMemory`, 1.19.0): the oldest message that is not
  * a leading system message goes. After an assistant message with calls, the results directly after it go too, whatever
  * calls they answer. The system message is protected only while it is first.
  */
-export function planByMessage<M>(
+function planByMessage<M>(
   live: Live<M>,
-  { target, overflow }: WindowPolicy<M>,
+  { window: { target, overflow } }: MemorySettings<M>,
   limits: Limits,
   { refill = false, slack = noCost }: PlanOptions,
 ): WindowPlan<M> {
