@@ -20,6 +20,7 @@ import {
   truncateToolResults,
 } from "../src/processors.ts";
 import { deepFreeze } from "../src/steps/item.ts";
+import { functionCalls } from "./function-calls.ts";
 import { characterCounter as counter } from "./window-reference.ts";
 
 /** What is asked for each added message, counted: times would depend on the machine. */
@@ -118,4 +119,67 @@ describe.each([
       expect(most).toBeLessThan(100);
     },
   );
+});
+
+/** A turn that holds something for every processor. */
+function richTurn(at: number): ModelMessageLike[] {
+  const [question, call, result, ...rest] = turn(at) as [
+    ModelMessageLike,
+    ModelMessageLike,
+    ModelMessageLike,
+  ];
+  const image = { type: "image", image: "AAAA" } as const;
+  const thought = [
+    { type: "reasoning", text: "Hm." },
+    { type: "text", text: "I know the key sk-1." },
+  ] as const;
+  return [
+    ...[question, user([{ type: "text", text: "And this?" }, image]), call, result, assistant([...thought])],
+    ...[toolCall(`d-${at}`, "read", {}), toolResult(`d-${at}`, "read", "long ".repeat(50))],
+    ...rest,
+  ].map((message) => deepFreeze(message));
+}
+
+const inParts: MessageFormat<ModelMessageLike> = { ...format, answersInParts: true };
+
+const single: Readonly<Record<string, () => Processor<ModelMessageLike>>> = {
+  tokenLimiter: limiter,
+  "tokenLimiter, of turns": () => tokenLimiter({ limit: 400, counter, unit: "turn" }),
+  "tokenLimiter, which keeps as much as fits": () => tokenLimiter({ limit: 400, counter, target: 1 }),
+  "tokenLimiter, which keeps all": () => tokenLimiter({ limit: 1_000_000, counter }),
+  toolCallFilter: () => toolCallFilter(),
+  "toolCallFilter, exclude": () => toolCallFilter({ exclude: ["search"] }),
+  "toolCallFilter, keepLastSteps": () => toolCallFilter({ keepLastSteps: 4 }),
+  stripMedia: () => stripMedia(),
+  "stripMedia, keepLastSteps": () => stripMedia({ keepLastSteps: 2 }),
+  stripReasoning: () => stripReasoning(),
+  "stripReasoning, keepLastSteps": () => stripReasoning({ keepLastSteps: 2 }),
+  redact: () => redact({ patterns: [/sk-\d+/] }),
+  truncateToolResults: () => truncateToolResults({ maxTokens: 60, counter }),
+};
+
+describe.each([
+  ["whole", format],
+  ["in parts", inParts],
+])("for one more message of a list, with answers %s", (_, format) => {
+  test.each(Object.entries(single))("%s does as much behind many as behind few", async (_, make) => {
+    const processors = [make()];
+    const list: ModelMessageLike[] = [];
+    let turns = 0;
+    const growTo = async (count: number): Promise<void> => {
+      for (; turns < count; turns++) {
+        for (const message of richTurn(turns)) {
+          list.push(message);
+          await applyProcessors(list, processors, { format });
+        }
+      }
+    };
+    await growTo(10);
+    const few = await functionCalls(() => growTo(20));
+    await growTo(140);
+    const many = await functionCalls(() => growTo(150));
+    expect(list.length).toBeGreaterThan(2_000);
+    expect(few).toBeGreaterThan(list.length / 15);
+    expect(many).toBeLessThan(1.1 * few);
+  });
 });

@@ -4,7 +4,7 @@ import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { checkUnlessInstance, kindOf, wrongOption } from "../option-checks.ts";
 import { quoted } from "../stores/text.ts";
-import { asGiven, givenTo } from "./given.ts";
+import { givenTo, returnedTo } from "./given.ts";
 import type { Processor } from "./processor.ts";
 import { runProcessor } from "./run-processor.ts";
 
@@ -72,7 +72,7 @@ export async function applyProcessors<M>(
   const given = givenTo(processors[0] ?? processors, messages, format);
   let { shown } = given;
   for (const processor of processors) shown = await runProcessor(shown, processor, { format, signal });
-  return given.isCopied ? asGiven(shown) : [...shown];
+  return returnedTo(shown, given, format);
 }
 
 /** Errors: `INVALID_OPTION` unless it is a list of processors. */

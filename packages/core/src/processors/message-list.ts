@@ -1,0 +1,130 @@
+import type { MessageFormat } from "../message-format.ts";
+import { ListSteps } from "./list-steps.ts";
+
+/** Something that a processor knows of a list. It takes in what the list has grown by, whenever it is asked. */
+export interface ListState {
+  /** Forgets all but the first `length` messages. */
+  cut(length: number): void;
+}
+
+type ListStates = Readonly<Record<string, ListState | undefined>>;
+
+/**
+ * A list of frozen messages that is seen again and again, grown or with another end, and all that is known of it: so the
+ * work for a list that has grown by one message does not grow with the list. What a processor answered for a list
+ * belongs to it and is such a list too, so that a chain keeps one list a processor, however often it runs.
+ */
+export class MessageList<M> {
+  readonly format: MessageFormat<M>;
+  /** Not a frozen array, because V8 reads those ten times slower. */
+  readonly messages: M[] = [];
+  #steps: ListSteps<M> | undefined;
+  readonly #states: Map<object, ListStates> = new Map();
+  readonly #answers: WeakMap<object, MessageList<M>> = new WeakMap();
+  #cuts = 0;
+
+  constructor(format: MessageFormat<M>) {
+    this.format = format;
+  }
+
+  /** Its steps, which all processors share. */
+  get steps(): ListSteps<M> {
+    this.#steps ??= new ListSteps(this.format);
+    this.#steps.grow(this.messages);
+    return this.#steps;
+  }
+
+  /** What a processor knows of it. */
+  states<States extends ListStates>(processor: object, begin: () => States): States {
+    let states = this.#states.get(processor);
+    if (states === undefined) {
+      states = begin();
+      this.#states.set(processor, states);
+    }
+    return states as States;
+  }
+
+  /** What a processor answers for it. */
+  answerOf(processor: object): MessageList<M> {
+    let answer = this.#answers.get(processor);
+    if (answer === undefined) {
+      answer = new MessageList(this.format);
+      this.#answers.set(processor, answer);
+    }
+    return answer;
+  }
+
+  /**
+   * Makes it a list of these messages, in the form that `frozen` gives those that are new. What is known of its
+   * beginning stays, as far as that is the same. Returns the messages in a frozen array.
+   */
+  become(messages: readonly M[], frozen: (message: M, index: number) => M): readonly M[] {
+    const { messages: known } = this;
+    for (let at = 0; at < messages.length; at++) {
+      const message = messages[at] as M;
+      if (at < known.length && message === known[at]) continue;
+      // An unchanged message gives the same copy again.
+      const copy = frozen(message, at);
+      if (at < known.length && copy === known[at]) continue;
+      this.#cut(at);
+      known.push(copy);
+    }
+    this.#cut(messages.length);
+    const array = Object.freeze(known.slice());
+    this.note(array, shown);
+    return array;
+  }
+
+  /** Notes that an array holds its messages as they are by now. */
+  note(array: readonly M[], arrays: ListsByArray): void {
+    arrays.set(array, { list: this as MessageList<unknown>, cuts: this.#cuts, length: array.length });
+  }
+
+  /** Whether it is as it was then. */
+  isStill({ cuts, length }: Noted): boolean {
+    return cuts === this.#cuts && length === this.messages.length;
+  }
+
+  #cut(length: number): void {
+    if (length >= this.messages.length) return;
+    this.messages.length = length;
+    this.#cuts++;
+    const left = this.#steps?.cut(length) ?? length;
+    if (left === 0) {
+      this.#steps = undefined;
+      this.#states.clear();
+    }
+    for (const states of this.#states.values()) for (const state of Object.values(states)) state?.cut(left);
+  }
+}
+
+interface Noted {
+  readonly list: MessageList<unknown>;
+  readonly cuts: number;
+  readonly length: number;
+}
+
+export type ListsByArray = WeakMap<readonly unknown[], Noted>;
+
+/** The lists that frozen arrays show. */
+const shown: ListsByArray = new WeakMap();
+
+/** The list whose messages an array holds, unless it has changed since. */
+export function listIn<M>(
+  arrays: ListsByArray,
+  array: readonly M[],
+  format: MessageFormat<M>,
+): MessageList<M> | undefined {
+  const noted = arrays.get(array);
+  if (noted === undefined || noted.list.format !== format || !noted.list.isStill(noted)) return undefined;
+  return noted.list as MessageList<M>;
+}
+
+/** The list that a frozen array shows; one of its own for any other array. */
+export function listOf<M>(messages: readonly M[], format: MessageFormat<M>): MessageList<M> {
+  const known = listIn(shown, messages, format);
+  if (known !== undefined) return known;
+  const list = new MessageList(format);
+  list.become(messages, (message) => message);
+  return list;
+}
