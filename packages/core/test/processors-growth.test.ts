@@ -84,10 +84,11 @@ describe("processors over a list that grows", () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(disordered, jumbled, crossed.map(frozen)),
-        fc.array(anyProcessor, { minLength: 1, maxLength: 2 }),
+        fc.array(anyProcessor, { minLength: 1, maxLength: 3 }),
         fc.array(fc.tuple(fc.nat(6), fc.nat(20)), { minLength: 1, maxLength: 8 }),
         fc.boolean(),
-        async (messages, makes, cuts, isFrozen) => {
+        fc.constantFrom(format, { ...format, answersInParts: true }),
+        async (messages, makes, cuts, isFrozen, format) => {
           const make = () => makes.map((one) => one());
           const processors = make();
           const given = isFrozen ? messages : structuredClone(messages);
@@ -97,8 +98,8 @@ describe("processors over a list that grows", () => {
             ...cuts.map(([missing, length]) => given.slice(0, length).filter((_, at) => at !== missing)),
           ];
           for (const list of lists) {
-            const again = await applyProcessors(list, processors);
-            expect(again).toEqual(await applyProcessors(structuredClone(list), make()));
+            const again = await applyProcessors(list, processors, { format });
+            expect(again).toEqual(await applyProcessors(structuredClone(list), make(), { format }));
           }
         },
       ),

@@ -9,6 +9,7 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
+import { listOf } from "../src/processors/message-list.ts";
 import {
   applyProcessors,
   type Processor,
@@ -142,35 +143,50 @@ function richTurn(at: number): ModelMessageLike[] {
 
 const inParts: MessageFormat<ModelMessageLike> = { ...format, answersInParts: true };
 
-const single: Readonly<Record<string, () => Processor<ModelMessageLike>>> = {
-  tokenLimiter: limiter,
-  "tokenLimiter, of turns": () => tokenLimiter({ limit: 400, counter, unit: "turn" }),
-  "tokenLimiter, which keeps as much as fits": () => tokenLimiter({ limit: 400, counter, target: 1 }),
-  "tokenLimiter, which keeps all": () => tokenLimiter({ limit: 1_000_000, counter }),
-  toolCallFilter: () => toolCallFilter(),
-  "toolCallFilter, exclude": () => toolCallFilter({ exclude: ["search"] }),
-  "toolCallFilter, keepLastSteps": () => toolCallFilter({ keepLastSteps: 4 }),
-  stripMedia: () => stripMedia(),
-  "stripMedia, keepLastSteps": () => stripMedia({ keepLastSteps: 2 }),
-  stripReasoning: () => stripReasoning(),
-  "stripReasoning, keepLastSteps": () => stripReasoning({ keepLastSteps: 2 }),
-  redact: () => redact({ patterns: [/sk-\d+/] }),
-  truncateToolResults: () => truncateToolResults({ maxTokens: 60, counter }),
+/** What processors do about messages that they have asked about is in their calls of functions alone. */
+const whole: Readonly<Record<string, () => Processor<ModelMessageLike>[]>> = {
+  tokenLimiter: () => [limiter()],
+  "tokenLimiter, of turns": () => [tokenLimiter({ limit: 400, counter, unit: "turn" })],
+  "tokenLimiter, which keeps as much as fits": () => [tokenLimiter({ limit: 400, counter, target: 1 })],
+  "tokenLimiter, which keeps all": () => [tokenLimiter({ limit: 1_000_000, counter })],
+  toolCallFilter: () => [toolCallFilter()],
+  "toolCallFilter, exclude": () => [toolCallFilter({ exclude: ["search"] })],
+  "toolCallFilter, keepLastSteps": () => [toolCallFilter({ keepLastSteps: 4 })],
+  stripMedia: () => [stripMedia()],
+  "stripMedia, keepLastSteps": () => [stripMedia({ keepLastSteps: 2 })],
+  stripReasoning: () => [stripReasoning()],
+  "stripReasoning, keepLastSteps": () => [stripReasoning({ keepLastSteps: 2 })],
+  redact: () => [redact({ patterns: [/sk-\d+/] })],
+  truncateToolResults: () => [truncateToolResults({ maxTokens: 60, counter })],
+  "toolCallFilter, keepLastSteps, then tokenLimiter": () => [
+    toolCallFilter({ keepLastSteps: 4 }),
+    tokenLimiter({ limit: 1_000_000, counter }),
+  ],
+  "all of them": () => [
+    stripMedia({ keepLastSteps: 2 }),
+    stripReasoning({ keepLastSteps: 3 }),
+    toolCallFilter({ keepLastSteps: 4 }),
+    redact({ patterns: [/sk-\d+/] }),
+    truncateToolResults({ maxTokens: 60, counter }),
+    tokenLimiter({ limit: 1_000_000, counter }),
+  ],
 };
 
 describe.each([
   ["whole", format],
   ["in parts", inParts],
 ])("for one more message of a list, with answers %s", (_, format) => {
-  test.each(Object.entries(single))("%s does as much behind many as behind few", async (_, make) => {
-    const processors = [make()];
+  test.each(Object.entries(whole))("%s does as much behind many as behind few", async (_, make) => {
+    const processors = make();
     const list: ModelMessageLike[] = [];
     let turns = 0;
     const growTo = async (count: number): Promise<void> => {
       for (; turns < count; turns++) {
         for (const message of richTurn(turns)) {
           list.push(message);
-          await applyProcessors(list, processors, { format });
+          let shown: readonly ModelMessageLike[] = list;
+          // A memory too runs them one by one.
+          for (const processor of processors) shown = await applyProcessors(shown, [processor], { format });
         }
       }
     };
@@ -182,4 +198,24 @@ describe.each([
     expect(few).toBeGreaterThan(list.length / 15);
     expect(many).toBeLessThan(1.1 * few);
   });
+});
+
+test("what each of several processors is given of a growing list is one list", async () => {
+  const lists: Set<unknown>[] = [];
+  const watching = (place: number): Processor<ModelMessageLike> => ({
+    name: `watching ${place}`,
+    process: (messages) => {
+      lists[place] = (lists[place] ?? new Set()).add(listOf(messages, format));
+      return messages;
+    },
+  });
+  const processors = (whole["all of them"] ?? (() => []))().flatMap((one, place) => [watching(place), one]);
+  const list: ModelMessageLike[] = [];
+  for (let at = 0; at < 20; at++) {
+    for (const message of richTurn(at)) {
+      list.push(message);
+      await applyProcessors(list, processors);
+    }
+  }
+  expect(lists.map(({ size }) => size)).toEqual([1, 1, 1, 1, 1, 1]);
 });

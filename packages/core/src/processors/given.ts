@@ -57,8 +57,9 @@ function listGivenTo<M>(processor: object, messages: readonly M[], format: Messa
 
 /** The messages as their caller knows them, with the caller's own in place of their copies. */
 export function returnedTo<M>(shown: readonly M[], { isCopied }: Given<M>, format: MessageFormat<M>): M[] {
-  const messages = isCopied ? shown.map(originalOf) : [...shown];
-  listOf(shown, format).note(messages, returned);
+  const list = listOf(shown, format);
+  const messages = isCopied ? list.messages.map(originalOf) : list.messages.slice();
+  list.note(messages, returned);
   return messages;
 }
 

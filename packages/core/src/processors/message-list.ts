@@ -60,11 +60,12 @@ export class MessageList<M> {
    */
   become(messages: readonly M[], frozen: (message: M, index: number) => M): readonly M[] {
     const { messages: known } = this;
-    for (let at = 0; at < messages.length; at++) {
-      const message = messages[at] as M;
-      if (at < known.length && message === known[at]) continue;
+    const both = Math.min(messages.length, known.length);
+    let at = 0;
+    while (at < both && messages[at] === known[at]) at++;
+    for (; at < messages.length; at++) {
       // An unchanged message gives the same copy again.
-      const copy = frozen(message, at);
+      const copy = frozen(messages[at] as M, at);
       if (at < known.length && copy === known[at]) continue;
       this.#cut(at);
       known.push(copy);
