@@ -61,9 +61,10 @@ export class Grouping<M> implements ListState {
     const { items, pairs } = this.#steps;
     for (let at = this.#allBefore.length - 1; at < items.length; at++) {
       const { role, boundary, message } = items[at] as (typeof items)[number];
+      // First, because a counter may throw.
+      this.#enter(at, this.#tokensOf(message as M));
       if (role === "system") this.#systems.push(at);
       if (boundary) this.#boundaries.push(at);
-      this.#enter(at, this.#tokensOf(message as M));
       for (const bond of pairs[at]?.bonds ?? []) this.#join(bond);
     }
   }

@@ -9,6 +9,12 @@ export interface ListState {
 
 type ListStates = Readonly<Record<string, ListState | undefined>>;
 
+interface Known {
+  readonly states: ListStates;
+  /** How often the list had been cut when they were asked last. */
+  cuts: number;
+}
+
 /**
  * A list of frozen messages that is seen again and again, grown or with another end, and all that is known of it: so the
  * work for a list that has grown by one message does not grow with the list. What a processor answered for a list
@@ -19,9 +25,10 @@ export class MessageList<M> {
   /** Not a frozen array, because V8 reads those ten times slower. */
   readonly messages: M[] = [];
   #steps: ListSteps<M> | undefined;
-  readonly #states: Map<object, ListStates> = new Map();
+  readonly #known: WeakMap<object, Known> = new WeakMap();
   readonly #answers: WeakMap<object, MessageList<M>> = new WeakMap();
-  #cuts = 0;
+  /** Of each cut, how many messages stayed and were not paired with one that left. */
+  readonly #cuts: number[] = [];
 
   constructor(format: MessageFormat<M>) {
     this.format = format;
@@ -36,12 +43,23 @@ export class MessageList<M> {
 
   /** What a processor knows of it. */
   states<States extends ListStates>(processor: object, begin: () => States): States {
-    let states = this.#states.get(processor);
-    if (states === undefined) {
-      states = begin();
-      this.#states.set(processor, states);
+    const known = this.#known.get(processor);
+    const left = known === undefined ? 0 : this.#leftSince(known.cuts);
+    if (known === undefined || left === 0) {
+      const states = begin();
+      this.#known.set(processor, { states, cuts: this.#cuts.length });
+      return states;
     }
-    return states as States;
+    if (known.cuts < this.#cuts.length) for (const state of Object.values(known.states)) state?.cut(left);
+    known.cuts = this.#cuts.length;
+    return known.states as States;
+  }
+
+  /** How many of its first messages have been the same since there were that many cuts. */
+  #leftSince(cuts: number): number {
+    let left = this.messages.length;
+    for (let cut = cuts; cut < this.#cuts.length; cut++) left = Math.min(left, this.#cuts[cut] as number);
+    return left;
   }
 
   /** What a processor answers for it. */
@@ -78,24 +96,20 @@ export class MessageList<M> {
 
   /** Notes that an array holds its messages as they are by now. */
   note(array: readonly M[], arrays: ListsByArray): void {
-    arrays.set(array, { list: this as MessageList<unknown>, cuts: this.#cuts, length: array.length });
+    arrays.set(array, { list: this as MessageList<unknown>, cuts: this.#cuts.length, length: array.length });
   }
 
   /** Whether it is as it was then. */
   isStill({ cuts, length }: Noted): boolean {
-    return cuts === this.#cuts && length === this.messages.length;
+    return cuts === this.#cuts.length && length === this.messages.length;
   }
 
   #cut(length: number): void {
     if (length >= this.messages.length) return;
     this.messages.length = length;
-    this.#cuts++;
     const left = this.#steps?.cut(length) ?? length;
-    if (left === 0) {
-      this.#steps = undefined;
-      this.#states.clear();
-    }
-    for (const states of this.#states.values()) for (const state of Object.values(states)) state?.cut(left);
+    if (left === 0) this.#steps = undefined;
+    this.#cuts.push(left);
   }
 }
 

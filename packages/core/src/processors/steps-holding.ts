@@ -1,6 +1,7 @@
 import { beforeBorder } from "./border.ts";
 import { dropFrom, type ListSteps } from "./list-steps.ts";
 import type { ListState } from "./message-list.ts";
+import type { Bond } from "./pairs.ts";
 
 /** The steps of a list that hold messages of some kind. */
 export class StepsHolding<M> implements ListState {
@@ -10,7 +11,7 @@ export class StepsHolding<M> implements ListState {
   readonly #messages: number[] = [];
   #places: number[] = [];
   #length = 0;
-  #early = 0;
+  #early: Bond | undefined;
 
   constructor(steps: ListSteps<M>, isSuch: (at: number) => boolean) {
     this.#steps = steps;
@@ -25,8 +26,8 @@ export class StepsHolding<M> implements ListState {
       this.#messages.push(this.#length);
       this.#enter(this.#length);
     }
-    if (early.length === this.#early) return false;
-    this.#early = early.length;
+    if (early.at(-1) === this.#early) return false;
+    this.#early = early.at(-1);
     this.#places = [];
     for (const at of this.#messages) this.#enter(at);
     return true;
@@ -36,7 +37,6 @@ export class StepsHolding<M> implements ListState {
     this.#length = Math.min(this.#length, length);
     dropFrom(this.#messages, length);
     dropFrom(this.#places, length);
-    this.#early = Math.min(this.#early, this.#steps.early.length);
   }
 
   /** The place of the first of the newest `keep` of them, on the border's grid; `undefined` if there are none. */
