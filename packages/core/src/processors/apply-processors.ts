@@ -24,7 +24,8 @@ export interface ApplyOptions<M> {
  * are copied for the processors.
  *
  * If you pass a list again after it has grown, with the same processors, the built-in ones reuse their work on its
- * beginning. Each message is compared with the one that was there before; one that is not frozen, by its content.
+ * beginning, as far as that is the same. Each message is compared with the one that was there before; one that is not
+ * frozen, by its content.
  *
  * Errors: `INVALID_OPTION` for an unknown option, and, naming the processor, for a processor that changes what it was
  * given or returns anything but messages; `INVALID_MESSAGE` for what is no message of the format; `ABORTED`; and,
