@@ -3,6 +3,9 @@ import { defineConfig, type ViteUserConfig } from "vitest/config";
 
 const propertyRuns = fileURLToPath(new URL("vitest.properties.ts", import.meta.url));
 
+/** Bounds a hang, and says nothing of speed: machines are of any kind. Properties that run more often may take longer. */
+const longestMs = 120_000 * Math.max(1, Number(process.env.TURNKEEP_PROPERTY_RUNS || 100) / 100);
+
 /** One configuration for every package: sources instead of builds, no retries, a bounded wait. */
 export const shared: ViteUserConfig = defineConfig({
   resolve: { conditions: ["source"] },
@@ -13,8 +16,7 @@ export const shared: ViteUserConfig = defineConfig({
     retry: 0,
     // Vitest leaves one core free, which on a machine of two is half of it; most tests here wait for a database.
     maxWorkers: "100%",
-    // Bounds a hang, and says nothing of speed: machines are of any kind.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: longestMs,
+    hookTimeout: longestMs,
   },
 });

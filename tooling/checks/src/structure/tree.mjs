@@ -32,6 +32,30 @@ export function readTree(top) {
   };
 }
 
+/**
+ * The repository as it was at a commit; its packages are those of today that were there.
+ *
+ * @param {string} top
+ * @param {string} commit
+ * @returns {Tree}
+ */
+export function readTreeAt(top, commit) {
+  /** @param {readonly string[]} args */
+  const git = (...args) => execFileSync("git", args, { cwd: top, encoding: "utf8", maxBuffer: 1 << 28 });
+  const files = git("ls-tree", "-r", "-z", "--name-only", commit).split("\0").filter(Boolean);
+  const known = new Set(files);
+  /** @type {Map<string, string>} */
+  const texts = new Map();
+  /** @param {string} file */
+  const read = (file) => {
+    const text = texts.get(file) ?? git("show", `${commit}:${file}`);
+    texts.set(file, text);
+    return text;
+  };
+  const packages = workspacePackages(top).filter(({ folder }) => known.has(`${folder}/package.json`));
+  return { files: files.sort(), manifest: JSON.parse(read("package.json")), packages, read };
+}
+
 /** @param {string} top */
 function filesOfGit(top) {
   const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
