@@ -106,6 +106,29 @@ describe("processors over a list that grows", () => {
     );
   });
 
+  test("answer as those that never saw it before, wherever it was cut and grew again", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(disordered, jumbled, crossed.map(frozen)),
+        fc.array(anyProcessor, { minLength: 1, maxLength: 2 }),
+        fc.array(fc.tuple(fc.nat(20), fc.nat(20)), { minLength: 3, maxLength: 12 }),
+        fc.constantFrom(format, { ...format, answersInParts: true }),
+        async (messages, makes, cuts, format) => {
+          const make = () => makes.map((one) => one());
+          let list: readonly ModelMessageLike[] = [];
+          const root: ModelMessageLike[] = [frozen(user("go on"))];
+          // What a processor answers is one list to the next, whatever it holds.
+          const processors = [{ name: "any", process: () => list }, ...make()];
+          for (const [missing, length] of cuts) {
+            list = messages.slice(0, length).filter((_, at) => at !== missing);
+            const again = await applyProcessors(root, processors, { format });
+            expect(again).toEqual(await applyProcessors(structuredClone(list), make(), { format }));
+          }
+        },
+      ),
+    );
+  });
+
   test.each([{ exclude: ["read"] }, { exclude: ["read"], keepLastSteps: 1 }])(
     "toolCallFilter answers anew of a result whose call comes behind it (%o)",
     async (options) => {
