@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   assistant,
   modelMessageFormat as format,
+  type MessageFormat,
   type ModelMessageLike,
   toolCall,
   toolResult,
@@ -60,6 +61,17 @@ const jumbled: fc.Arbitrary<ModelMessageLike[]> = fc
   )
   .map((messages) => messages.map((message, mark) => frozen({ ...message, mark })));
 
+/** Answers are items, and those that go without their reasoning show it. */
+const inParts: MessageFormat<ModelMessageLike> = {
+  ...format,
+  answersInParts: true,
+  without: (message, content) => {
+    const left = format.without(message, content);
+    const isUnbound = content.reasoning === true && left?.role === "assistant";
+    return isUnbound ? { ...left, unbound: true } : left;
+  },
+};
+
 const keepLastSteps = fc.option(fc.nat(4), { nil: undefined });
 
 /** Every processor that looks at more than one message, with any options, as a function that makes it. */
@@ -87,7 +99,7 @@ describe("processors over a list that grows", () => {
         fc.array(anyProcessor, { minLength: 1, maxLength: 3 }),
         fc.array(fc.tuple(fc.nat(6), fc.nat(20)), { minLength: 1, maxLength: 8 }),
         fc.boolean(),
-        fc.constantFrom(format, { ...format, answersInParts: true }),
+        fc.constantFrom(format, inParts),
         async (messages, makes, cuts, isFrozen, format) => {
           const make = () => makes.map((one) => one());
           const processors = make();
@@ -112,7 +124,7 @@ describe("processors over a list that grows", () => {
         fc.oneof(disordered, jumbled, crossed.map(frozen)),
         fc.array(anyProcessor, { minLength: 1, maxLength: 2 }),
         fc.array(fc.tuple(fc.nat(20), fc.nat(20)), { minLength: 3, maxLength: 12 }),
-        fc.constantFrom(format, { ...format, answersInParts: true }),
+        fc.constantFrom(format, inParts),
         async (messages, makes, cuts, format) => {
           const make = () => makes.map((one) => one());
           let list: readonly ModelMessageLike[] = [];
@@ -127,6 +139,24 @@ describe("processors over a list that grows", () => {
         },
       ),
     );
+  });
+
+  test("toolCallFilter looks again at reasoning whose answer ends otherwise", async () => {
+    const compaction = { type: "custom", kind: "openai.compaction", providerOptions: { openai: {} } };
+    const [question, reasoning, call, compacted, thanks] = [
+      user("go on"),
+      assistant([{ type: "reasoning", text: "Hm." }]),
+      toolCall("1", "read", {}),
+      { role: "assistant", content: [compaction] } as unknown as ModelMessageLike,
+      user("Thanks."),
+    ].map(frozen) as [ModelMessageLike, ...ModelMessageLike[]];
+    let list = [question, reasoning, call, compacted, thanks] as ModelMessageLike[];
+    const processors = [{ name: "any", process: () => list }, toolCallFilter({ keepLastSteps: 0 })];
+    const root = [question];
+    const shown = await applyProcessors(root, processors, { format: inParts });
+    expect(shown).toEqual([question, reasoning, compacted, thanks]);
+    list = [question, reasoning, call, thanks] as ModelMessageLike[];
+    expect(await applyProcessors(root, processors, { format: inParts })).toEqual([question, thanks]);
   });
 
   test.each([{ exclude: ["read"] }, { exclude: ["read"], keepLastSteps: 1 }])(
