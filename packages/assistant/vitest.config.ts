@@ -12,6 +12,7 @@ const config: ViteUserConfig = defineConfig({
   resolve: {
     alias: [
       { find: /^@turnkeep\/core$/, replacement: source("core/src/index.ts") },
+      { find: /^@turnkeep\/core\/format-kit$/, replacement: source("core/src/format-kit.ts") },
       { find: /^@turnkeep\/core\/processors$/, replacement: source("core/src/processors.ts") },
       { find: /^@turnkeep\/core\/store-kit$/, replacement: source("core/src/store-kit.ts") },
       { find: /^@turnkeep\/formats\/(.*)$/, replacement: source("formats/src/$1.ts") },

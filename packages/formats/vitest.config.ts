@@ -11,6 +11,7 @@ const core = (file: string): string => fileURLToPath(new URL(`../core/src/${file
 const config: ViteUserConfig = defineConfig({
   resolve: {
     alias: {
+      "@turnkeep/core/format-kit": core("format-kit.ts"),
       "@turnkeep/core/processors": core("processors.ts"),
       "@turnkeep/core/store-kit": core("store-kit.ts"),
       "@turnkeep/core": core("index.ts"),

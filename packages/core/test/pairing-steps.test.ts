@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { assistant, type ModelMessage, type ToolResultPart, user } from "../src/index.ts";
-import { itemsOf } from "../src/steps/item.ts";
+import { assistant, type ModelMessage, type ToolCallPart, type ToolResultPart, user } from "../src/index.ts";
+import { type Item, itemsOf } from "../src/steps/item.ts";
 import { Live } from "../src/steps/live.ts";
+import { repairMessages } from "../src/view/repair.ts";
 import { formatWith } from "./step-messages.ts";
 
 /** A message, by its role and the ids of its calls or results. */
@@ -98,4 +99,66 @@ test.each(["joined", "apart"] as const)("results join the step of their call, wi
     }),
     { numRuns: Number(process.env.TURNKEEP_PROPERTY_RUNS ?? 500) },
   );
+});
+
+const call = (id: string): ToolCallPart => ({ type: "tool-call", toolCallId: id, toolName: "t", input: {} });
+const request = { type: "tool-approval-request", approvalId: "ask", toolCallId: "a" } as const;
+
+function liveOf(list: readonly ModelMessage[]): Live<ModelMessage> {
+  return new Live(itemsOf(list, { format: formatWith(false) }));
+}
+
+test("an approval joins the newest step that asked under its id", () => {
+  const asking = assistant([call("a"), request]);
+  const response: ModelMessage = {
+    role: "tool",
+    content: [{ type: "tool-approval-response", approvalId: "ask", approved: true }],
+  };
+  const live = liveOf([asking, user("?"), asking, user("?"), response]);
+  expect(live.steps.map(({ items }) => items.map(({ seq }) => seq))).toEqual([[0], [1], [2, 4], [3]]);
+});
+
+test("a result beside its own call is nobody else's, and not late", () => {
+  const live = liveOf([assistant([call("a")]), user("?"), assistant("!")]);
+  const [item] = itemsOf<ModelMessage>(
+    [assistant([call("a"), result("a")])],
+    { format: formatWith(false) },
+    3,
+  );
+  expect(live.lateCalls(item as Item<ModelMessage>)).toEqual([]);
+});
+
+test("of more results of one id than calls, in one message, the first are shown", () => {
+  const answers = ["first", "second", "third"].map((value): ToolResultPart => {
+    return { ...result("a"), output: { type: "text", value } };
+  });
+  const calls = assistant([call("a"), call("a")]);
+  const { messages } = repairMessages<ModelMessage>(
+    [calls, { role: "tool", content: answers }],
+    formatWith(false),
+    "any",
+  );
+  expect(messages).toEqual([calls, { role: "tool", content: answers.slice(0, 2) }]);
+});
+
+test("an interrupted result goes behind one of its id, and what was approved last stays last", () => {
+  const asking = assistant([call("a"), call("a"), request]);
+  const response: ModelMessage = {
+    role: "tool",
+    content: [{ type: "tool-approval-response", approvalId: "ask", approved: true }],
+  };
+  const answer: ModelMessage = { role: "tool", content: [result("a")] };
+  const { messages } = repairMessages<ModelMessage>(
+    [asking, response, answer, user("?")],
+    formatWith(false),
+    "any",
+  );
+  expect(messages.map((message) => (message === answer ? "answer" : message.role))).toEqual([
+    "assistant",
+    "tool",
+    "answer",
+    "tool",
+    "user",
+  ]);
+  expect(messages[1]).toEqual(response);
 });

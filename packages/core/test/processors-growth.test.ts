@@ -142,7 +142,11 @@ describe("processors over a list that grows", () => {
   });
 
   test("toolCallFilter looks again at reasoning whose answer ends otherwise", async () => {
-    const compaction = { type: "custom", kind: "openai.compaction", providerOptions: { openai: {} } };
+    const compaction = {
+      type: "custom",
+      kind: "openai.compaction",
+      providerOptions: { openai: { itemId: "cmp_1" } },
+    };
     const [question, reasoning, call, compacted, thanks] = [
       user("go on"),
       assistant([{ type: "reasoning", text: "Hm." }]),
@@ -157,6 +161,20 @@ describe("processors over a list that grows", () => {
     expect(shown).toEqual([question, reasoning, compacted, thanks]);
     list = [question, reasoning, call, thanks] as ModelMessageLike[];
     expect(await applyProcessors(root, processors, { format: inParts })).toEqual([question, thanks]);
+  });
+
+  test("tokenLimiter keeps calls together that follow one another once what stood between them has gone", async () => {
+    const [first, between, ...rest] = [
+      ...[toolCall("1", "read", {}), user("go on"), toolCall("2", "read", {})],
+      ...[toolResult("1", "read", "ok"), toolResult("2", "read", "ok")],
+    ].map(frozen) as [ModelMessageLike, ModelMessageLike, ...ModelMessageLike[]];
+    const ten = { name: "ten", count: () => 10 };
+    let list = [first, between];
+    const limiter = tokenLimiter({ limit: 25, counter: ten, overflow: "evict" });
+    const processors = [{ name: "any", process: () => list }, limiter];
+    expect(await applyProcessors([between], processors)).toEqual(list);
+    list = [first, ...rest];
+    expect(await applyProcessors([between], processors)).toEqual([]);
   });
 
   test.each([{ exclude: ["read"] }, { exclude: ["read"], keepLastSteps: 1 }])(

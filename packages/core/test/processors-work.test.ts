@@ -20,7 +20,7 @@ import {
   toolCallFilter,
   truncateToolResults,
 } from "../src/processors.ts";
-import { deepFreeze } from "../src/steps/item.ts";
+import { deepFreeze } from "../src/steps/deep-freeze.ts";
 import { functionCalls } from "./function-calls.ts";
 import { characterCounter as counter } from "./window-reference.ts";
 

@@ -1,10 +1,7 @@
-import { TurnkeepError } from "@turnkeep/core";
+import { invalidMessage as invalid } from "@turnkeep/core/format-kit";
 import { quoted } from "@turnkeep/core/store-kit";
 
-/** Refuses a message. `what` continues "The message …" and never repeats content; `help` is a sentence. */
-export function invalid(what: string, help: string): TurnkeepError {
-  return new TurnkeepError("INVALID_MESSAGE", `The message ${what}. ${help}`);
-}
+export { invalid };
 
 /** What a value is, without what it holds. */
 export function kindOf(value: unknown): string {

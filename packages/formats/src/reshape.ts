@@ -1,4 +1,5 @@
-import { equalContent, mapJsonText, type TextPlace } from "@turnkeep/core";
+import { mapJsonText, type TextPlace } from "@turnkeep/core";
+import { withMember } from "@turnkeep/core/format-kit";
 import { asText } from "./as-text.ts";
 
 /** What formats share in the methods that shape messages for providers and processors. */
@@ -14,27 +15,6 @@ export function isLeftOut(text: unknown, which: "empty" | "blank"): boolean {
   return (which === "blank" ? shown.trim() : shown) === "";
 }
 
-/** Ids by how often each is there: several calls of a message may share theirs. */
-export class IdCounts {
-  readonly #counts: Map<string, number> = new Map();
-
-  constructor(ids: Iterable<string> = []) {
-    for (const id of ids) this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
-  }
-
-  /** Takes the id out, once; answers whether it was there. */
-  take(id: string): boolean {
-    const count = this.#counts.get(id) ?? 0;
-    if (count > 0) this.#counts.set(id, count - 1);
-    return count > 0;
-  }
-
-  /** Those that are left, each as often as it is there. */
-  *left(): Generator<string> {
-    for (const [id, count] of this.#counts) for (let time = 0; time < count; time++) yield id;
-  }
-}
-
 /** Puts a value last among those under a key. */
 export function append<T>(lists: Map<string, T[]>, key: string, value: T): void {
   const list = lists.get(key);
@@ -46,11 +26,6 @@ export function append<T>(lists: Map<string, T[]>, key: string, value: T): void 
 export function mapList<T>(list: readonly T[], change: (item: T) => T): readonly T[] {
   const changed = list.map(change);
   return changed.every((item, at) => item === list[at]) ? list : changed;
-}
-
-/** The same object if the member stayed the same. */
-export function withMember<T extends object>(of: T, member: string, value: unknown): T {
-  return (of as Record<string, unknown>)[member] === value ? of : { ...of, [member]: value };
 }
 
 /** A copy whose member is what `change` returns for its text; anything but a string is passed and taken as JSON. */
@@ -86,25 +61,4 @@ export function mapUnknownPart<T extends Typed>(
   const changed = mapValue(part, of, change);
   if (changed === part) return part;
   return (changed as Partial<T> | null)?.type === part.type ? (changed as T) : asPart(asText(changed));
-}
-
-/**
- * The members of two messages besides those in `except`, if one message can hold them all: each is equal in both, or
- * absent in one. `undefined` if they disagree.
- */
-export function joinedMembers(
-  first: object,
-  second: object,
-  except: readonly string[],
-): Record<string, unknown> | undefined {
-  const members = new Map(membersOf(first, except));
-  for (const [name, member] of membersOf(second, except)) {
-    if (members.has(name) && !equalContent(members.get(name), member)) return undefined;
-    members.set(name, member);
-  }
-  return Object.fromEntries(members);
-}
-
-function membersOf(message: object, except: readonly string[]): readonly (readonly [string, unknown])[] {
-  return Object.entries(message).filter(([name, member]) => member !== undefined && !except.includes(name));
 }

@@ -12,13 +12,6 @@ export function partsOf(message: ModelMessageLike): readonly AnyPart[] {
     : (message.content as readonly unknown[] as readonly AnyPart[]);
 }
 
-/** The message with other parts; the message itself if they are the ones it has. */
-export function withParts(message: ModelMessageLike, parts: readonly AnyPart[]): ModelMessageLike {
-  const before = partsOf(message);
-  const isSame = parts.length === before.length && parts.every((part, index) => part === before[index]);
-  return isSame ? message : ({ ...message, content: parts } as unknown as ModelMessageLike);
-}
-
 /** True only for what the provider packages send: they silently leave out an item without an id, or an empty text. */
 export function isCompaction(part: AnyPart): boolean {
   const options = part.providerOptions as Record<string, Record<string, unknown> | undefined> | undefined;
@@ -32,10 +25,10 @@ export function isCompaction(part: AnyPart): boolean {
  * What `@ai-sdk/anthropic` 4 streams before each answer: its id and usage. It is not sent to any provider, and
  * `@ai-sdk/mistral` throws on it.
  */
-export function isUnseen(part: AnyPart): boolean {
+export function isUnsent(part: AnyPart): boolean {
   return part.type === "custom" && part.kind === "anthropic.message_start";
 }
 
-export function isBoundary(message: ModelMessageLike): boolean {
-  return message.role === "assistant" && partsOf(message).some(isCompaction);
+export function isReasoning(part: AnyPart): boolean {
+  return part.type === "reasoning" || part.type === "reasoning-file";
 }

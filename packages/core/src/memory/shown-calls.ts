@@ -1,4 +1,5 @@
-import { deepFreeze, factsOf } from "../steps/item.ts";
+import { deepFreeze } from "../steps/deep-freeze.ts";
+import { factsOf } from "../steps/item-facts.ts";
 import type { Live } from "../steps/live.ts";
 import type { Prepared } from "./draft.ts";
 import type { Policy } from "./policy.ts";

@@ -8,7 +8,7 @@ import {
   checkTarget,
   wrongOption,
 } from "../option-checks.ts";
-import { countTokens } from "../steps/item.ts";
+import { countTokens } from "../steps/item-facts.ts";
 import { quoted } from "../stores/text.ts";
 import type { TokenCounter, WindowOverflow } from "../window-options.ts";
 import { cutAt } from "./border.ts";

@@ -15,7 +15,9 @@ export class ById<T> {
 
   /** Puts a value last, unless it is. */
   add(id: string, value: T): void {
-    if (this.get(id).at(-1) !== value) this.push(id, value);
+    const list = this.#lists.get(id);
+    if (list === undefined) this.#lists.set(id, [value]);
+    else if (list.at(-1) !== value) list.push(value);
   }
 
   /** Takes out the last value. */

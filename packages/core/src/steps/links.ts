@@ -71,9 +71,9 @@ export class Links<M> {
     for (const id of waiting) if (!isOpen(step, id)) this.#callers.settle(id, step);
   }
 
-  /** Records that a step is a message with results, those whose call is to come. */
+  /** Records that a step is a message with results, none of whose calls has come yet. */
   awaitCalls(step: Step<M>, { results }: Item<M>): void {
-    for (const { id } of results) if (this.caller(id) === undefined) this.#orphans.add(id, step);
+    for (const { id } of results) this.#orphans.add(id, step);
   }
 
   /** Forgets a step's orphan results: they have found their call, or leave. */

@@ -80,7 +80,11 @@ interface WithId {
 
 /** How often each id is there: several calls, and several results, may bear the same. */
 export class IdCounts {
-  readonly #counts: Map<string, number> = new Map();
+  readonly #counts: Map<string, number>;
+
+  constructor(counts: Iterable<readonly [id: string, count: number]> = []) {
+    this.#counts = new Map(counts);
+  }
 
   add(refs: Iterable<WithId>, times = 1): void {
     for (const { id } of refs) this.#counts.set(id, (this.#counts.get(id) ?? 0) + times);
@@ -173,6 +177,11 @@ export function tallyResults(tally: Tally, added: readonly WithId[], lateIds: re
     answers.set(id, count);
   }
   tally.answers = answers;
+}
+
+/** How many results of each id came in time. */
+export function resultsInTime({ answers }: Tally): IdCounts {
+  return new IdCounts([...answers].map(([id, { inTime }]) => [id, inTime]));
 }
 
 /** Whether an answer makes such a call to which no result belongs yet, not even a late one. */

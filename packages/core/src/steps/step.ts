@@ -88,3 +88,12 @@ export function approvedCalls<M>(step: Step<M>, { approvals }: Pick<Item<M>, "ap
 export function approvedInTime<M>(step: Step<M>, item: Item<M>): string[] {
   return approvedCalls(step, item).filter((callId) => item.meta.late?.includes(callId) !== true);
 }
+
+/** Whether a message approves one of these calls in time. */
+export function approvesOneOf<M>(
+  calls: { has(callId: string): boolean },
+  step: Step<M>,
+  item: Item<M>,
+): boolean {
+  return approvedInTime(step, item).some((callId) => calls.has(callId));
+}

@@ -1,5 +1,6 @@
 import type { ExplainedMessage, Explanation } from "../memory-view.ts";
-import { type Item, tokensIn } from "../steps/item.ts";
+import type { Item } from "../steps/item.ts";
+import { tokensIn } from "../steps/item-facts.ts";
 import type { Live } from "../steps/live.ts";
 import type { Limits } from "../window/policy.ts";
 import { ChangedMessages } from "./changed-messages.ts";

@@ -1,7 +1,8 @@
 import type { CalibrateOptions } from "../chat-memory.ts";
 import { invalidOption } from "../errors.ts";
 import { checkObject, wrongOption } from "../option-checks.ts";
-import { type Item, type ItemReader, tokensOf } from "../steps/item.ts";
+import type { Item, ItemReader } from "../steps/item.ts";
+import { tokensOf } from "../steps/item-facts.ts";
 
 /** The messages that a view showed, and the items it was made of. */
 export interface Shown<M> {

@@ -5,8 +5,8 @@ import {
   type ToolCallRef,
   type ToolResultRef,
 } from "@turnkeep/core";
+import { checkedCodec } from "@turnkeep/core/format-kit";
 import { checkObject } from "@turnkeep/core/store-kit";
-import { checkedCodec } from "../codec.ts";
 import { checkMessage } from "./check.ts";
 import { dataPartConverter } from "./data-parts.ts";
 import { interrupted } from "./interrupted.ts";

@@ -1,12 +1,5 @@
-import {
-  type Change,
-  mapList,
-  mapMember,
-  mapProviderValue,
-  mapUnknownPart,
-  mapValue,
-  withMember,
-} from "../reshape.ts";
+import { withMember } from "@turnkeep/core/format-kit";
+import { type Change, mapList, mapMember, mapProviderValue, mapUnknownPart, mapValue } from "../reshape.ts";
 import type { ConvertDataPart, UIMessageLike } from "./messages.ts";
 import {
   type AnyPart,

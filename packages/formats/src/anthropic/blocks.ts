@@ -29,10 +29,6 @@ export function isResult(block: AnyBlock): boolean {
   return block.type.endsWith("tool_result");
 }
 
-export function isReasoning(block: AnyBlock): boolean {
-  return block.type === "thinking" || block.type === "redacted_thinking";
-}
-
 /** The API's own summary of what stands before it. One without content tells that compacting failed. */
 export function isCompaction(block: AnyBlock): boolean {
   return block.type === "compaction" && typeof block.content === "string";
@@ -44,23 +40,6 @@ export function isMedia(block: AnyBlock): boolean {
   if (block.type !== "document") return false;
   const { type } = sourceOf(block);
   return type !== "text" && type !== "content";
-}
-
-/** A document whose own blocks, if it has some, are changed; nothing if none of them is left. */
-export function withDocumentBlocks(
-  document: AnyBlock,
-  change: (block: AnyBlock) => readonly AnyBlock[],
-): readonly AnyBlock[] {
-  const source = sourceOf(document);
-  // Of another kind of source it is no content, and may be anything.
-  const blocks = source.type === "content" ? listOf(source.content) : [];
-  const content = blocks.flatMap(change);
-  if (isUnchanged(content, blocks)) return [document];
-  return content.length > 0 ? [{ ...document, source: { ...source, content } }] : [];
-}
-
-export function isUnchanged(kept: readonly AnyBlock[], blocks: readonly AnyBlock[]): boolean {
-  return kept.length === blocks.length && kept.every((block, at) => block === blocks[at]);
 }
 
 /** The source of an image or a document. */

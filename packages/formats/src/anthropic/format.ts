@@ -1,23 +1,9 @@
-import { equalContent, type MessageFormat } from "@turnkeep/core";
-import { checkedCodec } from "../codec.ts";
-import { blocksOf, isCompaction, isReasoning } from "./blocks.ts";
-import { interruptedResults, roleOf, toolCallRefs, toolResultRefs } from "./calls.ts";
+import type { MessageFormat, Role, ToolCallRef } from "@turnkeep/core";
+import { derived, joinedParts, withMember } from "@turnkeep/core/format-kit";
+import { type AnyBlock, blocksOf, isCompaction, isResult } from "./blocks.ts";
 import { checkMessage } from "./check.ts";
-import { mapText } from "./map-text.ts";
-import type { AnthropicMessage } from "./messages.ts";
-import { piecesOf } from "./pieces.ts";
-import {
-  joined,
-  renameCalls,
-  renameTools,
-  resultsFirst,
-  withErrorText,
-  withoutEmptyText,
-} from "./reshape.ts";
-import { isEmptyMessage, withoutParts } from "./without.ts";
-
-const name = "anthropic-messages";
-const version = 1;
+import type { AnthropicMessage, AnthropicToolResultBlock } from "./messages.ts";
+import { type CallRef, visitMessage } from "./visit.ts";
 
 /**
  * The messages of Anthropic's Messages API, kept as they are: pass to `add` what `client.messages.create({ messages })`
@@ -39,27 +25,53 @@ const version = 1;
  * const { system, messages } = await memory.prompt();
  * ```
  */
-export const anthropicFormat: MessageFormat<AnthropicMessage> = {
-  name,
-  version,
-  role: roleOf,
-  toolCalls: toolCallRefs,
-  toolResults: toolResultRefs,
-  approvals: () => [],
-  hasReasoning: (message) => blocksOf(message).some(isReasoning),
-  isBoundary: (message) => blocksOf(message).some(isCompaction),
-  isEmpty: isEmptyMessage,
-  pieces: piecesOf,
-  without: withoutParts,
+export const anthropicFormat: MessageFormat<AnthropicMessage> = derived(visitMessage, {
+  name: "anthropic-messages",
+  version: 1,
+  role,
   interruptedResults,
   textMessage: (role, text) => ({ role, content: text }),
-  renameCalls,
-  renameTools,
   joined,
   resultsFirst,
-  withErrorText,
-  withoutEmptyText,
-  mapText,
-  equals: equalContent,
-  ...checkedCodec<AnthropicMessage>(name, version, checkMessage),
-};
+  check: checkMessage,
+});
+
+/**
+ * A user message that holds nothing but results is a tool message. One that holds anything else too is what the user
+ * said: it stays a user message, and its results still join the step of their calls.
+ */
+function role(message: AnthropicMessage): Role {
+  if (message.role !== "user") return message.role;
+  const blocks = blocksOf(message);
+  return blocks.length > 0 && blocks.every(isResult) ? "tool" : "user";
+}
+
+/** One message for all calls: the API wants every result in the message that follows the calls. */
+function interruptedResults(calls: readonly ToolCallRef[], text: string): readonly AnthropicMessage[] {
+  if (calls.length === 0) return [];
+  const content = calls.map((call: CallRef): AnthropicToolResultBlock => {
+    const result = { type: "tool_result" as const, tool_use_id: call.id, content: text, is_error: true };
+    return call.toolsetName === undefined ? result : { ...result, toolset_name: call.toolsetName };
+  });
+  return [{ role: "user", content }];
+}
+
+/** The API wants results before anything else of a message. */
+function joined(first: AnthropicMessage, second: AnthropicMessage): AnthropicMessage | undefined {
+  if (first.role !== second.role || first.role === "system") return undefined;
+  if ([...blocksOf(first), ...blocksOf(second)].some(isCompaction)) return undefined;
+  const both = joinedParts(first, second, "content", contentBlocks);
+  return both && resultsFirst(both);
+}
+
+function contentBlocks(message: AnthropicMessage): readonly AnyBlock[] {
+  return typeof message.content === "string" ? [{ type: "text", text: message.content }] : blocksOf(message);
+}
+
+function resultsFirst(message: AnthropicMessage): AnthropicMessage {
+  const blocks = blocksOf(message);
+  const isFirst = blocks.slice(0, blocks.findLastIndex(isResult) + 1).every(isResult);
+  if (message.role !== "user" || isFirst) return message;
+  const content = [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
+  return withMember(message, "content", content);
+}

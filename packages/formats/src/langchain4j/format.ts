@@ -1,5 +1,5 @@
 import { equalContent, type MessageFormat, type Role } from "@turnkeep/core";
-import { checkedCodec } from "../codec.ts";
+import { checkedCodec } from "@turnkeep/core/format-kit";
 import { interruptedResults, toolCallRefs, toolResultRefs } from "./calls.ts";
 import { checkMessage } from "./check.ts";
 import { defaultsOf, withDefaults } from "./defaults.ts";

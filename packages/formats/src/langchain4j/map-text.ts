@@ -1,5 +1,6 @@
 import type { TextPlace } from "@turnkeep/core";
-import { type Change, mapList, mapMember, mapUnknownPart, mapValue, withMember } from "../reshape.ts";
+import { withMember } from "@turnkeep/core/format-kit";
+import { type Change, mapList, mapMember, mapUnknownPart, mapValue } from "../reshape.ts";
 import { trimmed } from "./java.ts";
 import type { LangChain4jContent, LangChain4jMessage } from "./messages.ts";
 import { isMedia } from "./pieces.ts";

@@ -1,5 +1,6 @@
 import type { CallPlace } from "@turnkeep/core";
-import { isLeftOut, joinedMembers, mapList, withMember } from "../reshape.ts";
+import { joinedMembers, withMember } from "@turnkeep/core/format-kit";
+import { isLeftOut, mapList } from "../reshape.ts";
 import { resultName } from "./calls.ts";
 import type { LangChain4jAiMessage, LangChain4jContent, LangChain4jMessage } from "./messages.ts";
 import { hasReasoning, isEmptyMessage } from "./without.ts";

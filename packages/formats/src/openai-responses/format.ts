@@ -1,5 +1,5 @@
 import { equalContent, type MessageFormat } from "@turnkeep/core";
-import { checkedCodec } from "../codec.ts";
+import { checkedCodec } from "@turnkeep/core/format-kit";
 import { itemOf } from "./any-item.ts";
 import { approvalRefs, roleOf, toolCallRefs, toolResultRefs } from "./calls.ts";
 import { checkItem } from "./check.ts";

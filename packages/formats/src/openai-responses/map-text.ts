@@ -1,6 +1,7 @@
 import type { TextPlace } from "@turnkeep/core";
+import { withMember } from "@turnkeep/core/format-kit";
 import { asText } from "../as-text.ts";
-import { type Change, mapList, mapMember, mapUnknownPart, mapValue, withMember } from "../reshape.ts";
+import { type Change, mapList, mapMember, mapUnknownPart, mapValue } from "../reshape.ts";
 import { type AnyItem, isMedia, itemOf, partsOf } from "./any-item.ts";
 import type { ResponsesItem } from "./items.ts";
 import { contents, inputs, results } from "./pieces.ts";

@@ -1,5 +1,6 @@
 import type { CallPlace } from "@turnkeep/core";
-import { isLeftOut, withMember } from "../reshape.ts";
+import { withMember } from "@turnkeep/core/format-kit";
+import { isLeftOut } from "../reshape.ts";
 import { type AnyItem, itemOf, partsOf } from "./any-item.ts";
 import { namedItems } from "./calls.ts";
 import type { ResponsesItem } from "./items.ts";

@@ -1,6 +1,7 @@
 import type { TextPlace } from "@turnkeep/core";
+import { withMember } from "@turnkeep/core/format-kit";
 import { asText } from "../as-text.ts";
-import { type Change, mapList, mapMember, mapUnknownPart, mapValue, withMember } from "../reshape.ts";
+import { type Change, mapList, mapMember, mapUnknownPart, mapValue } from "../reshape.ts";
 import { type AnyToolCall, callsOf } from "./calls.ts";
 import type { ChatMessage } from "./messages.ts";
 import { type AnyPart, isMedia, partsOf } from "./pieces.ts";

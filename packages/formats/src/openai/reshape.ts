@@ -1,5 +1,6 @@
 import type { CallPlace } from "@turnkeep/core";
-import { isLeftOut, joinedMembers, mapList, withMember } from "../reshape.ts";
+import { joinedMembers, withMember } from "@turnkeep/core/format-kit";
+import { isLeftOut, mapList } from "../reshape.ts";
 import { callsOf } from "./calls.ts";
 import type { ChatMessage } from "./messages.ts";
 import { type AnyPart, partsOf } from "./pieces.ts";

@@ -1,6 +1,6 @@
 import { type ProviderProfile, TurnkeepError } from "@turnkeep/core";
-import { storedCallIds } from "./call-ids.ts";
 import { checkRules } from "./rule-checks.ts";
+import { storedCallIds } from "./rules/call-ids.ts";
 import { type ProviderRule, ruleOf } from "./rules.ts";
 import { shape } from "./shape.ts";
 

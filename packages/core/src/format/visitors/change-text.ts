@@ -1,0 +1,100 @@
+import type { TextPlace } from "../../message-format.ts";
+import { asText } from "../as-text.ts";
+import { mapJsonText } from "../map-json-text.ts";
+import { type TextKind, Visitor, type VisitPart, withMember } from "../visitor.ts";
+
+/** Visitors that change texts or leave empty ones out. */
+
+type Change = (text: string, of: TextPlace) => string;
+
+/** See `MessageFormat.mapText`. */
+export class MapText extends Visitor {
+  readonly #change: Change;
+
+  constructor(change: Change) {
+    super();
+    this.#change = change;
+  }
+
+  override text<P extends object>(part: P, member: string, of: TextPlace, kind: TextKind = "text"): P {
+    const value = (part as Readonly<Record<string, unknown>>)[member];
+    if (kind === "sealed" || (kind === "provider" && holdsEncrypted(value))) return part;
+    return withMember(part, member, this.#mapped(value, of, kind !== "text"));
+  }
+
+  override unknown<P extends object>(part: P, of: TextPlace, asPart?: (text: string) => P): P {
+    if (asPart === undefined) return part;
+    const changed = this.#mapped(part, of, false);
+    if (changed === part) return part;
+    return isAlike(changed as Typed | null, part as Typed) ? (changed as P) : asPart(asText(changed));
+  }
+
+  #mapped(value: unknown, of: TextPlace, keepsKind: boolean): unknown {
+    return mapJsonText(value, asText(value), (text) => this.#change(text, of), keepsKind);
+  }
+}
+
+interface Typed {
+  readonly type?: unknown;
+  readonly kind?: unknown;
+}
+
+function isAlike(changed: Typed | null, part: Typed): boolean {
+  return changed?.type === part.type && typeof changed?.kind === typeof part.kind;
+}
+
+/** A provider's own tool output must go back as it came: encrypted content stays as it is. */
+function holdsEncrypted(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(
+    ([name, member]) => name.startsWith("encrypted") || holdsEncrypted(member),
+  );
+}
+
+/** See `MessageFormat.withoutEmptyText`. */
+export class WithoutEmptyText extends Visitor {
+  readonly #which: "empty" | "blank";
+  readonly #keepSigned: boolean;
+
+  constructor(which: "empty" | "blank", keepSigned: boolean) {
+    super();
+    this.#which = which;
+    this.#keepSigned = keepSigned;
+  }
+
+  override textPart<P extends object>(
+    part: P,
+    member: string,
+    of: TextPlace,
+    isSigned?: (part: P) => boolean,
+  ): P | undefined {
+    if (of !== "content") return part;
+    const text = asText((part as Readonly<Record<string, unknown>>)[member]);
+    if ((this.#which === "blank" ? text.trim() : text) !== "") return part;
+    return this.#keepSigned && isSigned?.(part) ? part : undefined;
+  }
+
+  override unsent(): undefined {
+    return undefined;
+  }
+
+  override whole<P extends object, C>(part: P, _visit: VisitPart<P, C>, _context: C): P {
+    return part;
+  }
+}
+
+/** See `MessageFormat.withErrorText`. */
+export class WithErrorText extends Visitor {
+  readonly #text: string;
+
+  constructor(text: string) {
+    super();
+    this.#text = text;
+  }
+
+  override failure<P extends object>(part: P, member: string): P {
+    const told = (part as Readonly<Record<string, unknown>>)[member] ?? "";
+    const isEmpty = told === "" || (Array.isArray(told) && told.length === 0);
+    return isEmpty ? withMember(part, member, this.#text) : part;
+  }
+}
