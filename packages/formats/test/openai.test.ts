@@ -153,6 +153,8 @@ describe("isEmpty", () => {
     [{ role: "user", content: [{ type: "file", file: { file_id: "f" } }] }, false],
     [{ role: "assistant", content: null }, true],
     [{ role: "assistant", content: null, refusal: "No." }, false],
+    [{ role: "assistant", content: [{ type: "refusal", refusal: "No." }] }, false],
+    [{ role: "assistant", content: [{ type: "refusal", refusal: " " }] }, true],
     [{ role: "assistant", content: null, audio: { id: "audio-1" } }, false],
     [{ role: "assistant", tool_calls: [] }, true],
     [{ role: "assistant", content: null, reasoning_content: "Hm." }, false],

@@ -18,8 +18,3 @@ export function itemOf(item: ResponsesItem): AnyItem {
 export function partsOf(content: unknown): readonly AnyItem[] {
   return Array.isArray(content) ? (content as readonly AnyItem[]) : [];
 }
-
-/** Whether a part of a message, a result or a program's output is an image or a file. */
-export function isMedia(part: AnyItem): boolean {
-  return part.type === "input_image" || part.type === "input_file" || part.type === "image";
-}

@@ -1,4 +1,4 @@
-import { asText } from "../as-text.ts";
+import { asText } from "@turnkeep/core/format-kit";
 import { isDirect } from "../conversion/caller.ts";
 import type { Losses, Source } from "../conversion/losses.ts";
 import { mediumOf, withFilename } from "../conversion/media.ts";
@@ -12,7 +12,7 @@ import {
 } from "../conversion/neutral.ts";
 import { inputOf, outputOf } from "../conversion/outputs.ts";
 import { type AnyItem, itemOf, partsOf } from "./any-item.ts";
-import { roleOf, toolCallRefs, toolResultRefs } from "./calls.ts";
+import { openaiResponsesFormat as format } from "./format.ts";
 import type { ResponsesItem } from "./items.ts";
 
 /** See `Conversion.read`. What the model put out in a row is one message. */
@@ -25,7 +25,7 @@ export function readItems(items: readonly ResponsesItem[], losses: Losses): Neut
       return;
     }
     const parts = readItem(itemOf(item), item, { index, losses });
-    const role = roleOf(item);
+    const role = format.role(item);
     const last = messages.at(-1);
     if (role === "assistant" && last?.role === "assistant") last.parts.push(...parts);
     else if (parts.length > 0) messages.push({ role, parts });
@@ -40,7 +40,7 @@ function ledToLost(items: readonly ResponsesItem[]): ReadonlySet<number> {
   for (let index = items.length - 1; index >= 0; index--) {
     const item = items[index] as ResponsesItem;
     const { type } = itemOf(item);
-    if (type !== "reasoning") isRun = roleOf(item) === "assistant" && !answerTypes.has(type);
+    if (type !== "reasoning") isRun = format.role(item) === "assistant" && !answerTypes.has(type);
     else if (isRun) lost.add(index);
   }
   return lost;
@@ -74,7 +74,7 @@ function readItem(item: AnyItem, message: ResponsesItem, source: Source): Source
     }
     case "function_call_output":
     case "custom_tool_call_output": {
-      const [result] = toolResultRefs(message);
+      const [result] = format.toolResults(message);
       if (result === undefined) break;
       lose("call_id", "output", "name");
       const output = outputOf(readContent(item.output, source).map(({ part }) => part));
@@ -83,7 +83,7 @@ function readItem(item: AnyItem, message: ResponsesItem, source: Source): Source
     }
   }
   // Calls of other kinds, and what answers them, mean nothing to another API.
-  const calls = toolCallRefs(message);
+  const calls = format.toolCalls(message);
   for (const { id } of calls) losses.call(index, type, id);
   if (calls.length === 0) losses.add(index, type);
   return [];
