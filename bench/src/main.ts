@@ -15,13 +15,24 @@ import { scattered } from "./benchmarks/scattered.ts";
 import { start } from "./benchmarks/start.ts";
 import { stores } from "./benchmarks/stores.ts";
 import { tokens } from "./benchmarks/tokens.ts";
+import { units } from "./benchmarks/units.ts";
 import { window } from "./benchmarks/window.ts";
 import { benchFolder } from "./peers.ts";
 import { thisMachine } from "./report/machine.ts";
 import { documents, pageOf, readResults, targetsOf, withResults, writeResult } from "./report/results.ts";
 import { markdownOf } from "./report/table.ts";
 
-const benchmarks: readonly Benchmark[] = [cache, elsewhere, growth, scattered, start, stores, tokens, window];
+const benchmarks: readonly Benchmark[] = [
+  cache,
+  elsewhere,
+  growth,
+  scattered,
+  start,
+  stores,
+  tokens,
+  units,
+  window,
+];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -25,6 +25,12 @@ export interface SdkClient {
   destroy(): void;
 }
 
+/** What `new DynamoDBClient` takes for a DynamoDB Local. */
+export function configOf(url: string): DynamoDBClientConfig {
+  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
+  return { endpoint: new URL(url).origin, region: "us-east-1", credentials };
+}
+
 /** An action of a transaction. */
 interface Action {
   readonly TableName: string;
@@ -84,7 +90,7 @@ export class UnitCounter {
     }
     const { ConsumedCapacity = [] } = answer.output as { ConsumedCapacity?: Capacity | Capacity[] };
     const units = [ConsumedCapacity].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
-    if (/^(Get|BatchGet|Query|Scan)/.test(command)) this.#read += units;
+    if (/^(Get|BatchGet|TransactGet|Query|Scan)/.test(command)) this.#read += units;
     else this.#write += units;
     return answer;
   }

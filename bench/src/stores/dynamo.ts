@@ -6,7 +6,7 @@ import { conversation } from "../corpus.ts";
 import { Peer } from "../peers.ts";
 import type { Arena, Contender } from "./contender.ts";
 import { createFloorTable, dynamoFloor } from "./dynamo-floor.ts";
-import { type SdkClient, UnitCounter } from "./dynamo-units.ts";
+import { configOf, type SdkClient, UnitCounter } from "./dynamo-units.ts";
 import { type LangChainHistory, type LangChainMessages, langChain } from "./langchain.ts";
 import { type MastraCore, type MastraMemoryStorage, mastra } from "./mastra.ts";
 import { ours, rowsShown } from "./ours.ts";
@@ -72,11 +72,6 @@ export async function startDynamoArena(counter: TokenCounter): Promise<Arena> {
       await server.stop();
     },
   };
-}
-
-function configOf(url: string): DynamoDBClientConfig {
-  const credentials = { accessKeyId: "local", secretAccessKey: "local" };
-  return { endpoint: new URL(url).origin, region: "us-east-1", credentials };
 }
 
 const [langChainTable, mastraTable] = ["langchain", "mastra"];

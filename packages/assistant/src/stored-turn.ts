@@ -6,6 +6,7 @@ import {
   isTurnkeepError,
   type MessageFormat,
 } from "@turnkeep/core";
+import { CallsById } from "@turnkeep/core/processors";
 import { throwIfAborted } from "./abort.ts";
 import type { ApprovalResponse, AssistantMessages, ToolCall, ToolResult } from "./messages.ts";
 import { conflict } from "./turn-errors.ts";
@@ -163,7 +164,7 @@ function turnOf<M>(
   const messageIds: string[] = [];
   let newestIds: string[] = [];
   const asked = new Map<string, CallPlace<M>>();
-  const open = new OpenCalls(format);
+  const turnCalls = new TurnCalls(format);
   for (const { id, message, state } of behind) {
     if (state === "superseded") continue;
     const role = format.role(message);
@@ -178,13 +179,13 @@ function turnOf<M>(
       const isAborted = id.startsWith(`${questionId}/`) && id.endsWith(abortedMark);
       const step: Step<M> = { message, calls, results, approvals, stored: true, isUnread: false, isAborted };
       steps.push(step);
-      open.add(step);
+      turnCalls.add(step);
       for (const [place, approval] of approvals.entries()) {
         if (approval !== undefined && !asked.has(approval.approvalId))
           asked.set(approval.approvalId, { step, place });
       }
     } else {
-      takeResults(open, message, format, messages);
+      takeResults(turnCalls, message, format, messages);
       takeResponses(asked, message, messages);
     }
   }
@@ -236,59 +237,52 @@ function countOf<M>(behind: readonly HistoryMessage<M>[], id: string): number {
   }, 0);
 }
 
+/** Gives each result in a message to the call that it answers. */
 function takeResults<M>(
-  open: OpenCalls<M>,
+  calls: TurnCalls<M>,
   message: M,
   format: MessageFormat<M>,
   messages: AssistantMessages<M>,
 ): void {
-  const readable = new Map<string, ToolResult[]>();
-  for (const result of [...(messages.toolResults?.(message) ?? [])].reverse())
-    pushTo(readable, result.toolCallId, result);
+  const readable = new CallsById<ToolResult>();
+  readable.askTogether((messages.toolResults?.(message) ?? []).map((result) => [result.toolCallId, result]));
   for (const { id } of format.toolResults(message)) {
-    const found = open.take(id);
-    if (found === undefined) continue;
-    const { step, place } = found;
+    const answered = calls.take(id);
+    if (answered === undefined) continue;
+    const { step, place } = answered;
     const { id: toolCallId, name: toolName } = step.calls[place] as ToolCall;
-    const read = readable.get(id)?.pop();
+    const read = readable.take(id);
     step.isUnread ||= read === undefined;
     step.results[place] = { output: null, isError: false, ...read, toolCallId, toolName };
   }
 }
 
-/** Each result answers the newest call of its id that has none; of calls of one message that share an id, the first. */
-class OpenCalls<M> {
+/** The calls of a turn by the ids that they have, and by those that the format reports where they have none. */
+class TurnCalls<M> {
   readonly #format: MessageFormat<M>;
-  /** By id; the next one to be answered stands last. */
-  readonly #places = new Map<string, CallPlace<M>[]>();
+  readonly #calls: CallsById<CallPlace<M>> = new CallsById();
 
   constructor(format: MessageFormat<M>) {
     this.#format = format;
   }
 
   add(step: Step<M>): void {
-    const own = this.#format
+    const reported = this.#format
       .toolCalls(step.message)
       .filter(({ providerExecuted }) => providerExecuted !== true);
-    for (const [place, call] of [...step.calls.entries()].reverse()) {
-      pushTo(this.#places, call.id, { step, place });
-      // The format may report an id where the call has none.
-      const id = own[place]?.id;
-      if (id !== undefined && id !== call.id) pushTo(this.#places, id, { step, place });
-    }
+    this.#calls.askTogether(
+      step.calls.flatMap((call, place): [string, CallPlace<M>][] => {
+        const id = reported[place]?.id ?? call.id;
+        return [call.id, ...(id === call.id ? [] : [id])].map((callId) => [callId, { step, place }]);
+      }),
+    );
   }
 
+  /** The call that a result answers, unless it was answered under its other id. */
   take(id: string): CallPlace<M> | undefined {
-    const places = this.#places.get(id);
     for (;;) {
-      const last = places?.pop();
-      if (last === undefined || last.step.results[last.place] === undefined) return last;
+      const call = this.#calls.take(id);
+      if (call === undefined || call.step.results[call.place] === undefined) return call;
     }
   }
-}
-
-function pushTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [item]);
-  else list.push(item);
 }

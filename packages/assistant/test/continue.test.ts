@@ -117,6 +117,16 @@ describe("a chat with an id that was used before", () => {
     expect(runs).toEqual(["c1"]);
   });
 
+  test("tells results of one id in one message apart", async () => {
+    const calls = calling(["c1", "again"], ["c1", "again"], ["c1", "again"]);
+    const [first, second] = [toolResult("c1", "again", "first"), toolResult("c1", "again", "second")];
+    const both = { ...first, content: [...first.content, ...second.content] } as ModelMessage;
+    const { ask } = await left([user("Go"), calls, both], assistant("Done."));
+    expect(await ask()).toMatchObject({
+      toolResults: [{ output: "first" }, { output: "second" }, { output: "done" }],
+    });
+  });
+
   test("goes on behind a question that was taken back", async () => {
     const { memory, ask } = await left(
       [user("Go"), calling(["c1", "again"])],

@@ -1,3 +1,5 @@
+import type { Visitor } from "./format/visitor.ts";
+
 /**
  * The bound for a type parameter that stands for a message of any type. Every type meets it; unlike without a bound,
  * TypeScript keeps the literals of a message that is written where the type is inferred (`role: "user"`, not `string`).
@@ -186,6 +188,12 @@ export interface MessageFormat<M> {
    * leave it out with `without`. Used by processors.
    */
   mapText?(message: M, change: (text: string, of: TextPlace) => string): M;
+  /**
+   * Tells the visitor what a message holds, and puts in place what it returns: for what a rule or a processor of yours
+   * has to know or change and no method here does. The message itself if nothing changed; `undefined` if all of it is
+   * left out. `derived` of `@turnkeep/core/format-kit` gives it to every format that it makes.
+   */
+  visit?(message: M, at: Visitor): M | undefined;
   /** Equal content: absent and undefined members are the same, and the order of members is ignored. */
   equals(a: M, b: M): boolean;
   /**

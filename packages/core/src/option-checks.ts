@@ -94,11 +94,6 @@ export function checkObject(name: string, value: unknown, names: readonly string
   checkNames(name, value as object, names);
 }
 
-/** The same for options that may be left out. */
-export function checkOptions(name: string, options: unknown, names: readonly string[]): void {
-  if (options !== undefined) checkObject(name, options, names);
-}
-
 /**
  * The same where an instance of a class, such as a memory, is allowed too: its other members are not checked.
  *

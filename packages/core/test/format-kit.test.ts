@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { asText, derived, invalidMessage, joinedParts, type Visit, type Visitor } from "../src/format-kit.ts";
+import { asText, derived, invalidMessage, joinedParts, type Visit, Visitor } from "../src/format-kit.ts";
 
 /** A format of one's own, as a third party writes it. */
 interface Line {
@@ -104,6 +104,18 @@ describe("a format derived from a traversal", () => {
     expect(
       format.pieces(message).map((piece) => (piece.type === "text" ? piece.text : piece.mediaType)),
     ).toEqual(["a", "find", '{"id":"1"}', '{"b":null}', "image/*"]);
+  });
+
+  test("is open to a visitor of one's own, for what it has no method for", () => {
+    class WithoutPictures extends Visitor {
+      override media(): undefined {
+        return undefined;
+      }
+    }
+    const message = line(say("a"), { kind: "picture", url: "x" });
+    expect(format.visit?.(message, new WithoutPictures())).toEqual(line(say("a")));
+    const said = line(say("a"));
+    expect(format.visit?.(said, new WithoutPictures())).toBe(said);
   });
 
   test("is empty where nothing but blank texts and what is never sent is left", () => {

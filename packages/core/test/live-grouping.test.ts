@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { assistant, type ModelMessage, toolCall } from "../src/index.ts";
 import { type Item, itemsOf } from "../src/steps/item.ts";
 import { Live } from "../src/steps/live.ts";
-import { isOpen } from "../src/steps/step.ts";
+import { isOpen } from "../src/steps/pairing.ts";
 import { both, continued, formatWith, messages } from "./step-messages.ts";
 
 type Act =

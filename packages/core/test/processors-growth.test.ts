@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   assistant,
   modelMessageFormat as format,
+  type MessageFormat,
   type ModelMessageLike,
   toolCall,
   toolResult,
@@ -60,6 +61,17 @@ const jumbled: fc.Arbitrary<ModelMessageLike[]> = fc
   )
   .map((messages) => messages.map((message, mark) => frozen({ ...message, mark })));
 
+/** Answers are items, and those that go without their reasoning show it. */
+const inParts: MessageFormat<ModelMessageLike> = {
+  ...format,
+  answersInParts: true,
+  without: (message, content) => {
+    const left = format.without(message, content);
+    const isUnbound = content.reasoning === true && left?.role === "assistant";
+    return isUnbound ? { ...left, unbound: true } : left;
+  },
+};
+
 const keepLastSteps = fc.option(fc.nat(4), { nil: undefined });
 
 /** Every processor that looks at more than one message, with any options, as a function that makes it. */
@@ -84,10 +96,11 @@ describe("processors over a list that grows", () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(disordered, jumbled, crossed.map(frozen)),
-        fc.array(anyProcessor, { minLength: 1, maxLength: 2 }),
+        fc.array(anyProcessor, { minLength: 1, maxLength: 3 }),
         fc.array(fc.tuple(fc.nat(6), fc.nat(20)), { minLength: 1, maxLength: 8 }),
         fc.boolean(),
-        async (messages, makes, cuts, isFrozen) => {
+        fc.constantFrom(format, inParts),
+        async (messages, makes, cuts, isFrozen, format) => {
           const make = () => makes.map((one) => one());
           const processors = make();
           const given = isFrozen ? messages : structuredClone(messages);
@@ -97,12 +110,71 @@ describe("processors over a list that grows", () => {
             ...cuts.map(([missing, length]) => given.slice(0, length).filter((_, at) => at !== missing)),
           ];
           for (const list of lists) {
-            const again = await applyProcessors(list, processors);
-            expect(again).toEqual(await applyProcessors(structuredClone(list), make()));
+            const again = await applyProcessors(list, processors, { format });
+            expect(again).toEqual(await applyProcessors(structuredClone(list), make(), { format }));
           }
         },
       ),
     );
+  });
+
+  test("answer as those that never saw it before, wherever it was cut and grew again", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(disordered, jumbled, crossed.map(frozen)),
+        fc.array(anyProcessor, { minLength: 1, maxLength: 2 }),
+        fc.array(fc.tuple(fc.nat(20), fc.nat(20)), { minLength: 3, maxLength: 12 }),
+        fc.constantFrom(format, inParts),
+        async (messages, makes, cuts, format) => {
+          const make = () => makes.map((one) => one());
+          let list: readonly ModelMessageLike[] = [];
+          const root: ModelMessageLike[] = [frozen(user("go on"))];
+          // What a processor answers is one list to the next, whatever it holds.
+          const processors = [{ name: "any", process: () => list }, ...make()];
+          for (const [missing, length] of cuts) {
+            list = messages.slice(0, length).filter((_, at) => at !== missing);
+            const again = await applyProcessors(root, processors, { format });
+            expect(again).toEqual(await applyProcessors(structuredClone(list), make(), { format }));
+          }
+        },
+      ),
+    );
+  });
+
+  test("toolCallFilter looks again at reasoning whose answer ends otherwise", async () => {
+    const compaction = {
+      type: "custom",
+      kind: "openai.compaction",
+      providerOptions: { openai: { itemId: "cmp_1" } },
+    };
+    const [question, reasoning, call, compacted, thanks] = [
+      user("go on"),
+      assistant([{ type: "reasoning", text: "Hm." }]),
+      toolCall("1", "read", {}),
+      { role: "assistant", content: [compaction] } as unknown as ModelMessageLike,
+      user("Thanks."),
+    ].map(frozen) as [ModelMessageLike, ...ModelMessageLike[]];
+    let list = [question, reasoning, call, compacted, thanks] as ModelMessageLike[];
+    const processors = [{ name: "any", process: () => list }, toolCallFilter({ keepLastSteps: 0 })];
+    const root = [question];
+    const shown = await applyProcessors(root, processors, { format: inParts });
+    expect(shown).toEqual([question, reasoning, compacted, thanks]);
+    list = [question, reasoning, call, thanks] as ModelMessageLike[];
+    expect(await applyProcessors(root, processors, { format: inParts })).toEqual([question, thanks]);
+  });
+
+  test("tokenLimiter keeps calls together that follow one another once what stood between them has gone", async () => {
+    const [first, between, ...rest] = [
+      ...[toolCall("1", "read", {}), user("go on"), toolCall("2", "read", {})],
+      ...[toolResult("1", "read", "ok"), toolResult("2", "read", "ok")],
+    ].map(frozen) as [ModelMessageLike, ModelMessageLike, ...ModelMessageLike[]];
+    const ten = { name: "ten", count: () => 10 };
+    let list = [first, between];
+    const limiter = tokenLimiter({ limit: 25, counter: ten, overflow: "evict" });
+    const processors = [{ name: "any", process: () => list }, limiter];
+    expect(await applyProcessors([between], processors)).toEqual(list);
+    list = [first, ...rest];
+    expect(await applyProcessors([between], processors)).toEqual([]);
   });
 
   test.each([{ exclude: ["read"] }, { exclude: ["read"], keepLastSteps: 1 }])(

@@ -9,6 +9,7 @@ import {
   toolResult,
   user,
 } from "../src/index.ts";
+import { listOf } from "../src/processors/message-list.ts";
 import {
   applyProcessors,
   type Processor,
@@ -19,7 +20,8 @@ import {
   toolCallFilter,
   truncateToolResults,
 } from "../src/processors.ts";
-import { deepFreeze } from "../src/steps/item.ts";
+import { deepFreeze } from "../src/steps/deep-freeze.ts";
+import { functionCalls } from "./function-calls.ts";
 import { characterCounter as counter } from "./window-reference.ts";
 
 /** What is asked for each added message, counted: times would depend on the machine. */
@@ -118,4 +120,102 @@ describe.each([
       expect(most).toBeLessThan(100);
     },
   );
+});
+
+/** A turn that holds something for every processor. */
+function richTurn(at: number): ModelMessageLike[] {
+  const [question, call, result, ...rest] = turn(at) as [
+    ModelMessageLike,
+    ModelMessageLike,
+    ModelMessageLike,
+  ];
+  const image = { type: "image", image: "AAAA" } as const;
+  const thought = [
+    { type: "reasoning", text: "Hm." },
+    { type: "text", text: "I know the key sk-1." },
+  ] as const;
+  return [
+    ...[question, user([{ type: "text", text: "And this?" }, image]), call, result, assistant([...thought])],
+    ...[toolCall(`d-${at}`, "read", {}), toolResult(`d-${at}`, "read", "long ".repeat(50))],
+    ...rest,
+  ].map((message) => deepFreeze(message));
+}
+
+const inParts: MessageFormat<ModelMessageLike> = { ...format, answersInParts: true };
+
+/** What processors do about messages that they have asked about is in their calls of functions alone. */
+const whole: Readonly<Record<string, () => Processor<ModelMessageLike>[]>> = {
+  tokenLimiter: () => [limiter()],
+  "tokenLimiter, of turns": () => [tokenLimiter({ limit: 400, counter, unit: "turn" })],
+  "tokenLimiter, which keeps as much as fits": () => [tokenLimiter({ limit: 400, counter, target: 1 })],
+  "tokenLimiter, which keeps all": () => [tokenLimiter({ limit: 1_000_000, counter })],
+  toolCallFilter: () => [toolCallFilter()],
+  "toolCallFilter, exclude": () => [toolCallFilter({ exclude: ["search"] })],
+  "toolCallFilter, keepLastSteps": () => [toolCallFilter({ keepLastSteps: 4 })],
+  stripMedia: () => [stripMedia()],
+  "stripMedia, keepLastSteps": () => [stripMedia({ keepLastSteps: 2 })],
+  stripReasoning: () => [stripReasoning()],
+  "stripReasoning, keepLastSteps": () => [stripReasoning({ keepLastSteps: 2 })],
+  redact: () => [redact({ patterns: [/sk-\d+/] })],
+  truncateToolResults: () => [truncateToolResults({ maxTokens: 60, counter })],
+  "toolCallFilter, keepLastSteps, then tokenLimiter": () => [
+    toolCallFilter({ keepLastSteps: 4 }),
+    tokenLimiter({ limit: 1_000_000, counter }),
+  ],
+  "all of them": () => [
+    stripMedia({ keepLastSteps: 2 }),
+    stripReasoning({ keepLastSteps: 3 }),
+    toolCallFilter({ keepLastSteps: 4 }),
+    redact({ patterns: [/sk-\d+/] }),
+    truncateToolResults({ maxTokens: 60, counter }),
+    tokenLimiter({ limit: 1_000_000, counter }),
+  ],
+};
+
+describe.each([
+  ["whole", format],
+  ["in parts", inParts],
+])("for one more message of a list, with answers %s", (_, format) => {
+  test.each(Object.entries(whole))("%s does as much behind many as behind few", async (_, make) => {
+    const processors = make();
+    const list: ModelMessageLike[] = [];
+    let turns = 0;
+    const growTo = async (count: number): Promise<void> => {
+      for (; turns < count; turns++) {
+        for (const message of richTurn(turns)) {
+          list.push(message);
+          let shown: readonly ModelMessageLike[] = list;
+          // A memory too runs them one by one.
+          for (const processor of processors) shown = await applyProcessors(shown, [processor], { format });
+        }
+      }
+    };
+    await growTo(10);
+    const few = await functionCalls(() => growTo(20));
+    await growTo(140);
+    const many = await functionCalls(() => growTo(150));
+    expect(list.length).toBeGreaterThan(2_000);
+    expect(few).toBeGreaterThan(list.length / 15);
+    expect(many).toBeLessThan(1.1 * few);
+  });
+});
+
+test("what each of several processors is given of a growing list is one list", async () => {
+  const lists: Set<unknown>[] = [];
+  const watching = (place: number): Processor<ModelMessageLike> => ({
+    name: `watching ${place}`,
+    process: (messages) => {
+      lists[place] = (lists[place] ?? new Set()).add(listOf(messages, format));
+      return messages;
+    },
+  });
+  const processors = (whole["all of them"] ?? (() => []))().flatMap((one, place) => [watching(place), one]);
+  const list: ModelMessageLike[] = [];
+  for (let at = 0; at < 20; at++) {
+    for (const message of richTurn(at)) {
+      list.push(message);
+      await applyProcessors(list, processors);
+    }
+  }
+  expect(lists.map(({ size }) => size)).toEqual([1, 1, 1, 1, 1, 1]);
 });

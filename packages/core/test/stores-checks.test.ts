@@ -3,25 +3,15 @@ import { describe, expect, test } from "vitest";
 import { isTurnkeepError, TurnkeepError } from "../src/errors.ts";
 import type { HistoryQuery, ListQuery, MemoryUpdate, MessageState } from "../src/store-contract.ts";
 import {
-  checkMemoryId,
-  checkMessageId,
   checkOptionText,
-  checkOwner,
   checkTtl,
-  checkUpdate,
-  closedError,
   conflictError,
   corruptError,
-  decodeCursor,
-  encodeCursor,
   foldUpdate,
   isInPlace,
   isPlain,
-  listPage,
   memorySnapshot,
   namedSeqs,
-  normalizeHistoryQuery,
-  normalizeListQuery,
   redactUrl,
   runsOf,
   storedRows,
@@ -29,6 +19,15 @@ import {
   throwIfAborted,
   utf8Length,
 } from "../src/store-kit.ts";
+import { checkMemoryId, checkMessageId, checkOwner, checkUpdate } from "../src/stores/checks.ts";
+import {
+  decodeCursor,
+  encodeCursor,
+  listPage,
+  normalizeHistoryQuery,
+  normalizeListQuery,
+} from "../src/stores/queries.ts";
+import { closedError } from "../src/stores/store-errors.ts";
 import { message, update } from "./stores-support.ts";
 
 const capabilities = { maxMessageBytes: 100 };

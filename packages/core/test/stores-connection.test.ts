@@ -4,7 +4,6 @@ import {
   checkConnection,
   driverCalls,
   importError,
-  lifecycle,
   ownClient,
   parseUrl,
 } from "../src/store-kit.ts";
@@ -169,44 +168,6 @@ describe("driverCalls", () => {
     controller.abort();
     await expect(call).rejects.toMatchObject({ code: "ABORTED" });
     await calls.settled();
-  });
-});
-
-describe("lifecycle", () => {
-  it("hands a call its signal, and closes the connection once", async () => {
-    let closed = 0;
-    const { enter, close } = lifecycle("myStore", {
-      under: (signal) => signal,
-      close: async () => void closed++,
-    });
-    const { signal } = new AbortController();
-    expect(enter({ signal })).toBe(signal);
-    expect(enter(undefined)).toBeUndefined();
-    const closing = close();
-    expect(close()).toBe(closing);
-    await closing;
-    expect(closed).toBe(1);
-  });
-
-  it("lets nothing in that was aborted, and nothing after close()", () => {
-    const { enter, close } = lifecycle("myStore", { under: () => "entered", close: async () => {} });
-    const signal = AbortSignal.abort();
-    expect(() => enter({ signal })).toThrow(expect.objectContaining({ code: "ABORTED" }));
-    expect(enter({})).toBe("entered");
-    void close();
-    expect(() => enter({ signal })).toThrow(expect.objectContaining({ code: "CLOSED" }));
-  });
-
-  it("lets in no id that the contract does not allow, and says first what ends every call", () => {
-    const { enterFor, close } = lifecycle("myStore", { under: () => "entered", close: async () => {} });
-    expect(enterFor("chat-1", undefined)).toBe("entered");
-    for (const id of ["", undefined as unknown as string]) {
-      expect(() => enterFor(id, {})).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));
-      const signal = AbortSignal.abort();
-      expect(() => enterFor(id, { signal })).toThrow(expect.objectContaining({ code: "ABORTED" }));
-    }
-    void close();
-    expect(() => enterFor("", {})).toThrow(expect.objectContaining({ code: "CLOSED" }));
   });
 });
 

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { modelMessageFormat } from "../src/format/model-message-format.ts";
 import { assistant, user } from "../src/index.ts";
 import { stepsOf } from "../src/steps/live.ts";
-import { groupsOf } from "../src/window/plan.ts";
+import { groupsOf } from "../src/window/groups.ts";
+import { units } from "../src/window/units/units.ts";
 
 const messages = Array.from({ length: 1000 }, (_, index) => (index % 2 === 0 ? user("?") : assistant("!")));
 
@@ -27,7 +28,7 @@ test.each([
   "by %s, a window that lets the oldest go looks at nothing between it and the newest",
   (unit, size) => {
     const steps = counted(stepsOf(messages, modelMessageFormat));
-    const { older, newest } = groupsOf(steps.list, unit);
+    const { older, newest } = groupsOf(steps.list, units[unit]);
     const [oldest] = older;
     expect(oldest?.flatMap(({ items }) => items.map(({ seq }) => seq))).toEqual(
       unit === "step" ? [0] : [0, 1],

@@ -15,27 +15,6 @@ export function isLeftOut(text: unknown, which: "empty" | "blank"): boolean {
   return (which === "blank" ? shown.trim() : shown) === "";
 }
 
-/** Ids by how often each is there: several calls of a message may share theirs. */
-export class IdCounts {
-  readonly #counts: Map<string, number> = new Map();
-
-  constructor(ids: Iterable<string> = []) {
-    for (const id of ids) this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
-  }
-
-  /** Takes the id out, once; answers whether it was there. */
-  take(id: string): boolean {
-    const count = this.#counts.get(id) ?? 0;
-    if (count > 0) this.#counts.set(id, count - 1);
-    return count > 0;
-  }
-
-  /** Those that are left, each as often as it is there. */
-  *left(): Generator<string> {
-    for (const [id, count] of this.#counts) for (let time = 0; time < count; time++) yield id;
-  }
-}
-
 /** Puts a value last among those under a key. */
 export function append<T>(lists: Map<string, T[]>, key: string, value: T): void {
   const list = lists.get(key);

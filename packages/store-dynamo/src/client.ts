@@ -1,3 +1,4 @@
+/** The connection: sends commands of the AWS SDK until DynamoDB has done them or refused them. */
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import {
   callDriver,
@@ -16,7 +17,7 @@ export interface DynamoClient {
   send(command: never, options?: never): Promise<unknown>;
 }
 
-type Item = Record<string, AttributeValue>;
+type AttributeMap = Record<string, AttributeValue>;
 
 /** One operation of the database: its name and input and, as a type, its result. */
 export interface Statement<A> {
@@ -101,10 +102,7 @@ export function connect({ client, url, config }: DynamoConnection, tableName: st
       return <A>(statement: Statement<A>) =>
         calls.run(async () => (await sendUntilDone(send, statement, tableName, signal)) as A, signal);
     },
-    async close() {
-      await calls.settled();
-      own?.client.destroy();
-    },
+    close: () => calls.closeAfter(() => own?.client.destroy()),
   };
 }
 
@@ -185,7 +183,7 @@ async function sendUntilDone(
   tableName: string,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
-  const { operation, insists } = statement;
+  const { operation, insists = false } = statement;
   let { input } = statement;
   const answers: Answer[] = [];
   let open = false;
@@ -196,28 +194,39 @@ async function sendUntilDone(
     if (answer !== undefined) {
       answers.push(answer);
       // What a batch left undone for lack of capacity.
-      const left = answer.UnprocessedItems ?? answer.UnprocessedKeys ?? {};
-      if (Object.keys(left).length === 0) return answers.length === 1 ? answer : joined(answers);
-      input = { ...input, RequestItems: left };
-    }
-    // A read whose connection was dead has another try, by another connection.
-    if (mayRead && answer === undefined && isUnanswered(cause) && signal?.aborted !== true) {
+      const undone = answer.UnprocessedItems ?? answer.UnprocessedKeys ?? {};
+      if (Object.keys(undone).length === 0) return answers.length === 1 ? answer : joined(answers);
+      input = { ...input, RequestItems: undone };
+    } else if (mayRead && isUnanswered(cause) && signal?.aborted !== true) {
+      // A read whose connection was dead has another try, by another connection.
       mayRead = false;
       continue;
     }
     const codes = codesOf(cause);
-    const isCondition = codes.includes("ConditionalCheckFailed");
-    const isConflict = codes.includes("TransactionConflict");
-    const again = !isCondition && (isThrottled(codes) || (isConflict && insists === true));
-    if (!again && (isCondition || isConflict)) {
+    if (!mayPass(codes, insists)) {
+      if (!isRefusal(codes)) throw explained(cause, open, operation, tableName);
       // By its token, a transaction that was made before would have been answered as made.
-      const isOpen = open && !(isCondition && "ClientRequestToken" in input);
+      const isCertain = codes.includes(conditionFailed) && "ClientRequestToken" in input;
+      const isOpen = open && !isCertain;
       return { refusal: { codes, isOpen, cause: explained(cause, true, operation, tableName) } };
     }
-    if (!again || attempt === maxAttempts) throw explained(cause, open, operation, tableName);
+    if (attempt === maxAttempts) throw explained(cause, open, operation, tableName);
     // Random, so that calls refused together do not all return together.
     await pause(Math.random() * Math.min(firstWaitMs * 2 ** attempt, longestWaitMs), signal);
   }
+}
+
+const conditionFailed = "ConditionalCheckFailed";
+const conflict = "TransactionConflict";
+
+function isRefusal(codes: readonly string[]): boolean {
+  return codes.includes(conditionFailed) || codes.includes(conflict);
+}
+
+/** Whether a repeat of a write that was refused so may succeed. */
+function mayPass(codes: readonly string[], insists: boolean): boolean {
+  if (codes.includes(conditionFailed)) return false;
+  return isThrottled(codes) || (insists && codes.includes(conflict));
 }
 
 function putOff(): Error {
@@ -236,7 +245,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
 interface Answer {
   readonly UnprocessedItems?: object;
   readonly UnprocessedKeys?: object;
-  readonly Responses?: Readonly<Record<string, readonly Item[]>>;
+  readonly Responses?: Readonly<Record<string, readonly AttributeMap[]>>;
 }
 
 /** The items of all answers to one `BatchGetItem`, which names one table. */

@@ -1,137 +1,235 @@
+/** Reads of messages: those of memory and pages of history, by one head and only as far as it vouches for them. */
 import type { MessageState, StoredMessage } from "@turnkeep/core";
-import { type NormalHistoryQuery, normalizeHistoryQuery, unreadableMessage } from "@turnkeep/core/store-kit";
+import { type NormalHistoryQuery, unreadableMessage } from "@turnkeep/core/store-kit";
+import type { Head, Heads } from "./head.ts";
 import { idsOf, seqsOf } from "./ids.ts";
-import { type Head, Memory } from "./items.ts";
-import { beyond, decodeLive, type Line, linesOf, messageOf, type Row } from "./records.ts";
+import { Life } from "./items.ts";
+import {
+  beyond,
+  decodeLive,
+  type LiveRef,
+  linesOf,
+  type MessageLine,
+  type MessageRow,
+  messageOf,
+} from "./records.ts";
 import { Reading } from "./rows.ts";
 import type { Table } from "./table.ts";
 
 /** Roughly how many messages a row holds. */
 const messagesOfRow = 4;
 
+/** How often one version is read whose messages are not where its head says, before they count as lost. */
+const readsOfOneVersion = 6;
+
 /** The live messages, all of them. */
 export const allLive: NormalHistoryQuery = {
-  ...normalizeHistoryQuery({ states: ["live"] }),
+  after: 0,
+  before: Number.MAX_SAFE_INTEGER,
+  order: "ascending",
   limit: Number.POSITIVE_INFINITY,
+  states: ["live"],
+  ids: undefined,
 };
 
 /** What a query found. */
-export interface Found {
+export interface MessagePage {
   readonly messages: readonly { readonly message: StoredMessage; readonly state: MessageState }[];
   readonly hasMore: boolean;
+}
+
+/** Live messages whose records are lost: their ids by seq. */
+export type LostIds = ReadonlyMap<number, string>;
+
+/** What a read of a memory saw. Without a head there is no memory. */
+export interface MemoryRead {
+  readonly head?: Head | undefined;
+  /** Absent if there is no memory, or if it is at the version that the caller knows. */
+  readonly page?: MessagePage;
+  readonly lost: LostIds;
+}
+
+/** What a query asks for by one head, read at once. */
+interface PageRead extends MessagePage {
   /** The seqs of live messages that are not where the head says. */
   readonly missing: readonly number[];
   /** Whether everything was found that the head, or a row in parts, promises. */
   readonly isWhole: boolean;
 }
 
-/** The messages that a query asks for, by a head. If some are missing, an update happened in between or is happening now. */
-export async function readMessages(
+/** Reads the head, then what it promises, and again while an update is being applied that the read met. */
+export async function readMemory(
   table: Table,
+  heads: Heads,
   memoryId: string,
-  head: Head,
-  { after, before, order, limit, states, ids }: NormalHistoryQuery,
-): Promise<Found> {
-  const descending = order === "descending";
-  const sign = descending ? -1 : 1;
-  const reading = new Reading(new Memory(table, memoryId, head.life), head);
-  const live = decodeLive(memoryId, head.live);
-  const recent = linesOf(head.recent);
-  const wanted = ids && new Set(ids);
-  const isLiveOnly = states.every((state) => state === "live");
-  /** The greatest seq in rows, by the head. Later moves into rows are known, and nothing moves back. */
-  const newest = (recent[0]?.seq ?? head.nextSeq) - 1;
-  const from = after + 1;
-  const to = states.length === 0 ? 0 : Math.min(before - 1, newest);
-  const isInRows = (seq: number): boolean => seq >= from && seq <= to;
-  const liveInRows = [...live.keys()].filter(isInRows);
-  /** Not all rows from the first to the last are needed for these. */
-  const asked = await seqsAsked();
-  const liveBeside = [...live.keys()].filter((seq) => seq > newest && seq >= from && seq < before);
-  /** Live messages that must be found. */
-  const due = new Set([...(asked?.filter((seq) => live.has(seq)) ?? liveInRows), ...liveBeside]);
-
-  async function seqsAsked(): Promise<number[] | undefined> {
-    if (ids === undefined)
-      return isLiveOnly ? (descending ? liveInRows.reverse() : liveInRows).slice(0, limit + 1) : undefined;
-    const inHead = new Set(recent.map(({ id }) => id));
-    const elsewhere = new Set(from > to ? [] : ids.filter((id) => !inHead.has(id)));
-    const named = await seqsOf(reading.memory, [...elsewhere]);
-    const unnamed = liveInRows.filter((seq) => elsewhere.has(unreadableMessage(seq).id));
-    return [...named, ...unnamed].filter(isInRows);
-  }
-
-  async function* rowsAsked(): AsyncGenerator<readonly Row[]> {
-    if (asked !== undefined) yield await reading.rowsWith(asked, live);
-    if (asked !== undefined || from > to) return;
-    // The row that holds `to` may have a greater key.
-    const above = descending && to < newest ? await reading.rows({ from: to, to }) : [];
-    const last = descending ? (above.at(-1)?.key ?? to) : newest;
-    const rows = Math.ceil(limit / messagesOfRow) + 1;
-    yield* reading.rowPages({ from, to, last, limit: rows, descending });
-  }
-
-  /** In the order of the query: what it asks for, and what is beside that. */
-  async function* pages(): AsyncGenerator<readonly Line[]> {
-    if (descending) yield recent;
-    for await (const rows of rowsAsked()) yield rows.flatMap(({ lines }) => lines);
-    if (!descending) yield recent;
-  }
-
-  const messages: { message: StoredMessage; state: MessageState }[] = [];
-  for await (const lines of pages()) {
-    // A live message with another edit is not the one that the head means.
-    const meant = lines.filter(({ seq, edit }) => (live.get(seq)?.edit ?? edit) === edit);
-    for (const { seq } of meant) due.delete(seq);
-    const some = meant.filter(({ seq, id }) => seq > after && seq < before && (wanted?.has(id) ?? true));
-    some.sort((a, b) => a.seq - b.seq);
-    const gone = isLiveOnly ? [] : some.map(({ seq }) => seq).filter((seq) => !live.has(seq));
-    const superseded = await supersededOf(reading, gone);
-    for (const line of descending ? some.reverse() : some) {
-      const state = live.has(line.seq) ? "live" : superseded.has(line.seq) ? "superseded" : "evicted";
-      if (messages.length <= limit && states.includes(state))
-        messages.push({ message: messageOf(line), state });
+  query: NormalHistoryQuery,
+  known?: string | undefined,
+): Promise<MemoryRead> {
+  let version: string | undefined;
+  for (let tries = 1; ; tries++) {
+    const head = await heads.read(table, memoryId);
+    if (head === undefined || head.version === known) return { head, lost: new Map() };
+    // A page of history may be of no version; a snapshot has to be.
+    if (query === allLive && head.version !== version) tries = 1;
+    version = head.version;
+    const life = new Life(table, memoryId, head.life);
+    const page = await new PageReader(life, head, query).read();
+    // What is damaged does not hide the rest.
+    if (page.isWhole || tries === readsOfOneVersion) {
+      return { head, ...(await withLost(life, page, query)) };
     }
-    if (messages.length > limit) break;
+    // The update is applied one item at a time.
+    await table.pause(Math.random() * 10 * 2 ** tries);
   }
-  // One message more than the limit was taken: anything after it is not on this page.
-  const hasMore = messages.length > limit;
-  const last = hasMore ? (messages.pop()?.message.seq ?? 0) : sign * beyond;
-  const missing = [...due].filter((seq) => sign * seq < sign * last);
-  return { messages, hasMore, missing, isWhole: missing.length === 0 && (isLiveOnly || !reading.isTorn) };
 }
 
-/** What was found, with unreadable messages in place of those that are missing for good, and the ids of these. */
-export async function withLost(
-  memory: Memory,
-  found: Found,
-  { order, limit, states, ids }: NormalHistoryQuery,
-): Promise<{ found: Found; lost: ReadonlyMap<number, string> }> {
-  const { missing } = found;
-  if (missing.length === 0) return { found, lost: new Map() };
-  const names = await idsOf(memory, missing);
-  const unreadable = missing.map((seq) => unreadableMessage(seq, names.get(seq)));
-  const asked = unreadable.filter(({ id }) => states.includes("live") && (ids?.includes(id) ?? true));
-  const sign = order === "descending" ? -1 : 1;
-  const messages = [...found.messages, ...asked.map((message) => ({ message, state: "live" as const }))];
-  messages.sort((a, b) => sign * (a.message.seq - b.message.seq));
-  const hasMore = found.hasMore || messages.length > limit;
-  const lost = new Map(unreadable.map(({ seq, id }) => [seq, id]));
-  return { found: { ...found, messages: messages.slice(0, limit), hasMore }, lost };
+interface StatedLine {
+  readonly line: MessageLine;
+  readonly state: MessageState;
+}
+
+/** One read of what a query asks for, by one head. */
+class PageReader {
+  readonly #reading: Reading;
+  readonly #query: NormalHistoryQuery;
+  readonly #ids: ReadonlySet<string> | undefined;
+  readonly #live: ReadonlyMap<number, LiveRef>;
+  readonly #recent: readonly MessageLine[];
+  readonly #isDescending: boolean;
+  readonly #isLiveOnly: boolean;
+  /** The greatest seq in rows, by the head. Later moves into rows are known, and nothing moves back. */
+  readonly #newestInRows: number;
+  /** The first and the last seq in rows that may be asked for, and the live ones between them. */
+  readonly #from: number;
+  readonly #to: number;
+  readonly #liveInRows: readonly number[];
+
+  constructor(life: Life, head: Head, query: NormalHistoryQuery) {
+    this.#reading = new Reading(life, head);
+    this.#query = query;
+    this.#ids = query.ids && new Set(query.ids);
+    this.#live = decodeLive(life.memoryId, head.live);
+    this.#recent = linesOf(head.recent);
+    this.#isDescending = query.order === "descending";
+    this.#isLiveOnly = query.states.every((state) => state === "live");
+    this.#newestInRows = (this.#recent[0]?.seq ?? head.nextSeq) - 1;
+    this.#from = query.after + 1;
+    this.#to = query.states.length === 0 ? 0 : Math.min(query.before - 1, this.#newestInRows);
+    this.#liveInRows = [...this.#live.keys()].filter((seq) => this.#isInRows(seq));
+  }
+
+  #isInRows(seq: number): boolean {
+    return seq >= this.#from && seq <= this.#to;
+  }
+
+  /** What is missing, an update has moved between the reads of the head and of the rows, or is moving now. */
+  async read(): Promise<PageRead> {
+    const { after, before, limit } = this.#query;
+    const seqs = await this.#seqsAsked();
+    const beside = [...this.#live.keys()].filter(
+      (seq) => seq > this.#newestInRows && seq > after && seq < before,
+    );
+    /** Live messages that must be found. */
+    const due = new Set([...(seqs?.filter((seq) => this.#live.has(seq)) ?? this.#liveInRows), ...beside]);
+    const answers: StatedLine[] = [];
+    for await (const lines of this.#linesAsked(seqs)) {
+      // A live message with another edit is not the one that the head means.
+      const meant = lines.filter(({ seq, edit }) => (this.#live.get(seq)?.edit ?? edit) === edit);
+      for (const { seq } of meant) due.delete(seq);
+      for (const answer of await this.#answersIn(meant)) answers.push(answer);
+      if (answers.length > limit) break;
+    }
+    const messages = answers.slice(0, limit).map(({ line, state }) => ({ message: messageOf(line), state }));
+    const sign = this.#isDescending ? -1 : 1;
+    // What comes behind the first message that is not on this page need not have been found.
+    const next = answers[limit]?.line.seq ?? sign * beyond;
+    const missing = [...due].filter((seq) => sign * seq < sign * next);
+    const isWhole = missing.length === 0 && (this.#isLiveOnly || !this.#reading.isTorn);
+    return { messages, hasMore: answers.length > limit, missing, isWhole };
+  }
+
+  /** The seqs in rows that are asked for; `undefined`: all rows from the first to the last are needed. */
+  async #seqsAsked(): Promise<readonly number[] | undefined> {
+    const live = this.#liveInRows;
+    if (this.#ids === undefined) {
+      if (!this.#isLiveOnly) return undefined;
+      return (this.#isDescending ? [...live].reverse() : live).slice(0, this.#query.limit + 1);
+    }
+    if (this.#from > this.#to) return [];
+    const inHead = new Set(this.#recent.map(({ id }) => id));
+    const elsewhere = new Set([...this.#ids].filter((id) => !inHead.has(id)));
+    const named = await seqsOf(this.#reading.life, [...elsewhere]);
+    const unnamed = live.filter((seq) => elsewhere.has(unreadableMessage(seq).id));
+    return [...named.filter((seq) => this.#isInRows(seq)), ...unnamed];
+  }
+
+  /** In the order of the query: what it asks for, and what stands beside that. */
+  async *#linesAsked(seqs: readonly number[] | undefined): AsyncGenerator<readonly MessageLine[]> {
+    if (this.#isDescending) yield this.#recent;
+    for await (const rows of this.#rowsAsked(seqs)) yield rows.flatMap(({ lines }) => lines);
+    if (!this.#isDescending) yield this.#recent;
+  }
+
+  async *#rowsAsked(seqs: readonly number[] | undefined): AsyncGenerator<readonly MessageRow[]> {
+    const [reading, from, to] = [this.#reading, this.#from, this.#to];
+    if (seqs !== undefined) yield await reading.rowsWith(seqs, this.#live);
+    if (seqs !== undefined || from > to) return;
+    const limit = Math.ceil(this.#query.limit / messagesOfRow) + 1;
+    if (!this.#isDescending) return yield* reading.rowPages({ from, to, last: this.#newestInRows, limit });
+    // The row that holds `to` may have a greater key.
+    const above = to < this.#newestInRows ? await reading.rows({ from: to, to }) : [];
+    const last = above.at(-1)?.key ?? to;
+    yield* reading.rowPages({ from, to, last, limit, descending: true });
+  }
+
+  /** Those of these messages that the query asks for, in its order. */
+  async #answersIn(lines: readonly MessageLine[]): Promise<StatedLine[]> {
+    const { after, before, states } = this.#query;
+    const isNamed = (id: string): boolean => this.#ids?.has(id) ?? true;
+    const named = lines.filter(({ seq, id }) => seq > after && seq < before && isNamed(id));
+    named.sort((a, b) => a.seq - b.seq);
+    const gone = this.#isLiveOnly ? [] : named.map(({ seq }) => seq).filter((seq) => !this.#live.has(seq));
+    const superseded = await supersededOf(this.#reading, gone);
+    const stated = named.map((line): StatedLine => {
+      const left = superseded.has(line.seq) ? "superseded" : "evicted";
+      return { line, state: this.#live.has(line.seq) ? "live" : left };
+    });
+    const answers = stated.filter(({ state }) => states.includes(state));
+    return this.#isDescending ? answers.reverse() : answers;
+  }
 }
 
 /** Which of these ascending seqs, none of them live, are superseded, according to their marks in order. */
 async function supersededOf(reading: Reading, seqs: readonly number[]): Promise<ReadonlySet<number>> {
-  const { memory } = reading;
+  const { life } = reading;
   const superseded = new Set<number>();
   const [first, last] = [seqs[0], seqs.at(-1)];
   if (first === undefined || last === undefined) return superseded;
-  const { from, to } = memory.markSpan(first, last);
-  for await (const { entries } of reading.between(from, to)) {
-    for (const { values } of entries) {
-      for (const seq of decodeLive(memory.memoryId, String(values.add)).keys()) superseded.add(seq);
-      for (const seq of decodeLive(memory.memoryId, String(values.drop)).keys()) superseded.delete(seq);
+  const { from, to } = life.markSpan(first, last);
+  for await (const { items } of reading.between(from, to)) {
+    for (const { values } of items) {
+      for (const seq of decodeLive(life.memoryId, String(values.add)).keys()) superseded.add(seq);
+      for (const seq of decodeLive(life.memoryId, String(values.drop)).keys()) superseded.delete(seq);
     }
   }
   return superseded;
+}
+
+/** The page, with unreadable messages in place of those that are missing for good, and the ids of these. */
+async function withLost(
+  life: Life,
+  page: PageRead,
+  { order, limit, states, ids }: NormalHistoryQuery,
+): Promise<{ page: MessagePage; lost: LostIds }> {
+  const { missing } = page;
+  if (missing.length === 0) return { page, lost: new Map() };
+  const names = await idsOf(life, missing);
+  const unreadable = missing.map((seq) => unreadableMessage(seq, names.get(seq)));
+  const asked = unreadable.filter(({ id }) => states.includes("live") && (ids?.includes(id) ?? true));
+  const sign = order === "descending" ? -1 : 1;
+  const messages = [...page.messages, ...asked.map((message) => ({ message, state: "live" as const }))];
+  messages.sort((a, b) => sign * (a.message.seq - b.message.seq));
+  const hasMore = page.hasMore || messages.length > limit;
+  const lost = new Map(unreadable.map(({ seq, id }) => [seq, id]));
+  return { page: { messages: messages.slice(0, limit), hasMore }, lost };
 }

@@ -1,16 +1,17 @@
+/** What stands in the table: the keys of all items of a memory, and what the items say that are no head and no row. */
 import { createHash } from "node:crypto";
 import { invalidOption } from "@turnkeep/core/store-kit";
-import { encodeLive, inItsRow, type Line, type Row } from "./records.ts";
-import type { Action, Entry, Key, Page, QueryOptions, Table, Values } from "./table.ts";
+import { encodeLive, inItsRow, type MessageLine, type MessageRow } from "./records.ts";
+import type { Attributes, Key, Page, QueryOptions, Table, TableItem } from "./table.ts";
 
-const headTexts = ["version", "live", "recent", "life"] as const;
-const headNumbers = ["nextSeq", "count", "updatedAt"] as const;
-const headOptional = ["owner", "head", "fresh", "pending", "endsAt"] as const;
-const headAttributes: readonly string[] = [...headTexts, ...headNumbers, ...headOptional];
+/** The attributes of a head. */
+export const headTexts = ["version", "live", "recent", "life"] as const;
+export const headNumbers = ["nextSeq", "count", "updatedAt"] as const;
+export const headOptional = ["owner", "head", "fresh", "pending", "endsAt"] as const;
 
 /** The attributes of our items; the table's keys must have other names. */
 export const ownAttributes: readonly string[] = [
-  ...headAttributes,
+  ...[...headTexts, ...headNumbers, ...headOptional],
   ...["rows", "parts", "token", "add", "drop", "stage", "prefixes"],
 ];
 
@@ -32,32 +33,11 @@ const seqsPerMark = 1_000;
 /** An item has 400 KB at most, and a prefix some 80 bytes. */
 const prefixesAtOnce = 4_000;
 
-/** The head of a memory: everything except what is in rows. */
-export interface Head {
-  readonly version: string;
-  readonly nextSeq: number;
-  readonly owner?: string | undefined;
-  readonly head?: string | undefined;
-  /** Which messages are live, as `encodeLive` writes it. */
-  readonly live: string;
-  /** The newest messages, as `textOf` writes them: all that are in no row, each newer than all in rows. */
-  readonly recent: string;
-  /** The rows that messages moved into last, and the last marks, as `encodeFresh` writes them: a reader must find them. */
-  readonly fresh?: string | undefined;
-  /** The token of the last update, if some of its rows may not be in their places yet. */
-  readonly pending?: string | undefined;
-  readonly life: string;
-  /** The number of updates so far. */
-  readonly count: number;
-  readonly updatedAt: number;
-  readonly endsAt?: number | undefined;
-}
-
 /** What an update says about messages: that they are superseded, or no longer are. */
 export type Marks = Readonly<Record<"add" | "drop", readonly number[]>>;
 
 /** What an update must leave to a later step, or an interrupted update left behind. It stands in the listing. */
-export interface Work {
+export interface WorkItem {
   /** Of the update; empty: of the whole life, whose entry in the listing it replaces. */
   readonly token: string;
   /**
@@ -73,7 +53,7 @@ export interface Work {
 const digitsOfSeq = 16;
 
 /** All numbers have the same length as text, so keys sort like numbers. */
-function padded(value: number, digits = digitsOfSeq): string {
+export function padded(value: number, digits: number = digitsOfSeq): string {
   return String(value).padStart(digits, "0");
 }
 
@@ -87,73 +67,46 @@ export function headKey(memoryId: string): Key {
 export function numberOf(sort: string): number {
   return Number(sort.split("/")[2]);
 }
-/** The partition with the entries of an owner's memories, or with a shard of everybody's. */
+/** The partition that lists an owner's memories, or a shard of everybody's. */
 export function listPartition(owner: string | undefined, shard: number): string {
   return owner === undefined ? `all:${shard}` : `owner:${owner}`;
 }
 
-/** `undefined` if it lacks a part. */
-export function headOf(values: Values): Head | undefined {
-  const isWhole =
-    headTexts.every((name) => typeof values[name] === "string") &&
-    headNumbers.every((name) => typeof values[name] === "number");
-  if (!isWhole) return undefined;
-  return Object.fromEntries(headAttributes.map((name) => [name, values[name]])) as unknown as Head;
+/** Whose item of a listing it is, by its sort key, and the token if it is a work item of an update. */
+export function listedAs(table: Table, sort: string): { life: Life; token: string } {
+  const [token = "", name = "", ...memoryId] = sort.split("/").reverse();
+  return { life: new Life(table, memoryId.reverse().join("/"), name), token };
 }
 
-export function isPresent({ endsAt }: Pick<Head, "endsAt">): boolean {
-  return endsAt === undefined || endsAt > Date.now();
-}
-
-/**
- * Puts a head in place of the one at a version, or where there is none or an expired one, whose memory a sweep removes.
- * To replace an item is faster than to change it.
- */
-export function putHead(table: Table, memoryId: string, expected: string | null, head: Head): Action {
-  const ttl = head.endsAt === undefined ? undefined : Math.ceil(head.endsAt / 1000);
-  const entry = { values: { [table.ttlAttribute]: ttl, ...head }, ...headKey(memoryId) };
-  const expression = "attribute_not_exists(#p) OR endsAt <= :now";
-  if (expected === null) return table.put(entry, { expression, values: { ":now": Date.now() } });
-  // An update that begins a memory may be resent after a delete: its version then has another life.
-  const values = { ":expected": expected, ":life": head.life };
-  return table.put(entry, { expression: "version = :expected AND life = :life", values });
-}
-
-/** The memory of an entry in a listing, by its sort key, and the token if it is a work item of an update. */
-export function listedAs(table: Table, sort: string): { memory: Memory; token: string } {
-  const [token = "", life = "", ...memoryId] = sort.split("/").reverse();
-  return { memory: new Memory(table, memoryId.reverse().join("/"), life), token };
-}
-
-export function workOf(token: string, values: Values): Work {
-  const { stage, updatedAt } = values as unknown as Work;
+export function workOf(token: string, values: Attributes): WorkItem {
+  const { stage, updatedAt } = values as unknown as WorkItem;
   const prefixes = String(values.prefixes ?? "");
   return { token, stage, updatedAt, prefixes: prefixes === "" ? [] : prefixes.split(" ") };
 }
 
 /**
  * A memory from its beginning until it is deleted or expires: a life, whose name is never used twice. Its partition
- * holds the head and, with keys that begin with the life: `m`, rows of messages and their parts; an update's token,
+ * holds the head and, with keys that begin with its name: `m`, rows of messages and their parts; an update's token,
  * rows that will take the place of such rows; `i`, where the messages with an id are or were; `s`, marks of superseded
- * messages. Its entries in listings are in other partitions.
+ * messages. Its items in listings are in other partitions.
  */
-export class Memory {
+export class Life {
   readonly table: Table;
   readonly memoryId: string;
-  readonly life: string;
+  readonly name: string;
 
-  constructor(table: Table, memoryId: string, life: string) {
+  constructor(table: Table, memoryId: string, name: string) {
     this.table = table;
     this.memoryId = memoryId;
-    this.life = life;
+    this.name = name;
   }
 
   #key(rest: string): Key {
-    return { partition: partitionOf(this.memoryId), sort: `${this.life}/${rest}` };
+    return { partition: partitionOf(this.memoryId), sort: `${this.name}/${rest}` };
   }
   /** The prefix of all keys of the life. */
   get prefix(): string {
-    return `${this.life}/`;
+    return `${this.name}/`;
   }
   rowKey(key: number): Key {
     return this.#key(`m/${padded(key)}`);
@@ -181,7 +134,7 @@ export class Memory {
   }
   /** Where the memory is listed among all or, with a token, the work item of an update. */
   listKey(token = ""): Key {
-    const sort = `${this.memoryId}/${this.life}/${token}`;
+    const sort = `${this.memoryId}/${this.name}/${token}`;
     return { partition: listPartition(undefined, shardOf(this.memoryId)), sort };
   }
 
@@ -190,14 +143,14 @@ export class Memory {
     return this.table.query(partitionOf(this.memoryId), options);
   }
   /** All items whose keys begin with `from`. */
-  async all(from: string, options?: QueryOptions): Promise<Entry[]> {
-    const entries: Entry[] = [];
-    for await (const page of this.query({ ...options, from })) entries.push(...page.entries);
-    return entries;
+  async all(from: string, options?: QueryOptions): Promise<TableItem[]> {
+    const items: TableItem[] = [];
+    for await (const page of this.query({ ...options, from })) items.push(...page.items);
+    return items;
   }
 
   /** The items of a row: the row itself, and parts if it is too long. Parts count because the row names their token. */
-  rowEntries({ key, count, token }: Omit<Row, "lines">, rows: string): [Entry, ...Entry[]] {
+  rowItems({ key, count, token }: Omit<MessageRow, "lines">, rows: string): [TableItem, ...TableItem[]] {
     if (token === undefined) return [{ ...this.rowKey(key), values: { count, rows } }];
     const parts = cut(rows).map((piece, index) => {
       return { ...this.partKey(key, token, index), values: { rows: piece } };
@@ -205,17 +158,17 @@ export class Memory {
     return [{ ...this.rowKey(key), values: { count, token, parts: parts.length } }, ...parts];
   }
 
-  idEntries(lines: readonly Line[]): Entry[] {
+  idItems(lines: readonly MessageLine[]): TableItem[] {
     return lines.map(({ id, seq }) => ({ ...this.idKey(id, seq), values: {} }));
   }
 
   /** In the listing of all memories, which names the owner, and in its owner's. */
-  listEntries(owner: string | undefined): [Entry, ...Entry[]] {
+  listItems(owner: string | undefined): [TableItem, ...TableItem[]] {
     const all = { ...this.listKey(), values: { owner } };
     return owner === undefined ? [all] : [all, { ...all, partition: listPartition(owner, 0) }];
   }
 
-  workEntry({ token, stage, prefixes, updatedAt }: Work): Entry {
+  workItem({ token, stage, prefixes, updatedAt }: WorkItem): TableItem {
     if (prefixes.length > prefixesAtOnce) {
       throw invalidOption(
         `The update writes or replaces ${prefixes.length} rows of more than 32 KB, and ${prefixesAtOnce} are possible: replace or remove fewer messages at a time`,
@@ -225,7 +178,7 @@ export class Memory {
   }
 
   /** The marks of superseded messages by the update of that count, in one item per thousand seqs. */
-  markEntries(count: number, marks: Marks): Entry[] {
+  markItems(count: number, marks: Marks): TableItem[] {
     const numbers = new Set([...marks.add, ...marks.drop].map(markNumber));
     return [...numbers].map((mark) => {
       const within = (seqs: readonly number[]): string =>
@@ -237,29 +190,6 @@ export class Memory {
   markSpan(first: number, last: number): { from: string; to: string } {
     return { from: this.#markKey(markNumber(first)).sort, to: `${this.#markKey(markNumber(last)).sort}~` };
   }
-}
-
-/**
- * What the head stores about the rows and marks that an update adds: their keys in short, `m/6 s/0/5`. Of a kind that it
- * adds none of, those of an earlier one remain, without rows that are gone.
- */
-export function encodeFresh(
-  before: string | undefined,
-  added: readonly Entry[],
-  gone: readonly Entry[],
-): string | undefined {
-  const [names, missing] = [added, gone].map((entries) =>
-    entries.map(({ sort }) => sort.slice(sort.indexOf("/") + 1).replace(/\b0+(?=\d)/g, "")),
-  ) as [string[], string[]];
-  const kinds = new Set(names.map((name) => name[0]));
-  const kept = before?.split(" ").filter((name) => !kinds.has(name[0]) && !missing.includes(name)) ?? [];
-  return [...kept, ...names].join(" ") || undefined;
-}
-
-/** The sort keys that {@link encodeFresh} was given. */
-export function freshKeys({ prefix }: Memory, fresh: string | undefined): string[] {
-  const names = fresh?.split(" ") ?? [];
-  return names.map((name) => prefix + name.replace(/\d+/g, (digits) => padded(Number(digits))));
 }
 
 function markNumber(seq: number): number {

@@ -1,8 +1,8 @@
 import { invalidOption, show, TurnkeepError } from "@turnkeep/core/store-kit";
-import { pause, type Run, type Statement } from "./client.ts";
+import type { Run, Statement } from "./client.ts";
 import { indexable, ownAttributes } from "./items.ts";
 import { nameOf, storeName } from "./refusals.ts";
-import type { TableNames } from "./table.ts";
+import type { Table, TableNames } from "./table.ts";
 
 interface Index {
   readonly IndexName?: string;
@@ -28,8 +28,9 @@ interface Expiry {
 const activeWithinMs = 5 * 60 * 1000;
 
 /** Creates the table and its expiry as the options say, or checks existing ones. */
-export async function migrate(run: Run, table: TableNames, signal: AbortSignal | undefined): Promise<void> {
-  const { tableName, partitionKey, sortKey } = table;
+export async function migrate(table: Table, names: TableNames): Promise<void> {
+  const { tableName, partitionKey, sortKey } = names;
+  const { run } = table;
   if ((await described(run, tableName)) === undefined) {
     const create = {
       TableName: tableName,
@@ -46,19 +47,15 @@ export async function migrate(run: Run, table: TableNames, signal: AbortSignal |
     // Another process may be creating it too.
     await run({ operation: "CreateTable", input: create }).catch(unless("ResourceInUseException"));
   }
-  checkTable(table, await activeTable(run, tableName, signal));
-  await turnExpiryOn(run, table);
+  checkTable(names, await activeTable(table, tableName));
+  await turnExpiryOn(run, names);
 }
 
 /** The table, once it can be used. */
-async function activeTable(
-  run: Run,
-  tableName: string,
-  signal: AbortSignal | undefined,
-): Promise<Description> {
+async function activeTable(table: Table, tableName: string): Promise<Description> {
   const deadline = Date.now() + activeWithinMs;
   for (let waitMs = 50; ; waitMs = Math.min(2 * waitMs, 2_000)) {
-    const found = await described(run, tableName);
+    const found = await described(table.run, tableName);
     const status = found?.TableStatus;
     if (found !== undefined && (status === "ACTIVE" || status === "UPDATING")) return found;
     // Any other status than of a new table (archived, without its key, on the way to be deleted) does not pass soon.
@@ -69,7 +66,7 @@ async function activeTable(
         `the table ${show(tableName)} is ${is} until it is active or gone, then call migrate() again`,
       );
     }
-    await pause(waitMs, signal);
+    await table.pause(waitMs);
   }
 }
 

@@ -1,3 +1,4 @@
+/** How messages are written as text, divided into rows, and how the head says which of them are live. */
 import type { StoredMessage } from "@turnkeep/core";
 import {
   corruptError,
@@ -26,7 +27,7 @@ export const beyond: number = Number.MAX_SAFE_INTEGER;
 const separateRuns = 10;
 
 /** A message as text. What is needed of every message of a row comes first, and is read without the rest. */
-export interface Line {
+export interface MessageLine {
   readonly seq: number;
   /** The count of the update that replaced it in its row; 0: none did. */
   readonly edit: number;
@@ -35,37 +36,37 @@ export interface Line {
 }
 
 /** Messages that are stored together. The key is the seq of the newest of them when the row was made. */
-export interface Row {
+export interface MessageRow {
   readonly key: number;
   /** The count of the update that wrote it. */
   readonly count: number;
   /** Identifies its parts, if it is too long for an item. */
   readonly token: string | undefined;
-  readonly lines: readonly Line[];
+  readonly lines: readonly MessageLine[];
 }
 
 /** What the head says about a live message: the count of its edit, and the row's key if the row is in parts, else 0. */
-export interface Place {
+export interface LiveRef {
   readonly edit: number;
   readonly apart: number;
 }
 
-export const inItsRow: Place = { edit: 0, apart: 0 };
+export const inItsRow: LiveRef = { edit: 0, apart: 0 };
 
 /** In place of a part of a row that is not there. No line holds it, since JSON escapes it. */
 export const gap = "\0";
 
-export function lineOf({ seq, id, createdAt, payload, meta }: StoredMessage, edit = 0): Line {
+export function lineOf({ seq, id, createdAt, payload, meta }: StoredMessage, edit = 0): MessageLine {
   const fields = [seq, edit, id, createdAt, payload, ...(meta === undefined ? [] : [meta])];
   return { seq, edit, id, text: JSON.stringify(fields) };
 }
 
-export function textOf(lines: readonly Line[]): string {
+export function textOf(lines: readonly MessageLine[]): string {
   return lines.map(({ text }) => text).join("\n");
 }
 
 /** Without lines whose beginning cannot be read: the head knows which live messages are missing then. */
-export function linesOf(text: string): Line[] {
+export function linesOf(text: string): MessageLine[] {
   return text.split("\n").flatMap((line) => {
     const [, seq, edit, id] = /^\[(\d+),(\d+),("(?:[^"\\]|\\.)*"),/.exec(line) ?? [];
     const name = id === undefined || line.includes(gap) ? undefined : parsed(id);
@@ -73,7 +74,7 @@ export function linesOf(text: string): Line[] {
   });
 }
 
-export function messageOf({ seq, id, text }: Line): StoredMessage {
+export function messageOf({ seq, id, text }: MessageLine): StoredMessage {
   const fields = parsed(text);
   const [, , , createdAt, payload, meta] = Array.isArray(fields) ? (fields as unknown[]) : [];
   if (typeof createdAt === "number" && typeof payload === "string") {
@@ -84,7 +85,10 @@ export function messageOf({ seq, id, text }: Line): StoredMessage {
 }
 
 /** With more lines, in their places, which others with their seqs may have taken. */
-export function withLines(lines: readonly Line[], more: readonly Line[]): readonly Line[] {
+export function withLines(
+  lines: readonly MessageLine[],
+  more: readonly MessageLine[],
+): readonly MessageLine[] {
   if (more.length === 0) return lines;
   const bySeq = new Map([...lines, ...more].map((line) => [line.seq, line]));
   return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
@@ -93,9 +97,9 @@ export function withLines(lines: readonly Line[], more: readonly Line[]): readon
 /** The lines after an update; the same list, if it names none of them. */
 export function linesAfter(
   { rewrite, remove }: FoldedUpdate,
-  lines: readonly Line[],
+  lines: readonly MessageLine[],
   edit: number,
-): readonly Line[] {
+): readonly MessageLine[] {
   const rewritten = new Map(rewrite.map((message) => [message.seq, message]));
   const removed = new Set(remove);
   if (!lines.some(({ seq }) => rewritten.has(seq) || removed.has(seq))) return lines;
@@ -119,12 +123,12 @@ function parsed(text: string): unknown {
  * into one transaction.
  */
 export function divided(
-  lines: readonly Line[],
-  live: ReadonlyMap<number, Place>,
-): { key: number; lines: Line[] }[] {
+  lines: readonly MessageLine[],
+  live: ReadonlyMap<number, LiveRef>,
+): { key: number; lines: MessageLine[] }[] {
   const runs = runsOf(lines.map(({ seq }) => seq).filter((seq) => live.has(seq)));
-  const isApart = ({ seq }: Line): boolean => runs.length <= separateRuns && live.has(seq);
-  const rows: { key: number; lines: Line[]; isLive: boolean; bytes: number }[] = [];
+  const isApart = ({ seq }: MessageLine): boolean => runs.length <= separateRuns && live.has(seq);
+  const rows: { key: number; lines: MessageLine[]; isLive: boolean; bytes: number }[] = [];
   for (const line of [...lines].sort((a, b) => b.seq - a.seq)) {
     const bytes = utf8Length(line.text) + 1;
     const isLive = isApart(line);
@@ -142,7 +146,7 @@ export function divided(
 }
 
 /** As runs: `1 5-9@9 12#7`, where `@9` is the key of the row in parts and `#7` the count of an edit. */
-export function encodeLive(live: ReadonlyMap<number, Place>): string {
+export function encodeLive(live: ReadonlyMap<number, LiveRef>): string {
   const runs: { from: number; to: number; tail: string }[] = [];
   for (const [seq, { edit, apart }] of [...live].sort(([a], [b]) => a - b)) {
     const tail = `${apart === 0 ? "" : `@${apart}`}${edit === 0 ? "" : `#${edit}`}`;
@@ -154,16 +158,16 @@ export function encodeLive(live: ReadonlyMap<number, Place>): string {
 }
 
 /** `CORRUPT_RECORD` unless {@link encodeLive} made the text. */
-export function decodeLive(memoryId: string, text: string): Map<number, Place> {
-  const live = new Map<number, Place>();
+export function decodeLive(memoryId: string, text: string): Map<number, LiveRef> {
+  const live = new Map<number, LiveRef>();
   for (const run of text === "" ? [] : text.split(" ")) {
     const match = /^(\d+)(?:-(\d+))?(?:@(\d+))?(?:#(\d+))?$/.exec(run);
     const [from, to] = [Number(match?.[1]), Number(match?.[2] ?? match?.[1])];
     if (match === null || !Number.isSafeInteger(to) || to - from > 1e7) {
       throw corruptError(memoryId, "its head does not say which messages are live");
     }
-    const place = { apart: Number(match[3] ?? 0), edit: Number(match[4] ?? 0) };
-    for (let seq = from; seq <= to; seq++) live.set(seq, place);
+    const ref = { apart: Number(match[3] ?? 0), edit: Number(match[4] ?? 0) };
+    for (let seq = from; seq <= to; seq++) live.set(seq, ref);
   }
   return live;
 }

@@ -1,8 +1,10 @@
+/** What the errors of DynamoDB and its driver mean: what was certainly not done, and what may have been. */
 import {
   errorCode,
   invalidOption,
   notReadyError,
-  refusedError,
+  type Refusals,
+  refusalOf,
   show,
   TurnkeepError,
 } from "@turnkeep/core/store-kit";
@@ -22,16 +24,18 @@ const throttled = new Set([
 /** Errors of a request that was never sent. */
 const unsent = new Set(["ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "CredentialsProviderError"]);
 
-/** Refusals that a repeat does not change, and what to mend. `asked` names the operation and the table. */
-const refusals: readonly (readonly [code: RegExp, why: (asked: string) => string])[] = [
-  [/^AccessDenied/, (asked) => `these credentials may not ${asked}: allow them what the README lists`],
-  [
-    /Token|Signature|UnrecognizedClient|CredentialsProvider/,
-    () => "DynamoDB needs other credentials than these: check them, the region and this machine's clock",
-  ],
-  [/^ENOTFOUND$/, () => "the host of the database does not exist: check the url or the region"],
-  [/^(?:Validation|ItemCollectionSize)/, (asked) => `DynamoDB does not take ${asked}: see the cause`],
-];
+/** What a repeat does not change, and what to mend. `asked` names the operation and the table. */
+function refused(asked: string): Refusals["refused"] {
+  return [
+    [/^AccessDenied/, `these credentials may not ${asked}: allow them what the README lists`],
+    [
+      /Token|Signature|UnrecognizedClient|CredentialsProvider/,
+      "DynamoDB needs other credentials than these: check them, the region and this machine's clock",
+    ],
+    [/^ENOTFOUND$/, "the host of the database does not exist: check the url or the region"],
+    [/^(?:Validation|ItemCollectionSize)/, `DynamoDB does not take ${asked}: see the cause`],
+  ];
+}
 
 /** The error for a request whose keys the table does not have. */
 const otherKeys =
@@ -99,12 +103,10 @@ export function explained(cause: unknown, open: boolean, operation: string, tabl
   const { Code: code = name } = reasons.find(({ Code }) => Code !== "None") ?? {};
   if (cause instanceof Error && !("code" in cause) && name !== "Error") Object.assign(cause, { code });
   if (open) return cause;
-  const [, why] = refusals.find(([codes]) => codes.test(errorCode(cause))) ?? [];
   const asked = `${operation} on ${table}`;
-  if (why !== undefined) return refusedError(storeName, why(asked), cause);
-  return new TurnkeepError(
-    "STORE_UNAVAILABLE",
-    `${storeName}: DynamoDB cannot do ${asked} now (${errorCode(cause)}; see the cause), and has not done it: repeat the call`,
-    { cause },
+  const isNow = `DynamoDB cannot do ${asked} now (${errorCode(cause)}; see the cause), and has not done it: repeat the call`;
+  return (
+    refusalOf(storeName, { refused: refused(asked) }, cause) ??
+    new TurnkeepError("STORE_UNAVAILABLE", `${storeName}: ${isNow}`, { cause })
   );
 }

@@ -1,19 +1,12 @@
-import { isTurnkeepError, show, TurnkeepError } from "@turnkeep/core/store-kit";
-import {
-  type Head,
-  headKey,
-  headOf,
-  isPresent,
-  listedAs,
-  listPartition,
-  Memory,
-  numberOf,
-  shards,
-  type Work,
-  workOf,
-} from "./items.ts";
+/**
+ * Work items: what an update staged before its transaction, what is left to do after it, and what goes with a memory.
+ * Whoever finds one may do what it says, at any time.
+ */
+import { conflictError, isTurnkeepError, show, TurnkeepError } from "@turnkeep/core/store-kit";
+import { type Head, headOf, isPresent } from "./head.ts";
+import { headKey, Life, listedAs, listPartition, numberOf, shards, type WorkItem, workOf } from "./items.ts";
 import { storeName } from "./refusals.ts";
-import { type Action, type Condition, type Entry, inTurn, type Table } from "./table.ts";
+import { type Action, type Condition, inTurn, type Table, type TableItem } from "./table.ts";
 
 /** A staged update older than this is no longer being written. */
 const isLeftBehindAfterMs = 60 * 60 * 1000;
@@ -26,19 +19,19 @@ export const isStaging: Condition = { expression: "stage = :staging", values: { 
 
 /** Records, with other actions, that a work item's target is to be removed, and removes it. `false`: refused. */
 async function end(
-  memory: Memory,
-  work: Omit<Work, "stage">,
+  life: Life,
+  work: Omit<WorkItem, "stage">,
   others: readonly Action[],
   condition?: Condition,
 ): Promise<boolean> {
-  const ending: Work = { ...work, stage: "ending" };
-  const actions = [...others, memory.table.put(memory.workEntry(ending), condition)];
-  if ((await memory.table.write(actions, true)) !== undefined) return false;
-  await finish(memory, ending).catch((cause: unknown) => {
+  const ending: WorkItem = { ...work, stage: "ending" };
+  const actions = [...others, life.table.put(life.workItem(ending), condition)];
+  if ((await life.table.write(actions, true)) !== undefined) return false;
+  await finish(life, ending).catch((cause: unknown) => {
     if (isTurnkeepError(cause, "ABORTED")) throw cause;
     throw new TurnkeepError(
       "STORE_UNAVAILABLE",
-      `${storeName}: what was removed of memory ${show(memory.memoryId)} no longer shows, but a part of it is still stored; see the cause. Repeat the call, or call sweep()`,
+      `${storeName}: what was removed of memory ${show(life.memoryId)} no longer shows, but a part of it is still stored; see the cause. Repeat the call, or call sweep()`,
       { cause },
     );
   });
@@ -46,60 +39,87 @@ async function end(
 }
 
 /** Removes what a refused update staged, including anything written after a sweep gave it up. */
-export async function discard(memory: Memory, work: Work | undefined): Promise<void> {
-  const { table, memoryId, life } = memory;
-  if (work !== undefined) await end(memory, work, []);
-  // Entries of ids go with the memory, and these may have come too late for that.
+export async function discard(life: Life, work: WorkItem | undefined): Promise<void> {
+  const { table, memoryId, name } = life;
+  if (work !== undefined) await end(life, work, []);
+  // Items of ids go with the memory, and these may have come too late for that.
   const head = await table.get(headKey(memoryId));
-  if (head?.values.life !== life) await table.deleteAll(await memory.all(memory.prefix, { keysOnly: true }));
+  if (head?.values.life !== name) await table.deleteAll(await life.all(life.prefix, { keysOnly: true }));
 }
 
 /** Does what a work item says, then removes it. Several processes may do so, at any time. */
-export async function finish(memory: Memory, { token, stage, prefixes }: Work): Promise<void> {
-  const { table, memoryId } = memory;
-  if (stage === "applying") {
-    const pending = await memory.all(memory.pendingKey(token).sort);
-    await inTurn(pending, async (entry) => {
-      // Replaces only an older row: this one, or a later one, may be there already. A row without messages is removed.
-      const isOlder = { expression: "#c < :count", values: { ":count": entry.values.count } };
-      const row = { ...memory.rowKey(numberOf(entry.sort)), values: entry.values };
-      await table.write(
-        [row.values.rows === "" ? table.delete(row, isOlder) : table.put(row, isOlder)],
-        true,
-      );
-    });
-    const isPending = { expression: "pending = :token", values: { ":token": token } };
-    await table.write([table.unset(headKey(memoryId), "pending", isPending)], true);
-  }
-  await inTurn(prefixes, async (from) => table.deleteAll(await memory.all(from, { keysOnly: true })));
-  await table.write([table.delete(memory.listKey(token))]);
+export async function finish(life: Life, { token, stage, prefixes }: WorkItem): Promise<void> {
+  const { table } = life;
+  if (stage === "applying") await putInPlace(life, token);
+  await inTurn(prefixes, async (from) => table.deleteAll(await life.all(from, { keysOnly: true })));
+  await table.write([table.delete(life.listKey(token))]);
+}
+
+/** Puts an update's rows in their places, then the head names them no longer. */
+async function putInPlace(life: Life, token: string): Promise<void> {
+  const { table, memoryId } = life;
+  const pending = await life.all(life.pendingKey(token).sort);
+  await inTurn(pending, async ({ sort, values }) => {
+    // Replaces only an older row: this one, or a later one, may be there already. A row without messages is removed.
+    const isOlder = { expression: "#c < :count", values: { ":count": values.count } };
+    const row = { ...life.rowKey(numberOf(sort)), values };
+    await table.write([values.rows === "" ? table.delete(row, isOlder) : table.put(row, isOlder)], true);
+  });
+  const isPending = { expression: "pending = :token", values: { ":token": token } };
+  await table.write([table.unset(headKey(memoryId), "pending", isPending)], true);
 }
 
 /** Finishes what the last update left to do. Until then, nothing that it changes may be changed again. */
-export async function catchUp(memory: Memory, { pending }: Head): Promise<void> {
+export async function catchUp(life: Life, { pending }: Head): Promise<void> {
   if (pending === undefined) return;
   // A plain read might see it as it was before the transaction that wrote the head.
-  const [values] = await memory.table.settled([memory.listKey(pending)]);
-  if (values !== undefined) await finish(memory, workOf(pending, values));
+  const [values] = await life.table.settled([life.listKey(pending)]);
+  if (values !== undefined) await finish(life, workOf(pending, values));
+}
+
+/** Deletes a memory; with `expected`, only at that version. */
+export async function removeMemory(
+  table: Table,
+  memoryId: string,
+  expected: string | undefined,
+): Promise<void> {
+  const item = await table.get(headKey(memoryId));
+  if (item === undefined) return finishDeletes(table, memoryId);
+  const { life: name, owner, version, endsAt } = item.values as Partial<Head>;
+  if (expected !== undefined && version !== expected) {
+    if (isPresent({ endsAt })) throw conflictError(memoryId, expected);
+    return;
+  }
+  // By its life: a delete that is late, or sent twice, must not hit the next memory of that id. A damaged head may
+  // have lost its life; a later sweep then finds what belongs to it in the listing.
+  const isDamaged = typeof name !== "string";
+  const isThis = isDamaged ? "NOT attribute_type(life, :life)" : "life = :life";
+  const isAsExpected = expected === undefined ? "" : " AND version = :expected";
+  const values = { ":life": isDamaged ? "S" : name, ":expected": expected };
+  const life = new Life(table, memoryId, isDamaged ? "" : name);
+  const deletesHead = table.delete(item, { expression: isThis + isAsExpected, values });
+  const isDeleted = await endLife(life, owner, deletesHead);
+  // Somebody wrote, or deleted it, in between.
+  if (!isDeleted && expected !== undefined) return removeMemory(table, memoryId, expected);
 }
 
 /**
  * Ends a life: from then on the memory is absent, and its data is removed. `false`: the action, which concerns the
  * head, was refused.
  */
-export function endLife(memory: Memory, owner: string | undefined, action: Action): Promise<boolean> {
-  const [, ...owned] = memory.listEntries(owner);
-  const work = { token: "", prefixes: [memory.prefix], updatedAt: Date.now() };
-  return end(memory, work, [action, ...owned.map((entry) => memory.table.delete(entry))]);
+export function endLife(life: Life, owner: string | undefined, action: Action): Promise<boolean> {
+  const [, ...owned] = life.listItems(owner);
+  const work = { token: "", prefixes: [life.prefix], updatedAt: Date.now() };
+  return end(life, work, [action, ...owned.map((item) => life.table.delete(item))]);
 }
 
 /** Removes what interrupted deletes, and expiry, left behind of a memory that is not there. */
 export async function finishDeletes(table: Table, memoryId: string): Promise<void> {
-  const { partition } = new Memory(table, memoryId, "").listKey();
-  for await (const { entries } of table.query(partition, { from: `${memoryId}/` })) {
+  const { partition } = new Life(table, memoryId, "").listKey();
+  for await (const { items } of table.query(partition, { from: `${memoryId}/` })) {
     // The key of another memory may begin so, too.
-    const own = entries.filter(({ sort }) => listedAs(table, sort).memory.memoryId === memoryId);
-    await inTurn(own, (entry) => settle(table, entry));
+    const own = items.filter(({ sort }) => listedAs(table, sort).life.memoryId === memoryId);
+    await inTurn(own, (item) => settle(table, item));
   }
 }
 
@@ -107,39 +127,39 @@ export async function finishDeletes(table: Table, memoryId: string): Promise<voi
 export async function sweep(table: Table): Promise<number> {
   let removed = 0;
   for (let shard = 0; shard < shards; shard++) {
-    for await (const { entries } of table.query(listPartition(undefined, shard), { limit: sweptAtOnce })) {
-      const settled = await inTurn(entries, (entry) => settle(table, entry));
+    for await (const { items } of table.query(listPartition(undefined, shard), { limit: sweptAtOnce })) {
+      const settled = await inTurn(items, (item) => settle(table, item));
       removed += settled.filter(Boolean).length;
     }
   }
   return removed;
 }
 
-async function settle(table: Table, { sort, values }: Entry): Promise<boolean> {
-  const { memory, token } = listedAs(table, sort);
-  if (values.stage === undefined) return settleListed(memory, values.owner as string | undefined);
+async function settle(table: Table, { sort, values }: TableItem): Promise<boolean> {
+  const { life, token } = listedAs(table, sort);
+  if (values.stage === undefined) return settleListed(life, values.owner as string | undefined);
   const work = workOf(token, values);
   if (work.stage === "staging") {
     // Once given up, it can no longer be committed; unless it has been already.
-    return work.updatedAt <= Date.now() - isLeftBehindAfterMs && end(memory, work, [], isStaging);
+    return work.updatedAt <= Date.now() - isLeftBehindAfterMs && end(life, work, [], isStaging);
   }
-  await finish(memory, work);
+  await finish(life, work);
   return true;
 }
 
-async function settleListed(memory: Memory, owner: string | undefined): Promise<boolean> {
-  const { table, life } = memory;
-  const key = headKey(memory.memoryId);
+async function settleListed(life: Life, owner: string | undefined): Promise<boolean> {
+  const { table, name } = life;
+  const key = headKey(life.memoryId);
   const found = (await table.get(key))?.values;
-  if (found?.life === life) {
+  if (found?.life === name) {
     const isOver = {
       expression: "life = :life AND endsAt <= :now",
-      values: { ":life": life, ":now": Date.now() },
+      values: { ":life": name, ":now": Date.now() },
     };
-    return !isPresent(found as Pick<Head, "endsAt">) && endLife(memory, owner, table.delete(key, isOver));
+    return !isPresent(found as Pick<Head, "endsAt">) && endLife(life, owner, table.delete(key, isOver));
   }
   // The table's own expiry removed its head. A head that cannot be read is left, so that it can be restored.
   if (found !== undefined && headOf(found) === undefined) return false;
   const expression = "attribute_not_exists(life) OR life <> :life";
-  return endLife(memory, owner, table.check(key, { expression, values: { ":life": life } }));
+  return endLife(life, owner, table.check(key, { expression, values: { ":life": name } }));
 }

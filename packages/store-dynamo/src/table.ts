@@ -1,6 +1,7 @@
+/** The operations on the table, and how its items are written as DynamoDB wants them. */
 import { randomUUID } from "node:crypto";
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
-import type { Refusal, Run } from "./client.ts";
+import { pause, type Refusal, type Run } from "./client.ts";
 
 /** The names of the table and its keys, and the prefix of partition keys. */
 export interface TableNames {
@@ -16,11 +17,11 @@ export interface Key {
   readonly sort: string;
 }
 
-/** The attributes of an item, without its keys. An `undefined` one is absent. */
-export type Values = Readonly<Record<string, string | number | undefined>>;
+/** Those of an item, without its keys. An `undefined` one is absent. */
+export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-export interface Entry extends Key {
-  readonly values: Values;
+export interface TableItem extends Key {
+  readonly values: Attributes;
 }
 
 export type Action = { readonly [kind in "Put" | "Update" | "Delete" | "ConditionCheck"]?: object };
@@ -28,7 +29,7 @@ export type Action = { readonly [kind in "Put" | "Update" | "Delete" | "Conditio
 /** What must be true of the existing item. `#p` and `#c` stand for its partition key and its count. */
 export interface Condition {
   readonly expression: string;
-  readonly values?: Values;
+  readonly values?: Attributes;
 }
 
 export interface QueryOptions {
@@ -44,16 +45,16 @@ export interface QueryOptions {
 }
 
 export interface Page {
-  readonly entries: readonly Entry[];
+  readonly items: readonly TableItem[];
   /** The sort key after which the next page begins; absent: there is none. */
   readonly last: string | undefined;
 }
 
-type Item = Record<string, AttributeValue>;
+type AttributeMap = Record<string, AttributeValue>;
 
 interface QueryAnswer {
-  readonly Items?: readonly Item[];
-  readonly LastEvaluatedKey?: Item;
+  readonly Items?: readonly AttributeMap[];
+  readonly LastEvaluatedKey?: AttributeMap;
 }
 
 /** How many operations of one call run at a time. */
@@ -70,51 +71,57 @@ const longestPage = 1_000;
 
 /** The operations on the table, under one call's signal. */
 export class Table {
-  readonly #run: Run;
+  /** For operations on the table itself. */
+  readonly run: Run;
   readonly #names: TableNames;
+  readonly #signal: AbortSignal | undefined;
 
-  constructor(run: Run, names: TableNames) {
-    this.#run = run;
+  constructor(run: Run, names: TableNames, signal?: AbortSignal) {
+    this.run = run;
     this.#names = names;
+    this.#signal = signal;
+  }
+
+  /** Waits so long, or until the call's signal ends it with `ABORTED`. */
+  pause(ms: number): Promise<void> {
+    return pause(ms, this.#signal);
   }
 
   get ttlAttribute(): string {
     return this.#names.ttlAttribute;
   }
 
-  async get(key: Key): Promise<Entry | undefined> {
+  async get(key: Key): Promise<TableItem | undefined> {
     const input = { TableName: this.#names.tableName, Key: this.#keyOf(key), ConsistentRead: true };
-    const { Item: item } = await this.#run<{ Item?: Item }>({ operation: "GetItem", input });
-    return item && this.#entryOf(item);
+    const { Item } = await this.run<{ Item?: AttributeMap }>({ operation: "GetItem", input });
+    return Item && this.#itemOf(Item);
   }
 
-  async getAll(keys: readonly Key[]): Promise<Entry[]> {
-    const found = await inTurn(chunks(keys, keysAtOnce), (some) => {
+  async getAll(keys: readonly Key[]): Promise<TableItem[]> {
+    const answers = await inTurn(chunks(keys, keysAtOnce), (some) => {
       const request = { Keys: some.map((key) => this.#keyOf(key)), ConsistentRead: true };
-      return this.#run<{ Responses?: Record<string, Item[]> }>({
+      return this.run<{ Responses?: Record<string, AttributeMap[]> }>({
         operation: "BatchGetItem",
         input: { RequestItems: { [this.#names.tableName]: request } },
       });
     });
-    return found.flatMap(({ Responses = {} }) => Object.values(Responses).flat()).map(this.#entryOf);
+    return answers.flatMap(({ Responses = {} }) => Object.values(Responses).flat()).map(this.#itemOf);
   }
 
   /** Items as they are when no transaction is about to change them. */
-  async settled(keys: readonly Key[]): Promise<(Values | undefined)[]> {
-    const found = await inTurn(chunks(keys, actionsAtOnce), (some) => {
+  async settled(keys: readonly Key[]): Promise<(Attributes | undefined)[]> {
+    const answers = await inTurn(chunks(keys, actionsAtOnce), (some) => {
       const TransactItems = some.map((key) => ({
         Get: { TableName: this.#names.tableName, Key: this.#keyOf(key) },
       }));
       const input = { TransactItems };
-      return this.#run<{ Responses: { Item?: Item }[] }>({
+      return this.run<{ Responses: { Item?: AttributeMap }[] }>({
         operation: "TransactGetItems",
         input,
         insists: true,
       });
     });
-    return found
-      .flatMap(({ Responses }) => Responses)
-      .map(({ Item: item }) => item && this.#entryOf(item).values);
+    return answers.flatMap(({ Responses }) => Responses).map(({ Item }) => Item && this.#itemOf(Item).values);
   }
 
   /** Items of a partition, page by page. */
@@ -128,23 +135,23 @@ export class Table {
       ScanIndexForward: !descending,
       KeyConditionExpression: `#p = :p${from === undefined ? "" : within}`,
       ExpressionAttributeNames: { "#p": partitionKey, ...(keysOnly || from ? { "#s": sortKey } : {}) },
-      ExpressionAttributeValues: itemOf({ ":p": this.#names.prefix + partition, ":a": from, ":b": to }),
+      ExpressionAttributeValues: attributesOf({ ":p": this.#names.prefix + partition, ":a": from, ":b": to }),
       ...(keysOnly ? { ProjectionExpression: "#p, #s" } : {}),
     };
     let start = after === undefined ? undefined : this.#keyOf({ partition, sort: after });
     let limit = options.limit;
     do {
       const page = { ExclusiveStartKey: start, Limit: limit };
-      const answer = await this.#run<QueryAnswer>({ operation: "Query", input: { ...input, ...page } });
+      const answer = await this.run<QueryAnswer>({ operation: "Query", input: { ...input, ...page } });
       start = answer.LastEvaluatedKey;
       limit = limit === undefined ? undefined : Math.min(4 * limit, longestPage);
-      yield { entries: (answer.Items ?? []).map(this.#entryOf), last: start?.[sortKey]?.S };
+      yield { items: (answer.Items ?? []).map(this.#itemOf), last: start?.[sortKey]?.S };
     } while (start !== undefined);
   }
 
   /** Writes without a condition; existing items are overwritten. */
-  async putAll(entries: readonly Entry[]): Promise<void> {
-    await this.#batch(entries.map((entry) => ({ PutRequest: { Item: this.#itemOf(entry) } })));
+  async putAll(items: readonly TableItem[]): Promise<void> {
+    await this.#batch(items.map((item) => ({ PutRequest: { Item: this.#attributesOf(item) } })));
   }
 
   async deleteAll(keys: readonly Key[]): Promise<void> {
@@ -154,7 +161,7 @@ export class Table {
   async #batch(requests: readonly object[]): Promise<void> {
     await inTurn(chunks(requests, writesAtOnce), (some) => {
       const RequestItems = { [this.#names.tableName]: some };
-      return this.#run({ operation: "BatchWriteItem", input: { RequestItems } });
+      return this.run({ operation: "BatchWriteItem", input: { RequestItems } });
     });
   }
 
@@ -166,7 +173,7 @@ export class Table {
     const [[kind, input] = []] = Object.entries(actions[0] ?? {});
     // With the token, repetitions by the driver or the network count as one.
     const transaction = { TransactItems: actions, ClientRequestToken: randomUUID() };
-    const { refusal } = await this.#run<{ refusal?: Refusal }>(
+    const { refusal } = await this.run<{ refusal?: Refusal }>(
       actions.length === 1
         ? { operation: `${kind}Item`, input: input as object, insists }
         : { operation: "TransactWriteItems", input: transaction, insists },
@@ -174,8 +181,8 @@ export class Table {
     return refusal;
   }
 
-  put(entry: Entry, condition?: Condition): Action {
-    return { Put: this.#given({ Item: this.#itemOf(entry) }, condition) };
+  put(item: TableItem, condition?: Condition): Action {
+    return { Put: this.#given({ Item: this.#attributesOf(item) }, condition) };
   }
   delete(key: Key, condition?: Condition): Action {
     return { Delete: this.#given({ Key: this.#keyOf(key) }, condition) };
@@ -197,28 +204,28 @@ export class Table {
     const used = names.filter(([alias]) => expression.includes(alias));
     input.ConditionExpression = expression;
     if (used.length > 0) input.ExpressionAttributeNames = Object.fromEntries(used);
-    if (values !== undefined) input.ExpressionAttributeValues = itemOf(values);
+    if (values !== undefined) input.ExpressionAttributeValues = attributesOf(values);
     return input;
   }
 
-  #keyOf({ partition, sort }: Key): Item {
+  #keyOf({ partition, sort }: Key): AttributeMap {
     const { partitionKey, sortKey, prefix } = this.#names;
     return { [partitionKey]: { S: prefix + partition }, [sortKey]: { S: sort } };
   }
-  #itemOf(entry: Entry): Item {
-    return Object.assign(itemOf(entry.values), this.#keyOf(entry));
+  #attributesOf(item: TableItem): AttributeMap {
+    return Object.assign(attributesOf(item.values), this.#keyOf(item));
   }
-  readonly #entryOf = (item: Item): Entry => {
+  readonly #itemOf = (attributes: AttributeMap): TableItem => {
     const { partitionKey, sortKey, prefix } = this.#names;
-    const { [partitionKey]: partition, [sortKey]: sort, ...rest } = item;
+    const { [partitionKey]: partition, [sortKey]: sort, ...rest } = attributes;
     const values = Object.entries(rest).map(([name, { S, N }]) => [name, N === undefined ? S : Number(N)]);
     const key = { partition: partition?.S?.slice(prefix.length) ?? "", sort: sort?.S ?? "" };
     return { ...key, values: Object.fromEntries(values) };
   };
 }
 
-function itemOf(values: Values): Item {
-  const item: Item = {};
+function attributesOf(values: Attributes): AttributeMap {
+  const item: AttributeMap = {};
   for (const [name, value] of Object.entries(values)) {
     if (value !== undefined) item[name] = typeof value === "string" ? { S: value } : { N: String(value) };
   }
@@ -232,7 +239,7 @@ export function chunks<T>(list: readonly T[], size: number): T[][] {
 }
 
 /** The results in the order of the list, with some calls at a time. */
-export async function inTurn<T, A>(list: readonly T[], call: (entry: T) => Promise<A>): Promise<A[]> {
+export async function inTurn<T, A>(list: readonly T[], call: (one: T) => Promise<A>): Promise<A[]> {
   const answers: A[] = [];
   for (const some of chunks(list, atOnce)) answers.push(...(await Promise.all(some.map(call))));
   return answers;

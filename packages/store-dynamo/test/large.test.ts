@@ -1,7 +1,7 @@
 import type { MemoryUpdate } from "@turnkeep/core";
 import { changed, gate, liveOf, message, update } from "@turnkeep/store-tests";
 import { describe, expect, test } from "vitest";
-import { Memory } from "../src/items.ts";
+import { Life } from "../src/items.ts";
 import { Table } from "../src/table.ts";
 import { expectState, memoryId, span, to, useLarge } from "./large.ts";
 import {
@@ -444,10 +444,10 @@ test("an update that marks messages in too many thousands is refused whole", asy
 test("a work item names so many rows in parts and no more", () => {
   const names = { tableName: "t", partitionKey: "pk", sortKey: "sk", ttlAttribute: "ttl", prefix: "" };
   const nobody = new Table(() => Promise.reject(new Error("This test asks no database")), names);
-  const memory = new Memory(nobody, "m", "l");
+  const life = new Life(nobody, "m", "l");
   const work = (count: number) => {
-    const prefixes = Array.from({ length: count }, (_, n) => memory.partKey(n, "t").sort);
-    return memory.workEntry({ token: "t", stage: "staging", updatedAt: 0, prefixes });
+    const prefixes = Array.from({ length: count }, (_, n) => life.partKey(n, "t").sort);
+    return life.workItem({ token: "t", stage: "staging", updatedAt: 0, prefixes });
   };
   expect(String(work(4_000).values.prefixes).split(" ")).toHaveLength(4_000);
   expect(() => work(4_001)).toThrow(expect.objectContaining({ code: "INVALID_OPTION" }));

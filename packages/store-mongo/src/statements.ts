@@ -9,15 +9,25 @@ import { isBroken } from "./refusals.ts";
 /** One command. It needs no session: its conditions alone make it safe to run concurrently. */
 export type Statement<Answer> = (collections: Collections) => Promise<Answer>;
 
+/**
+ * How long a read waits before it is made again: by the next task the driver knows of its other connections that have
+ * broken, too, or, where the process was busy, soon after.
+ */
+const pausesMs = [0, 50];
+
 /** A statement that changes nothing: it is made again if it met a connection that had broken. */
 export function reading<Answer>(statement: Statement<Answer>): Statement<Answer> {
-  return (collections) =>
-    statement(collections).catch(async (cause: unknown) => {
-      if (!isBroken(cause)) throw cause;
-      // By the next task the driver knows of its other connections that have broken, too.
-      await new Promise((resolve) => setTimeout(resolve));
-      return statement(collections);
-    });
+  return async (collections) => {
+    for (const pauseMs of pausesMs) {
+      try {
+        return await statement(collections);
+      } catch (cause) {
+        if (!isBroken(cause)) throw cause;
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+    }
+    return statement(collections);
+  };
 }
 
 /** The least time that an attempt to begin a memory is kept. */

@@ -1,5 +1,4 @@
 import { type ChatMemoryStore, isTurnkeepError, type StoreCapabilities } from "@turnkeep/core";
-import { encodeCursor } from "@turnkeep/core/store-kit";
 import { describe, expect, test } from "vitest";
 import { callsOf, failure, said } from "./calls.ts";
 
@@ -79,7 +78,11 @@ export function describeOptions(factory: StoreFactory): void {
 
     test("a cursor that is none of this store's is refused before anything is sent", async () => {
       const store = create({ url });
-      for (const cursor of ["%", "A", ...foreignPlaces.map((place) => encodeCursor(place))]) {
+      for (const cursor of [
+        "%",
+        "A",
+        ...foreignPlaces.map((place) => Buffer.from(place).toString("base64url")),
+      ]) {
         const error = await failure(() => store.listMemories({ cursor }));
         expect(isTurnkeepError(error, "INVALID_OPTION"), `${cursor}: ${said(error)}`).toBe(true);
       }

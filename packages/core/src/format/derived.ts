@@ -85,6 +85,7 @@ export function derived<M>(visit: Visit<M>, own: OwnMembers<M>): MessageFormat<M
       return left === message || (left !== undefined && isThere(left, true)) ? left : undefined;
     },
     mapText: (message, change) => copy(message, new MapText(change)),
+    visit,
     equals: equalContent,
     ...checkedCodec<M>(own.name, own.version, check),
     ...members,

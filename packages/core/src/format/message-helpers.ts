@@ -1,4 +1,4 @@
-import { checkObject, wrongOption } from "../option-checks.ts";
+import { type Fields, optional, takeOptions, truth } from "../option-fields.ts";
 import type {
   AssistantModelMessage,
   JsonValue,
@@ -162,7 +162,7 @@ export function toolResult(
   output: JsonValue,
   options?: ResultOptions,
 ): ToolModelMessage {
-  const isError = options !== undefined && isErrorOf(options);
+  const { isError } = takeOptions("toolResult's options", resultFields, options);
   const value =
     typeof output === "string"
       ? ({ type: isError ? "error-text" : "text", value: output } as const)
@@ -171,10 +171,5 @@ export function toolResult(
   return { role: "tool", content: [{ type: "tool-result", toolCallId, toolName, output: value }] };
 }
 
-/** A misspelt option would turn an error into a success. Errors: `INVALID_OPTION`. */
-function isErrorOf(options: ResultOptions): boolean {
-  checkObject("toolResult's options", options, ["isError"]);
-  const { isError = false } = options;
-  if (typeof isError !== "boolean") throw wrongOption("isError", isError, "true or false");
-  return isError;
-}
+// A misspelt option would turn an error into a success.
+const resultFields = { isError: optional(truth, false) } satisfies Fields<ResultOptions>;

@@ -146,6 +146,8 @@ export class Visitor {
     context: C,
   ): T {
     const parts = (of as Readonly<Record<string, unknown>>)[member] as readonly P[];
+    // Anything else with no length would pass for an empty one.
+    if (!Array.isArray(parts)) throw new TypeError(`${member} must be a list`);
     let copy: P[] | undefined;
     for (let index = 0; index < parts.length; index++) {
       const part = parts[index] as P;

@@ -1,30 +1,30 @@
 import { TurnkeepError } from "../errors.ts";
 import { formatOf } from "../format/codec.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import { freshError, type Item, readItem } from "../steps/item.ts";
 import { quoted } from "../stores/text.ts";
 import { type PlanOptions, planWindow } from "../window/plan.ts";
-import type { Asking, Attempt, Windowed } from "./attempt.ts";
+import type { Attempt, Reading } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
-import type { Policy } from "./policy.ts";
 
 /**
  * Adds messages to a draft, lets the window evict, and returns their ids. The draft may stay unchanged. Messages added
  * for one view only (`forView`) get no time, because a view must not depend on a clock.
  */
 export function addAll<M>(
-  to: Windowed<M>,
+  attempt: Attempt<M>,
   messages: readonly Prepared<M>[],
   { forView = false }: { readonly forView?: boolean } = {},
 ): string[] {
-  const { draft, policy } = to;
-  if (!forView) checkFormat(draft, policy);
-  const isBound = policy.profile?.reasoning === "bound";
-  const isLate = !forView && !isBound && isBehindCache(draft, messages, policy);
-  const ids = messages.map((message) => addOne(to, message));
+  const { draft, settings } = attempt;
+  if (!forView) checkFormat(draft, settings);
+  const isBound = settings.profile?.reasoning === "bound";
+  const isLate = !forView && !isBound && isBehindCache(draft, messages, settings);
+  const ids = messages.map((message) => addOne(attempt, message));
   // If a provider binds reasoning to its beginning, an eviction loses it, and the model needs it most while it works
   // with tools. So the window makes room earlier, when the user's message comes.
   const early = isLate || (isBound && messages.at(-1)?.facts.role === "user");
-  if (draft.changed) evict(to, { early });
+  if (draft.changed) evict(attempt, { early });
   return ids;
 }
 
@@ -32,7 +32,7 @@ export function addAll<M>(
  * Neither format could read a memory with messages of both. Errors: `CORRUPT_RECORD` if the newest message was written
  * by another format. A message that is damaged in another way does not block the memory.
  */
-export function checkFormat<M>({ live }: Draft<M>, { reader }: Policy<M>): void {
+export function checkFormat<M>({ live }: Draft<M>, { reader }: MemorySettings<M>): void {
   const newest = live.items.at(-1);
   if (newest?.error === undefined) return;
   const format = formatOf(newest.payload);
@@ -40,8 +40,12 @@ export function checkFormat<M>({ live }: Draft<M>, { reader }: Policy<M>): void 
 }
 
 /** Whether the newest message is so old that the provider has dropped the prompt with it from its cache. */
-function isBehindCache<M>(draft: Draft<M>, messages: readonly Prepared<M>[], policy: Policy<M>): boolean {
-  const { cacheTtlMs } = policy.window;
+function isBehindCache<M>(
+  draft: Draft<M>,
+  messages: readonly Prepared<M>[],
+  settings: MemorySettings<M>,
+): boolean {
+  const { cacheTtlMs } = settings.window;
   const [first] = messages;
   const newest = draft.live.items.at(-1);
   if (cacheTtlMs === undefined || first === undefined || newest === undefined) return false;
@@ -49,39 +53,35 @@ function isBehindCache<M>(draft: Draft<M>, messages: readonly Prepared<M>[], pol
 }
 
 /** Lets the window evict what does not fit. With a summarizer, eviction waits for the summary. */
-export function evict<M>({ draft, policy, limits }: Windowed<M>, options: PlanOptions = {}): void {
-  const forSummary = policy.window.summarize !== undefined;
-  const plan = planWindow(draft.live, policy, limits, { forSummary, ...options });
+export function evict<M>({ draft, settings, limits }: Attempt<M>, options: PlanOptions = {}): void {
+  const forSummary = settings.window.summarize !== undefined;
+  const plan = planWindow(draft.live, settings, limits, { forSummary, ...options });
   draft.leave(forSummary ? plan.passed : plan.evict, "evicted");
   const isDue = forSummary && plan.evict.length > plan.passed.length;
   draft.awaitsSummary = isDue ? (options.early === true ? "early" : "now") : undefined;
 }
 
-/** With unit `message` the window is applied before each message too, not only after the last, as in LangChain4j. */
-function addOne<M>(to: Windowed<M>, message: Prepared<M>): string {
-  const { draft, policy, limits } = to;
-  const byMessage = policy.window.unit === "message";
-  const before = byMessage ? planWindow(draft.live, policy, limits).evict : [];
+function addOne<M>(attempt: Attempt<M>, message: Prepared<M>): string {
+  const { draft, settings, limits } = attempt;
+  const { unit } = settings.window;
+  const before = unit.evictsBeforeEach ? planWindow(draft.live, settings, limits).evict : [];
   const isSystem = message.facts.role === "system";
   if (isSystem) {
     const hidden = new Set(before);
     const systems = draft.live.items.filter((item) => item.role === "system" && !hidden.has(item));
     const [current] = systems;
-    if (current !== undefined && isEqual(current, message, policy)) return current.id;
+    if (current !== undefined && isEqual(current, message, settings)) return current.id;
     draft.leave(before, "evicted");
-    draft.leave(byMessage ? systems.slice(0, 1) : systems, "superseded");
+    draft.leave(unit.keepsSystems ? systems.slice(0, 1) : systems, "superseded");
   } else {
     draft.leave(before, "evicted");
   }
-  return draft.append(message, { front: isSystem && policy.systemFirst }).id;
+  return draft.append(message, { front: isSystem && settings.systemFirst }).id;
 }
 
-export function isEqual<M>(item: Item<M>, message: Prepared<M>, policy: Policy<M>): boolean {
-  return item.error === undefined && policy.reader.format.equals(item.message as M, message.facts.message);
+export function isEqual<M>(item: Item<M>, message: Prepared<M>, settings: MemorySettings<M>): boolean {
+  return item.error === undefined && settings.reader.format.equals(item.message as M, message.facts.message);
 }
-
-/** Where to look for an id that may have been used. */
-type Place<M> = Asking<M> & Pick<Attempt<M>, "loaded">;
 
 /**
  * Leaves out the messages whose id was added before with equal content, so that a retried request adds once.
@@ -89,22 +89,22 @@ type Place<M> = Asking<M> & Pick<Attempt<M>, "loaded">;
  */
 export async function withoutRepeated<M>(
   messages: readonly Prepared<M>[],
-  place: Place<M>,
+  reading: Reading<M>,
 ): Promise<Prepared<M>[]> {
-  const { policy } = place;
+  const { settings } = reading;
   // Ids made here are new; only the caller's own can have been used before.
   if (!messages.some(({ ownId }) => ownId)) return [...messages];
-  const taken = await findIds(messages, place);
+  const taken = await findIds(messages, reading);
   const fresh: Prepared<M>[] = [];
   const seen = new Map<string, Prepared<M>>();
   for (const message of messages) {
     const item = taken.get(message.id);
     const twin = seen.get(message.id);
     const repeated =
-      (item !== undefined && isEqual(item, message, policy)) ||
-      (twin !== undefined && policy.reader.format.equals(twin.facts.message, message.facts.message));
+      (item !== undefined && isEqual(item, message, settings)) ||
+      (twin !== undefined && settings.reader.format.equals(twin.facts.message, message.facts.message));
     if ((item !== undefined || twin !== undefined) && !repeated)
-      throw idConflict(message.id, policy, "other content");
+      throw idConflict(message.id, settings, "other content");
     if (!repeated) fresh.push(message);
     seen.set(message.id, message);
   }
@@ -114,7 +114,7 @@ export async function withoutRepeated<M>(
 /** The messages that already have the caller's own ids, live or not. */
 export async function findIds<M>(
   messages: readonly Prepared<M>[],
-  { loaded, policy, call }: Place<M>,
+  { loaded, settings, call }: Reading<M>,
 ): Promise<Map<string, Item<M>>> {
   const found = new Map<string, Item<M>>();
   const elsewhere = new Set<string>();
@@ -123,7 +123,7 @@ export async function findIds<M>(
     if (item !== undefined) found.set(id, item);
     else if (ownId) elsewhere.add(id);
   }
-  const { store, memoryId, reader } = policy;
+  const { store, memoryId, reader } = settings;
   // If as many messages are live as seqs were given out, none has left.
   const allLive = loaded.live.items.length === loaded.nextSeq - 1;
   if (allLive || !store.capabilities.history) return found;
@@ -140,10 +140,10 @@ function chunks<T>(all: readonly T[], size: number): T[][] {
   return parts;
 }
 
-export function idConflict<M>(id: string, policy: Policy<M>, what: string): TurnkeepError {
+export function idConflict<M>(id: string, settings: MemorySettings<M>, what: string): TurnkeepError {
   return new TurnkeepError(
     "ID_CONFLICT",
-    `Memory ${quoted(policy.memoryId)} already has a message ${quoted(id)} with ${what}. Use another id.`,
-    { details: { memoryId: policy.memoryId, messageIds: [id] } },
+    `Memory ${quoted(settings.memoryId)} already has a message ${quoted(id)} with ${what}. Use another id.`,
+    { details: { memoryId: settings.memoryId, messageIds: [id] } },
   );
 }

@@ -1,20 +1,19 @@
-import type { Limits } from "../window/policy.ts";
+import type { MemorySettings } from "../memory-settings.ts";
+import type { Limits } from "../window/limits.ts";
 import type { Call } from "./deadline.ts";
-import type { Draft, Loaded } from "./draft.ts";
-import type { Policy } from "./policy.ts";
+import type { Draft } from "./draft.ts";
+import type { Loaded } from "./loaded.ts";
 
-/** One attempt at a change: what it changes and relies on. After a conflict comes another, on the new state. */
-export interface Attempt<M> {
-  readonly draft: Draft<M>;
-  /** The memory as it was read for this attempt. */
+/** A memory as it was read for a call, which may ask the store for more of it. */
+export interface Reading<M> {
   readonly loaded: Loaded<M>;
-  readonly policy: Policy<M>;
-  readonly limits: Limits;
+  readonly settings: MemorySettings<M>;
   readonly call: Call;
 }
 
-/** What an attempt changes, and the window that it keeps. */
-export type Windowed<M> = Pick<Attempt<M>, "draft" | "policy" | "limits">;
-
-/** Which memory an attempt asks the store about. */
-export type Asking<M> = Pick<Attempt<M>, "policy" | "call">;
+/** One attempt at a change: what it changes and relies on. After a conflict comes another, on the new state. */
+export interface Attempt<M> extends Reading<M> {
+  readonly draft: Draft<M>;
+  /** Unlimited for a change that does not depend on the window. */
+  readonly limits: Limits;
+}

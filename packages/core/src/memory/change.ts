@@ -1,12 +1,12 @@
 import { TurnkeepError } from "../errors.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import type { Item } from "../steps/item.ts";
 import { isPinned } from "../steps/step.ts";
 import { quoted } from "../stores/text.ts";
 import { addAll, checkFormat, evict, findIds, idConflict, isEqual } from "./add.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Draft, Prepared } from "./draft.ts";
-import { findKept } from "./kept.ts";
-import type { Policy } from "./policy.ts";
+import { findRecord } from "./stored-records.ts";
 
 /** What must be there for a message to be put in its place. */
 interface PutRules<M> {
@@ -20,22 +20,22 @@ export async function putMessage<M>(
   message: Prepared<M>,
   { mustExist, replaced }: PutRules<M>,
 ): Promise<void> {
-  const { draft, policy } = attempt;
-  checkFormat(draft, policy);
+  const { draft, settings } = attempt;
+  checkFormat(draft, settings);
   const item = draft.live.byId.get(message.id);
   if (item === undefined) {
     const taken = await findIds([message], attempt);
-    if (taken.size > 0) throw idConflict(message.id, policy, "a place in history: it has left memory");
-    if (mustExist || replaced !== undefined) throw missing(policy, message.id);
+    if (taken.size > 0) throw idConflict(message.id, settings, "a place in history: it has left memory");
+    if (mustExist || replaced !== undefined) throw missing(settings, message.id);
     addAll(attempt, [message]);
     return;
   }
-  if (replaced !== undefined && !isEqual(item, replaced, policy)) {
+  if (replaced !== undefined && !isEqual(item, replaced, settings)) {
     throw new TurnkeepError(
       "VERSION_CONFLICT",
-      `Memory ${quoted(policy.memoryId)}, message ${quoted(message.id)}: it is not what it was to replace ` +
+      `Memory ${quoted(settings.memoryId)}, message ${quoted(message.id)}: it is not what it was to replace ` +
         "(replaces); somebody has put another in its place. Nothing was written. Read it again, then decide again.",
-      { details: { memoryId: policy.memoryId, messageIds: [message.id] } },
+      { details: { memoryId: settings.memoryId, messageIds: [message.id] } },
     );
   }
   if ((item.role === "system") !== (message.facts.role === "system")) {
@@ -43,11 +43,11 @@ export async function putMessage<M>(
       "INVALID_MESSAGE",
       `Message ${quoted(message.id)} has the role ${item.role}; put cannot make it ${message.facts.role}. ` +
         "Remove it and add the other.",
-      { details: { memoryId: policy.memoryId, messageIds: [message.id] } },
+      { details: { memoryId: settings.memoryId, messageIds: [message.id] } },
     );
   }
-  if (item.meta.derived !== undefined) checkReplacement(message, policy);
-  if (isEqual(item, message, policy)) return;
+  if (item.meta.derived !== undefined) checkReplacement(message, settings);
+  if (isEqual(item, message, settings)) return;
   draft.replace(item, message, replaced !== undefined);
   evict(attempt);
 }
@@ -57,17 +57,16 @@ export async function replaceAll<M>(
   attempt: Attempt<M>,
   messages: readonly Prepared<M>[],
 ): Promise<string[]> {
-  const { draft, policy } = attempt;
+  const { draft, settings } = attempt;
   const taken = await findIds(messages, attempt);
   const seen = new Set(taken.keys());
   for (const { id } of messages) {
-    if (seen.has(id)) throw idConflict(id, policy, "that id");
+    if (seen.has(id)) throw idConflict(id, settings, "that id");
     seen.add(id);
   }
   draft.leave([...draft.live.items], "superseded");
   draft.raiseEpoch();
-  if (policy.window.unit !== "message") return addAll(attempt, messages);
-  // LangChain4j's set keeps order and system messages as they are given.
+  if (!settings.window.unit.keepsSystems) return addAll(attempt, messages);
   const ids = messages.map((message) => draft.append(message).id);
   evict(attempt);
   return ids;
@@ -79,8 +78,8 @@ export async function compactThrough<M>(
   through: string,
   replacement: Prepared<M>,
 ): Promise<string> {
-  const { draft, policy } = attempt;
-  checkFormat(draft, policy);
+  const { draft, settings } = attempt;
+  checkFormat(draft, settings);
   const last = await findThrough(attempt, through);
   const derived = draft.live.items.filter((item) => item.meta.derived !== undefined);
   if (derived.some((item) => (item.meta.derived?.through ?? 0) > last.seq)) {
@@ -88,7 +87,7 @@ export async function compactThrough<M>(
       "VERSION_CONFLICT",
       `Message ${quoted(through)} is already covered by a derived message that reaches further. ` +
         "Call messages() to see the new state, then decide again.",
-      { details: { memoryId: policy.memoryId, messageIds: [through] } },
+      { details: { memoryId: settings.memoryId, messageIds: [through] } },
     );
   }
   const covered = draft.live.steps
@@ -121,9 +120,9 @@ export function putInPlace<M>(
 }
 
 /** Errors: `INVALID_MESSAGE` for a message that cannot stand in place of others. */
-export function checkReplacement<M>({ facts }: Prepared<M>, policy: Policy<M>): void {
+export function checkReplacement<M>({ facts }: Prepared<M>, settings: MemorySettings<M>): void {
   const { role, calls, results, approvals } = facts;
-  const allowed = policy.window.unit === "turn" ? ["user"] : ["user", "assistant"];
+  const allowed: readonly string[] = settings.window.unit.replacementRoles;
   if (allowed.includes(role) && calls.length + results.length + approvals.length === 0) return;
   throw new TurnkeepError(
     "INVALID_MESSAGE",
@@ -133,22 +132,22 @@ export function checkReplacement<M>({ facts }: Prepared<M>, policy: Policy<M>): 
 }
 
 async function findThrough<M>(attempt: Attempt<M>, through: string): Promise<{ readonly seq: number }> {
-  const { draft, policy } = attempt;
+  const { draft, settings } = attempt;
   const live = draft.live.byId.get(through);
   if (live !== undefined && live.role !== "system" && live.meta.derived === undefined) return live;
-  const evicted = await findKept(through, attempt, ["evicted"]);
+  const evicted = await findRecord(through, attempt, ["evicted"]);
   if (evicted !== undefined) return evicted;
-  if (live === undefined) throw notFound(through, policy, "There is no such message in memory");
+  if (live === undefined) throw notFound(through, settings, "There is no such message in memory");
   throw new TurnkeepError(
     "INVALID_OPTION",
-    `Memory ${quoted(policy.memoryId)}, message ${quoted(through)}: compact cannot end at a system message or ` +
+    `Memory ${quoted(settings.memoryId)}, message ${quoted(through)}: compact cannot end at a system message or ` +
       "at a derived message. Name another one.",
-    { details: { memoryId: policy.memoryId, messageIds: [through] } },
+    { details: { memoryId: settings.memoryId, messageIds: [through] } },
   );
 }
 
 /** What must exist for a change: the memory, or that message of it. */
-export function missing<M>({ memoryId }: Policy<M>, messageId?: string): TurnkeepError {
+export function missing<M>({ memoryId }: MemorySettings<M>, messageId?: string): TurnkeepError {
   const what =
     messageId === undefined
       ? " is not there, or not the one any more that was there: it was deleted, has expired, or never was"
@@ -160,11 +159,11 @@ export function missing<M>({ memoryId }: Policy<M>, messageId?: string): Turnkee
   );
 }
 
-export function notFound<M>(messageId: string, policy: Policy<M>, what: string): TurnkeepError {
+export function notFound<M>(messageId: string, settings: MemorySettings<M>, what: string): TurnkeepError {
   return new TurnkeepError(
     "NOT_FOUND",
-    `Memory ${quoted(policy.memoryId)}, message ${quoted(messageId)}: ${what}. ` +
+    `Memory ${quoted(settings.memoryId)}, message ${quoted(messageId)}: ${what}. ` +
       "history() lists the ids and states of all messages.",
-    { details: { memoryId: policy.memoryId, messageIds: [messageId] } },
+    { details: { memoryId: settings.memoryId, messageIds: [messageId] } },
   );
 }

@@ -10,30 +10,37 @@ import type { ChatMemory } from "../chat-memory.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { ModelMessage, ModelMessageLike } from "../format/model-message.ts";
 import type { MemoryCallOptions } from "../memory-call-options.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import type { AnyMessage } from "../message-format.ts";
-import { checkInteger, checkObject, checkOptions } from "../option-checks.ts";
+import {
+  abortSignal,
+  elsewhere,
+  type Fields,
+  optional,
+  required,
+  takeOptions,
+  worded,
+} from "../option-fields.ts";
 import type { ListPage } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { quoted } from "../stores/text.ts";
-import { resolveLimits } from "../window/policy.ts";
-import { StoredChatMemory } from "./create-chat-memory.ts";
+import { resolveLimits } from "../window/limits.ts";
+import { takeSignal } from "./call-options.ts";
 import { type Call, persist, repeatUntil, withDeadline } from "./deadline.ts";
 import { eraseMemory } from "./erase.ts";
 import { readForkSource, writeFork } from "./fork.ts";
 import {
-  checkStore,
   type DefaultFormat,
   type FormatOption,
+  type MemoriesSettings,
+  memoriesSettings,
   type OwnFormat,
-  policyOf,
-  sharedNames,
+  settingsOf,
 } from "./options.ts";
 import { ownerMismatch } from "./owner.ts";
-import type { Policy } from "./policy.ts";
 import { Session } from "./session.ts";
+import { StoredChatMemory } from "./stored-chat-memory.ts";
 import { tellCalls } from "./told.ts";
-
-const defaultMaxLoaded = 1000;
 
 /**
  * Manages many conversations in one store, under one policy.
@@ -54,15 +61,29 @@ export function createChatMemories<M extends AnyMessage>(
   options: ChatMemoriesOptions<NoInfer<M>> & OwnFormat<M>,
 ): ChatMemories<M>;
 export function createChatMemories<M>(options: ChatMemoriesOptions<M> & FormatOption<M>): ChatMemories<M> {
-  checkObject("createChatMemories' argument", options, [...sharedNames, "maxLoaded"]);
-  return new StoredChatMemories(options);
+  return new StoredChatMemories(memoriesSettings(options));
 }
 
+const ownerFields = { owner: required(worded(checkOwner)) } satisfies Fields<MemoryOwner>;
+
+// The store checks the values.
+const listFields = {
+  owner: optional(elsewhere),
+  cursor: optional(elsewhere),
+  limit: optional(elsewhere),
+  signal: optional(abortSignal),
+} satisfies Fields<MemoryListQuery>;
+
+const forkFields = {
+  at: optional(elsewhere),
+  owner: optional(worded(checkOwner)),
+  signal: optional(abortSignal),
+} satisfies Fields<ForkOptions>;
+
 class StoredChatMemories<M> implements ChatMemories<M> {
-  readonly #options: ChatMemoriesOptions<M> & FormatOption<M>;
-  /** The part of the policy that is the same for all memories. */
-  readonly #policy: Pick<Policy<M>, "store" | "timeoutMs" | "retry">;
-  readonly #maxLoaded: number;
+  readonly #options: MemoriesSettings<M>;
+  /** For what concerns no memory, or one that is not loaded. */
+  readonly #settings: MemorySettings<M>;
   /** By id and owner, least recently used first. */
   readonly #recent: Map<string, StoredChatMemory<M>> = new Map();
   /** Also holds memories that left `#recent` but are still referenced: two instances of one id would not keep order. */
@@ -76,24 +97,17 @@ class StoredChatMemories<M> implements ChatMemories<M> {
         });
   #closing: Promise<unknown> | undefined;
 
-  constructor(options: ChatMemoriesOptions<M> & FormatOption<M>) {
-    const { store, owner, maxLoaded = defaultMaxLoaded } = options;
-    checkStore("createChatMemories", store);
-    checkInteger("maxLoaded", maxLoaded, 1);
+  constructor(options: MemoriesSettings<M>) {
     this.#options = options;
-    this.#maxLoaded = maxLoaded;
     // An `owner` function is called for the application's own ids only.
-    this.#policy = policyOf({
-      ...options,
-      id: "any",
-      owner: typeof owner === "function" ? undefined : owner,
-    });
+    const owner = typeof options.owner === "function" ? undefined : options.owner;
+    this.#settings = settingsOf(options, { id: "any", store: options.store, owner });
   }
 
   get(id: string, options?: MemoryOwner): ChatMemory<M> {
     this.#checkOpen();
     checkMemoryId(id);
-    checkOptions("get's options", options, ["owner"]);
+    if (options !== undefined) takeOptions("get's options", ownerFields, options);
     return this.#memory(id, this.#ownerOf(id, options));
   }
 
@@ -109,23 +123,21 @@ class StoredChatMemories<M> implements ChatMemories<M> {
 
   async list(query: MemoryListQuery = {}): Promise<ListPage> {
     this.#checkOpen();
-    checkObject("list's argument", query, ["owner", "cursor", "limit", "signal"]);
-    const { signal, ...rest } = query;
-    return this.#ask(signal, ({ signal }) => this.#policy.store.listMemories(rest, { signal }));
+    const { signal, ...rest } = takeOptions("list's argument", listFields, query);
+    return this.#ask(signal, ({ signal }) => this.#settings.store.listMemories(rest, { signal }));
   }
 
   async fork(from: string, to: string, options: ForkOptions = {}): Promise<ChatMemory<M>> {
     this.#checkOpen();
     checkMemoryId(from);
     checkMemoryId(to);
-    checkObject("fork's third argument", options, ["at", "owner", "signal"]);
-    const { signal, at } = options;
+    const { signal, at } = takeOptions("fork's third argument", forkFields, options);
     const asked = "owner" in options ? (options as MemoryOwner) : undefined;
-    const policy = policyOf({ ...this.#options, id: from, owner: this.#ownerOf(from, asked) });
+    const settings = { ...this.#settings, memoryId: from, owner: this.#ownerOf(from, asked) };
     const owner = this.#ownerOf(to, asked);
-    const limits = await resolveLimits(policy.window, to);
-    const source = await new Session(policy).run(signal, (call) =>
-      persist(call, () => readForkSource(policy, at, limits, call)),
+    const limits = await resolveLimits(settings.window, to);
+    const source = await new Session(settings).run(signal, (call) =>
+      persist(call, () => readForkSource(settings, at, limits, call)),
     );
     if (owner !== undefined && source.owner !== undefined && source.owner !== owner) {
       throw ownerMismatch(
@@ -133,23 +145,18 @@ class StoredChatMemories<M> implements ChatMemories<M> {
         `is to belong to ${quoted(owner)}, but a fork keeps its source's owner; nothing was changed. Fork to an id of the same owner.`,
       );
     }
-    const target = new Session({ ...policy, memoryId: to, owner: source.owner ?? owner });
-    await target.run(signal, (call) =>
-      target.commit(call, (draft, loaded) => writeFork(draft, loaded, source, to)),
-    );
+    const target = new Session({ ...settings, memoryId: to, owner: source.owner ?? owner });
+    await target.run(signal, (call) => target.commit(call, (attempt) => writeFork(attempt, source)));
     return this.#memory(to, owner);
   }
 
   async erase(
     request: { readonly owner: string },
-    options: MemoryCallOptions = {},
+    options?: MemoryCallOptions,
   ): Promise<{ erased: string[] }> {
     this.#checkOpen();
-    checkObject("erase's argument", request, ["owner"]);
-    checkOptions("erase's options", options, ["signal"]);
-    const { owner } = request;
-    checkOwner(owner);
-    const { signal } = options;
+    const { owner } = takeOptions("erase's argument", ownerFields, request);
+    const signal = takeSignal("erase", options);
     const erased = new Set<string>();
     for (let before = -1; before < erased.size; ) {
       before = erased.size;
@@ -158,7 +165,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
       do {
         const query = { owner, cursor, limit: 1000 };
         const page = await this.#ask(signal, (call) =>
-          persist(call, () => this.#policy.store.listMemories(query, { signal: call.signal })),
+          persist(call, () => this.#settings.store.listMemories(query, { signal: call.signal })),
         );
         for (const { memoryId } of page.memories) {
           if (erased.has(memoryId)) continue;
@@ -187,7 +194,7 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   /** Whether it was the owner's, and is gone: meanwhile it may have gone by itself, and another's have begun. */
   async #erase(memoryId: string, owner: string, call: Call): Promise<boolean> {
     try {
-      await eraseMemory({ ...this.#policy, memoryId, owner }, call, { isListed: true });
+      await eraseMemory({ ...this.#settings, memoryId, owner }, call, { isListed: true });
       return true;
     } catch (error) {
       if (isTurnkeepError(error, "OWNER_MISMATCH")) return false;
@@ -199,12 +206,12 @@ class StoredChatMemories<M> implements ChatMemories<M> {
   async #ask<T>(signal: AbortSignal | undefined, call: (call: Call) => Promise<T>): Promise<T> {
     const wrong = wrongSignal(signal);
     if (wrong !== undefined) throw wrong;
-    const { timeoutMs } = this.#policy;
-    return withDeadline({ timeoutMs, signal, repeatUntil: repeatUntil(this.#policy) }, call);
+    const { timeoutMs } = this.#settings;
+    return withDeadline({ timeoutMs, signal, repeatUntil: repeatUntil(this.#settings) }, call);
   }
 
   #load(key: string, id: string, owner: string | undefined): StoredChatMemory<M> {
-    const memory = new StoredChatMemory({ ...this.#options, id, owner });
+    const memory = new StoredChatMemory({ ...this.#settings, memoryId: id, owner });
     if (this.#collected !== undefined) {
       this.#held.set(key, new WeakRef(memory));
       this.#collected.register(memory, key);
@@ -214,19 +221,18 @@ class StoredChatMemories<M> implements ChatMemories<M> {
 
   #trim(): void {
     for (const key of this.#recent.keys()) {
-      if (this.#recent.size <= this.#maxLoaded) return;
+      if (this.#recent.size <= this.#options.maxLoaded) return;
       this.#recent.delete(key);
     }
   }
 
   /** The owner who asks, or the one for the id where nobody is named. Errors: `INVALID_OPTION`. */
   #ownerOf(id: string, asked: MemoryOwner | undefined): string | undefined {
-    if (asked !== undefined) {
-      checkOwner(asked.owner);
-      return asked.owner;
-    }
-    const { owner } = this.#options;
-    return typeof owner === "function" ? owner(id) : owner;
+    const { owner: byDefault } = this.#options;
+    const inGeneral = typeof byDefault === "function" ? byDefault : () => byDefault;
+    const owner = asked === undefined ? inGeneral(id) : asked.owner;
+    if (asked !== undefined || owner !== undefined) checkOwner(owner as string);
+    return owner;
   }
 
   #checkOpen(): void {

@@ -1,20 +1,10 @@
+import type { MemorySettings } from "../memory-settings.ts";
 import { type Item, type ItemFacts, type ItemMeta, itemOf, metaText } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import type { MemoryUpdate, MessageState } from "../store-contract.ts";
 import { encodeHead } from "./head.ts";
+import type { Loaded } from "./loaded.ts";
 import { uuidv7 } from "./message-id.ts";
-import type { Policy } from "./policy.ts";
-
-/** A memory as it was read, or as it is after this instance's last change. */
-export interface Loaded<M> {
-  readonly version: string | null;
-  readonly nextSeq: number;
-  /** Raised by every change of the view other than at its end. */
-  readonly epoch: number;
-  /** See {@link Head.life}; `""` for a memory that does not exist. */
-  readonly life: string;
-  readonly live: Live<M>;
-}
 
 /** A message that was checked, copied and counted, but has no place yet. */
 export interface Prepared<M> {
@@ -39,7 +29,7 @@ export class Draft<M> {
   /** Set if live messages are to be summarized: `now`, because they do not fit, or `early`. */
   awaitsSummary: "now" | "early" | undefined;
   readonly #from: Loaded<M>;
-  readonly #policy: Policy<M>;
+  readonly #settings: MemorySettings<M>;
   /** Ascending by `seq`. */
   readonly #appended: Item<M>[] = [];
   readonly #replaced: Item<M>[] = [];
@@ -57,9 +47,9 @@ export class Draft<M> {
   readonly #by: string | undefined;
 
   /** `isAlone`: the change must fail if somebody else has made one, be it the same. */
-  constructor(from: Loaded<M>, policy: Policy<M>, isAlone = false) {
+  constructor(from: Loaded<M>, settings: MemorySettings<M>, isAlone = false) {
     this.#from = from;
-    this.#policy = policy;
+    this.#settings = settings;
     this.#by = isAlone ? randomName() : undefined;
     this.life = this.begins ? randomName() : from.life;
     this.live = from.live;
@@ -138,7 +128,7 @@ export class Draft<M> {
       if (to === "evicted" && item.meta.derived === undefined) this.evictedIds.push(item.id);
       this.#moves.set(
         item.seq,
-        this.#policy.keepsHistory && item.meta.derived === undefined ? to : "removed",
+        this.#settings.keepsHistory && item.meta.derived === undefined ? to : "removed",
       );
     }
     this.live.remove(new Set(items));
@@ -189,7 +179,7 @@ export class Draft<M> {
   }
 
   #baseMeta({ model, facts }: Prepared<M>): NewMeta {
-    const { counter } = this.#policy.reader;
+    const { counter } = this.#settings.reader;
     const meta: NewMeta = {};
     if (counter !== undefined) meta.tokens = { [counter.name]: facts.tokens };
     if (model !== undefined) meta.model = model;

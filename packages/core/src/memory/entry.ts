@@ -1,9 +1,17 @@
 import type { Entry } from "../chat-memory.ts";
 import type { ModelMessage } from "../format/model-message.ts";
-import { checkObject } from "../option-checks.ts";
+import { wrongOption } from "../option-checks.ts";
+import { elsewhere, type Fields, optional, takeOptions } from "../option-fields.ts";
 
 /** Shared by all copies of this package, so that each recognises the others' entries; JSON cannot forge it. */
 const marker: unique symbol = Symbol.for("turnkeep.entry") as never;
+
+// Whoever adds the entry checks the values.
+const entryFields = {
+  id: optional(elsewhere),
+  model: optional(elsewhere),
+  createdAt: optional(elsewhere),
+} satisfies Fields<Parameters<typeof entry>[1]>;
 
 /**
  * Wraps a message for `add`, `put` or `set` with your own id, with the model that made it, or with the time when it was
@@ -34,8 +42,9 @@ export function entry<M extends ModelMessage | NonNullable<unknown> | null | und
     readonly createdAt?: number | undefined;
   },
 ): Entry<M> {
-  checkObject("entry's second argument", options, ["id", "model", "createdAt"]);
-  const { id, model, createdAt } = options;
+  // Forgotten, it would be no entry.
+  if (options === undefined) throw wrongOption("entry's second argument", options, "an object of options");
+  const { id, model, createdAt } = takeOptions("entry's second argument", entryFields, options);
   const wrapped = { message, id, model, createdAt };
   Object.defineProperty(wrapped, marker, { value: true });
   return Object.freeze(wrapped) as unknown as Entry<M>;

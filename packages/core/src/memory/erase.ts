@@ -1,12 +1,9 @@
 import { isTurnkeepError } from "../errors.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import { parsedJson } from "../parsed-json.ts";
 import type { MemorySnapshot } from "../store-contract.ts";
 import { awayBackOff, backOff, type Call, isRepeatable } from "./deadline.ts";
 import { checkOwned } from "./owner.ts";
-import type { Policy } from "./policy.ts";
-
-/** The memory to delete. */
-export type Erased = Pick<Policy<never>, "memoryId" | "store" | "owner">;
 
 /** What is known of it beforehand. */
 interface EraseOptions {
@@ -23,18 +20,22 @@ interface EraseOptions {
  *
  * Errors: `OWNER_MISMATCH` with an owner who asks.
  */
-export async function eraseMemory(erased: Erased, call: Call, options: EraseOptions = {}): Promise<void> {
-  const { memoryId, store } = erased;
+export async function eraseMemory<M>(
+  settings: MemorySettings<M>,
+  call: Call,
+  options: EraseOptions = {},
+): Promise<void> {
+  const { memoryId, store } = settings;
   const { signal } = call;
   let tried: { readonly life: string | undefined } | undefined;
   for (let attempt = 1; ; attempt++) {
     try {
-      const snapshot = await readIfPossible(erased, call, options);
+      const snapshot = await readIfPossible(settings, call, options);
       signal.throwIfAborted();
       if (snapshot?.version === null) return;
       const life = snapshot && lifeOf(snapshot);
       if (snapshot !== undefined && tried !== undefined && tried.life !== life) return;
-      if (snapshot !== undefined) checkOwned(erased, snapshot);
+      if (snapshot !== undefined) checkOwned(settings, snapshot);
       tried = { life };
       await store.deleteMessages(memoryId, { signal, expected: snapshot?.version });
       return;
@@ -49,8 +50,8 @@ export async function eraseMemory(erased: Erased, call: Call, options: EraseOpti
 }
 
 /** `undefined`: what is there cannot be read. It is deleted as it is, if it may be anybody's or is listed as the owner's. */
-async function readIfPossible(
-  { memoryId, store, owner }: Erased,
+async function readIfPossible<M>(
+  { memoryId, store, owner }: MemorySettings<M>,
   { signal }: Call,
   { known, isListed = false }: EraseOptions,
 ): Promise<MemorySnapshot | undefined> {

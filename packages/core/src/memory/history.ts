@@ -1,17 +1,31 @@
 import { isTurnkeepError, type TurnkeepError } from "../errors.ts";
+import type { MemoryCallOptions } from "../memory-call-options.ts";
 import type { HistoryMessage, MemoryHistoryPage, MemoryHistoryQuery } from "../memory-history.ts";
+import type { MemorySettings } from "../memory-settings.ts";
+import { abortSignal, elsewhere, type Fields, optional, takeOptions } from "../option-fields.ts";
 import { decodeStored, namingRecord, parseMeta } from "../steps/item.ts";
 import type { HistoryQuery } from "../store-contract.ts";
 import type { Call } from "./deadline.ts";
-import type { Policy } from "./policy.ts";
 
 const defaultLimit = 100;
 
+// The store checks the values.
+const queryFields = {
+  before: optional(elsewhere),
+  after: optional(elsewhere),
+  order: optional(elsewhere),
+  limit: optional(elsewhere),
+  states: optional(elsewhere),
+  ids: optional(elsewhere),
+  signal: optional(abortSignal),
+} satisfies Fields<MemoryHistoryQuery>;
+
 /** A copy that the caller cannot change while the call waits. The store refuses values that are not lists. */
-export function copyQuery({ after, before, order, limit, states, ids }: MemoryHistoryQuery): HistoryQuery {
+export function takeQuery(query: MemoryHistoryQuery): HistoryQuery & MemoryCallOptions {
   const copy = <T>(list: readonly T[] | undefined): T[] | undefined =>
     Array.isArray(list) ? [...list] : (list as undefined);
-  return { after, before, order, limit, states: copy(states), ids: copy(ids) };
+  const asked = takeOptions("history's argument", queryFields, query);
+  return { ...asked, states: copy(asked.states), ids: copy(asked.ids) };
 }
 
 /**
@@ -20,10 +34,10 @@ export function copyQuery({ after, before, order, limit, states, ids }: MemoryHi
  */
 export async function readHistory<M>(
   query: HistoryQuery,
-  policy: Policy<M>,
+  settings: MemorySettings<M>,
   call: Call,
 ): Promise<MemoryHistoryPage<M>> {
-  const { store, memoryId, reader } = policy;
+  const { store, memoryId, reader } = settings;
   const { limit = defaultLimit } = query;
   const messages: HistoryMessage<M>[] = [];
   const errors: TurnkeepError[] = [];

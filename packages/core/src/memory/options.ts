@@ -1,26 +1,35 @@
+import type { ChatMemoriesOptions } from "../chat-memories.ts";
 import type { ChatMemoryOptions, MemoryPolicy } from "../chat-memory-options.ts";
 import { invalidOption } from "../errors.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import type { MessageFormat } from "../message-format.ts";
+import { kindOf, wrongOption } from "../option-checks.ts";
 import {
-  checkFunction,
-  checkInteger,
-  checkOneOf,
-  checkTimeout,
-  kindOf,
-  wrongOption,
-} from "../option-checks.ts";
+  type Check,
+  callback,
+  checkedFields,
+  elsewhere,
+  type Fields,
+  integer,
+  oneOf,
+  optional,
+  required,
+  such,
+  takeOptions,
+  timeout,
+  truth,
+  worded,
+} from "../option-fields.ts";
 import { checkProcessors } from "../processors/apply-processors.ts";
+import type { Processor } from "../processors/processor.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { singleSlotStore } from "../stores/single-slot-store.ts";
 import { addedByRepair } from "../view/repair.ts";
-import { windowPolicy } from "../window/policy.ts";
+import { windowSettings } from "../window/settings.ts";
 import { codedStore } from "./coded-store.ts";
-import type { Policy } from "./policy.ts";
-
-const defaultTimeoutMs = 30_000;
 
 /** How the messages of a memory are read; the default format where none is given. */
 export type FormatOption<M> = DefaultFormat | OwnFormat<M>;
@@ -35,98 +44,129 @@ export type OwnFormat<M> = {
   readonly format: MessageFormat<M>;
 };
 
-/** A memory's options, checked. Errors: `INVALID_OPTION`, naming the option, its value and what it must be. */
-export function policyOf<M>(options: ChatMemoryOptions<M> & FormatOption<M>): Policy<M> {
-  checkPolicy(options);
-  const { id = "default", store: given = singleSlotStore(), owner } = options;
-  checkStore("createChatMemory", given);
-  const { retry = true, onEvent } = options;
-  const store = codedStore(given, { retry, onEvent });
+const profileFields = {
+  name: required(such<string>("a text", (value) => typeof value === "string")),
+  firstMessage: required(oneOf("user", "any")),
+  reasoning: required(oneOf("any", "none", "bound")),
+  maxMessages: optional(integer(1)),
+  shape: required(callback),
+  storedCallIds: optional(callback),
+} satisfies Fields<ProviderProfile>;
+
+export const providerProfile: Check<ProviderProfile> = (name, value) => {
+  const profile = value as Partial<ProviderProfile> | null;
+  if (typeof profile !== "object" || typeof profile?.shape !== "function") {
+    throw wrongOption(name, profile, "an object such as those of @turnkeep/formats/profiles");
+  }
+  checkedFields(profileFields, profile, `${name}.`);
+};
+
+/** The options that all memories of an application may share. */
+const sharedFields = {
+  format: optional(such<never>("a MessageFormat", hasEncode)),
+  window: optional(elsewhere),
+  history: optional(truth, true),
+  systemFirst: optional(truth),
+  processors: optional(worded<never>(checkProcessors), []),
+  profile: optional(providerProfile),
+  repair: optional(truth),
+  timeoutMs: optional(timeout, 30_000),
+  retry: optional(truth, true),
+  onEvent: optional(callback),
+} satisfies Fields<MemoryPolicy<unknown> & FormatOption<unknown>>;
+
+const memoryFields = {
+  id: optional(worded(checkMemoryId), "default"),
+  store: optional(storeFor("createChatMemory")),
+  owner: optional(worded(checkOwner)),
+  ...sharedFields,
+} satisfies Fields<ChatMemoryOptions<unknown> & FormatOption<unknown>>;
+
+const memoriesFields = {
+  store: required(storeFor("createChatMemories")),
+  owner: optional(worded(checkOwnerOrFunction)),
+  ...sharedFields,
+  maxLoaded: optional(integer(1), 1000),
+} satisfies Fields<ChatMemoriesOptions<unknown> & FormatOption<unknown>>;
+
+/** The options that have a default whatever else is given. */
+interface Defaulted<M> {
+  readonly history: boolean;
+  readonly processors: readonly Processor<M>[];
+  readonly timeoutMs: number;
+  readonly retry: boolean;
+}
+
+/** The options of many memories, checked. */
+export type MemoriesSettings<M> = ChatMemoriesOptions<M> &
+  FormatOption<M> &
+  Defaulted<M> & { readonly maxLoaded: number };
+
+/** Errors: `INVALID_OPTION`, naming the option, its value and what it must be. */
+export function memorySettings<M>(options: ChatMemoryOptions<M> & FormatOption<M>): MemorySettings<M> {
+  const given = takeOptions("createChatMemory's argument", memoryFields, options);
+  const { id, store = singleSlotStore(), owner } = given;
   if (options.store !== undefined && options.id === undefined) {
     throw invalidOption(
       "A memory in a store needs an id: without one, all users would share one memory. Give { id, store }.",
     );
   }
-  const format = options.format ?? (modelMessageFormat as unknown as MessageFormat<M>);
-  if (typeof format.encode !== "function") throw wrongOption("format", format, "a MessageFormat");
-  checkMemoryId(id);
-  if (owner !== undefined) checkOwner(owner);
-  const { profile, processors = [] } = options;
-  const window = windowPolicy(options.window, profile);
-  const byMessage = window.unit === "message";
-  const systemFirst = options.systemFirst ?? !byMessage;
+  return settingsOf(given, { id, store, owner });
+}
+
+/** Errors: as above. */
+export function memoriesSettings<M>(options: ChatMemoriesOptions<M> & FormatOption<M>): MemoriesSettings<M> {
+  return takeOptions("createChatMemories' argument", memoriesFields, options);
+}
+
+/** What the options of one memory come to. Errors: `INVALID_OPTION` for those that do not go together. */
+export function settingsOf<M>(
+  shared: MemoryPolicy<M> & FormatOption<M> & Defaulted<M>,
+  { id, store: given, owner }: { id: string; store: ChatMemoryStore; owner: string | undefined },
+): MemorySettings<M> {
+  const { profile, processors, history, timeoutMs, retry, onEvent } = shared;
+  if (profile !== undefined && shared.repair === false) {
+    throw invalidOption(
+      "repair: false shows the memory as it is, a profile shows it as a provider accepts it: leave one of the two out.",
+    );
+  }
+  const window = windowSettings(shared.window, profile);
+  const { defaults, keepsSystems } = window.unit;
+  const systemFirst = shared.systemFirst ?? defaults.systemFirst;
+  const format = shared.format ?? (modelMessageFormat as unknown as MessageFormat<M>);
   const reader = { format, counter: window.counter, pinned: window.pinned };
-  const alwaysFront = systemFirst && !byMessage;
+  const alwaysFront = systemFirst && !keepsSystems;
   return {
     memoryId: id,
-    store,
+    store: codedStore(given, { retry, onEvent }),
     owner,
     reader,
     window,
     systemFirst,
     isFront: (item) => item.role === "system" && (alwaysFront || item.meta.front === true),
-    repair: options.repair ?? !byMessage,
+    repair: shared.repair ?? defaults.repair,
     profile,
     processors: [...processors],
     addedByRepair: addedByRepair(reader, profile === undefined ? "any" : "approved"),
-    keepsHistory: options.history !== false,
-    timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+    keepsHistory: history,
+    timeoutMs,
     retry,
     onEvent,
   };
 }
 
-/** The names of the options that all memories of an application may share. */
-export const sharedNames: readonly string[] = [
-  "store",
-  "owner",
-  "format",
-  "window",
-  "history",
-  "systemFirst",
-  "processors",
-  "profile",
-  "repair",
-  "timeoutMs",
-  "retry",
-  "onEvent",
-];
-
-/** Checks all options except where the memory is kept. */
-export function checkPolicy<M>(options: MemoryPolicy<M>): void {
-  const { history, systemFirst, repair, retry, timeoutMs, onEvent } = options;
-  for (const [name, value] of Object.entries({ history, systemFirst, repair, retry })) {
-    if (value !== undefined && typeof value !== "boolean") throw wrongOption(name, value, "true or false");
-  }
-  if (options.processors !== undefined) checkProcessors(options.processors);
-  if (options.profile !== undefined) {
-    checkProfile(options.profile);
-    if (repair === false) {
-      throw invalidOption(
-        "repair: false shows the memory as it is, a profile shows it as a provider accepts it: leave one of the two out.",
-      );
-    }
-  }
-  checkTimeout(timeoutMs);
-  checkFunction("onEvent", onEvent);
-}
-
-/** Errors: `INVALID_OPTION`. */
-export function checkProfile(profile: ProviderProfile): void {
-  if (typeof profile !== "object" || profile === null || typeof profile.shape !== "function") {
-    throw wrongOption("profile", profile, "an object such as those of @turnkeep/formats/profiles");
-  }
-  const { name, firstMessage, reasoning, maxMessages, storedCallIds } = profile;
-  if (typeof name !== "string") throw wrongOption("profile.name", name, "a text");
-  checkOneOf("profile.firstMessage", firstMessage, ["user", "any"]);
-  checkOneOf("profile.reasoning", reasoning, ["any", "none", "bound"]);
-  if (maxMessages !== undefined) checkInteger("profile.maxMessages", maxMessages, 1);
-  checkFunction("profile.storedCallIds", storedCallIds);
-}
-
 /** Catches a database client or URL passed as the store. The value is not shown: a URL may hold a password. */
-export function checkStore(factory: string, store: ChatMemoryStore | undefined): void {
-  if (typeof store?.updateMessages !== "function") {
-    throw invalidOption(`${factory} needs a store, such as inMemoryStore(); it was given ${kindOf(store)}.`);
-  }
+function storeFor(factory: string): Check<ChatMemoryStore> {
+  return (_, value) => {
+    if (typeof (value as Partial<ChatMemoryStore> | null | undefined)?.updateMessages === "function") return;
+    throw invalidOption(`${factory} needs a store, such as inMemoryStore(); it was given ${kindOf(value)}.`);
+  };
+}
+
+function checkOwnerOrFunction(owner: string | ((id: string) => string | undefined)): void {
+  if (typeof owner !== "function") checkOwner(owner);
+}
+
+function hasEncode(format: unknown): boolean {
+  return typeof (format as Partial<MessageFormat<unknown>> | null)?.encode === "function";
 }

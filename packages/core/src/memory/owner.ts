@@ -1,13 +1,10 @@
 import { TurnkeepError } from "../errors.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import type { MemorySnapshot } from "../store-contract.ts";
 import { quoted } from "../stores/text.ts";
-import type { Policy } from "./policy.ts";
 
 /** Errors: `OWNER_MISMATCH` for a memory that is not of the owner who asks; without one, it may be anybody's. */
-export function checkOwned(
-  { memoryId, owner }: Pick<Policy<never>, "memoryId" | "owner">,
-  stored: MemorySnapshot,
-): void {
+export function checkOwned<M>({ memoryId, owner }: MemorySettings<M>, stored: MemorySnapshot): void {
   if (owner === undefined || stored.version === null || stored.owner === owner) return;
   // Whose it is stays untold: who asks may be a stranger.
   throw ownerMismatch(

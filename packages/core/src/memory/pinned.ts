@@ -2,9 +2,8 @@ import { TurnkeepError } from "../errors.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import { quoted } from "../stores/text.ts";
-import type { Asking } from "./attempt.ts";
+import type { Reading } from "./attempt.ts";
 import { missing } from "./change.ts";
-import type { Loaded } from "./draft.ts";
 
 /**
  * Those of the messages that have left memory for history, for a view that must show them. Errors: `NOT_FOUND` for one
@@ -12,12 +11,12 @@ import type { Loaded } from "./draft.ts";
  */
 export async function readPinned<M>(
   ids: readonly string[],
-  { loaded, policy, call }: Asking<M> & { readonly loaded: Loaded<M> },
+  { loaded, settings, call }: Reading<M>,
 ): Promise<readonly Item<M>[]> {
   const absent = ids.filter((id) => !loaded.live.byId.has(id));
   if (absent.length === 0) return [];
-  const { store, memoryId, reader } = policy;
-  if (loaded.version === null) throw missing(policy);
+  const { store, memoryId, reader } = settings;
+  if (loaded.version === null) throw missing(settings);
   const query = { ids: absent, states: ["evicted" as const], limit: absent.length };
   const page = store.capabilities.history
     ? await store.getHistory(memoryId, query, { signal: call.signal })

@@ -1,7 +1,9 @@
 import type { Entry } from "../chat-memory.ts";
 import { invalidOption } from "../errors.ts";
 import { wrongOption } from "../option-checks.ts";
-import { deepFreeze, factsOf, type ItemReader } from "../steps/item.ts";
+import { deepFreeze } from "../steps/deep-freeze.ts";
+import type { ItemReader } from "../steps/item.ts";
+import { factsOf } from "../steps/item-facts.ts";
 import { checkMessageId } from "../stores/checks.ts";
 import type { Prepared } from "./draft.ts";
 import { isEntry } from "./entry.ts";

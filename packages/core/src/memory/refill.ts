@@ -1,12 +1,11 @@
+import type { MemorySettings } from "../memory-settings.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
-import { isUser } from "../steps/step.ts";
 import type { HistoryQuery } from "../store-contract.ts";
+import type { Limits } from "../window/limits.ts";
 import { planWindow } from "../window/plan.ts";
-import type { Limits } from "../window/policy.ts";
 import type { Attempt } from "./attempt.ts";
-import { scanKept } from "./kept.ts";
-import type { Policy } from "./policy.ts";
+import { scanRecords } from "./stored-records.ts";
 
 /**
  * Brings back from history what the window now has room for, newest first and only whole steps or turns, from the
@@ -15,9 +14,9 @@ import type { Policy } from "./policy.ts";
 export async function refill<M>(attempt: Attempt<M>, after: number, before: number): Promise<void> {
   const candidates = await readCandidates(attempt, after, before);
   if (candidates.length === 0) return;
-  const { draft, policy, limits } = attempt;
+  const { draft, settings, limits } = attempt;
   const covered = await readBegun(attempt, after);
-  draft.restore(chooseReturning(draft.live, candidates, policy, limits, covered));
+  draft.restore(chooseReturning(draft.live, candidates, settings, limits, covered));
 }
 
 /** The end of what a derived message stands for, from its last question on: a step in it may continue after that. */
@@ -25,9 +24,9 @@ async function readBegun<M>(attempt: Attempt<M>, through: number): Promise<Item<
   const begun: Item<M>[] = [];
   if (through === 0) return begun;
   const query: HistoryQuery = { before: through + 1, order: "descending", states: ["evicted"], limit: 100 };
-  await scanKept(query, attempt, (page) => {
+  await scanRecords(query, attempt, (page) => {
     for (const kept of page) {
-      const item = readItem(kept, attempt.policy.reader);
+      const item = readItem(kept, attempt.settings.reader);
       if (item.error !== undefined) continue;
       begun.push(item);
       if (item.role === "user") return true;
@@ -39,14 +38,14 @@ async function readBegun<M>(attempt: Attempt<M>, through: number): Promise<Item<
 
 /** Reads evicted messages, newest first, until there are more than could come back. */
 async function readCandidates<M>(attempt: Attempt<M>, after: number, before: number): Promise<Item<M>[]> {
-  const { policy, limits } = attempt;
+  const { settings, limits } = attempt;
   const { live } = attempt.draft;
   const candidates: Item<M>[] = [];
   let { tokens } = live;
   const query: HistoryQuery = { after, before, order: "descending", states: ["evicted"], limit: 100 };
-  await scanKept(query, attempt, (page) => {
+  await scanRecords(query, attempt, (page) => {
     for (const kept of page) {
-      const item = readItem(kept, policy.reader);
+      const item = readItem(kept, settings.reader);
       if (item.error !== undefined) continue;
       candidates.push(item);
       tokens += item.tokens;
@@ -64,7 +63,7 @@ async function readCandidates<M>(attempt: Attempt<M>, after: number, before: num
 export function chooseReturning<M>(
   live: Live<M>,
   candidates: readonly Item<M>[],
-  policy: Policy<M>,
+  settings: MemorySettings<M>,
   limits: Limits,
   covered: readonly Item<M>[] = [],
 ): Item<M>[] {
@@ -76,15 +75,16 @@ export function chooseReturning<M>(
   );
   whole.remove(away);
   const cut = new Set<Item<M>>();
-  let opened = policy.window.unit !== "turn";
+  const { unit } = settings.window;
+  let opened = false;
   for (const step of whole.steps) {
-    opened ||= isUser(step);
+    opened ||= unit.beginsGroup(step);
     const answersNothing = step.items.every((item) => item.role === "tool");
     if ((answersNothing || !opened) && step.items.every((item) => fresh.has(item))) {
       for (const item of step.items) cut.add(item);
     }
   }
   whole.remove(cut);
-  const evicted = new Set(planWindow(whole, policy, limits, { refill: true }).evict);
+  const evicted = new Set(planWindow(whole, settings, limits, { refill: true }).evict);
   return candidates.filter((item) => ![away, cut, evicted].some((gone) => gone.has(item)));
 }

@@ -1,25 +1,36 @@
 import { type Item, readItem } from "../steps/item.ts";
 import { Live } from "../steps/live.ts";
-import { isOpen } from "../steps/step.ts";
+import { hasOpenCalls } from "../steps/pairing.ts";
 import type { MessageState } from "../store-contract.ts";
 import type { Attempt } from "./attempt.ts";
-import { findKept, type Kept, scanKept } from "./kept.ts";
+import { findRecord, type StoredRecord, scanRecords } from "./stored-records.ts";
 
 /** The rest of a step is rarely far away: one page should hold it, and not much more. */
 const pageSize = 200;
 
-/** Removal does not depend on the window. */
-type Removal<M> = Omit<Attempt<M>, "limits">;
+/**
+ * Deletes a message and the rest of its step, wherever they are kept; returns their ids. Called again after a lost answer,
+ * it returns those that an earlier attempt has deleted.
+ */
+export function removal<M>(messageId: string): (attempt: Attempt<M>) => Promise<string[]> {
+  let tried: string[] = [];
+  return async (attempt) => {
+    const ids = await removeStep(attempt, messageId);
+    // The messages are gone because an earlier attempt, whose answer was lost, deleted them.
+    if (ids.length === 0 && attempt.call.isOpen) return tried;
+    tried = ids;
+    return ids;
+  };
+}
 
-/** Deletes a message and the rest of its step, wherever they are kept; returns their ids. */
-export async function removeStep<M>(removal: Removal<M>, messageId: string): Promise<string[]> {
-  const { draft, policy } = removal;
+async function removeStep<M>(attempt: Attempt<M>, messageId: string): Promise<string[]> {
+  const { draft, settings } = attempt;
   const live = draft.live.byId.get(messageId);
-  const kept = live === undefined ? await findKept(messageId, removal) : undefined;
+  const kept = live === undefined ? await findRecord(messageId, attempt) : undefined;
   if (live === undefined && kept === undefined) return [];
-  const target = live ?? readItem(kept as Kept, policy.reader);
+  const target = live ?? readItem(kept as StoredRecord, settings.reader);
   const states: MessageState[] = kept?.state === "superseded" ? ["superseded"] : ["live", "evicted"];
-  const step = await findStep(removal, target, states);
+  const step = await findStep(attempt, target, states);
   draft.move(
     step.map((item) => item.seq),
     "removed",
@@ -32,28 +43,26 @@ export async function removeStep<M>(removal: Removal<M>, messageId: string): Pro
 }
 
 /** All messages of a step by `seq`, live or not, searched before and after the target as far as needed. */
-async function findStep<M>(removal: Removal<M>, target: Item<M>, states: MessageState[]): Promise<Item<M>[]> {
-  const { policy } = removal;
-  const { live } = removal.draft;
+async function findStep<M>(attempt: Attempt<M>, target: Item<M>, states: MessageState[]): Promise<Item<M>[]> {
+  const { settings } = attempt;
+  const { live } = attempt.draft;
   const known = live.byId.has(target.id) ? live.stepOf(target).items : [target];
-  if (isAlone(target) || !policy.store.capabilities.history) return known;
+  if (isAlone(target) || !settings.store.capabilities.history) return known;
 
   const earlier: Item<M>[] = [];
   const isComplete = seekerOf(target);
-  await scanKept({ before: target.seq, order: "descending", states, limit: pageSize }, removal, (page) => {
-    const items = page.map((kept) => readItem(kept, policy.reader));
+  await scanRecords({ before: target.seq, order: "descending", states, limit: pageSize }, attempt, (page) => {
+    const items = page.map((kept) => readItem(kept, settings.reader));
     earlier.push(...items);
     if (!isComplete(items)) return false;
     // The first part of an answer may be on the next page.
     return grouped(earlier, target).stepOf(target).items[0] !== earlier.at(-1);
   });
   const found = grouped(earlier, target);
-  await scanKept({ after: target.seq, states, limit: pageSize }, removal, (page) => {
-    for (const kept of page) found.append(readItem(kept, policy.reader));
+  await scanRecords({ after: target.seq, states, limit: pageSize }, attempt, (page) => {
+    for (const kept of page) found.append(readItem(kept, settings.reader));
     const step = found.stepOf(target);
-    return (
-      step.items.at(-1) !== found.items.at(-1) && [...step.calls.keys()].every((id) => !isOpen(step, id))
-    );
+    return step.items.at(-1) !== found.items.at(-1) && !hasOpenCalls(step);
   });
   const byId = new Map([...known, ...found.stepOf(target).items].map((item) => [item.id, item]));
   return [...byId.values()].sort((a, b) => a.seq - b.seq);

@@ -1,25 +1,25 @@
 import type { Item } from "../steps/item.ts";
 import type { Attempt } from "./attempt.ts";
 import { notFound } from "./change.ts";
-import { allKept, findKept } from "./kept.ts";
 import { refill } from "./refill.ts";
+import { allRecords, findRecord } from "./stored-records.ts";
 
 /** Supersedes that message and all later ones; what the window now has room for comes back. */
 export async function rewindTo<M>(attempt: Attempt<M>, messageId: string): Promise<void> {
-  const { draft, policy } = attempt;
+  const { draft, settings } = attempt;
   const live = draft.live.byId.get(messageId);
-  const target = live ?? (await findKept(messageId, attempt));
-  if (target === undefined) throw notFound(messageId, policy, "there is no such message");
+  const target = live ?? (await findRecord(messageId, attempt));
+  if (target === undefined) throw notFound(messageId, settings, "there is no such message");
   if ("state" in target && target.state !== "evicted") {
-    throw notFound(messageId, policy, "it was superseded before, so there is nothing to go back to");
+    throw notFound(messageId, settings, "it was superseded before, so there is nothing to go back to");
   }
   const derived = live?.meta.derived;
   // Everything after a derived message begins after all that it stands for.
   const from = derived === undefined ? target.seq : derived.through + 1;
   const isLater = (item: Item<M>): boolean =>
-    item === live || (!policy.isFront(item) && (item.meta.derived?.through ?? item.seq) >= from);
+    item === live || (!settings.isFront(item) && (item.meta.derived?.through ?? item.seq) >= from);
   draft.leave(draft.live.items.filter(isLater), "superseded");
-  const later = await allKept({ after: from - 1, states: ["evicted"] }, attempt);
+  const later = await allRecords({ after: from - 1, states: ["evicted"] }, attempt);
   draft.move(
     later.map((message) => message.seq),
     "superseded",

@@ -2,10 +2,12 @@ import { wrongSignal } from "../abort.ts";
 import { CallQueue } from "../call-queue.ts";
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { MemoryEvent } from "../memory-events.ts";
-import { type Item, readItem } from "../steps/item.ts";
-import { Live } from "../steps/live.ts";
+import type { MemorySettings } from "../memory-settings.ts";
+import type { Item } from "../steps/item.ts";
 import type { MemoryUpdate } from "../store-contract.ts";
 import { quoted } from "../stores/text.ts";
+import { type Limits, unlimited } from "../window/limits.ts";
+import type { Attempt, Reading } from "./attempt.ts";
 import {
   awayBackOff,
   backOff,
@@ -17,16 +19,15 @@ import {
   repeatUntil,
   withDeadline,
 } from "./deadline.ts";
-import { Draft, type Loaded } from "./draft.ts";
+import { Draft } from "./draft.ts";
 import { eraseMemory } from "./erase.ts";
-import { decodeHead } from "./head.ts";
+import { type Loaded, loadedFrom } from "./loaded.ts";
 import { checkOwned } from "./owner.ts";
-import type { Policy } from "./policy.ts";
 import { report } from "./report.ts";
 import { isMade } from "./witness.ts";
 
-/** Applies a change to a draft. Called again on the new state after a conflict. */
-export type Plan<M, T> = (draft: Draft<M>, loaded: Loaded<M>) => T | Promise<T>;
+/** Applies a change to the attempt's draft. Called again on the new state after a conflict. */
+export type Plan<M, T> = (attempt: Attempt<M>) => T | Promise<T>;
 
 /** The state that a caller decided on. A change based on it is made on no other. */
 export interface Base {
@@ -41,7 +42,7 @@ type Reported<Event> = Event extends unknown ? Omit<Event, "memoryId"> : never;
  * version they were computed from, and finds out whether an unacknowledged commit took effect.
  */
 export class Session<M> {
-  readonly #policy: Policy<M>;
+  readonly #settings: MemorySettings<M>;
   readonly #calls = new CallQueue();
   /** `undefined`: unknown; must be read before the next change. */
   #state: Loaded<M> | undefined;
@@ -54,8 +55,8 @@ export class Session<M> {
   #looked: string | null | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(policy: Policy<M>) {
-    this.#policy = policy;
+  constructor(settings: MemorySettings<M>) {
+    this.#settings = settings;
   }
 
   /** Runs a call after all calls made before it. */
@@ -67,58 +68,42 @@ export class Session<M> {
   finish<T>(signal: AbortSignal | undefined, call: (call: Call) => Promise<T>): Promise<T> {
     const wrong = wrongSignal(signal);
     if (wrong !== undefined) return Promise.reject(wrong);
-    const { timeoutMs } = this.#policy;
-    const limits = { timeoutMs, signal, repeatUntil: repeatUntil(this.#policy) };
+    const { timeoutMs } = this.#settings;
+    const limits = { timeoutMs, signal, repeatUntil: repeatUntil(this.#settings) };
     const turn = this.#calls.run(() => withDeadline(limits, call), timeoutMs);
     return signal === undefined ? turn : endedBy(signal, turn);
   }
 
   /** Reads the memory and shows it to the caller, which counts as a look unless the call has ended. */
-  async look<T>(call: Call, show: (loaded: Loaded<M>) => T | Promise<T>): Promise<T> {
+  async look<T>(call: Call, show: (reading: Reading<M>) => T | Promise<T>): Promise<T> {
     const loaded = await this.load(call);
     try {
-      return await show(loaded);
+      return await show({ loaded, settings: this.#settings, call });
     } finally {
       if (!call.signal.aborted) this.#looked = loaded.version;
     }
   }
 
   async load(call: Call): Promise<Loaded<M>> {
-    const { memoryId, store, reader, isFront } = this.#policy;
+    const { memoryId, store } = this.#settings;
     const state = this.#state;
     const known = state?.version ?? undefined;
     const snapshot = await store.getMessages(memoryId, { signal: call.signal, known });
     call.signal.throwIfAborted();
     if (state !== undefined && state.version === snapshot.version) return state;
-    checkOwned(this.#policy, snapshot);
-    const head = decodeHead(memoryId, snapshot.head);
-    const knownBySeq = new Map(this.#known.map((item) => [item.seq, item]));
-    const items = snapshot.messages.map((stored) => {
-      const known = knownBySeq.get(stored.seq);
-      const same =
-        known?.id === stored.id &&
-        known.createdAt === stored.createdAt &&
-        known.payload === stored.payload &&
-        known.metaText === stored.meta;
-      return same ? known : readItem(stored, reader);
-    });
-    this.#known = items;
-    this.#state = {
-      version: snapshot.version,
-      nextSeq: snapshot.nextSeq,
-      ...head,
-      live: new Live(items, isFront),
-    };
+    checkOwned(this.#settings, snapshot);
+    this.#state = loadedFrom(snapshot, this.#settings, this.#known);
+    this.#known = [...this.#state.live.items];
     return this.#state;
   }
 
   /** For a call that reads or deletes without loading the memory. Errors: `OWNER_MISMATCH`. */
   async checkOwned(call: Call): Promise<void> {
-    const { memoryId, store, owner } = this.#policy;
+    const { memoryId, store, owner } = this.#settings;
     if (owner === undefined) return;
     const known = this.#state?.version ?? undefined;
     const snapshot = await store.getMessages(memoryId, { signal: call.signal, known });
-    if (snapshot.version !== known) checkOwned(this.#policy, snapshot);
+    if (snapshot.version !== known) checkOwned(this.#settings, snapshot);
   }
 
   /** The memory as this instance last knew it; others may have changed it since. */
@@ -136,8 +121,13 @@ export class Session<M> {
    * again on the new state; with a `base`, the conflict is thrown. A change that is empty or refused is also planned
    * again if the memory has changed since it was read.
    */
-  async commit<T>(call: Call, plan: Plan<M, T>, base?: Base): Promise<T> {
-    const { memoryId, store, owner } = this.#policy;
+  async commit<T>(
+    call: Call,
+    plan: Plan<M, T>,
+    { base, limits = unlimited }: { readonly base?: Base | undefined; readonly limits?: Limits } = {},
+  ): Promise<T> {
+    const settings = this.#settings;
+    const { memoryId, store, owner } = settings;
     let open: TurnkeepError | undefined;
     for (let attempt = 1; ; attempt++) {
       const isFresh = this.#state === undefined;
@@ -146,11 +136,11 @@ export class Session<M> {
       call.signal.throwIfAborted();
       if (this.#looked === undefined) this.#looked = loaded.version;
       if (base !== undefined && base.version !== loaded.version) throw open ?? this.#conflict();
-      const draft = new Draft(loaded, this.#policy, base !== undefined);
+      const draft = new Draft(loaded, settings, base !== undefined);
       this.#state = undefined;
       let result: T;
       try {
-        result = await plan(draft, loaded);
+        result = await plan({ draft, loaded, settings, limits, call });
       } catch (error) {
         await this.#refuse(call, error, open, draft, loaded);
         if (isRepeatable(error, call)) await awayBackOff(attempt, call.signal);
@@ -233,14 +223,14 @@ export class Session<M> {
   async delete(call: Call): Promise<void> {
     const known = this.#state?.version ?? undefined;
     this.#state = undefined;
-    await eraseMemory(this.#policy, call, { known });
+    await eraseMemory(this.#settings, call, { known });
     call.signal.throwIfAborted();
     this.#known = [];
     this.#looked = null;
   }
 
   emit(event: Reported<MemoryEvent>): void {
-    const { memoryId, onEvent } = this.#policy;
+    const { memoryId, onEvent } = this.#settings;
     report(onEvent, { ...event, memoryId });
   }
 
@@ -275,12 +265,12 @@ export class Session<M> {
     update: MemoryUpdate,
     open: TurnkeepError | undefined,
   ): Promise<boolean> {
-    const policy = this.#policy;
+    const settings = this.#settings;
     try {
       const loaded = await this.#reload(call);
       if (loaded.version === update.expected) return false;
       const isInPlace = loaded.version === update.version;
-      const made = isInPlace || (await persist(call, () => isMade(draft, loaded, policy, call)));
+      const made = isInPlace || (await persist(call, () => isMade(draft, { loaded, settings, call })));
       if (made === true) this.#follow(update);
       if (made === true || open === undefined) return made === true;
       const isSameLife = loaded.version !== null && loaded.life === draft.life;
@@ -293,7 +283,7 @@ export class Session<M> {
   }
 
   #conflict(cause?: unknown): TurnkeepError {
-    const { memoryId } = this.#policy;
+    const { memoryId } = this.#settings;
     return new TurnkeepError(
       "VERSION_CONFLICT",
       `Memory ${quoted(memoryId)} was changed by somebody else since this instance last looked; nothing was changed. ` +
@@ -303,7 +293,7 @@ export class Session<M> {
   }
 
   #closedError(): TurnkeepError {
-    const { memoryId } = this.#policy;
+    const { memoryId } = this.#settings;
     return new TurnkeepError("CLOSED", `Memory ${quoted(memoryId)} was closed. Create another one.`, {
       details: { memoryId },
     });

@@ -1,7 +1,8 @@
-import { deepFreeze, factsOf } from "../steps/item.ts";
+import type { MemorySettings } from "../memory-settings.ts";
+import { deepFreeze } from "../steps/deep-freeze.ts";
+import { factsOf } from "../steps/item-facts.ts";
 import type { Live } from "../steps/live.ts";
 import type { Prepared } from "./draft.ts";
-import type { Policy } from "./policy.ts";
 
 /**
  * Changes results that have call ids of a view to the ids of the stored calls: whoever runs a call from a view knows no
@@ -10,7 +11,7 @@ import type { Policy } from "./policy.ts";
 export function underStoredIds<M>(
   messages: readonly Prepared<M>[],
   live: Live<M>,
-  { profile, reader }: Policy<M>,
+  { profile, reader }: MemorySettings<M>,
 ): readonly Prepared<M>[] {
   const { format } = reader;
   const rename = format.renameCalls?.bind(format);

@@ -1,21 +1,27 @@
 import type { ShrinkOptions, Shrunk } from "../chat-memory.ts";
-import { checkOptions, wrongOption } from "../option-checks.ts";
+import type { MemorySettings } from "../memory-settings.ts";
+import { abortSignal, type Fields, optional, such, takeOptions } from "../option-fields.ts";
 import type { Item, ItemReader } from "../steps/item.ts";
 import { isDerived, isPinned, isSystem, type Step } from "../steps/step.ts";
 import { itemsOfSteps, shownSteps } from "../view/view.ts";
-import { groupsOf, withinTurn } from "../window/plan.ts";
+import { groupsOf, withinTurn } from "../window/groups.ts";
 import type { Attempt } from "./attempt.ts";
-import type { Policy } from "./policy.ts";
 import { sizeOf } from "./size.ts";
 
-const defaultTarget = 0.7;
+const shrinkFields = {
+  target: optional(such<number>("greater than 0 and less than 1", isProperShare), 0.7),
+  signal: optional(abortSignal),
+} satisfies Fields<ShrinkOptions>;
 
 /** Errors: `INVALID_OPTION`. */
-export function targetOf(options: ShrinkOptions | undefined): number {
-  checkOptions("shrink's argument", options, ["target", "signal"]);
-  const target = options?.target ?? defaultTarget;
-  if (typeof target === "number" && target > 0 && target < 1) return target;
-  throw wrongOption("target", target, "greater than 0 and less than 1");
+export function takeShrinkOptions(
+  options: ShrinkOptions | undefined,
+): ShrinkOptions & { readonly target: number } {
+  return takeOptions("shrink's argument", shrinkFields, options);
+}
+
+function isProperShare(target: unknown): boolean {
+  return typeof target === "number" && target > 0 && target < 1;
 }
 
 interface Totals {
@@ -34,8 +40,8 @@ export function shrinkOnce<M>(
 ): (attempt: Attempt<M>) => Promise<Shrunk | false> {
   let before: Totals | undefined;
   return async (attempt) => {
-    const { draft, policy } = attempt;
-    const { reader, window, profile } = policy;
+    const { draft, settings } = attempt;
+    const { reader, window, profile } = settings;
     const hidden = new Set(await hiddenIn(attempt));
     const steps = shownSteps(draft.live, hidden, window.unit, profile);
     const shown = itemsOfSteps(steps, draft.live, hidden);
@@ -44,7 +50,7 @@ export function shrinkOnce<M>(
     before ??= now;
     const leaving = new Set<Item<M>>();
     let { size } = now;
-    for (const group of leavingInOrder(steps, policy)) {
+    for (const group of leavingInOrder(steps, settings)) {
       if (size <= before.size * target && (isSmaller || leaving.size > 0)) break;
       const items = group.flatMap((step) => step.items).filter((item) => !hidden.has(item));
       for (const item of items) leaving.add(item);
@@ -73,11 +79,14 @@ function totalsOf<M>(items: readonly Item<M>[], reader: ItemReader<M>): Totals {
 }
 
 /** What may leave a view, group by group, but never the last; a derived message only if there is no other. */
-function leavingInOrder<M>(shown: readonly Step<M>[], policy: Policy<M>): readonly (readonly Step<M>[])[] {
+function leavingInOrder<M>(
+  shown: readonly Step<M>[],
+  settings: MemorySettings<M>,
+): readonly (readonly Step<M>[])[] {
   const steps = shown.filter((step) => !isSystem(step));
   const said = steps.filter((step) => !isDerived(step));
   if (said.length === 0) return [];
-  const { older, newest } = groupsOf(said, policy.window.unit);
+  const { older, newest } = groupsOf(said, settings.window.unit);
   const groups = [...older, ...withinTurn(newest).map((step) => [step])].filter(
     (group) => !group.some(isPinned),
   );

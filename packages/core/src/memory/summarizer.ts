@@ -1,13 +1,14 @@
 import { orAborted } from "../abort.ts";
 import { endedOrDropped, graceMs } from "../call-queue.ts";
 import { isTurnkeepError } from "../errors.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import { applyProcessors } from "../processors/apply-processors.ts";
+import type { Limits } from "../window/limits.ts";
 import { planWindow } from "../window/plan.ts";
-import type { Limits } from "../window/policy.ts";
 import type { Summarize, SummarizeFailure } from "../window-options.ts";
+import type { Attempt } from "./attempt.ts";
 import { withDeadline } from "./deadline.ts";
-import type { Draft, Prepared } from "./draft.ts";
-import type { Policy } from "./policy.ts";
+import type { Prepared } from "./draft.ts";
 import type { Session } from "./session.ts";
 import { acceptSummary, planSummary, putSummary, type SummaryPlan } from "./summary.ts";
 
@@ -22,7 +23,7 @@ const stepsOfLook = 4;
 
 /** What a memory needs to summarize the messages that its window evicts. */
 export interface SummarizerOptions<M> {
-  readonly policy: Policy<M>;
+  readonly settings: MemorySettings<M>;
   readonly session: Session<M>;
   readonly limits: () => Promise<Limits>;
 }
@@ -54,13 +55,13 @@ export class Summarizer<M> {
 
   /** How long until the running work must have looked again; after that, the runtime has dropped it with its timers. */
   #left(): number {
-    const { timeoutMs } = this.#options.policy;
+    const { timeoutMs } = this.#options.settings;
     return this.#looked + stepsOfLook * (timeoutMs + graceMs) - performance.now();
   }
 
   /** Starts the work that is due, `early` or now. Returns what the caller has to wait for. */
   begin(when: "now" | "early", signal: AbortSignal | undefined): Promise<void> | undefined {
-    const { waitUntil } = this.#options.policy.window;
+    const { waitUntil } = this.#options.settings.window;
     const begins = this.#running === undefined || this.#left() <= 0;
     if (begins) this.#running = this.#summarizeAll(when === "early", signal, ++this.#begun);
     if (waitUntil === undefined) return this.running;
@@ -105,12 +106,12 @@ export class Summarizer<M> {
   }
 
   #plan(early: boolean): Promise<SummaryPlan<M> | undefined> {
-    const { policy, session } = this.#options;
+    const { settings, session } = this.#options;
     this.#looked = performance.now();
     return session.finish(undefined, async (call) => {
       const limits = await this.#options.limits();
       const { live } = await session.lastKnown(call);
-      return planSummary(live, policy, limits, early);
+      return planSummary(live, settings, limits, early);
     });
   }
 
@@ -121,7 +122,7 @@ export class Summarizer<M> {
   ): Promise<SummarizeFailure | undefined> {
     if (plan.refusal !== undefined) return plan.refusal;
     const { answer, failure } = await this.#ask(plan, signal);
-    const summary = failure ?? acceptSummary(answer, plan, this.#options.policy);
+    const summary = failure ?? acceptSummary(answer, plan, this.#options.settings);
     if (summary === "aborted") return summary;
     if (typeof summary === "string") return this.#failed(summary);
     try {
@@ -142,10 +143,8 @@ export class Summarizer<M> {
 
   /** Returns whether the summary has replaced the messages it was made of. */
   async #put(plan: SummaryPlan<M>, summary: Prepared<M>): Promise<boolean> {
-    const { policy, session } = this.#options;
-    const { made, evictedIds } = await this.#change((draft, limits) =>
-      putSummary(draft, plan, summary, policy, limits),
-    );
+    const { session } = this.#options;
+    const { made, evictedIds } = await this.#change((attempt) => putSummary(attempt, plan, summary));
     if (made === undefined) return false;
     session.emit({ type: "summarized", messageIds: evictedIds, summaryId: made.id });
     return true;
@@ -155,9 +154,9 @@ export class Summarizer<M> {
     { messages, previous, maxSize }: SummaryPlan<M>,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly answer?: M | undefined; readonly failure?: SummarizeFailure }> {
-    const { policy } = this.#options;
-    const { memoryId, timeoutMs } = policy;
-    const isCounted = policy.reader.counter !== undefined;
+    const { settings } = this.#options;
+    const { memoryId, timeoutMs } = settings;
+    const isCounted = settings.reader.counter !== undefined;
     const size = {
       maxTokens: isCounted ? maxSize : undefined,
       maxCharacters: isCounted ? undefined : maxSize,
@@ -180,27 +179,30 @@ export class Summarizer<M> {
 
   /** The summarizer must not see what the model must not. Other processors would find other neighbours here. */
   #processed(messages: readonly M[], signal: AbortSignal): Promise<M[]> {
-    const { processors, reader } = this.#options.policy;
+    const { processors, reader } = this.#options.settings;
     const eachAlone = processors.filter((processor) => processor.eachAlone === true);
     return applyProcessors<M>(messages, eachAlone, { format: reader.format, signal });
   }
 
   /** Evicts what does not fit, without a summary; what fits stays. */
   async #evict(): Promise<void> {
-    const { policy } = this.#options;
-    await this.#change((draft, limits) => {
-      draft.leave(planWindow(draft.live, policy, limits).evict, "evicted");
+    await this.#change(({ draft, settings, limits }) => {
+      draft.leave(planWindow(draft.live, settings, limits).evict, "evicted");
     });
   }
 
   /** Makes a change of its own, and reports what left memory by it. */
   async #change<T>(
-    plan: (draft: Draft<M>, limits: Limits) => T,
+    plan: (attempt: Attempt<M>) => T,
   ): Promise<{ readonly made: T; readonly evictedIds: readonly string[] }> {
     const { session, limits } = this.#options;
     const { made, evictedIds } = await session.finish(undefined, async (call) => {
       const now = await limits();
-      return session.commit(call, (draft) => ({ made: plan(draft, now), evictedIds: draft.evictedIds }));
+      const change = (attempt: Attempt<M>) => ({
+        made: plan(attempt),
+        evictedIds: attempt.draft.evictedIds,
+      });
+      return session.commit(call, change, { limits: now });
     });
     if (evictedIds.length > 0) session.emit({ type: "evicted", messageIds: evictedIds, reason: "window" });
     return { made, evictedIds };

@@ -1,14 +1,15 @@
+import type { MemorySettings } from "../memory-settings.ts";
 import { type Item, messageOf } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import { newStep, type Step } from "../steps/step.ts";
 import { repairSteps } from "../view/repair.ts";
+import type { Limits } from "../window/limits.ts";
 import { planWindow } from "../window/plan.ts";
-import type { Limits } from "../window/policy.ts";
 import { Room } from "../window/room.ts";
 import type { SummarizeFailure } from "../window-options.ts";
+import type { Attempt } from "./attempt.ts";
 import { checkReplacement, putInPlace } from "./change.ts";
-import type { Draft, Prepared } from "./draft.ts";
-import type { Policy } from "./policy.ts";
+import type { Prepared } from "./draft.ts";
 import { prepare } from "./prepare.ts";
 import { sizeOf } from "./size.ts";
 
@@ -32,11 +33,11 @@ export interface SummaryPlan<M> {
 /** Decides what to summarize, `early` or because it does not fit; `undefined` if nothing. */
 export function planSummary<M>(
   live: Live<M>,
-  policy: Policy<M>,
+  settings: MemorySettings<M>,
   limits: Limits,
   early: boolean,
 ): SummaryPlan<M> | undefined {
-  const { evict, passed, stays } = planWindow(live, policy, limits, { forSummary: true, early });
+  const { evict, passed, stays } = planWindow(live, settings, limits, { forSummary: true, early });
   if (evict.length === passed.length) return undefined;
   const room = new Room(stays.messages, stays.tokens, limits);
   const gone = new Set(passed);
@@ -48,9 +49,9 @@ export function planSummary<M>(
   const steps = new Set(all.map((item) => live.stepOf(item)));
   const messages = asShown(
     live.steps.filter((step) => steps.has(step)),
-    policy,
+    settings,
   );
-  const most = room.tokensForOneMore(sizeOf(all, policy.reader));
+  const most = room.tokensForOneMore(sizeOf(all, settings.reader));
   for (const item of leaving) gone.add(item);
   const kept = live.items.filter((item) => !gone.has(item));
   let refusal: SummarizeFailure | undefined;
@@ -68,25 +69,25 @@ export function planSummary<M>(
 const nothingMore: Step<never> = newStep();
 
 /** The readable messages of the steps, as a view shows them. */
-function asShown<M>(steps: readonly Step<M>[], policy: Policy<M>): readonly M[] {
+function asShown<M>(steps: readonly Step<M>[], settings: MemorySettings<M>): readonly M[] {
   const readable = steps.filter((step) => step.items.every((item) => item.error === undefined));
-  if (!policy.repair) return readable.flatMap((step) => step.items.map(messageOf));
-  return repairSteps([...readable, nothingMore], policy.reader.format, "any").messages;
+  if (!settings.repair) return readable.flatMap((step) => step.items.map(messageOf));
+  return repairSteps([...readable, nothingMore], settings.reader.format, "any").messages;
 }
 
 /** Turns the answer into a message that can be stored in place of its input, or says why it cannot. */
 export function acceptSummary<M>(
   answer: M | undefined,
   { maxSize }: SummaryPlan<M>,
-  policy: Policy<M>,
+  settings: MemorySettings<M>,
 ): Prepared<M> | SummarizeFailure {
   if (answer === undefined) return "empty";
-  const { reader } = policy;
+  const { reader } = settings;
   let summary: Prepared<M>;
   try {
     summary = prepare(answer, reader);
     if (reader.format.isEmpty(summary.facts.message)) return "empty";
-    checkReplacement(summary, policy);
+    checkReplacement(summary, settings);
   } catch {
     return "invalid";
   }
@@ -95,17 +96,15 @@ export function acceptSummary<M>(
 
 /** Replaces messages by their summary, unless they have changed or fit by now; then the draft stays unchanged. */
 export function putSummary<M>(
-  draft: Draft<M>,
+  { draft, settings, limits }: Attempt<M>,
   { derived, items, through, early }: SummaryPlan<M>,
   summary: Prepared<M>,
-  policy: Policy<M>,
-  limits: Limits,
 ): Item<M> | undefined {
   const { live } = draft;
   const covered = asItWas(live, items);
   const replaced = asItWas(live, derived);
   const isOnly = live.items.filter((item) => item.meta.derived !== undefined).length === derived.length;
-  const isDue = planSummary(live, policy, limits, early) !== undefined;
+  const isDue = planSummary(live, settings, limits, early) !== undefined;
   if (covered === undefined || replaced === undefined || !isOnly || !isDue) return undefined;
   return putInPlace(draft, { derived: replaced, covered, through }, summary);
 }

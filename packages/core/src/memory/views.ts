@@ -1,11 +1,22 @@
 import type { CalibrateOptions } from "../chat-memory.ts";
 import { isTurnkeepError } from "../errors.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import type { ExplainOptions, Explanation, ViewOptions } from "../memory-view.ts";
-import { checkObject, wrongOption } from "../option-checks.ts";
+import { wrongOption } from "../option-checks.ts";
+import {
+  abortSignal,
+  type Fields,
+  optional,
+  such,
+  type Taken,
+  takeOptions,
+  worded,
+} from "../option-fields.ts";
 import type { ProviderProfile } from "../provider-profile.ts";
 import { type Item, readItem } from "../steps/item.ts";
 import type { Live } from "../steps/live.ts";
 import { checkMessageId } from "../stores/checks.ts";
+import { quoted } from "../stores/text.ts";
 import { explainView } from "../view/explain.ts";
 import { buildView, keeping, type View } from "../view/view.ts";
 import {
@@ -13,17 +24,16 @@ import {
   calibration,
   countShown,
   reportedTokens,
-  type Shown,
+  type ShownView,
   uncorrected,
 } from "../window/calibration.ts";
-import { type Limits, resolveLimits } from "../window/policy.ts";
+import { type Limits, resolveLimits } from "../window/limits.ts";
 import { addAll, withoutRepeated } from "./add.ts";
-import type { Attempt } from "./attempt.ts";
-import type { Call } from "./deadline.ts";
-import { Draft, type Loaded, type Prepared } from "./draft.ts";
-import { checkProfile } from "./options.ts";
+import type { Attempt, Reading } from "./attempt.ts";
+import { Draft, type Prepared } from "./draft.ts";
+import type { Loaded } from "./loaded.ts";
+import { providerProfile } from "./options.ts";
 import { readPinned, withPinned } from "./pinned.ts";
-import type { Policy } from "./policy.ts";
 import { prepareAll } from "./prepare.ts";
 import type { Session } from "./session.ts";
 import { underStoredIds } from "./shown-calls.ts";
@@ -38,7 +48,7 @@ interface Built<M> {
 }
 
 /** Tells whether memory still begins as it did when a view was returned. */
-interface Basis<M> {
+interface ViewBasis<M> {
   readonly epoch: number;
   readonly nextSeq: number;
   readonly newest: Item<M> | undefined;
@@ -59,22 +69,49 @@ export interface AskedView<M> {
   readonly pinned: readonly string[];
   readonly profile: ProviderProfile | undefined;
   readonly model: string | undefined;
+  readonly signal: AbortSignal | undefined;
 }
 
-const viewNames: readonly (keyof ViewOptions<unknown>)[] = ["profile", "model", "extra", "pinned", "signal"];
+const viewFields = {
+  profile: optional(providerProfile),
+  model: optional(such<string>("a text, such as a model's name", (model) => typeof model === "string")),
+  extra: optional(such<never>("an array of messages", Array.isArray), []),
+  pinned: optional(messageIds, []),
+  signal: optional(abortSignal),
+} satisfies Fields<ViewOptions<unknown>>;
+
+const explainFields = {
+  ...viewFields,
+  evicted: optional(worded(checkEvicted), 100),
+} satisfies Fields<ExplainOptions<unknown>>;
 
 /** What one memory shows a model, and what the provider has reported of it. */
 export class Views<M> {
-  readonly #policy: Policy<M>;
+  readonly #settings: MemorySettings<M>;
   readonly #session: Session<M>;
-  #shown: Shown<M> | undefined;
+  /** The view that most calls ask for: without options. */
+  readonly #plain: AskedView<M>;
+  #shown: ShownView<M> | undefined;
   #correction: Correction = uncorrected;
   /** What the last view was made of. */
-  #basis: Basis<M> | undefined;
+  #basis: ViewBasis<M> | undefined;
 
-  constructor(policy: Policy<M>, session: Session<M>) {
-    this.#policy = policy;
+  constructor(settings: MemorySettings<M>, session: Session<M>) {
+    this.#settings = settings;
     this.#session = session;
+    this.#plain = this.#asked(takeOptions<ViewOptions<M>, typeof viewFields>("", viewFields, undefined));
+    this.#warnOfOrder();
+  }
+
+  /** A processor behind one that keeps the view within a limit could break that limit. */
+  #warnOfOrder(): void {
+    const { processors } = this.#settings;
+    const misplaced = processors.slice(0, -1).find((processor) => processor.limitsView === true);
+    if (misplaced === undefined) return;
+    const message =
+      `The processor ${quoted(misplaced.name)} keeps the view within a limit, and others follow it. ` +
+      "Put it last, so that what they add counts.";
+    this.#session.emit({ type: "warning", code: "processor-order", message });
   }
 
   /**
@@ -105,25 +142,21 @@ export class Views<M> {
       this.#basis?.answers.add((messages[answer] as Prepared<M>).id);
   }
 
-  limits(profile: ProviderProfile | undefined = this.#policy.profile): Promise<Limits> {
-    return resolveLimits(this.#policy.window, this.#policy.memoryId, this.#correction, profile);
+  limits(profile: ProviderProfile | undefined = this.#settings.profile): Promise<Limits> {
+    return resolveLimits(this.#settings.window, this.#settings.memoryId, this.#correction, profile);
   }
 
   /** Errors: `INVALID_OPTION`; `INVALID_MESSAGE` for one of the extra messages. */
-  ask(options: ViewOptions<M> = {}): AskedView<M> {
-    checkObject("messages' argument", options, viewNames);
-    return this.#asked(options);
+  ask(options: ViewOptions<M> | undefined): AskedView<M> {
+    if (options === undefined) return this.#plain;
+    return this.#asked(takeOptions("messages' argument", viewFields, options));
   }
 
   /** The messages of a memory as it was read; `collected` are shown as if they had been added. */
-  async show(
-    loaded: Loaded<M>,
-    call: Call,
-    asked: AskedView<M>,
-    collected: readonly Prepared<M>[] = [],
-  ): Promise<M[]> {
-    const shown = { ...asked, extra: [...collected, ...asked.extra] };
-    const { view, live, hadExtra } = await this.#build(loaded, call, shown, this.#policy);
+  async show(reading: Reading<M>, asked: AskedView<M>, collected: readonly Prepared<M>[] = []): Promise<M[]> {
+    const { loaded, call } = reading;
+    const shown = collected.length === 0 ? asked : { ...asked, extra: [...collected, ...asked.extra] };
+    const { view, live, hadExtra } = await this.#build(reading, shown);
     // A call that has ended shows nothing.
     call.signal.throwIfAborted();
     const { epoch, nextSeq } = loaded;
@@ -134,27 +167,26 @@ export class Views<M> {
     if (interruptedCalls.length + leftOut.length + rules.length > 0)
       this.#session.emit({ type: "repaired", interruptedCalls, leftOut, rules });
     // Copies, because the caller may change the array, and the next change may change the items.
-    if (this.#policy.reader.counter !== undefined) {
+    if (this.#settings.reader.counter !== undefined) {
       this.#shown = { messages: [...messages], items: [...live.items] };
     }
     return messages;
   }
 
   /** What became of each message. Errors: `INVALID_OPTION`. */
-  async explain(options: ExplainOptions<M>): Promise<Explanation<M>> {
-    checkObject("explain's argument", options, [...viewNames, "evicted"]);
-    const evicted = evictedAsked(options);
-    const asked = this.#asked(options);
-    return this.#session.run(options.signal, async (call) => {
+  async explain(options: ExplainOptions<M> | undefined): Promise<Explanation<M>> {
+    const { evicted, ...view } = takeOptions("explain's argument", explainFields, options);
+    const asked = this.#asked(view);
+    return this.#session.run(asked.signal, async (call) => {
+      const settings = this.#settings;
       const loaded = await this.#session.load(call);
-      const { view, live, limits } = await this.#build(loaded, call, asked, this.#policy).catch(
-        (error: unknown) => {
-          if (!isTurnkeepError(error, "WINDOW_OVERFLOW")) throw error;
-          return this.#build(loaded, call, asked, keeping(this.#policy), true);
-        },
-      );
-      const left = await readEvicted(evicted, loaded, this.#policy, call);
-      return explainView(view, live, left, this.#policy, limits, loaded.nextSeq);
+      const reading = { loaded, settings, call };
+      const built = await this.#build(reading, asked).catch((error: unknown) => {
+        if (!isTurnkeepError(error, "WINDOW_OVERFLOW")) throw error;
+        return this.#build({ ...reading, settings: keeping(settings) }, asked, true);
+      });
+      const left = await readEvicted(evicted, reading);
+      return explainView(built.view, built.live, left, settings, built.limits, loaded.nextSeq);
     });
   }
 
@@ -164,9 +196,9 @@ export class Views<M> {
     limits,
     call: { signal },
   }: Attempt<M>): Promise<readonly Item<M>[]> {
-    const policy = keeping(this.#policy);
-    const { profile } = policy;
-    const view = await buildView({ live, epoch, policy, limits, profile, model: undefined, signal });
+    const settings = keeping(this.#settings);
+    const { profile } = settings;
+    const view = await buildView({ live, epoch, settings, limits, profile, model: undefined, signal });
     return view.hidden;
   }
 
@@ -174,7 +206,7 @@ export class Views<M> {
   async calibrate(options: CalibrateOptions): Promise<void> {
     const reported = reportedTokens(options);
     return this.#session.run(undefined, async () => {
-      const counted = countShown(this.#shown, this.#policy.reader);
+      const counted = countShown(this.#shown, this.#settings.reader);
       const { correction, plausible } = calibration(counted, reported);
       this.#correction = correction;
       this.#session.emit({ type: "calibrated", counted, reported });
@@ -186,58 +218,57 @@ export class Views<M> {
     });
   }
 
-  #asked({ extra = [], pinned = [], profile = this.#policy.profile, model }: ViewOptions<M>): AskedView<M> {
-    if (!Array.isArray(extra)) throw wrongOption("extra", extra, "an array of messages");
-    if (!Array.isArray(pinned)) throw wrongOption("pinned", pinned, "an array of message ids");
-    for (const id of pinned) checkMessageId(id);
-    if (profile !== undefined) checkProfile(profile);
-    if (model !== undefined && typeof model !== "string")
-      throw wrongOption("model", model, "a text, such as a model's name");
-    return { extra: prepareAll(extra, this.#policy.reader), pinned: [...pinned], profile, model };
+  #asked({
+    extra,
+    pinned,
+    profile = this.#settings.profile,
+    model,
+    signal,
+  }: Taken<ViewOptions<M>, typeof viewFields>): AskedView<M> {
+    return { extra: prepareAll(extra, this.#settings.reader), pinned: [...pinned], profile, model, signal };
   }
 
   async #build(
-    loaded: Loaded<M>,
-    call: Call,
+    reading: Reading<M>,
     { extra, pinned, profile, model }: AskedView<M>,
-    policy: Policy<M>,
     explains = false,
   ): Promise<Built<M>> {
+    const { loaded, settings, call } = reading;
     const limits = await this.limits(profile);
     let { live, epoch } = loaded;
     if (extra.length > 0) {
-      const draft = new Draft({ ...loaded, live: live.copy() }, policy);
-      const stored = underStoredIds(extra, live, policy);
-      const fresh = await withoutRepeated(stored, { loaded, policy, call });
-      addAll({ draft, policy, limits }, fresh, { forView: true });
+      const draft = new Draft({ ...loaded, live: live.copy() }, settings);
+      const stored = underStoredIds(extra, live, settings);
+      const fresh = await withoutRepeated(stored, reading);
+      addAll({ ...reading, draft, limits }, fresh, { forView: true });
       ({ live, epoch } = draft);
     }
     const build = (): Promise<View<M>> =>
-      buildView({ live, epoch, policy, limits, profile, model, signal: call.signal, explains });
+      buildView({ live, epoch, settings, limits, profile, model, signal: call.signal, explains });
     const hadExtra = extra.length > 0;
     if (pinned.every((id) => live.byId.has(id))) {
       const view = await build();
       if (!view.hidden.some(({ id }) => pinned.includes(id))) return { view, live, limits, hadExtra };
     }
-    const left = await readPinned(pinned, { loaded: { ...loaded, live }, policy, call });
+    const left = await readPinned(pinned, { ...reading, loaded: { ...loaded, live } });
     live = withPinned(live, left, pinned);
     return { view: await build(), live, limits, hadExtra: hadExtra || left.length > 0 };
   }
 }
 
-/** How many of the evicted messages to return. Errors: `INVALID_OPTION`. */
-function evictedAsked<M>({ evicted = 100 }: ExplainOptions<M>): number {
-  if (Number.isSafeInteger(evicted) && evicted >= 0 && evicted <= 1000) return evicted;
+function messageIds(name: string, value: unknown): void {
+  if (!Array.isArray(value)) throw wrongOption(name, value, "an array of message ids");
+  for (const id of value) checkMessageId(id);
+}
+
+function checkEvicted(evicted: number): void {
+  if (Number.isSafeInteger(evicted) && evicted >= 0 && evicted <= 1000) return;
   throw wrongOption("explain's evicted", evicted, "an integer from 0 to 1000");
 }
 
 /** The newest messages that have left memory, oldest first; none where the store keeps no history. */
-async function readEvicted<M>(
-  limit: number,
-  loaded: Loaded<M>,
-  { store, memoryId, reader }: Policy<M>,
-  call: Call,
-): Promise<Item<M>[]> {
+async function readEvicted<M>(limit: number, { loaded, settings, call }: Reading<M>): Promise<Item<M>[]> {
+  const { store, memoryId, reader } = settings;
   if (limit === 0 || loaded.version === null || !store.capabilities.history) return [];
   const query = { order: "descending" as const, limit, states: ["evicted" as const] };
   const page = await store.getHistory(memoryId, query, { signal: call.signal });

@@ -1,37 +1,30 @@
 import { type Item, type ItemMeta, parseMeta } from "../steps/item.ts";
-import type { Call } from "./deadline.ts";
-import type { Draft, Loaded } from "./draft.ts";
-import type { Policy } from "./policy.ts";
+import type { Reading } from "./attempt.ts";
+import type { Draft } from "./draft.ts";
 
-type Found = Pick<Item<unknown>, "id" | "seq" | "createdAt" | "payload" | "meta">;
-
-/** Where to look. */
-type Place = Pick<Policy<never>, "memoryId" | "store">;
+/** What is compared of a message. */
+type Evidence = Pick<Item<unknown>, "id" | "seq" | "createdAt" | "payload" | "meta">;
 
 /**
  * Whether a change was made although somebody else has written since, told by what is stored at the seqs of the
  * messages that it added or replaced, or by the life that it began. `undefined` if that cannot tell: one of them is gone
  * again.
  */
-export async function isMade<M>(
-  draft: Draft<M>,
-  now: Loaded<M>,
-  place: Place,
-  call: Call,
-): Promise<boolean | undefined> {
+export async function isMade<M>(draft: Draft<M>, reading: Reading<M>): Promise<boolean | undefined> {
+  const now = reading.loaded;
   if (draft.begins && now.life === draft.life) return true;
   const { witnesses, ownIds } = draft;
   const last = witnesses.at(-1);
   // No place is given up again.
   if (last === undefined || now.nextSeq <= last.seq) return false;
-  const found = await findAt(witnesses, now, place, call);
+  const found = await findAt(witnesses, reading);
   if (found === undefined) return undefined;
   // One id made here is proof enough. A message with the caller's own id may have been added by somebody else, even at
   // the same seq and in the same millisecond.
   return witnesses.every((item, index) => isSame(found[index], item, ownIds));
 }
 
-function isSame(found: Found | undefined, item: Found, isWhole: boolean): boolean {
+function isSame(found: Evidence | undefined, item: Evidence, isWhole: boolean): boolean {
   if (found?.id !== item.id) return false;
   const { createdAt, payload, meta } = item;
   return (
@@ -42,11 +35,9 @@ function isSame(found: Found | undefined, item: Found, isWhole: boolean): boolea
 /** What is stored at the seqs of these messages, live or not; `undefined` if one of them is gone. */
 async function findAt<M>(
   items: readonly Item<M>[],
-  now: Loaded<M>,
-  { memoryId, store }: Place,
-  call: Call,
-): Promise<readonly Found[] | undefined> {
-  const bySeq = new Map<number, Found>(now.live.items.map((item) => [item.seq, item]));
+  { loaded, settings: { memoryId, store }, call }: Reading<M>,
+): Promise<readonly Evidence[] | undefined> {
+  const bySeq = new Map<number, Evidence>(loaded.live.items.map((item) => [item.seq, item]));
   const [first, last] = [items[0], items.at(-1)];
   const isMissing = items.some(({ seq }) => !bySeq.has(seq));
   if (isMissing && first !== undefined && last !== undefined && store.capabilities.history) {

@@ -4,7 +4,7 @@ import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { checkUnlessInstance, kindOf, wrongOption } from "../option-checks.ts";
 import { quoted } from "../stores/text.ts";
-import { asGiven, givenTo } from "./given.ts";
+import { givenTo, returnedTo } from "./given.ts";
 import type { Processor } from "./processor.ts";
 import { runProcessor } from "./run-processor.ts";
 
@@ -24,7 +24,8 @@ export interface ApplyOptions<M> {
  * are copied for the processors.
  *
  * If you pass a list again after it has grown, with the same processors, the built-in ones reuse their work on its
- * beginning. Each message is compared with the one that was there before; one that is not frozen, by its content.
+ * beginning, as far as that is the same. Each message is compared with the one that was there before; one that is not
+ * frozen, by its content.
  *
  * Errors: `INVALID_OPTION` for an unknown option, and, naming the processor, for a processor that changes what it was
  * given or returns anything but messages; `INVALID_MESSAGE` for what is no message of the format; `ABORTED`; and,
@@ -72,7 +73,7 @@ export async function applyProcessors<M>(
   const given = givenTo(processors[0] ?? processors, messages, format);
   let { shown } = given;
   for (const processor of processors) shown = await runProcessor(shown, processor, { format, signal });
-  return given.isCopied ? asGiven(shown) : [...shown];
+  return returnedTo(shown, given, format);
 }
 
 /** Errors: `INVALID_OPTION` unless it is a list of processors. */

@@ -1,6 +1,6 @@
 import { defineMember } from "../format/to-plain.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { deepFreeze } from "../steps/item.ts";
+import { deepFreeze } from "../steps/deep-freeze.ts";
 
 /** Messages known to be frozen in every part: those of a memory, and the copies made here. */
 const frozen = new WeakSet<object>();

@@ -3,11 +3,15 @@ import type { MessageFormat } from "../message-format.ts";
 import { kindOf } from "../option-checks.ts";
 import { quoted } from "../stores/text.ts";
 import { frozenCopy, isFrozenCopy } from "./frozen-copy.ts";
-import { type GrowingLists, listsOf } from "./growing-list.ts";
+import { type ListsByArray, listIn, listOf, MessageList } from "./message-list.ts";
+import { perObject } from "./per-message.ts";
 import { isMessage } from "./run-processor.ts";
 
-/** What callers gave each processor. */
-const given = new WeakMap<object, GrowingLists>();
+/** The lists that callers gave each processor, by their newest messages. */
+const given = perObject();
+
+/** The lists whose messages were returned to callers, who may have changed the arrays since. */
+const returned: ListsByArray = new WeakMap();
 
 /** The newest copy of each message that can change. */
 const copies = new WeakMap<object, unknown>();
@@ -25,7 +29,8 @@ interface Given<M> {
  */
 export function givenTo<M>(processor: object, messages: readonly M[], format: MessageFormat<M>): Given<M> {
   let isCopied = false;
-  const shown = listsOf(processor, given).frozen(messages, (message, index) => {
+  const list = listIn(returned, messages, format) ?? listGivenTo(processor, messages, format);
+  const shown = list.become(messages, (message, index) => {
     const copy = copyOf(message, index, format);
     isCopied ||= copy !== message;
     return copy;
@@ -33,9 +38,33 @@ export function givenTo<M>(processor: object, messages: readonly M[], format: Me
   return { shown, isCopied };
 }
 
+/** A list is found by its newest message, and known as long as that message lives. */
+function listGivenTo<M>(processor: object, messages: readonly M[], format: MessageFormat<M>): MessageList<M> {
+  const byNewest = given(processor, format, () => new WeakMap<object, MessageList<M>>());
+  let list: MessageList<M> | undefined;
+  for (let length = messages.length; length > 0 && list === undefined; length--) {
+    const newest = messages[length - 1] as object;
+    const known = byNewest.get(newest);
+    if (known?.messages.length !== length) continue;
+    list = known;
+    byNewest.delete(newest);
+  }
+  list ??= new MessageList(format);
+  const newest = messages.at(-1);
+  if (typeof newest === "object" && newest !== null) byNewest.set(newest, list);
+  return list;
+}
+
 /** The messages as their caller knows them, with the caller's own in place of their copies. */
-export function asGiven<M>(messages: readonly M[]): M[] {
-  return messages.map((message) => (originals.get(message as object) as M | undefined) ?? message);
+export function returnedTo<M>(shown: readonly M[], { isCopied }: Given<M>, format: MessageFormat<M>): M[] {
+  const list = listOf(shown, format);
+  const messages = isCopied ? list.messages.map(originalOf) : list.messages.slice();
+  list.note(messages, returned);
+  return messages;
+}
+
+function originalOf<M>(message: M): M {
+  return (originals.get(message as object) as M | undefined) ?? message;
 }
 
 function copyOf<M>(message: M, index: number, format: MessageFormat<M>): M {

@@ -1,23 +1,20 @@
 import type { Role } from "../message-format.ts";
-import type { ItemReader } from "../steps/item.ts";
 import { pushAll } from "../steps/push-all.ts";
 import type { Step } from "../steps/step.ts";
-import { GrowingSteps } from "./growing-steps.ts";
+import { dropFrom, type ListSteps } from "./list-steps.ts";
+import type { ListState } from "./message-list.ts";
 import type { Bond } from "./pairs.ts";
 
 /** The messages of one step, or of several steps that one message with results for all of them holds together. */
 export class Group<M> {
-  /** Its place among the groups: the index of the first message of its oldest step. */
+  /** Its place among the groups: that of its oldest step. */
   readonly at: number;
   readonly steps: Step<M>[];
+  tokens = 0;
 
   constructor(at: number, step: Step<M>) {
     this.at = at;
     this.steps = [step];
-  }
-
-  get tokens(): number {
-    return this.steps.reduce((sum, step) => sum + step.tokens, 0);
   }
 
   /** Of its first message. */
@@ -32,38 +29,52 @@ export class Group<M> {
 }
 
 /**
- * A list of messages in groups, none of which can be left out without breaking a pair. The list grows at its end; of
- * the earlier groups, only those that a new message joins are looked at again.
+ * The steps of a list in groups, none of which can be left out without breaking a pair. When the list grows, only those
+ * of the earlier groups that a new message joins are looked at again.
  */
-export class Grouping<M> {
-  readonly #steps: GrowingSteps<M>;
+export class Grouping<M> implements ListState {
+  readonly #steps: ListSteps<M>;
+  readonly #tokensOf: (message: M) => number;
   readonly #groupOf: WeakMap<Step<M>, Group<M>> = new WeakMap();
   /** By place. */
   readonly #groups: (Group<M> | undefined)[] = [];
+  /** By message: the tokens of all before it. */
+  readonly #allBefore: number[] = [0];
   /** By place: the tokens of the groups before it, without system messages. Valid up to `#summed`. */
   readonly #tokensBefore: number[] = [0];
   #summed = 0;
   readonly #systems: number[] = [];
   readonly #boundaries: number[] = [];
 
-  constructor(reader: ItemReader<M>) {
-    this.#steps = new GrowingSteps(reader);
+  constructor(steps: ListSteps<M>, tokensOf: (message: M) => number) {
+    this.#steps = steps;
+    this.#tokensOf = tokensOf;
   }
 
   /** All tokens, those of system messages included. */
   get tokens(): number {
-    return this.#steps.tokens;
+    return this.#allBefore.at(-1) as number;
   }
 
-  /** Takes in what stands behind the messages that it has taken in so far. */
-  grow(messages: readonly M[]): void {
-    for (const { item, pairs } of this.#steps.grow(messages)) {
-      const { seq: at, role, boundary } = item;
+  /** Takes in what is new. */
+  grow(): void {
+    const { items, pairs } = this.#steps;
+    for (let at = this.#allBefore.length - 1; at < items.length; at++) {
+      const { role, boundary, message } = items[at] as (typeof items)[number];
+      // First, because a counter may throw.
+      this.#enter(at, this.#tokensOf(message as M));
       if (role === "system") this.#systems.push(at);
       if (boundary) this.#boundaries.push(at);
-      this.#found(at);
-      for (const bond of pairs.bonds) this.#join(bond);
+      for (const bond of pairs[at]?.bonds ?? []) this.#join(bond);
     }
+  }
+
+  cut(length: number): void {
+    if (this.#allBefore.length > length + 1) this.#allBefore.length = length + 1;
+    if (this.#groups.length > length) this.#groups.length = length;
+    this.#changed(length);
+    dropFrom(this.#systems, length);
+    dropFrom(this.#boundaries, length);
   }
 
   /** The groups of system messages, oldest first. */
@@ -108,20 +119,26 @@ export class Grouping<M> {
     return (this.#tokensBefore[this.#summed] as number) - (this.#tokensBefore[from] as number);
   }
 
-  /** The newest message's group: an existing one, or a new one. */
-  #found(at: number): void {
+  #enter(at: number, tokens: number): void {
+    this.#allBefore.push(this.tokens + tokens);
     const step = this.#steps.stepWith(at);
-    const older = this.#groupOf.get(step);
-    const group = older ?? new Group(at, step);
-    this.#groups.push(older === undefined ? group : undefined);
-    this.#groupOf.set(step, group);
+    let group = this.#groupOf.get(step);
+    if (group === undefined) {
+      group = new Group(this.#steps.placeOf(at), step);
+      this.#groupOf.set(step, group);
+      this.#groups[group.at] = group;
+    }
+    group.tokens += tokens;
     this.#changed(group.at);
   }
 
   #join(bond: Bond): void {
     for (const at of bond) {
+      const alone = this.#groups[at];
+      const group = this.#groupWith(at);
       // A result that stood alone until its call came has joined the call's step.
-      if (this.#groups[at] === undefined || this.#groups[at] === this.#groupWith(at)) continue;
+      if (alone === undefined || alone === group) continue;
+      group.tokens += alone.tokens;
       this.#groups[at] = undefined;
       this.#changed(at);
     }
@@ -130,6 +147,7 @@ export class Grouping<M> {
     const [older, newer] = one.at < other.at ? [one, other] : [other, one];
     for (const step of newer.steps) this.#groupOf.set(step, older);
     pushAll(older.steps, newer.steps);
+    older.tokens += newer.tokens;
     this.#groups[newer.at] = undefined;
     this.#changed(older.at);
   }

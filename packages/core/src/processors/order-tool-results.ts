@@ -1,5 +1,6 @@
 import { checkList, joinNeighbours } from "../format/join-neighbours.ts";
 import type { MessageFormat } from "../message-format.ts";
+import { CallsById } from "../steps/pairing.ts";
 import { pushAll } from "../steps/push-all.ts";
 
 /**
@@ -86,21 +87,17 @@ function isResult<M>(one: { readonly message: M; readonly place: number | undefi
   return one.place !== undefined;
 }
 
-/** For each message the places of the calls that its results answer. The nth result of an id answers its nth call. */
-function placesOf<M>(calls: readonly string[], answers: readonly M[], format: MessageFormat<M>): number[][] {
-  /** By id, the places of its calls that are left, the last first. */
-  const places = new Map<string, number[]>();
-  for (let place = calls.length - 1; place >= 0; place--) {
-    const id = calls[place] as string;
-    const same = places.get(id);
-    if (same === undefined) places.set(id, [place]);
-    else same.push(place);
-  }
-  const placeOf = ({ id }: { readonly id: string }): number => {
-    const left = places.get(id) ?? [calls.length];
-    return left.length > 1 ? (left.pop() as number) : (left[0] as number);
-  };
-  return answers.map((answer) => format.toolResults(answer).map(placeOf));
+/** For each message the places of the calls that its results answer; those that answer none go last. */
+function placesOf<M>(
+  callIds: readonly string[],
+  answers: readonly M[],
+  format: MessageFormat<M>,
+): number[][] {
+  const places = new CallsById<number>();
+  places.askTogether(callIds.map((callId, place) => [callId, place]));
+  return answers.map((answer) =>
+    format.toolResults(answer).map(({ id }) => places.answer(id) ?? callIds.length),
+  );
 }
 
 /** Splits a message into one message per result; anything else in it (approvals) goes before them. */

@@ -1,4 +1,6 @@
+import { ById } from "../steps/by-id.ts";
 import type { Item } from "../steps/item.ts";
+import { CallsById } from "../steps/pairing.ts";
 
 /**
  * A call, with the message that makes it; or all calls of a message that share an id, which is all that tells calls
@@ -10,103 +12,131 @@ export interface PairedCall {
   readonly at: number;
 }
 
-/** How a message relates to calls. */
-export interface Pairs {
-  /** The calls that it makes, by id. */
-  readonly calls: ReadonlyMap<string, PairedCall>;
-  /** The calls that its results answer, by id; `undefined` for a result without a call. */
-  readonly results: ReadonlyMap<string, PairedCall | undefined>;
-  /** The calls that its responses to approval requests are about, by the request's id. */
-  readonly approvals: ReadonlyMap<string, PairedCall | undefined>;
-}
-
 /**
  * Two messages that belong together, by index: the one that answers and the one that asked, or two that asked directly
  * after one another and are answered together.
  */
 export type Bond = readonly [at: number, callAt: number];
 
-/** Results that came before their call. */
-interface Early {
+/** How a message relates to calls. */
+export interface MessagePairs {
+  /** The calls that it makes, by id. */
+  readonly calls: ReadonlyMap<string, PairedCall>;
+  /** The calls that its results answer, by id; `undefined` for a result without a call. */
+  readonly results: ReadonlyMap<string, PairedCall | undefined>;
+  /** The calls that its responses to approval requests are about, by the request's id. */
+  readonly approvals: ReadonlyMap<string, PairedCall | undefined>;
+  /** The pairs that it reveals, with or between earlier messages. */
+  readonly bonds: readonly Bond[];
+  /** What preceded it. */
+  readonly run: Run;
+}
+
+/** The messages that made calls directly after one another, and the first of them that was answered. */
+interface Run {
+  readonly callers: Set<number>;
+  readonly answered: number | undefined;
+}
+
+/** The results of a message that come before their call. */
+interface EarlyResults {
   readonly at: number;
   readonly results: Map<string, PairedCall | undefined>;
 }
 
-/**
- * Pairs each result with its call, message by message: the newest earlier call of its id that waits for an answer, else
- * the newest, since some providers reuse ids. A result that came too early goes with the first call after it.
- */
-export class Pairing {
-  /** By id, the newest call. */
-  readonly #asked: Map<string, PairedCall> = new Map();
-  /** By id, the calls that wait for an answer, the newest last. */
-  readonly #waiting: Map<string, PairedCall[]> = new Map();
-  readonly #requests: Map<string, PairedCall> = new Map();
-  readonly #early: Map<string, Early[]> = new Map();
-  /** The messages that made calls directly after one another, and the first of them that was answered. */
-  #run: Set<number> = new Set();
-  #answered: number | undefined;
+interface ApprovalRequest {
+  readonly at: number;
+  readonly call: PairedCall;
+}
 
-  /** Takes in the next message; `bonds` are the pairs that it reveals, with or between earlier messages. */
-  enter<M>(item: Item<M>): Pairs & { readonly bonds: readonly Bond[] } {
-    const at = item.seq;
+// Shared, because most messages have none.
+const noPairs: ReadonlyMap<string, PairedCall> = new Map();
+
+/** Pairs the messages of a list, one after the other. A result that comes too early goes with the first call after it. */
+export class Pairing {
+  readonly #calls: CallsById<PairedCall> = new CallsById();
+  readonly #requests: ById<ApprovalRequest> = new ById();
+  readonly #early: ById<EarlyResults> = new ById();
+  #run: Run = { callers: new Set(), answered: undefined };
+
+  /** Takes in the next message. */
+  enter<M>(item: Item<M>): MessagePairs {
+    const run = this.#run;
     const bonds: Bond[] = [];
+    const calls = item.calls.length === 0 ? noPairs : this.#ask(item, bonds);
+    const results = item.results.length === 0 ? noPairs : this.#answer(item);
+    const approvals = item.approvals.length === 0 ? noPairs : this.#approve(item);
+    for (const paired of [results, approvals])
+      for (const call of paired.values()) if (call !== undefined) bonds.push([item.seq, call.at]);
+    this.#goOn(item, results, bonds);
+    return { calls, results, approvals, bonds, run };
+  }
+
+  /** Forgets the newest message, with which no message is paired that stays. */
+  leave<M>({ seq: at, calls, approvals }: Item<M>, pairs: MessagePairs): void {
+    for (const { id } of calls) this.#calls.forget(id, pairs.calls.get(id) as PairedCall);
+    for (const id of pairs.results.keys()) if (this.#early.get(id).at(-1)?.at === at) this.#early.pop(id);
+    for (const { approvalId } of approvals)
+      if (this.#requests.get(approvalId).at(-1)?.at === at) this.#requests.pop(approvalId);
+    this.#run = pairs.run;
+    this.#run.callers.delete(at);
+  }
+
+  #ask<M>({ seq: at, calls: made }: Item<M>, bonds: Bond[]): Map<string, PairedCall> {
     const calls = new Map<string, PairedCall>();
-    for (const { id, name } of item.calls) {
-      const early = this.#early.get(id) ?? [];
+    for (const { id, name } of made) {
       const twin = calls.get(id);
       twin?.names.push(name);
       const call = twin ?? { names: [name], at };
       calls.set(id, call);
-      this.#asked.set(id, call);
-      if (early.length === 0) listIn(this.#waiting, id).push(call);
-      for (const { at: before, results } of early) {
-        results.set(id, call);
-        bonds.push([before, at]);
+      this.#calls.ask(id, call);
+      for (let early = this.#early.pop(id); early !== undefined; early = this.#early.pop(id)) {
+        this.#calls.settle(id, call);
+        early.results.set(id, call);
+        bonds.push([early.at, at]);
       }
-      this.#early.delete(id);
     }
+    return calls;
+  }
+
+  #answer<M>({ seq: at, results: given }: Item<M>): Map<string, PairedCall | undefined> {
     const results = new Map<string, PairedCall | undefined>();
-    for (const { id } of item.results) {
-      const call = this.#waiting.get(id)?.pop() ?? this.#asked.get(id);
+    const early = { at, results };
+    for (const { id } of given) {
+      const call = this.#calls.answer(id);
       results.set(id, call);
-      if (call === undefined) listIn(this.#early, id).push({ at, results });
+      if (call === undefined) this.#early.add(id, early);
     }
+    return results;
+  }
+
+  #approve<M>({ seq: at, approvals: given }: Item<M>): Map<string, PairedCall | undefined> {
     const approvals = new Map<string, PairedCall | undefined>();
-    for (const approval of item.approvals) {
+    for (const approval of given) {
       const { approvalId } = approval;
-      if (approval.kind === "request") {
-        const call = this.#asked.get(approval.toolCallId);
-        if (call !== undefined) this.#requests.set(approvalId, call);
+      if (approval.kind === "response") {
+        approvals.set(approvalId, this.#requests.get(approvalId).at(-1)?.call);
         continue;
       }
-      approvals.set(approvalId, this.#requests.get(approvalId));
+      const call = this.#calls.callOf(approval.toolCallId);
+      if (call !== undefined) this.#requests.add(approvalId, { at, call });
     }
-    for (const call of [...results.values(), ...approvals.values()]) {
-      if (call !== undefined) bonds.push([at, call.at]);
-    }
+    return approvals;
+  }
+
+  #goOn<M>(item: Item<M>, results: MessagePairs["results"], bonds: Bond[]): void {
+    let { callers, answered } = this.#run;
     for (const call of results.values()) {
-      if (call === undefined || !this.#run.has(call.at)) continue;
-      this.#answered ??= call.at;
-      if (call.at !== this.#answered) bonds.push([call.at, this.#answered]);
+      if (call === undefined || !callers.has(call.at)) continue;
+      answered ??= call.at;
+      if (call.at !== answered) bonds.push([call.at, answered]);
     }
-    this.#goOn(item);
-    return { calls, results, approvals, bonds };
-  }
-
-  #goOn<M>({ role, seq: at, calls, results }: Item<M>): void {
-    if (role === "tool") return;
-    const isAnswer = role === "assistant" && results.length === 0;
-    if (!isAnswer || this.#answered !== undefined) {
-      this.#run = new Set();
-      this.#answered = undefined;
+    const { role, seq: at, calls } = item;
+    if (role !== "tool") {
+      const isAnswer = role === "assistant" && item.results.length === 0;
+      if (!isAnswer || answered !== undefined) [callers, answered] = [new Set(), undefined];
+      if (isAnswer && calls.length > 0) callers.add(at);
     }
-    if (isAnswer && calls.length > 0) this.#run.add(at);
+    if (callers !== this.#run.callers || answered !== this.#run.answered) this.#run = { callers, answered };
   }
-}
-
-function listIn<T>(lists: Map<string, T[]>, id: string): T[] {
-  const list = lists.get(id) ?? [];
-  lists.set(id, list);
-  return list;
 }

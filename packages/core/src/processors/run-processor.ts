@@ -5,11 +5,8 @@ import type { MessageFormat } from "../message-format.ts";
 import { kindOf } from "../option-checks.ts";
 import { quoted } from "../stores/text.ts";
 import { frozenCopy, isKnownFrozen } from "./frozen-copy.ts";
-import { type GrowingLists, listsOf } from "./growing-list.ts";
+import { listOf } from "./message-list.ts";
 import type { Processor, ProcessorContext } from "./processor.ts";
-
-/** What each processor returned. */
-const answers = new WeakMap<object, GrowingLists>();
 
 const thrownBy = new WeakMap<object, string>();
 
@@ -46,6 +43,7 @@ export async function runProcessor<M>(
 ): Promise<readonly M[]> {
   const { signal } = context;
   throwIfAborted(signal);
+  const answers = listOf(messages, context.format).answerOf(processor);
   let answer: unknown;
   try {
     answer = await orAborted(Promise.resolve(processor.process(messages, context)), signal);
@@ -57,7 +55,7 @@ export async function runProcessor<M>(
   if (!Array.isArray(answer)) {
     throw wrongAnswer(processor.name, `${kindOf(answer)} in place of an array of messages`);
   }
-  return listsOf(processor, answers).frozen(answer as readonly M[], (message, index) => {
+  return answers.become(answer as readonly M[], (message, index) => {
     if (isMessage(message, context.format)) return frozenCopy(message, context.format);
     throw wrongAnswer(processor.name, `${kindOf(message)} in place of a message, at index ${index}`);
   });

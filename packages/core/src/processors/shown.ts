@@ -1,17 +1,19 @@
 import type { MessageFormat } from "../message-format.ts";
-import { statePerList } from "./growing-list.ts";
+import { type ListState, listOf } from "./message-list.ts";
 import { copiesPerMessage } from "./per-message.ts";
 import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 
-/** What is shown of a growing list; decides only once about the part of it that can no longer change. */
-export class Shown<M> {
-  #decided: M[] = [];
-  #length = 0;
+/** What is shown of a list; decides only once about the part of it that cannot change as it grows. */
+export class Shown<M> implements ListState {
+  readonly #decided: M[] = [];
+  /** By message: how many of the decided ones are shown before it. */
+  readonly #before: number[] = [];
 
-  /** Makes everything undecided again. */
-  reset(): void {
-    this.#decided = [];
-    this.#length = 0;
+  /** Makes everything from a message on undecided again. */
+  cut(length: number): void {
+    if (length >= this.#before.length) return;
+    this.#decided.length = this.#before[length] as number;
+    this.#before.length = length;
   }
 
   /**
@@ -19,9 +21,10 @@ export class Shown<M> {
    * `decided` messages its results must never change later.
    */
   of(length: number, decided: number, show: (at: number) => M | undefined): M[] {
-    if (decided < this.#length) this.reset();
-    for (; this.#length < decided; this.#length++) {
-      const message = show(this.#length);
+    this.cut(decided);
+    for (let at = this.#before.length; at < decided; at++) {
+      const message = show(at);
+      this.#before.push(this.#decided.length);
       if (message !== undefined) this.#decided.push(message);
     }
     const all = this.#decided.slice();
@@ -42,17 +45,19 @@ export function eachMessage(
   changeFor: <M>(format: MessageFormat<M>) => (message: M) => M | undefined,
 ): AnyProcessor {
   const copyOf = copiesPerMessage();
-  const states = statePerList();
-  return {
+  const processor: AnyProcessor = {
     name,
     eachAlone: true,
-    process<M>(messages: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
-      const { length } = messages;
+    process<M>(given: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
+      const list = listOf(given, format);
+      const { messages } = list;
       const change = changeFor(format);
-      return states(messages, format, () => new Shown<M>()).of(length, length, (at) => {
+      const { shown } = list.states(processor, () => ({ shown: new Shown<M>() }));
+      return shown.of(messages.length, messages.length, (at) => {
         const message = messages[at] as M;
         return copyOf(message, format, () => change(message));
       });
     },
   };
+  return processor;
 }

@@ -1,9 +1,9 @@
 import type { MessageFormat } from "../message-format.ts";
-import { statePerList } from "./growing-list.ts";
-import { type Grown, StepsHolding } from "./growing-steps.ts";
+import { type ListState, listOf } from "./message-list.ts";
 import { copiesPerMessage, perMessage } from "./per-message.ts";
 import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 import { Shown } from "./shown.ts";
+import { StepsHolding } from "./steps-holding.ts";
 
 /** What a processor strips, and from which messages. */
 export interface Stripping {
@@ -20,40 +20,62 @@ export interface Stripping {
 export function stripper({ name, keepLastSteps, holds, binds = false, strip }: Stripping): AnyProcessor {
   const copyOf = copiesPerMessage();
   const known = perMessage();
-  const states = statePerList();
-  return {
+  const processor: AnyProcessor = {
     name,
     eachAlone: keepLastSteps === 0,
-    process<M>(messages: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
-      const isHolding = (message: M): boolean => known(message, format, () => holds(message, format));
-      const { holding, shown, bound } = states(messages, format, () => ({
-        holding: new StepsHolding(format),
-        shown: new Shown<M>(),
-        bound: [] as boolean[],
-      }));
-      const isSuch = ({ item }: Grown<M>): boolean => isHolding(item.message as M);
-      if (keepLastSteps > 0 && holding.grow(messages, isSuch)) shown.reset();
-      if (binds && format.answersInParts === true) growBound(bound, messages, format, isHolding);
-      const border = holding.newest(keepLastSteps) ?? messages.length;
-      return shown.of(messages.length, holding.all.before(border), (at) => {
+    process<M>(given: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
+      const list = listOf(given, format);
+      const { messages } = list;
+      const isHolding = (at: number): boolean => {
         const message = messages[at] as M;
-        const isKept = keepLastSteps > 0 && holding.all.placeOf(at) >= border;
-        if (isKept || !(isHolding(message) || bound[at] === true)) return message;
+        return known(message, format, () => holds(message, format));
+      };
+      const { holding, bound, shown } = list.states(processor, () => ({
+        holding: keepLastSteps > 0 ? new StepsHolding(list.steps, isHolding) : undefined,
+        bound: binds && format.answersInParts === true ? new Bound(messages, format, isHolding) : undefined,
+        shown: new Shown<M>(),
+      }));
+      const steps = holding && list.steps;
+      if (holding?.grow() === true) shown.cut(0);
+      bound?.grow();
+      const border = holding?.newest(keepLastSteps) ?? messages.length;
+      return shown.of(messages.length, steps?.before(border) ?? border, (at) => {
+        const message = messages[at] as M;
+        const isKept = steps !== undefined && steps.placeOf(at) >= border;
+        if (isKept || !(isHolding(at) || bound?.has(at) === true)) return message;
         return copyOf(message, format, () => strip(message, format));
       });
     },
   };
+  return processor;
 }
 
-/** By message: whether it holds such content, or follows one that does in the same answer. */
-function growBound<M>(
-  bound: boolean[],
-  messages: readonly M[],
-  format: MessageFormat<M>,
-  isHolding: (message: M) => boolean,
-): void {
-  for (const message of messages.slice(bound.length)) {
-    const isPart = format.role(message) === "assistant";
-    bound.push(isPart && (bound.at(-1) === true || isHolding(message)));
+/** The messages that hold such content, or follow one that does in the same answer. */
+class Bound<M> implements ListState {
+  readonly #messages: readonly M[];
+  readonly #format: MessageFormat<M>;
+  readonly #isHolding: (at: number) => boolean;
+  /** By message. */
+  readonly #bound: boolean[] = [];
+
+  constructor(messages: readonly M[], format: MessageFormat<M>, isHolding: (at: number) => boolean) {
+    this.#messages = messages;
+    this.#format = format;
+    this.#isHolding = isHolding;
+  }
+
+  grow(): void {
+    for (let at = this.#bound.length; at < this.#messages.length; at++) {
+      const isPart = this.#format.role(this.#messages[at] as M) === "assistant";
+      this.#bound.push(isPart && (this.#bound.at(-1) === true || this.#isHolding(at)));
+    }
+  }
+
+  cut(length: number): void {
+    if (length < this.#bound.length) this.#bound.length = length;
+  }
+
+  has(at: number): boolean {
+    return this.#bound[at] === true;
   }
 }

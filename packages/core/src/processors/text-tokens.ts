@@ -1,5 +1,5 @@
 import type { MessageFormat } from "../message-format.ts";
-import { countTokens } from "../steps/item.ts";
+import { countTokens } from "../steps/item-facts.ts";
 import type { TokenCounter } from "../window-options.ts";
 
 /** The format of a tool result that consists of that text only. */

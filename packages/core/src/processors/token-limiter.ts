@@ -8,11 +8,12 @@ import {
   checkTarget,
   wrongOption,
 } from "../option-checks.ts";
+import { countTokens } from "../steps/item-facts.ts";
 import { quoted } from "../stores/text.ts";
 import type { TokenCounter, WindowOverflow } from "../window-options.ts";
 import { cutAt } from "./border.ts";
 import { type Group, Grouping } from "./grouping.ts";
-import { statePerList } from "./growing-list.ts";
+import { listOf } from "./message-list.ts";
 import { perMessage } from "./per-message.ts";
 import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 
@@ -66,22 +67,22 @@ export function tokenLimiter(options: TokenLimiterOptions): AnyProcessor {
   const checked = checkedOptions(options);
   const { limit, counter, reserve } = checked;
   const known = perMessage();
-  const counted: TokenCounter = {
-    name: counter.name,
-    count: (message, format) => known(message, format, () => counter.count(message, format)),
-  };
-  const groupings = statePerList();
-  return {
+  const processor: AnyProcessor = {
     name,
     limitsView: true,
-    process<M>(messages: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
-      const grouping = groupings(messages, format, () => new Grouping({ format, counter: counted }));
-      grouping.grow(messages);
-      if (grouping.tokens + (counter.base ?? 0) + reserve <= limit) return messages;
+    process<M>(given: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
+      const list = listOf(given, format);
+      const { messages, steps } = list;
+      const tokensOf = (message: M): number =>
+        known(message, format, () => countTokens(message, counter, format));
+      const { grouping } = list.states(processor, () => ({ grouping: new Grouping(steps, tokensOf) }));
+      grouping.grow();
+      if (grouping.tokens + (counter.base ?? 0) + reserve <= limit) return given;
       const kept = keptOf(grouping, checked).flatMap(({ indices }) => indices);
       return kept.sort((a, b) => a - b).map((at) => messages[at] as M);
     },
   };
+  return processor;
 }
 
 type Checked = Required<{ [Name in keyof TokenLimiterOptions]: NonNullable<TokenLimiterOptions[Name]> }>;

@@ -1,12 +1,15 @@
 import type { MessageFormat } from "../message-format.ts";
 import { checkInteger, checkObject, wrongOption } from "../option-checks.ts";
-import { isOpen } from "../steps/step.ts";
-import { statePerList } from "./growing-list.ts";
-import { type GrowingSteps, StepsHolding } from "./growing-steps.ts";
-import type { PairedCall, Pairs } from "./pairs.ts";
+import type { Item } from "../steps/item.ts";
+import { hasOpenCalls } from "../steps/pairing.ts";
+import type { Step } from "../steps/step.ts";
+import type { ListSteps } from "./list-steps.ts";
+import { listOf, type MessageList } from "./message-list.ts";
+import type { MessagePairs, PairedCall } from "./pairs.ts";
 import { copiesPerMessage } from "./per-message.ts";
 import type { AnyProcessor, ProcessorContext } from "./processor.ts";
 import { Shown } from "./shown.ts";
+import { StepsHolding } from "./steps-holding.ts";
 
 /** Options of {@link toolCallFilter}. */
 export interface ToolCallFilterOptions {
@@ -50,25 +53,36 @@ export interface ToolCallFilterOptions {
  */
 export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcessor {
   const { names, keepLastSteps } = checkedOptions(options);
+  const isExcluded = (name: string | undefined): boolean =>
+    names === undefined || (name !== undefined && names.has(name));
   const copyOf = copiesPerMessage();
-  const states = statePerList();
-  return {
+  const processor: AnyProcessor = {
     name: "tool-call-filter",
-    process<M>(messages: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
-      if (names?.size === 0) return messages;
-      const { calls, decided } = states(messages, format, () => ({
-        calls: new Calls(format, names),
-        decided: new Shown<M>(),
-      }));
-      if (calls.grow(messages)) decided.reset();
-      const border = keepLastSteps === undefined ? calls.running() : calls.newest(keepLastSteps);
+    process<M>(given: readonly M[], { format }: ProcessorContext<M>): readonly M[] {
+      if (names?.size === 0) return given;
+      const list = listOf(given, format);
+      const { messages, steps } = list;
+      const inParts = format.answersInParts === true;
+      const { calling, decided } = list.states(processor, () => {
+        const decided = new Shown<M>();
+        return {
+          calling: new StepsHolding(steps, (at) => (steps.pairs[at] as MessagePairs).calls.size > 0),
+          decided,
+          // Reasoning goes with what stands behind it in its answer.
+          answers: inParts
+            ? { cut: (length: number) => decided.cut(openAnswer(messages.slice(0, length), format)) }
+            : undefined,
+        };
+      });
+      if (calling.grow()) decided.cut(0);
+      const border =
+        keepLastSteps === undefined ? runningSteps(list) : newestSteps(list, calling, keepLastSteps);
       const filtered = (at: number): M | undefined => {
         const message = messages[at] as M;
-        const gone = calls.gone(at, message, border.from);
+        const gone = goneFrom(at, border.from, steps, isExcluded);
         if (gone === undefined) return message;
         return copyOf(message, format, () => without(message, gone, format), JSON.stringify(gone));
       };
-      const inParts = format.answersInParts === true;
       const showing = (): ((at: number) => M | undefined) => {
         if (!inParts) return filtered;
         const isLeftAlone = leftAlone(messages, format, filtered);
@@ -77,7 +91,7 @@ export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcesso
       const until = inParts ? Math.min(border.decided, openAnswer(messages, format)) : border.decided;
       const shown = decided.of(messages.length, until, showing());
       if (shown.some((message) => saysSomething(message, format))) return shown;
-      const newest = calls.newestStep();
+      const newest = new Set(steps.newest?.items.map(({ seq }) => seq));
       const show = showing();
       return messages.flatMap((message, at) => {
         const left = newest.has(at) ? message : show(at);
@@ -85,6 +99,7 @@ export function toolCallFilter(options: ToolCallFilterOptions = {}): AnyProcesso
       });
     },
   };
+  return processor;
 }
 
 /** The place from which on messages are parts of an answer that may continue. */
@@ -149,91 +164,52 @@ interface Border {
   readonly decided: number;
 }
 
-/** How the messages of a list relate to calls, and which steps make some. */
-class Calls<M> {
-  readonly #format: MessageFormat<M>;
-  readonly #names: ReadonlySet<string> | undefined;
-  readonly #calling: StepsHolding<M>;
-  readonly #steps: GrowingSteps<M>;
-  /** By message index; messages without calls, results and approvals are not in it. */
-  readonly #pairs: Map<number, Pairs> = new Map();
-  #newest: M | undefined;
-  #length = 0;
+/** The steps of the running turn; none if the model has answered. */
+function runningSteps<M>({ messages, steps, format }: MessageList<M>): Border {
+  const question = steps.questions.at(-1) ?? -1;
+  const newest = messages.at(-1);
+  const isRunning = newest !== undefined && isWorkedOn(newest, steps.stepWith(messages.length - 1), format);
+  return {
+    from: isRunning ? question + 1 : messages.length,
+    decided: steps.before(Math.max(question, 0)),
+  };
+}
 
-  constructor(format: MessageFormat<M>, names: ReadonlySet<string> | undefined) {
-    this.#format = format;
-    this.#names = names;
-    this.#calling = new StepsHolding(format);
-    this.#steps = this.#calling.all;
-  }
+/** The newest `keep` steps with calls, rounded to the border's grid. */
+function newestSteps<M>({ messages, steps }: MessageList<M>, calling: StepsHolding<M>, keep: number): Border {
+  const from = calling.newest(keep) ?? messages.length;
+  return { from, decided: steps.before(from) };
+}
 
-  /** Takes in what is new; returns whether something that came before its call has since been paired with one. */
-  grow(messages: readonly M[]): boolean {
-    this.#newest = messages.at(-1);
-    this.#length = messages.length;
-    return this.#calling.grow(messages, ({ item, pairs }) => {
-      const { calls, results, approvals } = pairs;
-      if (calls.size + results.size + approvals.size > 0) this.#pairs.set(item.seq, pairs);
-      return calls.size > 0;
-    });
-  }
+function isWorkedOn<M>(newest: M, step: Step<M>, format: MessageFormat<M>): boolean {
+  if (step.calls.size === 0) return false;
+  // A message that holds its calls with their results may end in the model's answer to them.
+  const ends = format.role(newest) === "assistant" && format.pieces(newest).at(-1)?.of;
+  return hasOpenCalls(step) || ends !== "content";
+}
 
-  /** The steps of the running turn; none if the model has answered. */
-  running(): Border {
-    const question = this.#steps.questions.at(-1) ?? -1;
-    return {
-      from: this.#isRunning() ? question + 1 : this.#length,
-      decided: this.#steps.before(Math.max(question, 0)),
-    };
-  }
-
-  #isRunning(): boolean {
-    if (this.#length === 0) return false;
-    const step = this.#steps.stepWith(this.#length - 1);
-    if (step.calls.size === 0) return false;
-    // A message that holds its calls with their results may end in the model's answer to them.
-    const isAnswered = [...step.calls.keys()].every((id) => !isOpen(step, id));
-    const newest = this.#newest as M;
-    const ends = this.#format.role(newest) === "assistant" && this.#format.pieces(newest).at(-1)?.of;
-    return !isAnswered || ends !== "content";
-  }
-
-  /** The newest `keep` steps with calls, rounded to the border's grid. */
-  newest(keep: number): Border {
-    const from = this.#calling.newest(keep) ?? this.#length;
-    return { from, decided: this.#steps.before(from) };
-  }
-
-  /** The messages of the newest step. */
-  newestStep(): ReadonlySet<number> {
-    return new Set(this.#steps.newest?.items.map(({ seq }) => seq));
-  }
-
-  /** What is left out of a message if steps from that place on keep their calls; `undefined` if nothing is. */
-  gone(at: number, message: M, keptFrom: number): Gone | undefined {
-    const own = this.#pairs.get(at);
-    if (own === undefined) return undefined;
-    const isOut = (call: PairedCall | undefined): boolean =>
-      call !== undefined &&
-      this.#steps.placeOf(call.at) < keptFrom &&
-      call.names.every((name) => this.#isExcluded(name));
-    const idsOut = (calls: ReadonlyMap<string, PairedCall | undefined>): string[] =>
-      [...calls].flatMap(([id, call]) => (isOut(call) ? [id] : []));
-    const hasOrphans = [...own.results.values()].includes(undefined);
-    const orphans = (hasOrphans ? this.#format.toolResults(message) : [])
-      .filter(({ id, name }) => own.results.get(id) === undefined && this.#isExcluded(name))
-      .map(({ id }) => id);
-    const gone = {
-      calls: idsOut(own.calls),
-      results: [...idsOut(own.results), ...orphans],
-      approvals: idsOut(own.approvals),
-    };
-    return gone.calls.length + gone.results.length + gone.approvals.length > 0 ? gone : undefined;
-  }
-
-  #isExcluded(name: string | undefined): boolean {
-    return this.#names === undefined || (name !== undefined && this.#names.has(name));
-  }
+/** What is left out of a message if steps from that place on keep their calls; `undefined` if nothing is. */
+function goneFrom<M>(
+  at: number,
+  keptFrom: number,
+  steps: ListSteps<M>,
+  isExcluded: (name: string | undefined) => boolean,
+): Gone | undefined {
+  const { calls, results, approvals } = steps.pairs[at] as MessagePairs;
+  if (calls.size + results.size + approvals.size === 0) return undefined;
+  const isOut = (call: PairedCall | undefined): boolean =>
+    call !== undefined && steps.placeOf(call.at) < keptFrom && call.names.every(isExcluded);
+  const idsOut = (paired: ReadonlyMap<string, PairedCall | undefined>): string[] =>
+    [...paired].flatMap(([id, call]) => (isOut(call) ? [id] : []));
+  const orphans = (steps.items[at] as Item<M>).results
+    .filter(({ id, name }) => results.get(id) === undefined && isExcluded(name))
+    .map(({ id }) => id);
+  const gone = {
+    calls: idsOut(calls),
+    results: [...idsOut(results), ...orphans],
+    approvals: idsOut(approvals),
+  };
+  return gone.calls.length + gone.results.length + gone.approvals.length > 0 ? gone : undefined;
 }
 
 /** Reasoning alone says nothing without the answer that it led to. */

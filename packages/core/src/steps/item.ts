@@ -1,10 +1,11 @@
-import { invalidOption, isTurnkeepError, TurnkeepError } from "../errors.ts";
+import { isTurnkeepError, TurnkeepError } from "../errors.ts";
 import type { ApprovalRef, MessageFormat, Role, ToolCallRef, ToolResultRef } from "../message-format.ts";
-import { shown, wrongOption } from "../option-checks.ts";
 import { parsedJson } from "../parsed-json.ts";
 import type { StoredMessage } from "../store-contract.ts";
 import { quoted } from "../stores/text.ts";
 import type { TokenCounter } from "../window-options.ts";
+import { deepFreeze } from "./deep-freeze.ts";
+import { factsOf, knownFactsOf } from "./item-facts.ts";
 
 /** What core stores beside a message, as JSON text in the store's `meta`. */
 export interface ItemMeta {
@@ -61,70 +62,11 @@ export interface ItemReader<M> {
   readonly pinned?: ((message: M) => boolean) | undefined;
 }
 
-/** Asks the format, the counter and `pinned` about a message. */
-export function factsOf<M>(
-  message: M,
-  reader: ItemReader<M>,
-  stored?: ItemMeta,
-): ItemFacts<M> & { readonly message: M } {
-  const { format, counter } = reader;
-  return {
-    message,
-    error: undefined,
-    role: format.role(message),
-    calls: format.toolCalls(message),
-    results: format.toolResults(message),
-    approvals: format.approvals(message),
-    boundary: format.isBoundary(message),
-    part: format.answersInParts === true,
-    inPlace: format.interrupted !== undefined,
-    pinned: isPinned(message, reader),
-    tokens:
-      counter === undefined ? 0 : (stored?.tokens?.[counter.name] ?? countTokens(message, counter, format)),
-  };
-}
-
-function isPinned<M>(message: M, { pinned }: ItemReader<M>): boolean {
-  const answer: unknown = pinned?.(message);
-  if (answer === undefined || typeof answer === "boolean") return answer === true;
-  throw wrongOption("The result of window.pinned", answer, "true or false");
-}
-
-export function countTokens<M>(message: M, counter: TokenCounter, format: MessageFormat<M>): number {
-  const count = counter.count(message, format);
-  if (!Number.isSafeInteger(count) || count < 0) {
-    throw invalidOption(
-      `The token counter ${quoted(counter.name)} answered ${shown(count)}; it must answer a non-negative integer.`,
-    );
-  }
-  return count;
-}
-
-/** The tokens of all messages of a view. */
-export function tokensOf<M>(
-  messages: readonly M[],
-  items: readonly Item<M>[],
-  reader: ItemReader<M>,
-): number {
-  const count = tokensIn(items, reader);
-  return messages.reduce((sum, message) => sum + count(message), 0);
-}
-
-/** The tokens of a message in a view: the stored count if it is shown unchanged, else counted. 0 without a counter. */
-export function tokensIn<M>(
-  items: readonly Item<M>[],
-  { counter, format }: ItemReader<M>,
-): (message: M) => number {
-  if (counter === undefined) return () => 0;
-  const stored = new Map(items.map((item) => [item.message, item.tokens]));
-  return (message) => stored.get(message) ?? countTokens(message, counter, format);
-}
-
 /** The members of an item that do not come from the format. */
-type ItemPlace<M> = Omit<Item<M>, keyof ItemFacts<M>>;
+type StoredParts<M> = Omit<Item<M>, keyof ItemFacts<M>>;
 
-export function itemOf<M>(place: ItemPlace<M>, facts: ItemFacts<M>): Item<M> {
-  const { id, seq, createdAt, payload, meta, metaText } = place;
+export function itemOf<M>(stored: StoredParts<M>, facts: ItemFacts<M>): Item<M> {
+  const { id, seq, createdAt, payload, meta, metaText } = stored;
   const { message, error, role, calls, results, approvals, boundary, part, inPlace, pinned, tokens } = facts;
   // Listed one by one: this runs for every message, and a spread of so many members would cost more than the rest.
   return {
@@ -148,45 +90,26 @@ export function itemOf<M>(place: ItemPlace<M>, facts: ItemFacts<M>): Item<M> {
   };
 }
 
-/** What the format said of messages that cannot change: views hold the same objects again and again. */
-const knownFacts = new WeakMap<object, WeakMap<object, ItemFacts<unknown>>>();
-
-/** As `factsOf`; of a frozen message the format is asked once, however many lists hold it. */
-function knownFactsOf<M>(message: M, reader: ItemReader<M>): ItemFacts<M> {
-  const { format, counter } = reader;
-  if (typeof message !== "object" || message === null || !Object.isFrozen(message))
-    return factsOf(message, reader);
-  const known = knownFacts.get(format) ?? new WeakMap<object, ItemFacts<unknown>>();
-  knownFacts.set(format, known);
-  let facts = known.get(message) as ItemFacts<M> | undefined;
-  if (facts === undefined) {
-    facts = factsOf(message, { format });
-    known.set(message, facts);
-  }
-  const tokens = counter === undefined ? 0 : countTokens(message, counter, format);
-  return { ...facts, tokens, pinned: isPinned(message, reader) };
-}
-
 /** The messages of a list as items; an item's `seq` is its message's index, from `first` on. */
 export function itemsOf<M>(messages: readonly M[], reader: ItemReader<M>, first = 0): Item<M>[] {
   return messages.map((message, index) => {
     const seq = first + index;
-    const place = { id: String(seq), seq, createdAt: 0, payload: "", meta: {}, metaText: undefined };
-    return itemOf(place, knownFactsOf(message, reader));
+    const stored = { id: String(seq), seq, createdAt: 0, payload: "", meta: {}, metaText: undefined };
+    return itemOf(stored, knownFactsOf(message, reader));
   });
 }
 
 /** Reads a stored message. A record that cannot be read becomes an item with an `error`, so that it hides no other. */
 export function readItem<M>(stored: StoredMessage, reader: ItemReader<M>): Item<M> {
   const { id, seq, createdAt, payload, meta: metaText } = stored;
-  const placeWith = (meta: ItemMeta): ItemPlace<M> => ({ id, seq, createdAt, payload, meta, metaText });
+  const partsWith = (meta: ItemMeta): StoredParts<M> => ({ id, seq, createdAt, payload, meta, metaText });
   try {
     const meta = parseMeta(metaText);
-    return itemOf(placeWith(meta), factsOf(deepFreeze(decodeStored(payload, reader.format)), reader, meta));
+    return itemOf(partsWith(meta), factsOf(deepFreeze(decodeStored(payload, reader.format)), reader, meta));
   } catch (error) {
     if (!isTurnkeepError(error, "CORRUPT_RECORD") && !isTurnkeepError(error, "UNSUPPORTED_VERSION"))
       throw error;
-    return itemOf(placeWith({}), unreadable<M>(namingRecord(error, id)));
+    return itemOf(partsWith({}), unreadable<M>(namingRecord(error, id)));
   }
 }
 
@@ -248,18 +171,4 @@ export function parseMeta(text: string | undefined): ItemMeta {
 export function metaText(meta: ItemMeta): string | undefined {
   const text = JSON.stringify(meta);
   return text === "{}" ? undefined : text;
-}
-
-/** Freezes what JSON can hold; binary data cannot be frozen and stays as it is. */
-export function deepFreeze<T>(value: T): T {
-  const pending: object[] = canFreeze(value) ? [value] : [];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    Object.freeze(next);
-    for (const member of Object.values(next)) if (canFreeze(member)) pending.push(member);
-  }
-  return value;
-}
-
-function canFreeze(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Object.isFrozen(value) && !ArrayBuffer.isView(value);
 }

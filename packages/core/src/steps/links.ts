@@ -1,6 +1,7 @@
+import { ById } from "./by-id.ts";
 import type { Item } from "./item.ts";
-import { isOpen, joinStep, type Step } from "./step.ts";
-import { StepsById } from "./steps-by-id.ts";
+import { CallsById, isOpen } from "./pairing.ts";
+import { joinStep, type Step } from "./step.ts";
 
 /** What a message answers: a call, or a request to approve one. */
 interface Answered<M> {
@@ -13,18 +14,16 @@ type Facts = Pick<Item<never>, "results" | "approvals">;
 
 /** Links messages by ids: who made a call, who asked for an approval, whose result has no call yet. */
 export class Links<M> {
-  /** By call id, the steps that make such a call: some providers reuse ids in every step. */
-  readonly #callers: StepsById<M> = new StepsById();
-  /** Those of them that still wait for a result. */
-  readonly #open: StepsById<M> = new StepsById();
+  /** The steps that make calls; each stands for all of its calls of an id. */
+  readonly #callers: CallsById<Step<M>> = new CallsById();
   /** By call id, the steps of results whose call has not come yet. */
-  readonly #orphans: StepsById<M> = new StepsById();
+  readonly #orphans: ById<Step<M>> = new ById();
   /** By approval id, the steps that ask for such an approval. */
-  readonly #requests: StepsById<M> = new StepsById();
+  readonly #requests: ById<Step<M>> = new ById();
 
   /** The step that a result belongs to: the newest that still waits for it, else the newest that made the call. */
   caller(callId: string): Step<M> | undefined {
-    return this.#open.get(callId).at(-1) ?? this.#callers.get(callId).at(-1);
+    return this.#callers.callOf(callId);
   }
 
   /** What a message answers that others asked, with the steps that did; `undefined` where none did. */
@@ -63,21 +62,18 @@ export class Links<M> {
 
   /** Adds a message to a step, and records what it calls, answers and asks; `own` are the ids of its calls. */
   join(step: Step<M>, item: Item<M>, own: ReadonlySet<string>): void {
-    for (const id of own) {
-      if (!step.calls.has(id)) this.#callers.add(id, step);
-      if (!isOpen(step, id)) this.#open.add(id, step);
-    }
+    for (const id of own) if (!isOpen(step, id)) this.#callers.ask(id, step);
     const waiting = [...own];
     for (const { id } of item.results) if (isOpen(step, id)) waiting.push(id);
     for (const { kind, approvalId } of item.approvals)
       if (kind === "request" && !step.approvals.has(approvalId)) this.#requests.add(approvalId, step);
     joinStep(step, item);
-    for (const id of waiting) if (!isOpen(step, id)) this.#open.delete(id, step);
+    for (const id of waiting) if (!isOpen(step, id)) this.#callers.settle(id, step);
   }
 
-  /** Records that a step is a message with results, those whose call is to come. */
+  /** Records that a step is a message with results, none of whose calls has come yet. */
   awaitCalls(step: Step<M>, { results }: Item<M>): void {
-    for (const { id } of results) if (this.caller(id) === undefined) this.#orphans.add(id, step);
+    for (const { id } of results) this.#orphans.add(id, step);
   }
 
   /** Forgets a step's orphan results: they have found their call, or leave. */
@@ -87,10 +83,7 @@ export class Links<M> {
 
   leave(step: Step<M>): void {
     this.dropOrphans(step);
-    for (const id of step.calls.keys()) {
-      this.#callers.delete(id, step);
-      if (isOpen(step, id)) this.#open.delete(id, step);
-    }
+    for (const id of step.calls.keys()) this.#callers.forget(id, step);
     for (const id of step.approvals.keys()) this.#requests.delete(id, step);
   }
 }

@@ -78,17 +78,6 @@ export function checkOptionText(option: string, value: string, rules: OptionText
  *
  * Errors: `INVALID_OPTION`; `MESSAGE_TOO_LARGE` if `payload` and `meta` of one message together exceed
  * `capabilities.maxMessageBytes`.
- *
- * @example
- * ```ts
- * import { checkMemoryId, checkUpdate } from "@turnkeep/core/store-kit";
- * import type { MemoryUpdate, StoreCapabilities } from "@turnkeep/core";
- *
- * function check(memoryId: string, update: MemoryUpdate, capabilities: StoreCapabilities): void {
- *   checkMemoryId(memoryId);
- *   checkUpdate(update, capabilities);
- * }
- * ```
  */
 export function checkUpdate(
   update: MemoryUpdate,

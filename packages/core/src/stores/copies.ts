@@ -1,4 +1,4 @@
-import type { MemorySnapshot, MemoryUpdate, MessageState, StoredMessage } from "../store-contract.ts";
+import type { MemorySnapshot, MessageState, StoredMessage } from "../store-contract.ts";
 
 // Members are listed one by one: in V8, spreading an object that then gains a member is many times slower.
 
@@ -41,16 +41,6 @@ export function withState<State extends MessageState | "removed">(
  */
 export function unreadableMessage(seq: number, id: string = `turnkeep:lost:${seq}`): StoredMessage {
   return { id, seq, createdAt: 0, payload: "" };
-}
-
-/** A copy that later changes by the caller do not reach, for a store that waits before it uses an update. */
-export function copyUpdate(update: MemoryUpdate): MemoryUpdate {
-  return {
-    ...update,
-    append: update.append.map(copyMessage),
-    replace: update.replace.map(copyMessage),
-    move: update.move.map(({ seq, to }) => ({ seq, to })),
-  };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { checkObject } from "../option-checks.ts";
+import { elsewhere, type Fields, optional, takeOptions } from "../option-fields.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
 import { processStore } from "./process-store.ts";
 
@@ -9,6 +9,12 @@ export interface InMemoryStoreOptions {
   /** The clock, in milliseconds since the epoch. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
+
+// processStore checks the values.
+const fields = {
+  ttlMs: optional(elsewhere),
+  now: optional(elsewhere),
+} satisfies Fields<InMemoryStoreOptions>;
 
 /**
  * A store that keeps any number of memories, with their history, in this process: for tests, for development, and for
@@ -29,12 +35,12 @@ export interface InMemoryStoreOptions {
  * await memory.add(user("Hello"));
  * ```
  */
-export function inMemoryStore(options: InMemoryStoreOptions = {}): ChatMemoryStore {
-  checkObject("inMemoryStore's argument", options, ["ttlMs", "now"]);
+export function inMemoryStore(options?: InMemoryStoreOptions): ChatMemoryStore {
+  const { ttlMs, now } = takeOptions("inMemoryStore's argument", fields, options);
   return processStore({
     name: "inMemoryStore",
-    ttlMs: options.ttlMs,
-    now: options.now,
+    ttlMs,
+    now,
     capabilities: Object.freeze({
       durable: false,
       shared: false,

@@ -34,13 +34,6 @@ export interface NormalListQuery {
 /**
  * Fills in the defaults of a history query: ascending, 100 messages, all states. Throws `INVALID_OPTION` for anything
  * that the contract does not allow.
- *
- * @example
- * ```ts
- * import { normalizeHistoryQuery } from "@turnkeep/core/store-kit";
- *
- * normalizeHistoryQuery({ after: 5 }).limit; // 100
- * ```
  */
 export function normalizeHistoryQuery(query: HistoryQuery): NormalHistoryQuery {
   checkQuery("A history query", query);
@@ -84,14 +77,6 @@ export interface ListedMemory {
 /**
  * One page of a listing: the first `limit` of the memories found. Pass at least one more than `limit` if there are
  * more, so that the page gets a cursor.
- *
- * @example
- * ```ts
- * import { listPage } from "@turnkeep/core/store-kit";
- *
- * const found = ["a", "b"].map((memoryId) => ({ memoryId, owner: undefined, updatedAt: 0, position: memoryId }));
- * listPage(found, 1); // { memories: [{ memoryId: "a", updatedAt: 0 }], cursor: "YQ" }
- * ```
  */
 export function listPage(found: readonly ListedMemory[], limit: number): ListPage {
   const page = found.slice(0, limit);

@@ -1,8 +1,9 @@
 import { joinNeighbours } from "../format/join-neighbours.ts";
 import type { MessageFormat, ToolCallRef } from "../message-format.ts";
 import { type Item, messageOf } from "../steps/item.ts";
+import { resultsInTime } from "../steps/pairing.ts";
 import type { Step } from "../steps/step.ts";
-import { type MayStayOpen, resultsInTime, unanswered } from "./step-results.ts";
+import { interruptedCalls, type MayStayOpen } from "./missing-results.ts";
 
 /** Calls of a step that are shown with all their results directly behind them. */
 export interface CallGroup<M> {
@@ -10,20 +11,20 @@ export interface CallGroup<M> {
   readonly callers: readonly Item<M>[];
   readonly calls: readonly ToolCallRef[];
   /** Those that get an "interrupted" result. */
-  readonly open: readonly ToolCallRef[];
+  readonly interrupted: readonly ToolCallRef[];
   /** What the model said directly before, between two calls. */
-  readonly before: readonly Item<M>[];
+  readonly saidBefore: readonly Item<M>[];
   /** The calls as they are shown: one message, wherever the format can join them. */
   readonly messages: readonly M[];
   /** What is shown as a part of those messages. */
-  readonly joined: readonly Item<M>[];
+  readonly shownItems: readonly Item<M>[];
 }
 
-/** A message that makes calls, with its place in the step. */
+/** A message that makes calls, with its index in the step. */
 interface Caller<M> {
   readonly item: Item<M>;
-  readonly at: number;
-  readonly open: readonly ToolCallRef[];
+  readonly index: number;
+  readonly interrupted: readonly ToolCallRef[];
 }
 
 /**
@@ -36,38 +37,52 @@ export function callGroupsOf<M>(
   mayStay: MayStayOpen,
   format: MessageFormat<M>,
 ): CallGroup<M>[] {
+  const groups: CallGroup<M>[] = [];
+  let shownUpTo = 0;
+  const add = (callers: readonly Caller<M>[], group = groupOf(callers, shownUpTo, step, format)): void => {
+    groups.push(group);
+    shownUpTo = (callers.at(-1) as Caller<M>).index + 1;
+  };
+  // In some formats the user's message holds the results beside what the user says, and cannot be taken apart.
+  const saidBeside = step.items.some(({ role, results }) => role === "user" && results.length > 0);
+  for (const callers of answeredTogether(callersOf(step, mayStay, format), step, format)) {
+    const group = groupOf(callers, shownUpTo, step, format);
+    if (callers.length === 1 || group.messages.length === 1 || saidBeside) add(callers, group);
+    else for (const caller of callers) add([caller]);
+  }
+  return groups;
+}
+
+function callersOf<M>(step: Step<M>, mayStay: MayStayOpen, format: MessageFormat<M>): Caller<M>[] {
   const { items } = step;
   const inTime = resultsInTime(step);
   // Where calls are answered in their messages, whoever answers them looks at the last message only.
   const inPlace = format.interrupted !== undefined;
-  const newest = inPlace ? items.findLastIndex(({ calls }) => calls.length > 0) : startOfRun(items);
-  const callers = items.flatMap((item, at): Caller<M>[] => {
+  const newest = inPlace ? items.findLastIndex(({ calls }) => calls.length > 0) : startOfNewest(items);
+  return items.flatMap((item, index): Caller<M>[] => {
     if (item.calls.length === 0) return [];
-    return [{ item, at, open: unanswered(item.calls, inTime, (id) => at >= newest && mayStay(id)) }];
+    const mayBeOpen = (callId: string): boolean => index >= newest && mayStay(callId);
+    return [{ item, index, interrupted: interruptedCalls(item.calls, inTime, mayBeOpen) }];
   });
-  const groups: Caller<M>[][] = [];
-  for (const caller of callers) {
-    const group = groups.at(-1);
-    const before = group?.at(-1);
-    if (before !== undefined && areTogether(before, caller, items, format)) group?.push(caller);
-    else groups.push([caller]);
-  }
-  // In some formats the user's message holds the results beside what the user says, and cannot be taken apart.
-  const saidBeside = items.some(({ role, results }) => role === "user" && results.length > 0);
-  let from = 0;
-  const shownAs = (group: readonly Caller<M>[]): CallGroup<M>[] => {
-    const whole = groupOf(group, from, step, format);
-    if (group.length > 1 && whole.messages.length > 1 && !saidBeside) {
-      return group.flatMap((caller) => shownAs([caller]));
-    }
-    from = (group.at(-1) as Caller<M>).at + 1;
-    return [whole];
-  };
-  return groups.flatMap(shownAs);
 }
 
-/** Where the messages begin that stand directly before the last one with calls, and are part of the same answer. */
-function startOfRun<M>(items: readonly Item<M>[]): number {
+function answeredTogether<M>(
+  callers: readonly Caller<M>[],
+  { items }: Step<M>,
+  format: MessageFormat<M>,
+): Caller<M>[][] {
+  const runs: Caller<M>[][] = [];
+  for (const caller of callers) {
+    const run = runs.at(-1);
+    const previous = run?.at(-1);
+    if (previous !== undefined && areTogether(previous, caller, items, format)) run?.push(caller);
+    else runs.push([caller]);
+  }
+  return runs;
+}
+
+/** Where the newest answer with calls begins: with the messages directly before its last, which hold no result. */
+function startOfNewest<M>(items: readonly Item<M>[]): number {
   let start = items.findLastIndex(({ calls }) => calls.length > 0);
   while (start > 0 && [items[start - 1], items[start]].every(holdsNoResult)) start--;
   return start;
@@ -85,48 +100,49 @@ function areTogether<M>(
   format: MessageFormat<M>,
 ): boolean {
   // There the results stand in the messages of their calls.
-  if (format.interrupted !== undefined || first.open.length + second.open.length > 0) return false;
-  return items.slice(first.at, second.at + 1).every(holdsNoResult);
+  if (format.interrupted !== undefined || first.interrupted.length + second.interrupted.length > 0)
+    return false;
+  return items.slice(first.index, second.index + 1).every(holdsNoResult);
 }
 
+/** A group with what the step holds from an index on. */
 function groupOf<M>(
   group: readonly Caller<M>[],
   from: number,
   { items, approvals }: Step<M>,
   format: MessageFormat<M>,
 ): CallGroup<M> {
-  const callers = group.map(({ item }) => item);
   const [first, last] = [group[0] as Caller<M>, group.at(-1) as Caller<M>];
-  const calls = callers.flatMap((caller) => caller.calls);
+  const calls = group.flatMap(({ item }) => item.calls);
   const callIds = new Set(calls.map(({ id }) => id));
-  const isApart = (item: Item<M>, at: number): boolean =>
-    (at < first.at || at > last.at) && isRequest(item, callIds);
-  const requests = approvals.size === 0 ? [] : items.filter(isApart);
-  const joined = [...items.slice(first.at, last.at + 1), ...requests];
+  const isRequestApart = (item: Item<M>, index: number): boolean =>
+    (index < first.index || index > last.index) && isRequest(item, callIds);
+  const requests = approvals.size === 0 ? [] : items.filter(isRequestApart);
+  const shownItems = [...items.slice(first.index, last.index + 1), ...requests];
   return {
-    callers,
+    callers: group.map(({ item }) => item),
     calls,
-    open: group.flatMap(({ open }) => open),
-    before: items.slice(from, first.at).filter(isSaidBetween),
-    messages: asOne(joined, format),
-    joined,
+    interrupted: group.flatMap(({ interrupted }) => interrupted),
+    saidBefore: items.slice(from, first.index).filter(isSaidBetween),
+    messages: asOne(shownItems, format),
+    shownItems,
   };
 }
 
-/** What was made of messages, by the last of them: processors know a list again if it holds the same objects. */
-const made = new WeakMap<
+/** What messages were joined to, by the last of them: processors know a list again if it holds the same objects. */
+const joinedBefore = new WeakMap<
   object,
-  { readonly of: readonly unknown[]; readonly messages: readonly unknown[] }
+  { readonly items: readonly unknown[]; readonly messages: readonly unknown[] }
 >();
 
 function asOne<M>(items: readonly Item<M>[], format: MessageFormat<M>): readonly M[] {
   const last = items.at(-1) as Item<M>;
   if (items.length === 1) return [messageOf(last)];
-  const before = made.get(last);
-  const isSame = before?.of.length === items.length && items.every((item, at) => item === before.of[at]);
-  if (isSame) return before.messages as readonly M[];
+  const known = joinedBefore.get(last);
+  const isKnown = known?.items.length === items.length && items.every((item, at) => item === known.items[at]);
+  if (isKnown) return known.messages as readonly M[];
   const messages = joinNeighbours(items.map(messageOf), { format });
-  made.set(last, { of: items, messages });
+  joinedBefore.set(last, { items, messages });
   return messages;
 }
 

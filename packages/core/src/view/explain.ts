@@ -1,9 +1,10 @@
+import type { MemorySettings } from "../memory-settings.ts";
 import type { ExplainedMessage, Explanation } from "../memory-view.ts";
-import { type Item, tokensIn } from "../steps/item.ts";
+import type { Item } from "../steps/item.ts";
+import { tokensIn } from "../steps/item-facts.ts";
 import type { Live } from "../steps/live.ts";
-import type { Limits } from "../window/policy.ts";
+import type { Limits } from "../window/limits.ts";
 import { ChangedMessages } from "./changed-messages.ts";
-import type { ViewPolicy } from "./policy.ts";
 import type { View } from "./view.ts";
 
 /** A message on its way through the stages of a view. */
@@ -18,7 +19,7 @@ export function explainView<M>(
   view: View<M>,
   live: Live<M>,
   left: readonly Item<M>[],
-  { reader }: ViewPolicy<M>,
+  { reader }: MemorySettings<M>,
   limits: Limits,
   nextSeq: number,
 ): Explanation<M> {
@@ -58,7 +59,7 @@ export function explainView<M>(
 function follow<M>(
   traced: readonly Traced<M>[],
   { by, name, messages }: View<M>["stages"][number],
-  format: ViewPolicy<M>["reader"]["format"],
+  format: MemorySettings<M>["reader"]["format"],
 ): Traced<M>[] {
   const alive = traced.filter(({ shown }) => shown !== undefined);
   const unmatched = new Map(alive.map(({ shown }, place) => [shown as M, place]));

@@ -1,12 +1,15 @@
 import type { MessageFormat } from "../message-format.ts";
-import { deepFreeze, type Item, type ItemReader, messageOf, tokensOf } from "../steps/item.ts";
+import { deepFreeze } from "../steps/deep-freeze.ts";
+import { type Item, type ItemReader, messageOf } from "../steps/item.ts";
+import { tokensOf } from "../steps/item-facts.ts";
 import { stepsOf } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
 import { approvedInTime, isOneAnswer, type Step } from "../steps/step.ts";
 import { type Cost, noCost } from "../window/room.ts";
-import { repairParts } from "./repair-parts.ts";
-import { repairStep } from "./repair-step.ts";
-import { isApproval, type MayStayOpen } from "./step-results.ts";
+import { isApproval } from "./behind-calls.ts";
+import type { MayStayOpen } from "./missing-results.ts";
+import { repairAnswerParts } from "./repair-answer-parts.ts";
+import { repairWholeAnswers } from "./repair-whole-answers.ts";
 
 /** A view's messages, and what was done to them. */
 export interface Repaired<M> {
@@ -64,7 +67,7 @@ function repairedStep<M>(
   if (before?.size === step.items.length) return before.repaired as Repaired<M>;
   const repaired: Repaired<M> = { messages: [], interruptedCalls: [], leftOut: [] };
   const inParts = step.calls.size > 0 && step.items.some((item) => item.part);
-  (inParts ? repairParts : repairStep)(step, mayStayOpen(step, openCalls), format, repaired);
+  (inParts ? repairAnswerParts : repairWholeAnswers)(step, mayStayOpen(step, openCalls), format, repaired);
   for (const message of repaired.messages) deepFreeze(message);
   if (openCalls === "none") earlier.set(step, { size: step.items.length, repaired });
   return repaired;

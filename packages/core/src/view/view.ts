@@ -1,17 +1,20 @@
 import { isTurnkeepError, TurnkeepError } from "../errors.ts";
+import type { MemorySettings } from "../memory-settings.ts";
 import type { MessageFormat } from "../message-format.ts";
 import { applyProcessors } from "../processors/apply-processors.ts";
 import type { ProviderProfile, ShapedView, ViewStage } from "../provider-profile.ts";
-import { deepFreeze, type Item, messageOf, tokensOf } from "../steps/item.ts";
+import { deepFreeze } from "../steps/deep-freeze.ts";
+import { type Item, messageOf } from "../steps/item.ts";
+import { tokensOf } from "../steps/item-facts.ts";
 import type { Live } from "../steps/live.ts";
 import { pushAll } from "../steps/push-all.ts";
-import { isDerived, isPinned, isSystem, isUser, type Step, stepWith } from "../steps/step.ts";
+import { isSystem, type Step, stepWith } from "../steps/step.ts";
 import { quoted } from "../stores/text.ts";
+import type { Limits } from "../window/limits.ts";
 import { planWindow } from "../window/plan.ts";
-import type { Limits } from "../window/policy.ts";
 import { type Cost, noCost, type Overflow, overflowOf, type WindowPlan } from "../window/room.ts";
-import type { WindowOverflow, WindowUnit } from "../window-options.ts";
-import type { ViewPolicy } from "./policy.ts";
+import type { EvictionUnit } from "../window/units/unit.ts";
+import type { WindowOverflow } from "../window-options.ts";
 import { afterChanges, withoutStaleReasoning } from "./reasoning.ts";
 import { type OpenCalls, type Repaired, repairMessages, repairSteps } from "./repair.ts";
 
@@ -20,7 +23,7 @@ export interface ViewRequest<M> {
   readonly live: Live<M>;
   /** The memory's epoch: reasoning of an earlier epoch was made after a beginning that has changed since. */
   readonly epoch: number;
-  readonly policy: ViewPolicy<M>;
+  readonly settings: MemorySettings<M>;
   readonly limits: Limits;
   readonly profile: ProviderProfile | undefined;
   /** The model that the view is for. */
@@ -50,31 +53,31 @@ export interface View<M> extends Repaired<M> {
  * Throws `WINDOW_OVERFLOW`, and the errors of shown records that cannot be read.
  */
 export async function buildView<M>(request: ViewRequest<M>): Promise<View<M>> {
-  const { live, policy, limits, profile } = request;
-  if (profile !== undefined || policy.processors.length > 0) return measuredView(request);
-  const plan = planWindow(live, policy, limits);
+  const { live, settings, limits, profile } = request;
+  if (profile !== undefined || settings.processors.length > 0) return measuredView(request);
+  const plan = planWindow(live, settings, limits);
   const overflow = overflowOf(plan.stays, limits);
-  if (overflow !== undefined && !isShownAllTheSame(request)) throw overflowError(policy, overflow);
+  if (overflow !== undefined && !isShownAllTheSame(request)) throw overflowError(settings, overflow);
   return overflow === undefined ? render(request, plan) : { ...(await render(request, plan)), overflow };
 }
 
 /** Plans again with what was beyond a limit, until the view fits or nothing more may leave. */
 async function measuredView<M>(request: ViewRequest<M>): Promise<View<M>> {
-  const { live, policy, limits } = request;
-  const { overflow, unit } = policy.window;
+  const { live, settings, limits } = request;
+  const { overflow, unit } = settings.window;
   let slack = noCost;
   let larger: (View<M> & { readonly overflow: Overflow }) | undefined;
   // Older messages may make room for what is added: the newest goes only if that is not enough.
-  let keepsNewest = overflow === "evict" && unit !== "message";
+  let keepsNewest = overflow === "evict" && unit.sparesNewest;
   for (let left = -1; ; ) {
-    const planned = keepsNewest && larger !== undefined ? keeping(policy) : policy;
+    const planned = keepsNewest && larger !== undefined ? keeping(settings) : settings;
     const plan = planWindow(live, planned, limits, { slack });
     const view = await render(request, plan);
     const cost = costOf(view.messages, request);
     const beyond = overflowOf(cost, limits);
     // What remains may be nothing that is shown, such as a result without its call. Never empty silently.
-    if (larger !== undefined && overflow !== "evict" && !saysAnything(view, policy)) {
-      if (saysAnything(larger, policy)) return allowed(request, larger);
+    if (larger !== undefined && overflow !== "evict" && !saysAnything(view, settings)) {
+      if (saysAnything(larger, settings)) return allowed(request, larger);
     }
     if (beyond === undefined) return view;
     larger = { ...view, overflow: beyond };
@@ -94,23 +97,23 @@ async function measuredView<M>(request: ViewRequest<M>): Promise<View<M>> {
 /** A view beyond a limit, where the window shows it all the same. */
 function allowed<M>(request: ViewRequest<M>, view: View<M> & { readonly overflow: Overflow }): View<M> {
   if (isShownAllTheSame(request)) return view;
-  throw overflowError(request.policy, view.overflow);
+  throw overflowError(request.settings, view.overflow);
 }
 
-/** LangChain4j's window keeps its system message, however long. It knows no pins, so those obey the limit. */
-function isShownAllTheSame<M>({ live, policy: { window } }: ViewRequest<M>): boolean {
-  if (window.overflow !== "evict" || window.unit !== "message") return window.overflow === "keep";
-  return !live.steps.some((step) => isPinned(step) && !isSystem(step));
+function isShownAllTheSame<M>({ live, settings: { window } }: ViewRequest<M>): boolean {
+  return window.overflow === "evict" ? window.unit.showsWhatStays(live) : window.overflow === "keep";
 }
 
-/** The same policy, but what does not fit is shown all the same. */
-export function keeping<P extends { readonly window: { readonly overflow: WindowOverflow } }>(policy: P): P {
-  return { ...policy, window: { ...policy.window, overflow: "keep" } };
+/** The same settings, but what does not fit is shown all the same. */
+export function keeping<P extends { readonly window: { readonly overflow: WindowOverflow } }>(
+  settings: P,
+): P {
+  return { ...settings, window: { ...settings.window, overflow: "keep" } };
 }
 
 async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<View<M>> {
-  const { policy, profile, signal } = request;
-  const { format } = policy.reader;
+  const { settings, profile, signal } = request;
+  const { format } = settings.reader;
   const shown = shownByWindow(request, plan);
   const stages: View<M>["stages"][number][] = [{ by: "repair", name: "repair", messages: shown.messages }];
   const interruptedCalls = [...shown.interruptedCalls];
@@ -119,14 +122,14 @@ async function render<M>(request: ViewRequest<M>, plan: WindowPlan<M>): Promise<
   const refuse = (error: unknown): undefined => {
     overflow ??= excessOf(error, request);
   };
-  for (const processor of policy.processors) {
+  for (const processor of settings.processors) {
     const processed = await applyProcessors(messages, [processor], { format, signal }).catch(refuse);
     messages = processed ?? messages;
     stages.push({ by: "processor", name: processor.name, messages });
   }
-  if (policy.processors.length > 0) {
-    if (profile?.reasoning === "bound") messages = afterChanges(stages, policy.processors, format);
-    if (policy.repair || profile !== undefined) {
+  if (settings.processors.length > 0) {
+    if (profile?.reasoning === "bound") messages = afterChanges(stages, settings.processors, format);
+    if (settings.repair || profile !== undefined) {
       const repaired = repairMessages(messages, format, openCalls(profile));
       pushAll(interruptedCalls, repaired.interruptedCalls);
       messages = repaired.messages;
@@ -163,13 +166,13 @@ function excessOf<M>(error: unknown, { explains }: ViewRequest<M>): Excess {
 
 /** The messages that the window leaves, repaired. */
 function shownByWindow<M>(
-  { live, epoch, policy, profile, model }: ViewRequest<M>,
+  { live, epoch, settings, profile, model }: ViewRequest<M>,
   plan: WindowPlan<M>,
 ): Repaired<M> {
   const hidden = new Set(plan.evict);
-  const { window, reader } = policy;
+  const { window, reader } = settings;
   let steps = shownSteps(live, hidden, window.unit, profile);
-  if (!policy.repair && profile === undefined) {
+  if (!settings.repair && profile === undefined) {
     const messages = itemsOfSteps(steps, live, hidden).map(messageOf);
     return { messages, interruptedCalls: [], leftOut: [] };
   }
@@ -186,15 +189,15 @@ function openCalls(profile: ProviderProfile | undefined): OpenCalls {
   return profile === undefined ? "any" : "approved";
 }
 
-function saysAnything<M>({ messages }: View<M>, { reader }: ViewPolicy<M>): boolean {
+function saysAnything<M>({ messages }: View<M>, { reader }: MemorySettings<M>): boolean {
   return messages.some((message) => reader.format.role(message) !== "system");
 }
 
-function costOf<M>(messages: readonly M[], { live, policy }: ViewRequest<M>): Cost {
-  return { messages: messages.length, tokens: tokensOf(messages, live.items, policy.reader) };
+function costOf<M>(messages: readonly M[], { live, settings }: ViewRequest<M>): Cost {
+  return { messages: messages.length, tokens: tokensOf(messages, live.items, settings.reader) };
 }
 
-function overflowError<M>({ memoryId, window }: ViewPolicy<M>, overflow: Overflow): TurnkeepError {
+function overflowError<M>({ memoryId, window }: MemorySettings<M>, overflow: Overflow): TurnkeepError {
   const { unit, needed, limit } = overflow;
   const of = `memory ${quoted(memoryId)}`;
   const [what, help] =
@@ -212,22 +215,19 @@ function overflowError<M>({ memoryId, window }: ViewPolicy<M>, overflow: Overflo
 }
 
 /**
- * The steps of which a view shows something, given the messages that the window hides. With unit `turn`, after the
- * system message it starts with a user message or with a provider's compaction of what came before. A profile that
- * requires the user's message first opens the view itself, and loses nothing.
+ * The steps of which a view shows something, given the messages that the window hides. Behind the system message it starts
+ * as the unit requires. A profile that requires the user's message first opens the view itself, and loses nothing.
  */
 export function shownSteps<M>(
   live: Live<M>,
   hidden: ReadonlySet<Item<M>>,
-  unit: WindowUnit,
+  unit: EvictionUnit,
   profile: ProviderProfile | undefined,
 ): readonly Step<M>[] {
   const isShown = (step: Step<M>): boolean => step.items.some((item) => !hidden.has(item));
   const steps = hidden.size > 0 ? live.steps.filter(isShown) : live.steps;
-  if (unit !== "turn" || profile?.firstMessage === "user") return steps;
-  const opens = (step: Step<M>): boolean =>
-    isUser(step) || isDerived(step) || step.items.some((item) => item.boundary);
-  const first = steps.findIndex(opens);
+  if (unit.opensView === undefined || profile?.firstMessage === "user") return steps;
+  const first = steps.findIndex(unit.opensView);
   if (first < 0) return profile === undefined ? steps.filter(isSystem) : steps;
   return [...steps.slice(0, first).filter(isSystem), ...steps.slice(first)];
 }

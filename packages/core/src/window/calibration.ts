@@ -1,10 +1,12 @@
 import type { CalibrateOptions } from "../chat-memory.ts";
 import { invalidOption } from "../errors.ts";
-import { checkObject, wrongOption } from "../option-checks.ts";
-import { type Item, type ItemReader, tokensOf } from "../steps/item.ts";
+import { wrongOption } from "../option-checks.ts";
+import { elsewhere, type Fields, integer, optional, required, takeOptions } from "../option-fields.ts";
+import type { Item, ItemReader } from "../steps/item.ts";
+import { tokensOf } from "../steps/item-facts.ts";
 
 /** The messages that a view showed, and the items it was made of. */
-export interface Shown<M> {
+export interface ShownView<M> {
   readonly messages: readonly M[];
   readonly items: readonly Item<M>[];
 }
@@ -60,13 +62,14 @@ export function calibration(counted: number, reported: number): Calibration {
   return { correction: { reported, counted, extra: 0 }, plausible: true };
 }
 
+const fields = {
+  inputTokens: required(integer(1)),
+  otherTokens: optional(elsewhere, 0),
+} satisfies Fields<CalibrateOptions>;
+
 /** What the provider counted for the messages alone. Errors: `INVALID_OPTION`. */
 export function reportedTokens(options: CalibrateOptions): number {
-  checkObject("calibrate's argument", options, ["inputTokens", "otherTokens"]);
-  const { inputTokens, otherTokens = 0 } = options;
-  if (!Number.isSafeInteger(inputTokens) || inputTokens < 1) {
-    throw wrongOption("calibrate's inputTokens", inputTokens, "a positive integer");
-  }
+  const { inputTokens, otherTokens } = takeOptions("calibrate's argument", fields, options, "calibrate's ");
   if (!Number.isSafeInteger(otherTokens) || otherTokens < 0 || otherTokens >= inputTokens) {
     const expected = `a non-negative integer below inputTokens, which is ${inputTokens}`;
     throw wrongOption("otherTokens", otherTokens, expected);
@@ -75,7 +78,7 @@ export function reportedTokens(options: CalibrateOptions): number {
 }
 
 /** What the counter counts for a view. Errors: `INVALID_OPTION` if there is none, or nothing in it. */
-export function countShown<M>(shown: Shown<M> | undefined, reader: ItemReader<M>): number {
+export function countShown<M>(shown: ShownView<M> | undefined, reader: ItemReader<M>): number {
   const { counter } = reader;
   if (counter === undefined) {
     throw invalidOption(

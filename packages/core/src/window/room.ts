@@ -1,5 +1,5 @@
 import type { Item } from "../steps/item.ts";
-import type { Limits } from "./policy.ts";
+import type { Limits } from "./limits.ts";
 
 /** What messages use of a window: their number, and their tokens as the counter counts them. */
 export interface Cost {

@@ -1,5 +1,5 @@
 import type { ToolCallRef } from "@turnkeep/core";
-import { IdCounts } from "../reshape.ts";
+import { CallsById } from "@turnkeep/core/processors";
 import type { UIMessageLike } from "./messages.ts";
 import { type AnyPart, isAnswered, isCall, partsOf, type ToolPart, withoutResult } from "./parts.ts";
 
@@ -9,11 +9,12 @@ export function interrupted<M extends UIMessageLike>(
   calls: readonly ToolCallRef[],
   text: string,
 ): M {
-  const left = new IdCounts(calls.map(({ id }) => id));
+  const interruptedCalls = new CallsById<ToolCallRef>();
+  interruptedCalls.askTogether(calls.map((call) => [call.id, call]));
   const all = partsOf(message).filter(isCall);
   // Calls may share an id: then those without a result, or the last.
   const candidates = [...all.filter((part) => !isAnswered(part)), ...all.filter(isAnswered).reverse()];
-  const open = new Set(candidates.filter(({ toolCallId }) => left.take(toolCallId)));
+  const open = new Set(candidates.filter(({ toolCallId }) => interruptedCalls.take(toolCallId)));
   const isOpen = (part: AnyPart): part is ToolPart => open.has(part as ToolPart);
   const parts = partsOf(message).map((part) =>
     isOpen(part) ? interruptedPart(withoutResult(part), text) : part,

@@ -1,3 +1,4 @@
+import { CallsById } from "@turnkeep/core/processors";
 import type { Losses } from "./losses.ts";
 import type { NeutralMessage, NeutralResult, SourcedPart } from "./neutral.ts";
 
@@ -6,13 +7,14 @@ import type { NeutralMessage, NeutralResult, SourcedPart } from "./neutral.ts";
  * lost, those in a row share a message, an empty text stands alone, and every message has a part.
  */
 export function settled(messages: readonly NeutralMessage[], losses: Losses): NeutralMessage[] {
-  const names = new Map<string, string>();
+  /** The names of the calls. */
+  const calls = new CallsById<string>();
   const written: { role: NeutralMessage["role"]; parts: SourcedPart[] }[] = [];
   for (const { role, parts } of messages) {
+    calls.askTogether(parts.flatMap(({ part }) => (part.type === "call" ? [[part.id, part.name]] : [])));
     const kept = parts.flatMap((sourced): SourcedPart[] => {
       const { part, index, kind } = sourced;
       if (part.type === "call") {
-        names.set(part.id, part.name);
         if (part.id !== "" && part.name !== "") return [sourced];
         // No API takes a call that lacks either.
         losses.call(index, kind, part.id);
@@ -21,7 +23,9 @@ export function settled(messages: readonly NeutralMessage[], losses: Losses): Ne
       const isKnown = part.type !== "result" || (part.id !== "" && !losses.hasCall(part.id));
       const isNamed = (part.type !== "request" && part.type !== "response") || part.approvalId !== "";
       if (isKnown && isNamed)
-        return [part.type === "result" ? { ...sourced, part: withName(part, names) } : sourced];
+        return [
+          part.type === "result" ? { ...sourced, part: withName(part, calls.answer(part.id)) } : sourced,
+        ];
       losses.part(sourced);
       return [];
     });
@@ -33,8 +37,8 @@ export function settled(messages: readonly NeutralMessage[], losses: Losses): Ne
   return written;
 }
 
-function withName(result: NeutralResult, names: ReadonlyMap<string, string>): NeutralResult {
-  const name = result.name ?? names.get(result.id);
+function withName(result: NeutralResult, callName: string | undefined): NeutralResult {
+  const name = result.name ?? callName;
   return name === undefined ? result : { ...result, name };
 }
 

@@ -1,3 +1,4 @@
+import { CallsById } from "@turnkeep/core/processors";
 import { isObject } from "../checks.ts";
 import type { Losses, Source } from "../conversion/losses.ts";
 import { mediumOf, typed } from "../conversion/media.ts";
@@ -9,20 +10,23 @@ import {
   sourced,
 } from "../conversion/neutral.ts";
 import { inputOf, outputOf } from "../conversion/outputs.ts";
-import { append } from "../reshape.ts";
 import type { LangChain4jContent, LangChain4jMessage } from "./messages.ts";
 import { contentsOf, mediaKinds } from "./parts.ts";
 
 /** The ids that stand for those of calls without one, by the name that pairs them with their results. */
-type OpenCalls = Map<string, string[]>;
+type MadeUpIds = CallsById<string>;
 
 /** See `Conversion.read`. */
 export function readMessages(messages: readonly LangChain4jMessage[], losses: Losses): NeutralMessage[] {
-  const open: OpenCalls = new Map();
-  return messages.flatMap((message, index) => readMessage(message, { index, losses }, open));
+  let ids: MadeUpIds = new CallsById();
+  return messages.flatMap((message, index) => {
+    // Results answer the calls of the newest answer.
+    if (message.type === "AI") ids = new CallsById();
+    return readMessage(message, { index, losses }, ids);
+  });
 }
 
-function readMessage(message: LangChain4jMessage, source: Source, open: OpenCalls): NeutralMessage[] {
+function readMessage(message: LangChain4jMessage, source: Source, ids: MadeUpIds): NeutralMessage[] {
   const { index, losses } = source;
   switch (message.type) {
     case "SYSTEM":
@@ -37,7 +41,7 @@ function readMessage(message: LangChain4jMessage, source: Source, open: OpenCall
     }
     case "AI":
       loseMembers(message, ["text", "thinking", "toolExecutionRequests"], source);
-      return [{ role: "assistant", parts: readAnswer(message, source, open) }];
+      return [{ role: "assistant", parts: readAnswer(message, source, ids) }];
     case "TOOL_EXECUTION_RESULT": {
       loseMembers(message, ["id", "toolName", "contents", "isError"], source);
       const { id, toolName: name = "" } = message;
@@ -45,7 +49,7 @@ function readMessage(message: LangChain4jMessage, source: Source, open: OpenCall
         contentsOf(message).flatMap((content) => readContent(content, source)),
         message.isError === true ? "error" : undefined,
       );
-      const paired = id || open.get(name)?.shift() || `tool_${index}`;
+      const paired = id || ids.take(name) || `tool_${index}`;
       const result = { type: "result" as const, id: paired, ...(name === "" ? {} : { name }), output };
       return [{ role: "tool", parts: [sourced(source, message.type, result)] }];
     }
@@ -65,20 +69,20 @@ function loseMembers(message: object, known: readonly string[], { index, losses 
 function readAnswer(
   message: Extract<LangChain4jMessage, { type: "AI" }>,
   source: Source,
-  open: OpenCalls,
+  ids: MadeUpIds,
 ): SourcedPart[] {
   const { text, thinking, toolExecutionRequests = [] } = message;
-  // Results answer the calls of the newest answer.
-  open.clear();
+  const madeUp: [name: string, id: string][] = [];
   const calls = toolExecutionRequests.flatMap((call, at): SourcedPart[] => {
     if (call === null) return [];
     source.losses.members(source.index, "call", call, ["id", "name", "arguments"]);
     const { name = "" } = call;
     const id = call.id || `tool_${source.index}_${at}`;
-    if (!call.id) append(open, name, id);
+    if (!call.id) madeUp.push([name, id]);
     const input = inputOf(call.arguments ?? "");
     return [sourced(source, "call", { type: "call", id, name, input })];
   });
+  ids.askTogether(madeUp);
   return [
     ...(thinking ? [sourced(source, "thinking", { type: "reasoning", text: thinking })] : []),
     ...(text === undefined ? [] : [sourced(source, "text", { type: "text", text })]),

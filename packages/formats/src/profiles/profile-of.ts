@@ -1,7 +1,7 @@
 import { type ProviderProfile, TurnkeepError } from "@turnkeep/core";
-import { storedCallIds } from "./call-ids.ts";
 import { checkRules } from "./rule-checks.ts";
-import { type ProviderRule, ruleOf } from "./rules.ts";
+import { storedCallIds } from "./rules/call-ids.ts";
+import { inOrderOfRepair, type ProviderRule, ruleOf } from "./rules.ts";
 import { shape } from "./shape.ts";
 
 /** A provider's profile with the rules that it is made of. */
@@ -30,6 +30,7 @@ export function profileOf(name: string, rules: readonly ProviderRule[]): Profile
     throw new TurnkeepError("INVALID_OPTION", "profileOf takes a profile's name and an array of rules.");
   }
   checkRules(name, rules);
+  const inOrder = inOrderOfRepair(rules);
   const first = ruleOf(rules, "first-message");
   return {
     name,
@@ -37,7 +38,7 @@ export function profileOf(name: string, rules: readonly ProviderRule[]): Profile
     firstMessage: first === undefined || first.which === "calls" ? "any" : "user",
     reasoning: ruleOf(rules, "reasoning")?.kept ?? "any",
     maxMessages: ruleOf(rules, "messages")?.limit,
-    shape: (messages, format) => shape(messages, format, { name, rules }),
+    shape: (messages, format) => shape(messages, format, name, inOrder),
     storedCallIds: (messages, format) => storedCallIds(messages, format, ruleOf(rules, "call-ids")),
   };
 }

@@ -9,7 +9,7 @@ const kinds = {
   "sql.ts": ["folder/", "parameters.ts", "pool.ts"],
   "lua.ts": ["drivers.ts", "scripts.ts"],
   "documents.ts": ["changes.ts", "statements.ts"],
-  "items.ts": ["history.ts", "ids.ts", "reads.ts", "rows.ts", "table.ts"],
+  "items.ts": ["head.ts", "history.ts", "ids.ts", "lists.ts", "plans.ts", "rows.ts", "table.ts", "writes.ts"],
 };
 const statements = Object.keys(kinds);
 const allowed = ["client.ts", "migrations.ts", "records.ts", "refusals.ts", "staging.ts", "updates.ts"];

@@ -1,0 +1,36 @@
+import type { MemoryEvent } from "./memory-events.ts";
+import type { Processor } from "./processors/processor.ts";
+import type { ProviderProfile } from "./provider-profile.ts";
+import type { Item, ItemReader } from "./steps/item.ts";
+import type { Step } from "./steps/step.ts";
+import type { ChatMemoryStore } from "./store-contract.ts";
+import type { Cost } from "./window/room.ts";
+import type { WindowSettings } from "./window/settings.ts";
+
+/** What memories ask of a store. */
+export type CodedStore = Pick<
+  ChatMemoryStore,
+  "capabilities" | "getMessages" | "updateMessages" | "deleteMessages" | "getHistory" | "listMemories"
+>;
+
+/** What the options of a memory come to: checked, complete, and never changed. */
+export interface MemorySettings<M> {
+  readonly memoryId: string;
+  readonly store: CodedStore;
+  readonly owner: string | undefined;
+  readonly reader: ItemReader<M>;
+  readonly window: WindowSettings<M>;
+  readonly systemFirst: boolean;
+  /** Whether a message goes before all others, wherever it was added. */
+  readonly isFront: (item: Item<M>) => boolean;
+  readonly repair: boolean;
+  /** What repair adds to an unsettled step; repair depends on whether the step is the last. */
+  readonly addedByRepair: (step: Step<M>, isLast: boolean) => Cost;
+  readonly profile: ProviderProfile | undefined;
+  readonly processors: readonly Processor<M>[];
+  readonly keepsHistory: boolean;
+  readonly timeoutMs: number;
+  /** Whether what the store could not do now is repeated. */
+  readonly retry: boolean;
+  readonly onEvent: ((event: MemoryEvent) => void) | undefined;
+}

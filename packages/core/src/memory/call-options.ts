@@ -1,0 +1,44 @@
+import type { TransactionOptions } from "../chat-memory.ts";
+import type { MemoryCallOptions, PutOptions, RemovalOptions } from "../memory-call-options.ts";
+import { abortSignal, elsewhere, type Fields, optional, such, takeOptions } from "../option-fields.ts";
+import { type MustExist, mustExist } from "./anchor.ts";
+
+const signal = optional(abortSignal);
+
+const signalFields = { signal } satisfies Fields<MemoryCallOptions>;
+
+/** The signal of a call that takes no other option. Errors: `INVALID_OPTION`, as below. */
+export function takeSignal(call: string, options: MemoryCallOptions | undefined): AbortSignal | undefined {
+  return takeOptions(`${call}'s options`, signalFields, options).signal;
+}
+
+const putFields = {
+  mustExist: optional(mustExist, false),
+  replaces: optional(elsewhere),
+  signal,
+} satisfies Fields<PutOptions<unknown>>;
+
+/** What a `put` depends on. */
+export function takePutOptions<M>(
+  options: PutOptions<M> | undefined,
+): PutOptions<M> & { readonly mustExist: MustExist } {
+  return takeOptions("put's options", putFields, options);
+}
+
+const conflictFields = {
+  mustExist: optional(mustExist, false),
+  onConflict: optional(such<"merge" | "throw">("merge or throw", isOnConflict)),
+  signal,
+} satisfies Fields<RemovalOptions> & Fields<TransactionOptions>;
+
+/** What a transaction, or a call that takes messages away, depends on. */
+export function takeConflictOptions(
+  call: string,
+  options: RemovalOptions | undefined,
+): RemovalOptions & { readonly mustExist: MustExist } {
+  return takeOptions(`${call}'s options`, conflictFields, options);
+}
+
+function isOnConflict(value: unknown): boolean {
+  return value === "merge" || value === "throw";
+}

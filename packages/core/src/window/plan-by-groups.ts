@@ -1,0 +1,65 @@
+import type { MemorySettings } from "../memory-settings.ts";
+import type { Item } from "../steps/item.ts";
+import type { Live } from "../steps/live.ts";
+import { pushAll } from "../steps/push-all.ts";
+import { isDerived, isPinned, isSystem, type Step } from "../steps/step.ts";
+import { groupsOf, withinTurn } from "./groups.ts";
+import type { Limits } from "./limits.ts";
+import type { PlanOptions } from "./plan.ts";
+import { type Cost, noCost, Room, type WindowPlan } from "./room.ts";
+
+/** The oldest groups of steps go, until what stays is within the target; whole steps, whatever happens. */
+export function planByGroups<M>(
+  live: Live<M>,
+  settings: MemorySettings<M>,
+  limits: Limits,
+  { refill = false, slack = noCost, early = false, forSummary = false }: PlanOptions,
+): WindowPlan<M> {
+  const { window } = settings;
+  const summarizes = window.summarize !== undefined;
+  const evict: Item<M>[] = [];
+  const room = new Room(live.items.length, live.tokens, limits);
+  const last = live.steps.at(-1);
+  const addedTo = (step: Step<M>): Cost =>
+    settings.repair && live.unsettled.has(step) ? settings.addedByRepair(step, step === last) : noCost;
+  room.enter(slack);
+  for (const step of live.unsettled) room.enter(addedTo(step));
+  const share = refill ? 0 : early ? (1 + window.target) / 2 : 1;
+  const leave = (step: Step<M>): void => {
+    const added = addedTo(step);
+    pushAll(evict, step.items);
+    room.leave(step.items.length + added.messages, step.tokens + added.tokens);
+  };
+  const beyond =
+    live.boundaries === 0 ? 0 : live.steps.findLastIndex((step) => step.items.some((item) => item.boundary));
+  for (const step of live.steps.slice(0, beyond)) if (!isSystem(step)) leave(step);
+  const passed = [...evict];
+  if (room.fitsWithin(share)) return { evict, passed, stays: room.total };
+
+  const steps = beyond === 0 ? live.steps : live.steps.slice(beyond);
+  const derived = summarizes ? steps.filter(isDerived) : [];
+  // If a summary is to come, what fits stays until then: to be shown, and to be summarized.
+  const reached = room.goal(forSummary || refill || !summarizes ? window.target : 1, share);
+  const summary = { messages: forSummary && derived.length === 0 ? 1 : 0, tokens: 0 };
+  room.enter(summary);
+  const { older, newest } = groupsOf(steps, window.unit);
+  for (const group of older) {
+    if (reached()) break;
+    if (!group.some(isPinned)) group.forEach(leave);
+  }
+  // The newest turn alone is too long: the steps between its question and its newest step go, oldest first.
+  if (!room.fits) {
+    for (const step of withinTurn(newest)) {
+      if (reached()) break;
+      if (!isPinned(step)) leave(step);
+    }
+  }
+  room.leave(summary.messages, summary.tokens);
+  // A summary must not displace the newest step.
+  if (!room.fits && summarizes) derived.forEach(leave);
+  if (!room.fits && window.overflow === "evict" && !newest.some(isPinned)) {
+    const gone = new Set(evict);
+    for (const step of newest) if (!gone.has(step.items[0] as Item<M>)) leave(step);
+  }
+  return { evict, passed, stays: room.total };
+}

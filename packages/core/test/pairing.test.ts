@@ -1,0 +1,111 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  CallsById,
+  hasOpenCalls,
+  noAnswers,
+  noCalls,
+  openCalls,
+  type Tally,
+  tallyCalls,
+  tallyResults,
+} from "../src/steps/pairing.ts";
+
+type Event = { readonly calls: readonly string[] } | { readonly result: string };
+
+const id = fc.constantFrom("a", "b");
+/** What happens to calls of two ids, so that they meet often: an answer makes some, or a result comes. */
+const events: fc.Arbitrary<Event[]> = fc.array(
+  fc.oneof(fc.record({ calls: fc.array(id, { minLength: 1, maxLength: 3 }) }), fc.record({ result: id })),
+  { maxLength: 20 },
+);
+
+interface Call {
+  readonly id: string;
+  readonly answer: number;
+  answered: boolean;
+}
+
+/** What the module's comment says, looked up among all calls so far. */
+function callFor(callId: string, calls: readonly Call[]): Call | undefined {
+  const same = calls.filter((call) => call.id === callId);
+  const waiting = same.filter((call) => !call.answered);
+  const newest = waiting.findLast(() => true)?.answer;
+  return waiting.find((call) => call.answer === newest) ?? same.at(-1);
+}
+
+test("each result goes to the call that the rule names", () => {
+  fc.assert(
+    fc.property(events, (all) => {
+      const calls: Call[] = [];
+      const paired = new CallsById<Call>();
+      for (const [answer, event] of all.entries()) {
+        if ("calls" in event) {
+          const made = event.calls.map((callId): Call => ({ id: callId, answer, answered: false }));
+          calls.push(...made);
+          paired.askTogether(made.map((call) => [call.id, call]));
+          continue;
+        }
+        const expected = callFor(event.result, calls);
+        expect(paired.callOf(event.result)).toBe(expected);
+        expect(paired.answer(event.result)).toBe(expected);
+        if (expected !== undefined) expected.answered = true;
+      }
+      const waiting = calls.filter(({ answered }) => !answered);
+      expect(new Set(paired.waiting())).toEqual(new Set(waiting));
+      expect([...paired.waiting()]).toHaveLength(waiting.length);
+    }),
+  );
+});
+
+test("a call that was answered elsewhere waits no longer, and one that has left is nobody's", () => {
+  const calls = new CallsById<string>();
+  for (const call of ["first", "second", "third"]) calls.ask("a", call);
+  calls.settle("a", "third");
+  expect(calls.callOf("a")).toBe("second");
+  calls.forget("a", "second");
+  expect(calls.take("a")).toBe("first");
+  expect(calls.take("a")).toBeUndefined();
+  expect(calls.callOf("a")).toBe("third");
+  calls.forget("a", "third");
+  calls.forget("a", "first");
+  expect(calls.callOf("a")).toBeUndefined();
+});
+
+test("of calls that share an id, the first are those that the results answer", () => {
+  const calls = ["a", "b", "a", "a"].map((callId, index) => ({ id: callId, index }));
+  expect(openCalls(calls, [{ id: "a" }, { id: "c" }, { id: "a" }]).map(({ index }) => index)).toEqual([1, 3]);
+});
+
+test("an answer counts its calls and results in whatever order they come", () => {
+  const steps = fc.array(fc.record({ kind: fc.constantFrom("call", "result", "late"), id }), {
+    maxLength: 12,
+  });
+  fc.assert(
+    fc.property(steps, (added) => {
+      const tally: Tally = { calls: noCalls, answers: noAnswers, unanswered: 0 };
+      for (const { kind, id: callId } of added) {
+        if (kind === "call") tallyCalls(tally, [{ id: callId, name: "t" }]);
+        else tallyResults(tally, [{ id: callId }], kind === "late" ? [callId] : []);
+      }
+      const count = (kind: string, callId: string): number =>
+        added.filter((one) => one.kind === kind && one.id === callId).length;
+      const missing = ["a", "b"].map((callId) =>
+        Math.max(0, count("call", callId) - count("result", callId)),
+      );
+      expect(tally.unanswered).toBe((missing[0] as number) + (missing[1] as number));
+      const open = ["a", "b"].some(
+        (callId) => count("call", callId) > count("result", callId) + count("late", callId),
+      );
+      expect(hasOpenCalls(tally)).toBe(open);
+    }),
+  );
+});
+
+test("what its provider runs is no call that waits", () => {
+  const tally: Tally = { calls: noCalls, answers: noAnswers, unanswered: 0 };
+  tallyCalls(tally, [{ id: "a", name: "t", providerExecuted: true }]);
+  expect([tally.unanswered, hasOpenCalls(tally)]).toEqual([0, true]);
+  tallyResults(tally, [{ id: "a" }]);
+  expect([tally.unanswered, hasOpenCalls(tally)]).toEqual([0, false]);
+});

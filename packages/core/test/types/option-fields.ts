@@ -1,0 +1,59 @@
+/** Compiled by the type check, never run: what a table of options refuses. */
+
+import {
+  callback,
+  type Fields,
+  integer,
+  oneOf,
+  optional,
+  required,
+  takeOptions,
+  truth,
+} from "../../src/option-fields.ts";
+
+interface Lane {
+  readonly width?: number | undefined;
+  readonly kind?: "fast" | "slow" | undefined;
+  readonly open?: boolean | undefined;
+  readonly onEnter?: ((name: string) => void) | undefined;
+  readonly name: string;
+}
+
+const name = required<string>(() => {});
+const lane = {
+  width: optional(integer(1), 3),
+  kind: optional(oneOf("fast", "slow"), "fast"),
+  open: optional(truth),
+  onEnter: optional(callback),
+  name,
+} satisfies Fields<Lane>;
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const same = <A, B>(..._proof: Same<A, B> extends true ? [] : [never]): void => undefined;
+
+export function whatIsTakenHasItsDefaults(options: Lane): void {
+  const taken = takeOptions("lane", lane, options);
+  same<typeof taken.width, number>();
+  same<typeof taken.kind, "fast" | "slow">();
+  same<typeof taken.open, boolean | undefined>();
+  same<typeof taken.onEnter, ((name: string) => void) | undefined>();
+  same<typeof taken.name, string>();
+}
+
+export const tables: readonly Fields<Lane>[] = [
+  lane,
+  // @ts-expect-error an option is missing
+  { width: optional(integer(1)), kind: optional(oneOf("fast")), open: optional(truth), name },
+  // @ts-expect-error an option is misspelt
+  { ...lane, widht: optional(integer(1)) } satisfies Fields<Lane>,
+  // @ts-expect-error not the option's type
+  { ...lane, width: optional(truth) },
+  // @ts-expect-error no such choice
+  { ...lane, kind: optional(oneOf("fast", "slwo")) },
+  // @ts-expect-error not a default of that type
+  { ...lane, width: optional(integer(1), "3") },
+  // @ts-expect-error it may be left out
+  { ...lane, width: required(integer(1)) },
+  // @ts-expect-error it must be given
+  { ...lane, name: optional<string>(() => {}) },
+];

@@ -1,0 +1,135 @@
+import type { CallPlace, MessageFormat, ToolCallRef } from "@turnkeep/core";
+import { append } from "../../reshape.ts";
+import { callsOfProvider } from "../about.ts";
+import { pattern, truth } from "../fields.ts";
+import { MessagePairs } from "../message-pairs.ts";
+import { methodOf } from "../method-of.ts";
+import type { Finding, Rule, RuleKind } from "../rule.ts";
+
+/** A call's id matches the pattern and, with `unique`, is used once in a request. */
+export type CallIds = Rule<"call-ids", { readonly pattern: RegExp; readonly unique: boolean }>;
+
+export const callIds: RuleKind<CallIds> = {
+  fields: { pattern, unique: truth },
+  repair: withCallIds,
+  breaks: wrongIds,
+};
+
+/**
+ * The messages with ids that the provider takes, call and results alike. An id that it takes stays; any other becomes
+ * nine letters and digits that depend on the id and, where ids must be unique, on how many calls before it bore the same.
+ * Where calls of one answer bear the same, the nth result is that of the nth.
+ */
+function withCallIds<M>(messages: readonly M[], format: MessageFormat<M>, rule: CallIds): M[] {
+  const ids = messages.flatMap((message) => format.toolCalls(message).map(({ id }) => id));
+  const taken = new Set(ids.filter((id) => rule.pattern.test(id)));
+  if (taken.size === ids.length) return [...messages];
+  const newIdOf = newIds(rule, taken);
+  /** By id, the new one of the newest call: for what belongs to none of those that wait, or does not say what it is. */
+  const newest = new Map<string, string>();
+  const pairs = new MessagePairs<M, string>(format);
+  return messages.map((message) => {
+    const calls = format.toolCalls(message);
+    const asked: [id: string, newId: string][] = [];
+    const ofCalls: NewIds = new Map();
+    for (const call of calls) {
+      const newId = newIdOf(call);
+      newest.set(call.id, newId);
+      if (call.providerExecuted === true) continue;
+      asked.push([call.id, newId]);
+      append(ofCalls, call.id, newId);
+    }
+    const answered = pairs.enter(message, asked);
+    const results = format.toolResults(message);
+    const ofResults: NewIds = new Map();
+    for (const [at, { id }] of results.entries()) {
+      const newId = answered[at];
+      if (newId !== undefined) append(ofResults, id, newId);
+    }
+    const isRenamed = ({ id }: { id: string }): boolean => (newest.get(id) ?? id) !== id;
+    if (!calls.some(isRenamed) && !results.some(isRenamed)) return message;
+    const ofRequests: NewIds = new Map([...ofCalls].map(([id, all]) => [id, [...all]]));
+    const unused: Readonly<Record<CallPlace, NewIds>> = {
+      call: ofCalls,
+      result: ofResults,
+      request: ofRequests,
+    };
+    const next = (id: string, of?: CallPlace): string | undefined => of && unused[of].get(id)?.shift();
+    return methodOf(format, "renameCalls")(message, (id, of) => next(id, of) ?? newest.get(id) ?? id);
+  });
+}
+
+/** By id, the new ids of the calls that bear it, or of what belongs to them, in their order. */
+type NewIds = Map<string, string[]>;
+
+/** What gives each call of a list, in order, the id that it is shown under; adds those that it makes to the `taken`. */
+function newIds({ pattern, unique }: CallIds, taken: Set<string>): (call: ToolCallRef) => string {
+  const timesSeen = new Map<string, number>();
+  const madeOf = new Map<string, string>();
+  return ({ id, providerExecuted }) => {
+    const times = unique ? (timesSeen.get(id) ?? 0) : 0;
+    timesSeen.set(id, times + 1);
+    const stays = providerExecuted === true || (pattern.test(id) && times === 0);
+    const key = `${times}:${id}`;
+    if (!stays && !madeOf.has(key)) madeOf.set(key, made(key, taken));
+    return madeOf.get(key) ?? id;
+  };
+}
+
+/** The ids of the calls, by those that they bear in a view. */
+export function storedCallIds<M>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  rule: CallIds | undefined,
+): ReadonlyMap<string, string> {
+  if (rule === undefined) return new Map();
+  const idsOf = (message: M): string[] => format.toolCalls(message).map(({ id }) => id);
+  const stored = messages.flatMap(idsOf);
+  const shown = withCallIds(messages, format, rule).flatMap(idsOf);
+  return new Map(shown.map((id, index) => [id, stored[index] ?? id]));
+}
+
+function made(key: string, taken: Set<string>): string {
+  for (let attempt = 0; ; attempt++) {
+    const id = hash(`${attempt}:${key}`);
+    if (taken.has(id)) continue;
+    taken.add(id);
+    return id;
+  }
+}
+
+const length = 9;
+
+/** Nine letters and digits: two FNV-1a hashes of 32 bits (Fowler, Noll, Vo), the second over the text reversed. */
+function hash(text: string): string {
+  let forward = 0x811c9dc5;
+  let backward = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    forward = Math.imul(forward ^ text.charCodeAt(index), 0x01000193);
+    backward = Math.imul(backward ^ text.charCodeAt(text.length - 1 - index), 0x01000193);
+  }
+  // 21 bits of one and 32 of the other are what a number holds exactly.
+  const number = ((forward >>> 11) * 2 ** 32 + (backward >>> 0)) % 36 ** length;
+  return number.toString(36).padStart(length, "0");
+}
+
+function* wrongIds<M>(
+  messages: readonly M[],
+  format: MessageFormat<M>,
+  { pattern, unique }: CallIds,
+): Generator<Finding, undefined> {
+  const seen = new Set<string>();
+  const providers = callsOfProvider(messages, format);
+  for (const [index, message] of messages.entries()) {
+    for (const { id, providerExecuted } of format.toolCalls(message)) {
+      if (providerExecuted === true) continue;
+      if (!pattern.test(id)) yield [index, "a call's id has not the form that the provider takes"];
+      if (unique && seen.has(id)) yield [index, "a call bears the id of an earlier one"];
+      seen.add(id);
+    }
+    for (const { id } of format.toolResults(message)) {
+      const isWrong = !pattern.test(id) && !providers.has(id);
+      if (isWrong) yield [index, "a result's id has not the form that the provider takes"];
+    }
+  }
+}

@@ -1,0 +1,11 @@
+import { type Limit, limitPerMessage } from "../limit.ts";
+import type { RuleKind } from "../rule.ts";
+
+/** At most this many calls in a message. */
+export type Calls = Limit<"calls">;
+
+export const calls: RuleKind<Calls> = limitPerMessage({
+  counted: "tool calls in a message",
+  remedy: "Remove the message, or take its calls apart.",
+  count: (message, format) => format.toolCalls(message).length,
+});

@@ -1,0 +1,12 @@
+import { mediaOf } from "../about.ts";
+import { type Limit, limitPerMessage } from "../limit.ts";
+import type { RuleKind } from "../rule.ts";
+
+/** At most this many images in a message. */
+export type Images = Limit<"images">;
+
+export const images: RuleKind<Images> = limitPerMessage({
+  counted: "images in a message",
+  remedy: "Leave some out, by a processor for example.",
+  count: (message, format) => mediaOf(message, format, "image"),
+});

@@ -1,0 +1,96 @@
+import { assistant, user } from "@turnkeep/core";
+import { describeRule } from "./describe-rule.ts";
+import { half, searched } from "./samples.ts";
+
+describeRule("provider-calls", [
+  {
+    breaks: "a search that another provider ran itself",
+    messages: [user("a"), searched, user("c")],
+    index: 1,
+    refusedBy: ["openai", "anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
+  },
+  {
+    breaks: "a provider's search alone, and its result in another message",
+    messages: [
+      user("a"),
+      assistant([searched.content[0] as never]),
+      assistant([searched.content[1] as never, { type: "text", text: "b" }]),
+      user("c"),
+    ],
+    index: 1,
+    refusedBy: ["openai", "anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
+  },
+  {
+    breaks: "code that Anthropic ran, under the name of a tool of Gemini's",
+    messages: [
+      user("a"),
+      assistant([
+        half("srvtoolu_1", "tool-call", "code_execution"),
+        half("srvtoolu_1", "tool-result", "code_execution"),
+        { type: "text", text: "b" },
+      ]),
+      user("c"),
+    ],
+    index: 1,
+    refusedBy: ["openai", "openai-responses", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
+  },
+  {
+    breaks: "a search of Anthropic's that was cut off before the user said more",
+    messages: [
+      user("a"),
+      assistant([{ type: "text", text: "b" }, half("srvtoolu_1", "tool-call")]),
+      user("c"),
+      assistant([half("srvtoolu_1", "tool-result"), { type: "text", text: "d" }]),
+      user("e"),
+    ],
+    index: 1,
+    refusedBy: ["openai", "openai-responses", "anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [
+      user("a"),
+      assistant([{ type: "text", text: "b" }]),
+      user("c"),
+      assistant([{ type: "text", text: "d" }]),
+      user("e"),
+    ],
+  },
+  {
+    breaks: "a search of Anthropic's without which the model went on",
+    messages: [
+      user("a"),
+      assistant([{ type: "text", text: "b" }, half("srvtoolu_1", "tool-call")]),
+      assistant("c"),
+    ],
+    index: 1,
+    refusedBy: ["openai", "openai-responses", "anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), assistant([{ type: "text", text: "b" }]), assistant("c")],
+  },
+  {
+    breaks: "what Anthropic found by a call that has left",
+    messages: [
+      user("a"),
+      assistant([half("srvtoolu_1", "tool-result"), { type: "text", text: "b" }]),
+      user("c"),
+    ],
+    index: 1,
+    refusedBy: ["openai", "openai-responses", "anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
+  },
+  {
+    breaks: "code that Gemini ran",
+    messages: [
+      user("a"),
+      assistant([
+        half("Zk3p9QxVbN1aT7Lw", "tool-call", "code_execution"),
+        half("Zk3p9QxVbN1aT7Lw", "tool-result", "code_execution"),
+        { type: "text", text: "b" },
+      ]),
+      user("c"),
+    ],
+    index: 1,
+    refusedBy: ["openai", "openai-responses", "anthropic", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
+  },
+]);
