@@ -1,11 +1,5 @@
 import type { Piece } from "@turnkeep/core";
-import {
-  type CallShape,
-  type ResultShape,
-  type Visit,
-  type Visitor,
-  withMember,
-} from "@turnkeep/core/format-kit";
+import type { CallShape, ResultShape, Visit, Visitor } from "@turnkeep/core/format-kit";
 import { base64Bytes, dataUrlFacts } from "../media.ts";
 import { trimmed } from "./java.ts";
 import type {
@@ -89,7 +83,8 @@ const resultWithoutId: ResultShape<LangChain4jToolResultMessage> = {
   ref: (message) => ({ id: message.id || idByName(message.toolName ?? ""), name: resultName(message) }),
   name(message, rename) {
     const name = resultName(message);
-    return name === undefined ? message : withMember(message, "toolName", rename(name));
+    const renamed = name === undefined ? undefined : rename(name);
+    return renamed === name ? message : { ...message, toolName: renamed };
   },
   isProviders: () => false,
 };

@@ -95,7 +95,9 @@ const nameless: ReadonlySet<string> = new Set([
 /** By its id the API knows the reasoning that led to an item, and refuses it without. */
 function unbound(message: ResponsesItem): ResponsesItem {
   const item = itemOf(message);
-  if (!nameless.has(item.type) || item.id === undefined || role(message) !== "assistant") return message;
+  const isBound = nameless.has(item.type) && item.id !== undefined && role(message) === "assistant";
+  // A copy of a message that a provider would see nothing of is none.
+  if (!isBound || format.isEmpty(message)) return message;
   const { id: _, ...rest } = message as unknown as AnyItem;
   return rest as unknown as ResponsesItem;
 }
