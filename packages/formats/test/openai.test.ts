@@ -71,8 +71,11 @@ describe("pieces", () => {
       { type: "text", text: "Ada", of: "name" },
       { type: "text", text: "Hi", of: "content" },
     ]);
-    expect(format.pieces({ role: "assistant", content: null, refusal: "No." })).toEqual([
+    expect(
+      format.pieces({ role: "assistant", content: null, audio: { id: "audio-1" }, refusal: "No." }),
+    ).toEqual([
       { type: "text", text: "No.", of: "content" },
+      { type: "media", mediaType: "audio/*", of: "content" },
     ]);
   });
 

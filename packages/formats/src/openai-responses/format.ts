@@ -1,6 +1,6 @@
 import type { CallPlace, MessageFormat, Omission, Role } from "@turnkeep/core";
 import { derived, withMember } from "@turnkeep/core/format-kit";
-import { type AnyItem, itemOf } from "./any-item.ts";
+import { type AnyItem, typeOf } from "./any-item.ts";
 import { checkItem } from "./check.ts";
 import { interruptedResults } from "./interrupted.ts";
 import type { ResponsesItem } from "./items.ts";
@@ -59,10 +59,11 @@ const asides: ReadonlySet<string> = new Set([
 
 /** What the model puts out has the role `assistant`; results, whoever ran the call, have the role `tool`. */
 function role(message: ResponsesItem): Role {
-  const item = itemOf(message);
-  if (item.type === "message") return messageRoles[item.role as string] as Role;
-  if (asides.has(item.type) || item.type.endsWith("_output")) return "tool";
-  return item.role === "user" ? "user" : "assistant";
+  const type = typeOf(message);
+  const { role } = message as { readonly role?: string };
+  if (type === "message") return messageRoles[role as string] as Role;
+  if (asides.has(type) || type.endsWith("_output")) return "tool";
+  return role === "user" ? "user" : "assistant";
 }
 
 /** Of a shell call only the call tells who runs it, and not its result, so that both are renamed, whoever does. */
@@ -94,10 +95,8 @@ const nameless: ReadonlySet<string> = new Set([
 
 /** By its id the API knows the reasoning that led to an item, and refuses it without. */
 function unbound(message: ResponsesItem): ResponsesItem {
-  const item = itemOf(message);
-  const isBound = nameless.has(item.type) && item.id !== undefined && role(message) === "assistant";
+  const { id, ...rest } = message as unknown as AnyItem;
+  const isBound = nameless.has(typeOf(message)) && id !== undefined && role(message) === "assistant";
   // A copy of a message that a provider would see nothing of is none.
-  if (!isBound || format.isEmpty(message)) return message;
-  const { id: _, ...rest } = message as unknown as AnyItem;
-  return rest as unknown as ResponsesItem;
+  return isBound && !format.isEmpty(message) ? (rest as unknown as ResponsesItem) : message;
 }

@@ -11,7 +11,7 @@ import {
   type WithOptions,
 } from "../conversion/neutral.ts";
 import { inputOf, outputOf } from "../conversion/outputs.ts";
-import { type AnyItem, itemOf, partsOf } from "./any-item.ts";
+import { type AnyItem, partsOf, typeOf } from "./any-item.ts";
 import { openaiResponsesFormat as format } from "./format.ts";
 import type { ResponsesItem } from "./items.ts";
 
@@ -24,7 +24,7 @@ export function readItems(items: readonly ResponsesItem[], losses: Losses): Neut
       losses.add(index, "reasoning");
       return;
     }
-    const parts = readItem(itemOf(item), item, { index, losses });
+    const parts = readItem(item, { index, losses });
     const role = format.role(item);
     const last = messages.at(-1);
     if (role === "assistant" && last?.role === "assistant") last.parts.push(...parts);
@@ -39,7 +39,7 @@ function ledToLost(items: readonly ResponsesItem[]): ReadonlySet<number> {
   let isRun = false;
   for (let index = items.length - 1; index >= 0; index--) {
     const item = items[index] as ResponsesItem;
-    const { type } = itemOf(item);
+    const type = typeOf(item);
     if (type !== "reasoning") isRun = format.role(item) === "assistant" && !answerTypes.has(type);
     else if (isRun) lost.add(index);
   }
@@ -49,9 +49,10 @@ function ledToLost(items: readonly ResponsesItem[]): ReadonlySet<number> {
 /** What the model puts out that means something to another API. */
 const answerTypes: ReadonlySet<unknown> = new Set(["message", "function_call", "custom_tool_call"]);
 
-function readItem(item: AnyItem, message: ResponsesItem, source: Source): SourcedPart[] {
+function readItem(message: ResponsesItem, source: Source): SourcedPart[] {
   const { index, losses } = source;
-  const { type } = item;
+  const item = message as unknown as AnyItem;
+  const type = typeOf(message);
   const lose = (...known: string[]): void => {
     const caller = isDirect(item.caller) ? ["caller"] : [];
     losses.members(index, type, item, ["type", "id", "status", ...caller, ...known]);

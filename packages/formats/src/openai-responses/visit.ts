@@ -2,7 +2,7 @@ import type { Piece } from "@turnkeep/core";
 import { asText, type TextKind, type Visit, type Visitor } from "@turnkeep/core/format-kit";
 import { base64Bytes, dataUrlFacts, imageFacts } from "../media.ts";
 import { visitUnknownPart } from "../unknown-part.ts";
-import { type AnyItem, itemOf, partsOf } from "./any-item.ts";
+import { type AnyItem, partsOf, typeOf } from "./any-item.ts";
 import {
   approvalRequest,
   approvalResponse,
@@ -20,7 +20,7 @@ import type { ResponsesItem } from "./items.ts";
 
 /** Everything of an item that a model reads. Ids, annotations and probabilities are not shown to it. */
 export const visitItem: Visit<ResponsesItem> = (message, at) =>
-  visitTyped(message as unknown as AnyItem, at, itemOf(message).type) as ResponsesItem | undefined;
+  visitTyped(message as unknown as AnyItem, at, typeOf(message)) as ResponsesItem | undefined;
 
 function visitTyped(item: AnyItem, at: Visitor, type: string): AnyItem | undefined {
   switch (type) {
