@@ -54,6 +54,19 @@ export function foldUpdate(
   },
 ): FoldedUpdate {
   const { expected, version, nextSeq, owner, head } = update;
+  // Most updates add messages and do no more.
+  if (update.move.length === 0 && update.replace.length === 0) {
+    const insert = update.append.map((message) => withState(message, "live"));
+    const rest = {
+      rewrite: none,
+      setState: none,
+      remove: none,
+      appended: insert,
+      replaced: none,
+      moved: none,
+    };
+    return { expected, version, nextSeq, owner, head, insert, ...rest };
+  }
   const keepsHistory = options?.history !== false;
   const targets = new Map<number, MessageState | "removed">();
   for (const { seq, to } of update.move) {
@@ -79,6 +92,8 @@ export function foldUpdate(
     moved,
   };
 }
+
+const none: readonly never[] = [];
 
 function stays<Row extends Folded>(row: Row): row is Row & { readonly state: MessageState } {
   return row.state !== "removed";

@@ -67,10 +67,31 @@ function repairedStep<M>(
   if (before?.size === step.items.length) return before.repaired as Repaired<M>;
   const repaired: Repaired<M> = { messages: [], interruptedCalls: [], leftOut: [] };
   const inParts = step.calls.size > 0 && step.items.some((item) => item.part);
-  (inParts ? repairAnswerParts : repairWholeAnswers)(step, mayStayOpen(step, openCalls), format, repaired);
+  if (!inParts && isInOrder(step, openCalls)) pushAll(repaired.messages, step.items.map(messageOf));
+  else
+    (inParts ? repairAnswerParts : repairWholeAnswers)(step, mayStayOpen(step, openCalls), format, repaired);
   for (const message of repaired.messages) deepFreeze(message);
   if (openCalls === "none") earlier.set(step, { size: step.items.length, repaired });
   return repaired;
+}
+
+/** Whether a step is one message with calls, and behind it nothing but their results: as nearly every one is. */
+function isInOrder<M>(
+  { items, calls, answers, unanswered }: Step<M>,
+  openCalls: OpenCalls | "none",
+): boolean {
+  const caller = items[0] as Item<M>;
+  if (caller.calls.length === 0 || caller.results.length + caller.approvals.length > 0) return false;
+  if (unanswered > 0 && openCalls !== "any") return false;
+  for (let index = 1; index < items.length; index++) {
+    const { role, calls, results, approvals } = items[index] as Item<M>;
+    if (role !== "tool" || calls.length + approvals.length > 0 || results.length === 0) return false;
+  }
+  for (const [id, { results, inTime }] of answers) {
+    const call = calls.get(id);
+    if (call === undefined || call.providerExecuted || results !== inTime || inTime > call.made) return false;
+  }
+  return true;
 }
 
 /** Repairs messages outside a memory, or messages that were changed after leaving it. */
