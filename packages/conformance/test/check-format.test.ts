@@ -38,9 +38,9 @@ const samples: readonly ModelMessage[] = [
   assistant("4 °C."),
 ];
 
-/** The default format with a fault. */
-function broken(fault: Partial<MessageFormat<ModelMessage>>): MessageFormat<ModelMessage> {
-  return { ...format, ...fault };
+/** The default format with a difference. */
+function formatWith(difference: Partial<MessageFormat<ModelMessage>>): MessageFormat<ModelMessage> {
+  return { ...format, ...difference };
 }
 
 const format = modelMessageFormat as unknown as Required<MessageFormat<ModelMessage>>;
@@ -124,7 +124,58 @@ const faults: readonly (readonly [string, Partial<MessageFormat<ModelMessage>>, 
     { interruptedResults: (calls, text) => format.interruptedResults(calls.slice(1), text) },
     /can be answered/,
   ],
+  [
+    "does not say why a call has no answer",
+    { interruptedResults: (calls) => format.interruptedResults(calls, "") },
+    /can be answered/,
+  ],
   ["loses the second of two", { joined: (first) => first }, /made and joined/],
+];
+
+const picturePart = { type: "image-data", data: "AQID", mediaType: "image/png" } as const;
+
+/** What a format may do, and how. */
+const freedoms: readonly (readonly [string, Partial<MessageFormat<ModelMessage>>])[] = [
+  [
+    "pairs calls that have no id by the tool's name",
+    {
+      toolCalls: (message) => format.toolCalls(message).map((call) => ({ ...call, id: `by ${call.name}` })),
+      toolResults: (message) =>
+        format.toolResults(message).map((result) => ({ ...result, id: `by ${result.name}` })),
+      renameCalls: (message) => message,
+    },
+  ],
+  [
+    "knows no name of a call",
+    {
+      toolCalls: (message) => format.toolCalls(message).map((call) => ({ ...call, name: "" })),
+      renameTools: (message) => message,
+    },
+  ],
+  [
+    "has a name of its own for a built-in tool",
+    {
+      toolCalls: (message) => format.toolCalls(message).map((call) => ({ ...call, name: "built-in" })),
+      renameTools: (message) => message,
+    },
+  ],
+  [
+    "answers with a picture alone",
+    {
+      interruptedResults: (calls) =>
+        calls.map(({ id, name }) => ({
+          role: "tool",
+          content: [
+            {
+              type: "tool-result",
+              toolCallId: id,
+              toolName: name,
+              output: { type: "content", value: [picturePart] },
+            },
+          ],
+        })),
+    },
+  ],
 ];
 
 let last: ModelMessage | undefined;
@@ -158,11 +209,15 @@ describe("checkFormat", () => {
   });
 
   test.each(faults)("finds a format that %s", (_, fault, promise) => {
-    expect(() => checkFormat(broken(fault), samples)).toThrow(promise);
+    expect(() => checkFormat(formatWith(fault), samples)).toThrow(promise);
+  });
+
+  test.each(freedoms)("finds nothing in a format that %s", (_, freedom) => {
+    expect(() => checkFormat(formatWith(freedom), samples)).not.toThrow();
   });
 
   test("says which promise, which sample, what was expected and what was seen, and all of them", () => {
-    const format = broken({ role: () => "robot" as "tool", renameTools: (message) => message });
+    const format = formatWith({ role: () => "robot" as "tool", renameTools: (message) => message });
     let told = "";
     try {
       checkFormat(format, samples);

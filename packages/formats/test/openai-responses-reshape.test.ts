@@ -134,8 +134,8 @@ describe("openaiResponsesFormat", () => {
       ],
       [
         "an unknown item",
-        of("robot_call", { call_id: "secret", name: "secret", body: "secret" }),
-        of("robot_call", { call_id: "secret", name: "secret", body: "…" }),
+        of("robot_call", { id: "secret", call_id: "secret", name: "secret", body: "secret" }),
+        of("robot_call", { id: "secret", call_id: "secret", name: "secret", body: "…" }),
       ],
       ["a reference", item({ id: "secret" })],
     ],

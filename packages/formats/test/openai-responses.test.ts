@@ -331,6 +331,9 @@ describe("without", () => {
     expect(format.without({ role: "user", content: [picture] }, { media: true })).toBeUndefined();
     const shot = item({ ...result("a"), output: [picture] });
     expect(format.without(shot, { media: true })).toEqual(result("a", ""));
+    const screenshot = { type: "computer_screenshot", image_url: "https://example.org/a.png" };
+    const clicked = item({ type: "computer_call_output", call_id: "a", output: screenshot });
+    expect(format.without(clicked, { media: true })).toBe(clicked);
     const drawn = item({ type: "image_generation_call", id: "i", result: "aGk=", status: "completed" });
     expect(format.without(drawn, { media: true })).toEqual({ ...drawn, result: null });
     const image = { type: "image", url: "https://example.org/a.png" };

@@ -71,8 +71,11 @@ describe("pieces", () => {
       { type: "text", text: "Ada", of: "name" },
       { type: "text", text: "Hi", of: "content" },
     ]);
-    expect(format.pieces({ role: "assistant", content: null, refusal: "No." })).toEqual([
+    expect(
+      format.pieces({ role: "assistant", content: null, audio: { id: "audio-1" }, refusal: "No." }),
+    ).toEqual([
       { type: "text", text: "No.", of: "content" },
+      { type: "media", mediaType: "audio/*", of: "content" },
     ]);
   });
 
@@ -153,6 +156,8 @@ describe("isEmpty", () => {
     [{ role: "user", content: [{ type: "file", file: { file_id: "f" } }] }, false],
     [{ role: "assistant", content: null }, true],
     [{ role: "assistant", content: null, refusal: "No." }, false],
+    [{ role: "assistant", content: [{ type: "refusal", refusal: "No." }] }, false],
+    [{ role: "assistant", content: [{ type: "refusal", refusal: " " }] }, true],
     [{ role: "assistant", content: null, audio: { id: "audio-1" } }, false],
     [{ role: "assistant", tool_calls: [] }, true],
     [{ role: "assistant", content: null, reasoning_content: "Hm." }, false],

@@ -139,7 +139,12 @@ export class Visitor {
   }
 
   /** The object with the list in that member visited, part by part. */
-  list<T extends object, P extends object, C>(of: T, member: string, visit: VisitPart<P, C>, context: C): T {
+  list<T extends object, P extends object | null, C>(
+    of: T,
+    member: string,
+    visit: VisitPart<P, C>,
+    context: C,
+  ): T {
     const parts = (of as Readonly<Record<string, unknown>>)[member] as readonly P[];
     // Anything else with no length would pass for an empty one.
     if (!Array.isArray(parts)) throw new TypeError(`${member} must be a list`);

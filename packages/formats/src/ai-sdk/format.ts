@@ -1,41 +1,23 @@
-import {
-  type ApprovalRef,
-  equalContent,
-  type MessageFormat,
-  type ToolCallRef,
-  type ToolResultRef,
-} from "@turnkeep/core";
-import { checkedCodec } from "@turnkeep/core/format-kit";
+import type { ApprovalRef, MessageFormat } from "@turnkeep/core";
+import { derived, joinedMembers, withMember } from "@turnkeep/core/format-kit";
 import { checkObject } from "@turnkeep/core/store-kit";
 import { checkMessage } from "./check.ts";
 import { dataPartConverter } from "./data-parts.ts";
 import { interrupted } from "./interrupted.ts";
-import { mapText } from "./map-text.ts";
 import type { ConvertDataPart, UIMessageLike } from "./messages.ts";
 import {
-  isAnswered,
+  type AnyPart,
+  hasResponse,
   isCall,
   isCompaction,
-  isReasoning,
+  isData,
+  isFile,
   partsOf,
   type ToolPart,
-  toolNameOf,
 } from "./parts.ts";
-import { piecesOf } from "./pieces.ts";
-import {
-  joined,
-  renameCalls,
-  renameDocuments,
-  renameTools,
-  textMessage,
-  withErrorText,
-  withoutAnswerFiles,
-  withoutEmptyText,
-} from "./reshape.ts";
-import { hasResponse, isEmptyMessage, withoutParts } from "./without.ts";
-
-const name = "ai-sdk-ui-message";
-const version = 1;
+import { withoutReasoningItems } from "./reasoning-items.ts";
+import { renameCalls, renameTools } from "./rename.ts";
+import { visitWith } from "./visit.ts";
 
 /** Options of {@link uiMessageFormat}: what only the application knows. */
 export interface UIMessageFormatOptions {
@@ -76,46 +58,33 @@ export function uiMessageFormat<M extends UIMessageLike = UIMessageLike>(
 ): MessageFormat<M> {
   checkObject("uiMessageFormat's argument", options, ["convertDataPart"]);
   const convertDataPart = dataPartConverter(options.convertDataPart);
-  return {
-    name,
-    version,
+  const format = derived<M>(visitWith(convertDataPart), {
+    name: "ai-sdk-ui-message",
+    version: 1,
     role: (message) => message.role,
-    toolCalls: (message) => callsOf(message).map(callRef),
-    toolResults: (message) => callsOf(message).filter(isAnswered).map(resultRef),
-    approvals: (message) => callsOf(message).flatMap(approvalRefs),
-    hasReasoning: (message) => partsOf(message).some(isReasoning),
-    isBoundary: (message) => message.role === "assistant" && partsOf(message).some(isCompaction),
-    isEmpty: (message) => isEmptyMessage(message, convertDataPart),
-    pieces: (message) => piecesOf(message, convertDataPart),
-    without: (message, omission) => withoutParts(message, omission, convertDataPart),
+    approvals: (message) => partsOf(message).filter(isCall).flatMap(approvalRefs),
     interruptedResults: () => [],
     interrupted,
     textMessage: (role, text) => textMessage(role, text) as M,
     renameCalls,
     renameTools,
     joined,
-    renameDocuments,
-    withErrorText,
-    withoutAnswerFiles: (message) => withoutAnswerFiles(message, convertDataPart),
-    withoutEmptyText: (message, which, keepSigned = false) =>
-      withoutEmptyText(message, which, { convertDataPart, keepSigned }),
-    mapText: (message, change) => mapText(message, change, convertDataPart),
-    equals: equalContent,
-    ...checkedCodec<M>(name, version, checkMessage),
+    check: checkMessage,
+  });
+  return {
+    ...format,
+    without: (message, omission) =>
+      format.without(omission.reasoning === true ? withoutReasoningItems(message) : message, omission),
+    withoutAnswerFiles(message) {
+      const copy = withoutAnswerFiles(message, convertDataPart);
+      return copy === message || !format.isEmpty(copy) ? copy : undefined;
+    },
   };
 }
 
-function callsOf(message: UIMessageLike): readonly ToolPart[] {
-  return partsOf(message).filter(isCall);
-}
-
-function callRef(part: ToolPart): ToolCallRef {
-  const call = { id: part.toolCallId, name: toolNameOf(part) };
-  return part.providerExecuted === true ? { ...call, providerExecuted: true } : call;
-}
-
-function resultRef(part: ToolPart): ToolResultRef {
-  return { id: part.toolCallId, name: toolNameOf(part) };
+/** A message for a view. The SDK sends no ids, so that it needs none of its own. */
+function textMessage(role: "user" | "assistant", text: string): UIMessageLike {
+  return { id: "", role, parts: [{ type: "text", text } as AnyPart] };
 }
 
 /** A part keeps its request after the response came, so both are in the same message. */
@@ -124,4 +93,30 @@ function approvalRefs(part: ToolPart): readonly ApprovalRef[] {
   const approvalId = part.approval.id;
   const request: ApprovalRef = { kind: "request", approvalId, toolCallId: part.toolCallId };
   return hasResponse(part) ? [request, { kind: "response", approvalId }] : [request];
+}
+
+/** One message under the id of the first. */
+function joined<M extends UIMessageLike>(first: M, second: M): M | undefined {
+  if (first.role !== second.role || first.role === "system") return undefined;
+  const [before, after] = [partsOf(first), partsOf(second)];
+  if (first.role === "assistant" && [...before, ...after].some(isCompaction)) return undefined;
+  const members = joinedMembers(first, second, ["id", "parts"]);
+  if (members === undefined) return undefined;
+  // Without it the SDK would send the results of the first behind what the second says.
+  const isOwnStep = first.role === "user" || after[0]?.type === "step-start";
+  const parts = [...before, ...(isOwnStep ? [] : [{ type: "step-start" }]), ...after];
+  return { ...members, id: first.id, parts } as unknown as M;
+}
+
+/** What the user sent while the answer was made is his; a data part may become a file. */
+function withoutAnswerFiles<M extends UIMessageLike>(message: M, convertDataPart: ConvertDataPart): M {
+  const isMade = (part: AnyPart): boolean => {
+    const shown = isData(part) ? (convertDataPart(part) as AnyPart | undefined) : part;
+    return shown !== undefined && isFile(shown);
+  };
+  const parts = partsOf(message);
+  const kept = parts.filter((part) => !isMade(part));
+  return message.role !== "assistant" || kept.length === parts.length
+    ? message
+    : withMember(message, "parts", kept);
 }

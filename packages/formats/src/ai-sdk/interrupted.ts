@@ -1,8 +1,7 @@
 import type { ToolCallRef } from "@turnkeep/core";
 import { CallsById } from "@turnkeep/core/processors";
 import type { UIMessageLike } from "./messages.ts";
-import { type AnyPart, isAnswered, isCall, partsOf, type ToolPart } from "./parts.ts";
-import { withoutResult } from "./without.ts";
+import { type AnyPart, isAnswered, isCall, partsOf, type ToolPart, withoutResult } from "./parts.ts";
 
 /** A copy in which those calls are answered with an error of that text; one that the user denied stays denied. */
 export function interrupted<M extends UIMessageLike>(

@@ -59,14 +59,6 @@ export function isMessageStart(part: AnyPart): boolean {
   return part.type === "custom" && part.kind === "anthropic.message_start";
 }
 
-const unseenTypes: readonly string[] = ["step-start", "source-url", "source-document"];
-
-/** Parts that the SDK never sends, whatever they hold. */
-export function isUnseen(part: AnyPart): boolean {
-  if (isMessageStart(part)) return true;
-  return unseenTypes.includes(part.type) || (isTool(part) && !isCall(part));
-}
-
 /**
  * A provider's compaction, as the SDK's provider packages give it: the custom part `openai.compaction` that names its
  * item, and a text that Anthropic marks as one.
@@ -88,4 +80,20 @@ export function isSigned(part: AnyPart): boolean {
     { thoughtSignature?: unknown } | undefined
   >;
   return signers.some((name) => typeof metadata[name]?.thoughtSignature === "string");
+}
+
+/** What a result brings into the part of its call; of a failed call `rawInput` may be all the input there is. */
+const resultMembers = ["output", "errorText", "rawInput", "resultProviderMetadata", "preliminary"];
+
+/** The part as it was before its result came. */
+export function withoutResult(part: ToolPart): ToolPart {
+  const call = Object.fromEntries(Object.entries(part).filter(([name]) => !resultMembers.includes(name)));
+  const input = part.input ?? part.rawInput;
+  const responded = hasResponse(part) ? "approval-responded" : "approval-requested";
+  const state = part.approval ? responded : "input-available";
+  return { ...call, ...(input === undefined ? {} : { input }), state } as ToolPart;
+}
+
+export function hasResponse(part: ToolPart): boolean {
+  return typeof part.approval?.approved === "boolean";
 }

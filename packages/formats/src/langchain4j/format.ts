@@ -1,16 +1,10 @@
-import { equalContent, type MessageFormat, type Role } from "@turnkeep/core";
-import { checkedCodec } from "@turnkeep/core/format-kit";
-import { interruptedResults, toolCallRefs, toolResultRefs } from "./calls.ts";
+import { equalContent, type MessageFormat, type Role, type ToolCallRef } from "@turnkeep/core";
+import { derived, joinedMembers } from "@turnkeep/core/format-kit";
 import { checkMessage } from "./check.ts";
 import { defaultsOf, withDefaults } from "./defaults.ts";
-import { mapText } from "./map-text.ts";
-import type { LangChain4jMessage } from "./messages.ts";
-import { piecesOf } from "./pieces.ts";
-import { joined, renameCalls, renameTools, textMessage, withoutEmptyText } from "./reshape.ts";
-import { hasReasoning, isEmptyMessage, withoutParts } from "./without.ts";
-
-const name = "langchain4j";
-const version = 1;
+import type { LangChain4jAiMessage, LangChain4jMessage } from "./messages.ts";
+import { hasReasoning, idByName } from "./parts.ts";
+import { visitMessage } from "./visit.ts";
 
 const roleOf: Readonly<Record<LangChain4jMessage["type"], Role>> = {
   SYSTEM: "system",
@@ -38,28 +32,59 @@ const roleOf: Readonly<Record<LangChain4jMessage["type"], Role>> = {
  * await memory.add({ type: "USER", contents: [{ type: "TEXT", text: "Hello" }] });
  * ```
  */
-export const langchain4jFormat: MessageFormat<LangChain4jMessage> = {
-  name,
-  version,
+export const langchain4jFormat: MessageFormat<LangChain4jMessage> = derived(visitMessage, {
+  name: "langchain4j",
+  version: 1,
   role: (message) => roleOf[message.type],
-  toolCalls: toolCallRefs,
-  toolResults: toolResultRefs,
-  approvals: () => [],
-  hasReasoning,
-  isBoundary: () => false,
-  isEmpty: isEmptyMessage,
-  pieces: piecesOf,
-  without: withoutParts,
   interruptedResults,
-  textMessage,
-  renameCalls,
-  renameTools,
+  textMessage: (role, text) =>
+    role === "user" ? { type: "USER", contents: [{ type: "TEXT", text }] } : { type: "AI", text },
   joined,
-  withoutEmptyText,
-  mapText,
   equals: (a, b) => equalContent(filled(a), filled(b)),
-  ...checkedCodec<LangChain4jMessage>(name, version, (message) => checkMessage(message)),
-};
+  check: (message) => checkMessage(message),
+});
+
+function interruptedResults(calls: readonly ToolCallRef[], text: string): readonly LangChain4jMessage[] {
+  return calls.map(({ id, name }) => ({
+    type: "TOOL_EXECUTION_RESULT",
+    ...(id === idByName(name) ? {} : { id }),
+    toolName: name,
+    contents: [{ type: "TEXT", text }],
+    isError: true,
+    attributes: {},
+  }));
+}
+
+/** A model's answer has one text, and a result answers one call: only calls, and what a user says, have room for more. */
+function joined(first: LangChain4jMessage, second: LangChain4jMessage): LangChain4jMessage | undefined {
+  if (first.type === "AI" && second.type === "AI") return withCallsOf(first, second);
+  if (first.type !== "USER" || second.type !== "USER") return undefined;
+  if ((first.name ?? "") !== (second.name ?? "")) return undefined;
+  const members = joinedMembers(givenMembers(first), givenMembers(second), ["contents"]);
+  if (members === undefined) return undefined;
+  const contents = [...first.contents, ...second.contents];
+  return { ...members, contents } as unknown as LangChain4jMessage;
+}
+
+function withCallsOf(
+  first: LangChain4jAiMessage,
+  second: LangChain4jAiMessage,
+): LangChain4jMessage | undefined {
+  const calls = second.toolExecutionRequests ?? [];
+  if (calls.length === 0 || second.text || hasReasoning(second)) return undefined;
+  const members = joinedMembers(givenMembers(first), givenMembers(second), ["text", "toolExecutionRequests"]);
+  if (members === undefined) return undefined;
+  const said = first.text === undefined ? {} : { text: first.text };
+  const toolExecutionRequests = [...(first.toolExecutionRequests ?? []), ...calls];
+  return { ...members, ...said, toolExecutionRequests } as unknown as LangChain4jMessage;
+}
+
+/** To LangChain4j, no attributes are the same as empty ones. */
+function givenMembers(message: LangChain4jMessage): object {
+  const isGiven = ([name, member]: [string, unknown]): boolean =>
+    name !== "attributes" || Object.keys((member ?? {}) as object).length > 0;
+  return Object.fromEntries(Object.entries(message).filter(isGiven));
+}
 
 /** To LangChain4j, no calls and no attributes are the same as empty ones. */
 function filled(message: LangChain4jMessage): object {

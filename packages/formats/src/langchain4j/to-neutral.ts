@@ -11,7 +11,7 @@ import {
 } from "../conversion/neutral.ts";
 import { inputOf, outputOf } from "../conversion/outputs.ts";
 import type { LangChain4jContent, LangChain4jMessage } from "./messages.ts";
-import { contentsOf, mediaKinds } from "./pieces.ts";
+import { contentsOf, mediaKinds } from "./parts.ts";
 
 /** The ids that stand for those of calls without one, by the name that pairs them with their results. */
 type MadeUpIds = CallsById<string>;

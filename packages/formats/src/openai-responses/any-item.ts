@@ -6,20 +6,14 @@ export interface AnyItem {
   readonly [member: string]: unknown;
 }
 
-/** An item with its type: messages may go without, and so may references. */
-export function itemOf(item: ResponsesItem): AnyItem {
-  const members = item as unknown as AnyItem;
-  return typeof members.type === "string"
-    ? members
-    : { ...members, type: typeof members.role === "string" ? "message" : "item_reference" };
+/** The type of an item: messages may go without, and so may references. */
+export function typeOf(item: ResponsesItem): string {
+  const { type, role } = item as { readonly type?: unknown; readonly role?: unknown };
+  if (typeof type === "string") return type;
+  return typeof role === "string" ? "message" : "item_reference";
 }
 
 /** The parts of a member that may hold a list of them. */
 export function partsOf(content: unknown): readonly AnyItem[] {
   return Array.isArray(content) ? (content as readonly AnyItem[]) : [];
-}
-
-/** Whether a part of a message, a result or a program's output is an image or a file. */
-export function isMedia(part: AnyItem): boolean {
-  return part.type === "input_image" || part.type === "input_file" || part.type === "image";
 }

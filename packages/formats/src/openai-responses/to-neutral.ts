@@ -1,4 +1,4 @@
-import { asText } from "../as-text.ts";
+import { asText } from "@turnkeep/core/format-kit";
 import { isDirect } from "../conversion/caller.ts";
 import type { Losses, Source } from "../conversion/losses.ts";
 import { mediumOf, withFilename } from "../conversion/media.ts";
@@ -11,8 +11,8 @@ import {
   type WithOptions,
 } from "../conversion/neutral.ts";
 import { inputOf, outputOf } from "../conversion/outputs.ts";
-import { type AnyItem, itemOf, partsOf } from "./any-item.ts";
-import { roleOf, toolCallRefs, toolResultRefs } from "./calls.ts";
+import { type AnyItem, partsOf, typeOf } from "./any-item.ts";
+import { openaiResponsesFormat as format } from "./format.ts";
 import type { ResponsesItem } from "./items.ts";
 
 /** See `Conversion.read`. What the model put out in a row is one message. */
@@ -24,8 +24,8 @@ export function readItems(items: readonly ResponsesItem[], losses: Losses): Neut
       losses.add(index, "reasoning");
       return;
     }
-    const parts = readItem(itemOf(item), item, { index, losses });
-    const role = roleOf(item);
+    const parts = readItem(item, { index, losses });
+    const role = format.role(item);
     const last = messages.at(-1);
     if (role === "assistant" && last?.role === "assistant") last.parts.push(...parts);
     else if (parts.length > 0) messages.push({ role, parts });
@@ -39,8 +39,8 @@ function ledToLost(items: readonly ResponsesItem[]): ReadonlySet<number> {
   let isRun = false;
   for (let index = items.length - 1; index >= 0; index--) {
     const item = items[index] as ResponsesItem;
-    const { type } = itemOf(item);
-    if (type !== "reasoning") isRun = roleOf(item) === "assistant" && !answerTypes.has(type);
+    const type = typeOf(item);
+    if (type !== "reasoning") isRun = format.role(item) === "assistant" && !answerTypes.has(type);
     else if (isRun) lost.add(index);
   }
   return lost;
@@ -49,9 +49,10 @@ function ledToLost(items: readonly ResponsesItem[]): ReadonlySet<number> {
 /** What the model puts out that means something to another API. */
 const answerTypes: ReadonlySet<unknown> = new Set(["message", "function_call", "custom_tool_call"]);
 
-function readItem(item: AnyItem, message: ResponsesItem, source: Source): SourcedPart[] {
+function readItem(message: ResponsesItem, source: Source): SourcedPart[] {
   const { index, losses } = source;
-  const { type } = item;
+  const item = message as unknown as AnyItem;
+  const type = typeOf(message);
   const lose = (...known: string[]): void => {
     const caller = isDirect(item.caller) ? ["caller"] : [];
     losses.members(index, type, item, ["type", "id", "status", ...caller, ...known]);
@@ -74,7 +75,7 @@ function readItem(item: AnyItem, message: ResponsesItem, source: Source): Source
     }
     case "function_call_output":
     case "custom_tool_call_output": {
-      const [result] = toolResultRefs(message);
+      const [result] = format.toolResults(message);
       if (result === undefined) break;
       lose("call_id", "output", "name");
       const output = outputOf(readContent(item.output, source).map(({ part }) => part));
@@ -83,7 +84,7 @@ function readItem(item: AnyItem, message: ResponsesItem, source: Source): Source
     }
   }
   // Calls of other kinds, and what answers them, mean nothing to another API.
-  const calls = toolCallRefs(message);
+  const calls = format.toolCalls(message);
   for (const { id } of calls) losses.call(index, type, id);
   if (calls.length === 0) losses.add(index, type);
   return [];

@@ -1,16 +1,9 @@
-import { equalContent, type MessageFormat, type Role } from "@turnkeep/core";
-import { checkedCodec } from "@turnkeep/core/format-kit";
-import { interruptedResults, toolCallRefs, toolResultRefs } from "./calls.ts";
+import type { MessageFormat, Role, ToolCallRef } from "@turnkeep/core";
+import { derived, joinedMembers, joinedParts } from "@turnkeep/core/format-kit";
 import { checkMessage } from "./check.ts";
-import { mapText } from "./map-text.ts";
 import type { ChatMessage } from "./messages.ts";
-import { piecesOf } from "./pieces.ts";
-import { reasoningOf } from "./reasoning.ts";
-import { joined, renameCalls, renameTools, withoutEmptyText } from "./reshape.ts";
-import { isEmptyMessage, withoutParts } from "./without.ts";
-
-const name = "openai-chat";
-const version = 1;
+import { type AnyPart, callsOf, legacyName, partsOf } from "./parts.ts";
+import { visitMessage } from "./visit.ts";
 
 const roleOf: Readonly<Record<ChatMessage["role"], Role>> = {
   system: "system",
@@ -39,25 +32,65 @@ const roleOf: Readonly<Record<ChatMessage["role"], Role>> = {
  * await memory.add({ role: "user", content: "Hello" });
  * ```
  */
-export const openaiFormat: MessageFormat<ChatMessage> = {
-  name,
-  version,
+export const openaiFormat: MessageFormat<ChatMessage> = derived(visitMessage, {
+  name: "openai-chat",
+  version: 1,
   role: (message) => roleOf[message.role],
-  toolCalls: toolCallRefs,
-  toolResults: toolResultRefs,
-  approvals: () => [],
-  hasReasoning: (message) => reasoningOf(message).length > 0,
-  isBoundary: () => false,
-  isEmpty: isEmptyMessage,
-  pieces: piecesOf,
-  without: withoutParts,
   interruptedResults,
   textMessage: (role, text) => ({ role, content: text }),
-  renameCalls,
-  renameTools,
   joined,
-  withoutEmptyText,
-  mapText,
-  equals: equalContent,
-  ...checkedCodec<ChatMessage>(name, version, checkMessage),
-};
+  check: checkMessage,
+});
+
+function interruptedResults(calls: readonly ToolCallRef[], text: string): readonly ChatMessage[] {
+  return calls.map(({ id }) => {
+    const name = legacyName(id);
+    return name === undefined
+      ? { role: "tool", tool_call_id: id, content: text }
+      : { role: "function", name, content: text };
+  });
+}
+
+/**
+ * Of an assistant's messages only those with nothing but content, because what else one holds has its place behind it;
+ * and one with nothing but calls, whose place is at the end anyway.
+ */
+function joined(first: ChatMessage, second: ChatMessage): ChatMessage | undefined {
+  if (first.role !== second.role || (first.role !== "user" && first.role !== "assistant")) return undefined;
+  const speakers = [first, second].map((message) => (message as { readonly name?: string }).name ?? "");
+  if (speakers[0] !== speakers[1]) return undefined;
+  if (first.role === "assistant" && holdsOnlyCalls(second)) return withCallsOf(first, second);
+  if (holdsMore(first) || holdsMore(second)) return undefined;
+  return joinedParts(first, second, "content", contentParts);
+}
+
+function withCallsOf(first: ChatMessage, second: ChatMessage): ChatMessage | undefined {
+  const members = joinedMembers(first, second, ["content", "tool_calls"]);
+  if (members === undefined || members.function_call) return undefined;
+  const { content = second.content } = first;
+  const said = content === undefined ? {} : { content };
+  return {
+    ...members,
+    ...said,
+    tool_calls: [...callsOf(first), ...callsOf(second)],
+  } as unknown as ChatMessage;
+}
+
+function holdsOnlyCalls(message: ChatMessage): boolean {
+  if (message.role !== "assistant" || callsOf(message).length === 0) return false;
+  const { content, refusal, audio, function_call: legacy } = message;
+  const isNothing = [content, refusal, audio, legacy].every((other) => (other ?? "") === "");
+  return isNothing && !openaiFormat.hasReasoning(message);
+}
+
+function holdsMore(message: ChatMessage): boolean {
+  if (message.role !== "assistant") return false;
+  const { refusal, audio, function_call: legacy } = message;
+  if (refusal || audio || legacy || callsOf(message).length > 0) return true;
+  return openaiFormat.hasReasoning(message);
+}
+
+function contentParts(message: ChatMessage): readonly AnyPart[] {
+  if (typeof message.content === "string") return [{ type: "text", text: message.content }];
+  return partsOf(message) ?? [];
+}

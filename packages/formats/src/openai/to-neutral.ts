@@ -1,4 +1,4 @@
-import { asText } from "../as-text.ts";
+import { asText } from "@turnkeep/core/format-kit";
 import { isObject } from "../checks.ts";
 import type { Losses, Source } from "../conversion/losses.ts";
 import { mediumOf, named, withFilename } from "../conversion/media.ts";
@@ -11,9 +11,8 @@ import {
   sourced,
 } from "../conversion/neutral.ts";
 import { inputOf, outputOf } from "../conversion/outputs.ts";
-import { type AnyToolCall, callName, callsOf, legacyId } from "./calls.ts";
 import type { ChatMessage } from "./messages.ts";
-import { type AnyPart, partsOf } from "./pieces.ts";
+import { type AnyPart, type AnyToolCall, callName, callsOf, legacyId, partsOf } from "./parts.ts";
 
 /** See `Conversion.read`. */
 export function readMessages(messages: readonly ChatMessage[], losses: Losses): NeutralMessage[] {
@@ -69,7 +68,7 @@ function assistantParts(message: Extract<ChatMessage, { role: "assistant" }>, so
     type: "call" as const,
     id: legacyCallId(source),
     name: legacy.name,
-    input: inputOf(asText(legacy.arguments)),
+    input: inputOf(asText(legacy.arguments ?? "")),
   };
   return [
     ...thoughtOf(message, source),

@@ -270,7 +270,8 @@ function arrows(name) {
     const stores = ["store-dynamo", "store-mongo", "store-postgres", "store-redis"];
     return { src: ["core"], test: ["formats", "model-servers", "servers", ...stores] };
   }
-  if (["formats", "tokens"].includes(name)) return { src: ["core"], test: [] };
+  if (name === "formats") return { src: ["core"], test: ["conformance"] };
+  if (name === "tokens") return { src: ["core"], test: [] };
   return undefined;
 }
 
