@@ -186,6 +186,9 @@ describe("uiMessageFormat", () => {
       user(pdf("new a.pdf"), photo, file),
     );
     expect(format.renameDocuments?.(message, (name) => name)).toBe(message);
+    expect(format.renameDocuments?.(assistant(steering(pdf("a.pdf"))), (name) => `new ${name}`)).toEqual(
+      assistant(steering(pdf("new a.pdf"))),
+    );
   });
 });
 
