@@ -2,7 +2,7 @@ import { checkObject, quoted, wrongOption } from "@turnkeep/core/store-kit";
 import type { Approvals } from "./assistant.ts";
 import { AssistantError } from "./errors.ts";
 import type { ApprovalRequest, ApprovalResponse, ToolCall } from "./messages.ts";
-import type { Approval, Step, StoredTurn } from "./stored-turn.ts";
+import type { Approval, StoredStep, StoredTurn } from "./stored-turn.ts";
 
 /** Whether a chat is given decisions in place of a message. */
 export function isApprovals(said: unknown): said is Approvals {
@@ -31,14 +31,14 @@ export function responsesOf(said: Approvals): readonly ApprovalResponse[] {
 }
 
 /** The calls of a step that wait for the user. */
-export function waitingIn<M>(step: Step<M>): ApprovalRequest[] {
+export function waitingIn<M>(step: StoredStep<M>): ApprovalRequest[] {
   return step.calls.flatMap((call, place) => {
     const { approvalId } = (isWaiting(step, place) && step.approvals[place]) || {};
     return approvalId === undefined ? [] : [{ approvalId, call }];
   });
 }
 
-export function isWaiting<M>({ approvals, results }: Step<M>, place: number): boolean {
+export function isWaiting<M>({ approvals, results }: StoredStep<M>, place: number): boolean {
   const approval = approvals[place];
   return approval !== undefined && approval.response === undefined && results[place] === undefined;
 }

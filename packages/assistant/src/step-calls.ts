@@ -8,7 +8,7 @@ import { newApprovalId } from "./call-id.ts";
 import type { ToolCall, ToolResult } from "./messages.ts";
 import { deniedResult, errorText, failedCall, needsApproval, resultOf, runCall } from "./run-call.ts";
 import type { Setup } from "./setup.ts";
-import type { Approval, Step } from "./stored-turn.ts";
+import type { Approval, StoredStep } from "./stored-turn.ts";
 import { mayNeedApproval } from "./tool.ts";
 import type { TurnRecord } from "./turn-record.ts";
 
@@ -48,7 +48,7 @@ export class StepCalls<M> {
   }
 
   /** An answer as it is stored: with the requests for the user to approve calls of it. */
-  async stepOf(message: M, calls: readonly ToolCall[], isCut: boolean): Promise<Step<M>> {
+  async stepOf(message: M, calls: readonly ToolCall[], isCut: boolean): Promise<StoredStep<M>> {
     const { messages, toolConcurrency } = this.#setup;
     const approvals: (Approval | undefined)[] = calls.map(() => undefined);
     await eachBounded([...calls.entries()], toolConcurrency, async ([place, call]) => {
@@ -84,7 +84,7 @@ export class StepCalls<M> {
   }
 
   /** Answers the calls of a step that have no result yet and do not wait for the user, and stores each result. */
-  async answer(step: Step<M>): Promise<void> {
+  async answer(step: StoredStep<M>): Promise<void> {
     const open = step.calls
       .map((call, place) => ({ call, place }))
       .filter(({ place }) => !step.results[place] && !isWaiting(step, place));
@@ -111,7 +111,7 @@ export class StepCalls<M> {
     }
   }
 
-  async #run(step: Step<M>, call: ToolCall, place: number): Promise<ToolResult> {
+  async #run(step: StoredStep<M>, call: ToolCall, place: number): Promise<ToolResult> {
     const { memoryId, signal } = this.#turn;
     const approval = step.approvals[place];
     if (approval?.response?.approved === false) return deniedResult(call, approval.response.reason);
@@ -136,12 +136,12 @@ export class StepCalls<M> {
   }
 
   /** A call of the step that another process may be running, and that must not run twice. */
-  runningElsewhere(step: Step<M>): ToolCall | undefined {
+  runningElsewhere(step: StoredStep<M>): ToolCall | undefined {
     return step.calls.find((_, place) => !step.results[place] && this.#mayRunElsewhere(step, place));
   }
 
   /** Whether another process may have begun a call that must not run twice. */
-  #mayRunElsewhere(step: Step<M>, place: number): boolean {
+  #mayRunElsewhere(step: StoredStep<M>, place: number): boolean {
     const { response } = step.approvals[place] ?? {};
     if (!mayHaveRun(step, place) || isWaiting(step, place) || response?.approved === false) return false;
     const tool = this.#setup.tools.get((step.calls[place] as ToolCall).name);
@@ -150,14 +150,14 @@ export class StepCalls<M> {
     return tool.idempotent !== true || (response === undefined && mayNeedApproval(tool));
   }
 
-  async #storeResult(step: Step<M>, place: number, result: ToolResult): Promise<void> {
+  async #storeResult(step: StoredStep<M>, place: number, result: ToolResult): Promise<void> {
     await this.#record.store(this.#setup.messages.toolResult(result));
     step.results[place] = result;
     this.#turn.emit?.({ type: "tool-result", result });
   }
 
   /** Gives each call that the turn ended before a result, except those that wait for the user. */
-  async end(steps: readonly Step<M>[]): Promise<void> {
+  async end(steps: readonly StoredStep<M>[]): Promise<void> {
     for (const step of steps) {
       for (const [place, call] of step.calls.entries()) {
         if (step.results[place] !== undefined || isWaiting(step, place)) continue;
@@ -167,7 +167,7 @@ export class StepCalls<M> {
   }
 
   /** What the model is told about a call that the turn ended before. */
-  #endedCall(step: Step<M>, call: ToolCall, place: number): ToolResult {
+  #endedCall(step: StoredStep<M>, call: ToolCall, place: number): ToolResult {
     const response = step.approvals[place]?.response;
     if (response?.approved === false) return deniedResult(call, response.reason);
     if (this.#failed.has(call)) return resultOf(call, errorText(this.#failed.get(call)), true);
@@ -177,7 +177,7 @@ export class StepCalls<M> {
 }
 
 /** Whether another process may have begun the call: it read the step, or the user's approval, from the store too. */
-function mayHaveRun<M>({ stored, approvals }: Step<M>, place: number): boolean {
+function mayHaveRun<M>({ stored, approvals }: StoredStep<M>, place: number): boolean {
   return stored && approvals[place]?.isNew !== true;
 }
 

@@ -12,7 +12,7 @@ import type { ApprovalResponse, AssistantMessages, ToolCall, ToolResult } from "
 import { conflict } from "./turn-errors.ts";
 
 /** An answer of the model with the results of its calls, by call index. */
-export interface Step<M> {
+export interface StoredStep<M> {
   readonly message: M;
   readonly calls: readonly ToolCall[];
   readonly results: (ToolResult | undefined)[];
@@ -29,8 +29,8 @@ export interface Step<M> {
 }
 
 /** A call of a step, by its index there. */
-export interface CallPlace<M> {
-  readonly step: Step<M>;
+export interface CallInStep<M> {
+  readonly step: StoredStep<M>;
   readonly place: number;
 }
 
@@ -47,9 +47,9 @@ export interface Approval {
 export interface StoredTurn<M> {
   /** The user's message; `undefined` if it is not there. */
   readonly question: M | undefined;
-  readonly steps: Step<M>[];
+  readonly steps: StoredStep<M>[];
   /** By approval id, the calls that the user was asked about. */
-  readonly asked: ReadonlyMap<string, CallPlace<M>>;
+  readonly asked: ReadonlyMap<string, CallInStep<M>>;
   /** The ids of its messages after the user's, in order. */
   readonly messageIds: readonly string[];
   /** Those of them that belong to its newest step. */
@@ -160,10 +160,10 @@ function turnOf<M>(
   format: MessageFormat<M>,
   messages: AssistantMessages<M>,
 ): Pick<StoredTurn<M>, "steps" | "asked" | "messageIds" | "newestIds"> {
-  const steps: Step<M>[] = [];
+  const steps: StoredStep<M>[] = [];
   const messageIds: string[] = [];
   let newestIds: string[] = [];
-  const asked = new Map<string, CallPlace<M>>();
+  const asked = new Map<string, CallInStep<M>>();
   const turnCalls = new TurnCalls(format);
   for (const { id, message, state } of behind) {
     if (state === "superseded") continue;
@@ -177,7 +177,15 @@ function turnOf<M>(
       const approvals = requestsOf(message, calls, format, messages);
       const results = calls.map(() => undefined);
       const isAborted = id.startsWith(`${questionId}/`) && id.endsWith(abortedMark);
-      const step: Step<M> = { message, calls, results, approvals, stored: true, isUnread: false, isAborted };
+      const step: StoredStep<M> = {
+        message,
+        calls,
+        results,
+        approvals,
+        stored: true,
+        isUnread: false,
+        isAborted,
+      };
       steps.push(step);
       turnCalls.add(step);
       for (const [place, approval] of approvals.entries()) {
@@ -260,18 +268,18 @@ function takeResults<M>(
 /** The calls of a turn by the ids that they have, and by those that the format reports where they have none. */
 class TurnCalls<M> {
   readonly #format: MessageFormat<M>;
-  readonly #calls: CallsById<CallPlace<M>> = new CallsById();
+  readonly #calls: CallsById<CallInStep<M>> = new CallsById();
 
   constructor(format: MessageFormat<M>) {
     this.#format = format;
   }
 
-  add(step: Step<M>): void {
+  add(step: StoredStep<M>): void {
     const reported = this.#format
       .toolCalls(step.message)
       .filter(({ providerExecuted }) => providerExecuted !== true);
     this.#calls.askTogether(
-      step.calls.flatMap((call, place): [string, CallPlace<M>][] => {
+      step.calls.flatMap((call, place): [string, CallInStep<M>][] => {
         const id = reported[place]?.id ?? call.id;
         return [call.id, ...(id === call.id ? [] : [id])].map((callId) => [callId, { step, place }]);
       }),
@@ -279,7 +287,7 @@ class TurnCalls<M> {
   }
 
   /** The call that a result answers, unless it was answered under its other id. */
-  take(id: string): CallPlace<M> | undefined {
+  take(id: string): CallInStep<M> | undefined {
     for (;;) {
       const call = this.#calls.take(id);
       if (call === undefined || call.step.results[call.place] === undefined) return call;

@@ -10,7 +10,7 @@ import type { ModelResponse } from "./model.ts";
 import { calibrate, requestMessages } from "./request.ts";
 import type { Setup } from "./setup.ts";
 import { StepCalls } from "./step-calls.ts";
-import { readTurn, type Step, type StoredTurn } from "./stored-turn.ts";
+import { readTurn, type StoredStep, type StoredTurn } from "./stored-turn.ts";
 import { conflict, deleted } from "./turn-errors.ts";
 import { TurnRecord } from "./turn-record.ts";
 import { noUsage, withUsage } from "./usage.ts";
@@ -41,7 +41,7 @@ export class Turn<M> {
   #events: AnswerEvents | undefined;
   #id = "";
   #question: M | undefined;
-  #steps: Step<M>[] = [];
+  #steps: StoredStep<M>[] = [];
   #continued = false;
 
   constructor(setup: Setup<M>, request: TurnRequest<M>) {
@@ -204,7 +204,7 @@ export class Turn<M> {
   }
 
   /** A result that cannot be read may be an error. */
-  #isImmediate({ calls, results, isUnread }: Step<M>): boolean {
+  #isImmediate({ calls, results, isUnread }: StoredStep<M>): boolean {
     if (calls.length === 0 || isUnread || !results.every((result) => result?.isError === false)) return false;
     const behaviors = calls.map(({ name }) => this.#setup.tools.get(name)?.returnBehavior ?? "model");
     return behaviors.at(-1) === "immediate-if-last" || !behaviors.includes("model");
@@ -264,7 +264,7 @@ export class Turn<M> {
   }
 
   #result(finishReason: ChatResult<M>["finishReason"], given?: string): ChatResult<M> {
-    const last = this.#steps.at(-1) as Step<M>;
+    const last = this.#steps.at(-1) as StoredStep<M>;
     const text = given ?? this.#setup.messages.text(last.message);
     // An answer that was found in the store has not been reported yet.
     if (last.stored && text !== "") this.#request.emit?.({ type: "text", text });

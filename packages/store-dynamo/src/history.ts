@@ -13,7 +13,7 @@ import {
   type MessageRow,
   messageOf,
 } from "./records.ts";
-import { Reading } from "./rows.ts";
+import { RowReader } from "./rows.ts";
 import type { Table } from "./table.ts";
 
 /** Roughly how many messages a row holds. */
@@ -90,7 +90,7 @@ interface StatedLine {
 
 /** One read of what a query asks for, by one head. */
 class PageReader {
-  readonly #reading: Reading;
+  readonly #reading: RowReader;
   readonly #query: NormalHistoryQuery;
   readonly #ids: ReadonlySet<string> | undefined;
   readonly #live: ReadonlyMap<number, LiveRef>;
@@ -105,7 +105,7 @@ class PageReader {
   readonly #liveInRows: readonly number[];
 
   constructor(life: Life, head: Head, query: NormalHistoryQuery) {
-    this.#reading = new Reading(life, head);
+    this.#reading = new RowReader(life, head);
     this.#query = query;
     this.#ids = query.ids && new Set(query.ids);
     this.#live = decodeLive(life.memoryId, head.live);
@@ -200,7 +200,7 @@ class PageReader {
 }
 
 /** Which of these ascending seqs, none of them live, are superseded, according to their marks in order. */
-async function supersededOf(reading: Reading, seqs: readonly number[]): Promise<ReadonlySet<number>> {
+async function supersededOf(reading: RowReader, seqs: readonly number[]): Promise<ReadonlySet<number>> {
   const { life } = reading;
   const superseded = new Set<number>();
   const [first, last] = [seqs[0], seqs.at(-1)];

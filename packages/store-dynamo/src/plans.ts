@@ -21,7 +21,7 @@ import {
   textOf,
   withLines,
 } from "./records.ts";
-import { Reading } from "./rows.ts";
+import { RowReader } from "./rows.ts";
 import type { TableItem } from "./table.ts";
 
 /** An item has 400 KB at most, and the rest of a head some 20. */
@@ -37,7 +37,7 @@ export interface RowRewrite extends RowWrite {
 }
 
 /** What an update does. */
-export interface Plan {
+export interface UpdatePlan {
   /** Identifies this attempt: what is staged for it has the token in its keys. */
   readonly token: string;
   readonly head: Head;
@@ -52,7 +52,7 @@ export interface Plan {
 }
 
 /** The rows of a plan. */
-type RowChanges = Pick<Plan, "added" | "rewritten" | "unchanged">;
+type RowChanges = Pick<UpdatePlan, "added" | "rewritten" | "unchanged">;
 
 /** What an update names, beside what stands with it: lines in the head, in rows, and those that have neither. */
 interface NamedLines {
@@ -68,7 +68,7 @@ export async function planUpdate(
   base: Head,
   lost: LostIds,
   ttlMs: number | undefined,
-): Promise<Plan | "torn"> {
+): Promise<UpdatePlan | "torn"> {
   const before = decodeLive(life.memoryId, base.live);
   const named = await linesNamed(life, update, base, lost, before);
   if (named === "torn") return named;
@@ -97,7 +97,7 @@ function headAfter(
   life: Life,
   { version, nextSeq, head }: FoldedUpdate,
   base: Head,
-  { added, rewritten, marks }: Pick<Plan, "added" | "rewritten" | "marks">,
+  { added, rewritten, marks }: Pick<UpdatePlan, "added" | "rewritten" | "marks">,
   ttlMs: number | undefined,
 ): Head {
   const itemOf = ({ items }: RowWrite): TableItem => items[0];
@@ -160,7 +160,7 @@ async function linesNamed(
   const inHead = new Set(recent.map(({ seq }) => seq));
   const gone = setState.map(({ seq }) => seq).filter((seq) => !live.has(seq));
   const asked = [...rewrite.map(({ seq }) => seq), ...remove, ...gone].filter((seq) => !inHead.has(seq));
-  const reading = new Reading(life, { ...base, pending: undefined });
+  const reading = new RowReader(life, { ...base, pending: undefined });
   const rows = await reading.rowsWith(asked, live);
   const lines = new Map([...rows.flatMap((row) => row.lines), ...recent].map((line) => [line.seq, line]));
   const missing = asked.filter((seq) => live.has(seq) && lines.get(seq)?.edit !== live.get(seq)?.edit);
@@ -188,7 +188,7 @@ async function linesNamed(
  * can be replaced and removed like others.
  */
 async function withEmpty(
-  reading: Reading,
+  reading: RowReader,
   recent: readonly MessageLine[],
   stored: readonly MessageRow[],
   empty: readonly MessageLine[],

@@ -22,7 +22,7 @@ interface RowQuery {
 }
 
 /** A read of rows and marks by a head, which says what must be found. */
-export class Reading {
+export class RowReader {
   readonly life: Life;
   /**
    * Whether a row or mark was not where it must be, or a row lacked a part, because an update happened in between or is

@@ -8,7 +8,7 @@ import type { Refusal } from "./client.ts";
 import { type Head, type Heads, headOfNone, isPresent } from "./head.ts";
 import { allLive, type LostIds, readMemory } from "./history.ts";
 import { Life } from "./items.ts";
-import { type Plan, planUpdate } from "./plans.ts";
+import { planUpdate, type UpdatePlan } from "./plans.ts";
 import { storeName } from "./refusals.ts";
 import { catchUp, discard, finish } from "./staging.ts";
 import type { Table } from "./table.ts";
@@ -98,7 +98,7 @@ async function attempt(
   }
 }
 
-async function carryOut(life: Life, update: FoldedUpdate, base: Head, plan: Plan): Promise<Outcome> {
+async function carryOut(life: Life, update: FoldedUpdate, base: Head, plan: UpdatePlan): Promise<Outcome> {
   const { table } = life;
   const { work, staged, actions, head, next, idsGone, unchecked } = writesOf(life, update, plan);
   // A query may see a half-applied transaction, so rows that the one below does not check are compared here.

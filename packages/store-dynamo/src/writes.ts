@@ -2,7 +2,7 @@
 import { type FoldedUpdate, invalidOption } from "@turnkeep/core/store-kit";
 import { type Head, putHead } from "./head.ts";
 import type { Life, WorkItem } from "./items.ts";
-import type { Plan } from "./plans.ts";
+import type { UpdatePlan } from "./plans.ts";
 import type { MessageRow } from "./records.ts";
 import { isStaging } from "./staging.ts";
 import { type Action, actionsAtOnce, type Condition, type TableItem } from "./table.ts";
@@ -27,7 +27,7 @@ export interface Writes {
  * One transaction writes all of an update that fits into it. If more rows were read than it can check and write, these
  * are staged, and take their places after it.
  */
-export function writesOf(life: Life, { expected, owner }: FoldedUpdate, plan: Plan): Writes {
+export function writesOf(life: Life, { expected, owner }: FoldedUpdate, plan: UpdatePlan): Writes {
   const { table, memoryId } = life;
   const { token, added, rewritten, unchanged, marks } = plan;
   const isBeginning = expected === null;
@@ -66,7 +66,7 @@ export function writesOf(life: Life, { expected, owner }: FoldedUpdate, plan: Pl
 }
 
 /** A query may have met another update half done: the rows that it read must be those that are there. */
-function checkedActions(life: Life, { rewritten, unchanged }: Plan): Action[] {
+function checkedActions(life: Life, { rewritten, unchanged }: UpdatePlan): Action[] {
   const { table } = life;
   const asRead = ({ count }: MessageRow): Condition => ({
     expression: "#c = :count",
@@ -102,7 +102,7 @@ function checkSize(actions: readonly Action[]): void {
 }
 
 /** The rewritten rows, where they wait until they may take their places. */
-function pendingItems(life: Life, { token, rewritten }: Plan): TableItem[] {
+function pendingItems(life: Life, { token, rewritten }: UpdatePlan): TableItem[] {
   return rewritten.map(({ key, items: [{ values }] }) => ({ ...life.pendingKey(token, key), values }));
 }
 
@@ -112,7 +112,7 @@ function partPrefixes(life: Life, rows: readonly MessageRow[]): string[] {
 }
 
 /** The items that lead from ids to messages that the update removes. */
-function idsGone(life: Life, { added, rewritten, nowhere }: Plan): TableItem[] {
+function idsGone(life: Life, { added, rewritten, nowhere }: UpdatePlan): TableItem[] {
   const kept = new Set([...added, ...rewritten].flatMap(({ lines }) => lines.map(({ seq }) => seq)));
   const before = [...rewritten.flatMap(({ old }) => old.lines), ...nowhere];
   return life.idItems(before.filter(({ seq }) => !kept.has(seq)));

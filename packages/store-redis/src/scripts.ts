@@ -69,7 +69,7 @@ export interface Statement<Answer> {
   readonly values: readonly (string | number)[];
 }
 
-type Call<Name extends keyof Answers> = Statement<Answers[Name]>;
+type StatementOf<Name extends keyof Answers> = Statement<Answers[Name]>;
 
 /** The scripts' calls, on the keys of a memory or of the index. */
 export class Statements {
@@ -81,12 +81,12 @@ export class Statements {
     this.#ttl = ttlMs?.toString() ?? "";
   }
 
-  read(memoryId: string, known = ""): Call<"read"> {
+  read(memoryId: string, known = ""): StatementOf<"read"> {
     return { script: scripts.read, keys: this.#keysOf(memoryId, 3), values: [known] };
   }
 
   /** `entered`: the answer of {@link enter}. */
-  begin(entry: IndexEntry, entered: string, update: FoldedUpdate): Call<"begin"> {
+  begin(entry: IndexEntry, entered: string, update: FoldedUpdate): StatementOf<"begin"> {
     const fields = fieldsOf(update);
     if (entry.owner !== undefined) fields.push("owner", entry.owner);
     const values = ["", "", this.#ttl, entry.life, entered, 7 + fields.length, ...fields];
@@ -95,7 +95,7 @@ export class Statements {
   }
 
   /** A change that {@link isLean}. If the database finds that it is not, it does nothing and returns `other`. */
-  plain(memoryId: string, update: FoldedUpdate): Call<"plain"> {
+  plain(memoryId: string, update: FoldedUpdate): StatementOf<"plain"> {
     const { insert, setState } = update;
     const values = this.#changeOf(update, 2 * setState.length, 0);
     for (const { seq } of setState) values.push(seq, seq);
@@ -106,7 +106,7 @@ export class Statements {
   }
 
   /** Changes a memory that is at the expected version and agrees with the update. */
-  change(memoryId: string, update: FoldedUpdate): Call<"change"> {
+  change(memoryId: string, update: FoldedUpdate): StatementOf<"change"> {
     const { insert, replaced, moved } = update;
     const values = this.#changeOf(update, 2 * moved.length, 4 * replaced.length);
     for (const { seq, state } of moved) values.push(seq, state);
@@ -115,12 +115,12 @@ export class Statements {
   }
 
   /** Tells why an update was refused, and the ids of messages whose record is lost or damaged. */
-  look(memoryId: string, seqs: readonly number[]): Call<"look"> {
+  look(memoryId: string, seqs: readonly number[]): StatementOf<"look"> {
     return { script: scripts.look, keys: this.#keysOf(memoryId), values: seqs };
   }
 
   /** One message more than the limit means that there are more. */
-  history(memoryId: string, query: NormalHistoryQuery): Call<"history"> {
+  history(memoryId: string, query: NormalHistoryQuery): StatementOf<"history"> {
     const { after, before, order, limit, states, ids } = query;
     const range =
       order === "ascending" ? ["ZRANGEBYSCORE", after, before] : ["ZREVRANGEBYSCORE", before, after];
@@ -129,42 +129,42 @@ export class Statements {
     return { script: scripts.history, keys: this.#keysOf(memoryId), values };
   }
 
-  peek(memoryId: string): Call<"peek"> {
+  peek(memoryId: string): StatementOf<"peek"> {
     return { script: scripts.peek, keys: this.#keysOf(memoryId, 1), values: [] };
   }
 
   /** Removes that life of a memory and no other; `""` stands for what remains when the head is gone. */
-  remove(memoryId: string, life: string, expected = ""): Call<"remove"> {
+  remove(memoryId: string, life: string, expected = ""): StatementOf<"remove"> {
     return { script: scripts.remove, keys: this.#keysOf(memoryId), values: [life, "", expected] };
   }
 
-  removeExpired({ memoryId, life }: IndexEntry): Call<"remove"> {
+  removeExpired({ memoryId, life }: IndexEntry): StatementOf<"remove"> {
     return { script: scripts.remove, keys: this.#keysOf(memoryId), values: [life, "expired", ""] };
   }
 
   /** Of the server that has this memory. */
-  policy(memoryId: string): Call<"policy"> {
+  policy(memoryId: string): StatementOf<"policy"> {
     return { script: scripts.policy, keys: this.#keysOf(memoryId, 1), values: [] };
   }
 
   /** Lists an entry before its memory begins. */
-  enter(entry: IndexEntry): Call<"enter"> {
+  enter(entry: IndexEntry): StatementOf<"enter"> {
     const keys = [this.#index("last"), ...this.#listsOf(entry.owner)];
     return { script: scripts.enter, keys, values: [memberOf(entry)] };
   }
 
   /** Removes an entry if it is at least this old. */
-  leave(entry: IndexEntry, olderThan: number): Call<"leave"> {
+  leave(entry: IndexEntry, olderThan: number): StatementOf<"leave"> {
     return { script: scripts.leave, keys: this.#listsOf(entry.owner), values: [memberOf(entry), olderThan] };
   }
 
   /** Rewrites an existing value on this connection, because `WAIT` covers only a connection's own writes. */
-  touch(): Call<"touch"> {
+  touch(): StatementOf<"touch"> {
     return { script: scripts.touch, keys: [this.#index("last")], values: [] };
   }
 
   /** In the order in which the memories began, after that position. */
-  page(owner: string | undefined, after: string, limit: number): Call<"page"> {
+  page(owner: string | undefined, after: string, limit: number): StatementOf<"page"> {
     return { script: scripts.page, keys: this.#listsOf(owner).slice(-1), values: [after, limit] };
   }
 

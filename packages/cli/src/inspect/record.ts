@@ -7,7 +7,7 @@ import { openaiResponsesFormat } from "@turnkeep/formats/openai-responses";
 import { arrivalsOf } from "../terminal/arrivals.ts";
 
 /** A message as a store has it. */
-export type StoredRecord = HistoryPage["messages"][number];
+export type HistoryRecord = HistoryPage["messages"][number];
 
 const formats: readonly MessageFormat<unknown>[] = [
   modelMessageFormat as unknown as MessageFormat<unknown>,
@@ -27,7 +27,7 @@ export interface RecordMeta {
 }
 
 /** Other hands may have changed it: what is not as core writes it is passed over. */
-export function metaOf({ meta }: Pick<StoredRecord, "meta">): RecordMeta {
+export function metaOf({ meta }: Pick<HistoryRecord, "meta">): RecordMeta {
   const { tokens, derived } = jsonOf(meta ?? "{}") as { tokens?: unknown; derived?: { through?: unknown } };
   const counts = Object.entries(tokens ?? {}).filter(([, count]) => typeof count === "number");
   const through = derived?.through;
@@ -35,7 +35,7 @@ export function metaOf({ meta }: Pick<StoredRecord, "meta">): RecordMeta {
 }
 
 /** Who said what, as far as its format is known. */
-export function spokenIn(record: StoredRecord): { readonly who: string; readonly text: string } {
+export function spokenIn(record: HistoryRecord): { readonly who: string; readonly text: string } {
   const { format: name } = envelopeOf(record);
   if (typeof name !== "string") return { who: "?", text: "(no record of a message format)" };
   const format = formats.find((known) => known.name === name);
@@ -53,14 +53,14 @@ export function spokenIn(record: StoredRecord): { readonly who: string; readonly
  * All of a record as one JSON value. The message is as it is stored: what JSON cannot hold, such as bytes, stands there as
  * core writes it. A payload that is no message's is given as text.
  */
-export function jsonRecord(record: StoredRecord): object {
+export function jsonRecord(record: HistoryRecord): object {
   const { id, seq, state, createdAt, payload, meta } = record;
   const { format, version, message } = envelopeOf(record);
   const content = message === undefined ? { payload } : { format, version, message };
   return { seq, id, state, createdAt, meta: meta === undefined ? undefined : jsonOf(meta), ...content };
 }
 
-function envelopeOf({ payload }: StoredRecord): {
+function envelopeOf({ payload }: HistoryRecord): {
   readonly format?: unknown;
   readonly version?: unknown;
   readonly message?: unknown;

@@ -5,7 +5,7 @@ import { number, some } from "../terminal/figures.ts";
 import { type Style, styleOf } from "../terminal/style.ts";
 import { timeOf } from "../terminal/time.ts";
 import type { Inspected } from "./inspect.ts";
-import { jsonRecord, metaOf, type StoredRecord, spokenIn } from "./record.ts";
+import { type HistoryRecord, jsonRecord, metaOf, spokenIn } from "./record.ts";
 
 const labelWidth = 12;
 const stateWidth = 12;
@@ -64,7 +64,7 @@ async function* pagesOf(
   { opened, limit }: Inspected,
   memoryId: string,
   snapshot: MemorySnapshot,
-): AsyncGenerator<{ readonly records: readonly StoredRecord[]; readonly isCut: boolean }> {
+): AsyncGenerator<{ readonly records: readonly HistoryRecord[]; readonly isCut: boolean }> {
   if (!opened.capabilities.history) {
     const live = snapshot.messages.map((message) => ({ ...message, state: "live" as const }));
     const records = limit === undefined ? live : live.slice(-limit);
@@ -80,7 +80,7 @@ async function* pagesOf(
       after = last.seq;
     }
   }
-  const newest: StoredRecord[] = [];
+  const newest: HistoryRecord[] = [];
   let isCut = true;
   while (isCut && newest.length < limit) {
     const before = newest.at(-1)?.seq;
@@ -93,7 +93,7 @@ async function* pagesOf(
   yield { records: newest.reverse(), isCut };
 }
 
-function lineOf(record: StoredRecord, seqWidth: number, { colour, columns }: Inspected): string {
+function lineOf(record: HistoryRecord, seqWidth: number, { colour, columns }: Inspected): string {
   const { seq, state, createdAt } = record;
   const { tokens, through } = metaOf(record);
   const { who, text } = spokenIn(record);

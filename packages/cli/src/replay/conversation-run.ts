@@ -22,7 +22,7 @@ import {
   type View,
   type ViewFigures,
 } from "./report.ts";
-import { type Turn, turnsAcross, turnsOf } from "./turns.ts";
+import { type ReplayedTurn, turnsAcross, turnsOf } from "./turns.ts";
 
 /** A message's id says where it stands in its conversation, so that a replay knows what is there already. */
 export function messageId(index: number): string {
@@ -63,7 +63,7 @@ export async function storedCount(memory: ChatMemory<unknown>): Promise<number> 
 
 /** One conversation on its way through a memory. */
 export class ConversationRun {
-  readonly turns: readonly Turn[];
+  readonly turns: readonly ReplayedTurn[];
   readonly #conversation: Conversation;
   readonly #settings: Settings;
   readonly #format: MessageFormat<unknown>;
@@ -119,7 +119,7 @@ export class ConversationRun {
   }
 
   /** Adds a turn's messages, one at a time, as an application would, and looks at each view on the way. */
-  async play(turn: Turn): Promise<TurnReport> {
+  async play(turn: ReplayedTurn): Promise<TurnReport> {
     const { messages } = this.#conversation;
     const start = Math.max(turn.from, this.#added);
     const replaced: boolean[] = [];

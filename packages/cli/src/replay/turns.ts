@@ -1,7 +1,7 @@
 import type { MessageFormat } from "@turnkeep/core";
 
 /** Messages `from` (from 0) up to `to` (exclusive) of a conversation. */
-export interface Turn {
+export interface ReplayedTurn {
   /** From 1. */
   readonly number: number;
   readonly from: number;
@@ -12,7 +12,10 @@ export interface Turn {
  * Cuts a conversation into turns: a user message and all up to the next. What stands before the first user message
  * belongs to the first turn, and a system message that stands right before a user message to that user's turn.
  */
-export function turnsOf(messages: readonly unknown[], format: MessageFormat<unknown>): readonly Turn[] {
+export function turnsOf(
+  messages: readonly unknown[],
+  format: MessageFormat<unknown>,
+): readonly ReplayedTurn[] {
   const starts: number[] = [];
   for (const [index, message] of messages.entries()) {
     if (format.role(message) !== "user") continue;
@@ -25,7 +28,7 @@ export function turnsOf(messages: readonly unknown[], format: MessageFormat<unkn
 }
 
 /** The numbers of the first and the last turn that messages belong to, by their indexes, of which there is one or more. */
-export function turnsAcross(indexes: readonly number[], turns: readonly Turn[]): [number, number] {
+export function turnsAcross(indexes: readonly number[], turns: readonly ReplayedTurn[]): [number, number] {
   let [first, last] = [Number.POSITIVE_INFINITY, 0];
   for (const index of indexes) {
     first = Math.min(first, index);
@@ -35,11 +38,11 @@ export function turnsAcross(indexes: readonly number[], turns: readonly Turn[]):
 }
 
 /** By halves: the turns of a long conversation are searched at every departure. */
-function numberOf(index: number, turns: readonly Turn[]): number {
+function numberOf(index: number, turns: readonly ReplayedTurn[]): number {
   let [low, high] = [0, turns.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((turns[middle] as Turn).to <= index) low = middle + 1;
+    if ((turns[middle] as ReplayedTurn).to <= index) low = middle + 1;
     else high = middle;
   }
   return turns[low]?.number ?? 1;

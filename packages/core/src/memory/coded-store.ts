@@ -1,15 +1,10 @@
 import { throwIfAborted } from "../abort.ts";
 import type { MemoryPolicy } from "../chat-memory-options.ts";
 import { isTurnkeepError, TurnkeepError, type TurnkeepErrorDetails } from "../errors.ts";
+import type { CodedStore } from "../memory-settings.ts";
 import type { CallOptions, ChatMemoryStore } from "../store-contract.ts";
 import { quoted } from "../stores/text.ts";
 import { report } from "./report.ts";
-
-/** What memories ask of a store. */
-export type CodedStore = Pick<
-  ChatMemoryStore,
-  "capabilities" | "getMessages" | "updateMessages" | "deleteMessages" | "getHistory" | "listMemories"
->;
 
 /**
  * The store as memories call it: every error has a code, even if the store throws one that is not ours. With `retry`, a

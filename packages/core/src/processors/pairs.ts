@@ -29,11 +29,11 @@ export interface MessagePairs {
   /** The pairs that it reveals, with or between earlier messages. */
   readonly bonds: readonly Bond[];
   /** What preceded it. */
-  readonly run: Run;
+  readonly run: CallRun;
 }
 
 /** The messages that made calls directly after one another, and the first of them that was answered. */
-interface Run {
+interface CallRun {
   readonly callers: Set<number>;
   readonly answered: number | undefined;
 }
@@ -57,7 +57,7 @@ export class Pairing {
   readonly #calls: CallsById<PairedCall> = new CallsById();
   readonly #requests: ById<ApprovalRequest> = new ById();
   readonly #early: ById<EarlyResults> = new ById();
-  #run: Run = { callers: new Set(), answered: undefined };
+  #run: CallRun = { callers: new Set(), answered: undefined };
 
   /** Takes in the next message. */
   enter<M>(item: Item<M>): MessagePairs {

@@ -32,7 +32,10 @@ export function stripper({ name, keepLastSteps, holds, binds = false, strip }: S
       };
       const { holding, bound, shown } = list.states(processor, () => ({
         holding: keepLastSteps > 0 ? new StepsHolding(list.steps, isHolding) : undefined,
-        bound: binds && format.answersInParts === true ? new Bound(messages, format, isHolding) : undefined,
+        bound:
+          binds && format.answersInParts === true
+            ? new BoundMessages(messages, format, isHolding)
+            : undefined,
         shown: new Shown<M>(),
       }));
       const steps = holding && list.steps;
@@ -51,7 +54,7 @@ export function stripper({ name, keepLastSteps, holds, binds = false, strip }: S
 }
 
 /** The messages that hold such content, or follow one that does in the same answer. */
-class Bound<M> implements ListState {
+class BoundMessages<M> implements ListState {
   readonly #messages: readonly M[];
   readonly #format: MessageFormat<M>;
   readonly #isHolding: (at: number) => boolean;

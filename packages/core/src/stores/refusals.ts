@@ -2,7 +2,7 @@ import { TurnkeepError } from "../errors.ts";
 import { errorCode, notReadyError, refusedError } from "./store-errors.ts";
 
 /** What identifies a fault of the database, such as `/^42P01/`, and what the error says of it. */
-type Row = readonly [fault: RegExp, words: string];
+type RefusalRow = readonly [fault: RegExp, words: string];
 
 /**
  * What a database answers when it refuses, so that nothing was written. Only what is certain belongs here: a fault that is
@@ -10,13 +10,13 @@ type Row = readonly [fault: RegExp, words: string];
  */
 export interface Refusals {
   /** `STORE_NOT_READY`: what is missing until `migrate()` has run, as {@link notReadyError} takes it. */
-  readonly missing?: readonly Row[] | undefined;
+  readonly missing?: readonly RefusalRow[] | undefined;
   /** `STORE_NOT_READY`: what keeps the database from being prepared, and what to mend. */
-  readonly unfit?: readonly Row[] | undefined;
+  readonly unfit?: readonly RefusalRow[] | undefined;
   /** `STORE_UNAVAILABLE`: what passes by itself, such as a limit, a lock, or a host that does not listen yet. */
   readonly passing?: RegExp | undefined;
   /** `STORE_REFUSED`: what is refused until somebody mends it, and what to mend, as {@link refusedError} takes it. */
-  readonly refused?: readonly Row[] | undefined;
+  readonly refused?: readonly RefusalRow[] | undefined;
 }
 
 /**
@@ -50,7 +50,8 @@ export function refusalOf(
   cause: unknown,
   fault: string = errorCode(cause),
 ): TurnkeepError | undefined {
-  const wordsIn = (rows: readonly Row[]): string | undefined => rows.find(([row]) => row.test(fault))?.[1];
+  const wordsIn = (rows: readonly RefusalRow[]): string | undefined =>
+    rows.find(([row]) => row.test(fault))?.[1];
   const lacks = wordsIn(missing);
   if (lacks !== undefined) return notReadyError(store, lacks, cause);
   const hinders = wordsIn(unfit);

@@ -80,8 +80,13 @@ function isInOrder<M>(
   { items, calls, answers, unanswered }: Step<M>,
   openCalls: OpenCalls | "none",
 ): boolean {
-  const caller = items[0] as Item<M>;
-  if (caller.calls.length === 0 || caller.results.length + caller.approvals.length > 0) return false;
+  const [caller] = items;
+  if (
+    caller === undefined ||
+    caller.calls.length === 0 ||
+    caller.results.length + caller.approvals.length > 0
+  )
+    return false;
   if (unanswered > 0 && openCalls !== "any") return false;
   for (let index = 1; index < items.length; index++) {
     const { role, calls, results, approvals } = items[index] as Item<M>;

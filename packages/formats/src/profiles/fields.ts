@@ -5,7 +5,7 @@ import { isObject } from "../checks.ts";
 export type Field = readonly [expected: string, holds: (value: unknown) => boolean];
 
 /** What each field of a rule must be, its name and its source apart. */
-export type Fields<R> = { readonly [F in Exclude<keyof R, "rule" | "source">]-?: Field };
+export type RuleFields<R> = { readonly [F in Exclude<keyof R, "rule" | "source">]-?: Field };
 
 export const oneOf = (...values: readonly string[]): Field => [
   values.map((value) => JSON.stringify(value)).join(" or "),

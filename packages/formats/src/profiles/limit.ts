@@ -3,10 +3,10 @@ import { limit } from "./fields.ts";
 import type { Rule, RuleKind } from "./rule.ts";
 
 /** At most this many of something. */
-export type Limit<N extends string> = Rule<N, { readonly limit: number }>;
+export type LimitRule<N extends string> = Rule<N, { readonly limit: number }>;
 
 /** Where there is more than a limit allows, and how much there is. */
-interface Excess {
+interface LimitExcess {
   readonly index: number;
   readonly needed: number;
 }
@@ -24,10 +24,10 @@ export function limitOf<N extends string>({
   remedy,
   excesses,
 }: LimitWords & {
-  excesses<M>(messages: readonly M[], format: MessageFormat<M>, limit: number): readonly Excess[];
-}): RuleKind<Limit<N>> {
+  excesses<M>(messages: readonly M[], format: MessageFormat<M>, limit: number): readonly LimitExcess[];
+}): RuleKind<LimitRule<N>> {
   return {
-    fields: { limit } as RuleKind<Limit<N>>["fields"],
+    fields: { limit } as RuleKind<LimitRule<N>>["fields"],
     breaks: (messages, format, { limit }) =>
       excesses(messages, format, limit).map(
         ({ index, needed }) => [index, `${needed} where ${limit} may be`] as const,
@@ -49,7 +49,7 @@ export function limitOf<N extends string>({
 export function limitPerMessage<N extends string>({
   count,
   ...words
-}: LimitWords & { count<M>(message: M, format: MessageFormat<M>): number }): RuleKind<Limit<N>> {
+}: LimitWords & { count<M>(message: M, format: MessageFormat<M>): number }): RuleKind<LimitRule<N>> {
   return limitOf({
     ...words,
     excesses: (messages, format, limit) =>

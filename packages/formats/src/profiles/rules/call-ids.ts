@@ -1,8 +1,8 @@
 import type { CallPlace, MessageFormat, ToolCallRef } from "@turnkeep/core";
 import { callsOfProvider } from "../about.ts";
 import { pattern, truth } from "../fields.ts";
-import { MessagePairs } from "../message-pairs.ts";
 import { methodOf } from "../method-of.ts";
+import { PairsByMessage } from "../pairs-by-message.ts";
 import type { Finding, Rule, RuleKind } from "../rule.ts";
 
 /** A call's id matches the pattern and, with `unique`, is used once in a request. */
@@ -26,7 +26,7 @@ function withCallIds<M>(messages: readonly M[], format: MessageFormat<M>, rule: 
   const newIdOf = newIds(rule, taken);
   /** By id, the new one of the newest call: for what belongs to none of those that wait, or does not say what it is. */
   const newest = new Map<string, string>();
-  const pairs = new MessagePairs<M, string>(format);
+  const pairs = new PairsByMessage<M, string>(format);
   return messages.map((message) => {
     const calls = format.toolCalls(message);
     const asked: [id: string, newId: string][] = [];

@@ -1,8 +1,8 @@
-import { type Limit, limitPerMessage } from "../limit.ts";
+import { type LimitRule, limitPerMessage } from "../limit.ts";
 import type { RuleKind } from "../rule.ts";
 
 /** At most this many calls in a message. */
-export type Calls = Limit<"calls">;
+export type Calls = LimitRule<"calls">;
 
 export const calls: RuleKind<Calls> = limitPerMessage({
   counted: "tool calls in a message",

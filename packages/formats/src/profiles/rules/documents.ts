@@ -1,9 +1,9 @@
 import { mediaOf } from "../about.ts";
-import { type Limit, limitPerMessage } from "../limit.ts";
+import { type LimitRule, limitPerMessage } from "../limit.ts";
 import type { RuleKind } from "../rule.ts";
 
 /** At most this many documents in a message. */
-export type Documents = Limit<"documents">;
+export type Documents = LimitRule<"documents">;
 
 export const documents: RuleKind<Documents> = limitPerMessage({
   counted: "documents in a message",

@@ -1,9 +1,9 @@
 import { mediaOf } from "../about.ts";
-import { type Limit, limitPerMessage } from "../limit.ts";
+import { type LimitRule, limitPerMessage } from "../limit.ts";
 import type { RuleKind } from "../rule.ts";
 
 /** At most this many images in a message. */
-export type Images = Limit<"images">;
+export type Images = LimitRule<"images">;
 
 export const images: RuleKind<Images> = limitPerMessage({
   counted: "images in a message",

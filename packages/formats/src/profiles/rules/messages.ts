@@ -1,8 +1,8 @@
-import { type Limit, limitOf } from "../limit.ts";
+import { type LimitRule, limitOf } from "../limit.ts";
 import type { RuleKind } from "../rule.ts";
 
 /** At most this many messages in a request. */
-export type Messages = Limit<"messages">;
+export type Messages = LimitRule<"messages">;
 
 /** The window of a memory with this profile evicts what is beyond. */
 export const messages: RuleKind<Messages> = limitOf({

@@ -1,8 +1,8 @@
-import { type Limit, limitPerMessage } from "../limit.ts";
+import { type LimitRule, limitPerMessage } from "../limit.ts";
 import type { RuleKind } from "../rule.ts";
 
 /** At most this many UTF-16 units in a text. */
-export type TextLength = Limit<"text-length">;
+export type TextLength = LimitRule<"text-length">;
 
 export const textLength: RuleKind<TextLength> = limitPerMessage({
   counted: "UTF-16 units in a text",

@@ -2,7 +2,7 @@ import type { MessageFormat, ToolCallRef } from "@turnkeep/core";
 import { CallsById, openCalls } from "@turnkeep/core/processors";
 import { callsOfProvider } from "../about.ts";
 import { optional, truth } from "../fields.ts";
-import { MessagePairs } from "../message-pairs.ts";
+import { PairsByMessage } from "../pairs-by-message.ts";
 import type { Finding, Rule, RuleKind } from "../rule.ts";
 
 /**
@@ -64,7 +64,7 @@ function unpaired<M>(messages: readonly M[], format: MessageFormat<M>, joins: bo
 function unpairedParts<M>(messages: readonly M[], format: MessageFormat<M>): Finding[] {
   const findings: Finding[] = [];
   const providers = callsOfProvider(messages, format);
-  const pairs = new MessagePairs<M, number>(format);
+  const pairs = new PairsByMessage<M, number>(format);
   for (const [index, message] of messages.entries()) {
     const calls = format.toolCalls(message).filter((call) => call.providerExecuted !== true);
     const answered = pairs.enter(

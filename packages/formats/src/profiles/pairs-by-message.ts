@@ -5,7 +5,7 @@ import { CallsById } from "@turnkeep/core/processors";
 type Asked<Call> = readonly [callId: string, call: Call];
 
 /** Pairs the results of a list with its calls, message by message. Answers directly after one another are one answer. */
-export class MessagePairs<M, Call> {
+export class PairsByMessage<M, Call> {
   readonly #format: MessageFormat<M>;
   readonly #calls: CallsById<Call> = new CallsById();
   /** The calls of the answers directly before the next message. */
