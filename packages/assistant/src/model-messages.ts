@@ -20,10 +20,6 @@ export function unreadableInput(text: string): {
   return { input: {}, providerOptions: { turnkeep: { unreadableInput: text } } };
 }
 
-export function isObject(input: unknown): input is object {
-  return typeof input === "object" && input !== null && !Array.isArray(input);
-}
-
 interface AnyPart {
   readonly type: string;
   readonly providerOptions?:

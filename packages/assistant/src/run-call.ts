@@ -1,9 +1,9 @@
 import { TurnkeepError } from "@turnkeep/core";
+import { isObject } from "@turnkeep/core/format-kit";
 import { quoted, wrongOption } from "@turnkeep/core/store-kit";
 import type { CallStrategy, ToolAnswer } from "./assistant.ts";
 import { AssistantError } from "./errors.ts";
 import type { ToolCall, ToolResult } from "./messages.ts";
-import { isObject } from "./model-messages.ts";
 import { isStandardSchema, issuesText } from "./schema.ts";
 import type { Setup } from "./setup.ts";
 import { mayNeedApproval, type Tool, type ToolContext } from "./tool.ts";

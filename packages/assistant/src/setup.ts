@@ -32,7 +32,7 @@ const strategyNames: readonly (keyof Strategies)[] = [
 const messageMethods = ["system", "user", "assistant", "text", "toolCalls", "toolResult"] as const;
 
 /** Not a list, a `Map` or a promise: those would have no tools in them, and nobody would notice. */
-function isRecord(value: unknown): boolean {
+function isTable(value: unknown): boolean {
   return (
     typeof value === "object" && value !== null && !(Symbol.iterator in value) && !(value instanceof Promise)
   );
@@ -46,7 +46,7 @@ export function setupOf<M>(policy: AssistantPolicy<M>, messages: AssistantMessag
   const { timeoutMs, onAbort = "keep", keepFailedTurns = false } = policy;
   if (typeof model !== "function")
     throw wrongOption("model", model, "an async function, or what an adapter makes");
-  if (!isRecord(tools)) throw wrongOption("tools", tools, "an object of tools by their names");
+  if (!isTable(tools)) throw wrongOption("tools", tools, "an object of tools by their names");
   for (const method of messageMethods) {
     if (typeof messages[method] === "function") continue;
     throw wrongOption(`messages.${method}`, messages[method], "a function");

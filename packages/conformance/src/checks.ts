@@ -1,3 +1,4 @@
+import { kindOf } from "@turnkeep/core/store-kit";
 import type { ConformanceHarness } from "./harness.ts";
 import type { ConformanceOptions, RunOptions } from "./run.ts";
 
@@ -75,11 +76,4 @@ function checkNames(
 function isPlain(object: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(object);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
-function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (Array.isArray(value)) return "a list";
-  if (value instanceof Promise) return "a promise";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

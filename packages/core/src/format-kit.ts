@@ -4,6 +4,7 @@
  *
  * @module
  */
+export { toBase64 } from "./base64.ts";
 export { asText } from "./format/as-text.ts";
 export { checkedCodec, invalidMessage } from "./format/checked-codec.ts";
 export { derived, type OwnMembers } from "./format/derived.ts";
@@ -19,3 +20,4 @@ export {
   type VisitPart,
   withMember,
 } from "./format/visitor.ts";
+export { append, isObject } from "./values.ts";

@@ -1,6 +1,7 @@
 import { invalidOption, type TurnkeepError } from "./errors.ts";
 import { isRecord } from "./format/to-plain.ts";
 import { quoted, show } from "./stores/text.ts";
+import { kindOf } from "./values.ts";
 import type { TokenCounter } from "./window-options.ts";
 
 /**
@@ -23,27 +24,6 @@ export function wrongOption(name: string, value: unknown, expected: string): Tur
 export function shown(value: unknown): string {
   if (typeof value === "string") return value.includes("://") ? "an address (not shown)" : show(value);
   return typeof value === "object" || typeof value === "function" ? kindOf(value) : show(value);
-}
-
-/**
- * The kind of a value that must not be shown itself, because it may be a URL with a password, or content.
- *
- * @example
- * ```ts
- * import { kindOf } from "@turnkeep/core/store-kit";
- *
- * kindOf(["a"]); // "an array"
- * ```
- */
-export function kindOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  try {
-    if (Array.isArray(value)) return "an array";
-    if (value instanceof Promise) return "a promise: await it first";
-  } catch {
-    return "an object that cannot be read";
-  }
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 /**

@@ -15,7 +15,6 @@ export {
   checkObject,
   checkTimeout,
   checkUnlessInstance,
-  kindOf,
   wrongOption,
 } from "./option-checks.ts";
 export {
@@ -68,3 +67,4 @@ export {
   storeError,
 } from "./stores/store-errors.ts";
 export { quoted, show, utf8Length } from "./stores/text.ts";
+export { kindOf } from "./values.ts";

@@ -1,4 +1,5 @@
 import { TurnkeepError } from "@turnkeep/core";
+import { isObject } from "@turnkeep/core/format-kit";
 import { kindOf } from "@turnkeep/core/store-kit";
 import { loadEncoding, vocabularyOf } from "./encoding.ts";
 import { ruleOf } from "./models.ts";
@@ -94,12 +95,8 @@ function plainOf(tool: ToolDefinition, place: number): unknown {
 
 function isSchema(value: object): boolean {
   const properties = (value as { readonly properties?: unknown }).properties ?? {};
-  if (!isRecord(value) || !isRecord(properties)) return false;
-  return Object.values(properties).every((schema) => typeof schema === "boolean" || isRecord(schema));
-}
-
-function isRecord(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  if (!isObject(value) || !isObject(properties)) return false;
+  return Object.values(properties).every((schema) => typeof schema === "boolean" || isObject(schema));
 }
 
 function wrongTools(what: string, cause?: unknown): TurnkeepError {

@@ -1,10 +1,11 @@
 import type { ModelMessage, ModelMessageLike } from "@turnkeep/core";
+import { isObject } from "@turnkeep/core/format-kit";
 import { checkObject, onAbort, wrongOption } from "@turnkeep/core/store-kit";
 import { generateText, jsonSchema, type LanguageModel, streamText } from "ai";
 import { newCallId } from "../call-id.ts";
 import { AssistantError } from "../errors.ts";
 import type { Model, ModelRequest, ModelResponse } from "../model.ts";
-import { isObject, unreadableInput } from "../model-messages.ts";
+import { unreadableInput } from "../model-messages.ts";
 import { isContextLengthError } from "../openai-compatible/context-length.ts";
 import { sentName } from "../openai-compatible/sent-calls.ts";
 

@@ -4,8 +4,9 @@ import {
   type ProviderOptions,
   TurnkeepError,
 } from "@turnkeep/core";
+import { isObject } from "@turnkeep/core/format-kit";
 import { quoted } from "@turnkeep/core/store-kit";
-import { isObject, unreadableInput } from "../model-messages.ts";
+import { unreadableInput } from "../model-messages.ts";
 import { textsOf } from "./content.ts";
 import { dataUrl } from "./data-url.ts";
 import { keptReasoning, provider, reasoningOf, returnedReasoning } from "./reasoning.ts";

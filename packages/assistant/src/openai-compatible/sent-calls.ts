@@ -1,4 +1,4 @@
-import { isObject } from "../model-messages.ts";
+import { isObject } from "@turnkeep/core/format-kit";
 
 /**
  * The name of a tool that there is, or one that OpenAI takes: it refuses each later request for one that a model made up, such

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { isTurnkeepError } from "@turnkeep/core";
+import { isObject } from "@turnkeep/core/format-kit";
 import { linesOf } from "./lines.ts";
 import { detectKind, formats, type MessageKind } from "./message-kind.ts";
 
@@ -95,8 +96,4 @@ function firstProblem(messages: readonly unknown[], kind: MessageKind): string |
 
 function isMemoryId(id: string): boolean {
   return Buffer.byteLength(id) <= maxIdBytes && !id.includes("\u0000") && Buffer.from(id).toString() === id;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

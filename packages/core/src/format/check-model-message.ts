@@ -1,6 +1,6 @@
-export const roles: readonly string[] = ["system", "user", "assistant", "tool"];
+import { isObject } from "../values.ts";
 
-type Members = Readonly<Record<string, unknown>>;
+export const roles: readonly string[] = ["system", "user", "assistant", "tool"];
 
 /** The text members that a part of a known type must have; parts of other types are kept unchecked. */
 const textMembers: ReadonlyMap<string, readonly string[]> = new Map([
@@ -86,10 +86,6 @@ function firstProblem(
     if (problem !== undefined) return problem;
   }
   return undefined;
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === "object" && value !== null;
 }
 
 function must(place: string, expected: string): string {

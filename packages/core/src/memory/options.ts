@@ -4,7 +4,7 @@ import { invalidOption } from "../errors.ts";
 import { modelMessageFormat } from "../format/model-message-format.ts";
 import type { MemorySettings } from "../memory-settings.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { kindOf, wrongOption } from "../option-checks.ts";
+import { wrongOption } from "../option-checks.ts";
 import {
   type Check,
   callback,
@@ -27,6 +27,7 @@ import type { ProviderProfile } from "../provider-profile.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
 import { checkMemoryId, checkOwner } from "../stores/checks.ts";
 import { singleSlotStore } from "../stores/single-slot-store.ts";
+import { kindOf } from "../values.ts";
 import { addedByRepair } from "../view/repair.ts";
 import { windowSettings } from "../window/settings.ts";
 import { codedStore } from "./coded-store.ts";

@@ -1,7 +1,7 @@
 import { TurnkeepError } from "../errors.ts";
 import type { MessageFormat } from "../message-format.ts";
-import { kindOf } from "../option-checks.ts";
 import { quoted } from "../stores/text.ts";
+import { kindOf } from "../values.ts";
 import { frozenCopy, isFrozenCopy } from "./frozen-copy.ts";
 import { type ListsByArray, listIn, listOf, MessageList } from "./message-list.ts";
 import { perObject } from "./per-message.ts";

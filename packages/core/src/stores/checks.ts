@@ -1,6 +1,7 @@
 import { invalidOption, TurnkeepError } from "../errors.ts";
-import { checkNames, kindOf } from "../option-checks.ts";
+import { checkNames } from "../option-checks.ts";
 import type { MemoryUpdate, MessageState, StoreCapabilities, StoredMessage } from "../store-contract.ts";
+import { kindOf } from "../values.ts";
 import { scanText, show } from "./text.ts";
 
 const maxHeadBytes = 16 * 1024;

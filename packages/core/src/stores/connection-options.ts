@@ -1,5 +1,6 @@
 import { invalidOption } from "../errors.ts";
-import { checkNames, kindOf, wrongOption } from "../option-checks.ts";
+import { checkNames, wrongOption } from "../option-checks.ts";
+import { kindOf } from "../values.ts";
 
 /**
  * Where a store's database is: exactly one of a client, a URL or a driver's configuration. The store says what each

@@ -1,6 +1,7 @@
 import { invalidOption, type TurnkeepError } from "../errors.ts";
-import { checkUnlessInstance, kindOf } from "../option-checks.ts";
+import { checkUnlessInstance } from "../option-checks.ts";
 import type { ChatMemoryStore } from "../store-contract.ts";
+import { kindOf } from "../values.ts";
 import { checkTtl } from "./checks.ts";
 import { defineStore } from "./define-store.ts";
 import { driverCalls } from "./driver-calls.ts";
