@@ -186,6 +186,30 @@ describe("uiMessageFormat", () => {
       user(pdf("new a.pdf"), photo, file),
     );
     expect(format.renameDocuments?.(message, (name) => name)).toBe(message);
+    expect(format.renameDocuments?.(assistant(steering(pdf("a.pdf"))), (name) => `new ${name}`)).toEqual(
+      assistant(steering(pdf("new a.pdf"))),
+    );
+  });
+});
+
+describe("what a message's part holds or became", () => {
+  const showing = uiMessageFormat({ convertDataPart: ({ data }) => data });
+
+  it("is seen, even if it is a blank text, and a file of it stays the application's", () => {
+    expect(showing.isEmpty(user(data(text(" "))))).toBe(false);
+    const message = user(data(file), text("a"));
+    expect(showing.without(message, { media: true })).toBe(message);
+    expect(showing.pieces(message).map(({ type }) => type)).toEqual(["media", "text"]);
+  });
+
+  it("is no call, no result and no reasoning of the message", () => {
+    const thought = { type: "reasoning", text: "hm" };
+    const message = assistant(steering(tool({}), thought), data(tool({})));
+    expect(showing.toolCalls(message)).toEqual([]);
+    expect(showing.toolResults(message)).toEqual([]);
+    expect(showing.hasReasoning(message)).toBe(false);
+    const omission = { toolCalls: () => true, toolResults: () => true, reasoning: true };
+    expect(showing.without(message, omission)).toBe(message);
   });
 });
 

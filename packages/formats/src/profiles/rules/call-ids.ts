@@ -1,5 +1,4 @@
 import type { CallPlace, MessageFormat, ToolCallRef } from "@turnkeep/core";
-import { append } from "../../reshape.ts";
 import { callsOfProvider } from "../about.ts";
 import { pattern, truth } from "../fields.ts";
 import { methodOf } from "../method-of.ts";
@@ -132,4 +131,11 @@ function* wrongIds<M>(
       if (isWrong) yield [index, "a result's id has not the form that the provider takes"];
     }
   }
+}
+
+/** Puts an id last among those under a key. */
+function append(ids: NewIds, key: string, newId: string): void {
+  const list = ids.get(key);
+  if (list === undefined) ids.set(key, [newId]);
+  else list.push(newId);
 }
