@@ -1,19 +1,7 @@
-import { invalidMessage as invalid } from "@turnkeep/core/format-kit";
-import { quoted } from "@turnkeep/core/store-kit";
+import { invalidMessage as invalid, isObject } from "@turnkeep/core/format-kit";
+import { kindOf, quoted } from "@turnkeep/core/store-kit";
 
 export { invalid };
-
-/** What a value is, without what it holds. */
-export function kindOf(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "a list";
-  if (value === undefined) return "nothing";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** Refuses what is no text. */
 export function checkText(value: unknown, path: string): void {

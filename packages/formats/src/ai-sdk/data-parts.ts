@@ -1,6 +1,6 @@
 import { TurnkeepError } from "@turnkeep/core";
-import { wrongOption } from "@turnkeep/core/store-kit";
-import { isObject, kindOf } from "../checks.ts";
+import { isObject } from "@turnkeep/core/format-kit";
+import { kindOf, wrongOption } from "@turnkeep/core/store-kit";
 import type { ConvertDataPart } from "./messages.ts";
 
 /** The application's function, with its answers checked. Errors: `INVALID_OPTION`, which never shows an answer. */

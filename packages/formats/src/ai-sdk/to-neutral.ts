@@ -1,4 +1,4 @@
-import { isObject } from "../checks.ts";
+import { isObject } from "@turnkeep/core/format-kit";
 import type { Losses, Source } from "../conversion/losses.ts";
 import { mediumOf, named, typed } from "../conversion/media.ts";
 import {

@@ -1,4 +1,4 @@
-import { isObject } from "../checks.ts";
+import { isObject } from "@turnkeep/core/format-kit";
 import type { Losses } from "../conversion/losses.ts";
 import { carriedBase64, carriedText, exactType, topType } from "../conversion/media.ts";
 import type {

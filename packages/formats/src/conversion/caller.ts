@@ -1,4 +1,4 @@
-import { isObject } from "../checks.ts";
+import { isObject } from "@turnkeep/core/format-kit";
 
 /** Whether the model made a call itself, not code that it wrote: then its `caller` says no more than none would. */
 export function isDirect(caller: unknown): boolean {

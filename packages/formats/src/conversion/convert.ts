@@ -1,6 +1,6 @@
 import { type MessageFormat, TurnkeepError } from "@turnkeep/core";
-import { checkObject } from "@turnkeep/core/store-kit";
-import { isObject, kindOf } from "../checks.ts";
+import { isObject } from "@turnkeep/core/format-kit";
+import { checkObject, kindOf } from "@turnkeep/core/store-kit";
 import { type Loss, Losses } from "./losses.ts";
 import type { NeutralMessage } from "./neutral.ts";
 import { settled } from "./settle.ts";

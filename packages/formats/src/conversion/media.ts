@@ -1,3 +1,4 @@
+import { toBase64 } from "@turnkeep/core/format-kit";
 import type { Medium } from "./neutral.ts";
 
 /** A medium behind a URL; one that a `data:` URL holds is taken out of it. `undefined` for what is no URL. */
@@ -101,13 +102,4 @@ export function filenameOf(medium: Medium): string {
 /** The medium under its name; one that {@link filenameOf} gave is none. */
 export function withFilename(medium: Medium | undefined, filename: unknown): Medium | undefined {
   return medium && filename !== filenameOf(medium) ? { ...medium, ...named(filename) } : medium;
-}
-
-const chunk = 0x2000;
-
-export function toBase64(bytes: Uint8Array): string {
-  let binary = "";
-  for (let start = 0; start < bytes.length; start += chunk)
-    binary += String.fromCharCode(...bytes.subarray(start, start + chunk));
-  return btoa(binary);
 }

@@ -1,4 +1,4 @@
-import { isObject } from "../checks.ts";
+import { isObject } from "@turnkeep/core/format-kit";
 import { trimmed } from "./java.ts";
 import { memberOf, refused } from "./places.ts";
 

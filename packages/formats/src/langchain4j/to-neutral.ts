@@ -1,5 +1,5 @@
+import { isObject } from "@turnkeep/core/format-kit";
 import { CallsById } from "@turnkeep/core/processors";
-import { isObject } from "../checks.ts";
 import type { Losses, Source } from "../conversion/losses.ts";
 import { mediumOf, typed } from "../conversion/media.ts";
 import {

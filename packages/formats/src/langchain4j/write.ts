@@ -1,4 +1,4 @@
-import { isObject } from "../checks.ts";
+import { isObject } from "@turnkeep/core/format-kit";
 import { checkMessage } from "./check.ts";
 import { defaultsOf, leavesOutEmptyAttributes, withDefaults } from "./defaults.ts";
 import { canonicalBase64, doubleText, isJavaUri } from "./java.ts";

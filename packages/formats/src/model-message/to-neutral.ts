@@ -1,7 +1,7 @@
 import type { ModelMessageLike } from "@turnkeep/core";
-import { isObject } from "../checks.ts";
+import { isObject, toBase64 } from "@turnkeep/core/format-kit";
 import type { Losses, Source } from "../conversion/losses.ts";
-import { mediumOf, named, textMedium, toBase64, typed } from "../conversion/media.ts";
+import { mediumOf, named, textMedium, typed } from "../conversion/media.ts";
 import {
   type Medium,
   type NeutralMessage,

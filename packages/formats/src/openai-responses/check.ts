@@ -1,4 +1,6 @@
-import { checkName, checkParts, checkRole, checkText, invalid, isObject, kindOf } from "../checks.ts";
+import { isObject } from "@turnkeep/core/format-kit";
+import { kindOf } from "@turnkeep/core/store-kit";
+import { checkName, checkParts, checkRole, checkText, invalid } from "../checks.ts";
 
 const roles: readonly unknown[] = ["system", "developer", "user", "assistant"];
 

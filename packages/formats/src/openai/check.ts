@@ -1,4 +1,6 @@
-import { checkName, checkRole, invalid, isObject, kindOf } from "../checks.ts";
+import { isObject } from "@turnkeep/core/format-kit";
+import { kindOf } from "@turnkeep/core/store-kit";
+import { checkName, checkRole, invalid } from "../checks.ts";
 
 const roles: readonly unknown[] = ["system", "developer", "user", "assistant", "tool", "function"];
 

@@ -1,5 +1,4 @@
-import { asText } from "@turnkeep/core/format-kit";
-import { isObject } from "../checks.ts";
+import { asText, isObject } from "@turnkeep/core/format-kit";
 import type { Losses, Source } from "../conversion/losses.ts";
 import { mediumOf, named, withFilename } from "../conversion/media.ts";
 import {

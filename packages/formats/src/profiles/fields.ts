@@ -1,5 +1,5 @@
 import type { Role } from "@turnkeep/core";
-import { isObject } from "../checks.ts";
+import { isObject } from "@turnkeep/core/format-kit";
 
 /** What a field of a rule must be, in words and as a condition. */
 export type Field = readonly [expected: string, holds: (value: unknown) => boolean];

@@ -1,6 +1,6 @@
 import { TurnkeepError } from "@turnkeep/core";
-import { quoted } from "@turnkeep/core/store-kit";
-import { isObject, kindOf } from "../checks.ts";
+import { isObject } from "@turnkeep/core/format-kit";
+import { kindOf, quoted } from "@turnkeep/core/store-kit";
 import { type Field, source } from "./fields.ts";
 import { isRuleName, ruleKinds } from "./rules.ts";
 

@@ -1,6 +1,5 @@
 import { type MessageFormat, TurnkeepError } from "@turnkeep/core";
-import { checkObject } from "@turnkeep/core/store-kit";
-import { kindOf } from "../checks.ts";
+import { checkObject, kindOf } from "@turnkeep/core/store-kit";
 import type { ProfileRules } from "./profile-of.ts";
 import { kindOfRule, type RuleName } from "./rules.ts";
 

@@ -1,4 +1,5 @@
 import type { CallPlace, MessageFormat, ToolCallRef } from "@turnkeep/core";
+import { append } from "@turnkeep/core/format-kit";
 import { callsOfProvider } from "../about.ts";
 import { pattern, truth } from "../fields.ts";
 import { methodOf } from "../method-of.ts";
@@ -134,8 +135,3 @@ function* wrongIds<M>(
 }
 
 /** Puts an id last among those under a key. */
-function append(ids: NewIds, key: string, newId: string): void {
-  const list = ids.get(key);
-  if (list === undefined) ids.set(key, [newId]);
-  else list.push(newId);
-}
