@@ -393,14 +393,17 @@ describe("without", () => {
 describe("encode", () => {
   it.each([
     ["hello", "is a string"],
-    [{ role: "user", parts: [] }, "has nothing as id"],
+    [{ role: "user", parts: [] }, "has undefined as id"],
     [{ id: "m", role: "tool", parts: [] }, 'the role "tool"'],
-    [{ id: "m", role: "user", content: "secret" }, "has nothing as parts"],
+    [{ id: "m", role: "user", content: "secret" }, "has undefined as parts"],
     [{ id: "m", role: "user", parts: ["secret"] }, "as parts[0]"],
-    [{ id: "m", role: "user", parts: [{ type: "text", content: "secret" }] }, "has nothing as parts[0].text"],
+    [
+      { id: "m", role: "user", parts: [{ type: "text", content: "secret" }] },
+      "has undefined as parts[0].text",
+    ],
     [
       { id: "m", role: "user", parts: [{ type: "file", url: "secret" }] },
-      "has nothing as parts[0].mediaType",
+      "has undefined as parts[0].mediaType",
     ],
     [
       { id: "m", role: "assistant", parts: [{ type: "tool-x", state: "output-available" }] },

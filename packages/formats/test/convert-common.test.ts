@@ -84,7 +84,7 @@ describe("what is no conversion", () => {
   it.each([
     [
       undefined,
-      "from must be a conversion, such as openaiConversion of @turnkeep/formats/openai, not nothing",
+      "from must be a conversion, such as openaiConversion of @turnkeep/formats/openai, not undefined",
     ],
     [{ from: own }, "convert's to must be a conversion"],
     [{ from: own.format, to: own }, "not a message format."],

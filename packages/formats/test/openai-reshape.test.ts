@@ -267,7 +267,7 @@ describe("openaiFormat", () => {
         odd({ role: "assistant", tool_calls: [{ type: "browser", id: "call-1", page: "secr" }] }),
       ],
       [
-        "reasoning that is a list",
+        "reasoning that is an array",
         odd({ role: "assistant", reasoning_details: [{ text: "secret" }] }),
         odd({ role: "assistant", reasoning_details: [{ text: "secr" }] }),
       ],

@@ -236,17 +236,17 @@ describe("without", () => {
 describe("encode", () => {
   it.each([
     [{ role: "robot", content: "x" }, 'the role "robot"'],
-    [{ content: "x" }, "nothing as role"],
+    [{ content: "x" }, "undefined as role"],
     ["hello", "is a string"],
-    [{ role: "user" }, "has nothing as content"],
+    [{ role: "user" }, "has undefined as content"],
     [{ role: "user", content: 7 }, "has a number as content"],
     [{ role: "user", content: ["secret"] }, "without a type at index 0"],
-    [{ role: "tool", content: "secret" }, "has nothing as tool_call_id"],
+    [{ role: "tool", content: "secret" }, "has undefined as tool_call_id"],
     [{ role: "tool", content: "secret", tool_call_id: "" }, "an empty string as tool_call_id"],
-    [{ role: "function", content: "secret" }, "has nothing as name"],
-    [{ role: "assistant", tool_calls: [{ type: "function" }] }, "has nothing as tool_calls[0].id"],
+    [{ role: "function", content: "secret" }, "has undefined as name"],
+    [{ role: "assistant", tool_calls: [{ type: "function" }] }, "has undefined as tool_calls[0].id"],
     [{ role: "assistant", tool_calls: "secret" }, "has a string as tool_calls"],
-    [{ role: "assistant", function_call: {} }, "has nothing as function_call.name"],
+    [{ role: "assistant", function_call: {} }, "has undefined as function_call.name"],
     [{ role: "user", content: "secret", extra: () => 1 }, "extra"],
   ])("refuses %j and says why, without its content", (message, reason) => {
     let error: unknown;

@@ -329,7 +329,7 @@ it.each<[string, () => unknown, RegExp]>([
   [
     "roles that are none",
     () => profileOf("x", [{ rule: "same-role", roles: ["human"], source } as never]),
-    /whose roles is a list; it must be an array of "system", "user", "assistant", "tool"/,
+    /whose roles is an array; it must be an array of "system", "user", "assistant", "tool"/,
   ],
   [
     "a field that there is not",

@@ -52,7 +52,7 @@ function checkBlock(members: Record<string, unknown>, path: string): void {
   if (block.type !== "image" && block.type !== "document") return;
   const { source } = block;
   if (!isObject(source) || typeof source.type !== "string") {
-    throw invalid(`has ${kindOf(source)} without a type as ${path}.source`, "Give an object with a type.");
+    throw invalid(`has ${kindOf(source)} as ${path}.source`, "Give an object with a type.");
   }
   if (source.type === "content") checkNested(source.content, `${path}.source.content`);
 }
