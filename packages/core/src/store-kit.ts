@@ -17,21 +17,6 @@ export {
   checkUnlessInstance,
   wrongOption,
 } from "./option-checks.ts";
-export {
-  type Check,
-  callback,
-  type Fields,
-  integer,
-  type OptionalField,
-  oneOf,
-  optional,
-  type RequiredField,
-  required,
-  such,
-  type Taken,
-  takeOptions,
-  truth,
-} from "./option-fields.ts";
 export { callDriver } from "./stores/call-driver.ts";
 export { checkAgainstStored, isInPlace, type StoredRows, storedRows } from "./stores/check-stored.ts";
 export { checkOptionText, checkTtl, type OptionTextRules } from "./stores/checks.ts";
