@@ -9,6 +9,11 @@ export interface BytePairEncoding {
 /** Above this many bytes, a heap finds the next pair sooner than looking at all. */
 const mostLookedThrough = 64;
 
+/** In bytes, of a remembered piece; with its length and its tokens it fills a place. */
+const mostRemembered = 94;
+const roomOfOne = 96;
+const rememberedBits = 12;
+
 /** In bytes: pieces longer than this are rare. */
 const usualRoom = 1024;
 
@@ -28,6 +33,8 @@ export function bytePairEncoding(vocabulary: Vocabulary, cut: Cut): BytePairEnco
   let sums = new Int32Array(usualRoom + 1);
   let next = new Int32Array(usualRoom);
   let ranks = new Int32Array(usualRoom);
+  // Of each remembered piece: its length, its tokens, its bytes.
+  const remembered = new Uint8Array(roomOfOne << rememberedBits);
 
   function makeRoom(length: number): void {
     bytes = new Uint8Array(length);
@@ -87,6 +94,25 @@ export function bytePairEncoding(vocabulary: Vocabulary, cut: Cut): BytePairEnco
       sumTo[at] = sum;
     }
     if (length <= longest && vocabulary.find(piece, 0, length, sum) >= 0) return 1;
+    return length <= mostRemembered ? recalled(length, sum) : merged(length);
+  }
+
+  /** Words repeat within a conversation: what short pieces came to is remembered, until another takes the place. */
+  function recalled(length: number, sum: number): number {
+    const place = (Math.imul(sum, 0x9e37_79b1) >>> (32 - rememberedBits)) * roomOfOne;
+    if (remembered[place] === length) {
+      let at = 0;
+      while (at < length && remembered[place + 2 + at] === bytes[at]) at++;
+      if (at === length) return remembered[place + 1] as number;
+    }
+    const tokens = merged(length);
+    remembered[place] = length;
+    remembered[place + 1] = tokens;
+    for (let at = 0; at < length; at++) remembered[place + 2 + at] = bytes[at] as number;
+    return tokens;
+  }
+
+  function merged(length: number): number {
     if (length <= mostLookedThrough) return mergedByLooking(length);
     const tokens = mergedByHeap(length);
     // One long piece should not cost its memory for ever.
