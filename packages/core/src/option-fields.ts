@@ -77,8 +77,8 @@ export function required<Value>(check: Check<Value>): RequiredField<Value> {
  * Errors: `INVALID_OPTION`, naming the option, its value and what it must be.
  *
  * @example
- * ```ts
- * import { type Fields, integer, optional, takeOptions, truth } from "@turnkeep/core/store-kit";
+ * ```ts no-check
+ * import { type Fields, integer, optional, takeOptions, truth } from "./option-fields.ts";
  *
  * interface LaneOptions {
  *   readonly width?: number | undefined;
