@@ -64,9 +64,11 @@ function arrives(source: Shown, target: Shown, json: string, hasTextDocuments: b
   for (const text of source.texts) {
     if (text.trim() === "" || text.startsWith('{"type":"custom"')) continue;
     const inJson = JSON.stringify(text).slice(1, -1);
+    // A text that is a JSON value is written as one, and stands in the message's JSON.
+    const inValue = JSON.stringify(inJson).slice(1, -1);
     const inFile = Buffer.from(text).toString("base64");
-    const isThere = [text, normal(text)].some((form) => all.includes(form)) || json.includes(inJson);
-    expect(isThere || json.includes(inFile)).toBe(true);
+    const isThere = [text, normal(text)].some((form) => all.includes(form));
+    expect(isThere || [inJson, inValue, inFile].some((form) => json.includes(form))).toBe(true);
   }
   const held = target.media + (hasTextDocuments ? target.texts.length : 0);
   expect(held).toBeGreaterThanOrEqual(source.media);
