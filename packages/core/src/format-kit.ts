@@ -4,7 +4,7 @@
  *
  * @module
  */
-export { toBase64 } from "./base64.ts";
+export { fromBase64, toBase64 } from "./base64.ts";
 export { asText } from "./format/as-text.ts";
 export { checkedCodec, invalidMessage } from "./format/checked-codec.ts";
 export { derived, type OwnMembers } from "./format/derived.ts";

@@ -1,3 +1,5 @@
+import { fromBase64 } from "@turnkeep/core/format-kit";
+
 /**
  * The tokens of an encoding in the order of their ranks. A token is found by its bytes, wherever they lie: its hash is that
  * of a polynomial, so that the hash of every part of a piece follows from the sums up to its beginning and its end.
@@ -25,7 +27,7 @@ const firstPlace = 3;
 
 /** @param packed Base64 of the number of tokens, and for each the number of its bytes, in one byte, and the bytes. */
 export function vocabulary(packed: string): Vocabulary {
-  const tokens = bytesOf(packed);
+  const tokens = fromBase64(packed);
   const count = ((tokens[0] as number) << 16) | ((tokens[1] as number) << 8) | (tokens[2] as number);
   // At most half full, so that what is not there is soon known.
   const slots = new Int32Array(2 ** Math.ceil(Math.log2(count * 2)));
@@ -75,11 +77,4 @@ function fill(slots: Int32Array, tokens: Uint8Array): number {
 function hashOf(sum: number, length: number): number {
   const mixed = Math.imul(sum + length, 0x9e37_79b1);
   return mixed ^ (mixed >>> 15);
-}
-
-function bytesOf(base64: string): Uint8Array {
-  const binary = atob(base64);
-  const bytes = new Uint8Array(binary.length);
-  for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index);
-  return bytes;
 }

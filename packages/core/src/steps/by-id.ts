@@ -1,3 +1,5 @@
+import { append } from "../values.ts";
+
 /** Values by an id that they share, oldest first. */
 export class ById<T> {
   readonly #lists: Map<string, T[]> = new Map();
@@ -8,16 +10,12 @@ export class ById<T> {
 
   /** Puts a value last. */
   push(id: string, value: T): void {
-    const list = this.#lists.get(id);
-    if (list === undefined) this.#lists.set(id, [value]);
-    else list.push(value);
+    append(this.#lists, id, value);
   }
 
   /** Puts a value last, unless it is. */
   add(id: string, value: T): void {
-    const list = this.#lists.get(id);
-    if (list === undefined) this.#lists.set(id, [value]);
-    else if (list.at(-1) !== value) list.push(value);
+    if (this.get(id).at(-1) !== value) this.push(id, value);
   }
 
   /** Takes out the last value. */

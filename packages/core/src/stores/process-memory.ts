@@ -1,4 +1,5 @@
 import type { HistoryPage, MemorySnapshot, MessageState, StoredMessage } from "../store-contract.ts";
+import { append } from "../values.ts";
 import { isInPlace } from "./check-stored.ts";
 import { copyMessage, withState } from "./copies.ts";
 import type { FoldedUpdate } from "./fold-update.ts";
@@ -81,9 +82,7 @@ export class ProcessMemory {
 
   #insert(row: Row): void {
     const { seq, id } = row.message;
-    const seqs = this.#seqsById.get(id);
-    if (seqs === undefined) this.#seqsById.set(id, [seq]);
-    else seqs.push(seq);
+    append(this.#seqsById, id, seq);
     this.#rows.append(seq, row);
     if (row.state === "live") this.#live.set(seq, row);
   }

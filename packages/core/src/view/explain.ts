@@ -3,6 +3,7 @@ import type { ExplainedMessage, Explanation } from "../memory-view.ts";
 import type { Item } from "../steps/item.ts";
 import { tokensIn } from "../steps/item-facts.ts";
 import type { Live } from "../steps/live.ts";
+import { append } from "../values.ts";
 import type { Limits } from "../window/limits.ts";
 import { ChangedMessages } from "./changed-messages.ts";
 import type { View } from "./view.ts";
@@ -125,10 +126,7 @@ function inOrder<M>(
     else {
       const left = one.shown === undefined ? one : leave(one);
       // What was inserted by one stage and removed by another is nobody's message.
-      if (left.item === undefined) continue;
-      const others = behind.get(place);
-      if (others === undefined) behind.set(place, [left]);
-      else others.push(left);
+      if (left.item !== undefined) append(behind, place, left);
     }
   }
   return [

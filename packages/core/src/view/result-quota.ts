@@ -1,6 +1,7 @@
 import type { MessageFormat, ToolCallRef, ToolResultRef } from "../message-format.ts";
 import { type Item, messageOf } from "../steps/item.ts";
 import { IdCounts } from "../steps/pairing.ts";
+import { append } from "../values.ts";
 
 /** Which results of a step its view may still show: as many as it shows calls of their id. */
 export class ResultQuota {
@@ -45,11 +46,7 @@ export function withOnly<M>(
   if (item.results.every((result) => results.has(result))) return message;
   // Asked by id: of those that share one, in their order.
   const stays = new Map<string, boolean[]>();
-  for (const result of item.results.toReversed()) {
-    const sharing = stays.get(result.id);
-    if (sharing === undefined) stays.set(result.id, [results.has(result)]);
-    else sharing.push(results.has(result));
-  }
+  for (const result of item.results.toReversed()) append(stays, result.id, results.has(result));
   const isLeftOut = (id: string): boolean => {
     const sharing = stays.get(id) ?? [];
     return !((sharing.length > 1 ? sharing.pop() : sharing[0]) ?? false);

@@ -1,6 +1,6 @@
-import { isObject } from "@turnkeep/core/format-kit";
+import { invalidMessage, isObject } from "@turnkeep/core/format-kit";
 import { kindOf } from "@turnkeep/core/store-kit";
-import { checkName, checkParts, checkRole, checkText, invalid } from "../checks.ts";
+import { checkName, checkParts, checkRole, checkText } from "../checks.ts";
 
 const roles: readonly unknown[] = ["system", "user", "assistant"];
 
@@ -18,7 +18,8 @@ const textMembers: ReadonlyMap<string, readonly string[]> = new Map([
  * they are kept as they are. Throws `INVALID_MESSAGE`, which never repeats content.
  */
 export function checkMessage(message: unknown): void {
-  if (!isObject(message)) throw invalid(`is ${kindOf(message)}`, "Give an object with id, role and parts.");
+  if (!isObject(message))
+    throw invalidMessage(`is ${kindOf(message)}`, "Give an object with id, role and parts.");
   checkText(message.id, "id");
   checkRole(message.role, roles);
   checkParts(message.parts, "parts", checkPart);
@@ -36,6 +37,6 @@ function checkPart(part: Record<string, unknown>, path: string): void {
   const { approval } = part;
   if (approval === undefined || approval === null) return;
   if (!isObject(approval))
-    throw invalid(`has ${kindOf(approval)} as ${path}.approval`, "Give an object with an id.");
+    throw invalidMessage(`has ${kindOf(approval)} as ${path}.approval`, "Give an object with an id.");
   checkName(approval.id, `${path}.approval.id`, "the approval's id");
 }

@@ -1,6 +1,6 @@
-import { isObject } from "@turnkeep/core/format-kit";
+import { invalidMessage, isObject } from "@turnkeep/core/format-kit";
 import { kindOf } from "@turnkeep/core/store-kit";
-import { checkName, checkParts, checkRole, checkText, invalid } from "../checks.ts";
+import { checkName, checkParts, checkRole, checkText } from "../checks.ts";
 import { type AnyBlock, isCall, isResult } from "./blocks.ts";
 
 const roles: readonly unknown[] = ["system", "user", "assistant"];
@@ -17,11 +17,11 @@ const textMembers: ReadonlyMap<string, string> = new Map([
  * they are kept as they are. Throws `INVALID_MESSAGE`, which never repeats content.
  */
 export function checkMessage(message: unknown): void {
-  if (!isObject(message)) throw invalid(`is ${kindOf(message)}`, "Give an object with a role.");
+  if (!isObject(message)) throw invalidMessage(`is ${kindOf(message)}`, "Give an object with a role.");
   const { role, content } = message;
   checkRole(role, roles);
   if (message.type === "message") {
-    throw invalid(
+    throw invalidMessage(
       "is a whole response, which the API does not take back",
       "Give { role, content } of the response.",
     );
@@ -30,7 +30,10 @@ export function checkMessage(message: unknown): void {
   // The beta API has system messages that only change the configuration of the output.
   if (role === "system" && content === undefined && isObject(message.output_config)) return;
   if (!Array.isArray(content)) {
-    throw invalid(`of role ${role} has ${kindOf(content)} as content`, "Give a string or a list of blocks.");
+    throw invalidMessage(
+      `of role ${role} has ${kindOf(content)} as content`,
+      "Give a string or a list of blocks.",
+    );
   }
   checkParts(content, "content", checkBlock);
 }
@@ -52,14 +55,14 @@ function checkBlock(members: Record<string, unknown>, path: string): void {
   if (block.type !== "image" && block.type !== "document") return;
   const { source } = block;
   if (!isObject(source) || typeof source.type !== "string") {
-    throw invalid(`has ${kindOf(source)} as ${path}.source`, "Give an object with a type.");
+    throw invalidMessage(`has ${kindOf(source)} as ${path}.source`, "Give an object with a type.");
   }
   if (source.type === "content") checkNested(source.content, `${path}.source.content`);
 }
 
 /** What the API fetched, or why it did not. */
 function checkFetched(result: unknown, path: string): void {
-  if (!isObject(result)) throw invalid(`has ${kindOf(result)} as ${path}`, "Give an object.");
+  if (!isObject(result)) throw invalidMessage(`has ${kindOf(result)} as ${path}`, "Give an object.");
   const { content } = result;
   if (isObject(content) && content.type === "document") checkBlock(content, `${path}.content`);
 }

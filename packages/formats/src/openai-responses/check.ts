@@ -1,6 +1,6 @@
-import { isObject } from "@turnkeep/core/format-kit";
+import { invalidMessage, isObject } from "@turnkeep/core/format-kit";
 import { kindOf } from "@turnkeep/core/store-kit";
-import { checkName, checkParts, checkRole, checkText, invalid } from "../checks.ts";
+import { checkName, checkParts, checkRole, checkText } from "../checks.ts";
 
 const roles: readonly unknown[] = ["system", "developer", "user", "assistant"];
 
@@ -44,7 +44,7 @@ const textMembers: ReadonlyMap<string, string> = new Map([
  * they are kept as they are. Throws `INVALID_MESSAGE`, which never repeats content.
  */
 export function checkItem(item: unknown): void {
-  if (!isObject(item)) throw invalid(`is ${kindOf(item)}`, "Give an item of the Responses API.");
+  if (!isObject(item)) throw invalidMessage(`is ${kindOf(item)}`, "Give an item of the Responses API.");
   const type = typeOf(item);
   if (type === "message") checkMessage(item);
   for (const member of own(names, type)) checkName(item[member], member, helpFor(member));
@@ -60,19 +60,23 @@ export function checkItem(item: unknown): void {
 
 function typeOf(item: Record<string, unknown>): string {
   const { type, role, id, object } = item;
-  if (object === "response") throw invalid("is a whole response", "Give the items of its output.");
+  if (object === "response") throw invalidMessage("is a whole response", "Give the items of its output.");
   if (typeof type === "string") return type;
-  if (type !== undefined && type !== null) throw invalid(`has ${kindOf(type)} as type`, "Give a string.");
+  if (type !== undefined && type !== null)
+    throw invalidMessage(`has ${kindOf(type)} as type`, "Give a string.");
   if (role !== undefined) return "message";
   if (typeof id === "string") return "item_reference";
-  throw invalid("has neither a type nor a role", "Give an item of the Responses API.");
+  throw invalidMessage("has neither a type nor a role", "Give an item of the Responses API.");
 }
 
 function checkMessage({ role, content }: Record<string, unknown>): void {
   checkRole(role, roles);
   if (typeof content === "string") return;
   if (!Array.isArray(content)) {
-    throw invalid(`of role ${role} has ${kindOf(content)} as content`, "Give a string or a list of parts.");
+    throw invalidMessage(
+      `of role ${role} has ${kindOf(content)} as content`,
+      "Give a string or a list of parts.",
+    );
   }
   checkParts(content, "content", checkPart);
 }
