@@ -1,10 +1,13 @@
 import { fileURLToPath } from "node:url";
-import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { configDefaults, defineConfig, type ViteUserConfig } from "vitest/config";
 
 const propertyRuns = fileURLToPath(new URL("vitest.properties.ts", import.meta.url));
 
 /** Bounds a hang, and says nothing of speed: machines are of any kind. Properties that run more often may take longer. */
 const longestMs = 120_000 * Math.max(1, Number(process.env.TURNKEEP_PROPERTY_RUNS || 100) / 100);
+
+/** What only `npm run thorough` runs. */
+const longer = process.env.TURNKEEP_THOROUGH ? [] : ["**/*.thorough.test.ts"];
 
 /** One configuration for every package: sources instead of builds, no retries, a bounded wait. */
 export const shared: ViteUserConfig = defineConfig({
@@ -12,6 +15,7 @@ export const shared: ViteUserConfig = defineConfig({
   ssr: { resolve: { conditions: ["source"], externalConditions: ["source"] } },
   test: {
     include: ["test/**/*.test.ts"],
+    exclude: [...configDefaults.exclude, ...longer],
     setupFiles: process.env.TURNKEEP_PROPERTY_RUNS ? [propertyRuns] : [],
     retry: 0,
     // Vitest leaves one core free, which on a machine of two is half of it; most tests here wait for a database.

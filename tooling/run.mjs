@@ -11,7 +11,7 @@ import { testCommand } from "./checks/src/runner/test-command.mjs";
 const [command, ...args] = process.argv.slice(2);
 if (command === "thorough") {
   // The same tests, whole where the usual run takes the part that may differ, and each property more often.
-  process.env.TURNKEEP_WHOLE_KIT ??= "1";
+  process.env.TURNKEEP_THOROUGH ??= "1";
   process.env.TURNKEEP_PROPERTY_RUNS ??= "500";
 }
 if ((command === "test" || command === "thorough") && args.length === 0) {

@@ -7,11 +7,15 @@ import { replay } from "../src/index.ts";
 import { bundledCommand } from "./bundle.ts";
 import { testFile, testFolder, toolConversation } from "./folder.ts";
 import { type Ended, type Started, startProgram } from "./process.ts";
+import { emptyStores } from "./template.ts";
 
 let command = "";
 beforeAll(async () => {
   command = await bundledCommand();
 });
+
+const emptyStore = emptyStores();
+const store = (): readonly string[] => ["--store", emptyStore()];
 
 /** Starts the command with its temporary files in a folder of the test's own. */
 const start = (
@@ -39,7 +43,7 @@ describe("turnkeep replay", () => {
   it("shows no name of a file as what a terminal would obey", async () => {
     const hostile = join(testFolder(), "a\u001b]0;title\u0007\u009b2J.jsonl");
     copyFileSync(testFile(["no JSON"]), hostile);
-    const replayed = await run(["replay", hostile]);
+    const replayed = await run(["replay", hostile, ...store()]);
     expect(replayed.out).toContain("a]0;title2J.jsonl, line 1");
     const missing = await run(["replay", `${hostile}.gone`]);
     expect(missing.err).toContain("a]0;title2J.jsonl.gone does not exist");
@@ -47,7 +51,9 @@ describe("turnkeep replay", () => {
   });
 
   it("colours both halves where colours are asked for", async () => {
-    const { out } = await run(["replay", testFile([toolConversation("a", 2)])], { FORCE_COLOR: "1" });
+    const { out } = await run(["replay", testFile([toolConversation("a", 2)]), ...store()], {
+      FORCE_COLOR: "1",
+    });
     const [first, second] = out.split("Half-way");
     expect(first).toContain("\u001b[36muser");
     expect(second).toContain("\u001b[36muser");
@@ -55,7 +61,7 @@ describe("turnkeep replay", () => {
 
   it("exits with 1 and the number of a bad line, and replays the others", async () => {
     const file = testFile([toolConversation("a", 2), '{"id":"b"}', toolConversation("c", 2)]);
-    const { status, out } = await run(["replay", "--quiet", file]);
+    const { status, out } = await run(["replay", "--quiet", file, ...store()]);
     expect(status).toBe(1);
     expect(out).toContain('input.jsonl, line 2: its "messages" are not a list with messages');
     expect(out).toContain("18 of 18 messages");
@@ -102,7 +108,7 @@ describe("turnkeep replay", () => {
 
   it("goes on after it was killed, without a message lost or added twice", async () => {
     const file = testFile([toolConversation("a", 12), toolConversation("b", 12)]);
-    const args = ["replay", file, "--store", join(testFolder(), "store"), "--run", "night"];
+    const args = ["replay", file, ...store(), "--run", "night"];
     const killed = start(args);
     await killed.shown("turn 5 ");
     killed.child.kill("SIGKILL");
@@ -129,7 +135,7 @@ describe("turnkeep replay", () => {
   it("can be started through a link, as package managers do", async () => {
     const link = join(testFolder(), "turnkeep");
     symlinkSync(command, link);
-    const started = start(["replay", "--quiet", testFile([toolConversation("a", 2)])], {}, link);
+    const started = start(["replay", "--quiet", testFile([toolConversation("a", 2)]), ...store()], {}, link);
     expect((await started.ended).status).toBe(0);
   });
 
@@ -178,7 +184,7 @@ describe("turnkeep replay", () => {
 
   it("starts a second process of its own where the first runs a program given as text", async () => {
     const code = `process.argv.splice(1, 0, ""); import(${JSON.stringify(pathToFileURL(command).href)})`;
-    const args = ["replay", "--quiet", testFile([toolConversation("a", 2)])];
+    const args = ["replay", "--quiet", testFile([toolConversation("a", 2)]), ...store()];
     const { status, err, out } = await start(args, {}, "-e", code).ended;
     expect({ status, err }).toEqual({ status: 0, err: "" });
     expect(out).toContain("Nothing was lost.");

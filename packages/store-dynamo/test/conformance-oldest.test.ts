@@ -19,7 +19,7 @@ afterAll(() => client.destroy());
 
 // What differs between drivers is how they send and answer; the other groups are about what the store does with that,
 // and take minutes. All of them: see CONTRIBUTING.md.
-const groups = process.env.TURNKEEP_WHOLE_KIT
+const groups = process.env.TURNKEEP_THOROUGH
   ? undefined
   : (["basic", "versions", "replay", "list", "payloads"] as const);
 
