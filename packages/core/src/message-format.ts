@@ -155,10 +155,11 @@ export interface MessageFormat<M> {
    */
   resultsFirst?(message: M): M;
   /**
-   * Only for formats where a result can say that its tool failed: a copy in which each result that says only that gets
-   * this text; the message itself if there is none. Used by provider profiles.
+   * A copy in which each result that says that its tool failed, and nothing else, gets the text `failed`; with `silent`,
+   * every other result that says nothing gets that one, and so does each blank text that stands in a result. Results of
+   * calls that the provider ran itself stay; the message itself if nothing changed. Used by provider profiles.
    */
-  withErrorText?(message: M, text: string): M;
+  withResultText?(message: M, failed: string, silent?: string): M;
   /**
    * Only for formats where a model is shown file names: a copy with each document's name replaced by what `rename`
    * returns; the message itself if nothing changed. Images, audio and videos keep theirs. Used by provider profiles.

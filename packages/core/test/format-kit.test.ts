@@ -48,7 +48,7 @@ function visitPart(part: LinePart, at: Visitor): LinePart | undefined {
     }
     case "answer": {
       const kept = at.result(part, answer);
-      const told = kept?.failed ? at.failure(kept, "value") : kept;
+      const told = kept && at.told(kept, "value", kept.failed === true);
       return told && at.text(told, "value", "tool-result", told.failed ? "text" : "provider");
     }
     case "picture":
@@ -161,7 +161,7 @@ describe("a format derived from a traversal", () => {
 
   test("says why a tool failed, joins two messages, and refuses what it cannot read", () => {
     const failed: LinePart = { kind: "answer", to: "1", value: "", failed: true };
-    expect(format.withErrorText?.(line(failed), "lost")).toEqual(line({ ...failed, value: "lost" }));
+    expect(format.withResultText?.(line(failed), "lost")).toEqual(line({ ...failed, value: "lost" }));
     expect(format.joined?.(line(say("a")), { ...line(say("b")), signed: "x" })).toEqual({
       ...line(say("a"), say("b")),
       signed: "x",

@@ -158,7 +158,7 @@ describe("renameDocuments", () => {
   });
 });
 
-describe("withErrorText", () => {
+describe("withResultText", () => {
   test("gives a text to the errors that say nothing, and changes no other result", () => {
     const failed = (value: string) => result("1", { type: "error-text", value });
     const others = [
@@ -166,14 +166,37 @@ describe("withErrorText", () => {
       result("2", { type: "text", value: "" }),
       result("3", { type: "content", value: [] }),
     ];
-    expect(format.withErrorText(tool(failed(""), ...others), "failed")).toEqual(
+    expect(format.withResultText(tool(failed(""), ...others), "failed")).toEqual(
       tool(failed("failed"), ...others),
     );
     const fine = tool(...others);
-    expect(format.withErrorText(fine, "failed")).toBe(fine);
+    expect(format.withResultText(fine, "failed")).toBe(fine);
     // Such a result is the provider's own.
     const own = assistant(failed(""));
-    expect(format.withErrorText(own, "failed")).toBe(own);
+    expect(format.withResultText(own, "failed")).toBe(own);
+  });
+
+  test("gives one to every result that says nothing, and to each blank text in one", () => {
+    const of = (output: object) => result("1", output);
+    const text = (value: string) => ({ type: "text", value });
+    const content = (...value: object[]) => ({ type: "content", value });
+    const says = (value: string) => ({ type: "text", text: value });
+    const pairs: [object, object][] = [
+      [text(""), text("silent")],
+      [text(" \n"), text("silent")],
+      [
+        { type: "error-text", value: " " },
+        { type: "error-text", value: "failed" },
+      ],
+      [content(), text("silent")],
+      [content(says(""), says("b")), content(says("silent"), says("b"))],
+    ];
+    for (const [given, right] of pairs)
+      expect(format.withResultText(tool(of(given)), "failed", "silent")).toEqual(tool(of(right)));
+    const fine = tool(of({ type: "json", value: "" }), of({ type: "json", value: [] }), of(text("a")));
+    expect(format.withResultText(fine, "failed", "silent")).toBe(fine);
+    const own = assistant(of(text("")), of(content(says(""))));
+    expect(format.withResultText(own, "failed", "silent")).toBe(own);
   });
 });
 

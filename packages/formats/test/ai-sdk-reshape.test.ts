@@ -173,9 +173,9 @@ describe("uiMessageFormat", () => {
     const failed = (errorText: string) => tool({ state: "output-error", errorText });
     const others = [tool({}), failed("gone"), text("")];
     const message = assistant(failed(""), ...others);
-    expect(format.withErrorText?.(message, "failed")).toEqual(assistant(failed("failed"), ...others));
+    expect(format.withResultText?.(message, "failed")).toEqual(assistant(failed("failed"), ...others));
     const fine = assistant(...others);
-    expect(format.withErrorText?.(fine, "failed")).toBe(fine);
+    expect(format.withResultText?.(fine, "failed")).toBe(fine);
   });
 
   it("renames documents, and no other files", () => {

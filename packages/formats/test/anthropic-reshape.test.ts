@@ -212,13 +212,13 @@ describe("errors that say nothing", () => {
     ["no content", failed()],
   ])("are given a text: %s", (_, block) => {
     const message = user(block, result("2"));
-    expect(anthropicFormat.withErrorText?.(message, "failed")).toStrictEqual(
+    expect(anthropicFormat.withResultText?.(message, "failed")).toStrictEqual(
       user(failed("failed"), result("2")),
     );
   });
 
   it("alone: other results and errors stay as they are", () => {
     const message = user(result("1"), result("2", []), failed("gone"), failed([image]), text(""));
-    expect(anthropicFormat.withErrorText?.(message, "failed")).toBe(message);
+    expect(anthropicFormat.withResultText?.(message, "failed")).toBe(message);
   });
 });

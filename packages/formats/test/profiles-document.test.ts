@@ -9,7 +9,7 @@ const repairs: Readonly<Record<RuleName, string>> = {
   "provider-calls": "what another provider ran itself goes, and half a call",
   "results-first": "results move before what the user says beside them",
   "results-in-order": "results move into the order of their calls",
-  "error-text": "a sentence says that the tool failed and said nothing",
+  "result-text": "a sentence says that the tool said nothing, or failed and said nothing",
   "system-first": "the system message moves to the front",
   "first-message": "a sentence of the user's opens it",
   "last-message": "a sentence of the user's asks the model to go on",
@@ -37,6 +37,7 @@ function cellOf(rule: ProviderRule | undefined): string {
     case "same-role":
       return rule.roles.join(", ");
     case "empty-text":
+    case "result-text":
       return rule.which;
     case "provider-calls":
       if (rule.own === undefined) return "none";

@@ -2,7 +2,7 @@ import type { MessageFormat } from "../message-format.ts";
 import { checkedCodec } from "./checked-codec.ts";
 import { equalContent } from "./equal-content.ts";
 import type { Visit, Visitor } from "./visitor.ts";
-import { MapText, WithErrorText, WithoutEmptyText } from "./visitors/change-text.ts";
+import { MapText, WithoutEmptyText, WithResultText } from "./visitors/change-text.ts";
 import { Approvals, Calls, Pieces, Presence, Results, Traits } from "./visitors/read.ts";
 import { RenameCalls, RenameDocuments, RenameTools } from "./visitors/rename.ts";
 import { Without } from "./visitors/without.ts";
@@ -79,7 +79,7 @@ export function derived<M>(visit: Visit<M>, own: OwnMembers<M>): MessageFormat<M
     renameTools: (message, rename) =>
       copy(message, new RenameTools(rename, own.role(message), runners(message))),
     renameDocuments: (message, rename) => copy(message, new RenameDocuments(rename)),
-    withErrorText: (message, text) => copy(message, new WithErrorText(text)),
+    withResultText: (message, failed, silent) => copy(message, new WithResultText(failed, silent)),
     withoutEmptyText(message, which, keepSigned = false) {
       const left = visit(message, new WithoutEmptyText(which, keepSigned));
       return left === message || (left !== undefined && isThere(left, true)) ? left : undefined;

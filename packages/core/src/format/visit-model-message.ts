@@ -112,15 +112,27 @@ function visitResult(part: AnyPart, at: Visitor, role: RoleOfParts): AnyPart | u
 /** What the model sees where a provider ran the tool must go back as it came. */
 function visitOutput(output: AnyPart, at: Visitor, role: RoleOfParts): AnyPart {
   if (output.type === "execution-denied") return at.text(output, "reason", "tool-result");
-  if (output.type === "content") return at.list(output, "value", visitOutputPart, undefined);
-  if (role === "assistant") return at.text(output, "value", "tool-result", "provider");
-  const told = output.type === "error-text" ? at.failure(output, "value") : output;
-  const changed = at.text(told, "value", "tool-result");
+  const isProviders = role === "assistant";
+  const told = isProviders || isJson.has(output.type) ? output : toldOutput(output, at);
+  if (told.type === "content") return at.list(told, "value", visitOutputPart, undefined);
+  if (isProviders) return at.text(told, "value", "tool-result", "provider");
+  return asOutput(at.text(told, "value", "tool-result"), output);
+}
+
+function toldOutput(output: AnyPart, at: Visitor): AnyPart {
+  return asOutput(at.told(output, "value", output.type === "error-text"), output);
+}
+
+const isJson: ReadonlySet<string> = new Set(["json", "error-json"]);
+
+/** Where a text has taken the place of something else. */
+function asOutput(changed: AnyPart, output: AnyPart): AnyPart {
   const isText = typeof changed.value === "string" && typeof output.value !== "string";
   return isText ? { ...changed, type: asTextOutput.get(output.type) ?? output.type } : changed;
 }
 
 const asTextOutput: ReadonlyMap<string, string> = new Map([
+  ["content", "text"],
   ["json", "text"],
   ["error-json", "error-text"],
 ]);

@@ -123,8 +123,11 @@ export class Visitor {
     return part;
   }
 
-  /** The member of a result that says why its tool failed. */
-  failure<P extends object>(part: P, _member: string): P {
+  /**
+   * The member that holds all that a tool of ours put out, where that is a text or a list of parts, and whether it says
+   * that the tool failed. Told before what stands in it.
+   */
+  told<P extends object>(part: P, _member: string, _hasFailed: boolean): P {
     return part;
   }
 

@@ -124,10 +124,13 @@ function inputMember(part: ToolPart): "input" | "rawInput" {
 const denied = "Tool call execution denied.";
 
 function visitOutput(part: ToolPart, at: Visitor): ToolPart {
-  if (part.state === "output-available")
-    return at.text(part, "output", "tool-result", part.providerExecuted === true ? "provider" : "text");
+  if (part.state === "output-available") {
+    if (part.providerExecuted === true) return at.text(part, "output", "tool-result", "provider");
+    const told = typeof part.output === "string" ? at.told(part, "output", false) : part;
+    return at.text(told, "output", "tool-result");
+  }
   if (part.state === "output-error")
-    return at.text(at.failure(part, "errorText"), "errorText", "tool-result");
+    return at.text(at.told(part, "errorText", true), "errorText", "tool-result");
   const { approval } = part;
   const { reason } = at.text({ reason: approval?.reason ?? denied }, "reason", "tool-result");
   const isChanged = approval !== undefined && reason !== (approval.reason ?? denied);

@@ -80,7 +80,7 @@ const result: ResultShape<AnyBlock> = {
 function visitToolResult(block: AnyBlock, at: Visitor): AnyBlock | undefined {
   const kept = at.result(block, result);
   if (kept === undefined) return undefined;
-  const told = block.is_error === true ? at.failure(kept, "content") : kept;
+  const told = at.told(kept, "content", block.is_error === true);
   const visited = visitNested(told, at, "tool-result");
   if (visited === told || listOf(visited.content).length > 0 || typeof visited.content === "string")
     return visited;

@@ -100,7 +100,12 @@ function visitResult(message: LangChain4jToolResultMessage, at: Visitor): LangCh
   const kept = at.result(message, message.id ? result : resultWithoutId);
   if (kept === undefined) return undefined;
   if (message.toolName) at.name(message.toolName);
-  const visited = at.list(kept, "contents", visitContent, "tool-result");
+  const visited = at.list(
+    at.told(kept, "contents", message.isError === true),
+    "contents",
+    visitContent,
+    "tool-result",
+  );
   // A list must hold something, and a result stays a result.
   return visited.contents.length > 0 ? visited : { ...visited, contents: [{ type: "TEXT", text: "" }] };
 }

@@ -184,7 +184,9 @@ function visitOutput(item: AnyItem, at: Visitor): AnyItem | undefined {
     case "function_call_output":
     case "custom_tool_call_output":
       // It stays an answer.
-      return visitContent(kept, "output", at, toolOutput) ?? { ...kept, output: "" };
+      return (
+        visitContent(at.told(kept, "output", false), "output", at, toolOutput) ?? { ...kept, output: "" }
+      );
     case "computer_call_output":
       // A screenshot is all that it can be.
       return at.media(kept, "tool-result", screenshotPiece) ?? kept;

@@ -52,7 +52,8 @@ function visitResult<M extends ChatToolMessage | ChatFunctionMessage>(
   shape: ResultShape<M>,
 ): M | undefined {
   const kept = at.result(message, shape);
-  return kept && (visitContent(kept, at, "tool-result") ?? { ...kept, content: "" });
+  const told = kept && at.told(kept, "content", false);
+  return told && (visitContent(told, at, "tool-result") ?? { ...told, content: "" });
 }
 
 /** `undefined` if nothing of the content is left. */

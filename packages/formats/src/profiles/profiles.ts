@@ -50,9 +50,16 @@ const blankOfAnthropic: ProviderRule = {
   which: "blank",
   source: "https://github.com/home-assistant/core/issues/175637",
 };
-const errorWithText: ProviderRule = {
-  rule: "error-text",
+const failedWithText: ProviderRule = {
+  rule: "result-text",
+  which: "failed",
   source: "https://github.com/jlevy/markform/issues/153",
+};
+/** Where a failed tool said nothing, too: https://github.com/aws-samples/sample-multi-agent-orchestration-chat-on-agentcore/issues/15 */
+const resultWithText: ProviderRule = {
+  rule: "result-text",
+  which: "any",
+  source: "https://github.com/NousResearch/hermes-agent/issues/55092",
 };
 const documentWithText: ProviderRule = {
   rule: "document-with-text",
@@ -170,7 +177,7 @@ export const anthropic: ProfileRules = profileOf("anthropic", [
   { rule: "last-message", paused: true, source: "https://github.com/vybestack/llxprt-code/pull/3695" },
   { rule: "same-role", roles: ["tool"], source: anthropicTools },
   blankOfAnthropic,
-  errorWithText,
+  failedWithText,
   {
     rule: "call-ids",
     pattern: /^[a-zA-Z0-9_-]{1,64}$/,
@@ -226,6 +233,7 @@ export const bedrock: ProfileRules = profileOf("bedrock", [
     source: "https://github.com/Portkey-AI/gateway/issues/748",
   },
   { rule: "empty-text", which: "blank", source: "https://github.com/LibreChat-AI/agents/pull/501" },
+  resultWithText,
   {
     rule: "call-ids",
     pattern: /^[a-zA-Z0-9_-]{1,64}$/,
@@ -270,7 +278,7 @@ export const strict: ProfileRules = profileOf("strict", [
   { rule: "same-role", roles: ["user", "assistant", "tool"], source: converseApi },
   answerAfterResults,
   blankOfAnthropic,
-  errorWithText,
+  resultWithText,
   { ...mistralCallIds, unique: true },
   { rule: "tool-names", pattern: /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/, source: converseToolUse },
   noReasoning,

@@ -7,7 +7,6 @@ import { type DocumentNames, documentNames } from "./rules/document-names.ts";
 import { type DocumentWithText, documentWithText } from "./rules/document-with-text.ts";
 import { type Documents, documents } from "./rules/documents.ts";
 import { type EmptyText, emptyText } from "./rules/empty-text.ts";
-import { type ErrorText, errorText } from "./rules/error-text.ts";
 import { type FirstMessage, firstMessage } from "./rules/first-message.ts";
 import { type Images, images } from "./rules/images.ts";
 import { type LastMessage, lastMessage } from "./rules/last-message.ts";
@@ -16,6 +15,7 @@ import { type NotEmpty, notEmpty } from "./rules/not-empty.ts";
 import { type ProviderCalls, providerCalls } from "./rules/provider-calls.ts";
 import { type Reasoning, reasoning } from "./rules/reasoning.ts";
 import { type ReasoningAlone, reasoningAlone } from "./rules/reasoning-alone.ts";
+import { type ResultText, resultText } from "./rules/result-text.ts";
 import { type ResultsFirst, resultsFirst } from "./rules/results-first.ts";
 import { type ResultsInOrder, resultsInOrder } from "./rules/results-in-order.ts";
 import { type SameRole, sameRole } from "./rules/same-role.ts";
@@ -36,7 +36,7 @@ export type ProviderRule =
   | ProviderCalls
   | AnswerFiles
   | EmptyText
-  | ErrorText
+  | ResultText
   | ReasoningAlone
   | DocumentWithText
   | DocumentNames
@@ -72,7 +72,7 @@ export const ruleKinds: { readonly [N in RuleName]: RuleKind<RuleNamed<N>> } = {
   "provider-calls": providerCalls,
   "answer-files": answerFiles,
   "empty-text": emptyText,
-  "error-text": errorText,
+  "result-text": resultText,
   // After them: what they leave of an answer may be its reasoning alone, or end in it.
   "reasoning-alone": reasoningAlone,
   "document-with-text": documentWithText,

@@ -83,18 +83,35 @@ export class WithoutEmptyText extends Visitor {
   }
 }
 
-/** See `MessageFormat.withErrorText`. */
-export class WithErrorText extends Visitor {
-  readonly #text: string;
+/** See `MessageFormat.withResultText`. */
+export class WithResultText extends Visitor {
+  readonly #failed: string;
+  readonly #silent: string | undefined;
+  /** What stands in for the blank texts of the result that is being told; nothing in one of the provider's own. */
+  #standIn: string | undefined;
 
-  constructor(text: string) {
+  constructor(failed: string, silent: string | undefined) {
     super();
-    this.#text = text;
+    this.#failed = failed;
+    this.#silent = silent;
   }
 
-  override failure<P extends object>(part: P, member: string): P {
-    const told = (part as Readonly<Record<string, unknown>>)[member] ?? "";
-    const isEmpty = told === "" || (Array.isArray(told) && told.length === 0);
-    return isEmpty ? withMember(part, member, this.#text) : part;
+  override result<P extends object>(part: P): P {
+    this.#standIn = undefined;
+    return part;
+  }
+
+  override told<P extends object>(part: P, member: string, hasFailed: boolean): P {
+    const value = (part as Readonly<Record<string, unknown>>)[member] ?? "";
+    const isEmpty = value === "" || (Array.isArray(value) && value.length === 0);
+    const text = hasFailed ? this.#failed : this.#silent;
+    if (this.#silent !== undefined) this.#standIn = text;
+    return isEmpty && text !== undefined ? withMember(part, member, text) : part;
+  }
+
+  override text<P extends object>(part: P, member: string, of: TextPlace): P {
+    const value = (part as Readonly<Record<string, unknown>>)[member];
+    const isBlank = of === "tool-result" && typeof value === "string" && value.trim() === "";
+    return isBlank && this.#standIn !== undefined ? withMember(part, member, this.#standIn) : part;
   }
 }

@@ -1,17 +1,28 @@
 import type { MessageFormat } from "@turnkeep/core";
-import { changedBy, type Rule, type RuleKind } from "../rule.ts";
+import { oneOf } from "../fields.ts";
+import { type Rule, type RuleKind, where } from "../rule.ts";
 
-/** A result that reports a failed tool also says something. */
-export type ErrorText = Rule<"error-text">;
+/** A result that reports a failed tool also says something; with `any`, no text of any result is blank. */
+export type ResultText = Rule<"result-text", { readonly which: "failed" | "any" }>;
 
 /** Goes into a result that reports a failed tool and says nothing else. */
 const failedSilently = "The tool failed and said nothing.";
+/** Goes into any other. */
+const silent = "The tool said nothing.";
 
-const withText = <M>(messages: readonly M[], format: MessageFormat<M>): readonly M[] =>
-  messages.map((message) => format.withErrorText?.(message, failedSilently) ?? message);
+const withText = <M>(messages: readonly M[], format: MessageFormat<M>, { which }: ResultText): readonly M[] =>
+  messages.map(
+    (message) =>
+      format.withResultText?.(message, failedSilently, which === "any" ? silent : undefined) ?? message,
+  );
 
-export const errorText: RuleKind<ErrorText> = {
-  fields: {},
+export const resultText: RuleKind<ResultText> = {
+  fields: { which: oneOf("failed", "any") },
   repair: withText,
-  breaks: changedBy(withText, "a result says that its tool failed, and no more"),
+  breaks(messages, format, rule) {
+    const repaired = withText(messages, format, rule);
+    const problem =
+      rule.which === "any" ? "a result says nothing" : "a result says that its tool failed, and no more";
+    return where(messages, (message, index) => message !== repaired[index], problem);
+  },
 };
