@@ -172,8 +172,9 @@ export interface MessageFormat<M> {
    */
   withoutAnswerFiles?(message: M): M | undefined;
   /**
-   * A copy without its empty texts, or, with `blank`, without texts that are only blanks. Texts of tool calls and
-   * results, and reasoning, stay as they are; with `keepSigned`, so do texts that carry a Gemini thought signature.
+   * A copy without its empty texts, or, with `blank`, without texts that are only blanks, and without what no provider is
+   * sent. Texts of tool calls and results, and reasoning, stay as they are; with `keepSigned`, so do texts that carry a
+   * Gemini thought signature.
    * `undefined` if nothing is left that a provider would see; the message itself if nothing changed. Used by provider
    * profiles.
    */

@@ -165,13 +165,13 @@ describe("openaiFormat", () => {
         { role: "assistant", content: null, tool_calls: [call("1")] },
       ],
       ["an answer", { role: "assistant", content: "", tool_calls: [] }, "empty", undefined],
+      ["an answer without content", { role: "assistant", content: null }, "empty", undefined],
       ["a blank refusal", { role: "assistant", refusal: " " }, "blank", undefined],
     ],
     full: [
       ["a result", { role: "tool", tool_call_id: "1", content: "" }],
       ["a function's result", { role: "function", name: "find", content: "" }],
       ["a call's message", { role: "assistant", tool_calls: [call("1", "")] }],
-      ["an answer without content", { role: "assistant", content: null }],
       ["a list without parts", { role: "user", content: [] }],
     ],
     mapped: [

@@ -15,6 +15,9 @@ const repairs: Readonly<Record<RuleName, string>> = {
   "last-message": "a sentence of the user's asks the model to go on",
   "same-role": "neighbours become one message",
   "answer-after-results": "a sentence of the model's stands between results and the user",
+  unsent: "an empty list of calls goes, and an image that was not made",
+  "extra-members": "members that only an answer has go",
+  "call-input": "another input becomes the member `rawInvalidInput` of one",
   "empty-text": "empty texts go; an empty message of the user's says so",
   "call-ids": "other ids become nine letters and digits, unique where they must be",
   "tool-names": "each other character becomes `_`, and 64 are kept",
@@ -49,7 +52,9 @@ function cellOf(rule: ProviderRule | undefined): string {
     case "first-message":
       return rule.which ?? "yes";
     case "call-ids":
-      return `\`${rule.pattern.source}\`${rule.unique ? ", unique" : ""}`;
+      return `\`${rule.pattern.source}\`${rule.unique === undefined ? "" : `, once in ${rule.unique === "answer" ? "an" : "a"} ${rule.unique}`}`;
+    case "extra-members":
+      return Object.keys(rule.members).join(", ");
     case "tool-names":
       return `\`${rule.pattern.source}\``;
     case "reasoning":

@@ -129,9 +129,10 @@ it("names a call that shares its id with another, where there is one result for 
       rule,
       index,
     ]);
-  expect(rulesOf(result)).toEqual([["tool-results", 1]]);
-  expect(rulesOf(result, result)).toEqual([]);
-  expect(rulesOf(result, result, result)).toEqual([["tool-results", 4]]);
+  const shared = ["call-ids", 1];
+  expect(rulesOf(result)).toEqual([["tool-results", 1], shared]);
+  expect(rulesOf(result, result)).toEqual([shared]);
+  expect(rulesOf(result, result, result)).toEqual([["tool-results", 4], shared]);
 });
 
 it("says that an answer comes first, or that one with calls does", () => {
@@ -148,7 +149,7 @@ it("gives a new id to what is refused, and to nothing beside it", () => {
   const [part] = own.content as [object];
   const run = assistant([{ ...part, providerExecuted: true } as never, { type: "text", text: "b" }]);
   const messages = [run, toolCall("abc", "t", {}), toolResult("abc", "t", "ok"), toolCall("a:c", "t", {})];
-  const short = profileOf("short", [{ rule: "call-ids", pattern: /^[a-z0-9]+$/, unique: true, source }]);
+  const short = profileOf("short", [{ rule: "call-ids", pattern: /^[a-z0-9]+$/, unique: "request", source }]);
   const shaped = short.shape(messages, format).messages;
   for (const index of [0, 1, 2]) expect(shaped[index]).toBe(messages[index]);
   expect(validate(shaped, short, { format })).toEqual([]);
@@ -298,12 +299,12 @@ it.each<[string, () => unknown, RegExp]>([
   ],
   [
     "a pattern in words",
-    () => profileOf("x", [{ rule: "call-ids", pattern: "a+", unique: true, source } as never]),
+    () => profileOf("x", [{ rule: "call-ids", pattern: "a+", unique: "request", source } as never]),
     /whose pattern is "a\+"; it must be a regular expression/,
   ],
   [
     "a pattern that begins where it stopped the last time",
-    () => profileOf("x", [{ rule: "call-ids", pattern: /a+/g, unique: true, source }]),
+    () => profileOf("x", [{ rule: "call-ids", pattern: /a+/g, unique: "request", source }]),
     /whose pattern is \/a\+\/g; it must be .* without the flags g and y/,
   ],
   [

@@ -116,6 +116,9 @@ const java: Writer<LangChain4jMessage> = {
   }),
 };
 
+/** Which call an input is of, whatever a profile made of it. */
+const numberIn = (input: unknown): string => JSON.stringify(input).replace(/[^\d.]/g, "");
+
 /** The calls of a view, each with its result: by ids that are its own, else the nth of an id with the nth. */
 function pairsOf<M>(view: readonly M[], format: MessageFormat<M>): string[] {
   const calls: { readonly id: string; readonly text: string; result?: string }[] = [];
@@ -126,7 +129,7 @@ function pairsOf<M>(view: readonly M[], format: MessageFormat<M>): string[] {
   for (const message of view) {
     const inputs = textsOf(message, "tool-call");
     for (const [at, { id }] of format.toolCalls(message).entries()) {
-      calls.push({ id, text: (inputs[at] as string).replaceAll('"', "") });
+      calls.push({ id, text: numberIn(inputs[at]) });
     }
     const outputs = textsOf(message, "tool-result");
     for (const [at, { id }] of format.toolResults(message).entries()) {
@@ -346,8 +349,8 @@ describe("calls of one answer that share an id", () => {
       const results = view.flatMap((one) =>
         one.parts.flatMap((part) => {
           const { state, input, output } = part as unknown as Record<string, string>;
-          if (state === "output-available") return [`${input}: ${output}`];
-          return state === "output-error" ? [`${input}: interrupted`] : [];
+          if (state === "output-available") return [`${numberIn(input)}: ${output}`];
+          return state === "output-error" ? [`${numberIn(input)}: interrupted`] : [];
         }),
       );
       expect(results).toEqual(pairs);

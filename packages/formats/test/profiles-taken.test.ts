@@ -231,7 +231,7 @@ describe("a list that is taken as it is", () => {
       },
       { role: "tool", tool_call_id: "abcDEF123", content: "" },
     ];
-    for (const profile of [openai, gemini, mistral, strict]) expectTaken(messages, profile, openaiFormat);
+    for (const profile of [openai, gemini, mistral]) expectTaken(messages, profile, openaiFormat);
   });
 
   it("with a provider's compaction, which is never joined to its neighbour", () => {

@@ -159,8 +159,10 @@ function visitMade(item: AnyItem, at: Visitor): AnyItem | undefined {
     case "code_interpreter_call":
       return visitList(item, "outputs", at, visitInterpreted);
     case "image_generation_call":
-      if (typeof item.result !== "string") return item;
-      return at.media(item, "tool-result", madeImagePiece) ?? { ...item, result: null };
+      // The API knows of no image that was not made.
+      return typeof item.result === "string"
+        ? at.media(item, "tool-result", madeImagePiece)
+        : at.unsent(item);
     default:
       return item;
   }

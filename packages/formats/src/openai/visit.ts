@@ -81,7 +81,11 @@ function visitPart(part: AnyPart, at: Visitor, of: Of): AnyPart | undefined {
   }
 }
 
-function visitAssistant(message: ChatAssistantMessage, at: Visitor): ChatAssistantMessage {
+function visitAssistant(message: ChatAssistantMessage, at: Visitor): ChatAssistantMessage | undefined {
+  const { content, refusal, audio, function_call: called } = message;
+  const saysSomething = (content ?? refusal ?? audio ?? called ?? undefined) !== undefined;
+  if (!saysSomething && callsOf(message).length === 0 && reasoningOf(message).length === 0)
+    return at.unsent(message);
   return assistantMembers.reduce((copy, visit) => visit(copy, at), message);
 }
 
@@ -99,9 +103,13 @@ function visitSaid(message: ChatAssistantMessage, at: Visitor): ChatAssistantMes
  */
 const reasoningMembers = ["reasoning_content", "reasoning", "reasoning_details"] as const;
 
-function visitReasoning(message: ChatAssistantMessage, at: Visitor): ChatAssistantMessage {
+function reasoningOf(message: ChatAssistantMessage): readonly (typeof reasoningMembers)[number][] {
   const values = message as Partial<Record<(typeof reasoningMembers)[number], unknown>>;
-  const members = reasoningMembers.filter((member) => (values[member] ?? "") !== "");
+  return reasoningMembers.filter((member) => (values[member] ?? "") !== "");
+}
+
+function visitReasoning(message: ChatAssistantMessage, at: Visitor): ChatAssistantMessage {
+  const members = reasoningOf(message);
   if (members.length === 0) return message;
   const kept = at.reasoning(message);
   if (kept === undefined) return without(message, reasoningMembers);
@@ -120,7 +128,10 @@ function visitAudio(message: ChatAssistantMessage, at: Visitor): ChatAssistantMe
 }
 
 function visitCalls(message: ChatAssistantMessage, at: Visitor): ChatAssistantMessage {
-  if (callsOf(message).length === 0) return message;
+  if (callsOf(message).length === 0)
+    return message.tool_calls === undefined || at.unsent(message) !== undefined
+      ? message
+      : without(message, ["tool_calls"]);
   const visited = at.list(message, "tool_calls", visitCall, undefined);
   return callsOf(visited).length > 0 ? visited : without(visited, ["tool_calls"]);
 }

@@ -29,6 +29,11 @@ const isPattern = (value: unknown): boolean => value instanceof RegExp && !value
 
 export const pattern: Field = ["a regular expression without the flags g and y", isPattern];
 
+export const patterns: Field = [
+  "an object of regular expressions without the flags g and y",
+  (value) => isObject(value) && Object.values(value).every(isPattern),
+];
+
 /** An object of patterns under some of these names. */
 export const patternsOf = (...names: readonly string[]): Field => [
   `an object of ${names.join(" and ")}, regular expressions without the flags g and y`,

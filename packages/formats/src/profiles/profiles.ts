@@ -31,7 +31,7 @@ const answerAfterResults: ProviderRule = { rule: "answer-after-results", source:
 const mistralCallIds: ProviderRule = {
   rule: "call-ids",
   pattern: /^[a-zA-Z0-9]{9}$/,
-  unique: false,
+  unique: "request",
   source: "https://mistralai.github.io/mistral-common/usage/tools/#tool-calling-and-messages",
 };
 /** Its check reads the names in calls and in tool messages. */
@@ -104,6 +104,27 @@ const ownCallsOfOpenai: ProviderRule = {
   source:
     "https://github.com/vercel/ai/blob/main/packages/openai/src/responses/convert-to-openai-responses-input.ts",
 };
+/** Others that speak the protocol answer with `"tool_calls": []`. */
+const nothingUnsent: ProviderRule = {
+  rule: "unsent",
+  source: "https://github.com/chatboxai/chatbox/issues/2079",
+};
+/**
+ * What the package `openai` adds, and what only an answer has: its own `toResponseInputItems` takes the same out, but for
+ * the status of reasoning: https://github.com/BerriAI/litellm/issues/13420
+ */
+const sdkMembers = {
+  parsed: /^(output_text|refusal)$/,
+  parsed_arguments: /^function_call$/,
+  created_by: /^/,
+  status: /^(reasoning|custom_tool_call_output)$/,
+};
+/** Of one report alone: the types of Anthropic's own package have no such member where it is sent. */
+const citationsOfCode = { citations: /code_execution_tool_result$/ };
+const objectInput: ProviderRule = {
+  rule: "call-input",
+  source: "https://github.com/vercel/ai/issues/13591",
+};
 const noReasoning: ProviderRule = { rule: "reasoning", kept: "none", source: openaiChatApi };
 const firstOfBedrock: ProviderRule = {
   rule: "first-message",
@@ -131,7 +152,8 @@ export const openai: ProfileRules = profileOf("openai", [
   {
     rule: "call-ids",
     pattern: /^.{1,40}$/s,
-    unique: false,
+    // https://github.com/openclaw/openclaw/issues/40996
+    unique: "request",
     source: "https://github.com/microsoft/autogen/issues/6377",
   },
   {
@@ -140,6 +162,7 @@ export const openai: ProfileRules = profileOf("openai", [
     source: "https://github.com/mcp-use/mcp-use/pull/94",
   },
   noReasoning,
+  nothingUnsent,
   openaiMessages,
   openaiCalls,
   openaiTextLength,
@@ -153,7 +176,8 @@ export const openaiResponses: ProfileRules = profileOf("openai-responses", [
   {
     rule: "call-ids",
     pattern: /^.{1,64}$/s,
-    unique: false,
+    // https://github.com/earendil-works/pi/issues/9057
+    unique: "request",
     source: "https://github.com/AnswerDotAI/fastllm/issues/45",
   },
   // The characters and the length are those that its specification wants of a tool's definition.
@@ -163,6 +187,13 @@ export const openaiResponses: ProfileRules = profileOf("openai-responses", [
     source: "https://github.com/NousResearch/hermes-agent/issues/11411",
   },
   { rule: "reasoning-alone", source: "https://github.com/openai/openai-node/issues/1567" },
+  // An image that was not made is looked for and not found.
+  { rule: "unsent", source: "https://github.com/can1357/oh-my-pi/pull/3226" },
+  {
+    rule: "extra-members",
+    members: sdkMembers,
+    source: "https://github.com/openai/openai-python/issues/2720",
+  },
 ]);
 
 /** Anthropic's Messages API, with a model that takes no prefilled answer and ties its thinking to one conversation. */
@@ -181,7 +212,7 @@ export const anthropic: ProfileRules = profileOf("anthropic", [
   {
     rule: "call-ids",
     pattern: /^[a-zA-Z0-9_-]{1,64}$/,
-    unique: true,
+    unique: "answer",
     source: "https://github.com/LibreChat-AI/agents/pull/153",
   },
   // In messages it refuses more than 200 characters, in definitions more than 128.
@@ -192,6 +223,11 @@ export const anthropic: ProfileRules = profileOf("anthropic", [
   },
   { rule: "reasoning", kept: "bound", source: preservedThinking },
   reasoningAlone,
+  {
+    rule: "extra-members",
+    members: citationsOfCode,
+    source: "https://github.com/agno-agi/agno/issues/8687",
+  },
   { rule: "messages", limit: 100_000, source: anthropicApi },
 ]);
 
@@ -205,6 +241,13 @@ export const gemini: ProfileRules = profileOf("gemini", [
   { rule: "first-message", source: geminiFunctions },
   { rule: "last-message", source: "https://github.com/crewAIInc/crewAI/pull/6973" },
   { rule: "same-role", roles: ["user", "assistant", "tool"], source: geminiFunctions },
+  // It takes every id, but not twice in one content.
+  {
+    rule: "call-ids",
+    pattern: /^/,
+    unique: "answer",
+    source: "https://github.com/watt-mind/coach/issues/280",
+  },
   // In messages it is known to refuse an empty name; the rest is what it takes in a definition.
   {
     rule: "tool-names",
@@ -213,6 +256,7 @@ export const gemini: ProfileRules = profileOf("gemini", [
   },
   // Of reasoning without text, which another provider made, the AI SDK leaves a message without parts.
   { rule: "reasoning-alone", source: "https://github.com/vercel/ai/issues/3775" },
+  objectInput,
   // A streamed signature may come in an empty text: https://ai.google.dev/gemini-api/docs/thought-signatures
   { rule: "empty-text", which: "blank", signed: true, source: "https://github.com/54xzh/FLIT/issues/69" },
 ]);
@@ -237,7 +281,7 @@ export const bedrock: ProfileRules = profileOf("bedrock", [
   {
     rule: "call-ids",
     pattern: /^[a-zA-Z0-9_-]{1,64}$/,
-    unique: true,
+    unique: "request",
     source: converseToolUse,
   },
   { rule: "tool-names", pattern: /^[a-zA-Z0-9_-]{1,64}$/, source: converseToolUse },
@@ -279,9 +323,16 @@ export const strict: ProfileRules = profileOf("strict", [
   answerAfterResults,
   blankOfAnthropic,
   resultWithText,
-  { ...mistralCallIds, unique: true },
+  mistralCallIds,
   { rule: "tool-names", pattern: /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/, source: converseToolUse },
   noReasoning,
+  nothingUnsent,
+  {
+    rule: "extra-members",
+    members: { ...sdkMembers, ...citationsOfCode },
+    source: "https://github.com/openai/openai-python/issues/2720",
+  },
+  objectInput,
   noAnswerFiles,
   reasoningAlone,
   documentWithText,

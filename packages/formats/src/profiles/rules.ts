@@ -2,11 +2,13 @@ import type { Rule, RuleKind } from "./rule.ts";
 import { type AnswerAfterResults, answerAfterResults } from "./rules/answer-after-results.ts";
 import { type AnswerFiles, answerFiles } from "./rules/answer-files.ts";
 import { type CallIds, callIds } from "./rules/call-ids.ts";
+import { type CallInput, callInput } from "./rules/call-input.ts";
 import { type Calls, calls } from "./rules/calls.ts";
 import { type DocumentNames, documentNames } from "./rules/document-names.ts";
 import { type DocumentWithText, documentWithText } from "./rules/document-with-text.ts";
 import { type Documents, documents } from "./rules/documents.ts";
 import { type EmptyText, emptyText } from "./rules/empty-text.ts";
+import { type ExtraMembers, extraMembers } from "./rules/extra-members.ts";
 import { type FirstMessage, firstMessage } from "./rules/first-message.ts";
 import { type Images, images } from "./rules/images.ts";
 import { type LastMessage, lastMessage } from "./rules/last-message.ts";
@@ -23,6 +25,7 @@ import { type SystemFirst, systemFirst } from "./rules/system-first.ts";
 import { type TextLength, textLength } from "./rules/text-length.ts";
 import { type ToolNames, toolNames } from "./rules/tool-names.ts";
 import { type ToolResults, toolResults } from "./rules/tool-results.ts";
+import { type Unsent, unsent } from "./rules/unsent.ts";
 
 /**
  * One rule of a provider, as data. `source` is where the rule is documented, or a public report of a request that was
@@ -35,6 +38,9 @@ export type ProviderRule =
   | Reasoning
   | ProviderCalls
   | AnswerFiles
+  | Unsent
+  | ExtraMembers
+  | CallInput
   | EmptyText
   | ResultText
   | ReasoningAlone
@@ -71,6 +77,9 @@ export const ruleKinds: { readonly [N in RuleName]: RuleKind<RuleNamed<N>> } = {
   reasoning,
   "provider-calls": providerCalls,
   "answer-files": answerFiles,
+  unsent,
+  "extra-members": extraMembers,
+  "call-input": callInput,
   "empty-text": emptyText,
   "result-text": resultText,
   // After them: what they leave of an answer may be its reasoning alone, or end in it.

@@ -1,4 +1,4 @@
-import { toolCall, toolResult, user } from "@turnkeep/core";
+import { assistant, toolCall, toolResult, user } from "@turnkeep/core";
 import { describeRule } from "./describe-rule.ts";
 
 describeRule("call-ids", [
@@ -40,13 +40,30 @@ describeRule("call-ids", [
       toolResult("abcDEF123", "t", "ok"),
     ],
     index: 3,
-    refusedBy: ["anthropic", "bedrock", "strict"],
+    refusedBy: ["openai", "openai-responses", "bedrock", "mistral", "strict"],
     becomes: [
       user("a"),
       toolCall("abcDEF123", "t", {}),
       toolResult("abcDEF123", "t", "ok"),
       toolCall("uqxt6gx29", "t", {}),
       toolResult("uqxt6gx29", "t", "ok"),
+    ],
+  },
+  {
+    breaks: "an id that two calls of one answer share",
+    messages: [
+      user("a"),
+      assistant([...toolCall("abcDEF123", "t", {}).content, ...toolCall("abcDEF123", "u", {}).content]),
+      toolResult("abcDEF123", "t", "1"),
+      toolResult("abcDEF123", "u", "2"),
+    ],
+    index: 1,
+    refusedBy: ["openai", "openai-responses", "anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [
+      user("a"),
+      assistant([...toolCall("abcDEF123", "t", {}).content, ...toolCall("uqxt6gx29", "u", {}).content]),
+      toolResult("abcDEF123", "t", "1"),
+      toolResult("uqxt6gx29", "u", "2"),
     ],
   },
   {

@@ -68,6 +68,18 @@ describeRule("provider-calls", [
     becomes: [user("a"), assistant([{ type: "text", text: "b" }]), assistant("c")],
   },
   {
+    breaks: "a call of Anthropic's whose input it could not read, as the AI SDK stores its error",
+    messages: [
+      user("a"),
+      assistant([{ type: "text", text: "b" }, half("srvtoolu_1", "tool-call")]),
+      { role: "tool", content: [half("srvtoolu_1", "tool-result") as never] },
+      user("c"),
+    ],
+    index: 1,
+    refusedBy: ["openai", "openai-responses", "anthropic", "gemini", "bedrock", "mistral", "strict"],
+    becomes: [user("a"), assistant([{ type: "text", text: "b" }]), user("c")],
+  },
+  {
     breaks: "what Anthropic found by a call that has left",
     messages: [
       user("a"),

@@ -1,23 +1,26 @@
 import type { CallPlace, MessageFormat, ToolCallRef } from "@turnkeep/core";
 import { append } from "@turnkeep/core/format-kit";
 import { callsOfProvider } from "../about.ts";
-import { pattern, truth } from "../fields.ts";
+import { oneOf, optional, pattern } from "../fields.ts";
 import { methodOf } from "../method-of.ts";
 import { PairsByMessage } from "../pairs-by-message.ts";
 import type { Finding, Rule, RuleKind } from "../rule.ts";
 
-/** A call's id matches the pattern and, with `unique`, is used once in a request. */
-export type CallIds = Rule<"call-ids", { readonly pattern: RegExp; readonly unique: boolean }>;
+/** A call's id matches the pattern and is used once: in a request, or in one answer alone. */
+export type CallIds = Rule<
+  "call-ids",
+  { readonly pattern: RegExp; readonly unique?: "request" | "answer" | undefined }
+>;
 
 export const callIds: RuleKind<CallIds> = {
-  fields: { pattern, unique: truth },
+  fields: { pattern, unique: optional(oneOf("request", "answer")) },
   repair: withCallIds,
   breaks: wrongIds,
 };
 
 /**
  * The messages with ids that the provider takes, call and results alike. An id that it takes stays; any other becomes
- * nine letters and digits that depend on the id and, where ids must be unique, on how many calls before it bore the same.
+ * nine letters and digits that depend on the id and, where ids must be unique, on how many calls bore the same there.
  * Where calls of one answer bear the same, the nth result is that of the nth.
  */
 function withCallIds<M>(messages: readonly M[], format: MessageFormat<M>, rule: CallIds): M[] {
@@ -29,11 +32,12 @@ function withCallIds<M>(messages: readonly M[], format: MessageFormat<M>, rule: 
   const newest = new Map<string, string>();
   const pairs = new PairsByMessage<M, string>(format);
   return messages.map((message) => {
+    if (format.role(message) !== "assistant") newIdOf.endAnswer();
     const calls = format.toolCalls(message);
     const asked: [id: string, newId: string][] = [];
     const ofCalls: NewIds = new Map();
     for (const call of calls) {
-      const newId = newIdOf(call);
+      const newId = newIdOf.next(call);
       newest.set(call.id, newId);
       if (call.providerExecuted === true) continue;
       asked.push([call.id, newId]);
@@ -63,16 +67,21 @@ function withCallIds<M>(messages: readonly M[], format: MessageFormat<M>, rule: 
 type NewIds = Map<string, string[]>;
 
 /** What gives each call of a list, in order, the id that it is shown under; adds those that it makes to the `taken`. */
-function newIds({ pattern, unique }: CallIds, taken: Set<string>): (call: ToolCallRef) => string {
-  const timesSeen = new Map<string, number>();
+function newIds({ pattern, unique }: CallIds, taken: Set<string>) {
+  let timesSeen = new Map<string, number>();
   const madeOf = new Map<string, string>();
-  return ({ id, providerExecuted }) => {
-    const times = unique ? (timesSeen.get(id) ?? 0) : 0;
-    timesSeen.set(id, times + 1);
-    const stays = providerExecuted === true || (pattern.test(id) && times === 0);
-    const key = `${times}:${id}`;
-    if (!stays && !madeOf.has(key)) madeOf.set(key, made(key, taken));
-    return madeOf.get(key) ?? id;
+  return {
+    next({ id, providerExecuted }: ToolCallRef): string {
+      const times = unique === undefined ? 0 : (timesSeen.get(id) ?? 0);
+      timesSeen.set(id, times + 1);
+      const stays = providerExecuted === true || (pattern.test(id) && times === 0);
+      const key = `${times}:${id}`;
+      if (!stays && !madeOf.has(key)) madeOf.set(key, made(key, taken));
+      return madeOf.get(key) ?? id;
+    },
+    endAnswer(): void {
+      if (unique === "answer" && timesSeen.size > 0) timesSeen = new Map();
+    },
   };
 }
 
@@ -118,13 +127,14 @@ function* wrongIds<M>(
   format: MessageFormat<M>,
   { pattern, unique }: CallIds,
 ): Generator<Finding, undefined> {
-  const seen = new Set<string>();
+  let seen = new Set<string>();
   const providers = callsOfProvider(messages, format);
   for (const [index, message] of messages.entries()) {
+    if (unique === "answer" && format.role(message) !== "assistant") seen = new Set();
     for (const { id, providerExecuted } of format.toolCalls(message)) {
       if (providerExecuted === true) continue;
       if (!pattern.test(id)) yield [index, "a call's id has not the form that the provider takes"];
-      if (unique && seen.has(id)) yield [index, "a call bears the id of an earlier one"];
+      if (unique !== undefined && seen.has(id)) yield [index, "a call bears the id of an earlier one"];
       seen.add(id);
     }
     for (const { id } of format.toolResults(message)) {

@@ -5,8 +5,10 @@ import { type Rule, type RuleKind, where } from "../rule.ts";
 
 /**
  * No call that another provider ran is sent, and no result without its call: `own` recognises a provider's own calls by
- * their names and ids. With `answered`, they go with their results; a call that the provider has yet to run, because
- * nobody has said anything since, may lack one. With `apart`, a result may stand without its call.
+ * their names and ids. With `answered`, they go with their results, which only the model's messages hold: the AI SDK puts
+ * the error of a call whose input was no JSON into a tool message (https://github.com/vercel/ai/issues/17366). A call that
+ * the provider has yet to run, because nobody has said anything since, may lack one. With `apart`, a result may stand
+ * without its call.
  */
 export type ProviderCalls = Rule<
   "provider-calls",
@@ -49,6 +51,7 @@ function refusedCalls<M>(
 ): ReadonlySet<string> {
   const refused = new Set<string>();
   const made = new Set<string>();
+  const run = new Set<string>();
   let open = new Set<string>();
   const endTurn = (): void => {
     if (answered === true) for (const id of open) refused.add(id);
@@ -61,11 +64,13 @@ function refusedCalls<M>(
     for (const call of calls) {
       made.add(call.id);
       if (call.providerExecuted !== true) continue;
+      run.add(call.id);
       if (isOwn(call, own)) open.add(call.id);
       else refused.add(call.id);
     }
     for (const { id } of format.toolResults(message)) {
       open.delete(id);
+      if (answered === true && role !== "assistant" && run.has(id)) refused.add(id);
       if (role !== "assistant" || made.has(id)) continue;
       if (apart !== true || own?.id?.test(id) === false) refused.add(id);
     }
